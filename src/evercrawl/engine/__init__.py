@@ -1,0 +1,1 @@
+"""The thin asynchronous shell: it moves values between pure decisions and the ports."""

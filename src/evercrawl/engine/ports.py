@@ -1,0 +1,141 @@
+"""What the engine needs from the world; each port has a real adapter and one in `sim`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from evercrawl.model.batch import ArchiveEnd, Batch, Parcel, ShardFacts
+from evercrawl.model.document import Document
+from evercrawl.model.fetch import Exchange, FetchResult, Headers, Request
+from evercrawl.model.page import Original, Page
+from evercrawl.model.site import Site
+
+
+class Clock(Protocol):
+    """Time as a part that can be swapped."""
+
+    def now(self) -> datetime:
+        """The present moment, aware, in UTC; never goes backwards within a run."""
+
+    async def sleep_until(self, moment: datetime) -> None:
+        """Return at `moment` or at once if it has passed."""
+
+
+class Fetcher(Protocol):
+    """One request, guarded and bounded; no exception of the network leaves it."""
+
+    async def fetch(self, request: Request) -> FetchResult:
+        """How the request ended, as a value."""
+
+    async def close(self) -> None:
+        """Let go of every connection."""
+
+
+class Stored(NamedTuple):
+    """Where a record lies in the archive."""
+
+    file: str
+    offset: int
+    length: int
+    record_id: bytes
+
+
+class Archive(Protocol):
+    """The WARC files of one shard: append, flush, cut back."""
+
+    def append(
+        self, url: str, exchange: Exchange, *, truncated: str | None = None,
+        payload_sha1: bytes | None = None, revisit: Original | None = None, not_modified: bool = False,
+    ) -> Stored:
+        """Write request and response of one exchange; as a revisit record when `revisit` says of what."""
+
+    def flush(self) -> ArchiveEnd | None:
+        """Hand everything to the operating system and say how far the archive now reaches; None: nothing yet."""
+
+    def cut_back(self, end: ArchiveEnd | None) -> None:
+        """Remove what lies behind the acknowledged end; called once before the first append."""
+
+    def close(self) -> None:
+        """Finish the current file."""
+
+
+class ShardStore(Protocol):
+    """The state of one shard. `commit` is the only way to write."""
+
+    async def claim(self) -> ShardFacts:
+        """Become the owner: raise the epoch and say where the shard stands."""
+
+    async def commit(self, epoch: int, batch: Batch) -> None:
+        """Apply the batch in one transaction; raises LeaseLost when the epoch is not the current one."""
+
+    async def release(self, epoch: int) -> None:
+        """Let go cleanly."""
+
+    async def known(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Those of the keys that are pages or refusals of this shard."""
+
+    def keys(self) -> AsyncIterator[list[bytes]]:
+        """Every key of pages and refusals, in portions, for rebuilding the filter."""
+
+    async def sites_named(self, names: Sequence[str]) -> dict[str, Site]:
+        """The sites of these names that exist."""
+
+    async def site(self, site_id: int) -> Site | None:
+        """One site by its number."""
+
+    async def waiting_sites(self, band: int, after_id: int, most: int) -> list[Site]:
+        """Sites with queued pages whose most urgent band is `band`, in order of id, beginning behind `after_id`."""
+
+    async def queue(self, site_id: int, band: int, after_seq: int, most: int) -> list[Page]:
+        """The next queued pages of a site in one band, in order of seq."""
+
+    async def due(self, now_us: int, most: int) -> list[Page]:
+        """Pages whose due time has passed, earliest first."""
+
+    async def next_due(self) -> int | None:
+        """The earliest due time of any page, in microseconds."""
+
+    async def originals(self, digests: Sequence[bytes]) -> dict[bytes, Original]:
+        """For each content digest that was stored before: where."""
+
+    async def version_original(self, page_id: int) -> Original | None:
+        """The newest version of a page, as something that a revisit record can refer to."""
+
+    async def parcels(self) -> list[Parcel]:
+        """Parcels sent and not known to be delivered, in order."""
+
+    async def taken(self) -> dict[int, int]:
+        """Source shard -> highest parcel number taken in."""
+
+    async def close(self) -> None:
+        """Close files or connections."""
+
+
+class Store(Protocol):
+    """All shards of a collection."""
+
+    shards: int
+
+    async def open_shard(self, shard: int) -> ShardStore:
+        """The shard's state, made empty if it is not there yet."""
+
+    async def existing_shards(self) -> list[int]:
+        """Shards that hold something."""
+
+    async def close(self) -> None:
+        """Close everything."""
+
+
+class DocumentHandler(Protocol):
+    """Turns the bytes of one media type into a document; found by entry point `evercrawl.handlers`."""
+
+    media_types: tuple[str, ...]
+
+    def parse(self, url: str, headers: Headers, body: bytes) -> Document:
+        """The document, without exceptions for bad content."""
+
+
+OpenArchive = Callable[[int], Archive]
+"""Shard number -> its archive."""

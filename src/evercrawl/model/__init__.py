@@ -1,0 +1,1 @@
+"""Values that the layers pass to each other: immutable, typed, without behaviour beyond validation."""

@@ -1,0 +1,136 @@
+"""A page and what we learn about it. Records that are made by the million are named tuples, for their cost."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from evercrawl.model.reason import Outcome, Reason
+
+
+class Page(NamedTuple):
+    """A page in the queue, with all that its next visit needs."""
+
+    id: int
+    key: bytes
+    url: str
+    site_id: int
+    depth: int
+    hops: int
+    """Redirects in a row that led here."""
+    band: int
+    """Front queue, 0 is the most urgent."""
+    seq: int
+    """Place inside the front queue; grows for ever within a shard."""
+    tries: int = 0
+    """Failed visits in a row."""
+    visits: int = 0
+    version: int = 0
+    """Number of the newest stored version; 0: none yet."""
+    etag: str | None = None
+    last_modified: str | None = None
+    digest: bytes | None = None
+    """Digest of the decoded content of the newest version."""
+    interval_s: int = 0
+    """The revisit interval in force; 0: not learned yet."""
+
+
+class NewPage(NamedTuple):
+    """A page met for the first time; it enters the table and the queue together."""
+
+    id: int
+    key: bytes
+    url: str
+    site_id: int
+    depth: int
+    hops: int
+    band: int
+    seq: int
+    parent_id: int | None
+    """The page that links here, when it is in the same shard."""
+    found_us: int
+
+
+class Requeued(NamedTuple):
+    """A known page that goes back into the queue now; its due time is cleared."""
+
+    page_id: int
+    site_id: int
+    band: int
+    seq: int
+
+
+class Refusal(NamedTuple):
+    """A URL that we met and will not ask for, with the reason."""
+
+    key: bytes
+    url: str
+    reason: Reason
+    detail: str
+    parent: str | None
+    """URL of the page (or redirect) that led here; None: a seed."""
+    at_us: int
+
+
+class Version(NamedTuple):
+    """Content that differs from the version before, and where its bytes lie in the archive."""
+
+    number: int
+    digest: bytes
+    """xxh3-128 of the decoded body."""
+    payload_sha1: bytes
+    text_digest: bytes | None
+    signature: bytes | None
+    """Near-duplicate signature of the main text."""
+    content_type: str | None
+    encoding: str | None
+    title: str | None
+    lang: str | None
+    body_bytes: int
+    words: int
+    etag: str | None
+    last_modified: str | None
+    file: str
+    offset: int
+    length: int
+    record_id: bytes
+    """The 16 bytes of the response record's UUID."""
+    truncated: str | None
+
+
+class Visited(NamedTuple):
+    """The outcome of one visit; it leaves the queue, and gets its next due time or none."""
+
+    page_id: int
+    site_id: int
+    band: int
+    seq: int
+    at_us: int
+    outcome: Outcome
+    reason: Reason
+    detail: str
+    status: int | None
+    took_ms: int
+    wire_bytes: int
+    due_us: int | None
+    """None: not to be visited again unless asked."""
+    tries: int
+    interval_s: int
+    version: Version | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+    moved_to: str | None = None
+    duplicate_of: int | None = None
+    """Page (in the same shard) that has the same content."""
+
+
+class Original(NamedTuple):
+    """The first version that held some content: what a revisit record refers to."""
+
+    page_id: int
+    url: str
+    at_us: int
+    record_id: bytes
+    payload_sha1: bytes
+    file: str
+    offset: int
+    length: int

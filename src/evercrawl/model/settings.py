@@ -1,0 +1,194 @@
+"""Every setting with its default, unit and one sentence of help. `0` never means "no limit"; `None` does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+
+def setting(default: Any, text: str) -> Any:
+    """A field whose help text is what `config` and the reference show."""
+    if isinstance(default, (list, dict)):
+        raise TypeError("defaults are immutable")
+    return field(default=default, metadata={"help": text})
+
+
+def _seconds(value: float) -> timedelta:
+    return timedelta(seconds=value)
+
+
+@dataclass(frozen=True, slots=True)
+class IdentitySettings:
+    """Who we say that we are."""
+
+    product: str = setting("evercrawl", "Product token: first word of the user agent and our name in robots.txt.")
+    contact: str | None = setting(None, "Mail address or page where a site's owner reaches you; shown in every request.")
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeSettings:
+    """Which URLs belong to the collection."""
+
+    seeds: tuple[str, ...] = setting((), "URLs from which the crawl starts.")
+    kind: str = setting("host", "host: the seeds' hosts; prefix: below the seeds' folders; domain: the registrable domains with all sub-domains; list: the seeds alone.")
+    depth: int | None = setting(None, "Most links away from a seed; none: no limit.")
+    include: tuple[str, ...] = setting((), "Regular expressions; a URL must match one of them, if any are given.")
+    exclude: tuple[str, ...] = setting((), "Regular expressions; a URL that matches one is refused.")
+    filter: str | None = setting(None, "A filter expression, such as: domain(example.org) and not prefix(https://example.org/old/).")
+    plugins: tuple[str, ...] = setting((), "Filters of your own as module:object, loaded at start.")
+    fetch_types: tuple[str, ...] = setting((), "Kinds of files to fetch beside pages: image, style, script, font, archive, media, document.")
+    follow_nofollow: bool = setting(False, "Follow links that are marked nofollow.")
+    url_length: int = setting(2048, "Longest URL, in characters.")
+    pages_per_site: int | None = setting(None, "Most pages that one site may have; none: no limit.")
+
+
+@dataclass(frozen=True, slots=True)
+class PaceSettings:
+    """How gently each site is asked."""
+
+    mode: str = setting("gentle", "gentle: one request at a time, gap by answer time; paper: at least 10 s; own: no gap, for hosts that are yours.")
+    gap: timedelta | None = setting(None, "Least gap per site, whatever the mode; none: the mode's own.")
+    shortest: timedelta = setting(_seconds(1), "Shortest gap in mode gentle.")
+    longest: timedelta = setting(_seconds(60), "Longest gap that slowness or a Crawl-delay may cause.")
+    factor: float = setting(10.0, "The gap is at least this many times the last answer's time.")
+    own_concurrency: int = setting(8, "Requests at a time per site in mode own.")
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlSettings:
+    """Limits of one run."""
+
+    concurrency: int = setting(64, "Most requests in flight over all sites.")
+    max_pages: int | None = setting(10_000, "Soft stop after this many pages in one run; none: no limit.")
+    max_time: timedelta | None = setting(None, "Soft stop after this time; none: no limit.")
+    max_bytes: int | None = setting(None, "Soft stop after this many bytes on the wire; none: no limit.")
+    patience: timedelta = setting(_seconds(60), "How long a run waits when every remaining site is closed, before it ends and leaves the rest for the next.")
+    shutdown: timedelta = setting(_seconds(10), "How long requests in flight may go on after the first Ctrl-C.")
+
+
+@dataclass(frozen=True, slots=True)
+class HttpSettings:
+    """Limits of one request; every one of them ends it with a reason of its own."""
+
+    connect: timedelta = setting(_seconds(10), "Time for the connection, TLS included.")
+    first_byte: timedelta = setting(_seconds(20), "Time from the request to the first byte of the answer.")
+    idle: timedelta = setting(_seconds(15), "Longest silence inside an answer.")
+    total: timedelta = setting(_seconds(60), "Time for the whole page.")
+    wire_bytes: int = setting(16 * 1024 * 1024, "Most bytes of a body on the wire; the rest is cut off.")
+    decoded_bytes: int = setting(32 * 1024 * 1024, "Most bytes of a body after decoding; the rest is cut off.")
+    ratio: float = setting(200.0, "Most decoded bytes for each byte on the wire, once a megabyte is decoded.")
+    header_bytes: int = setting(512 * 1024, "Most bytes of status line and headers together.")
+    header_count: int = setting(10_000, "Most header fields.")
+    redirects: int = setting(10, "Most redirects in a row.")
+    keep_alive: timedelta = setting(_seconds(30), "How long an idle connection is kept open.")
+    allow_private: bool = setting(False, "Allow loopback, private and link-local addresses.")
+    resolve: tuple[str, ...] = setting((), "HOST:PORT:ADDR, as curl has it: use this address for that host and port.")
+    allow_ports: tuple[int, ...] = setting((), "Ports of other protocols that may be asked all the same.")
+    ca_file: str | None = setting(None, "File of additional certificate authorities (PEM).")
+    verify_tls: bool = setting(True, "Refuse invalid certificates.")
+    accept_language: str | None = setting(None, "Accept-Language header; none: not sent.")
+
+
+@dataclass(frozen=True, slots=True)
+class DnsSettings:
+    """Name resolution."""
+
+    servers: tuple[str, ...] = setting((), "Name servers to ask; empty: those of the system.")
+    timeout: timedelta = setting(_seconds(5), "Time for one look-up.")
+    tries: int = setting(2, "Tries for one look-up.")
+    shortest_ttl: timedelta = setting(_seconds(60), "Least time an answer is kept.")
+    longest_ttl: timedelta = setting(_seconds(86_400), "Longest time an answer is kept.")
+    negative_ttl: timedelta = setting(_seconds(300), "How long a failed look-up is remembered.")
+    cache_entries: int = setting(50_000, "Most names in the cache.")
+    parallel: int = setting(50, "Look-ups at the same time.")
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsSettings:
+    """How robots.txt is read."""
+
+    forbid_on_403: bool = setting(True, "401 and 403 on robots.txt mean that nothing may be asked.")
+    max_age: timedelta = setting(_seconds(86_400), "Longest use of a copy before it is asked for again.")
+    retry: timedelta = setting(_seconds(300), "Time to the next try when robots.txt is unreachable; doubles up to a day.")
+    unreachable_limit: timedelta = setting(timedelta(days=30), "After so long without an answer the site is taken to have no robots.txt.")
+    body_bytes: int = setting(512 * 1024, "Bytes of the file that are read.")
+    redirects: int = setting(5, "Redirects of robots.txt that are followed.")
+    crawl_delay_cap: timedelta = setting(_seconds(60), "Longest Crawl-delay that is honoured to the letter; a longer one counts as this.")
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierSettings:
+    """The queues."""
+
+    bands: int = setting(4, "Front queues, by priority.")
+    window: int = setting(64, "Pages of one back queue that are held in memory; also a site's turn before others get theirs.")
+    back_queues: int | None = setting(None, "Sites that hold a back queue at a time; none: three for each concurrent request.")
+
+
+@dataclass(frozen=True, slots=True)
+class SeenSettings:
+    """The URL-seen test."""
+
+    cache_entries: int = setting(2**18, "URLs in the cache of popular ones, over all shards.")
+    filter_bytes: int = setting(64 * 1024 * 1024, "Memory for the filter of known URLs, over all shards.")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSettings:
+    """State on disk."""
+
+    shards: int = setting(64, "Number of shards; fixed when the collection is made.")
+    commit_every: timedelta = setting(_seconds(1), "Time between two commits of a shard.")
+    commit_pages: int = setting(500, "A commit is made earlier when this many visits wait for it.")
+    durability: str = setting("process", "process: what is acknowledged survives kill -9; power: also a power cut (slower).")
+    cache_bytes: int = setting(64 * 1024 * 1024, "SQLite page cache over all open shards.")
+    refusals_per_shard: int = setting(1_000_000, "Most refused URLs that a shard remembers one by one.")
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveSettings:
+    """WARC files."""
+
+    roll_bytes: int = setting(1_000_000_000, "A new file is begun when one has grown to this size.")
+    level: int = setting(1, "gzip level, 0 to 3.")
+
+
+@dataclass(frozen=True, slots=True)
+class ParseSettings:
+    """Limits of what is taken from one document."""
+
+    links: int = setting(20_000, "Most links of one page.")
+    anchor_chars: int = setting(300, "Longest anchor text.")
+    title_chars: int = setting(1000, "Longest title.")
+    text_chars: int = setting(2_000_000, "Longest main text.")
+
+
+@dataclass(frozen=True, slots=True)
+class RevisitSettings:
+    """When a page is looked at again."""
+
+    first: timedelta = setting(timedelta(days=1), "Interval before anything is known.")
+    shrink: float = setting(0.5, "Factor after a visit that found a change.")
+    grow: float = setting(1.5, "Factor after a visit that found none.")
+    shortest: timedelta = setting(timedelta(hours=1), "Shortest interval.")
+    longest: timedelta = setting(timedelta(days=30), "Longest interval.")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All of them, by section of `collection.toml`."""
+
+    identity: IdentitySettings = field(default_factory=IdentitySettings)
+    scope: ScopeSettings = field(default_factory=ScopeSettings)
+    pace: PaceSettings = field(default_factory=PaceSettings)
+    crawl: CrawlSettings = field(default_factory=CrawlSettings)
+    http: HttpSettings = field(default_factory=HttpSettings)
+    dns: DnsSettings = field(default_factory=DnsSettings)
+    robots: RobotsSettings = field(default_factory=RobotsSettings)
+    frontier: FrontierSettings = field(default_factory=FrontierSettings)
+    seen: SeenSettings = field(default_factory=SeenSettings)
+    store: StoreSettings = field(default_factory=StoreSettings)
+    archive: ArchiveSettings = field(default_factory=ArchiveSettings)
+    parse: ParseSettings = field(default_factory=ParseSettings)
+    revisit: RevisitSettings = field(default_factory=RevisitSettings)

@@ -1,0 +1,51 @@
+"""What we know about a site: scheme, host and port, the unit that politeness protects."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class RobotsRecord(NamedTuple):
+    """The last word of a site's robots.txt, with its age. Times are microseconds since the epoch."""
+
+    fetched_us: int
+    expires_us: int
+    status: int | None
+    """HTTP status of the answer; None: unreachable."""
+    body: bytes
+    """At most the parse limit; empty unless the answer was a success."""
+    etag: str | None
+    last_modified: str | None
+    stance: str
+    """`obey` (the body's rules), `allow` (no rules apply) or `forbid` (nothing may be asked)."""
+    detail: str
+    unreachable_since_us: int | None = None
+
+
+class Site(NamedTuple):
+    """A site as the store keeps it."""
+
+    id: int
+    name: str
+    """Origin: `https://example.org` or `http://example.org:8080`."""
+    domain: str
+    """Registrable domain."""
+    open_us: int = 0
+    """Earliest moment at which the site may be asked again."""
+    gap_ms: int = 0
+    """The gap in force; 0: not learned yet."""
+    strain: float = 1.0
+    """How much slower than usual we go because the site was slow or refused; 1 is not at all."""
+    failures: int = 0
+    """Failed requests in a row that the site is to blame for."""
+    closed_reason: str | None = None
+    """Why `open_us` lies further away than the gap, in words; None: it does not."""
+    pages: int = 0
+    """Pages of this site ever entered."""
+    pending: int = 0
+    """Pages of this site in the queue."""
+    band: int = 0
+    """The most urgent band that has (or lately had) a page of this site."""
+    requests: int = 0
+    wire_bytes: int = 0
+    robots: RobotsRecord | None = None
