@@ -1,0 +1,147 @@
+"""Which page does this URL name?
+
+Parsing and joining follow the WHATWG URL standard (ada). The canonical form that identifies a page is the WHATWG
+serialisation without fragment, with percent-encoding normalised as RFC 3986 section 6.2.2 has it (hex digits in upper case,
+unreserved characters decoded). Parameters are never sorted or dropped here: that needs evidence from the site.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+import ada_url
+from xxhash import xxh3_64_digest, xxh3_64_intdigest, xxh32_digest
+
+PAGE_SCHEMES = ("http://", "https://")
+DEFAULT_PORTS = {"http": 80, "https": 443}
+LONGEST_LABEL = 63
+LONGEST_HOST = 253
+
+_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
+_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+
+class SiteName(NamedTuple):
+    """The parts of an origin."""
+
+    scheme: str
+    host: str
+    port: int
+
+
+def join(base: str, reference: str) -> str | None:
+    """The absolute URL that a reference names, WHATWG-serialised; None where it fails."""
+    try:
+        return str(ada_url.join_url(base, reference))
+    except ValueError:
+        return None
+
+
+def parse(url: str) -> str | None:
+    """The WHATWG serialisation of an absolute URL; None where it fails."""
+    try:
+        return str(ada_url.normalize_url(url))
+    except ValueError:
+        return None
+
+
+def canonical(url: str) -> str | None:
+    """The one form that identifies a page; None where the URL cannot name a page on the web."""
+    href = parse(url)
+    return None if href is None else canonical_of_href(href)
+
+
+def canonical_of_href(href: str) -> str | None:
+    """The canonical form of an already serialised URL."""
+    if not href.startswith(PAGE_SCHEMES):
+        return None
+    cut = href.find("#")
+    if cut >= 0:
+        href = href[:cut]
+    if "%" in href:
+        href = _ESCAPE.sub(_normal_escape, href)
+    return href if _is_usable_host(site_of(href)) else None
+
+
+def _normal_escape(match: re.Match[str]) -> str:
+    code = int(match[1], 16)
+    return chr(code) if code in _UNRESERVED else match[0].upper()
+
+
+def site_of(url: str) -> str:
+    """The origin of a canonical URL: scheme, host and port, without user information."""
+    start = url.index("//") + 2
+    end = url.find("/", start)
+    authority = url[start:] if end < 0 else url[start:end]
+    if "@" in authority:
+        return url[:start] + authority.rpartition("@")[2]
+    return url[:start] + authority
+
+
+@lru_cache(maxsize=65_536)
+def _is_usable_host(site: str) -> bool:
+    name = site_parts(site)
+    if name.port == 0 or not name.host or len(name.host) > LONGEST_HOST:
+        return False
+    if name.host.startswith("["):
+        return True
+    labels = name.host.removesuffix(".").split(".")
+    return all(0 < len(label) <= LONGEST_LABEL for label in labels)
+
+
+@lru_cache(maxsize=65_536)
+def site_parts(site: str) -> SiteName:
+    """Scheme, host (IPv6 in brackets) and port of an origin."""
+    scheme, _, authority = site.partition("://")
+    host, colon, port = authority.rpartition(":")
+    if not colon or host.endswith(":") or (authority.startswith("[") and authority.endswith("]")):
+        host, port = authority, ""
+    return SiteName(scheme, host, int(port) if port else DEFAULT_PORTS.get(scheme, 0))
+
+
+def path_of(url: str) -> str:
+    """Path and query of a canonical URL, as a request line or a robots rule sees them."""
+    start = url.find("/", url.index("//") + 2)
+    return url[start:] if start >= 0 else "/"
+
+
+def key_of(url: str) -> bytes:
+    """16 bytes that identify a canonical URL.
+
+    4 bytes of the site, 4 of the folder, 8 of the whole URL: keys of one folder stand together, so that the links of a
+    page touch few places of the index.
+    """
+    raw = url.encode()
+    slash = raw.find(b"/", raw.index(b"//") + 2)
+    query = raw.find(b"?", slash)
+    folder = raw.rfind(b"/", slash, len(raw) if query < 0 else query)
+    return xxh32_digest(raw[:slash]) + xxh32_digest(raw[:folder]) + xxh3_64_digest(raw)
+
+
+@lru_cache(maxsize=65_536)
+def registrable_domain(host: str) -> str:
+    """The domain that somebody registered (public suffix list, private part included); an address stands for itself."""
+    bare = host.removesuffix(".")
+    if bare.startswith("[") or bare.replace(".", "").isdigit():
+        return host
+    return _suffixes().privatesuffix(bare) or bare
+
+
+@lru_cache(maxsize=1)
+def _suffixes():  # type: ignore[no-untyped-def]
+    # Imported late: reading the list costs more than the start of a short command.
+    from publicsuffixlist import PublicSuffixList
+
+    return PublicSuffixList()
+
+
+def shard_of_domain(domain: str, shards: int) -> int:
+    """The shard that owns a registrable domain."""
+    return int(xxh3_64_intdigest(domain.encode())) % shards
+
+
+def shard_of_site(site: str, shards: int) -> int:
+    """The shard that owns a site."""
+    return shard_of_domain(registrable_domain(site_parts(site).host), shards)
