@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from evercrawl.model.batch import ArchiveEnd, Batch, Parcel, ShardFacts
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Exchange, FetchResult, Headers, Request
-from evercrawl.model.page import Original, Page
+from evercrawl.model.page import Original, Page, Refusal
 from evercrawl.model.site import Site
 
 
@@ -54,8 +54,11 @@ class Archive(Protocol):
     def flush(self) -> ArchiveEnd | None:
         """Hand everything to the operating system and say how far the archive now reaches; None: nothing yet."""
 
-    def cut_back(self, end: ArchiveEnd | None) -> None:
-        """Remove what lies behind the acknowledged end; called once before the first append."""
+    def cut_back(self, end: ArchiveEnd | None) -> int:
+        """Remove what lies behind the acknowledged end; called once before the first append.
+
+        Gives back how many acknowledged bytes are missing: 0 unless the disk itself lost them.
+        """
 
     def close(self) -> None:
         """Finish the current file."""
@@ -74,10 +77,10 @@ class ShardStore(Protocol):
         """Let go cleanly."""
 
     async def known(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Those of the keys that are pages or refusals of this shard."""
+        """Those of the keys that are pages of this shard."""
 
     def keys(self) -> AsyncIterator[list[bytes]]:
-        """Every key of pages and refusals, in portions, for rebuilding the filter."""
+        """Every key of a page, in portions, for rebuilding the filter."""
 
     async def sites_named(self, names: Sequence[str]) -> dict[str, Site]:
         """The sites of these names that exist."""
@@ -102,6 +105,12 @@ class ShardStore(Protocol):
 
     async def version_original(self, page_id: int) -> Original | None:
         """The newest version of a page, as something that a revisit record can refer to."""
+
+    async def moved_to(self, key: bytes) -> str | None:
+        """Where the page of this key redirects to, as far as we know; None: nowhere, or unknown."""
+
+    async def refusals(self, after: bytes, most: int) -> list[Refusal]:
+        """Refused URLs in order of key, beginning behind `after`."""
 
     async def parcels(self) -> list[Parcel]:
         """Parcels sent and not known to be delivered, in order."""

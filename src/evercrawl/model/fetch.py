@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -13,8 +13,8 @@ Headers = tuple[tuple[str, str], ...]
 def header(headers: Headers, name: str) -> str | None:
     """The first value of a field, whatever the case of its name."""
     wanted = name.lower()
-    for field, value in headers:
-        if field.lower() == wanted:
+    for name_sent, value in headers:
+        if name_sent.lower() == wanted:
             return value
     return None
 
@@ -69,7 +69,7 @@ class Exchange:
 
     request_head: bytes
     response_head: bytes
-    wire_body: bytes
+    wire_body: bytes = field(repr=False)
     """The body as sent, with the transfer coding removed and the content coding kept."""
     ip: str | None
     began: datetime
@@ -83,7 +83,7 @@ class Fetched:
     url: str
     status: int
     headers: Headers
-    body: bytes
+    body: bytes = field(repr=False)
     """The decoded body."""
     exchange: Exchange
     truncated: Truncation | None = None

@@ -50,6 +50,19 @@ class NewPage(NamedTuple):
     found_us: int
 
 
+class Candidate(NamedTuple):
+    """A URL inside the scope that a page, a redirect or the operator led us to; perhaps known already."""
+
+    url: str
+    key: bytes
+    depth: int
+    hops: int
+    parent: str | None
+    """URL of the page that led here; None: a seed."""
+    parent_id: int | None
+    """Its number, when it is in the same shard as the candidate."""
+
+
 class Requeued(NamedTuple):
     """A known page that goes back into the queue now; its due time is cleared."""
 

@@ -1,0 +1,87 @@
+# Every target works on a fresh clone: `venv` builds the whole environment in .venv from the lock file.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+UV_VERSION := 0.13.7
+
+# $(call need,COMMAND,DEBIAN PACKAGE): install a system package where its command is missing; fail where that is not possible.
+define need
+	command -v $(1) >/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing $(2)"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(2) >/dev/null; \
+	  else echo "$(1) is missing: install it (on Debian: apt-get install $(2))" >&2; exit 1; fi; }
+endef
+
+.PHONY: help
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: venv
+venv: $(STAMP)  ## the environment in .venv, from requirements.lock
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(call need,$(PYTHON),python3)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; say which with PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing python3-venv"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null; \
+	  else echo "python3-venv is missing: install it (on Debian: apt-get install python3-venv)" >&2; exit 1; fi; }
+	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+.PHONY: demo
+demo: venv  ## crawl a small living web on this machine, change it, crawl again
+	@$(BIN)/python -m evercrawl.demo
+
+.PHONY: check
+check: venv  ## format, lint, types, architecture, unit, property, docs; under 90 s
+	$(BIN)/ruff format --check src tests docs bench
+	$(BIN)/ruff check src tests docs bench
+	$(BIN)/mypy
+	$(BIN)/pytest -m "not slow" tests/architecture tests/unit tests/property tests/docs
+
+.PHONY: test
+test: venv  ## everything that CI runs
+	@$(call need,nginx,nginx-light)
+	$(BIN)/ruff format --check src tests docs bench
+	$(BIN)/ruff check src tests docs bench
+	$(BIN)/mypy
+	$(BIN)/pytest tests
+
+.PHONY: bench
+bench: venv  ## speed beside other crawlers, growth, 200 crashes
+	@$(call need,nginx,nginx-light)
+	@$(call need,wget,wget)
+	$(BIN)/python -m bench.speed
+	$(MAKE) bench-growth bench-crash
+
+.PHONY: bench-growth
+bench-growth: venv  ## ten million URLs offered to one collection
+	$(BIN)/python -m bench.growth
+
+.PHONY: bench-crash
+bench-crash: venv  ## kill -9 at 200 random moments, resume, check the archive
+	$(BIN)/python -m bench.crash
+
+.PHONY: docs
+docs: venv  ## write the generated reference pages again
+	$(BIN)/python docs/generate.py
+
+.PHONY: lock
+lock:  ## choose versions again and write requirements.lock
+	@[ -x build/lock/bin/uv ] || { $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet uv==$(UV_VERSION); }
+	build/lock/bin/uv pip compile pyproject.toml --quiet --upgrade --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --group dev --all-extras --universal --python-version 3.11 --custom-compile-command "make lock" -o requirements.lock
+
+.PHONY: clean
+clean:  ## remove the environment and everything that was built
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info src/*.egg-info
+	find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,105 @@
+"""Race evercrawl against Scrapy (tuned) and wget on the same real pages, interleaved, one core each.
+
+    python bench/race.py [ROUNDS]
+
+Uses the web and the peers of the shared bench folder (EVERCRAWL_SHARED/bench), builds what is missing below ./scratch, prints one
+JSON line a run and at the end the medians and ratios. evercrawl runs with everything on: robots, main text, near-duplicate
+signature, WARC with gzip, state in SQLite.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+from types import ModuleType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = Path(os.environ.get("EVERCRAWL_SHARED", ROOT.parent / "shared"))
+SCRATCH = Path(os.environ.get("EVERCRAWL_SCRATCH", ROOT / "scratch"))
+CORPUS = Path(os.environ.get("CORPUS_ROOT", SCRATCH / "corpus"))
+PEER_PYTHON = SCRATCH / "peers-venv" / "bin" / "python"
+NAMES = ("evercrawl", "scrapy-tuned", "wget")
+
+
+def prepare() -> None:
+    """Corpus, peers and their Python environment."""
+    SCRATCH.mkdir(parents=True, exist_ok=True)
+    if not (CORPUS / "nginx" / "urls.txt").exists():
+        subprocess.run(["bash", str(SHARED / "bench/corpus.sh"), "build"], check=True, env=_environment())
+    if not PEER_PYTHON.exists():
+        subprocess.run([sys.executable, "-m", "venv", str(PEER_PYTHON.parents[1])], check=True)
+        subprocess.run([str(PEER_PYTHON), "-m", "pip", "install", "-q", "scrapy", "uvloop"], check=True)
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "CORPUS_ROOT": str(CORPUS), "PYTHON": sys.executable}
+
+
+def load_peers() -> ModuleType:
+    """The shared race, with evercrawl as one more entrant."""
+    os.environ.update(
+        CORPUS_ROOT=str(CORPUS),
+        WORK=str(SCRATCH / "peers"),
+        RESULTS=str(SCRATCH / "peers.jsonl"),
+        PY=str(PEER_PYTHON),
+        EVERCRAWL_CONTACT="mailto:bench@example.org",
+    )
+    spec = importlib.util.spec_from_file_location("peers", SHARED / "bench/peers.py")
+    assert spec is not None
+    assert spec.loader is not None
+    peers = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(peers)
+    flags = ["--pace", "own", "--allow-private", "--max-pages", "none", "--include", r"^[^?]*\.html?$", "--no-progress"]
+    peers.PEERS["evercrawl"] = [sys.executable, "-m", "evercrawl", "-C", f"{SCRATCH}/peers/out/c", "crawl", *flags]
+    return peers
+
+
+def race(rounds: int, names: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Run every entrant once a round."""
+    peers = load_peers()
+    results = Path(os.environ["RESULTS"])
+    results.unlink(missing_ok=True)
+    os.chdir(SCRATCH.parent)
+    (SCRATCH.parent / "scratch").mkdir(exist_ok=True)
+    for _ in range(rounds):
+        for name in names:
+            peers.run(name)
+            for old in SCRATCH.glob("peers.*.*"):
+                if old.is_dir():
+                    shutil.rmtree(old, ignore_errors=True)
+    return [json.loads(line) for line in results.read_text().splitlines()]
+
+
+def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Medians by entrant and the ratios that the promise is about."""
+    table = {}
+    for name in dict.fromkeys(run["name"] for run in runs):
+        own = [run for run in runs if run["name"] == name]
+        table[name] = {field: median(run[field] for run in own) for field in ("pages_s", "cpu_per_1000", "peak_mb", "uniq_html")}
+    if "evercrawl" in table:
+        ours = table["evercrawl"]
+        for name, other in table.items():
+            other["times_slower_than_evercrawl"] = round(ours["pages_s"] / other["pages_s"], 2)
+    return table
+
+
+def main() -> None:
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    names = tuple(sys.argv[2:]) or NAMES
+    prepare()
+    subprocess.run(["bash", str(SHARED / "bench/corpus.sh"), "serve"], check=True, env=_environment())
+    try:
+        print(json.dumps(summary(race(rounds, names)), indent=1))
+    finally:
+        subprocess.run(["bash", str(SHARED / "bench/corpus.sh"), "stop"], check=False, env=_environment())
+
+
+if __name__ == "__main__":
+    main()

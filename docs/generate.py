@@ -1,0 +1,133 @@
+"""Writes the reference pages from the program itself: settings, commands, reasons, exit codes.
+
+Run it with `make docs`; a test fails when a page differs from what this gives.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from evercrawl.cli.exit_codes import EXIT_TEXT, ExitCode
+from evercrawl.cli.main import ALIASES, root
+from evercrawl.config.known import CHECKS, known_settings, sections
+from evercrawl.config.read import SHORT_NAMES, variable_of
+from evercrawl.config.value import meaning_of, written_form
+from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
+
+REFERENCE = Path(__file__).resolve().parent / "reference"
+NOTE = "<!-- Written by docs/generate.py; change the program and run `make docs`. -->"
+HELP_WIDTH = 100
+
+OUTCOME_TEXT: dict[Outcome, str] = {
+    Outcome.QUEUED: "known and waiting for its first visit",
+    Outcome.FETCHED: "an answer was stored as a new version, or the page moved",
+    Outcome.TRUNCATED: "stored, cut off at a limit",
+    Outcome.UNCHANGED: "visited, and nothing new to store",
+    Outcome.DUPLICATE: "its body was already stored under another URL",
+    Outcome.DEFERRED: "will be tried again later",
+    Outcome.REJECTED: "not asked for",
+    Outcome.ERROR: "asked for, without a usable answer",
+}
+
+
+def pages() -> dict[str, str]:
+    """Every generated page by file name."""
+    return {
+        "settings.md": _settings(),
+        "cli.md": _cli(),
+        "reasons.md": _reasons(),
+        "exit-codes.md": _exit_codes(),
+    }
+
+
+def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [heads, tuple("---" for _ in heads), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def _settings() -> str:
+    parts = [
+        NOTE,
+        "# Settings",
+        "A flag wins over an environment variable, that over the collection's `collection.toml`, that over your own "
+        "`~/.config/evercrawl/config.toml`, and that over the default. `evercrawl config show --origin` prints the "
+        "value of each and where it comes from.",
+        "The variable of a setting is `EVERCRAWL_SECTION__NAME`, such as "
+        f"`{variable_of('pace.gap')}`; "
+        + ", ".join(f"`{short}` is short for `{key}`" for short, key in SHORT_NAMES.items())
+        + ". Durations are written `500ms`, `1.5s`, `2m`, `1h`, `7d` or as a number of seconds; sizes `16MiB`, `64MB` or "
+        'as a number of bytes; `"none"` means that there is no limit or no value. Zero never means "no limit".',
+    ]
+    for section, text in sections().items():
+        rows = [
+            (f"`{known.name}`", f"`{written_form(known, known.default)}`", meaning_of(known), known.help)
+            for known in known_settings().values()
+            if known.section == section
+        ]
+        parts += [f"## [{section}]", text, _table(("name", "default", "written as", "meaning"), rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _cli() -> str:
+    parts = [
+        NOTE,
+        "# Commands",
+        "Data goes to standard output, everything else to standard error. Every command takes `--json` and the options "
+        "of `evercrawl` itself, before or behind its name. JSON objects have a `schema` such as `evercrawl.status/1`; "
+        "its number changes when a field goes or changes its meaning. The meaning of exit codes: "
+        "[exit codes](exit-codes.md).",
+        "Other names: " + ", ".join(f"`{alias}` is `{name}`" for alias, name in ALIASES.items()) + ".",
+    ]
+    context = click.Context(root, info_name="evercrawl", terminal_width=HELP_WIDTH, **root.context_settings)
+    for name, command, around in _commands(root, context):
+        parts += [f"## {name}", f"```text\n{command.get_help(around).rstrip()}\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def _commands(
+    command: click.Command, context: click.Context
+) -> list[tuple[str, click.Command, click.Context]]:
+    """The command and, below it, its own commands, in the order of the help."""
+    found = [(context.command_path, command, context)]
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            assert child is not None
+            inner = click.Context(child, parent=context, info_name=name, terminal_width=HELP_WIDTH)
+            found += _commands(child, inner)
+    return found
+
+
+def _reasons() -> str:
+    rows = [(f"`{reason}`", REASON_TEXT[reason]) for reason in Reason]
+    outcomes = [(f"`{outcome}`", OUTCOME_TEXT[outcome]) for outcome in Outcome]
+    parts = [
+        NOTE,
+        "# Outcomes and reasons",
+        "Everything that evercrawl knows about a URL has an outcome and a reason. `why`, `skipped` and `status` print "
+        "these names, and scripts may rely on them.",
+        "## Outcomes",
+        _table(("outcome", "meaning"), outcomes),
+        "## Reasons",
+        _table(("reason", "meaning"), rows),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _exit_codes() -> str:
+    rows = [(str(int(code)), EXIT_TEXT[code]) for code in ExitCode]
+    return "\n\n".join([NOTE, "# Exit codes", _table(("code", "meaning"), rows)]) + "\n"
+
+
+def main() -> None:
+    """Write every page."""
+    assert set(CHECKS) <= set(known_settings())
+    REFERENCE.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (REFERENCE / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""The Fetcher that asks the real web: one guarded, bounded GET at a time, and its end as a value."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime, timedelta
+
+from evercrawl.adapters.http.connection import Connection, Patience
+from evercrawl.adapters.http.dial import Dialer
+from evercrawl.adapters.http.dns import Resolver
+from evercrawl.adapters.http.failure import FetchFailed, StaleConnection
+from evercrawl.adapters.http.pool import Pool
+from evercrawl.core.answer import Answer, result_of
+from evercrawl.core.coding import DecodeLimits
+from evercrawl.core.http1 import ReadLimits, ResponseReader
+from evercrawl.core.request_head import constant_lines, is_sendable, request_head
+from evercrawl.core.url import SiteName, site_of, site_parts
+from evercrawl.engine.ports import Clock
+from evercrawl.model.fetch import Exchange, Failed, Fault, FetchResult, Request
+from evercrawl.model.settings import HttpSettings, Settings
+
+IDLE_FOR_EACH_REQUEST = 4
+"""Idle connections kept for each request that may be in flight."""
+
+
+class HttpFetcher:
+    """Fetches over HTTP/1.1; no exception leaves `fetch` but cancellation, which closes the connection."""
+
+    def __init__(self, settings: Settings, clock: Clock, user_agent: str) -> None:
+        http = settings.http
+        self._clock = clock
+        self._http = http
+        self._constant = constant_lines(user_agent, http.accept_language)
+        self._patience = Patience(
+            http.first_byte.total_seconds(), http.idle.total_seconds(), http.total.total_seconds()
+        )
+        self._pool = Pool(
+            most=settings.crawl.concurrency * IDLE_FOR_EACH_REQUEST, keep_s=http.keep_alive.total_seconds()
+        )
+        self._resolver = Resolver(settings.dns, http)
+        self._dialer = Dialer(http, self._resolver, lost=self._pool.forget)
+
+    async def fetch(self, request: Request) -> FetchResult:
+        """How the request ended, as a value."""
+        began, loop = self._clock.now(), asyncio.get_running_loop()
+        start = loop.time()
+        try:
+            if not is_sendable(request.url):
+                raise FetchFailed(Fault.INTERNAL, "the URL is not in canonical form")
+            return await self._ask(request, began, start + self._patience.total)
+        except FetchFailed as failure:
+            fault, detail = failure.fault, failure.detail
+        except Exception as error:
+            # Whatever a site provoked, it ends this visit and not the crawl; INTERNAL faults are reported.
+            fault, detail = Fault.INTERNAL, f"{type(error).__name__}: {error}"
+        return Failed(request.url, fault, detail, timedelta(seconds=loop.time() - start))
+
+    async def close(self) -> None:
+        """Let go of every connection."""
+        self._pool.close()
+        await self._resolver.close()
+        await asyncio.sleep(0)  # lets the transports close their sockets
+
+    async def _ask(self, request: Request, began: datetime, deadline: float) -> FetchResult:
+        site = site_parts(site_of(request.url))
+        head = request_head(request, self._constant)
+        kept = self._pool.take(site)
+        if kept is not None:
+            try:
+                return await self._exchange(request, kept, head, began, deadline)
+            except StaleConnection:
+                pass  # the server had closed it before it saw the request; GET is safe to send once more
+        fresh = await self._dial(site, deadline)
+        try:
+            return await self._exchange(request, fresh, head, began, deadline)
+        except StaleConnection as error:
+            raise FetchFailed(Fault.RESET, "the connection was closed before the request was sent") from error
+
+    async def _dial(self, site: SiteName, deadline: float) -> Connection:
+        return await self._dialer.dial(site, deadline=deadline)
+
+    async def _exchange(
+        self, request: Request, connection: Connection, head: bytes, began: datetime, deadline: float
+    ) -> FetchResult:
+        reader = ResponseReader(_read_limits(self._http, request))
+        failure: FetchFailed | None = None
+        try:
+            await connection.exchange(head, reader, patience=self._patience, deadline=deadline)
+        except FetchFailed as error:
+            failure = error
+        else:
+            if reader.reusable:
+                self._pool.put(connection)
+        return self._conclude(request, reader, _exchange_of(connection, head, reader, began), failure)
+
+    def _conclude(
+        self, request: Request, reader: ResponseReader, exchange: Exchange, failure: FetchFailed | None
+    ) -> FetchResult:
+        """A complete answer counts; of a broken one, a status from 300 on counts all the same."""
+        answered = reader.head
+        if answered is not None and (failure is None or answered.status >= 300):
+            answer = Answer(answered, exchange, cut=reader.truncated or failure is not None)
+            return result_of(request, answer, limits=_decode_limits(self._http, request))
+        if failure is None:
+            raise FetchFailed(Fault.INTERNAL, "an exchange ended without an answer and without a failure")
+        if answered is None:
+            return Failed(request.url, failure.fault, failure.detail, exchange.took)
+        status, headers = answered.status, answered.headers
+        return Failed(request.url, failure.fault, failure.detail, exchange.took, status, headers, exchange)
+
+
+def _exchange_of(connection: Connection, head: bytes, reader: ResponseReader, began: datetime) -> Exchange:
+    raw = reader.head.raw if reader.head is not None else b""
+    return Exchange(head, raw, reader.body, connection.ip, began, timedelta(seconds=connection.took))
+
+
+def _read_limits(http: HttpSettings, request: Request) -> ReadLimits:
+    return ReadLimits(http.header_bytes, http.header_count, _least(http.wire_bytes, request.body_limit))
+
+
+def _decode_limits(http: HttpSettings, request: Request) -> DecodeLimits:
+    return DecodeLimits(_least(http.decoded_bytes, request.body_limit), http.ratio)
+
+
+def _least(limit: int, own: int | None) -> int:
+    return limit if own is None else min(limit, own)

@@ -1,0 +1,154 @@
+"""Names to addresses that may be connected to: many look-ups at once, a bounded cache, a guard."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from ipaddress import ip_address
+from typing import NamedTuple
+
+import aiodns
+import pycares
+
+from evercrawl.adapters.http.failure import FetchFailed, seconds_text
+from evercrawl.adapters.http.names import literal_address, read_overrides, read_servers
+from evercrawl.core.address import refused_address
+from evercrawl.model.fetch import Fault
+from evercrawl.model.settings import DnsSettings, HttpSettings
+
+LOOPBACK = ("127.0.0.1", "::1")
+MOST_ADDRESSES = 32
+"""Addresses of one answer that are kept."""
+PASSING_FAILURE_S = 5.0
+"""How long a failure that may be over soon (a silent or broken name server) is remembered."""
+
+_DEFINITE = frozenset((pycares.errno.ARES_ENODATA, pycares.errno.ARES_ENOTFOUND, pycares.errno.ARES_EBADNAME))
+
+
+class _Entry(NamedTuple):
+    """An answer in the cache: addresses that passed the guard, or why there are none."""
+
+    expires: float
+    addresses: tuple[str, ...]
+    fault: Fault = Fault.DNS
+    detail: str = ""
+
+
+class Resolver:
+    """Addresses of hosts. What it gives has passed the guard and is what to connect to, unasked again."""
+
+    def __init__(
+        self, dns: DnsSettings, http: HttpSettings, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._dns = dns
+        self._allow_private = http.allow_private
+        self._overrides = read_overrides(http.resolve)
+        self._servers = read_servers(dns.servers)
+        self._clock = clock
+        self._cache: dict[str, _Entry] = {}
+        self._pending: dict[str, asyncio.Task[_Entry]] = {}
+        self._turns = asyncio.Semaphore(dns.parallel)
+        self._channel: aiodns.DNSResolver | None = None
+
+    async def addresses(self, host: str, port: int) -> tuple[str, ...]:
+        """At least one address, IPv4 first; raises FetchFailed where the name has none that is allowed."""
+        name = host.removesuffix(".").lower()
+        fixed = self._overrides.get((name, port)) or literal_address(name) or _local(name)
+        if fixed:
+            return self._usable(self._guarded(name, fixed, expires=0.0))
+        entry = self._cache.get(name)
+        if entry is None or entry.expires <= self._clock():
+            entry = await self._look_up_once(name)
+        return self._usable(entry)
+
+    async def close(self) -> None:
+        """End look-ups that are under way and let the name servers go."""
+        tasks = list(self._pending.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._channel is not None:
+            await self._channel.close()
+            self._channel = None
+
+    @staticmethod
+    def _usable(entry: _Entry) -> tuple[str, ...]:
+        if not entry.addresses:
+            raise FetchFailed(entry.fault, entry.detail)
+        return entry.addresses
+
+    def _guarded(self, name: str, found: tuple[str, ...], *, expires: float) -> _Entry:
+        """The addresses that may be used; one that may not is never used, whatever else is in the answer."""
+        if self._allow_private:
+            return _Entry(expires, found)
+        refused = [why for ip in found if (why := refused_address(ip))]
+        allowed = tuple(ip for ip in found if not refused_address(ip)) if refused else found
+        why = f"{name} may not be connected to: {refused[0]}" if refused else ""
+        return _Entry(expires, allowed, Fault.PRIVATE_ADDRESS, why)
+
+    async def _look_up_once(self, name: str) -> _Entry:
+        """Everybody who asks for a name while it is looked up gets the one answer."""
+        task = self._pending.get(name)
+        if task is None:
+            task = self._pending[name] = asyncio.create_task(self._look_up(name))
+            task.add_done_callback(lambda _: self._pending.pop(name, None))
+        return await asyncio.shield(task)
+
+    async def _look_up(self, name: str) -> _Entry:
+        async with self._turns:
+            entry = await self._ask(name)
+        self._cache.pop(name, None)  # so that it becomes the youngest
+        self._cache[name] = entry
+        while len(self._cache) > self._dns.cache_entries:
+            del self._cache[next(iter(self._cache))]
+        return entry
+
+    async def _ask(self, name: str) -> _Entry:
+        limit = self._dns.timeout.total_seconds()
+        try:
+            async with asyncio.timeout(limit):
+                answer = await self._open_channel().getaddrinfo(name)
+        except TimeoutError:
+            return self._failure(
+                f"no answer of a name server for {name} within {seconds_text(limit)}", PASSING_FAILURE_S
+            )
+        except aiodns.error.DNSError as error:
+            number, text = error.args[0], str(error.args[-1])
+            lasting = self._dns.negative_ttl.total_seconds() if number in _DEFINITE else PASSING_FAILURE_S
+            return self._failure(f"{name}: {text}", lasting)
+        found = sorted({node.addr[0].decode(): node.ttl for node in answer.nodes}.items(), key=_is_ipv6)
+        if not found:
+            return self._failure(f"{name} has no address", self._dns.negative_ttl.total_seconds())
+        expires = self._clock() + self._kept_for(min(ttl for _, ttl in found))
+        return self._guarded(name, tuple(ip for ip, _ in found[:MOST_ADDRESSES]), expires=expires)
+
+    def _failure(self, detail: str, lasting: float) -> _Entry:
+        return _Entry(self._clock() + lasting, (), Fault.DNS, detail)
+
+    def _kept_for(self, ttl: float) -> float:
+        shortest, longest = self._dns.shortest_ttl.total_seconds(), self._dns.longest_ttl.total_seconds()
+        return min(max(ttl, shortest), longest)
+
+    def _open_channel(self) -> aiodns.DNSResolver:
+        # Made late: it starts a thread and belongs to the running loop. Names are complete, so no search
+        # domain is tried; the hosts file is asked before the name servers.
+        if self._channel is None:
+            each_try = self._dns.timeout.total_seconds() / max(1, self._dns.tries)
+            self._channel = aiodns.DNSResolver(
+                nameservers=self._servers or None,
+                timeout=each_try,
+                tries=self._dns.tries,
+                flags=pycares.ARES_FLAG_NOSEARCH,
+                lookups="fb",
+            )
+        return self._channel
+
+
+def _is_ipv6(found: tuple[str, int]) -> bool:
+    return ip_address(found[0].partition("%")[0]).version == 6
+
+
+def _local(name: str) -> tuple[str, ...]:
+    """RFC 6761 section 6.3: localhost and what is below it is this machine, whatever a name server says."""
+    return LOOPBACK if name == "localhost" or name.endswith(".localhost") else ()

@@ -1,0 +1,114 @@
+"""One SQLite file: opened, tuned, and of a version that we know."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from evercrawl.adapters.sqlite.fault import Translating
+from evercrawl.adapters.sqlite.statements import SCHEMA
+from evercrawl.errors import StoreUnavailable
+
+SCHEMA_VERSION = 1
+PAGE_BYTES = 4096
+BUSY_WAIT_S = 10.0
+"""How long a statement waits for a reader or a checkpoint of another process."""
+WAL_PAGES = 2000
+"""The write-ahead log is moved into the file when it has grown to this many pages."""
+WAL_BYTES = 64 * 1024 * 1024
+"""The log's file is cut back to this size after a checkpoint that found it longer."""
+STATEMENTS_KEPT = 128
+_SYNCHRONOUS = {"process": "normal", "power": "full"}
+
+
+def open_for_writing(path: Path, *, durability: str) -> sqlite3.Connection:
+    """The shard's file, made if it is not there; autocommit, transactions are begun by hand."""
+    with Translating(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        db = _connect(f"{path.absolute().as_uri()}?mode=rwc")
+        try:
+            _tune(db, durability)
+            if _version(db, path) == 0:
+                _create(db)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+
+def open_for_reading(path: Path) -> sqlite3.Connection:
+    """The shard's file, read-only; a crawl in another process is not disturbed."""
+    with Translating(path):
+        db = _connect(f"{path.absolute().as_uri()}?mode=ro")
+        try:
+            _version(db, path)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+
+def set_cache(db: sqlite3.Connection, size_bytes: int) -> None:
+    """Bound the page cache; SQLite takes a negative number as KiB."""
+    db.execute(f"pragma cache_size = {-(size_bytes // 1024)}")
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """All of the block or nothing."""
+    db.execute("begin immediate")
+    try:
+        yield
+        db.execute("commit")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("rollback")
+        raise
+
+
+@contextmanager
+def snapshot(db: sqlite3.Connection) -> Iterator[None]:
+    """Several look-ups in one read transaction: alone, each would pay for the locks of its own."""
+    db.execute("begin")
+    try:
+        yield
+    finally:
+        db.execute("commit")
+
+
+def _connect(uri: str) -> sqlite3.Connection:
+    return sqlite3.connect(
+        uri,
+        uri=True,
+        isolation_level=None,
+        timeout=BUSY_WAIT_S,
+        cached_statements=STATEMENTS_KEPT,
+        check_same_thread=False,
+    )
+
+
+def _tune(db: sqlite3.Connection, durability: str) -> None:
+    db.execute(f"pragma page_size = {PAGE_BYTES}")
+    db.execute("pragma journal_mode = wal")
+    db.execute(f"pragma synchronous = {_SYNCHRONOUS[durability]}")
+    db.execute(f"pragma wal_autocheckpoint = {WAL_PAGES}")
+    db.execute(f"pragma journal_size_limit = {WAL_BYTES}")
+    # Pages are public: nothing that is deleted needs to be overwritten with zeros.
+    db.execute("pragma secure_delete = off")
+    db.execute("pragma temp_store = memory")
+
+
+def _version(db: sqlite3.Connection, path: Path) -> int:
+    version = int(db.execute("pragma user_version").fetchone()[0])
+    if version > SCHEMA_VERSION:
+        raise StoreUnavailable(
+            f"the state file {path} was written by a newer evercrawl (schema {version}, this one knows"
+            f" {SCHEMA_VERSION}); install that version or a later one"
+        )
+    return version
+
+
+def _create(db: sqlite3.Connection) -> None:
+    db.executescript(f"begin immediate;\n{SCHEMA}\npragma user_version = {SCHEMA_VERSION};\ncommit;")

@@ -1,0 +1,240 @@
+-- read_shard --
+-- The one row of the shard.
+select epoch, is_clean, next_id, next_seq, next_site_id, next_parcel, archive_file, archive_size from shard
+
+-- claim_shard --
+-- A new owner: every older epoch is fenced off, and a crash from here on is noticed.
+update shard set epoch = epoch + 1, is_clean = 0
+
+-- release_shard --
+-- The owner lets go; without effect for anybody else.
+update shard set is_clean = 1 where epoch = ?
+
+-- advance_shard --
+-- Numbers only grow, so that none is given twice.
+update shard set next_id = max(next_id, ?), next_seq = max(next_seq, ?), next_site_id = max(next_site_id, ?),
+                 next_parcel = max(next_parcel, ?)
+
+-- set_archive_end --
+-- The archive is acknowledged up to here.
+update shard set archive_file = ?, archive_size = ?
+
+-- count_refusals --
+-- Refused URLs that are remembered, and those beyond the limit that are only counted.
+update shard set refusals_kept = refusals_kept + ?, refusals_dropped = refusals_dropped + ?
+
+-- refusals_kept --
+-- How many refused URLs are remembered.
+select refusals_kept from shard
+
+-- sum_sites --
+-- All pages and all queued pages of the shard.
+select coalesce(sum(pages), 0), coalesce(sum(pending), 0) from site
+
+-- write_site --
+-- Insert or replace what the engine decides about a site; the counts are not its business.
+insert into site (id, name, domain, open_us, gap_ms, strain, failures, closed_reason, requests, wire_bytes)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    on conflict (id) do update set name = excluded.name, domain = excluded.domain, open_us = excluded.open_us,
+       gap_ms = excluded.gap_ms, strain = excluded.strain, failures = excluded.failures,
+       closed_reason = excluded.closed_reason, requests = excluded.requests, wire_bytes = excluded.wire_bytes
+
+-- write_robots --
+-- A body of up to half a megabyte is written only when something differs: a busy site is committed every second.
+insert into robots (site_id, fetched_us, expires_us, status, body, etag, last_modified, stance, detail,
+                    unreachable_since_us)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    on conflict (site_id) do update set fetched_us = excluded.fetched_us, expires_us = excluded.expires_us,
+       status = excluded.status, body = excluded.body, etag = excluded.etag, last_modified = excluded.last_modified,
+       stance = excluded.stance, detail = excluded.detail, unreachable_since_us = excluded.unreachable_since_us
+ where (fetched_us, expires_us, status, etag, last_modified, stance, detail, unreachable_since_us)
+       is not (excluded.fetched_us, excluded.expires_us, excluded.status, excluded.etag, excluded.last_modified,
+               excluded.stance, excluded.detail, excluded.unreachable_since_us)
+    or body is not excluded.body
+
+-- forget_robots --
+-- The site has no robots record (any more).
+delete from robots where site_id = ?
+
+-- count_site --
+-- Add to the counts; the band is exact because the queue's index gives its most urgent one in one step.
+update site set pages = pages + ?2, pending = pending + ?3,
+       band = coalesce((select q.band from page q where q.site_id = ?1 and q.seq is not null
+                         order by q.band limit 1), band)
+ where id = ?1
+
+-- insert_page --
+-- In the order of the NewPage tuple.
+insert into page (id, key, url, site_id, depth, hops, band, seq, parent_id, found_us)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- insert_seen --
+-- Fails on a key that is known: the commit then takes the careful way.
+insert into seen (key, page_id) values (?, ?)
+
+-- is_seen --
+-- The key itself, if it is a page's.
+select key from seen where key = ?
+
+-- seen_keys --
+-- A portion of the keys of all pages.
+select key from seen where key > ? order by key limit ?
+
+-- decision_about --
+-- Why a URL was refused before, and whether it is a page.
+select r.reason, r.detail, exists (select 1 from seen where key = ?1)
+  from (select 1) left join refusal r on r.key = ?1
+
+-- write_refusal --
+-- The last decision counts.
+insert into refusal (key, url, reason, detail, parent, at_us) values (?, ?, ?, ?, ?, ?)
+    on conflict (key) do update set url = excluded.url, reason = excluded.reason, detail = excluded.detail,
+       parent = excluded.parent, at_us = excluded.at_us
+
+-- forget_refusals --
+-- Refused URLs that became pages, by the number of the first such page.
+delete from refusal where key in (select key from page where id >= ?) returning reason
+
+-- refusals --
+-- A portion of the refused URLs.
+select key, url, reason, detail, parent, at_us from refusal where key > ? order by key limit ?
+
+-- count_tally --
+-- Add to the number of URLs that ended so.
+insert into tally (outcome, reason, urls) values (?, ?, ?)
+    on conflict (outcome, reason) do update set urls = urls + excluded.urls
+
+-- touched_pages --
+-- What a commit must know about the pages that it moves; the ids come as a JSON array.
+select p.id, p.site_id, p.band, p.seq, p.due_us, p.outcome, p.reason, p.detail, p.status, p.last_us, p.confirmed_us,
+       p.visits, p.tries, p.interval_s, p.version, p.digest, p.etag, p.last_modified, p.moved_to, p.duplicate_of
+  from json_each(?) wanted join page p on p.id = wanted.value
+
+-- update_page --
+-- The state after a commit, whole.
+update page set band = ?, seq = ?, due_us = ?, outcome = ?, reason = ?, detail = ?, status = ?, last_us = ?,
+       confirmed_us = ?, visits = ?, tries = ?, interval_s = ?, version = ?, digest = ?, etag = ?, last_modified = ?,
+       moved_to = ?, duplicate_of = ?
+ where id = ?
+
+-- insert_visit --
+-- One line of the log.
+insert into visit (page_id, at_us, outcome, reason, status, took_ms, wire_bytes, version)
+values (?, ?, ?, ?, ?, ?, ?, ?)
+
+-- insert_version --
+-- In the order: page, when, since when, status, then the Version tuple.
+insert into version (page_id, seen_us, changed_after_us, status, number, digest, payload_sha1, text_digest, signature,
+                     content_type, encoding, title, lang, body_bytes, words, etag, last_modified, file, offset, length,
+                     record_id, truncated)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- insert_content --
+-- The first holder of some content stays its original.
+insert into content (digest, page_id, number) values (?, ?, ?) on conflict (digest) do nothing
+
+-- insert_parcel --
+-- A parcel sent again under its number is the same parcel.
+insert into outbox (seq, source, target, links) values (?, ?, ?, ?) on conflict (seq) do nothing
+
+-- delete_parcel --
+-- The target has it.
+delete from outbox where seq = ?
+
+-- mark_taken --
+-- Marks only grow.
+insert into inbox_mark (source, seq) values (?, ?)
+    on conflict (source) do update set seq = max(seq, excluded.seq)
+
+-- parcels --
+-- What is still on its way, in order.
+select seq, source, target, links from outbox order by seq
+
+-- taken --
+-- How far each source was taken in.
+select source, seq from inbox_mark
+
+-- site_named --
+-- A site by its origin.
+select * from site_row where name = ?
+
+-- site_by_id --
+-- A site by its number.
+select * from site_row where id = ?
+
+-- waiting_sites --
+-- Sites with queued pages whose most urgent band is this one.
+select * from site_row where pending > 0 and band = ? and id > ? order by id limit ?
+
+-- queue --
+-- The next pages of a site in one band.
+select id, key, url, site_id, depth, hops, band, seq, tries, visits, version, etag, last_modified, digest, interval_s
+  from page indexed by page_queued
+ where site_id = ? and band = ? and seq > ?
+ order by seq limit ?
+
+-- due --
+-- Pages whose due time has passed, earliest first; none of them is in the queue.
+select id, key, url, site_id, depth, hops, band, 0, tries, visits, version, etag, last_modified, digest, interval_s
+  from page indexed by page_due
+ where due_us <= ?
+ order by due_us, id limit ?
+
+-- next_due --
+-- The earliest due time.
+select min(due_us) from page where due_us is not null
+
+-- original --
+-- Where content lies that was stored before.
+select c.page_id, p.url, v.seen_us, v.record_id, v.payload_sha1, v.file, v.offset, v.length
+  from content c join version v on v.page_id = c.page_id and v.number = c.number join page p on p.id = c.page_id
+ where c.digest = ?
+
+-- version_original --
+-- Where the newest version of a page lies.
+select p.id, p.url, v.seen_us, v.record_id, v.payload_sha1, v.file, v.offset, v.length
+  from page p join version v on v.page_id = p.id and v.number = p.version
+ where p.id = ?
+
+-- moved_to --
+-- Where a page led to when it was last visited.
+select p.moved_to from seen k join page p on p.id = k.page_id where k.key = ?
+
+-- view_page --
+-- All that is known about a page.
+select p.id, p.key, p.url, s.name, p.depth, p.hops, p.band, p.seq is not null, o.url, p.found_us,
+       coalesce(p.outcome, 'queued'), coalesce(p.reason, 'waiting'), coalesce(p.detail, ''), p.status, p.last_us,
+       p.due_us, p.visits, p.tries, p.interval_s, p.version, p.digest, p.etag, p.last_modified, p.moved_to, d.url
+  from seen k join page p on p.id = k.page_id join site s on s.id = p.site_id
+       left join page o on o.id = p.parent_id left join page d on d.id = p.duplicate_of
+ where k.key = ?
+
+-- view_refusal --
+-- A refused URL by its key.
+select key, url, reason, detail, parent, at_us from refusal where key = ?
+
+-- view_tally --
+-- Numbers of URLs by their last decision.
+select outcome, reason, urls from tally where urls > 0
+
+-- view_sites --
+-- A portion of the sites.
+select * from site_row where id > ? order by id limit ?
+
+-- view_visits --
+-- The last visits of a page, newest first.
+select at_us, outcome, reason, status, took_ms, wire_bytes, version from visit
+ where page_id = ? order by id desc limit ?
+
+-- view_versions --
+-- The versions of a page, oldest first.
+select seen_us, changed_after_us, status, number, digest, payload_sha1, text_digest, signature, content_type, encoding,
+       title, lang, body_bytes, words, etag, last_modified, file, offset, length, record_id, truncated
+  from version where page_id = ? order by number
+
+-- view_totals --
+-- Sums over the shard; due pages are those whose time has passed.
+select (select count(*) from site), coalesce(sum(pages), 0), coalesce(sum(pending), 0), coalesce(sum(requests), 0),
+       coalesce(sum(wire_bytes), 0), (select count(*) from page indexed by page_due where due_us <= ?),
+       (select refusals_kept from shard), (select refusals_dropped from shard)
+  from site

@@ -1,0 +1,138 @@
+"""What commands ask about a collection, also while another process crawls: read-only, in short steps."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from evercrawl.adapters.sqlite.connection import open_for_reading
+from evercrawl.adapters.sqlite.fault import Translating
+from evercrawl.adapters.sqlite.rows import refusal_from, site_from
+from evercrawl.adapters.sqlite.statements import SQL
+from evercrawl.adapters.sqlite.store import shard_path, shards_in
+from evercrawl.model.page import Refusal, Version
+from evercrawl.model.reason import Outcome, Reason
+from evercrawl.model.site import Site
+from evercrawl.model.view import Decisions, PageView, Totals, VersionView, VisitView
+
+ROWS_AT_A_TIME = 1000
+"""A step reads no more rows: a long read transaction would keep the log of a crawl from being moved away."""
+
+
+class ShardReader:
+    """The state of one shard, as of the moment of each call."""
+
+    def __init__(self, path: Path) -> None:
+        self._translating = Translating(path)
+        self._db: sqlite3.Connection = open_for_reading(path)
+
+    def page(self, key: bytes) -> PageView | None:
+        """The page of this key."""
+        row = self._one("view_page", key)
+        if row is None:
+            return None
+        page = PageView._make(row)
+        return page._replace(
+            outcome=Outcome(page.outcome), reason=Reason(page.reason), is_queued=bool(page.is_queued)
+        )
+
+    def refusal(self, key: bytes) -> Refusal | None:
+        """The refused URL of this key."""
+        row = self._one("view_refusal", key)
+        return None if row is None else refusal_from(row)
+
+    def refusals(self, after: bytes = b"", most: int = ROWS_AT_A_TIME) -> list[Refusal]:
+        """The next refused URLs in order of key."""
+        return [refusal_from(row) for row in self._all("refusals", after, most)]
+
+    def decisions(self) -> Decisions:
+        """Number of URLs by outcome and reason."""
+        return {(Outcome(outcome), Reason(reason)): urls for outcome, reason, urls in self._all("view_tally")}
+
+    def sites(self, after: int = 0, most: int = ROWS_AT_A_TIME) -> list[Site]:
+        """The next sites in order of id."""
+        return [site_from(row) for row in self._all("view_sites", after, most)]
+
+    def visits(self, page_id: int, most: int) -> list[VisitView]:
+        """The last visits of a page, newest first."""
+        rows = self._all("view_visits", page_id, most)
+        return [VisitView(at, Outcome(outcome), Reason(reason), *rest) for at, outcome, reason, *rest in rows]
+
+    def versions(self, page_id: int) -> list[VersionView]:
+        """The versions of a page, oldest first."""
+        rows = self._all("view_versions", page_id)
+        return [VersionView(seen, after, status, Version._make(rest)) for seen, after, status, *rest in rows]
+
+    def totals(self, now_us: int) -> Totals:
+        """Sums over the shard."""
+        return Totals._make(self._one("view_totals", now_us))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def _one(self, name: str, *parameters: object) -> Any:
+        with self._translating:
+            return self._db.execute(SQL[name], parameters).fetchone()
+
+    def _all(self, name: str, *parameters: object) -> list[Any]:
+        with self._translating:
+            return self._db.execute(SQL[name], parameters).fetchall()
+
+
+class StateReader:
+    """The state of a whole collection; files are opened one at a time."""
+
+    def __init__(self, collection: Path) -> None:
+        self._collection = collection
+
+    def shards(self) -> list[int]:
+        """The shards that hold something."""
+        return shards_in(self._collection)
+
+    @contextmanager
+    def shard(self, shard: int) -> Iterator[ShardReader]:
+        """One shard's reader, closed behind the block."""
+        reader = ShardReader(shard_path(self._collection, shard))
+        try:
+            yield reader
+        finally:
+            reader.close()
+
+    def decisions(self) -> Decisions:
+        """Number of URLs by outcome and reason, over all shards."""
+        counted: Counter[tuple[Outcome, Reason]] = Counter()
+        for shard in self.shards():
+            with self.shard(shard) as reader:
+                counted.update(reader.decisions())
+        return dict(counted)
+
+    def totals(self, now_us: int) -> Totals:
+        """Sums over all shards."""
+        total = Totals()
+        for shard in self.shards():
+            with self.shard(shard) as reader:
+                total = Totals._make(map(sum, zip(total, reader.totals(now_us), strict=True)))
+        return total
+
+    def refusals(self) -> Iterator[Refusal]:
+        """Every refused URL that is remembered."""
+        for shard in self.shards():
+            with self.shard(shard) as reader:
+                after = b""
+                while portion := reader.refusals(after):
+                    yield from portion
+                    after = portion[-1].key
+
+    def sites(self) -> Iterator[Site]:
+        """Every site."""
+        for shard in self.shards():
+            with self.shard(shard) as reader:
+                after = 0
+                while portion := reader.sites(after):
+                    yield from portion
+                    after = portion[-1].id

@@ -1,0 +1,40 @@
+"""Rows of SQLite to values and back, where the two are not simply the same tuple."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evercrawl.model.page import Refusal
+from evercrawl.model.reason import Reason
+from evercrawl.model.site import RobotsRecord, Site
+
+_SITE_COLUMNS = 13
+
+
+def refusal_from(row: tuple[Any, ...]) -> Refusal:
+    """The refusal of a row of that table."""
+    refusal = Refusal._make(row)
+    return refusal._replace(reason=Reason(refusal.reason))
+
+
+def site_from(row: tuple[Any, ...]) -> Site:
+    """The site of a row of `site_row`; a site without a robots record has nulls there."""
+    robots = row[_SITE_COLUMNS:]
+    record = None if robots[0] is None else RobotsRecord._make(robots)
+    return Site._make((*row[:_SITE_COLUMNS], record))
+
+
+def site_row(site: Site) -> tuple[Any, ...]:
+    """What `write_site` takes: all that the engine decides about a site."""
+    return (
+        site.id,
+        site.name,
+        site.domain,
+        site.open_us,
+        site.gap_ms,
+        site.strain,
+        site.failures,
+        site.closed_reason,
+        site.requests,
+        site.wire_bytes,
+    )

@@ -1,0 +1,173 @@
+-- The state of one shard. Times are microseconds since 1970 in UTC, digests and keys are raw bytes.
+
+-- One row: who owns the shard, which numbers come next, and how far its archive is acknowledged.
+create table shard (
+  only_row integer primary key check (only_row = 1),
+  epoch integer not null,
+  is_clean integer not null,
+  next_id integer not null,
+  next_seq integer not null,
+  next_site_id integer not null,
+  next_parcel integer not null,
+  archive_file text,
+  archive_size integer,
+  refusals_kept integer not null,
+  refusals_dropped integer not null
+);
+insert into shard values (1, 0, 1, 1, 1, 1, 1, null, null, 0, 0);
+
+-- What politeness protects. pages, pending and band are kept by every commit from the pages that it moves.
+create table site (
+  id integer primary key,
+  name text not null unique,
+  domain text not null,
+  open_us integer not null,
+  gap_ms integer not null,
+  strain real not null,
+  failures integer not null,
+  closed_reason text,
+  requests integer not null,
+  wire_bytes integer not null,
+  pages integer not null default 0,
+  pending integer not null default 0,
+  band integer not null default 0
+);
+create index site_waiting on site (band, id) where pending > 0;
+
+create table robots (
+  site_id integer primary key,
+  fetched_us integer not null,
+  expires_us integer not null,
+  status integer,
+  body blob not null,
+  etag text,
+  last_modified text,
+  stance text not null,
+  detail text not null,
+  unreachable_since_us integer
+);
+
+-- A site with its robots record, in the order of the Site and RobotsRecord tuples.
+create view site_row as
+select s.id, s.name, s.domain, s.open_us, s.gap_ms, s.strain, s.failures, s.closed_reason, s.pages, s.pending, s.band,
+       s.requests, s.wire_bytes, r.fetched_us, r.expires_us, r.status, r.body, r.etag, r.last_modified, r.stance,
+       r.detail, r.unreachable_since_us
+  from site s left join robots r on r.site_id = s.id;
+
+-- Every page, in the order in which it was found: rows are appended, whatever their keys.
+-- seq is the place in the queue of (site, band), null while the page is not queued. outcome is null before the first visit.
+create table page (
+  id integer primary key,
+  key blob not null,
+  url text not null,
+  site_id integer not null,
+  depth integer not null,
+  hops integer not null,
+  band integer not null,
+  seq integer,
+  parent_id integer,
+  found_us integer not null,
+  visits integer not null default 0,
+  tries integer not null default 0,
+  version integer not null default 0,
+  interval_s integer not null default 0,
+  outcome text,
+  reason text,
+  detail text,
+  status integer,
+  last_us integer,
+  confirmed_us integer,
+  due_us integer,
+  digest blob,
+  etag text,
+  last_modified text,
+  moved_to text,
+  duplicate_of integer
+);
+-- The queue is an index of the page table, so that a page can stand in it only once.
+create index page_queued on page (site_id, band, seq) where seq is not null;
+create index page_due on page (due_us) where due_us is not null;
+
+-- The exact URL-seen index. Keys of one folder stand together, so that the links of a page touch few places.
+create table seen (
+  key blob primary key,
+  page_id integer not null
+) without rowid;
+
+-- URLs that we met and will not ask for; never one that is a page.
+create table refusal (
+  key blob primary key,
+  url text not null,
+  reason text not null,
+  detail text not null,
+  parent text,
+  at_us integer not null
+) without rowid;
+
+-- How many pages and remembered refusals ended how, by their last decision.
+create table tally (
+  outcome text not null,
+  reason text not null,
+  urls integer not null,
+  primary key (outcome, reason)
+) without rowid;
+
+create table visit (
+  id integer primary key,
+  page_id integer not null,
+  at_us integer not null,
+  outcome text not null,
+  reason text not null,
+  status integer,
+  took_ms integer not null,
+  wire_bytes integer not null,
+  version integer not null
+);
+create index visit_of_page on visit (page_id);
+
+-- changed_after_us: the last visit that still saw the version before; the change lies between it and seen_us.
+create table version (
+  page_id integer not null,
+  number integer not null,
+  seen_us integer not null,
+  changed_after_us integer,
+  status integer,
+  digest blob not null,
+  payload_sha1 blob not null,
+  text_digest blob,
+  signature blob,
+  content_type text,
+  encoding text,
+  title text,
+  lang text,
+  body_bytes integer not null,
+  words integer not null,
+  etag text,
+  last_modified text,
+  file text not null,
+  offset integer not null,
+  length integer not null,
+  record_id blob not null,
+  truncated text,
+  primary key (page_id, number)
+);
+
+-- Content-seen: the first version that held this content.
+create table content (
+  digest blob primary key,
+  page_id integer not null,
+  number integer not null
+) without rowid;
+
+-- Links for other shards, until their target has committed them.
+create table outbox (
+  seq integer primary key,
+  source integer not null,
+  target integer not null,
+  links blob not null
+);
+
+create table inbox_mark (
+  source integer primary key,
+  seq integer not null
+);

@@ -1,0 +1,63 @@
+"""gzip members, one per record: packed in one go, unpacked within limits."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable
+
+from isal import isal_zlib
+from isal.igzip_lib import IsalError
+
+Buffer = bytes | mmap.mmap
+
+MAGIC = b"\x1f\x8b\x08"
+RECORD_LIMIT = 64 * 1024 * 1024
+"""Most bytes of one record, unpacked; more is taken for damage."""
+
+_GZIP = 31
+"""Window bits that mean: a gzip header with time 0, so that equal records pack to equal bytes."""
+_CHUNK = 1 << 18
+
+
+def pack(record: bytes, level: int) -> bytes:
+    """The record as one gzip member; level 0 to 3."""
+    return isal_zlib.compress(record, level, _GZIP)
+
+
+def unpack(packed: bytes) -> bytes:
+    """What one whole member unpacks to; ValueError where it is cut, damaged or too large."""
+    unpacked, _ = unpack_at(packed, 0)
+    return unpacked
+
+
+def unpack_at(data: Buffer, start: int) -> tuple[bytes, int]:
+    """What the member at `start` unpacks to, and where the next one begins; ValueError as in `unpack`."""
+    parts: list[bytes] = []
+    left = RECORD_LIMIT
+
+    def keep(part: bytes) -> None:
+        nonlocal left
+        left -= len(part)
+        if left < 0:
+            raise ValueError(f"a gzip member unpacks to more than {RECORD_LIMIT} bytes")
+        parts.append(part)
+
+    end = member_end(data, start, keep)
+    return b"".join(parts), end
+
+
+def member_end(data: Buffer, start: int, sink: Callable[[bytes], object]) -> int:
+    """Where the member at `start` ends, its unpacked parts given to `sink`; ValueError as in `unpack`."""
+    member, position = isal_zlib.decompressobj(_GZIP), start
+    while not member.eof:
+        chunk = member.unconsumed_tail
+        if not chunk:
+            chunk = data[position : position + _CHUNK]
+            position += len(chunk)
+        if not chunk:
+            raise ValueError("a gzip member is cut off")
+        try:
+            sink(member.decompress(chunk, _CHUNK))
+        except IsalError as error:  # type: ignore[misc]
+            raise ValueError(f"a gzip member is damaged ({error})") from error
+    return position - len(member.unused_data)

@@ -1,0 +1,189 @@
+"""The archive of one shard: append, flush, cut back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from evercrawl.adapters.warc.files import file_name, shard_files
+from evercrawl.adapters.warc.member import pack
+from evercrawl.adapters.warc.record import exchange_records, warcinfo_record
+from evercrawl.adapters.warc.repair import cut_back
+from evercrawl.engine.ports import Clock, Stored
+from evercrawl.errors import StoreUnavailable
+from evercrawl.model.batch import ArchiveEnd
+from evercrawl.model.fetch import Exchange
+from evercrawl.model.page import Original
+from evercrawl.model.settings import ArchiveSettings
+
+BUFFER_BYTES = 1 << 20
+"""Records wait in memory until there are this many bytes of them, or for `flush`."""
+
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
+_OLD_FILE = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
+
+
+class WarcArchive:
+    """WARC/1.1 files of one shard, one gzip member per record.
+
+    On disk there are only whole records, except inside a call that has not returned: a write that fails is
+    taken back. What could not be written stays in memory, so `flush` can be tried again once there is room.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        shard: int,
+        *,
+        settings: ArchiveSettings,
+        software: str,
+        clock: Clock,
+        about: Mapping[str, str] | None = None,
+        durable: bool = False,
+    ) -> None:
+        """`about`: more fields of warcinfo; `durable`: what was flushed survives a power cut."""
+        self._folder = folder
+        self._shard = shard
+        self._settings = settings
+        self._software = software
+        self._about = {"robots": "obey"} | dict(about or {})
+        self._clock = clock
+        self._durable = durable
+        self._file = -1
+        self._name = ""
+        self._next_number: int | None = None
+        self._written = 0
+        self._waiting: list[bytes] = []
+        self._waiting_bytes = 0
+
+    def cut_back(self, end: ArchiveEnd | None) -> int:
+        """Remove what lies behind the acknowledged end; gives the count of acknowledged bytes lost."""
+        try:
+            resumed = cut_back(self._folder, self._shard, end)
+            self._next_number = resumed.next_number
+            if resumed.file is not None:
+                self._reopen(resumed.file)
+        except OSError as error:
+            raise self._unavailable(error, "cut back") from error
+        return resumed.missing_bytes
+
+    def append(
+        self,
+        url: str,
+        exchange: Exchange,
+        *,
+        truncated: str | None = None,
+        payload_sha1: bytes | None = None,
+        revisit: Original | None = None,
+        not_modified: bool = False,
+    ) -> Stored:
+        """Put request and answer of one exchange behind the others; if it raises, nothing of it was kept."""
+        records = exchange_records(
+            url,
+            exchange,
+            truncated=truncated,
+            payload_sha1=payload_sha1,
+            revisit=revisit,
+            not_modified=not_modified,
+        )
+        level = self._settings.level
+        response, request = pack(records.response, level), pack(records.request, level)
+        self._make_room()
+        offset = self._written + self._waiting_bytes
+        self._wait(response)
+        self._wait(request)
+        return Stored(self._name, offset, len(response), records.record_id)
+
+    def flush(self) -> ArchiveEnd | None:
+        """Hand everything to the system (the disk, if durable) and say how far the archive now reaches."""
+        if self._file < 0:
+            return None
+        self._write_out()
+        if self._durable:
+            self._sync()
+        return ArchiveEnd(self._name, self._written)
+
+    def close(self) -> None:
+        """Write out what waits and let go of the file."""
+        if self._file >= 0:
+            self.flush()
+            self._let_go()
+
+    def _wait(self, member: bytes) -> None:
+        self._waiting.append(member)
+        self._waiting_bytes += len(member)
+
+    def _make_room(self) -> None:
+        """Afterwards a file is open that is not full, and the buffer is not full either."""
+        if self._file >= 0 and self._written + self._waiting_bytes >= self._settings.roll_bytes:
+            self.close()
+        if self._file < 0:
+            self._begin_file()
+        elif self._waiting_bytes >= BUFFER_BYTES:
+            self._write_out()
+
+    def _begin_file(self) -> None:
+        number = self._next_number or max(shard_files(self._folder, self._shard), default=0) + 1
+        name = file_name(self._shard, number)
+        info = warcinfo_record(name, software=self._software, about=self._about, now=self._clock.now())
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(self._folder / name, _NEW_FILE, 0o644)
+            if self._durable:
+                _sync_folder(self._folder)
+        except OSError as error:
+            raise self._unavailable(error, f"begin {name}") from error
+        self._name, self._written, self._next_number = name, 0, number + 1
+        self._wait(pack(info, self._settings.level))
+
+    def _reopen(self, path: Path) -> None:
+        self._file = os.open(path, _OLD_FILE)
+        self._name, self._written = path.name, path.stat().st_size
+
+    def _write_out(self) -> None:
+        """All waiting records are in the file, or none of them is."""
+        if not self._waiting:
+            return
+        rest = memoryview(b"".join(self._waiting))
+        try:
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+        except OSError as error:
+            self._take_back(error)
+            raise self._unavailable(error, f"write {self._name}") from error
+        self._written += self._waiting_bytes
+        self._waiting.clear()
+        self._waiting_bytes = 0
+
+    def _take_back(self, cause: OSError) -> None:
+        try:
+            os.ftruncate(self._file, self._written)
+        except OSError as error:
+            error.add_note(f"while taking back a write that failed: {cause}")
+            raise self._unavailable(error, f"shorten {self._name}") from error
+
+    def _sync(self) -> None:
+        try:
+            os.fdatasync(self._file)
+        except OSError as error:
+            raise self._unavailable(error, f"sync {self._name}") from error
+
+    def _let_go(self) -> None:
+        os.close(self._file)
+        self._file = -1
+
+    def _unavailable(self, error: OSError, doing: str) -> StoreUnavailable:
+        reason = error.strerror or str(error)
+        return StoreUnavailable(
+            f"the archive in {self._folder} could not {doing}: {reason}; "
+            "free some space or repair the disk, then run the same command again to go on"
+        )
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,109 @@
+"""Where the parts of a real crawl are joined, by name and with types."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pathlib import Path
+
+from evercrawl.adapters.clock import SystemClock
+from evercrawl.adapters.handlers import load_handlers
+from evercrawl.adapters.http.client import HttpFetcher
+from evercrawl.adapters.plugins import load_filter
+from evercrawl.adapters.sqlite.store import SqliteStore
+from evercrawl.adapters.warc.writer import WarcArchive
+from evercrawl.core.identity import user_agent
+from evercrawl.core.pace import Pace, pace_of
+from evercrawl.core.scope import Scope
+from evercrawl.core.seen import PopularCache, SeenTest
+from evercrawl.engine.crawl import Crawl, StopSignal
+from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, Store
+from evercrawl.engine.see import Surroundings
+from evercrawl.model.settings import SeenSettings, Settings
+from evercrawl.version import __version__
+
+SOFTWARE = f"evercrawl/{__version__}"
+
+
+def build_crawl(collection: Path, settings: Settings, *, stop: StopSignal | None = None) -> Crawl:
+    """A crawl of a collection on disk, over the real network."""
+    clock = SystemClock()
+    agent = user_agent(settings.identity, __version__)
+    fetcher = HttpFetcher(settings, clock, agent)
+    store = SqliteStore(collection, settings.store)
+    return assemble(
+        settings,
+        clock=clock,
+        fetcher=fetcher,
+        store=store,
+        open_archive=_warc_files(collection, settings, clock),
+        stop=stop,
+    )
+
+
+def assemble(
+    settings: Settings,
+    *,
+    clock: Clock,
+    fetcher: Fetcher,
+    store: Store,
+    open_archive: OpenArchive,
+    stop: StopSignal | None = None,
+    seed: int = 0,
+) -> Crawl:
+    """A crawl from given ports: the same for the real world and for a simulated one."""
+    handlers, _ = load_handlers()
+    around = Surroundings(
+        settings=settings,
+        clock=clock,
+        fetcher=fetcher,
+        scope=Scope(
+            settings.scope,
+            filters={name: load_filter(name) for name in settings.scope.plugins},
+            allow_ports=settings.http.allow_ports,
+        ),
+        popular=PopularCache(settings.seen.cache_entries),
+        handlers=handlers,
+        agent=settings.identity.product,
+    )
+    return Crawl(
+        store=store,
+        open_archive=open_archive,
+        around=around,
+        seen=SeenTest(_behind_popular(settings.seen)),
+        pace=pace_for(settings),
+        seed=seed,
+        stop=stop,
+    )
+
+
+def pace_for(settings: Settings) -> Pace:
+    """The pace of a run. Hosts in private address ranges are taken to be the operator's own: no contact is asked for them."""
+    is_own_net = settings.pace.mode == "own" and settings.http.allow_private
+    anonymous = settings.identity.contact is None and not is_own_net
+    return pace_of(settings.pace, delay_cap=settings.robots.crawl_delay_cap, anonymous=anonymous)
+
+
+def _behind_popular(settings: SeenSettings) -> SeenSettings:
+    """The key cache only sees what the cache of popular URLs in front of it missed, so it can be small."""
+    return replace(settings, cache_entries=max(1024, settings.cache_entries // 16))
+
+
+def _warc_files(collection: Path, settings: Settings, clock: Clock) -> OpenArchive:
+    folder = collection / "archive"
+    about = {"operator": settings.identity.contact} if settings.identity.contact else {}
+
+    def open_archive(shard: int) -> Archive:
+        return WarcArchive(
+            folder,
+            shard,
+            settings=settings.archive,
+            software=SOFTWARE,
+            clock=clock,
+            about=about,
+            durable=settings.store.durability == "power",
+        )
+
+    return open_archive
+
+

@@ -1,0 +1,143 @@
+"""Is this machine fit for crawling? Each check gives a finding with its remedy."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import socket
+import sqlite3
+import ssl
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from evercrawl.cli.output import moment, size
+from evercrawl.model.settings import Settings
+
+LEAST_PYTHON = (3, 11)
+LEAST_SQLITE = (3, 35, 0)
+"""The first with RETURNING."""
+LEAST_FREE_BYTES = 1_000_000_000
+EARLIEST_DATE = datetime(2026, 1, 1, tzinfo=UTC)
+"""A clock before this is wrong: evercrawl is younger."""
+EXTRAS = {"pdf": ("pypdf", "text of PDF files")}
+
+Verdict = Literal["ok", "warn", "fail"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of one check; `remedy` is empty where nothing is to be done."""
+
+    name: str
+    verdict: Verdict
+    detail: str
+    remedy: str = ""
+
+
+def machine_findings(settings: Settings, folder: Path) -> Iterator[Finding]:
+    """Every check that needs no request."""
+    yield _python()
+    yield _sqlite()
+    yield _dns(settings)
+    yield _tls(settings)
+    yield _clock()
+    yield _disk(folder)
+    yield from _extras()
+    yield _identity(settings)
+
+
+def _python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info < LEAST_PYTHON:
+        return Finding("python", "fail", version, "use Python 3.11 or newer")
+    return Finding("python", "ok", version)
+
+
+def _sqlite() -> Finding:
+    if sqlite3.sqlite_version_info < LEAST_SQLITE:
+        return Finding("sqlite", "fail", sqlite3.sqlite_version, "use a Python with SQLite 3.35 or newer")
+    return Finding("sqlite", "ok", sqlite3.sqlite_version)
+
+
+def _dns(settings: Settings) -> Finding:
+    """c-ares starts, knows name servers and answers from the hosts file, without a packet on the network."""
+    try:
+        servers = settings.dns.servers or asyncio.run(_ask_resolver())
+    except Exception as error:
+        return Finding(
+            "dns", "fail", f"the resolver does not work: {error}", "check /etc/resolv.conf and /etc/hosts"
+        )
+    if not servers:
+        return Finding(
+            "dns", "warn", "no name server is configured", "set dns.servers or mend /etc/resolv.conf"
+        )
+    return Finding("dns", "ok", "name servers " + ", ".join(servers))
+
+
+async def _ask_resolver() -> tuple[str, ...]:
+    import aiodns
+
+    resolver = aiodns.DNSResolver()
+    try:
+        await resolver.getaddrinfo("localhost", family=socket.AF_INET)
+        return tuple(resolver.nameservers)
+    finally:
+        await resolver.close()
+
+
+def _tls(settings: Settings) -> Finding:
+    """Certificate authorities are there; those in a folder are read on demand, so the place is checked."""
+    paths = ssl.get_default_verify_paths()
+    stores = [
+        path for path in (settings.http.ca_file, paths.cafile, paths.capath) if path and Path(path).exists()
+    ]
+    if not settings.http.verify_tls:
+        return Finding("tls", "warn", "certificates are not verified", "set http.verify_tls to true")
+    if not stores:
+        return Finding(
+            "tls", "fail", "no certificate authorities", "install ca-certificates or set http.ca_file"
+        )
+    return Finding("tls", "ok", f"{ssl.OPENSSL_VERSION}, authorities in {stores[0]}")
+
+
+def _clock() -> Finding:
+    now = datetime.now(UTC)
+    if now < EARLIEST_DATE:
+        return Finding(
+            "clock", "fail", f"{moment(now)} lies in the past", "set the clock: records would be misdated"
+        )
+    return Finding("clock", "ok", moment(now))
+
+
+def _disk(folder: Path) -> Finding:
+    place = next(path for path in (folder, *folder.resolve().parents) if path.exists())
+    free = shutil.disk_usage(place).free
+    if free < LEAST_FREE_BYTES:
+        return Finding("disk", "warn", f"{size(free)} free", "make room: a full disk stops the crawl")
+    return Finding("disk", "ok", f"{size(free)} free")
+
+
+def _extras() -> Iterator[Finding]:
+    for extra, (module, purpose) in EXTRAS.items():
+        there = find_spec(module) is not None
+        remedy = "" if there else f"for {purpose}: pip install 'evercrawl[{extra}]'"
+        yield Finding(f"extra {extra}", "ok", "installed" if there else "not installed", remedy)
+
+
+def _identity(settings: Settings) -> Finding:
+    from evercrawl.core.identity import user_agent
+    from evercrawl.errors import ConfigError
+    from evercrawl.version import __version__
+
+    try:
+        agent = user_agent(settings.identity, __version__)
+    except ConfigError as error:
+        return Finding("identity", "fail", str(error), "evercrawl config contact you@example.org")
+    if settings.identity.contact is None:
+        return Finding("identity", "warn", f"{agent}, no contact", "evercrawl config contact you@example.org")
+    return Finding("identity", "ok", agent)

@@ -1,0 +1,203 @@
+"""`evercrawl crawl`: start, resume or update."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evercrawl.cli.exit_codes import exit_code_of
+from evercrawl.cli.output import emit_json
+from evercrawl.cli.session import Session, common_options, pass_session
+from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from evercrawl.cli.progress import View
+    from evercrawl.config import Configured
+    from evercrawl.model.report import Summary
+
+FLAG_KEYS = {
+    "max_pages": "crawl.max_pages",
+    "max_time": "crawl.max_time",
+    "depth": "scope.depth",
+    "scope": "scope.kind",
+    "pace": "pace.mode",
+    "gap": "pace.gap",
+    "concurrency": "crawl.concurrency",
+    "include": "scope.include",
+    "exclude": "scope.exclude",
+    "filters": "scope.plugins",
+    "allow_private": "http.allow_private",
+    "resolve": "http.resolve",
+}
+"""Which setting each flag overrides for one run."""
+
+KEPT_SECTION = "scope."
+"""Flags of this section describe the collection, so they are written into it when it is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One run: which collection, with which settings and which URLs on top of what it knows."""
+
+    path: Path
+    is_new: bool
+    urls: tuple[str, ...]
+    configured: Configured
+    refresh: bool
+
+
+@click.command("crawl")
+@click.argument("urls", nargs=-1, metavar="[URL]...")
+@click.option("--max-pages", metavar="N", help="Stop after N pages of this run, or none. Default: 10000.")
+@click.option("--max-time", metavar="SECONDS", help="Stop after this time; also 5m, 2h.")
+@click.option("--depth", metavar="N", help="Follow links at most N steps from a seed.")
+@click.option(
+    "--scope",
+    type=click.Choice(["host", "prefix", "domain", "list"]),
+    help="Which URLs belong. Default: host.",
+)
+@click.option(
+    "--pace", type=click.Choice(["gentle", "paper", "own"]), help="How gently to ask. Default: gentle."
+)
+@click.option("--gap", metavar="SECONDS", help="Least gap per site; a larger Crawl-delay still wins.")
+@click.option("--concurrency", metavar="N", help="Most requests in flight over all sites.")
+@click.option("--refresh", is_flag=True, help="Visit every known page now, whatever the schedule says.")
+@click.option("--include", multiple=True, metavar="RE", help="Only URLs that match one of these. Repeatable.")
+@click.option("--exclude", multiple=True, metavar="RE", help="No URLs that match one of these. Repeatable.")
+@click.option(
+    "--filter", "filters", multiple=True, metavar="MODULE:OBJECT", help="A filter of your own. Repeatable."
+)
+@click.option("--allow-private", is_flag=True, help="Allow loopback, private and link-local addresses.")
+@click.option(
+    "--resolve", multiple=True, metavar="HOST:PORT:ADDR", help="Use this address, as curl does. Repeatable."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object on stdout.")
+@common_options
+@pass_session
+def command(session: Session, /, urls: tuple[str, ...], refresh: bool, as_json: bool, **flags: Any) -> int:
+    """Crawl from the URLs, or go on where the collection stands.
+
+    \b
+    evercrawl crawl https://example.org                    a whole host into ./example.org.evercrawl
+    evercrawl crawl                                        resume, or visit what is due
+    evercrawl crawl https://example.org/docs/ --scope prefix --max-pages 500
+
+    Calling it again never starts over: pages that wait are fetched, pages that are due are visited again.
+    Ctrl-C stops safely; a second one cancels the requests in flight.
+    """
+    plan = _plan(session, urls, refresh=refresh, flags=_given(flags))
+    summary, signal_number = _run(session, plan)
+    if as_json:
+        from evercrawl.cli.summary import summary_fields
+
+        emit_json("crawl", summary_fields(summary))
+    return exit_code_of(summary, signal_number=signal_number)
+
+
+def _given(flags: dict[str, Any]) -> dict[str, object]:
+    """The flags that were given, by setting."""
+    given = {FLAG_KEYS[name]: value for name, value in flags.items() if value not in (None, (), False)}
+    if given.get("pace.mode") == "own" and "crawl.concurrency" in given:
+        given["pace.own_concurrency"] = given["crawl.concurrency"]
+    return given
+
+
+def _plan(session: Session, urls: Sequence[str], *, refresh: bool, flags: dict[str, object]) -> Plan:
+    from evercrawl.config import collection_file, create_collection, is_collection, write_setting
+
+    seeds = tuple(seed_url(url) for url in urls)
+    path = _collection_for(session, seeds)
+    is_new = not is_collection(path)
+    configured = session.configured(path, flags)
+    known = () if is_new else session.configured(path).settings.scope.seeds
+    fresh = tuple(seed for seed in dict.fromkeys(seeds) if seed not in known)
+    if is_new:
+        kept = {key: value for key, value in flags.items() if key.startswith(KEPT_SECTION)}
+        create_collection(path, {"scope.seeds": fresh, **kept})
+    elif fresh:
+        write_setting(collection_file(path), "scope.seeds", (*known, *fresh))
+    if is_new or fresh:
+        configured = session.configured(path, flags)
+    return Plan(path, is_new, seeds, configured, refresh)
+
+
+def _collection_for(session: Session, seeds: Sequence[str]) -> Path:
+    """The collection that is named, or around us, or of the first URL; without a URL, the one here."""
+    from evercrawl.config import default_collection_path, enclosing_collection
+
+    if not seeds:
+        found = session.find_collection()
+        if found is None:
+            raise ConfigError("nothing to crawl: name a URL, or a collection with -C DIR")
+        return found
+    return session.named_collection() or enclosing_collection(Path.cwd()) or default_collection_path(seeds[0])
+
+
+def seed_url(text: str) -> str:
+    """The canonical URL of what the user typed; a bare host name means https."""
+    from evercrawl.core.url import canonical
+
+    found = canonical(text if "://" in text else f"https://{text}")
+    if found is None:
+        raise ConfigError(f"{text!r} is not a URL that can be crawled; write it like https://example.org/")
+    return found
+
+
+def _run(session: Session, plan: Plan) -> tuple[Summary, int | None]:
+    from evercrawl.cli.log import log_to, stop_logging
+    from evercrawl.cli.progress import view_for
+    from evercrawl.cli.summary import summary_box
+
+    _greet(session, plan)
+    log_to(plan.path, verbose=session.verbose)
+    if plan.configured.settings.scope.plugins:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        with view_for(session) as view, asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            summary, signal_number = runner.run(_crawl(plan, view))
+    finally:
+        stop_logging()
+    if not session.quiet:
+        session.err.print(summary_box(summary, plan.path))
+    return summary, signal_number
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
+    import uvloop
+
+    return uvloop.new_event_loop
+
+
+async def _crawl(plan: Plan, view: View) -> tuple[Summary, int | None]:
+    from evercrawl import library
+    from evercrawl.cli.brake import Brake, listening
+
+    settings = plan.configured.settings
+    stop = library.StopSignal()
+    brake = Brake(stop, say=view.say, in_flight=lambda: view.last.in_flight, patience=settings.crawl.shutdown)
+    with listening(brake, view.dump):
+        async with library.open(plan.path, create=True, settings=settings) as collection:
+            summary = await collection.crawl(
+                urls=plan.urls, refresh=plan.refresh, stop=stop, on_progress=view.update
+            )
+    return summary, brake.signal_number
+
+
+def _greet(session: Session, plan: Plan) -> None:
+    from evercrawl.cli.summary import display_path
+    from evercrawl.version import __version__
+
+    identity = plan.configured.settings.identity
+    names = ", ".join(url.split("/")[2] for url in plan.urls[:3]) or "resume"
+    more = f" and {len(plan.urls) - 3} more" if len(plan.urls) > 3 else ""
+    fresh = "  (new)" if plan.is_new else ""
+    session.note(f"evercrawl {__version__} · {names}{more} · collection {display_path(plan.path)}{fresh}")
+    if identity.contact is None:
+        session.note("! no contact set, so one request a second per site is the fastest; set yours:")
+        session.note("  evercrawl config contact you@example.org")

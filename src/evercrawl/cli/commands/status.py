@@ -1,0 +1,70 @@
+"""`evercrawl status`: what the collection holds, and what is due."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from evercrawl.cli.output import emit_json, moment, size
+from evercrawl.cli.safe_text import safe_line
+from evercrawl.cli.session import Session, common_options, pass_session
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evercrawl.model.report import Status
+
+
+@click.command("status")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@common_options
+@pass_session
+def command(session: Session, as_json: bool) -> None:
+    """Show pages by outcome and reason, sites, load and what is due.
+
+    \b
+    evercrawl status
+    evercrawl status --json | jq .due_now
+    """
+    with session.open_collection() as collection:
+        status = collection.status()
+    if as_json:
+        emit_json("status", asdict(status))
+    else:
+        _show(session, status)
+
+
+def _show(session: Session, status: Status) -> None:
+    lines = {
+        "collection": safe_line(status.path),
+        "pages": f"{status.pages:,} known, {status.queued:,} in the queue, {status.versions:,} versions",
+        "sites": f"{status.sites:,}",
+        "due": f"{status.due_now:,} now" + (f", next {moment(status.next_due)}" if status.next_due else ""),
+        "load": f"{status.requests:,} requests, {size(status.bytes)}",
+        "disk": f"{status.archive_files:,} WARC files with {size(status.archive_bytes)}, "
+        f"state {size(status.state_bytes)}",
+        "refused": f"{status.refused:,} URLs (see: evercrawl skipped)",
+    }
+    for name, text in lines.items():
+        click.echo(f"{name:<11} {text}")
+    _table(session, "outcome", status.by_outcome)
+    _table(session, "reason", status.by_reason)
+    for closed in status.closed_sites:
+        reason = safe_line(closed.reason, longest=100)
+        click.echo(f"closed until {moment(closed.opens_at)}: {safe_line(closed.site)} ({reason})")
+
+
+def _table(session: Session, name: str, counts: Mapping[str, int]) -> None:
+    if not counts:
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(name, "pages", box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.columns[1].justify = "right"
+    for label, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        table.add_row(Text(str(label).replace("_", " ")), Text(f"{count:,}"))
+    session.out.print()
+    session.out.print(table)

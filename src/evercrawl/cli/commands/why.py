@@ -1,0 +1,94 @@
+"""`evercrawl why URL`: the decision about a URL, its rule and its evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evercrawl.cli.commands.crawl import seed_url
+from evercrawl.cli.exit_codes import ExitCode
+from evercrawl.cli.output import emit_json, moment
+from evercrawl.cli.safe_text import safe_line
+from evercrawl.cli.session import Session, common_options, pass_session
+from evercrawl.model.reason import REASON_TEXT
+
+if TYPE_CHECKING:
+    from evercrawl.model.report import Explanation, PastVisit
+
+_MOST_VISITS = 10
+
+
+@click.command("why")
+@click.argument("url")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@common_options
+@pass_session
+def command(session: Session, url: str, as_json: bool) -> int:
+    """Say why a URL was or was not asked for, and when it will be.
+
+    \b
+    evercrawl why https://example.org/private/
+    evercrawl why https://example.org/ --json | jq .reason
+
+    The exit code is 1 when the collection has never met the URL.
+    """
+    with session.open_collection() as collection:
+        found = collection.why(seed_url(url))
+    if as_json:
+        emit_json("why", explanation_fields(found))
+    else:
+        _show(found)
+    return ExitCode.OK if found.known else ExitCode.ERROR
+
+
+def explanation_fields(found: Explanation) -> dict[str, Any]:
+    """What scripts rely on, then the past visits."""
+    return {
+        "url": found.url,
+        "known": found.known,
+        "outcome": found.outcome,
+        "reason": found.reason,
+        "detail": found.detail,
+        "status": found.status,
+        "due": found.due,
+        "visits": found.visits,
+        "parent": found.parent,
+        "depth": found.depth,
+        "site_opens_at": found.site_opens_at,
+        "decisions": [_visit_fields(visit) for visit in found.decisions],
+    }
+
+
+def _visit_fields(visit: PastVisit) -> dict[str, Any]:
+    return {
+        "at": visit.at,
+        "outcome": visit.outcome,
+        "reason": visit.reason,
+        "detail": visit.detail,
+        "status": visit.status,
+        "took_ms": visit.took_ms,
+        "bytes": visit.wire_bytes,
+        "version": visit.version,
+    }
+
+
+def _show(found: Explanation) -> None:
+    click.echo(safe_line(found.url))
+    if not found.known or found.reason is None:
+        click.echo("  not known: " + (safe_line(found.detail) or "no page links to it, and it is no seed"))
+        return
+    click.echo(f"  {found.outcome}: {REASON_TEXT[found.reason]}")
+    facts = {
+        "detail": safe_line(found.detail),
+        "status": str(found.status or ""),
+        "found on": safe_line(found.parent or ""),
+        "visits": str(found.visits or ""),
+        "site opens": moment(found.site_opens_at) if found.site_opens_at else "",
+        "due": moment(found.due) if found.due else "",
+    }
+    for name, text in facts.items():
+        if text:
+            click.echo(f"  {name:<11} {text}")
+    for visit in found.decisions[:_MOST_VISITS]:
+        click.echo(f"  {moment(visit.at)}  {visit.status or '-':<4} {visit.outcome}: {visit.reason}")

@@ -1,0 +1,137 @@
+"""The `evercrawl` command. A command's module is imported when the command is called, not before."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
+
+import click
+
+from evercrawl.cli.exit_codes import ExitCode
+from evercrawl.cli.session import Session, common_options
+from evercrawl.errors import BugFound, EvercrawlError
+from evercrawl.version import __version__
+
+COMMANDS = {
+    "crawl": "Start, resume or update a crawl.",
+    "status": "What the collection holds, and what is due.",
+    "why": "Why a URL was or was not asked for.",
+    "skipped": "URLs that were not asked for, each with its reason.",
+    "show": "The newest stored version of a page.",
+    "config": "Show or change settings.",
+    "doctor": "Check this machine, and robots.txt of a site as we read it.",
+    "tool": "Ask one decision from a pipe: JSON lines in, JSON lines out.",
+    "version": "The version of evercrawl and of what it stands on.",
+}
+ALIASES = {"run": "crawl", "sync": "crawl"}
+
+
+class CommandTable(click.Group):
+    """The commands by name; `evercrawl.cli.commands.NAME` has `command`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        name = ALIASES.get(cmd_name, cmd_name)
+        if name not in COMMANDS:
+            return None
+        found: click.Command = import_module(f"evercrawl.cli.commands.{name}").command
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            close = get_close_matches(args[0], [*COMMANDS, *ALIASES], n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else "; see: evercrawl --help"
+            raise click.UsageError(f"there is no command {args[0]!r}{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(cls=CommandTable, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "--version", message="evercrawl %(version)s")
+@common_options
+@click.pass_context
+def root(ctx: click.Context) -> None:
+    """Keep a living copy of web sites: polite, crash-safe, able to explain every decision.
+
+    \b
+    evercrawl crawl https://example.org     crawl a site into ./example.org.evercrawl
+    evercrawl crawl                         the same again: resume, or fetch what is due
+    evercrawl why https://example.org/x     why a page was or was not fetched
+    """
+    ctx.ensure_object(Session)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command and exit with its code."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command; every error ends as one clear message and an exit code."""
+    session = Session()
+    try:
+        code = root.main(list(arguments), prog_name="evercrawl", standalone_mode=False, obj=session)
+        return int(code) if isinstance(code, int) else ExitCode.OK
+    except click.ClickException as error:
+        _say_usage(error)
+        return ExitCode.USAGE
+    except (KeyboardInterrupt, click.Abort):
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        return _reader_left()
+    except BugFound as error:
+        return _say_defect(error, session)
+    except EvercrawlError as error:
+        return _say_error(error)
+    except Exception as error:
+        return _say_defect(error, session)
+
+
+def _say_usage(error: click.ClickException) -> None:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    click.echo(f"evercrawl: {error.format_message()}", err=True)
+    if context is not None and context.command_path != "evercrawl":
+        click.echo(f"help: {context.command_path} --help", err=True)
+
+
+def _say_error(error: EvercrawlError) -> int:
+    from evercrawl.cli.safe_text import safe_block
+
+    click.echo(f"evercrawl: {safe_block(str(error))}", err=True)
+    return error.exit_code
+
+
+def _say_defect(error: Exception, session: Session) -> int:
+    """A short word for the user; the traceback goes to the log, and to the terminal only with -v."""
+    from evercrawl.cli.log import keep_defect
+    from evercrawl.cli.safe_text import safe_line
+
+    place = keep_defect(error, session)
+    summary = safe_line(f"{type(error).__name__}: {error}", longest=300)
+    click.echo(f"evercrawl: this is a defect in evercrawl: {summary}", err=True)
+    click.echo(f"The details are in {place}" if place else "Call again with -v for the details", err=True)
+    if session.verbose:
+        import traceback
+
+        click.echo("".join(traceback.format_exception(error)), err=True)
+    return ExitCode.ERROR
+
+
+def _reader_left() -> int:
+    """The reader of our pipe has seen enough (`| head`): no error, and no second complaint at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return ExitCode.OK
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,29 @@
+"""Settings from flags, environment and files into typed values, each with the place that it came from."""
+
+from __future__ import annotations
+
+from evercrawl.config.place import (
+    COLLECTION_FILE,
+    collection_file,
+    default_collection_path,
+    enclosing_collection,
+    find_collection,
+    is_collection,
+    user_file,
+)
+from evercrawl.config.read import Configured, read_settings
+from evercrawl.config.write import create_collection, write_setting
+
+__all__ = [
+    "COLLECTION_FILE",
+    "Configured",
+    "collection_file",
+    "create_collection",
+    "default_collection_path",
+    "enclosing_collection",
+    "find_collection",
+    "is_collection",
+    "read_settings",
+    "user_file",
+    "write_setting",
+]

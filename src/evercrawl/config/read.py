@@ -1,0 +1,165 @@
+"""What are the settings now, and where does each come from?
+
+Precedence: flag, then environment, then the collection's file, then the user's file, then the default.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from evercrawl.config.known import ORDERED, KnownSetting, known_settings, sections
+from evercrawl.config.place import collection_file, user_file
+from evercrawl.config.value import value_of, written_form
+from evercrawl.errors import ConfigError
+from evercrawl.model.settings import Settings
+
+PREFIX = "EVERCRAWL_"
+SHORT_NAMES = {"EVERCRAWL_CONTACT": "identity.contact"}
+COLLECTION_VARIABLE = "EVERCRAWL_COLLECTION"
+DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """The settings in force; `origins` says for every key where its value was written."""
+
+    settings: Settings
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+    def value(self, key: str) -> Any:
+        """One value by key; ConfigError when there is no such setting."""
+        known = find_known(key, "this command")
+        return getattr(getattr(self.settings, known.section), known.name)
+
+
+def read_settings(
+    collection: Path | None = None,
+    *,
+    flags: Mapping[str, object] | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Configured:
+    """The settings in force for a collection (or for none); ConfigError names the place of what is wrong.
+
+    `env` is the environment; None: that of this process.
+    """
+    env = os.environ if env is None else env
+    values: dict[str, tuple[Any, str]] = {}
+    for file in (user_file(env), collection_file(collection) if collection else None):
+        if file is not None:
+            values.update(_from_file(file))
+    values.update(_from_environment(env))
+    values.update(_from_flags(flags or {}))
+    _check_order(values)
+    return Configured(
+        _assembled(values), {key: values.get(key, (None, DEFAULT))[1] for key in known_settings()}
+    )
+
+
+def find_known(key: str, place: str) -> KnownSetting:
+    """The setting of that key; ConfigError names the nearest one."""
+    known = known_settings()
+    if key not in known:
+        raise ConfigError(f"{place}: there is no setting {key!r}{nearest(key, known)}")
+    return known[key]
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """`; did you mean …?` where something is near, and nothing otherwise."""
+    close = get_close_matches(name, list(names), n=1, cutoff=0.6)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def checked(known: KnownSetting, written: object, place: str) -> Any:
+    """The typed value; ConfigError says where, what and how to mend it."""
+    try:
+        return value_of(known, written)
+    except ValueError as error:
+        remedy = f"{known.help} Default: {written_form(known, known.default)}"
+        raise ConfigError(
+            f"{place}: {known.key} = {written!r} cannot be used: it {error}.\n{remedy}"
+        ) from None
+
+
+def parsed_file(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file; empty when there is none."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}") from error
+
+
+def _from_file(path: Path) -> dict[str, tuple[Any, str]]:
+    values: dict[str, tuple[Any, str]] = {}
+    for section, table in parsed_file(path).items():
+        if section not in sections() or not isinstance(table, dict):
+            raise ConfigError(f"{path}: there is no section [{section}]{nearest(section, sections())}")
+        for name, written in table.items():
+            known = find_known(f"{section}.{name}", str(path))
+            values[known.key] = (checked(known, written, str(path)), str(path))
+    return values
+
+
+def variable_of(key: str) -> str:
+    """The environment variable that sets a key: `pace.gap` is EVERCRAWL_PACE__GAP."""
+    return PREFIX + key.replace(".", "__").upper()
+
+
+def _from_environment(env: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
+    keys = {variable_of(key): key for key in known_settings()}
+    values: dict[str, tuple[Any, str]] = {}
+    for variable in sorted(name for name in env if name.startswith(PREFIX)):
+        key = SHORT_NAMES.get(variable) or keys.get(variable)
+        if key is None:
+            _refuse_misspelt(variable, keys)
+            continue
+        place = f"environment variable {variable}"
+        values[key] = (checked(known_settings()[key], env[variable], place), place)
+    return values
+
+
+def _refuse_misspelt(variable: str, keys: Mapping[str, str]) -> None:
+    """ConfigError for a variable that looks like a setting; others may belong to somebody's scripts."""
+    short = (*SHORT_NAMES, COLLECTION_VARIABLE)
+    if variable in short:
+        return
+    if "__" in variable:
+        raise ConfigError(f"environment variable {variable} names no setting{nearest(variable, keys)}")
+    if get_close_matches(variable, short, n=1, cutoff=0.85):
+        raise ConfigError(f"environment variable {variable} is not known{nearest(variable, short)}")
+
+
+def _from_flags(flags: Mapping[str, object]) -> dict[str, tuple[Any, str]]:
+    """Values of the command line by key; a flag that was not given is not in the mapping."""
+    place = "command line"
+    return {key: (checked(find_known(key, place), written, place), place) for key, written in flags.items()}
+
+
+def _check_order(values: Mapping[str, tuple[Any, str]]) -> None:
+    for low, high in ORDERED:
+        known = known_settings()
+        least, place = values.get(low, (known[low].default, DEFAULT))
+        most, other = values.get(high, (known[high].default, DEFAULT))
+        if least > most:
+            raise ConfigError(
+                f"{place if place != DEFAULT else other}: {low} = {written_form(known[low], least)} "
+                f"is more than {high} = {written_form(known[high], most)}; change one of the two"
+            )
+
+
+def _assembled(values: Mapping[str, tuple[Any, str]]) -> Settings:
+    parts: dict[str, dict[str, Any]] = {}
+    for key, (value, _) in values.items():
+        section, name = key.split(".")
+        parts.setdefault(section, {})[name] = value
+    hints = get_type_hints(Settings)
+    return Settings(**{section: hints[section](**table) for section, table in parts.items()})

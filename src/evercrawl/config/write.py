@@ -1,0 +1,125 @@
+"""Change one line of a settings file and leave the rest, comments included, as it is."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from evercrawl.config.place import collection_file
+from evercrawl.config.read import checked, find_known, parsed_file
+from evercrawl.config.value import written_form
+from evercrawl.errors import ConfigError, StoreUnavailable
+
+HEADING = """\
+# Settings of this collection. Flags and EVERCRAWL_* variables win over this file.
+# All settings with their values and where each comes from: evercrawl config show --origin
+"""
+_SECTION = re.compile(r"\s*\[([^\[\]]+)\]\s*(#.*)?$")
+
+
+def create_collection(collection: Path, values: Mapping[str, object] | None = None) -> Path:
+    """Make the folder with its settings file, holding `values` by key; an existing file is left as it is."""
+    path = collection_file(collection)
+    try:
+        collection.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            replace_file(path, _first_text(values or {}))
+    except OSError as error:
+        raise StoreUnavailable(
+            f"the collection {collection} cannot be made: {error.strerror or error}"
+        ) from error
+    return path
+
+
+def write_setting(path: Path, key: str, value: object) -> None:
+    """Set one value in a settings file; ConfigError, and no change, when it cannot be used."""
+    known = find_known(key, "setting")
+    line = f"{known.name} = {written_form(known, checked(known, value, 'setting'))}"
+    parsed_file(path)
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    after = _with_line(before, known.section, known.name, line)
+    _require_same_meaning(after, known.section, known.name, path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, after)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a file so that a reader sees the old text or the new, also after a crash."""
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
+    with fresh.open("w", encoding="utf-8") as out:
+        out.write(text)
+        out.flush()
+        os.fsync(out.fileno())
+    fresh.replace(path)
+
+
+def _first_text(values: Mapping[str, object]) -> str:
+    text = HEADING
+    for key, value in values.items():
+        known = find_known(key, "setting")
+        line = f"{known.name} = {written_form(known, checked(known, value, 'setting'))}"
+        text = _with_line(text, known.section, known.name, line)
+    return text
+
+
+def _with_line(text: str, section: str, name: str, line: str) -> str:
+    """The text with the setting's line in its section: replaced where it stands, otherwise added."""
+    lines = text.splitlines()
+    begin, end = _section_range(lines, section)
+    if begin is None:
+        gap = [""] if lines and lines[-1].strip() else []
+        return "\n".join([*lines, *gap, f"[{section}]", line]) + "\n"
+    first, last = _entry_range(lines, begin, end, name)
+    return "\n".join([*lines[:first], line, *lines[last:]]) + "\n"
+
+
+def _section_range(lines: list[str], section: str) -> tuple[int | None, int]:
+    """First line behind the section's heading, and the line where the section ends."""
+    begin = None
+    for number, line in enumerate(lines):
+        heading = _SECTION.match(line)
+        if heading and begin is not None:
+            return begin, number
+        if heading and heading[1].strip() == section:
+            begin = number + 1
+    return begin, len(lines)
+
+
+def _entry_range(lines: list[str], begin: int, end: int, name: str) -> tuple[int, int]:
+    """The lines of an entry, which may be a list over several; where there is none, the place to add it."""
+    entry = re.compile(rf"\s*{re.escape(name)}\s*=")
+    for first in range(begin, end):
+        if entry.match(lines[first]):
+            last = first + 1
+            while last < end and not _is_complete("\n".join(lines[first:last])):
+                last += 1
+            return first, last
+    while end > begin and not lines[end - 1].strip():
+        end -= 1
+    return end, end
+
+
+def _is_complete(text: str) -> bool:
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+    return True
+
+
+def _require_same_meaning(text: str, section: str, name: str, path: Path) -> None:
+    """A spelling that this writer does not know (dotted keys, inline tables) must not give a broken file."""
+    try:
+        found = name in tomllib.loads(text).get(section, {})
+    except tomllib.TOMLDecodeError:
+        found = False
+    if not found:
+        raise ConfigError(
+            f"{path} is written in a way that cannot be edited here; change {section}.{name} by hand"
+        )

@@ -1,0 +1,124 @@
+"""What does this answer mean for the page?
+
+The status code decides (RFC 9110 section 15); what is unusual is an error that keeps its status, never a
+page.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evercrawl.core.coding import BadCoding, DecodeLimits, decode
+from evercrawl.core.http1 import Head, listed
+from evercrawl.core.request_head import is_conditional
+from evercrawl.core.url import PAGE_SCHEMES, canonical_of_href, join
+from evercrawl.model.fetch import (
+    Exchange,
+    Failed,
+    Fault,
+    Fetched,
+    FetchResult,
+    Headers,
+    Moved,
+    NotModified,
+    Request,
+    Truncation,
+    header,
+)  # fmt: skip
+
+REDIRECTS = frozenset((300, 301, 302, 303, 307, 308))
+DETAIL_CHARS = 100
+
+_FAULTS = {
+    206: (Fault.PARTIAL, "the server sent a part (206) that was not asked for"),
+    304: (Fault.NOT_MODIFIED_UNASKED, "the server says not modified (304), but no condition was sent"),
+    404: (Fault.NOT_FOUND, "the server has no such page (404)"),
+    410: (Fault.GONE, "the page is gone for good (410)"),
+    429: (Fault.THROTTLED, "the server asks us to slow down (429)"),
+    999: (Fault.THROTTLED, "the server denies requests (999)"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A response that was read as far as it goes."""
+
+    head: Head
+    exchange: Exchange
+    cut: bool = False
+    """The body was cut at the limit of the wire."""
+
+
+def result_of(request: Request, answer: Answer, *, limits: DecodeLimits) -> FetchResult:
+    """How the request ended, by the answer's status."""
+    head = answer.head
+    status = head.status
+    if 200 <= status < 300 and status != 206:
+        return _fetched(request, answer, limits)
+    if status == 304 and is_conditional(request):
+        return NotModified(request.url, head.headers, answer.exchange)
+    if status in REDIRECTS and (status != 300 or header(head.headers, "location")):
+        return _moved(request, answer)
+    fault, detail = _status_fault(status, head.headers)
+    return _failed(request, answer, fault, detail)
+
+
+def _fetched(request: Request, answer: Answer, limits: DecodeLimits) -> FetchResult:
+    head, exchange = answer.head, answer.exchange
+    codings = listed(head.deciding.get("content-encoding"))
+    try:
+        body, truncated = decode(exchange.wire_body, codings, limits=limits, complete=not answer.cut)
+    except BadCoding as error:
+        return _failed(request, answer, Fault.BAD_CODING, str(error))
+    if answer.cut:
+        truncated = Truncation.WIRE
+    return Fetched(request.url, head.status, head.headers, body, exchange, truncated)
+
+
+def _moved(request: Request, answer: Answer) -> FetchResult:
+    location = header(answer.head.headers, "location")
+    if not location:
+        return _failed(request, answer, Fault.BAD_REDIRECT, "a redirect without a Location")
+    href = join(request.url, _as_text(location))
+    if href is None:
+        return _failed(
+            request, answer, Fault.BAD_REDIRECT, f"a redirect to what is no URL: {_shown(location)}"
+        )
+    if not href.startswith(PAGE_SCHEMES):
+        scheme = href.partition(":")[0]
+        return _failed(
+            request, answer, Fault.BAD_REDIRECT, f"a redirect to scheme {scheme}: {_shown(location)}"
+        )
+    target = canonical_of_href(href)
+    if target is None:
+        return _failed(
+            request, answer, Fault.BAD_REDIRECT, f"a redirect to an unusable host: {_shown(location)}"
+        )
+    return Moved(request.url, answer.head.status, target, answer.head.headers, answer.exchange)
+
+
+def _as_text(location: str) -> str:
+    """Browsers take the bytes of a Location for UTF-8; what is not UTF-8 stays latin-1."""
+    try:
+        return location.encode("latin-1").decode()
+    except UnicodeError:
+        return location
+
+
+def _shown(location: str) -> str:
+    return repr(location[:DETAIL_CHARS])
+
+
+def _status_fault(status: int, headers: Headers) -> tuple[Fault, str]:
+    if status in _FAULTS:
+        return _FAULTS[status]
+    if status == 503 and header(headers, "retry-after"):
+        return Fault.THROTTLED, "the server asks us to come back later (503)"
+    if 500 <= status < 600:
+        return Fault.SERVER_ERROR, f"the server failed ({status})"
+    return Fault.HTTP_ERROR, f"the server refused the request ({status})"
+
+
+def _failed(request: Request, answer: Answer, fault: Fault, detail: str) -> Failed:
+    head, exchange = answer.head, answer.exchange
+    return Failed(request.url, fault, detail, exchange.took, head.status, head.headers, exchange)

@@ -1,0 +1,1 @@
+"""Bytes to a document: charset, links, directives, title, language and main text."""

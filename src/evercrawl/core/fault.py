@@ -1,0 +1,90 @@
+"""What follows from a fault: how long to wait, how often to try, and who is to blame.
+
+One table for all of them; a test asserts that it is complete. Waits double with each failed try in a row.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import NamedTuple
+
+from evercrawl.model.fetch import Failed, Fault
+from evercrawl.model.reason import Outcome, Reason
+
+
+class FaultRule(NamedTuple):
+    """`wait` before the first retry, most `tries` in a row, and whether the whole site is to blame."""
+
+    wait: timedelta
+    tries: int
+    blames_site: bool
+    outcome: Outcome
+    reason: Reason
+
+
+_MINUTE = timedelta(minutes=1)
+_HOUR = timedelta(hours=1)
+_DAY = timedelta(days=1)
+
+FAULT_RULES: dict[Fault, FaultRule] = {
+    Fault.DNS: FaultRule(_HOUR, 3, True, Outcome.ERROR, Reason.DNS),
+    Fault.CONNECT: FaultRule(5 * _MINUTE, 4, True, Outcome.ERROR, Reason.CONNECT),
+    Fault.TLS: FaultRule(_HOUR, 3, True, Outcome.ERROR, Reason.TLS),
+    Fault.TIMEOUT: FaultRule(2 * _MINUTE, 3, True, Outcome.ERROR, Reason.TIMEOUT),
+    Fault.RESET: FaultRule(_MINUTE, 3, True, Outcome.ERROR, Reason.RESET),
+    Fault.EMPTY_REPLY: FaultRule(_MINUTE, 3, True, Outcome.ERROR, Reason.EMPTY_REPLY),
+    Fault.INCOMPLETE: FaultRule(_MINUTE, 3, False, Outcome.ERROR, Reason.INCOMPLETE),
+    Fault.BAD_HTTP: FaultRule(_HOUR, 2, False, Outcome.ERROR, Reason.BAD_HTTP),
+    Fault.HEADERS_TOO_LARGE: FaultRule(_DAY, 1, False, Outcome.ERROR, Reason.HEADERS_TOO_LARGE),
+    Fault.BAD_CODING: FaultRule(_HOUR, 2, False, Outcome.ERROR, Reason.BAD_CODING),
+    Fault.PARTIAL: FaultRule(_DAY, 2, False, Outcome.ERROR, Reason.PARTIAL),
+    Fault.NOT_MODIFIED_UNASKED: FaultRule(_DAY, 2, False, Outcome.ERROR, Reason.NOT_MODIFIED_UNASKED),
+    Fault.THROTTLED: FaultRule(_MINUTE, 8, True, Outcome.DEFERRED, Reason.SITE_PAUSED),
+    Fault.SERVER_ERROR: FaultRule(2 * _MINUTE, 4, True, Outcome.ERROR, Reason.SERVER_ERROR),
+    Fault.NOT_FOUND: FaultRule(_DAY, 3, False, Outcome.ERROR, Reason.NOT_FOUND),
+    Fault.GONE: FaultRule(_DAY, 1, False, Outcome.ERROR, Reason.GONE),
+    Fault.HTTP_ERROR: FaultRule(_DAY, 2, False, Outcome.ERROR, Reason.HTTP_ERROR),
+    Fault.BAD_REDIRECT: FaultRule(_DAY, 2, False, Outcome.ERROR, Reason.BAD_REDIRECT),
+    Fault.PRIVATE_ADDRESS: FaultRule(_DAY, 1, False, Outcome.REJECTED, Reason.PRIVATE_ADDRESS),
+    Fault.INTERNAL: FaultRule(_HOUR, 2, False, Outcome.ERROR, Reason.INTERNAL),
+}
+
+LONGEST_WAIT = timedelta(days=7)
+SITE_FAILURES_BEFORE_REST = 5
+"""Failures in a row after which a site is left alone for `SITE_REST`, then looked at again."""
+SITE_REST = timedelta(days=1)
+
+
+def retry_wait(fault: Fault, *, tries: int) -> timedelta | None:
+    """How long to wait before the page's next try, after `tries` failures in a row; None: not again by itself."""
+    rule = FAULT_RULES[fault]
+    if tries >= rule.tries:
+        return None
+    return _doubled(rule.wait, tries - 1, longest=LONGEST_WAIT)
+
+
+def _doubled(wait: timedelta, times: int, *, longest: timedelta) -> timedelta:
+    return min(wait * float(1 << times), longest)
+
+
+def site_wait(failed: Failed, *, failures: int, asked: timedelta | None) -> timedelta | None:
+    """How long the whole site is closed after its `failures`-th failure in a row; None: it is not to blame.
+
+    What the server asked for by Retry-After counts even where the table does not blame the site.
+    """
+    rule = FAULT_RULES[failed.fault]
+    if not rule.blames_site:
+        return asked
+    if failures >= SITE_FAILURES_BEFORE_REST:
+        return max(SITE_REST, asked or SITE_REST)
+    waited = _doubled(_first_site_wait(failed.fault), failures - 1, longest=SITE_REST)
+    return max(waited, asked) if asked is not None else waited
+
+
+def _first_site_wait(fault: Fault) -> timedelta:
+    """One slow or broken answer is a small matter for the site; a name that does not resolve is not."""
+    if fault in (Fault.DNS, Fault.CONNECT, Fault.TLS):
+        return FAULT_RULES[fault].wait
+    if fault is Fault.THROTTLED:
+        return _MINUTE
+    return timedelta(seconds=10)

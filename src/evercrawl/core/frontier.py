@@ -1,0 +1,368 @@
+"""Which page of which site next, or wait until when?
+
+Mercator's frontier as a state machine without I/O. Front queues by priority hold the sites that wait for a turn; a limited
+number of lanes (back queues), each of exactly one site, hold a window of its pages; a heap orders the lanes by the earliest
+moment at which their site may be asked. What does not fit in memory stays in the store: `needs` says what to read next.
+A site keeps its lane for one window of pages while others wait: breadth over sites, not depth into one.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from heapq import heappop, heappush
+from random import Random
+
+from evercrawl.core.lane import Errand, Lane
+from evercrawl.core.pace import Pace
+from evercrawl.core.priority import biased_order
+from evercrawl.core.robots_policy import RobotsGate
+from evercrawl.model.page import Page
+from evercrawl.model.site import Site
+
+LONG_CLOSED_US = 5_000_000
+"""A site that stays closed for longer than this gives its lane to another."""
+MOST_ASLEEP = 10_000
+"""Closed sites that are remembered in memory; further ones are found again by reading the store."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """Ask for this page now."""
+
+    lane: Lane
+    page: Page
+
+
+@dataclass(frozen=True, slots=True)
+class AskRobots:
+    """Ask this site for its robots.txt now."""
+
+    lane: Lane
+
+
+@dataclass(frozen=True, slots=True)
+class RunErrand:
+    """Ask this site for a URL on behalf of another site."""
+
+    lane: Lane
+    errand: Errand
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing may be asked before this moment."""
+
+    until_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """Nothing is left to ask for, or all of it is under way."""
+
+
+Turn = Visit | AskRobots | RunErrand | Wait | Idle
+
+
+@dataclass(frozen=True, slots=True)
+class PagesNeeded:
+    """Read the next queued pages of a site in one band."""
+
+    site_id: int
+    band: int
+    after_seq: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class SitesNeeded:
+    """Read the next sites that wait in one band."""
+
+    band: int
+    after_id: int
+    most: int
+
+
+Need = PagesNeeded | SitesNeeded
+
+
+class Frontier:
+    """The next step of one shard.
+
+    Invariants: a site has at most one lane; a site without a lane is not asked; the head of the heap is askable if and only
+    if anything is; a page is in at most one window.
+    """
+
+    def __init__(
+        self,
+        *,
+        pace: Pace,
+        bands: int,
+        window: int,
+        back_queues: int,
+        random: Random,
+        gate_of: Callable[[Site], RobotsGate | None],
+    ) -> None:
+        self.pace = pace
+        self.back_queues = back_queues
+        self.lanes: dict[int, Lane] = {}
+        self._bands = bands
+        self._window = window
+        self._random = random
+        self._gate_of = gate_of
+        self._heap: list[tuple[int, int]] = []
+        self._front: list[deque[Site]] = [deque() for _ in range(bands)]
+        self._waiting: set[int] = set()
+        self._asleep: list[tuple[int, int, Site]] = []
+        self._sites_read_to = [0] * bands
+        self._more_sites = [True] * bands
+        self._forgot_some = False
+        self._hungry: set[int] = set()
+        """Lanes whose window is empty although the store may hold more."""
+
+    # What the store holds
+
+    def needs(self, *, now_us: int) -> Need | None:
+        """Hand out free lanes, and say what to read from the store before the next turn; None: nothing."""
+        self._wake(now_us)
+        self._hand_out_lanes()
+        if self._hungry:
+            return self._pages_needed(self.lanes[next(iter(self._hungry))])
+        if len(self.lanes) >= self.back_queues or self._waits_in_front():
+            return None
+        if not any(self._more_sites) and self._forgot_some:
+            self._read_sites_anew()
+        for band in range(self._bands):
+            if self._more_sites[band]:
+                return SitesNeeded(band, self._sites_read_to[band], self.back_queues)
+        return None
+
+    def _pages_needed(self, lane: Lane) -> PagesNeeded:
+        for band in biased_order(self._bands, random=self._random):
+            if lane.has_more[band]:
+                return PagesNeeded(lane.site.id, band, lane.read_to[band], self._window)
+        raise AssertionError("a hungry lane has more in some band")
+
+    def _waits_in_front(self) -> bool:
+        return any(self._front)
+
+    def _read_sites_anew(self) -> None:
+        self._forgot_some = False
+        self._more_sites = [True] * self._bands
+        self._sites_read_to = [0] * self._bands
+
+    def fill(self, need: PagesNeeded, pages: list[Page]) -> None:
+        """Put pages that were read into their lane's window."""
+        lane = self.lanes[need.site_id]
+        lane.window.extend(pages)
+        if pages:
+            lane.read_to[need.band] = pages[-1].seq
+            lane.last_band = need.band
+        if len(pages) < need.most:
+            lane.has_more[need.band] = False
+        if lane.is_drained():
+            self._drop(lane)
+        else:
+            self._settle(lane)
+
+    def offer(self, need: SitesNeeded, sites: list[Site], *, now_us: int) -> None:
+        """Take in sites that wait; those that are closed for long are put aside until they open."""
+        if sites:
+            self._sites_read_to[need.band] = sites[-1].id
+        if len(sites) < need.most:
+            self._more_sites[need.band] = False
+        for site in sites:
+            self._line_up(site, band=need.band, now_us=now_us)
+
+    def added(self, site: Site, bands: Iterable[int], *, now_us: int) -> None:
+        """Pages of this site were committed to these bands of the queue."""
+        lane = self.lanes.get(site.id)
+        if lane is not None:
+            for band in bands:
+                lane.has_more[band] = True
+            self._settle(lane)
+            return
+        self._line_up(site, band=min(bands), now_us=now_us)
+
+    def _line_up(self, site: Site, *, band: int, now_us: int) -> None:
+        if site.id in self._waiting or site.id in self.lanes:
+            return
+        if site.open_us > now_us + LONG_CLOSED_US:
+            self._put_to_sleep(site)
+        else:
+            self._waiting.add(site.id)
+            self._front[band].append(site)
+
+    def _put_to_sleep(self, site: Site) -> None:
+        if len(self._asleep) >= MOST_ASLEEP:
+            self._forgot_some = True
+            return
+        self._waiting.add(site.id)
+        heappush(self._asleep, (site.open_us, site.id, site))
+
+    def open_lane(self, site: Site) -> Lane:
+        """A lane for a site at once, whatever waits: for seeds of errands and for intake that must know its rules."""
+        lane = self.lanes.get(site.id)
+        if lane is None:
+            lane = Lane(site, self._gate_of(site), self._bands)
+            self.lanes[site.id] = lane
+            self._hungry.add(site.id)
+        return lane
+
+    # Turns
+
+    def turn(self, *, now_us: int) -> Turn:
+        """The next step, once `needs` is satisfied. What is handed out counts as in flight until `answered` or `put_back`."""
+        while self._heap:
+            open_us, site_id = self._heap[0]
+            lane = self.lanes.get(site_id)
+            if lane is None or not lane.scheduled or open_us != lane.site.open_us:
+                heappop(self._heap)
+                if lane is not None and lane.scheduled:
+                    heappush(self._heap, (lane.site.open_us, site_id))
+                continue
+            if open_us > now_us:
+                return Wait(self._earliest(open_us))
+            heappop(self._heap)
+            lane.scheduled = False
+            return self._start(lane, now_us)
+        return Wait(self._asleep[0][0]) if self._asleep else Idle()
+
+    def _earliest(self, open_us: int) -> int:
+        return min(open_us, self._asleep[0][0]) if self._asleep else open_us
+
+    def _wake(self, now_us: int) -> None:
+        while self._asleep and self._asleep[0][0] <= now_us:
+            _, _, site = heappop(self._asleep)
+            self._front[site.band].append(site)
+
+    def _hand_out_lanes(self) -> None:
+        while len(self.lanes) < self.back_queues and self._waits_in_front():
+            for band in biased_order(self._bands, random=self._random):
+                if self._front[band]:
+                    site = self._front[band].popleft()
+                    self._waiting.discard(site.id)
+                    self.open_lane(site)
+                    break
+
+    def _start(self, lane: Lane, now_us: int) -> Turn:
+        lane.in_flight += 1
+        if lane.errands:
+            return RunErrand(lane, lane.errands.popleft())
+        if lane.needs_robots(now_us):
+            lane.asking_robots = True
+            return AskRobots(lane)
+        page = lane.window.popleft()
+        lane.served += 1
+        self._settle(lane)
+        return Visit(lane, page)
+
+    def _settle(self, lane: Lane) -> None:
+        """Put the lane where its state says: heap, hungry, or neither."""
+        site_id = lane.site.id
+        if not lane.window and any(lane.has_more) and not self._must_yield(lane):
+            self._hungry.add(site_id)
+        else:
+            self._hungry.discard(site_id)
+        if lane.has_work() and lane.may_start(self.pace) and not lane.scheduled:
+            lane.scheduled = True
+            heappush(self._heap, (lane.site.open_us, site_id))
+
+    def _must_yield(self, lane: Lane) -> bool:
+        """The site has had its turn and others wait for theirs."""
+        return lane.served >= self._window and (self._waits_in_front() or any(self._more_sites))
+
+    # What came of it
+
+    def answered(
+        self, lane: Lane, *, now_us: int, took: timedelta, failed: bool = False, wire_bytes: int = 0
+    ) -> None:
+        """A request to this site has ended."""
+        lane.in_flight -= 1
+        lane.uncommitted += 1
+        lane.answered(now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes, pace=self.pace)
+        self._settle(lane)
+
+    def learned_robots(self, lane: Lane, gate: RobotsGate) -> None:
+        """The site's rules are known now."""
+        lane.gate = gate
+        lane.asking_robots = False
+        lane.site = lane.site._replace(robots=gate.record)
+        self._settle(lane)
+
+    def concluded_without_request(self, lane: Lane) -> None:
+        """A page was handed out and decided without asking the site; the pace is untouched."""
+        lane.in_flight -= 1
+        lane.uncommitted += 1
+        self._settle(lane)
+
+    def put_back(self, turn: Visit | AskRobots | RunErrand) -> None:
+        """A turn that was handed out was not carried out; nothing was sent."""
+        lane = turn.lane
+        lane.in_flight -= 1
+        match turn:
+            case Visit(page=page):
+                lane.window.appendleft(page)
+            case AskRobots():
+                lane.asking_robots = False
+            case RunErrand(errand=errand):
+                lane.errands.appendleft(errand)
+        self._settle(lane)
+
+    def close_site(self, lane: Lane, *, until_us: int, reason: str) -> None:
+        """Leave a site alone until then."""
+        lane.close_until(until_us, reason)
+
+    def add_errand(self, lane: Lane, errand: Errand) -> None:
+        """Ask the site for something on behalf of another, when its pace allows."""
+        lane.errands.append(errand)
+        self._settle(lane)
+
+    def committed(self, visits_by_site: dict[int, int], *, now_us: int) -> None:
+        """So many visits of each site are stored now; lanes that are done go to other sites."""
+        for site_id, count in visits_by_site.items():
+            lane = self.lanes.get(site_id)
+            if lane is not None:
+                lane.uncommitted -= count
+                self._retire_or_settle(lane, now_us=now_us)
+
+    def _retire_or_settle(self, lane: Lane, *, now_us: int) -> None:
+        if lane.is_drained():
+            self._drop(lane)
+        elif self._can_leave(lane) and self._should_leave(lane, now_us):
+            self._drop(lane)
+            self._line_up(lane.site._replace(band=lane.last_band), band=lane.last_band, now_us=now_us)
+        else:
+            self._settle(lane)
+
+    @staticmethod
+    def _can_leave(lane: Lane) -> bool:
+        """Nothing of this lane is only in memory, so it can be read again from the store."""
+        return not (lane.in_flight or lane.uncommitted or lane.errands or lane.asking_robots)
+
+    def _should_leave(self, lane: Lane, now_us: int) -> bool:
+        if lane.site.open_us > now_us + LONG_CLOSED_US:
+            return True
+        return not lane.window and self._must_yield(lane)
+
+    def _drop(self, lane: Lane) -> None:
+        del self.lanes[lane.site.id]
+        self._hungry.discard(lane.site.id)
+
+    # For reports
+
+    def in_memory(self) -> int:
+        """Pages held in windows."""
+        return sum(len(lane.window) for lane in self.lanes.values())
+
+    def has_sites(self) -> bool:
+        """Some site has pages that were not asked for."""
+        return bool(self.lanes or self._waiting)
+
+    def closed_lanes(self, *, now_us: int) -> list[Site]:
+        """Sites with work that are closed for longer than a gap."""
+        asleep = [site for _, _, site in self._asleep]
+        lanes = [lane.site for lane in self.lanes.values() if lane.site.open_us > now_us + LONG_CLOSED_US]
+        return asleep + lanes

@@ -1,0 +1,42 @@
+"""What do we call ourselves?
+
+The user agent begins with the product token that robots.txt files name (RFC 9309 section 2.2.1) and carries,
+as a comment, the way in which a site's owner reaches the operator.
+"""
+
+from __future__ import annotations
+
+import re
+
+from evercrawl.errors import ConfigError
+from evercrawl.model.settings import IdentitySettings
+
+LONGEST_CONTACT = 256
+
+_PRODUCT = re.compile(r"[A-Za-z_-]+", re.ASCII)
+_MAIL = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*", re.ASCII)
+_PAGE = re.compile(r"https?://[!-~]+", re.ASCII | re.IGNORECASE)
+
+
+def user_agent(identity: IdentitySettings, version: str) -> str:
+    """The User-Agent of every request: printable ASCII, the product first."""
+    if not _PRODUCT.fullmatch(identity.product):
+        raise ConfigError(
+            f"identity.product {identity.product!r} cannot be used: letters, '-' and '_' only (RFC 9309)"
+        )
+    name = f"{identity.product}/{version}"
+    contact = (identity.contact or "").strip()
+    return f"{name} (+{_reachable_at(contact)})" if contact else name
+
+
+def _reachable_at(contact: str) -> str:
+    """The contact as a URL that cannot end the comment it stands in."""
+    address = contact[len("mailto:") :] if contact.lower().startswith("mailto:") else contact
+    if len(contact) <= LONGEST_CONTACT:
+        if _MAIL.fullmatch(address):
+            return f"mailto:{address}"
+        if _PAGE.fullmatch(contact) and "\\" not in contact:
+            return contact.replace("(", "%28").replace(")", "%29")
+    raise ConfigError(
+        f"identity.contact {contact[:LONGEST_CONTACT]!r} cannot be used: give a mail address or a web page"
+    )

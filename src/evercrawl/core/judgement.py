@@ -1,0 +1,133 @@
+"""What does the end of a visit mean for the page: outcome, reason, when to come again?"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from evercrawl.core import url as urls
+from evercrawl.core.fault import FAULT_RULES, retry_wait
+from evercrawl.core.moment import span_us, to_us
+from evercrawl.core.revisit import next_interval
+from evercrawl.model.fetch import Failed, Fault, Fetched, Moved, NotModified, Truncation, header
+from evercrawl.model.page import Page
+from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
+from evercrawl.model.settings import RevisitSettings
+
+RECHECK = timedelta(days=1)
+"""A page that robots.txt or the scope kept us from is considered again after this time, without a request if still refused."""
+
+
+class Judgement(NamedTuple):
+    """What a visit means for its page."""
+
+    outcome: Outcome
+    reason: Reason
+    detail: str
+    due_us: int | None
+    tries: int
+    interval_s: int
+    is_new_version: bool
+
+
+def judge_fetched(
+    page: Page, result: Fetched, *, digest: bytes, copy_of: str | None, now: datetime, policy: RevisitSettings
+) -> Judgement:
+    """A body came. `copy_of` is another page's URL that already has this very content."""
+    is_changed = digest != page.digest
+    interval = _interval(page, changed=is_changed, policy=policy)
+    if result.truncated is not None:
+        outcome, reason, detail = Outcome.TRUNCATED, _TRUNCATIONS[result.truncated], f"{len(result.body)} bytes were kept"
+    elif copy_of is not None:
+        outcome, reason, detail = Outcome.DUPLICATE, Reason.SAME_AS_OTHER, f"same body as {copy_of}"
+    elif page.version == 0:
+        outcome, reason, detail = Outcome.FETCHED, Reason.NEW, REASON_TEXT[Reason.NEW]
+    elif is_changed:
+        outcome, reason, detail = Outcome.FETCHED, Reason.CHANGED, REASON_TEXT[Reason.CHANGED]
+    else:
+        outcome, reason, detail = Outcome.UNCHANGED, Reason.SAME_CONTENT, REASON_TEXT[Reason.SAME_CONTENT]
+    return _seen(outcome, reason, detail, interval, now=now, is_new_version=is_changed)
+
+
+_TRUNCATIONS = {
+    Truncation.WIRE: Reason.BODY_TOO_LARGE,
+    Truncation.DECODED: Reason.DECODED_TOO_LARGE,
+    Truncation.RATIO: Reason.RATIO_TOO_HIGH,
+}
+
+
+def judge_not_modified(page: Page, result: NotModified, *, now: datetime, policy: RevisitSettings) -> Judgement:
+    """The server vouches for what we have."""
+    interval = _interval(page, changed=False, policy=policy)
+    text = REASON_TEXT[Reason.NOT_MODIFIED]
+    return _seen(Outcome.UNCHANGED, Reason.NOT_MODIFIED, text, interval, now=now, is_new_version=False)
+
+
+def judge_moved(
+    page: Page,
+    result: Moved,
+    *,
+    refused: tuple[Reason, str] | None,
+    loops: bool,
+    most_hops: int,
+    now: datetime,
+    policy: RevisitSettings,
+) -> Judgement:
+    """A redirect: an error when it loops or goes on too long, refused when its target is, else an answer."""
+    interval = _interval(page, changed=False, policy=policy)
+    if loops or result.target == page.url:
+        detail = f"redirects to {result.target}, which leads back here"
+        return _seen(Outcome.ERROR, Reason.REDIRECT_LOOP, detail, interval, now=now, is_new_version=False)
+    if page.hops >= most_hops:
+        detail = f"after {page.hops} redirects in a row this one to {result.target} is not followed"
+        return _seen(Outcome.ERROR, Reason.TOO_MANY_REDIRECTS, detail, interval, now=now, is_new_version=False)
+    if refused is not None:
+        reason, words = refused
+        detail = f"redirects to {result.target}: {words}"
+        return _seen(Outcome.REJECTED, reason, detail, interval, now=now, is_new_version=False)
+    detail = f"redirects to {result.target} ({result.status})"
+    return _seen(Outcome.FETCHED, Reason.MOVED, detail, interval, now=now, is_new_version=False)
+
+
+def judge_failed(page: Page, result: Failed, *, asked: timedelta | None, now: datetime) -> Judgement:
+    """No usable answer: try again later as the fault's rule says, or not by ourselves."""
+    rule = FAULT_RULES[result.fault]
+    outcome, reason = rule.outcome, rule.reason
+    if result.fault is Fault.BAD_REDIRECT and (scheme := foreign_scheme(result)) is not None:
+        outcome, reason = Outcome.REJECTED, Reason.SCHEME
+        detail = f"redirects to a {scheme}: URL; {REASON_TEXT[Reason.SCHEME]}"
+    else:
+        detail = f"{REASON_TEXT[reason]}: {result.detail}" if result.detail else REASON_TEXT[reason]
+    tries = page.tries + 1
+    wait = retry_wait(result.fault, tries=tries)
+    if wait is not None and asked is not None:
+        wait = max(wait, asked)
+    due_us = None if wait is None else to_us(now + wait)
+    return Judgement(outcome, reason, detail, due_us, tries, page.interval_s, is_new_version=False)
+
+
+def judge_refused(page: Page, reason: Reason, detail: str, *, now: datetime) -> Judgement:
+    """Known, due, and not asked for: robots.txt or the scope says no."""
+    due_us = to_us(now + RECHECK)
+    return Judgement(Outcome.REJECTED, reason, detail, due_us, page.tries, page.interval_s, is_new_version=False)
+
+
+def foreign_scheme(result: Failed) -> str | None:
+    """The scheme of a redirect that leaves the web, such as `file` or `javascript`."""
+    location = header(result.headers, "location")
+    target = urls.join(result.url, location) if location is not None else None
+    if target is None or target.startswith(urls.PAGE_SCHEMES):
+        return None
+    return target.partition(":")[0]
+
+
+def _interval(page: Page, *, changed: bool, policy: RevisitSettings) -> timedelta:
+    before = timedelta(seconds=page.interval_s) if page.interval_s else None
+    return next_interval(before, changed=changed, policy=policy)
+
+
+def _seen(
+    outcome: Outcome, reason: Reason, detail: str, interval: timedelta, *, now: datetime, is_new_version: bool
+) -> Judgement:
+    due_us = to_us(now) + span_us(interval)
+    return Judgement(outcome, reason, detail, due_us, 0, int(interval.total_seconds()), is_new_version)

@@ -1,0 +1,94 @@
+"""Which URLs does a document lead to, and which of them may enter the queue?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from evercrawl.core.scope import Scope
+from evercrawl.core.seen import PopularCache
+from evercrawl.core.url import canonical_of_href, key_of
+from evercrawl.model.document import Document
+from evercrawl.model.page import Candidate, Page, Refusal
+from evercrawl.model.reason import REASON_TEXT, Reason
+
+MOST_REFUSED_CHARS = 2048
+"""Of a refused URL no more than this is kept."""
+
+
+@dataclass(slots=True)
+class Offers:
+    """What one document leads to: candidates for the queue, and refusals with their reasons."""
+
+    candidates: list[Candidate] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+
+
+def offers_of(
+    document: Document, page: Page, *, scope: Scope, popular: PopularCache, now_us: int
+) -> Offers:
+    """The URLs of a document that were not met lately, judged by the scope. What robots.txt says comes later."""
+    offers = Offers()
+    hit = popular.hit
+    ignores_nofollow = scope.follows_nofollow
+    page_nofollow = document.robots.nofollow and not ignores_nofollow
+    for url, nofollow in _leads(document):
+        if hit(url):
+            continue
+        if page_nofollow or (nofollow and not ignores_nofollow):
+            # Not remembered as met: another page may link to it without the mark.
+            refused = (Reason.NOFOLLOW, REASON_TEXT[Reason.NOFOLLOW])
+            offers.refusals.append(_refusal(url, refused, page.url, page.depth + 1, now_us))
+            continue
+        popular.add(url)
+        judge_url(offers, url, depth=page.depth + 1, hops=0, parent=page, scope=scope, now_us=now_us)
+    if document.refresh is not None:
+        hops = page.hops + 1
+        judge_url(offers, document.refresh.url, depth=page.depth, hops=hops, parent=page, scope=scope, now_us=now_us)
+    return offers
+
+
+def _leads(document: Document) -> Iterator[tuple[str, bool]]:
+    for link in document.links:
+        yield link.url, link.nofollow
+    if document.canonical is not None:
+        yield document.canonical, False
+    for alternate in document.alternates:
+        if alternate.hreflang is not None:
+            yield alternate.url, False
+
+
+def judge_url(
+    offers: Offers, url: str, *, depth: int, hops: int, parent: Page | None, scope: Scope, now_us: int
+) -> tuple[Reason, str] | None:
+    """Add one URL to the offers, as a candidate or as a refusal; gives back the refusal's reason."""
+    parent_url, parent_id = (parent.url, parent.id) if parent is not None else (None, None)
+    canonical = canonical_of_href(url)
+    if canonical is None:
+        refused = _not_a_page(url)
+        offers.refusals.append(_refusal(url, refused, parent_url, depth, now_us))
+        return refused
+    verdict = scope.verdict(canonical, depth=depth, hops=hops, is_seed=parent is None)
+    if verdict is None:
+        offers.candidates.append(Candidate(canonical, key_of(canonical), depth, hops, parent_url, parent_id))
+    else:
+        offers.refusals.append(_refusal(canonical, verdict, parent_url, depth, now_us))
+    return verdict
+
+
+def _not_a_page(url: str) -> tuple[Reason, str]:
+    scheme, colon, _ = url.partition(":")
+    if colon and scheme not in ("http", "https"):
+        return Reason.SCHEME, f"{scheme}: {REASON_TEXT[Reason.SCHEME]}"
+    return Reason.NOT_A_PAGE_URL, REASON_TEXT[Reason.NOT_A_PAGE_URL]
+
+
+def _refusal(url: str, refused: tuple[Reason, str], parent: str | None, depth: int, now_us: int) -> Refusal:
+    reason, detail = refused
+    short = url[:MOST_REFUSED_CHARS]
+    return Refusal(refusal_key(short), short, reason, detail, parent, now_us, depth)
+
+
+def refusal_key(url: str) -> bytes:
+    """The key of a refused URL, which need not be canonical."""
+    return key_of(url) if url.startswith(("http://", "https://")) and "/" in url[8:] else key_of("x://x/" + url)

@@ -1,0 +1,68 @@
+"""How long must a site be left in peace after an answer?
+
+Mercator's rule: a multiple of the time that the last answer took, never less than the mode's shortest gap, a Crawl-delay
+or `--gap`. A slow or refusing site slows us at once; only a run of good answers makes us faster again.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import NamedTuple
+
+from evercrawl.model.settings import PaceSettings
+
+PAPER_GAP = timedelta(seconds=10)
+"""The lower bound of the source document (A7)."""
+ANONYMOUS_GAP = timedelta(seconds=1)
+"""Without a contact nobody is asked more often than this."""
+MOST_STRAIN = 64.0
+RELIEF = 0.9
+"""What is left of the strain, and of a gap that is longer than needed, after one good answer."""
+
+
+class Pace(NamedTuple):
+    """The rules of one run, with everything resolved."""
+
+    floor: timedelta
+    longest: timedelta
+    factor: float
+    concurrency: int
+    delay_cap: timedelta
+
+
+def pace_of(settings: PaceSettings, *, delay_cap: timedelta, anonymous: bool) -> Pace:
+    """The pace that the settings ask for; `anonymous`: no contact is set and the hosts may be other people's."""
+    floor = {"gentle": settings.shortest, "paper": PAPER_GAP, "own": timedelta(0)}[settings.mode]
+    if settings.gap is not None:
+        floor = settings.gap if settings.mode != "paper" else max(settings.gap, PAPER_GAP)
+    own = settings.mode == "own"
+    if anonymous:
+        floor = max(floor, ANONYMOUS_GAP)
+    concurrency = settings.own_concurrency if own and floor == timedelta(0) else 1
+    factor = 0.0 if own else settings.factor
+    return Pace(floor, max(settings.longest, floor), factor, concurrency, delay_cap)
+
+
+def gap_after(
+    pace: Pace, *, took: timedelta, crawl_delay: float | None, strain: float, gap_before: timedelta
+) -> timedelta:
+    """The time that must pass after an answer before the site is asked again."""
+    demanded = pace.floor
+    if crawl_delay is not None:
+        demanded = max(demanded, min(timedelta(seconds=crawl_delay), pace.delay_cap))
+    wanted = min(max(demanded, took * pace.factor) * strain, max(pace.longest, demanded))
+    if wanted >= gap_before:
+        return wanted
+    return max(wanted, demanded, gap_before * RELIEF)
+
+
+def strain_after(strain: float, *, failed: bool) -> float:
+    """Twice as careful after each failure that the site is to blame for; back to 1 over many good answers."""
+    if failed:
+        return min(strain * 2, MOST_STRAIN)
+    return max(1.0, strain * RELIEF)
+
+
+def site_concurrency(pace: Pace, *, crawl_delay: float | None) -> int:
+    """Requests at a time that a site may get."""
+    return 1 if crawl_delay else pace.concurrency

@@ -1,0 +1,172 @@
+"""The web of the demo: three small sites on one loopback port, told apart by their host names."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import NamedTuple
+
+HOSTS = ("harbour.test", "library.test", "mirror.test")
+SHIPS = (
+    "Albatross",
+    "Bellbird",
+    "Cormorant",
+    "Dunlin",
+    "Egret",
+    "Fulmar",
+    "Gannet",
+    "Heron",
+    "Ibis",
+    "Jaeger",
+)
+BOOKS = (
+    "Tides",
+    "Knots",
+    "Stars",
+    "Sails",
+    "Winds",
+    "Charts",
+    "Ropes",
+    "Lights",
+    "Bells",
+    "Maps",
+    "Reefs",
+    "Ports",
+)
+NEWS = 8
+LOGBOOK_LINES = 12_000
+"""Enough to be far larger than the demo's limit for one body."""
+
+
+class Reply(NamedTuple):
+    """What the server answers for a path."""
+
+    status: int
+    body: str
+    content_type: str = "text/html; charset=utf-8"
+    location: str | None = None
+
+
+class DemoWeb:
+    """Replies by host and path; `change` is what a week does to a web."""
+
+    def __init__(self) -> None:
+        self.replies: dict[tuple[str, str], Reply] = {}
+        for host, site in zip(HOSTS, (_harbour(), _library(), _mirror()), strict=True):
+            self.replies |= {(host, path): reply for path, reply in site.items()}
+
+    def page_count(self) -> int:
+        """Pages that answer with content."""
+        return sum(reply.status == 200 and "html" in reply.content_type for reply in self.replies.values())
+
+    def reply(self, host: str, path: str) -> Reply:
+        """The answer; what is not there is not found."""
+        return self.replies.get((host, path), Reply(404, _page("Not found", "There is no such page.")))
+
+    def change(self) -> str:
+        """Edit three pages, add one, remove one; says so in words."""
+        harbour = HOSTS[0]
+        for number in (3, 4):
+            text = f"Correction to news {number}: the ferry sails at noon, not at ten."
+            self.replies[harbour, f"/news/{number}"] = Reply(200, _page(f"News {number}", text))
+        self.replies[harbour, "/news/1"] = Reply(200, _page("News 1", _links({"/news/today": "Today"})))
+        self.replies[harbour, "/news/today"] = Reply(
+            200, _page("Today", "A new lighthouse keeper has arrived.")
+        )
+        self.replies[harbour, "/news/2"] = Reply(410, _page("Gone", "This page was removed."))
+        return "three pages were edited, one is new, one is gone"
+
+
+@contextmanager
+def serving(web: DemoWeb) -> Iterator[int]:
+    """The web behind a port of the loopback interface, until the block ends."""
+
+    class Answering(BaseHTTPRequestHandler):
+        """Answers from the web of this call, with validators, so that unchanged pages cost almost nothing."""
+
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            reply = web.reply((self.headers["Host"] or "").partition(":")[0], self.path)
+            body = reply.body.encode()
+            etag = f'"{hashlib.sha256(body).hexdigest()[:16]}"'
+            if reply.status == 200 and self.headers["If-None-Match"] == etag:
+                reply, body = Reply(304, ""), b""
+            self.send_response(reply.status)
+            fields = {"Content-Type": reply.content_type, "Content-Length": str(len(body)), "ETag": etag}
+            for name, value in (fields | ({"Location": reply.location} if reply.location else {})).items():
+                self.send_header(name, value)
+            self.end_headers()
+            try:
+                self.wfile.write(body)
+            except ConnectionError:
+                self.close_connection = True
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def _harbour() -> dict[str, Reply]:
+    ships = {f"/ships/{name.lower()}": name for name in SHIPS}
+    news = {f"/news/{number}": f"News {number}" for number in range(1, NEWS + 1)}
+    others = {
+        "/ships/old-name": "a ship that was renamed",
+        "/private/ledger": "the ledger",
+        "/lost": "a lost page",
+        "/logbook": "the logbook",
+        "/pier.jpg": "a picture",
+        "https://elsewhere.example/": "another harbour",
+    }
+    site = {
+        "/robots.txt": Reply(200, "User-agent: *\nDisallow: /private/\n", "text/plain"),
+        "/": Reply(200, _page("Harbour", _links(ships | news | others))),
+        "/ships/old-name": Reply(301, "", location="/ships/albatross"),
+        "/private/ledger": Reply(200, _page("Ledger", "Nobody should read this.")),
+        "/logbook": Reply(
+            200, _page("Logbook", "<p>Calm sea, light wind from the west.</p>\n" * LOGBOOK_LINES)
+        ),
+    }
+    site |= {
+        path: Reply(200, _page(name, f"{name} lies at berth {len(path)}.")) for path, name in ships.items()
+    }
+    return site | {
+        path: Reply(200, _page(title, f"{title}: fog until noon.")) for path, title in news.items()
+    }
+
+
+def _library() -> dict[str, Reply]:
+    books = {f"/book/{title.lower()}": title for title in BOOKS}
+    site = {"/": Reply(200, _page("Library", _links(books)))}
+    return site | {
+        path: Reply(200, _page(title, f"A book about {title.lower()}.")) for path, title in books.items()
+    }
+
+
+def _mirror() -> dict[str, Reply]:
+    """Copies of two pages of the library, which are stored once."""
+    copied = {path: reply for path, reply in _library().items() if path in ("/book/tides", "/book/knots")}
+    return {"/": Reply(200, _page("Mirror", _links(dict.fromkeys(copied, "copy")))), **copied}
+
+
+def _page(title: str, content: str) -> str:
+    return f"<!doctype html><html lang=en><title>{title}</title><main><h1>{title}</h1>{content}</main></html>"
+
+
+def _links(targets: dict[str, str]) -> str:
+    return (
+        "<ul>" + "".join(f'<li><a href="{path}">{text}</a></li>' for path, text in targets.items()) + "</ul>"
+    )

@@ -1,0 +1,421 @@
+"""One run over a collection: opens shards, moves parcels between them, keeps the limits, and knows when it is over."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from enum import StrEnum
+from random import Random
+from types import TracebackType
+
+from evercrawl.core.frontier import Frontier
+from evercrawl.core.lane import Errand
+from evercrawl.core.moment import span_us, to_us
+from evercrawl.core.offer import Offers, judge_url
+from evercrawl.core.pace import Pace
+from evercrawl.core.robots_policy import RobotsGate, compile_record
+from evercrawl.core.seen import SeenTest
+from evercrawl.core.url import parse, shard_of_site, site_of
+from evercrawl.engine.errands import Errands
+from evercrawl.engine.intake import Intake
+from evercrawl.engine.ports import OpenArchive, ShardStore, Store
+from evercrawl.engine.see import Surroundings
+from evercrawl.engine.shard import Shard
+from evercrawl.engine.tally import Tally
+from evercrawl.model.batch import Parcel, ShardFacts
+from evercrawl.model.page import Candidate, Refusal
+from evercrawl.model.reason import Reason
+from evercrawl.model.site import RobotsRecord, Site
+
+GATES_IN_MEMORY = 2000
+"""Compiled robots.txt files kept at hand for sites that have no lane."""
+REFUSALS_PORTION = 5000
+FINAL_REFUSALS = frozenset({Reason.NOT_A_PAGE_URL, Reason.SCHEME, Reason.NOFOLLOW})
+"""Refusals that no change of settings or robots.txt undoes by itself."""
+
+
+class Ended(StrEnum):
+    """Why a run is over."""
+
+    DONE = "done"
+    LIMIT = "limit"
+    CLOSED = "closed"
+    INTERRUPTED = "interrupted"
+
+
+class StopSignal:
+    """How the operator ends a run: first gently, then at once. Safe to call from a signal handler of the same thread."""
+
+    def __init__(self) -> None:
+        self.stage = 0
+        self._changed = asyncio.Event()
+
+    def finish(self) -> None:
+        """Start nothing new, let requests in flight end."""
+        self._raise_to(1)
+
+    def cancel(self) -> None:
+        """Break off requests in flight, then save."""
+        self._raise_to(2)
+
+    def _raise_to(self, stage: int) -> None:
+        self.stage = max(self.stage, stage)
+        self._changed.set()
+
+    async def changed(self) -> None:
+        """Return when the stage rises."""
+        await self._changed.wait()
+        self._changed.clear()
+
+
+class Crawl:
+    """The shards of one process and what they share.
+
+    Invariant: at most `concurrency` requests are in flight over all shards, and no visit starts once a limit is reached.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        open_archive: OpenArchive,
+        around: Surroundings,
+        seen: SeenTest,
+        pace: Pace,
+        seed: int = 0,
+        stop: StopSignal | None = None,
+    ) -> None:
+        self.tally = Tally()
+        self.shards: dict[int, Shard] = {}
+        self._store = store
+        self._open_archive = open_archive
+        self._around = around
+        self._seen = seen
+        self._pace = pace
+        self._seed = seed
+        self._stop = stop or StopSignal()
+        self._settings = around.settings
+        self._slots = asyncio.Semaphore(self._settings.crawl.concurrency)
+        self._errands = Errands(self._send_errand)
+        self._gates: dict[int, tuple[RobotsRecord, RobotsGate]] = {}
+        self._opening = asyncio.Lock()
+        self._running: dict[int, asyncio.Task[None]] = {}
+        self._deliveries: set[asyncio.Task[None]] = set()
+        self._unconfirmed: dict[tuple[int, int], list[int]] = {}
+        self._news = asyncio.Event()
+        self._began = around.clock.now()
+        self._is_open = False
+        self.pages_before = 0
+        """Pages that the collection held when the run began."""
+        self.pending_before = 0
+
+    # Beginning
+
+    async def begin(self, *, refresh: bool = False) -> None:
+        """Everything that comes before the first request; with `refresh` every known page is put into the queue."""
+        await self.open_shards()
+        if refresh:
+            await self.requeue_all()
+        await self.add_seeds(self._settings.scope.seeds)
+        await self.reconsider_refusals()
+
+    async def open_shards(self) -> None:
+        """Take over every shard that holds something, and deliver what was on its way."""
+        for number in await self._store.existing_shards():
+            await self.shard(number)
+        for shard in list(self.shards.values()):
+            for parcel in await shard.store.parcels():
+                self._deliver(parcel)
+
+    async def shard(self, number: int) -> Shard:
+        """The shard of that number, opened if it is not yet."""
+        async with self._opening:
+            if number not in self.shards:
+                await self._open_shard(number)
+        return self.shards[number]
+
+    async def _open_shard(self, number: int) -> None:
+        store = await self._store.open_shard(number)
+        facts = await store.claim()
+        self.pages_before += facts.pages
+        self.pending_before += facts.pending
+        archive = self._open_archive(number)
+        archive.cut_back(facts.archive_end)
+        async for keys in store.keys():
+            self._seen.load(keys)
+        gate_of = self._gate_finder(number)
+        frontier = self._new_frontier(facts, gate_of)
+        shard = Shard(
+            store=store,
+            facts=facts,
+            archive=archive,
+            frontier=frontier,
+            intake=self._new_intake(store, facts, gate_of),
+            around=self._around,
+            tally=self.tally,
+            errands=self._errands,
+            shards=self._store.shards,
+            slots=self._slots,
+            may_start=self.may_start,
+            deliver=self._deliver,
+            is_delivered=self._confirm,
+            became_quiet=self._news.set,
+            restart_gap=self._pace.floor,
+        )
+        self.shards[number] = shard
+        for other in self.shards.values():
+            other.frontier.back_queues = self._back_queues()
+        if self._is_open:
+            self._running[number] = asyncio.create_task(shard.run())
+
+    def _new_frontier(self, facts: ShardFacts, gate_of: Callable[[Site], RobotsGate | None]) -> Frontier:
+        settings = self._settings.frontier
+        return Frontier(
+            pace=self._pace,
+            bands=settings.bands,
+            window=settings.window,
+            back_queues=self._back_queues(),
+            random=Random(f"{self._seed}/{facts.shard}/{facts.epoch}"),
+            gate_of=gate_of,
+        )
+
+    def _new_intake(self, store: ShardStore, facts: ShardFacts, gate_of: Callable[[Site], RobotsGate | None]) -> Intake:
+        return Intake(
+            store,
+            facts,
+            seen=self._seen,
+            clock=self._around.clock,
+            bands=self._settings.frontier.bands,
+            pages_per_site=self._settings.scope.pages_per_site,
+            gate_of=gate_of,
+        )
+
+    def _back_queues(self) -> int:
+        """B of Mercator, shared out over the open shards."""
+        in_all = self._settings.frontier.back_queues or 3 * self._settings.crawl.concurrency
+        return max(4, in_all // max(1, len(self.shards)))
+
+    def _gate_finder(self, number: int) -> Callable[[Site], RobotsGate | None]:
+        def gate_of(site: Site) -> RobotsGate | None:
+            lane = self.shards[number].frontier.lanes.get(site.id) if number in self.shards else None
+            if lane is not None and lane.gate is not None:
+                return lane.gate
+            return self._compiled(number, site)
+
+        return gate_of
+
+    def _compiled(self, number: int, site: Site) -> RobotsGate | None:
+        record = site.robots
+        if record is None:
+            return None
+        key = number << 40 | site.id
+        held = self._gates.get(key)
+        if held is not None and held[0] == record:
+            return held[1]
+        gate = compile_record(record, agent=self._around.agent)
+        if len(self._gates) >= GATES_IN_MEMORY:
+            self._gates.pop(next(iter(self._gates)))
+        self._gates[key] = (record, gate)
+        return gate
+
+    async def add_seeds(self, urls: Iterable[str]) -> None:
+        """Offer seeds; those that are refused are noted with their reason."""
+        for url in urls:
+            offers = Offers()
+            now_us = to_us(self._around.clock.now())
+            judge_url(offers, parse(url) or url, depth=0, hops=0, parent=None, scope=self._around.scope, now_us=now_us)
+            await self._hand_out(offers)
+
+    async def reconsider_refusals(self) -> None:
+        """Offer again what was refused, for rules and scope may have changed since."""
+        for shard in list(self.shards.values()):
+            after = b""
+            while refusals := await shard.store.refusals(after, REFUSALS_PORTION):
+                after = refusals[-1].key
+                offers = Offers()
+                for refusal in refusals:
+                    self._judge_again(refusal, offers)
+                await self._hand_out(offers)
+
+    def _judge_again(self, refusal: Refusal, offers: Offers) -> None:
+        if refusal.reason in FINAL_REFUSALS:
+            return
+        if self._around.scope.verdict(refusal.url, depth=refusal.depth) is None:
+            offers.candidates.append(Candidate(refusal.url, refusal.key, refusal.depth, 0, refusal.parent, None))
+
+    async def _hand_out(self, offers: Offers) -> None:
+        for candidate in offers.candidates:
+            shard = await self.shard(shard_of_site(site_of(candidate.url), self._store.shards))
+            await shard.offer([candidate])
+        if offers.refusals:
+            shard = await self.shard(min(self.shards, default=0))
+            shard.refuse(offers.refusals)
+
+    async def requeue_all(self) -> None:
+        """Put every known page into the queue, whatever the schedule says."""
+        for shard in self.shards.values():
+            await shard.requeue_all()
+
+    # For reports
+
+    def now(self) -> datetime:
+        """The run's present moment."""
+        return self._around.clock.now()
+
+    def elapsed(self) -> timedelta:
+        """How long the run has lasted."""
+        return self.now() - self._began
+
+    def in_flight(self) -> int:
+        """Requests under way."""
+        return sum(shard.in_flight for shard in self.shards.values())
+
+    def closed_sites(self) -> list[Site]:
+        """Sites with work that are left alone for now."""
+        now_us = to_us(self.now())
+        return [site for shard in self.shards.values() for site in shard.frontier.closed_lanes(now_us=now_us)]
+
+    def is_throttled(self) -> bool:
+        """Some site with work has asked us to stay away."""
+        return any((site.closed_reason or "").startswith(Reason.SITE_PAUSED) for site in self.closed_sites())
+
+    # Running
+
+    async def run(self) -> Ended:
+        """Visit what is due until nothing is left, a limit is reached, or the operator stops it."""
+        self._is_open = True
+        for number, shard in self.shards.items():
+            await shard.commit()
+            self._running[number] = asyncio.create_task(shard.run())
+        try:
+            return await self._until_over()
+        finally:
+            await self._wind_up()
+
+    def may_start(self) -> bool:
+        """One more request may begin."""
+        return self._is_open and not self._stop.stage and self.limit_reached() is None
+
+    def limit_reached(self) -> str | None:
+        """The limit that ends this run, in words; None: none yet."""
+        limits = self._settings.crawl
+        if limits.max_pages is not None and self.tally.visits >= limits.max_pages:
+            return f"{limits.max_pages} pages"
+        if limits.max_bytes is not None and self.tally.wire_bytes >= limits.max_bytes:
+            return f"{limits.max_bytes} bytes"
+        if limits.max_time is not None and self._around.clock.now() - self._began >= limits.max_time:
+            return f"{limits.max_time.total_seconds():.0f} seconds"
+        return None
+
+    async def _until_over(self) -> Ended:
+        while True:
+            self._news.clear()
+            self._raise_errors()
+            if self._stop.stage:
+                return Ended.INTERRUPTED
+            if self.limit_reached() is not None:
+                return Ended.LIMIT
+            ended = self._quiet_end()
+            if ended is not None:
+                return ended
+            await self._wait_for_news()
+
+    def _quiet_end(self) -> Ended | None:
+        if self._deliveries or not all(shard.is_quiet for shard in self.shards.values()):
+            return None
+        moments = [shard.quiet_until_us for shard in self.shards.values() if shard.quiet_until_us is not None]
+        waiting = any(shard.frontier.has_sites() for shard in self.shards.values())
+        patient_until = to_us(self._around.clock.now()) + span_us(self._settings.crawl.patience)
+        if moments and min(moments) <= patient_until:
+            return None
+        return Ended.CLOSED if waiting else Ended.DONE
+
+    async def _wait_for_news(self) -> None:
+        waiters = [asyncio.create_task(self._news.wait()), asyncio.create_task(self._stop.changed())]
+        try:
+            await asyncio.wait(
+                [*waiters, *self._running.values()],
+                return_when=asyncio.FIRST_COMPLETED,
+                timeout=self._time_left(),
+            )
+        finally:
+            for waiter in waiters:
+                waiter.cancel()
+
+    def _time_left(self) -> float | None:
+        limit = self._settings.crawl.max_time
+        if limit is None:
+            return None
+        return max(0.0, (self._began + limit - self._around.clock.now()).total_seconds())
+
+    def _raise_errors(self) -> None:
+        for task in self._running.values():
+            if task.done() and not task.cancelled() and (error := task.exception()) is not None:
+                raise _innermost(error)
+
+    async def _wind_up(self) -> None:
+        """Let requests in flight end, save everything, let go."""
+        self._is_open = False
+        patience = timedelta(0) if self._stop.stage >= 2 else self._settings.crawl.shutdown
+        finishing = asyncio.gather(*(shard.finish(patience) for shard in self.shards.values()), return_exceptions=True)
+        hurry = asyncio.create_task(self._stop.changed())
+        await asyncio.wait({asyncio.ensure_future(finishing), hurry}, return_when=asyncio.FIRST_COMPLETED)
+        if not finishing.done():
+            for shard in self.shards.values():
+                shard.cancel_visits()
+        results = await finishing
+        hurry.cancel()
+        for task in [*self._running.values(), *self._deliveries]:
+            task.cancel()
+        await asyncio.gather(*self._running.values(), *self._deliveries, return_exceptions=True)
+        for error in results:
+            if isinstance(error, BaseException):
+                raise error
+        for shard in self.shards.values():
+            await shard.commit()
+
+    async def __aenter__(self) -> Crawl:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Let go of every shard and of the network. After an error the shards count as crashed: nobody knows their last moments."""
+        for shard in self.shards.values():
+            await shard.close(cleanly=error is None)
+        await self._store.close()
+        await self._around.fetcher.close()
+
+    # Between shards
+
+    def _deliver(self, parcel: Parcel) -> None:
+        task = asyncio.create_task(self._bring(parcel))
+        self._deliveries.add(task)
+        task.add_done_callback(self._brought)
+
+    async def _bring(self, parcel: Parcel) -> None:
+        shard = await self.shard(parcel.target)
+        self._unconfirmed.setdefault((parcel.source, parcel.target), []).append(parcel.seq)
+        await shard.take_in(parcel)
+
+    def _brought(self, task: asyncio.Task[None]) -> None:
+        self._deliveries.discard(task)
+        self._news.set()
+
+    def _confirm(self, source: int, target: int, seq: int) -> None:
+        """The target has stored everything up to this parcel: its sender need not keep it."""
+        waiting = self._unconfirmed.get((source, target), [])
+        sender = self.shards.get(source)
+        while waiting and waiting[0] <= seq and sender is not None:
+            sender.delivered(waiting.pop(0))
+
+    async def _send_errand(self, errand: Errand) -> None:
+        shard = await self.shard(shard_of_site(site_of(errand.url), self._store.shards))
+        await shard.add_errand(errand)
+
+
+def _innermost(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

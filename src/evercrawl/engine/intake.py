@@ -1,0 +1,159 @@
+"""Taking links into a shard: seen before? forbidden? else a new page in the queue of its site."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+
+from evercrawl.core.moment import to_us
+from evercrawl.core.priority import band_of
+from evercrawl.core.robots_policy import RobotsGate
+from evercrawl.core.seen import SeenTest
+from evercrawl.core.url import registrable_domain, site_of, site_parts
+from evercrawl.engine.ports import Clock, ShardStore
+from evercrawl.model.batch import Batch, ShardFacts
+from evercrawl.model.page import Candidate, NewPage, Refusal
+from evercrawl.model.reason import REASON_TEXT, Reason
+from evercrawl.model.site import Site
+
+MOST_SITES_IN_MEMORY = 20_000
+"""Site rows that intake keeps at hand; others are read again from the store."""
+
+
+class Intake:
+    """The door of one shard.
+
+    Invariant: a key becomes a page at most once, also when two visits offer it at the same time and neither is committed.
+    """
+
+    def __init__(
+        self,
+        store: ShardStore,
+        facts: ShardFacts,
+        *,
+        seen: SeenTest,
+        clock: Clock,
+        bands: int,
+        pages_per_site: int | None,
+        gate_of: Callable[[Site], RobotsGate | None],
+    ) -> None:
+        self._store = store
+        self._seen = seen
+        self._clock = clock
+        self._bands = bands
+        self._pages_per_site = pages_per_site
+        self._gate_of = gate_of
+        self._next_id = facts.next_id
+        self._next_seq = facts.next_seq
+        self._next_site_id = facts.next_site_id
+        self._sites: OrderedDict[str, Site] = OrderedDict()
+        self._page_counts: dict[int, int] = {}
+        self._uncommitted: set[bytes] = set()
+        self._unsaved_sites: dict[int, Site] = {}
+        self._names: dict[int, str] = {}
+
+    def next_seq(self) -> int:
+        """A fresh place in the queue."""
+        self._next_seq += 1
+        return self._next_seq - 1
+
+    async def unknown(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Those that are not pages yet; each is remembered at once, so nobody else gets it too."""
+        by_key = {candidate.key: candidate for candidate in candidates}
+        fresh, unsure = self._seen.split(list(by_key))
+        self._seen.learn(fresh)
+        self._uncommitted.update(fresh)
+        if unsure:
+            stored = await self._store.known(unsure)
+            missed = self._seen.resolve(unsure, stored | self._uncommitted.intersection(unsure))
+            self._uncommitted.update(missed)
+            fresh += missed
+        return [by_key[key] for key in fresh]
+
+    async def site_for(self, name: str) -> Site:
+        """The site of that name, made if it is new; a new one is stored with its first page."""
+        site = self._sites.get(name)
+        if site is not None:
+            self._sites.move_to_end(name)
+            return site
+        site = (await self._store.sites_named([name])).get(name)
+        if site is None and name in self._sites:
+            return self._sites[name]
+        if site is None:
+            site = Site(self._next_site_id, name, registrable_domain(site_parts(name).host))
+            self._next_site_id += 1
+            self._unsaved_sites[site.id] = site
+        self.remember(site)
+        return site
+
+    def remember(self, site: Site) -> None:
+        """Keep the newest row of a site at hand."""
+        self._sites[site.name] = site
+        self._sites.move_to_end(site.name)
+        self._names[site.id] = site.name
+        while len(self._sites) > MOST_SITES_IN_MEMORY:
+            _, gone = self._sites.popitem(last=False)
+            self._page_counts.pop(gone.id, None)
+            self._names.pop(gone.id, None)
+
+    async def site_numbered(self, site_id: int) -> Site | None:
+        """The newest row of a site."""
+        name = self._names.get(site_id)
+        return self._sites[name] if name is not None else await self._store.site(site_id)
+
+    async def place(self, candidates: Iterable[Candidate]) -> list[tuple[Candidate, Site]]:
+        """Each candidate with its site."""
+        return [(candidate, await self.site_for(site_of(candidate.url))) for candidate in candidates]
+
+    def enter(self, placed: Iterable[tuple[Candidate, Site]], batch: Batch) -> list[Refusal]:
+        """Write new pages into the batch; gives back those that robots.txt or a limit forbids.
+
+        Does not wait, so that the pages and the visit that found them are in one commit.
+        """
+        now_us = to_us(self._clock.now())
+        refusals: list[Refusal] = []
+        for candidate, site in placed:
+            refused = self._refusal(candidate, site)
+            if refused is not None:
+                refusals.append(Refusal(candidate.key, candidate.url, *refused, candidate.parent, now_us))
+                self._uncommitted.discard(candidate.key)
+                continue
+            if site.id in self._unsaved_sites:
+                batch.sites.setdefault(site.id, self._unsaved_sites.pop(site.id))
+            batch.new_pages.append(self._new_page(candidate, site, now_us))
+        return refusals
+
+    def _refusal(self, candidate: Candidate, site: Site) -> tuple[Reason, str] | None:
+        count = self._page_counts.get(site.id, site.pages)
+        if self._pages_per_site is not None and count >= self._pages_per_site:
+            return Reason.SITE_FULL, f"{REASON_TEXT[Reason.SITE_FULL]} ({self._pages_per_site})"
+        gate = self._gate_of(site)
+        if gate is None:
+            return None
+        verdict = gate.verdict(candidate.url)
+        # While robots.txt cannot be read nothing is decided: the page waits in the queue.
+        if verdict.allowed or gate.is_unreachable:
+            return None
+        return Reason.ROBOTS, verdict.detail
+
+    def _new_page(self, candidate: Candidate, site: Site, now_us: int) -> NewPage:
+        band = band_of(depth=candidate.depth, hops=candidate.hops, bands=self._bands)
+        page = NewPage(
+            self._next_id,
+            candidate.key,
+            candidate.url,
+            site.id,
+            candidate.depth,
+            candidate.hops,
+            band,
+            self.next_seq(),
+            candidate.parent_id,
+            now_us,
+        )
+        self._next_id += 1
+        self._page_counts[site.id] = self._page_counts.get(site.id, site.pages) + 1
+        return page
+
+    def committed(self, batch: Batch) -> None:
+        """The batch is stored; its keys are found there from now on."""
+        self._uncommitted.difference_update(page.key for page in batch.new_pages)

@@ -1,0 +1,116 @@
+"""Writing down what a visit saw: archive record, version, outcome. Nothing here waits."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import assert_never
+
+from evercrawl.core.digest import text_digest
+from evercrawl.core.judgement import Judgement
+from evercrawl.core.moment import to_us
+from evercrawl.core.signature import signature
+from evercrawl.engine.ports import Archive, Stored
+from evercrawl.engine.see import Seen
+from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified, Truncation, header
+from evercrawl.model.page import Page, Version, Visited
+from evercrawl.model.reason import Reason
+
+MOST_CONTENT_TYPE_CHARS = 200
+
+
+def keep(page: Page, seen: Seen, archive: Archive) -> Stored | None:
+    """Write the exchange to the archive, as a revisit where the bytes are there already."""
+    result = seen.result
+    if result.exchange is None:
+        return None
+    match result:
+        case NotModified():
+            return archive.append(page.url, result.exchange, revisit=seen.original, not_modified=True)
+        case Fetched(truncated=truncated):
+            original = seen.original
+            same_bytes = original is not None and original.payload_sha1 == seen.sha1
+            return archive.append(
+                page.url,
+                result.exchange,
+                truncated=Truncation.WIRE if truncated is Truncation.WIRE else None,
+                payload_sha1=seen.sha1,
+                revisit=original if same_bytes else None,
+            )
+        case Moved() | Failed():
+            return archive.append(page.url, result.exchange)
+        case unknown:
+            assert_never(unknown)
+
+
+def version_of(page: Page, seen: Seen, stored: Stored) -> Version | None:
+    """The new version that this visit found; None: there is none."""
+    result = seen.result
+    if not (isinstance(result, Fetched) and seen.judgement.is_new_version):
+        return None
+    if seen.digest is None or seen.sha1 is None:
+        return None
+    document = seen.document
+    text = document.text if document is not None else ""
+    content_type = header(result.headers, "content-type")
+    return Version(
+        number=page.version + 1,
+        digest=seen.digest,
+        payload_sha1=seen.sha1,
+        text_digest=text_digest(text) if document is not None else None,
+        signature=signature(text) if text else None,
+        content_type=content_type[:MOST_CONTENT_TYPE_CHARS] if content_type else None,
+        encoding=document.encoding if document is not None else None,
+        title=document.title if document is not None else None,
+        lang=document.lang if document is not None else None,
+        body_bytes=len(result.body),
+        words=text.count(" ") + 1 if text else 0,
+        etag=header(result.headers, "etag"),
+        last_modified=header(result.headers, "last-modified"),
+        file=stored.file,
+        offset=stored.offset,
+        length=stored.length,
+        record_id=stored.record_id,
+        truncated=result.truncated,
+    )
+
+
+def visited_of(page: Page, judgement: Judgement, *, now: datetime, seen: Seen | None = None, stored: Stored | None = None) -> Visited:
+    """The row that a visit writes."""
+    result = seen.result if seen is not None else None
+    exchange = result.exchange if result is not None else None
+    headers = result.headers if result is not None else ()
+    copies = judgement.reason is Reason.SAME_AS_OTHER and seen is not None and seen.original is not None
+    return Visited(
+        page_id=page.id,
+        site_id=page.site_id,
+        band=page.band,
+        seq=page.seq,
+        at_us=to_us(now),
+        outcome=judgement.outcome,
+        reason=judgement.reason,
+        detail=judgement.detail,
+        status=status_of(result),
+        took_ms=int(exchange.took.total_seconds() * 1000) if exchange is not None else 0,
+        wire_bytes=len(exchange.wire_body) if exchange is not None else 0,
+        due_us=judgement.due_us,
+        tries=judgement.tries,
+        interval_s=judgement.interval_s,
+        version=version_of(page, seen, stored) if seen is not None and stored is not None else None,
+        etag=header(headers, "etag"),
+        last_modified=header(headers, "last-modified"),
+        moved_to=result.target if isinstance(result, Moved) else None,
+        duplicate_of=seen.original.page_id if copies and seen is not None and seen.original is not None else None,
+    )
+
+
+def status_of(result: FetchResult | None) -> int | None:
+    """The HTTP status of an answer; None: there was none."""
+    match result:
+        case None:
+            return None
+        case NotModified():
+            return 304
+        case Fetched(status=status) | Moved(status=status) | Failed(status=status):
+            return status
+        case unknown:
+            assert_never(unknown)

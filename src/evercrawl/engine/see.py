@@ -1,0 +1,162 @@
+"""What an answer means: parse it, judge it, and find out where it leads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from evercrawl.core.digest import payload_sha1
+from evercrawl.core.document.parse import media_type, parse_document
+from evercrawl.core.fault import site_wait
+from evercrawl.core.frontier import Visit
+from evercrawl.core.judgement import (
+    Judgement,
+    judge_failed,
+    judge_fetched,
+    judge_moved,
+    judge_not_modified,
+    judge_refused,
+)
+from evercrawl.core.moment import to_us
+from evercrawl.core.offer import Offers, judge_url, offers_of
+from evercrawl.core.retry_after import retry_after
+from evercrawl.core.scope import Scope
+from evercrawl.core.seen import PopularCache
+from evercrawl.engine.ports import Clock, DocumentHandler, Fetcher
+from evercrawl.model.document import Document
+from evercrawl.model.fetch import (
+    Failed,
+    Fetched,
+    FetchResult,
+    Moved,
+    NotModified,
+    Request,
+    header,
+)
+from evercrawl.model.page import Original, Page
+from evercrawl.model.reason import Reason
+from evercrawl.model.settings import Settings
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What every visit of a run shares."""
+
+    settings: Settings
+    clock: Clock
+    fetcher: Fetcher
+    scope: Scope
+    popular: PopularCache
+    handlers: Mapping[str, DocumentHandler]
+    agent: str
+
+
+@dataclass(slots=True)
+class Seen:
+    """What a visit saw, before it is written down."""
+
+    result: FetchResult
+    judgement: Judgement
+    offers: Offers
+    document: Document | None = None
+    digest: bytes | None = None
+    sha1: bytes | None = None
+    original: Original | None = None
+    """Where these bytes (or, for 304, those of the version before) are stored already."""
+
+
+def plan_request(page: Page) -> Request:
+    """The conditional request for a page: validators only when we hold the content that they stand for."""
+    if page.version == 0:
+        return Request(page.url)
+    return Request(page.url, etag=page.etag, last_modified=page.last_modified)
+
+
+def refusal_of(turn: Visit, scope: Scope, *, now: datetime) -> Judgement | None:
+    """The page may not be asked for after all: scope and robots.txt are looked at again before each request."""
+    page, gate = turn.page, turn.lane.gate
+    refused = scope.verdict(page.url, depth=page.depth, hops=page.hops, is_seed=page.depth == 0 and page.hops == 0)
+    if refused is not None:
+        return judge_refused(page, *refused, now=now)
+    if gate is None:
+        return judge_refused(page, Reason.ROBOTS_UNREACHABLE, "robots.txt was not read", now=now)
+    verdict = gate.verdict(page.url)
+    return None if verdict.allowed else judge_refused(page, Reason.ROBOTS, verdict.detail, now=now)
+
+
+def parse(result: Fetched, around: Surroundings) -> Document | None:
+    """The document in an answer; None where no handler knows its media type."""
+    kind = media_type(result.headers, result.body)
+    handler = around.handlers.get(kind)
+    if handler is not None:
+        return handler.parse(result.url, result.headers, result.body)
+    if kind in ("text/html", "application/xhtml+xml", "text/plain"):
+        limits = around.settings.parse
+        return parse_document(result.url, result.headers, result.body, agent=around.agent, limits=limits)
+    return None
+
+
+def see_fetched(page: Page, result: Fetched, original: Original | None, around: Surroundings, *, digest: bytes) -> Seen:
+    """Parse and judge a body."""
+    now = around.clock.now()
+    is_copy = original is not None and original.page_id != page.id and digest != page.digest
+    judgement = judge_fetched(
+        page,
+        result,
+        digest=digest,
+        copy_of=original.url if is_copy and original is not None else None,
+        now=now,
+        policy=around.settings.revisit,
+    )
+    document = parse(result, around)
+    offers = Offers()
+    if document is not None:
+        offers = offers_of(document, page, scope=around.scope, popular=around.popular, now_us=to_us(now))
+    sha1 = payload_sha1(result.exchange.wire_body)
+    return Seen(result, judgement, offers, document, digest, sha1, original)
+
+
+def see_moved(page: Page, result: Moved, around: Surroundings, *, loops: bool, forbidden: tuple[Reason, str] | None) -> Seen:
+    """Judge a redirect; its target becomes a candidate when scope, robots.txt and the number of hops allow it."""
+    now = around.clock.now()
+    offers = Offers()
+    refused = forbidden or judge_url(
+        offers, result.target, depth=page.depth, hops=page.hops + 1, parent=page, scope=around.scope, now_us=to_us(now)
+    )
+    judgement = judge_moved(
+        page,
+        result,
+        refused=refused,
+        loops=loops,
+        most_hops=around.settings.http.redirects,
+        now=now,
+        policy=around.settings.revisit,
+    )
+    if judgement.reason is not Reason.MOVED:
+        offers.candidates.clear()
+    return Seen(result, judgement, offers)
+
+
+def see_not_modified(page: Page, result: NotModified, original: Original | None, around: Surroundings) -> Seen:
+    """The version before is still the newest."""
+    judgement = judge_not_modified(page, result, now=around.clock.now(), policy=around.settings.revisit)
+    return Seen(result, judgement, Offers(), original=original)
+
+
+def see_failed(page: Page, result: Failed, around: Surroundings) -> Seen:
+    """No content, and a rule for what follows."""
+    now = around.clock.now()
+    judgement = judge_failed(page, result, asked=asked_wait(result, now=now), now=now)
+    return Seen(result, judgement, Offers())
+
+
+def asked_wait(result: Failed, *, now: datetime) -> timedelta | None:
+    """How long the server asks us to stay away."""
+    return retry_after(header(result.headers, "retry-after"), now=now)
+
+
+def site_pause(result: FetchResult, *, failures: int, now: datetime) -> timedelta | None:
+    """How long the whole site is closed after this answer; None: no longer than its gap."""
+    if not isinstance(result, Failed):
+        return None
+    return site_wait(result, failures=failures, asked=asked_wait(result, now=now))

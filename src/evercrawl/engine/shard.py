@@ -1,0 +1,448 @@
+"""One shard at work: it takes turns from its frontier, starts visits, and commits what came of them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+
+from evercrawl.core.fault import FAULT_RULES
+from evercrawl.core.frontier import AskRobots, Frontier, Idle, PagesNeeded, RunErrand, Visit, Wait
+from evercrawl.core.judgement import judge_failed
+from evercrawl.core.lane import Errand, Lane
+from evercrawl.core.moment import from_us, span_us, to_us
+from evercrawl.core.parcel import pack, unpack
+from evercrawl.core.robots_policy import RobotsGate
+from evercrawl.core.url import shard_of_site, site_of
+from evercrawl.engine.errands import Errands
+from evercrawl.engine.intake import Intake
+from evercrawl.engine.keep import status_of, visited_of
+from evercrawl.engine.ports import Archive, ShardStore
+from evercrawl.engine.robots import ask_robots, run_errand
+from evercrawl.engine.see import Surroundings, site_pause
+from evercrawl.engine.tally import Tally
+from evercrawl.engine.visit import visit
+from evercrawl.errors import EvercrawlError
+from evercrawl.model.batch import Batch, Parcel, ShardFacts
+from evercrawl.model.fetch import Failed, Fault, FetchResult
+from evercrawl.model.page import Candidate, Original, Page, Refusal, Requeued, Visited
+from evercrawl.model.reason import Reason
+from evercrawl.model.site import Site
+
+log = logging.getLogger("evercrawl")
+
+STARVED_COMMIT = timedelta(milliseconds=30)
+"""Least time between two commits that are made early because the queue has run dry."""
+DUE_PORTION = 1000
+"""Due pages that are put into the queue at a time."""
+
+Work = Visit | AskRobots | RunErrand
+
+
+class Shard:
+    """Everything of one shard that lives in memory while this process owns it.
+
+    Invariant: what is in `batch` is not yet acknowledged; what left it is in the store, together with the archive records it
+    points to.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: ShardStore,
+        facts: ShardFacts,
+        archive: Archive,
+        frontier: Frontier,
+        intake: Intake,
+        around: Surroundings,
+        tally: Tally,
+        errands: Errands,
+        shards: int,
+        slots: asyncio.Semaphore,
+        may_start: Callable[[], bool],
+        deliver: Callable[[Parcel], None],
+        is_delivered: Callable[[int, int, int], None],
+        became_quiet: Callable[[], None],
+        restart_gap: timedelta,
+    ) -> None:
+        self.number = facts.shard
+        self.store = store
+        self.archive = archive
+        self.frontier = frontier
+        self.intake = intake
+        self.around = around
+        self.tally = tally
+        self.errands = errands
+        self.batch = Batch()
+        self.wake = asyncio.Event()
+        self._epoch = facts.epoch
+        self._next_parcel = facts.next_parcel
+        self._shards = shards
+        self._slots = slots
+        self._may_start = may_start
+        self._deliver = deliver
+        self._is_delivered = is_delivered
+        self._became_quiet = became_quiet
+        self._crashed_at_us = self._now_us() if facts.crashed else None
+        self._restart_gap_us = span_us(restart_gap)
+        self._broken: EvercrawlError | None = None
+        self._full = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._answers_since_commit: Counter[int] = Counter()
+        self._contents: dict[bytes, Original] = {}
+        self._committing = asyncio.Lock()
+        self._dirty = asyncio.Event()
+        self._last_commit_us = 0
+        self._next_due_us: int | None = 0
+        self.quiet_until_us: int | None = 0
+        """When this shard has something to do next; None: nothing is left. Only meaningful while `is_quiet`."""
+        self.is_quiet = False
+
+    # The loop
+
+    async def run(self) -> None:
+        """Take turns until cancelled; an error of the store or the archive ends it."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._commit_regularly())
+            group.create_task(self._take_turns())
+
+    async def _take_turns(self) -> None:
+        while self._broken is None:
+            await self._step()
+        raise self._broken
+
+    async def _step(self) -> None:
+        await self._requeue_due()
+        await self._read_needed()
+        await self._slots.acquire()
+        turn = self.frontier.turn(now_us=self._now_us()) if self._may_start() else Idle()
+        if isinstance(turn, (Wait, Idle)):
+            self._slots.release()
+            await self._rest(turn)
+        else:
+            self._start(turn)
+
+    async def _read_needed(self) -> None:
+        while (need := self.frontier.needs(now_us=self._now_us())) is not None:
+            if isinstance(need, PagesNeeded):
+                pages = await self.store.queue(need.site_id, need.band, need.after_seq, need.most)
+                self.frontier.fill(need, pages)
+            else:
+                sites = await self.store.waiting_sites(need.band, need.after_id, need.most)
+                self.frontier.offer(need, [self._after_crash(site) for site in sites], now_us=self._now_us())
+
+    def _start(self, turn: Work) -> None:
+        self.is_quiet = False
+        self.tally.last_site = turn.lane.site.name
+        self.tally.most_parallel = max(self.tally.most_parallel, turn.lane.in_flight)
+        if isinstance(turn, Visit):
+            self.tally.visits += 1
+        task = asyncio.create_task(self._carry_out(turn))
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._slots.release()
+        self.wake.set()
+
+    async def _carry_out(self, turn: Work) -> None:
+        in_flight = turn.lane.in_flight
+        try:
+            match turn:
+                case Visit():
+                    await visit(turn, self)
+                case AskRobots():
+                    await ask_robots(turn, self)
+                case RunErrand():
+                    await run_errand(turn, self)
+        except asyncio.CancelledError:
+            # The request may have gone out: the site's gap counts from now, although nothing came of it.
+            if turn.lane.in_flight >= in_flight:
+                self.answered(turn.lane, _nothing_came(turn, "cancelled"), now_us=self._now_us())
+            raise
+        except EvercrawlError as error:
+            self._broken = error
+        except Exception as defect:
+            self._write_defect(turn, defect, in_flight)
+
+    def _write_defect(self, turn: Work, defect: Exception, in_flight: int) -> None:
+        """A defect of ours costs one page, not the crawl; the page is tried again later and says why."""
+        log.exception("defect while visiting %r", turn)
+        failed = _nothing_came(turn, f"{type(defect).__name__}: {defect}")
+        if isinstance(turn, Visit):
+            now = self.around.clock.now()
+            judgement = judge_failed(turn.page, failed, asked=None, now=now)
+            self.write_visited(turn.page, visited_of(turn.page, judgement, now=now))
+        if turn.lane.in_flight >= in_flight:
+            self.answered(turn.lane, failed, now_us=self._now_us())
+        if isinstance(turn, RunErrand):
+            self.errands.done(turn.errand, failed)
+        elif isinstance(turn, AskRobots):
+            turn.lane.asking_robots = False
+
+    async def _rest(self, turn: Wait | Idle) -> None:
+        """Nothing can start now: commit if that may bring work, else wait for a wake-up or the next moment."""
+        now_us = self._now_us()
+        if not self.batch.is_empty() and now_us - self._last_commit_us >= span_us(STARVED_COMMIT):
+            await self.commit()
+            return
+        moments = [turn.until_us] if isinstance(turn, Wait) else []
+        if self._next_due_us is not None:
+            moments.append(self._next_due_us)
+        if not self.batch.is_empty():
+            moments.append(self._last_commit_us + span_us(STARVED_COMMIT))
+        self.quiet_until_us = min(moments, default=None)
+        self.is_quiet = not self._tasks and self.batch.is_empty()
+        self.wake.clear()
+        if self.is_quiet:
+            self._became_quiet()
+        await self._wait_for_wake()
+
+    async def _wait_for_wake(self) -> None:
+        if self.quiet_until_us is None:
+            await self.wake.wait()
+            return
+        delay = from_us(self.quiet_until_us) - self.around.clock.now()
+        try:
+            async with asyncio.timeout(max(0.0, delay.total_seconds())):
+                await self.wake.wait()
+        except TimeoutError:
+            pass
+
+    def _now_us(self) -> int:
+        return to_us(self.around.clock.now())
+
+    # Due pages
+
+    async def _requeue_due(self) -> None:
+        now_us = self._now_us()
+        if self._next_due_us is None or self._next_due_us > now_us:
+            return
+        await self.requeue(await self.store.due(now_us, DUE_PORTION))
+        await self.commit()
+        self._next_due_us = await self.store.next_due()
+
+    async def requeue(self, pages: Iterable[Page]) -> None:
+        """Put known pages back into the queue with the next commit."""
+        for page in pages:
+            self.batch.requeued.append(Requeued(page.id, page.site_id, page.band, self.intake.next_seq()))
+
+    async def requeue_all(self) -> None:
+        """Put every page that has a due time back into the queue, whatever that time is."""
+        far_us = to_us(self.around.clock.now() + timedelta(days=36_500))
+        while pages := await self.store.due(far_us, DUE_PORTION):
+            await self.requeue(pages)
+            await self.commit()
+
+    # What visits write
+
+    async def recall(self, page: Page, digest: bytes) -> Original | None:
+        """The version that holds this content already, of this page or another."""
+        waiting = self._contents.get(digest)
+        if waiting is not None:
+            return waiting
+        return (await self.store.originals([digest])).get(digest)
+
+    def write_visited(self, page: Page, visited: Visited) -> None:
+        """A visit is decided; it is acknowledged by the next commit."""
+        self.batch.visited.append(visited)
+        self.tally.visited(page, visited)
+        version = visited.version
+        if version is not None:
+            self._contents.setdefault(
+                version.digest,
+                Original(
+                    page.id, page.url, visited.at_us, version.record_id, version.payload_sha1,
+                    version.file, version.offset, version.length,
+                ),
+            )
+        if visited.due_us is not None and (self._next_due_us is None or visited.due_us < self._next_due_us):
+            self._next_due_us = visited.due_us
+        if len(self.batch.visited) >= self.around.settings.store.commit_pages:
+            self._full.set()
+        self._dirty.set()
+
+    def concluded_without_request(self, lane: Lane) -> None:
+        """A page was decided without asking its site."""
+        self.frontier.concluded_without_request(lane)
+        self._answers_since_commit[lane.site.id] += 1
+
+    def answered(self, lane: Lane, result: FetchResult, *, now_us: int) -> None:
+        """A request has ended: pace, pauses and totals of its site."""
+        self.tally.requested(result)
+        exchange = result.exchange
+        failed = isinstance(result, Failed) and FAULT_RULES[result.fault].blames_site
+        took = exchange.took if exchange is not None else result.took if isinstance(result, Failed) else timedelta(0)
+        wire_bytes = len(exchange.wire_body) + len(exchange.response_head) if exchange is not None else 0
+        pause = site_pause(result, failures=lane.site.failures + 1, now=from_us(now_us))
+        if pause is not None:
+            reason = _closed_reason(result, lane.site.failures + 1)
+            self.frontier.close_site(lane, until_us=now_us + span_us(pause), reason=reason)
+        self.frontier.answered(lane, now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes)
+        self._answers_since_commit[lane.site.id] += 1
+        self.note_site(lane)
+
+    def note_site(self, lane: Lane) -> None:
+        """The site's row goes into the next commit."""
+        self.batch.sites[lane.site.id] = lane.site
+        self.intake.remember(lane.site)
+        self._dirty.set()
+
+    def learned_robots(self, lane: Lane, gate: RobotsGate) -> None:
+        """The site's rules are known now."""
+        self.frontier.learned_robots(lane, gate)
+
+    # Links
+
+    def sort_out(self, candidates: Iterable[Candidate]) -> tuple[list[Candidate], dict[int, list[Candidate]]]:
+        """Candidates of this shard, and those of others by shard."""
+        own: list[Candidate] = []
+        others: dict[int, list[Candidate]] = {}
+        for candidate in candidates:
+            shard = shard_of_site(site_of(candidate.url), self._shards)
+            (own if shard == self.number else others.setdefault(shard, [])).append(candidate)
+        return own, others
+
+    def pass_on(
+        self,
+        placed: list[tuple[Candidate, Site]],
+        others: dict[int, list[Candidate]],
+        refusals: list[Refusal],
+    ) -> None:
+        """Enter own links, pack those for other shards, note refusals; all with the next commit."""
+        found_before = len(self.batch.new_pages)
+        refusals = refusals + self.intake.enter(placed, self.batch)
+        self.tally.found += len(self.batch.new_pages) - found_before
+        self.batch.refusals.extend(refusals)
+        self.tally.refused.update(refusal.reason for refusal in refusals)
+        for target, candidates in others.items():
+            self.batch.sent.append(Parcel(self._next_parcel, self.number, target, pack(candidates)))
+            self._next_parcel += 1
+        self._dirty.set()
+
+    async def take_in(self, parcel: Parcel) -> None:
+        """Take in links from another shard; a parcel that comes twice changes nothing."""
+        await self.offer(unpack(parcel.links))
+        self.batch.taken[parcel.source] = max(parcel.seq, self.batch.taken.get(parcel.source, 0))
+        self._dirty.set()
+        self.wake.set()
+
+    async def offer(self, candidates: list[Candidate]) -> None:
+        """Take in links or seeds that belong to this shard."""
+        placed = await self.intake.place(await self.intake.unknown(candidates))
+        self.pass_on(placed, {}, [])
+        self.wake.set()
+
+    def refuse(self, refusals: list[Refusal]) -> None:
+        """Note refusals that no visit found, such as seeds."""
+        self.pass_on([], {}, refusals)
+
+    def delivered(self, seq: int) -> None:
+        """One of our parcels is stored by its target."""
+        self.batch.delivered.append(seq)
+        self._dirty.set()
+
+    async def add_errand(self, errand: Errand) -> None:
+        """A request to one of our sites on behalf of another."""
+        site = await self.intake.site_for(site_of(errand.url))
+        self.frontier.add_errand(self.frontier.open_lane(self._after_crash(site)), errand)
+        self.wake.set()
+
+    # Commits
+
+    async def _commit_regularly(self) -> None:
+        every = self.around.settings.store.commit_every
+        while True:
+            await self._dirty.wait()
+            self._dirty.clear()
+            try:
+                async with asyncio.timeout(every.total_seconds()):
+                    await self._full.wait()
+            except TimeoutError:
+                pass
+            self._full.clear()
+            await self.commit()
+
+    async def commit(self) -> None:
+        """Acknowledge everything so far: archive first, then the state that points into it, in one transaction."""
+        async with self._committing:
+            if self.batch.is_empty():
+                return
+            batch, self.batch = self.batch, Batch()
+            answers, self._answers_since_commit = self._answers_since_commit, Counter()
+            self._contents = {}
+            batch.archive_end = self.archive.flush()
+            await self.store.commit(self._epoch, batch)
+        now_us = self._now_us()
+        self._last_commit_us = now_us
+        self.intake.committed(batch)
+        self.frontier.committed(answers, now_us=now_us)
+        await self._announce(batch, now_us)
+        self.wake.set()
+
+    async def _announce(self, batch: Batch, now_us: int) -> None:
+        """Tell the frontier of new work, and other shards of parcels."""
+        bands: dict[int, set[int]] = {}
+        for page in batch.new_pages:
+            bands.setdefault(page.site_id, set()).add(page.band)
+        for requeued in batch.requeued:
+            bands.setdefault(requeued.site_id, set()).add(requeued.band)
+        for site_id, site_bands in bands.items():
+            site = await self.intake.site_numbered(site_id)
+            if site is not None:
+                self.frontier.added(self._after_crash(site), site_bands, now_us=now_us)
+        for parcel in batch.sent:
+            self._deliver(parcel)
+        for source, seq in batch.taken.items():
+            self._is_delivered(source, self.number, seq)
+
+    @property
+    def in_flight(self) -> int:
+        """Requests under way."""
+        return len(self._tasks)
+
+    # Ends
+
+    async def finish(self, within: timedelta) -> None:
+        """Wait for visits under way, but not for ever; what is cut off stays in the queue."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=within.total_seconds())
+        self.cancel_visits()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.commit()
+
+    def cancel_visits(self) -> None:
+        """Break off every visit under way."""
+        for task in list(self._tasks):
+            task.cancel()
+
+    async def close(self, *, cleanly: bool) -> None:
+        """Let go of the shard."""
+        self.archive.close()
+        if cleanly:
+            await self.store.release(self._epoch)
+        await self.store.close()
+
+    def _after_crash(self, site: Site) -> Site:
+        """Nobody knows what was asked in the last moments before a crash: every site gets its whole gap from the restart on."""
+        if self._crashed_at_us is None:
+            return site
+        gap_us = max(self._restart_gap_us, site.gap_ms * 1000)
+        return site._replace(open_us=max(site.open_us, self._crashed_at_us + gap_us))
+
+
+def _nothing_came(turn: Work, detail: str) -> Failed:
+    url = turn.page.url if isinstance(turn, Visit) else turn.lane.site.name
+    return Failed(url, Fault.INTERNAL, detail, timedelta(0))
+
+
+def _closed_reason(result: FetchResult, failures: int) -> str:
+    if not isinstance(result, Failed):
+        return ""
+    reason = FAULT_RULES[result.fault].reason
+    status = status_of(result)
+    words = f"status {status}" if status is not None else result.detail
+    return f"{reason if reason is Reason.SITE_PAUSED else Reason.SITE_DOWN}: {words}, {failures} failures in a row"

@@ -1,0 +1,246 @@
+"""Looking at a collection, also while another process crawls it: status, why, skipped, show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from evercrawl.adapters.sqlite.reader import StateReader
+from evercrawl.adapters.warc.reader import read_record
+from evercrawl.core.coding import DecodeLimits, decode
+from evercrawl.core.document.parse import parse_document
+from evercrawl.core.moment import from_us, to_us
+from evercrawl.core.offer import refusal_key
+from evercrawl.core.scope import Scope
+from evercrawl.core.url import canonical, key_of, shard_of_site, site_of
+from evercrawl.errors import ConfigError
+from evercrawl.model import view
+from evercrawl.model.fetch import Headers, header
+from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
+from evercrawl.model.report import ClosedSite, Explanation, PageView, PastVisit, SkippedUrl, Status
+from evercrawl.model.settings import Settings
+from evercrawl.model.site import Site
+
+MOST_CLOSED_SITES = 20
+MOST_DECISIONS = 10
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def status_of(collection: Path) -> Status:
+    """The counts of a collection."""
+    reader = StateReader(collection)
+    now = _now()
+    totals = reader.totals(to_us(now))
+    decisions = reader.decisions()
+    archive = list((collection / "archive").glob("*.warc.gz"))
+    return Status(
+        path=str(collection),
+        pages=totals.pages,
+        queued=totals.pending,
+        refused=totals.refusals + totals.refusals_dropped,
+        sites=totals.sites,
+        requests=totals.requests,
+        bytes=totals.wire_bytes,
+        versions=totals.versions,
+        due_now=totals.due_now,
+        next_due=_next_due(reader),
+        by_outcome=_sums((outcome.value, count) for (outcome, _), count in decisions.items()),
+        by_reason=_sums((reason.value, count) for (_, reason), count in decisions.items()),
+        closed_sites=tuple(_closed_sites(reader, now)),
+        archive_files=len(archive),
+        archive_bytes=sum(path.stat().st_size for path in archive),
+        state_bytes=sum(path.stat().st_size for path in (collection / "state").glob("*.sqlite*")),
+    )
+
+
+def _next_due(reader: StateReader) -> datetime | None:
+    moments: list[int] = []
+    for shard in reader.shards():
+        with reader.shard(shard) as state:
+            due_us = state.next_due()
+            if due_us is not None:
+                moments.append(due_us)
+    return from_us(min(moments)) if moments else None
+
+
+def _sums(pairs: Iterator[tuple[str, int]]) -> dict[str, int]:
+    sums: dict[str, int] = {}
+    for name, count in pairs:
+        sums[name] = sums.get(name, 0) + count
+    return dict(sorted(sums.items(), key=lambda item: -item[1]))
+
+
+def _closed_sites(reader: StateReader, now: datetime) -> list[ClosedSite]:
+    """Sites that are left alone for a reason, those that open last first."""
+    closed = [site for site in reader.sites() if _is_closed(site, now)]
+    closed.sort(key=lambda site: -site.open_us)
+    return [
+        ClosedSite(site.name, _words(site.closed_reason or ""), from_us(site.open_us), site.pending)
+        for site in closed[:MOST_CLOSED_SITES]
+    ]
+
+
+def _is_closed(site: Site, now: datetime) -> bool:
+    return site.closed_reason is not None and site.open_us > to_us(now)
+
+
+def _words(closed_reason: str) -> str:
+    return closed_reason.partition(": ")[2] or closed_reason
+
+
+def explain(collection: Path, settings: Settings, url: str) -> Explanation:
+    """What is known about a URL: as a page, as a refusal, or what the scope would say."""
+    name = canonical(url)
+    reader = StateReader(collection)
+    if name is None:
+        return _explain_refusal(reader, url) or _unknown(url, settings, None)
+    shard = shard_of_site(site_of(name), settings.store.shards)
+    if shard in reader.shards():
+        with reader.shard(shard) as state:
+            page = state.page(key_of(name))
+            if page is not None:
+                site = state.site_named(page.site)
+                return _explain_page(page, site, state.visits(page.id, MOST_DECISIONS))
+    return _explain_refusal(reader, name) or _unknown(name, settings, name)
+
+
+def _explain_page(page: view.PageView, site: Site | None, visits: list[view.VisitView]) -> Explanation:
+    outcome, reason, detail = page.outcome, page.reason, page.detail
+    if page.visits == 0:
+        outcome, reason, detail = Outcome.QUEUED, Reason.WAITING, REASON_TEXT[Reason.WAITING]
+    if page.is_queued and site is not None and _is_closed(site, _now()) and page.version == 0:
+        outcome, reason, detail = Outcome.DEFERRED, _reason_of(site), _words(site.closed_reason or "")
+    opens = from_us(site.open_us) if site is not None and site.open_us > to_us(_now()) else None
+    return Explanation(
+        url=page.url,
+        known=True,
+        outcome=outcome,
+        reason=reason,
+        detail=detail,
+        status=page.status,
+        due=from_us(page.due_us) if page.due_us is not None else opens if page.is_queued else None,
+        visits=page.visits,
+        parent=page.parent,
+        depth=page.depth,
+        site_opens_at=opens,
+        decisions=tuple(_past(visit) for visit in visits),
+    )
+
+
+def _reason_of(site: Site) -> Reason:
+    name = (site.closed_reason or "").partition(":")[0]
+    return Reason(name) if name in set(Reason) else Reason.SITE_DOWN
+
+
+def _past(visit: view.VisitView) -> PastVisit:
+    return PastVisit(
+        at=from_us(visit.at_us),
+        outcome=visit.outcome,
+        reason=visit.reason,
+        status=visit.status,
+        took_ms=visit.took_ms,
+        wire_bytes=visit.wire_bytes,
+        version=visit.version or None,
+    )
+
+
+def _explain_refusal(reader: StateReader, url: str) -> Explanation | None:
+    key = refusal_key(url)
+    for shard in reader.shards():
+        with reader.shard(shard) as state:
+            refusal = state.refusal(key)
+            if refusal is not None:
+                return Explanation(
+                    url=refusal.url,
+                    known=True,
+                    outcome=Outcome.REJECTED,
+                    reason=refusal.reason,
+                    detail=refusal.detail,
+                    parent=refusal.parent,
+                )
+    return None
+
+
+def _unknown(url: str, settings: Settings, name: str | None) -> Explanation:
+    """Never met; say what the scope would say."""
+    if name is None:
+        return Explanation(url, known=False, reason=Reason.NOT_A_PAGE_URL, detail=REASON_TEXT[Reason.NOT_A_PAGE_URL])
+    refused = Scope(settings.scope, allow_ports=settings.http.allow_ports).verdict(name, depth=1)
+    if refused is None:
+        return Explanation(name, known=False, detail="no page that we know links to it; it is inside the scope")
+    reason, detail = refused
+    return Explanation(name, known=False, outcome=Outcome.REJECTED, reason=reason, detail=detail)
+
+
+def skipped_urls(collection: Path, site: str | None) -> Iterator[SkippedUrl]:
+    """Refused URLs, and pages that were refused when their turn came."""
+    for refusal in StateReader(collection).refusals():
+        if site is None or _is_of(refusal.url, site):
+            yield SkippedUrl(refusal.url, refusal.reason, refusal.detail, refusal.parent)
+    for page in StateReader(collection).rejected_pages():
+        if site is None or _is_of(page.url, site):
+            yield SkippedUrl(page.url, page.reason, page.detail, page.parent)
+
+
+def _is_of(url: str, site: str) -> bool:
+    """The URL is of this host or origin."""
+    if not url.startswith(("http://", "https://")) or "/" not in url[8:]:
+        return False
+    origin = site_of(url)
+    return site.rstrip("/") in (origin, origin.partition("://")[2])
+
+
+def page_view(collection: Path, settings: Settings, url: str) -> PageView:
+    """The newest stored version of a page, read back from the archive."""
+    name = canonical(url)
+    if name is None:
+        raise ConfigError(f"{url!r} is not a URL that can name a page; write it like https://example.org/")
+    reader = StateReader(collection)
+    shard = shard_of_site(site_of(name), settings.store.shards)
+    if shard not in reader.shards():
+        raise _no_version(name)
+    with reader.shard(shard) as state:
+        page = state.page(key_of(name))
+        versions = state.versions(page.id) if page is not None else []
+        if page is None or not versions:
+            raise _no_version(name)
+        newest = versions[-1]
+        place = newest.version
+        original = state.original(place.digest)
+    folder = collection / "archive"
+    record = read_record(folder, place.file, place.offset, place.length)
+    if record.refers_to is not None and original is not None:
+        body_record = read_record(folder, original.file, original.offset, original.length)
+    else:
+        body_record = record
+    return _view(name, newest, record.head, record.headers, body_record.wire_body, settings)
+
+
+def _no_version(url: str) -> ConfigError:
+    return ConfigError(f"no version of {url} is stored; ask for the reason with: evercrawl why {url}")
+
+
+def _view(
+    url: str, newest: view.VersionView, head: bytes, headers: Headers, wire_body: bytes, settings: Settings
+) -> PageView:
+    http = settings.http
+    limits = DecodeLimits(http.decoded_bytes, http.ratio)
+    body, _ = decode(wire_body, header(headers, "content-encoding"), limits=limits)
+    document = parse_document(url, headers, body, agent=settings.identity.product, limits=settings.parse)
+    return PageView(
+        url=url,
+        status=newest.status or 200,
+        fetched_at=from_us(newest.seen_us),
+        version=newest.version.number,
+        title=document.title,
+        content_type=newest.version.content_type,
+        headers=headers,
+        text=document.text,
+        html=body,
+        links=document.links,
+        raw=head + wire_body,
+    )

@@ -1,0 +1,80 @@
+"""What commands show about the state of a collection."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from evercrawl.model.page import Version
+from evercrawl.model.reason import Outcome, Reason
+
+
+class PageView(NamedTuple):
+    """All that is known about a page; its parent and its double are given by URL."""
+
+    id: int
+    key: bytes
+    url: str
+    site: str
+    depth: int
+    hops: int
+    band: int
+    is_queued: bool
+    parent: str | None
+    found_us: int
+    outcome: Outcome
+    reason: Reason
+    detail: str
+    status: int | None
+    last_us: int | None
+    due_us: int | None
+    visits: int
+    tries: int
+    interval_s: int
+    version: int
+    digest: bytes | None
+    etag: str | None
+    last_modified: str | None
+    moved_to: str | None
+    duplicate_of: str | None
+
+
+class VisitView(NamedTuple):
+    """One line of the log of visits."""
+
+    at_us: int
+    outcome: Outcome
+    reason: Reason
+    status: int | None
+    took_ms: int
+    wire_bytes: int
+    version: int
+    """Number of the newest version after the visit; 0: none."""
+
+
+class VersionView(NamedTuple):
+    """A version with the span of time in which the page came to be so."""
+
+    seen_us: int
+    changed_after_us: int | None
+    """The last visit that still saw the version before; None: the first version."""
+    status: int | None
+    version: Version
+
+
+class Totals(NamedTuple):
+    """Sums over a shard or a collection."""
+
+    sites: int = 0
+    pages: int = 0
+    pending: int = 0
+    requests: int = 0
+    wire_bytes: int = 0
+    due_now: int = 0
+    """Pages outside the queue whose due time has passed."""
+    refusals: int = 0
+    refusals_dropped: int = 0
+    """Refused URLs that were only counted, because the shard remembers no more of them."""
+
+
+Decisions = dict[tuple[Outcome, Reason], int]
+"""Number of URLs (pages and remembered refusals) by their last decision."""

@@ -1,0 +1,95 @@
+"""Progress and summary of a run, from its tally and what the store says."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from statistics import median
+
+from evercrawl.adapters.sqlite.reader import StateReader
+from evercrawl.core.moment import to_us
+from evercrawl.engine.crawl import Crawl, Ended
+from evercrawl.model.reason import Outcome, Reason
+from evercrawl.model.report import Progress, Summary
+
+
+@asynccontextmanager
+async def reporting(
+    crawl: Crawl, on_progress: Callable[[Progress], None] | None, *, every_s: float
+) -> AsyncIterator[None]:
+    """Report the progress of a run while the block runs, and once at its end."""
+    if on_progress is None:
+        yield
+        return
+    task = asyncio.create_task(_report(crawl, on_progress, every_s))
+    try:
+        yield
+    finally:
+        task.cancel()
+        on_progress(progress_of(crawl))
+
+
+async def _report(crawl: Crawl, on_progress: Callable[[Progress], None], every_s: float) -> None:
+    while True:
+        on_progress(progress_of(crawl))
+        await asyncio.sleep(every_s)
+
+
+def progress_of(crawl: Crawl) -> Progress:
+    """Where a run stands."""
+    tally = crawl.tally
+    elapsed = crawl.elapsed().total_seconds()
+    closed = crawl.closed_sites()
+    return Progress(
+        fetched=tally.with_outcome(*GOT_CONTENT),
+        known=crawl.pages_before + tally.found,
+        queued=max(0, crawl.pending_before + tally.found - tally.decided),
+        in_flight=crawl.in_flight(),
+        requests=tally.requests,
+        bytes=tally.wire_bytes,
+        errors=tally.with_outcome(Outcome.ERROR),
+        skipped=tally.refused.total(),
+        elapsed_s=elapsed,
+        requests_per_s=tally.requests / elapsed if elapsed > 0 else 0.0,
+        sites_closed=len(closed),
+        current_site=tally.last_site or None,
+        closed_note=f"{closed[0].name}: {closed[0].closed_reason}" if closed and closed[0].closed_reason else None,
+    )
+
+
+GOT_CONTENT = (Outcome.FETCHED, Outcome.TRUNCATED, Outcome.DUPLICATE, Outcome.UNCHANGED)
+
+
+def summary_of(crawl: Crawl, collection: Path, ended: Ended) -> Summary:
+    """What a run did and why it ended."""
+    tally = crawl.tally
+    totals = StateReader(collection).totals(to_us(crawl.now()))
+    fetched = tally.with_outcome(*GOT_CONTENT) - tally.with_reason(Reason.MOVED, Reason.NOT_MODIFIED)
+    decided = tally.outcomes.total()
+    rejected = tally.with_outcome(Outcome.REJECTED)
+    deferred = tally.with_outcome(Outcome.DEFERRED)
+    return Summary(
+        requests=tally.requests,
+        fetched=fetched,
+        new=tally.new,
+        changed=tally.changed,
+        unchanged=tally.with_reason(Reason.SAME_CONTENT),
+        not_modified=tally.with_reason(Reason.NOT_MODIFIED),
+        not_needed=max(0, crawl.pages_before - crawl.pending_before - tally.revisits),
+        skipped=tally.refused.total(),
+        errors=tally.with_outcome(Outcome.ERROR),
+        bytes=tally.wire_bytes,
+        seconds=round(crawl.elapsed().total_seconds(), 3),
+        stopped=ended.value,
+        skipped_by={reason.value: count for reason, count in tally.refused.most_common()},
+        gone=tally.with_reason(Reason.GONE, Reason.NOT_FOUND),
+        longest_parallel_per_site=tally.most_parallel,
+        median_answer_ms=int(median(tally.answer_ms)) if tally.answer_ms else None,
+        remaining=totals.pending,
+        first_error=tally.first_error,
+        robots_refused_all=bool(rejected) and rejected == decided and not fetched,
+        nothing_reachable=not tally.reached and tally.requests > 0,
+        throttled=bool(deferred) or (ended is Ended.CLOSED and crawl.is_throttled()),
+    )

@@ -1,0 +1,175 @@
+"""The Fetcher port over a synthetic web: all that it will ever do follows from the seed and the time."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+from evercrawl.core.answer import Answer, result_of
+from evercrawl.core.coding import DecodeLimits
+from evercrawl.core.http1 import Head
+from evercrawl.core.request_head import constant_lines, request_head
+from evercrawl.core.url import path_of, site_of
+from evercrawl.engine.ports import Clock
+from evercrawl.model.fetch import Exchange, Failed, Fault, FetchResult, Headers, Request, header
+from evercrawl.model.settings import HttpSettings
+from evercrawl.sim.clock import EPOCH, SimClock
+from evercrawl.sim.plan import PageKind
+from evercrawl.sim.record import Asked, GapRule, SiteRules, Violation, WebRecord, gentle_gap
+from evercrawl.sim.site import Answered, Broken, SimSite, WebPlan, has_twin, http_date, origin_of, twin_of
+from evercrawl.sim.trouble import Faults
+
+_PHRASES = {
+    200: "OK", 301: "Moved Permanently", 302: "Found", 303: "See Other", 304: "Not Modified",
+    307: "Temporary Redirect", 308: "Permanent Redirect", 403: "Forbidden", 404: "Not Found", 410: "Gone",
+    429: "Too Many Requests", 500: "Internal Server Error", 503: "Service Unavailable",
+}  # fmt: skip
+
+
+class SimWeb:
+    """A web of sites that link to each other, change, break and remember who asked what, and when."""
+
+    def __init__(
+        self,
+        seed: int,
+        *,
+        sites: int = 20,
+        pages_per_site: int = 50,
+        faults: Faults | None = None,
+        clock: Clock | None = None,
+        http: HttpSettings | None = None,
+        agent: str = "evercrawl",
+    ) -> None:
+        self._plan = WebPlan(seed, sites, pages_per_site, Faults() if faults is None else faults, agent)
+        self._clock = clock or SimClock()
+        self._http = http or HttpSettings()
+        self._constant = constant_lines(f"{agent}/simulation", None)
+        self._index = {origin_of(self._plan, index): index for index in range(sites)}
+        self._twins = {twin_of(index): index for index in range(sites) if has_twin(self._plan, index)}
+        self._sites: dict[int, SimSite] = {}
+        self.record = WebRecord()
+
+    def move_to(self, clock: Clock) -> None:
+        """Go on under another clock, as after a restart of the crawler; the record is kept."""
+        self._clock = clock
+
+    async def fetch(self, request: Request) -> FetchResult:
+        """How the request ended, after as much virtual time as it took."""
+        began = self._clock.now()
+        at_s = (began - EPOCH).total_seconds()
+        site, path = site_of(request.url), path_of(request.url)
+        reaction = self._react(site, path, request, at_s)
+        try:
+            await asyncio.sleep(reaction.after_s)
+        except asyncio.CancelledError:
+            self.record.add(Asked(began, self._clock.now(), site, path, None, None))
+            raise
+        ended = self._clock.now()
+        took = ended - began
+        if isinstance(reaction, Broken):
+            self.record.add(Asked(began, ended, site, path, None, reaction.fault))
+            return Failed(request.url, reaction.fault, reaction.detail, took)
+        retry = None if reaction.retry_s is None else timedelta(seconds=reaction.retry_s)
+        self.record.add(Asked(began, ended, site, path, reaction.status, None, retry))
+        address = self._address(site)
+        sent = request_head(request, self._constant)
+        return self._concluded(request, reaction, Exchange(sent, b"", b"", address, began, took), at_s)
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+    def _react(self, site: str, path: str, request: Request, at_s: float) -> Answered | Broken:
+        if site in self._twins:
+            return self._twin_reaction(self.site(self._twins[site]), path)
+        if site not in self._index:
+            return Broken(0.05, Fault.DNS, "no such host")
+        return self.site(self._index[site]).react(path, request, at_s=at_s, http=self._http)
+
+    def _twin_reaction(self, site: SimSite, path: str) -> Answered | Broken:
+        if site.is_nameless:
+            return Broken(0.05, Fault.DNS, "no such host")
+        if site.is_refusing:
+            return Broken(0.05, Fault.CONNECT, "connection refused")
+        return Answered(0.05, 301, (("Location", site.origin + path),))
+
+    def _concluded(
+        self, request: Request, answered: Answered, exchange: Exchange, at_s: float
+    ) -> FetchResult:
+        limit = self._least(self._http.wire_bytes, request.body_limit)
+        body, cut = answered.wire_body[:limit], len(answered.wire_body) > limit
+        headers: Headers = (("Date", http_date(at_s)), ("Server", "sim"), *answered.headers)
+        if answered.status != 304:
+            headers += (("Content-Length", str(len(answered.wire_body))),)
+        raw = _raw_head(answered.status, headers)
+        whole = Exchange(exchange.request_head, raw, body, exchange.ip, exchange.began, exchange.took)
+        coding = header(answered.headers, "content-encoding")
+        head = Head(answered.status, 1, headers, {"content-encoding": [coding]} if coding else {}, raw)
+        limits = DecodeLimits(self._least(self._http.decoded_bytes, request.body_limit), self._http.ratio)
+        return result_of(request, Answer(head, whole, cut), limits=limits)
+
+    @staticmethod
+    def _least(limit: int, own: int | None) -> int:
+        return limit if own is None else min(limit, own)
+
+    def _address(self, site: str) -> str:
+        index = self._index.get(site, self._twins.get(site, 0))
+        return f"198.18.{index >> 8 & 255}.{index & 255}"
+
+    def site(self, index: int) -> SimSite:
+        """The site of this number."""
+        if index not in self._sites:
+            self._sites[index] = SimSite(self._plan, index, origin_of(self._plan, index))
+        return self._sites[index]
+
+    def homes(self) -> list[str]:
+        """The home page of every site."""
+        return [f"{origin}/" for origin in self._index]
+
+    def twins(self) -> list[str]:
+        """The home pages that only lead to another."""
+        return [f"{origin}/" for origin in self._twins]
+
+    def allowed(self, url: str) -> bool:
+        """What the owner of the site means about this URL; True for hosts that do not exist."""
+        return self._rules(site_of(url)).allows(path_of(url))
+
+    def crawl_delay(self, url: str) -> timedelta | None:
+        """The pace that the URL's site demands."""
+        return self._rules(site_of(url)).delay
+
+    def closed_until(self, site: str) -> list[tuple[Asked, timedelta]]:
+        """The answers of a site that named a Retry-After, with it."""
+        return [
+            (asked, asked.retry_after) for asked in self.record.by_site().get(site, []) if asked.retry_after
+        ]
+
+    def version(self, url: str) -> int | None:
+        """How often the content of a page has changed by now; None: there is no such page."""
+        index = self._index.get(site_of(url))
+        page = None if index is None else self.site(index).plan.by_path.get(path_of(url))
+        if index is None or page is None:
+            return None
+        return self.site(index).version(page, (self._clock.now() - EPOCH).total_seconds())
+
+    def pages(self, kind: PageKind = PageKind.PAGE) -> list[str]:
+        """The URLs of all planned pages of a kind."""
+        sites = [self.site(index) for index in range(self._plan.sites)]
+        return [site.origin + page.path for site in sites for page in site.plan.pages if page.kind is kind]
+
+    def violations(self, gap_rule: GapRule = gentle_gap) -> list[Violation]:
+        """Every impolite request so far."""
+        return self.record.violations(gap_rule, self._rules)
+
+    def _rules(self, origin: str) -> SiteRules:
+        index = self._index.get(origin, self._twins.get(origin))
+        if index is None:
+            return SiteRules(None, lambda path: True, origin)
+        site = self.site(index)
+        delay_s = site.robots.delay_s
+        delay = None if delay_s is None else timedelta(seconds=delay_s)
+        return SiteRules(delay, site.robots.allows, site.origin)
+
+
+def _raw_head(status: int, headers: Headers) -> bytes:
+    lines = "".join([f"{name}: {value}\r\n" for name, value in headers])
+    return f"HTTP/1.1 {status} {_PHRASES.get(status, '')}\r\n{lines}\r\n".encode("latin-1")

@@ -1,0 +1,72 @@
+"""JSON lines in, JSON lines out, in order and with the same `id`; a bad line gives an error and no more."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+import orjson
+
+Tool = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def _robots() -> Tool:
+    from evercrawl.tools.robots import robots
+
+    return robots
+
+
+def _url() -> Tool:
+    from evercrawl.tools.url import url
+
+    return url
+
+
+def _extract() -> Tool:
+    from evercrawl.tools.extract import extract
+
+    return extract
+
+
+# Each is imported when it is asked for: a pipe pays for the start of its own tool only.
+TOOLS: dict[str, Callable[[], Tool]] = {"robots": _robots, "url": _url, "extract": _extract}
+
+
+def run_tool(name: str, source: BinaryIO, sink: BinaryIO) -> None:
+    """Answer every line of `source` on `sink` at once, so that a program can talk with the tool."""
+    tool = TOOLS[name]()
+    for line in source:
+        if line.isspace():
+            continue
+        sink.write(_written(_answer(tool, line)))
+        sink.flush()
+
+
+def _answer(tool: Tool, line: bytes) -> dict[str, Any]:
+    identity: Any = None
+    try:
+        row = _read(line)
+        if not isinstance(row, dict):
+            return {"id": None, "error": "the line is not a JSON object"}
+        identity = row.get("id")
+        return {"id": identity, **tool(row)}
+    except KeyError as missing:
+        return {"id": identity, "error": f"{missing.args[0]} is missing"}
+    except Exception as error:  # One line must never end the stream, whatever is wrong with it.
+        return {"id": identity, "error": f"{type(error).__name__}: {error}"}
+
+
+def _read(line: bytes) -> Any:
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError:
+        # The slower reader also takes lone surrogates, which pages do contain.
+        return json.loads(line)
+
+
+def _written(answer: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(answer, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:
+        return json.dumps(answer, default=str).encode() + b"\n"

@@ -1,0 +1,23 @@
+"""kill -9 at random moments: nothing acknowledged is lost, nothing is archived twice, the pace holds across restarts."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e import crash
+
+KILLS = 25
+SEED = 20261115
+
+
+@pytest.mark.slow
+def test_twenty_five_kills_lose_nothing():
+    evidence = crash.run(KILLS, seed=SEED, pages=160)
+    assert evidence.kills >= KILLS - 5, "the crawl ended before it could be killed often enough"
+    assert evidence.lost == []
+    assert evidence.archived_twice == []
+    assert evidence.unarchived == []
+    assert evidence.bad_warcs == []
+    assert evidence.gap_violations == 0, f"smallest gap {evidence.smallest_gap_s:.4f} s"
+    assert evidence.forbidden == 0
+    assert evidence.pages == crash.SITES * 161, "every page of every site, and its front page"

@@ -1,0 +1,89 @@
+"""Exchanges and archives that the tests of the WARC adapter share."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from hashlib import sha1
+from pathlib import Path
+
+from evercrawl.adapters.warc import WarcArchive
+from evercrawl.engine.ports import Stored
+from evercrawl.model.fetch import Exchange
+from evercrawl.model.page import Original
+from evercrawl.model.settings import ArchiveSettings
+
+URL = "https://example.org/page?x=1"
+BEGAN = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
+REQUEST_HEAD = b"GET /page?x=1 HTTP/1.1\r\nHost: example.org\r\nUser-Agent: evercrawl/0.1\r\n\r\n"
+RESPONSE_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n"
+NOT_MODIFIED_HEAD = b'HTTP/1.1 304 Not Modified\r\nETag: "v1"\r\n\r\n'
+BODY = b"<html><title>A page</title><p>Some words.</p></html>\n" * 20
+
+
+class FixedClock:
+    """A clock that stands still."""
+
+    def now(self) -> datetime:
+        return BEGAN
+
+    async def sleep_until(self, moment: datetime) -> None:
+        raise AssertionError("the archive does not sleep")
+
+
+def exchange(
+    body: bytes = BODY,
+    *,
+    head: bytes | None = None,
+    request: bytes = REQUEST_HEAD,
+    ip: str | None = "192.0.2.7",
+    began: datetime = BEGAN,
+) -> Exchange:
+    """One exchange with a well-formed answer, unless a head is given."""
+    answer = RESPONSE_HEAD % len(body) if head is None else head
+    return Exchange(request, answer, body, ip, began, timedelta(milliseconds=40))
+
+
+def archive(folder: Path, *, shard: int = 7, roll_bytes: int = 10**9, durable: bool = False) -> WarcArchive:
+    """A new archive object, as a process has it after its start."""
+    settings = ArchiveSettings(roll_bytes=roll_bytes)
+    about = {"operator": "tests@example.org", "isPartOf": "a collection"}
+    return WarcArchive(
+        folder,
+        shard,
+        settings=settings,
+        software="evercrawl/test",
+        clock=FixedClock(),
+        about=about,
+        durable=durable,
+    )
+
+
+def original_of(stored: Stored, *, url: str = URL, body: bytes = BODY, began: datetime = BEGAN) -> Original:
+    """What the store would say about a response that was archived."""
+    at_us = round((began - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(microseconds=1))
+    return Original(
+        1, url, at_us, stored.record_id, sha1(body).digest(), stored.file, stored.offset, stored.length
+    )
+
+
+def every_kind_of_record(folder: Path) -> dict[str, Stored]:
+    """An archive with a response, both revisits, a cut body, an empty one, a chunked one and odd heads."""
+    warc = archive(folder)
+    stored = {"response": warc.append(URL, exchange())}
+    original = original_of(stored["response"])
+    later = exchange(began=datetime(2026, 3, 2, tzinfo=UTC))
+    stored["identical"] = warc.append("https://example.org/copy", later, revisit=original)
+    unchanged = exchange(b"", head=NOT_MODIFIED_HEAD)
+    stored["not-modified"] = warc.append(URL, unchanged, revisit=original, not_modified=True)
+    stored["304-unknown"] = warc.append(URL, unchanged, not_modified=True)
+    stored["cut"] = warc.append(URL, exchange(BODY[:100]), truncated="length")
+    stored["decoded"] = warc.append(URL, exchange(), truncated="length-ratio")
+    stored["empty"] = warc.append(URL, exchange(b""))
+    chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-A: b\r\n\r\n"
+    stored["chunked"] = warc.append(URL, exchange(head=chunked))
+    stored["bare-lf"] = warc.append(URL, exchange(head=b"HTTP/1.0 200 OK\nA: b\n\n"))
+    stored["no-end"] = warc.append(URL, exchange(head=b"HTTP/1.0 200 OK\r\nA: b"))
+    stored["two-ends"] = warc.append(URL, exchange(head=b"\r\nHTTP/1.0 200 OK\n\nA: b\r\n\r\n"))
+    stored["http2"] = warc.append(URL, exchange(head=b"HTTP/2 200\r\n:status: 200\r\na: b\r\n\r\n"))
+    warc.close()
+    return stored

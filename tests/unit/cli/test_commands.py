@@ -1,0 +1,138 @@
+"""The commands around the engine: errors, exit codes, settings, help."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from evercrawl.cli.main import ALIASES, COMMANDS, CommandTable, root, run
+from evercrawl.version import __version__
+
+
+@pytest.fixture(autouse=True)
+def _clean_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("EVERCRAWL_COLLECTION", raising=False)
+    monkeypatch.delenv("EVERCRAWL_CONTACT", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_version_is_quick() -> None:
+    began = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-m", "evercrawl.cli.main", "--version"], capture_output=True, text=True
+    )
+    took = time.perf_counter() - began
+    assert done.stdout == f"evercrawl {__version__}\n"
+    assert took < 0.6, f"took {took:.2f} s; 0.15 s is the aim on an idle machine"
+
+
+def test_the_version_imports_nothing_heavy() -> None:
+    script = (
+        "import sys\nfrom evercrawl.cli.main import run\nrun(['--version'])\n"
+        "print(sorted({'rich', 'asyncio', 'uvloop', 'aiodns', 'selectolax', 'sqlite3'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[1] == "[]"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([name, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert f"evercrawl {name}" in shown
+    assert "--json" in shown or name == "config"
+
+
+def test_aliases_name_commands() -> None:
+    assert set(ALIASES.values()) <= set(COMMANDS)
+    assert isinstance(root, CommandTable)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["crwal"], 2, "did you mean 'crawl'?"),
+        (["crawl", "--wrokers", "3"], 2, "No such option"),
+        (["crawl"], 2, "name a URL"),
+        (["crawl", "ftp://example.org/"], 2, "not a URL that can be crawled"),
+        (["crawl", "https://example.org/", "--gap", "soon"], 2, "must be a duration"),
+        (["crawl", "https://example.org/", "--scope", "planet"], 2, "planet"),
+        (["status"], 2, "no collection here"),
+        (["-C", "nowhere", "status"], 2, "nowhere is not a collection"),
+        (["config", "get", "pace.gapp"], 2, "did you mean 'pace.gap'?"),
+        (["config", "set", "pace.gap", "1s"], 2, "no collection here"),
+        (["config", "set", "--user", "pace.mode", "fast"], 2, "gentle, paper, own"),
+        (["tool", "divination"], 2, "the tools are"),
+    ],
+)
+def test_wrong_use_is_one_clear_message(
+    arguments: list[str], code: int, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments) == code
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert words in shown.err
+    assert "Traceback" not in shown.err
+
+
+def test_a_refused_crawl_leaves_no_folder_behind(tmp_path: Path) -> None:
+    assert run(["crawl", "https://example.org/", "--gap", "soon"]) == 2
+    assert not list(tmp_path.glob("*.evercrawl"))
+
+
+def test_the_contact_is_kept_for_the_user(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["config", "contact", "me@example.org"]) == 0
+    assert run(["config", "get", "identity.contact"]) == 0
+    assert capsys.readouterr().out == "me@example.org\n"
+    assert "me@example.org" in (tmp_path / "config" / "evercrawl" / "config.toml").read_text()
+
+
+def test_the_settings_say_where_they_come_from(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVERCRAWL_PACE__GAP", "7s")
+    assert run(["config", "show", "--origin"]) == 0
+    shown = {line.split(" = ")[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert '"7s"' in shown["pace.gap"]
+    assert shown["pace.gap"].endswith("# environment variable EVERCRAWL_PACE__GAP")
+    assert run(["config", "get", "pace.gap", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["settings"]["pace.gap"]["value"] == '"7s"'
+
+
+def test_doctor_reports_every_check(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["doctor", "--json"]) == 0
+    checks = {check["name"]: check for check in json.loads(capsys.readouterr().out)["checks"]}
+    assert {"python", "sqlite", "dns", "tls", "clock", "disk", "extra pdf", "identity"} <= set(checks)
+    assert checks["identity"]["verdict"] == "warn"
+    assert "config contact" in checks["identity"]["remedy"]
+
+
+def test_a_defect_is_kept_in_the_log_and_told_briefly(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(name: str) -> None:
+        raise RuntimeError("broken on purpose\x1b[2J")
+
+    monkeypatch.setattr("evercrawl.cli.main.import_module", broken)
+    assert run(["status"]) == 1
+    shown = capsys.readouterr().err
+    log = tmp_path / "state" / "evercrawl" / "evercrawl.log"
+    assert "RuntimeError: broken on purpose" in shown
+    assert str(log) in shown
+    assert "Traceback" not in shown
+    assert "\x1b" not in shown
+    assert "Traceback" in log.read_text()
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    command = f"{sys.executable} -m evercrawl.cli.main config show | head -1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
+    assert done.stderr == ""
+    assert done.stdout.startswith("identity.product")

@@ -1,0 +1,115 @@
+"""Flag over environment over collection over user over default, each with its origin."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from evercrawl.config import (
+    create_collection,
+    default_collection_path,
+    enclosing_collection,
+    find_collection,
+    read_settings,
+    user_file,
+)
+from evercrawl.errors import ConfigError
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Path:
+    folder = tmp_path / "example.org.evercrawl"
+    create_collection(folder)
+    return folder
+
+
+def _env(tmp_path: Path, **more: str) -> dict[str, str]:
+    return {"XDG_CONFIG_HOME": str(tmp_path / "xdg"), **more}
+
+
+def _write_user(tmp_path: Path, text: str) -> Path:
+    path = user_file(_env(tmp_path))
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    return path
+
+
+def test_the_nearer_place_wins_and_is_named(tmp_path: Path, collection: Path) -> None:
+    user = _write_user(tmp_path, '[pace]\ngap = "1s"\nfactor = 2\n[identity]\ncontact = "me@example.org"\n')
+    file = collection / "collection.toml"
+    file.write_text('[pace]\ngap = "2s"\nlongest = "90s"\n[scope]\ndepth = 3\n')
+    env = _env(tmp_path, EVERCRAWL_PACE__GAP="3s", EVERCRAWL_SCOPE__DEPTH="4")
+    found = read_settings(collection, flags={"pace.gap": "4s"}, env=env)
+    assert found.settings.pace.gap == timedelta(seconds=4)
+    assert found.settings.scope.depth == 4
+    assert found.settings.pace.longest == timedelta(seconds=90)
+    assert found.settings.pace.factor == 2
+    assert found.value("identity.contact") == "me@example.org"
+    assert found.origins["pace.gap"] == "command line"
+    assert found.origins["scope.depth"] == "environment variable EVERCRAWL_SCOPE__DEPTH"
+    assert found.origins["pace.longest"] == str(file)
+    assert found.origins["pace.factor"] == str(user)
+    assert found.origins["store.shards"] == "default"
+
+
+def test_the_contact_has_a_short_variable(tmp_path: Path) -> None:
+    env = _env(tmp_path, EVERCRAWL_CONTACT="https://example.org/bot")
+    assert read_settings(env=env).settings.identity.contact == "https://example.org/bot"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[htp]\nidle = 1\n", ["[htp]", "'http'"]),
+        ("[pace]\ngapp = 1\n", ["pace.gapp", "'pace.gap'"]),
+        ('[pace]\nmode = "fast"\n', ["pace.mode", "'fast'", "gentle", "Default"]),
+        ("[pace\n", ["not valid TOML"]),
+        ('[pace]\nshortest = "2m"\n', ["pace.shortest", "pace.longest"]),
+        ("pace = 3\n", ["section [pace]"]),
+    ],
+)
+def test_an_error_in_a_file_names_file_key_value_and_remedy(
+    collection: Path, tmp_path: Path, text: str, words: list[str]
+) -> None:
+    file = collection / "collection.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as refused:
+        read_settings(collection, env=_env(tmp_path))
+    assert all(word in str(refused.value) for word in [str(file), *words]), str(refused.value)
+
+
+@pytest.mark.parametrize("variable", ["EVERCRAWL_PACE__GAPP", "EVERCRAWL_CONTAKT"])
+def test_a_misspelt_variable_is_refused(tmp_path: Path, variable: str) -> None:
+    with pytest.raises(ConfigError, match="did you mean"):
+        read_settings(env=_env(tmp_path, **{variable: "1"}))
+
+
+def test_variables_of_others_are_left_alone(tmp_path: Path) -> None:
+    assert read_settings(env=_env(tmp_path, EVERCRAWL_SHARED="elsewhere", EVERCRAWL_COLLECTION="x")).settings
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://example.org/", "example.org.evercrawl"),
+        ("https://user@Example.org:8080/a/b", "example.org-8080.evercrawl"),
+        ("http://[::1]:80/", "1-80.evercrawl"),
+        ("https://../../etc", "collection.evercrawl"),
+    ],
+)
+def test_a_collection_is_named_after_its_first_host(url: str, name: str) -> None:
+    assert default_collection_path(url) == Path(name)
+
+
+def test_a_collection_is_found_upwards_or_alone_below(tmp_path: Path, collection: Path) -> None:
+    inside = collection / "archive" / "deep"
+    inside.mkdir(parents=True)
+    assert find_collection(inside) == collection
+    assert enclosing_collection(inside) == collection
+    assert find_collection(tmp_path) == collection
+    assert enclosing_collection(tmp_path) is None
+    create_collection(tmp_path / "other.evercrawl")
+    with pytest.raises(ConfigError, match="-C DIR"):
+        find_collection(tmp_path)

@@ -1,0 +1,90 @@
+"""One line changes; the rest of the file stays as the user wrote it."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from evercrawl.config import create_collection, read_settings, write_setting
+from evercrawl.errors import ConfigError, StoreUnavailable
+
+BEFORE = """\
+# ours
+[scope]  # what belongs
+seeds = [
+  "https://example.org/",  # the first
+]
+depth = 3  # enough
+
+[pace]
+mode = "gentle"
+"""
+
+
+def test_comments_and_other_lines_stay(tmp_path: Path) -> None:
+    path = tmp_path / "collection.toml"
+    path.write_text(BEFORE)
+    write_setting(path, "pace.mode", "paper")
+    write_setting(path, "scope.kind", "domain")
+    write_setting(path, "http.wire_bytes", "1MiB")
+    text = path.read_text()
+    assert "# ours\n[scope]  # what belongs\n" in text
+    assert '"https://example.org/",  # the first' in text
+    assert tomllib.loads(text) == {
+        "scope": {"seeds": ["https://example.org/"], "depth": 3, "kind": "domain"},
+        "pace": {"mode": "paper"},
+        "http": {"wire_bytes": "1MiB"},
+    }
+    assert [entry.name for entry in tmp_path.iterdir()] == ["collection.toml"]
+
+
+def test_a_list_over_several_lines_is_replaced_whole(tmp_path: Path) -> None:
+    path = tmp_path / "collection.toml"
+    path.write_text(BEFORE)
+    write_setting(path, "scope.seeds", ("https://a.example/", "https://b.example/"))
+    assert tomllib.loads(path.read_text())["scope"]["seeds"] == ["https://a.example/", "https://b.example/"]
+    assert "depth = 3  # enough" in path.read_text()
+
+
+def test_text_with_quotes_and_backslashes_comes_back(tmp_path: Path) -> None:
+    path = tmp_path / "collection.toml"
+    patterns = (r'\.php\?"x"', "ünïcode,", r"\d{1,2}")
+    write_setting(path, "scope.exclude", patterns)
+    create_collection(tmp_path)
+    assert read_settings(tmp_path, env={"XDG_CONFIG_HOME": str(tmp_path)}).settings.scope.exclude == patterns
+
+
+@pytest.mark.parametrize(("key", "value"), [("pace.mode", "fast"), ("pace.speed", "1")])
+def test_a_bad_value_changes_nothing(tmp_path: Path, key: str, value: str) -> None:
+    path = tmp_path / "collection.toml"
+    path.write_text(BEFORE)
+    with pytest.raises(ConfigError):
+        write_setting(path, key, value)
+    assert path.read_text() == BEFORE
+
+
+def test_an_unusual_spelling_is_refused_rather_than_broken(tmp_path: Path) -> None:
+    path = tmp_path / "collection.toml"
+    path.write_text('pace = { mode = "gentle" }\n')
+    with pytest.raises(ConfigError, match="by hand"):
+        write_setting(path, "pace.mode", "own")
+    assert path.read_text() == 'pace = { mode = "gentle" }\n'
+
+
+def test_a_new_collection_holds_its_first_values_and_is_not_made_twice(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "b"
+    path = create_collection(folder, {"scope.seeds": ("https://example.org/",), "scope.depth": "2"})
+    settings = read_settings(folder, env={"XDG_CONFIG_HOME": str(tmp_path)}).settings
+    assert settings.scope.seeds == ("https://example.org/",)
+    assert settings.scope.depth == 2
+    before = path.read_text()
+    create_collection(folder, {"scope.depth": 9})
+    assert path.read_text() == before
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_of_the_store(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreUnavailable, match="cannot be made"):
+        create_collection(tmp_path / "file" / "inside")

@@ -1,0 +1,232 @@
+"""The frontier as a state machine: no I/O, time handed in."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import timedelta
+from random import Random
+
+import pytest
+
+from evercrawl.core.frontier import (
+    LONG_CLOSED_US,
+    AskRobots,
+    Frontier,
+    Idle,
+    PagesNeeded,
+    RunErrand,
+    Visit,
+    Wait,
+)
+from evercrawl.core.lane import Errand
+from evercrawl.core.pace import Pace
+from evercrawl.core.robots_policy import RobotsGate, compile_record
+from evercrawl.model.page import Page
+from evercrawl.model.site import RobotsRecord, Site
+
+SECOND = 1_000_000
+ALLOW = RobotsRecord(0, 10**18, 200, b"", None, None, "allow", "")
+
+
+def gate_of(site: Site) -> RobotsGate | None:
+    return compile_record(site.robots, "evercrawl") if site.robots is not None else None
+
+
+class Queue:
+    """The store's side of the frontier: queued pages by site and band."""
+
+    def __init__(self, frontier: Frontier) -> None:
+        self.frontier = frontier
+        self.sites: dict[int, Site] = {}
+        self.pages: dict[tuple[int, int], list[Page]] = defaultdict(list)
+        self.next_seq = 0
+
+    def add(self, site_id: int, pages: int, *, band: int = 1, robots: RobotsRecord | None = ALLOW, open_us: int = 0) -> None:
+        site = self.sites.setdefault(site_id, Site(site_id, f"http://s{site_id}.test", f"s{site_id}.test", open_us, robots=robots))
+        for _ in range(pages):
+            seq = self.next_seq
+            self.next_seq += 1
+            page = Page(seq, seq.to_bytes(16, "big"), f"{site.name}/{seq}", site_id, 1, 0, band, seq)
+            self.pages[site_id, band].append(page)
+        self.frontier.added(site, {band}, now_us=0)
+
+    def serve(self, now_us: int) -> None:
+        while (need := self.frontier.needs(now_us=now_us)) is not None:
+            if isinstance(need, PagesNeeded):
+                queued = [page for page in self.pages[need.site_id, need.band] if page.seq > need.after_seq]
+                self.frontier.fill(need, queued[: need.most])
+            else:
+                waiting = [site for site in self.sites.values() if site.id > need.after_id and self._band(site.id) == need.band]
+                self.frontier.offer(need, waiting[: need.most], now_us=now_us)
+
+    def _band(self, site_id: int) -> int | None:
+        return min((band for (site, band), pages in self.pages.items() if site == site_id and pages), default=None)
+
+    def finish(self, turn: Visit, now_us: int, *, took: float = 0.01) -> None:
+        self.frontier.answered(turn.lane, now_us=now_us, took=timedelta(seconds=took))
+        self.pages[turn.page.site_id, turn.page.band].remove(turn.page)
+        self.sites[turn.page.site_id] = turn.lane.site
+        self.frontier.committed({turn.page.site_id: 1}, now_us=now_us)
+
+
+def make(*, floor: float = 1.0, window: int = 4, back_queues: int = 8, concurrency: int = 1) -> tuple[Frontier, Queue]:
+    pace = Pace(timedelta(seconds=floor), timedelta(seconds=60), 10.0 if floor else 0.0, concurrency, timedelta(seconds=60))
+    frontier = Frontier(
+        pace=pace, bands=3, window=window, back_queues=back_queues, random=Random(0), gate_of=gate_of
+    )
+    return frontier, Queue(frontier)
+
+
+def run(frontier: Frontier, queue: Queue, *, most: int = 10_000, took: float = 0.01) -> list[tuple[int, Page]]:
+    """Crawl until idle in virtual time; gives each visit with its moment."""
+    visits: list[tuple[int, Page]] = []
+    now_us = 0
+    for _ in range(most):
+        queue.serve(now_us)
+        turn = frontier.turn(now_us=now_us)
+        match turn:
+            case Visit(page=page):
+                visits.append((now_us, page))
+                now_us += int(took * SECOND)
+                queue.finish(turn, now_us, took=took)
+            case Wait(until_us=until_us):
+                assert until_us > now_us
+                now_us = until_us
+            case Idle():
+                return visits
+            case _:
+                pytest.fail(f"unexpected {turn}")
+    pytest.fail("never idle")
+
+
+def test_an_empty_frontier_is_idle():
+    frontier, queue = make()
+    queue.serve(0)
+    assert frontier.turn(now_us=0) == Idle()
+
+
+def test_every_page_is_visited_once_and_the_gap_is_kept():
+    frontier, queue = make()
+    for site_id in range(1, 6):
+        queue.add(site_id, 10)
+    visits = run(frontier, queue)
+    assert sorted(page.seq for _, page in visits) == list(range(50))
+    by_site: dict[int, list[int]] = defaultdict(list)
+    for moment, page in visits:
+        by_site[page.site_id].append(moment)
+    for moments in by_site.values():
+        assert all(later - earlier >= SECOND for earlier, later in zip(moments, moments[1:], strict=False))
+
+
+def test_slow_answers_space_the_visits_of_their_site():
+    frontier, queue = make()
+    queue.add(1, 3)
+    moments = [moment for moment, _ in run(frontier, queue, took=0.5)]
+    assert all(later - earlier >= 5 * SECOND for earlier, later in zip(moments, moments[1:], strict=False))
+
+
+def test_breadth_over_sites_when_there_are_more_sites_than_lanes():
+    frontier, queue = make(floor=0.0, window=2, back_queues=2)
+    for site_id in range(1, 11):
+        queue.add(site_id, 20)
+    first = [page.site_id for _, page in run(frontier, queue)][:20]
+    assert len(set(first)) == 10, "after one window each, every site has had its turn"
+
+
+def test_a_site_has_one_request_at_a_time():
+    frontier, queue = make(floor=0.0)
+    queue.add(1, 5)
+    queue.serve(0)
+    assert isinstance(frontier.turn(now_us=0), Visit)
+    queue.serve(0)
+    assert frontier.turn(now_us=0) == Idle()
+
+
+def test_own_hosts_may_have_several_requests_at_a_time():
+    frontier, queue = make(floor=0.0, concurrency=3, window=8)
+    queue.add(1, 5)
+    queue.serve(0)
+    turns = [frontier.turn(now_us=0) for _ in range(4)]
+    assert [type(turn) for turn in turns] == [Visit, Visit, Visit, Idle]
+
+
+def test_robots_txt_is_asked_for_before_the_first_page():
+    frontier, queue = make()
+    queue.add(1, 1, robots=None)
+    queue.serve(0)
+    turn = frontier.turn(now_us=0)
+    assert isinstance(turn, AskRobots)
+    assert frontier.turn(now_us=0) == Idle(), "nothing else is asked meanwhile"
+    frontier.answered(turn.lane, now_us=SECOND, took=timedelta(seconds=0.01))
+    frontier.learned_robots(turn.lane, compile_record(ALLOW, "evercrawl"))
+    assert frontier.turn(now_us=SECOND) == Wait(2 * SECOND), "the answer counts for the pace"
+    assert isinstance(frontier.turn(now_us=2 * SECOND), Visit)
+
+
+def test_old_rules_are_asked_for_again():
+    frontier, queue = make()
+    queue.add(1, 1, robots=ALLOW._replace(expires_us=5))
+    queue.serve(10)
+    assert isinstance(frontier.turn(now_us=10), AskRobots)
+
+
+def test_an_errand_goes_first_also_while_robots_txt_is_asked_for():
+    frontier, queue = make()
+    queue.add(1, 1, robots=None)
+    queue.serve(0)
+    asking = frontier.turn(now_us=0)
+    assert isinstance(asking, AskRobots)
+    frontier.answered(asking.lane, now_us=0, took=timedelta(0))
+    frontier.add_errand(asking.lane, Errand("http://s1.test/r", 7))
+    assert isinstance(frontier.turn(now_us=SECOND), RunErrand)
+
+
+def test_a_site_that_is_closed_for_long_gives_its_lane_away_and_comes_back():
+    frontier, queue = make(back_queues=1)
+    queue.add(1, 2)
+    queue.add(2, 1)
+    queue.serve(0)
+    first = frontier.turn(now_us=0)
+    assert isinstance(first, Visit)
+    frontier.close_site(first.lane, until_us=100 * LONG_CLOSED_US, reason="down")
+    queue.finish(first, SECOND)
+    queue.serve(SECOND)
+    second = frontier.turn(now_us=SECOND)
+    assert isinstance(second, Visit)
+    assert second.page.site_id != first.page.site_id
+    queue.finish(second, 2 * SECOND)
+    queue.serve(2 * SECOND)
+    assert frontier.turn(now_us=2 * SECOND) == Wait(100 * LONG_CLOSED_US)
+    queue.serve(100 * LONG_CLOSED_US)
+    assert isinstance(frontier.turn(now_us=100 * LONG_CLOSED_US), Visit)
+
+
+def test_what_is_put_back_comes_again_first():
+    frontier, queue = make(floor=0.0)
+    queue.add(1, 3)
+    queue.serve(0)
+    turn = frontier.turn(now_us=0)
+    assert isinstance(turn, Visit)
+    frontier.put_back(turn)
+    again = frontier.turn(now_us=0)
+    assert isinstance(again, Visit)
+    assert again.page == turn.page
+
+
+def test_only_a_window_of_each_queue_is_in_memory():
+    frontier, queue = make(window=4, back_queues=3)
+    for site_id in range(1, 30):
+        queue.add(site_id, 100)
+    queue.serve(0)
+    frontier.turn(now_us=0)
+    queue.serve(0)
+    assert frontier.in_memory() <= 3 * 4
+    assert len(frontier.lanes) <= 3
+
+
+def test_pages_that_arrive_while_a_lane_is_drained_are_found():
+    frontier, queue = make()
+    queue.add(1, 1)
+    assert len(run(frontier, queue)) == 1
+    queue.add(1, 2, band=0)
+    assert len(run(frontier, queue)) == 2
