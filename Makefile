@@ -75,6 +75,10 @@ bench-crash: venv  ## kill -9 at 200 random moments, resume, check the archive
 docs: venv  ## write the generated reference pages again
 	$(BIN)/python docs/generate.py
 
+.PHONY: picture
+picture: venv  ## draw the picture of the README again, from a crawl of the demo's web
+	$(BIN)/python docs/make_picture.py
+
 .PHONY: lock
 lock:  ## choose versions again and write requirements.lock
 	@[ -x build/lock/bin/uv ] || { $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet uv==$(UV_VERSION); }

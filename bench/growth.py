@@ -1,8 +1,8 @@
 """Does the state stay small and fast as a collection grows to ten million URLs?
 
-Offers links to a collection as a crawl would: page by page, mostly to the page's own site and folder, about half of them
-known already; through the URL-seen test and `SqliteShard.commit`, with the engine's rhythm of commits. Making up the links
-is not measured; making them canonical, keys, the seen test, the visits and the commits are.
+Offers links to a collection as a crawl would: page by page, mostly to the site and folder of the page, about
+half of them known; through the URL-seen test and `SqliteShard.commit`, in the rhythm of the engine.
+Making up the links is not measured; canonical form, keys, the seen test, the visits and the commits are.
 
     python bench/growth.py FOLDER --urls 10000000 --shards 64 --out growth-64.jsonl
 """
@@ -26,7 +26,14 @@ from time import process_time
 
 from evercrawl.adapters.sqlite import SqliteShard, SqliteStore
 from evercrawl.core.seen import SeenTest
-from evercrawl.core.url import canonical_of_href, key_of, registrable_domain, shard_of_site, site_of, site_parts
+from evercrawl.core.url import (
+    canonical_of_href,
+    key_of,
+    registrable_domain,
+    shard_of_site,
+    site_of,
+    site_parts,
+)
 from evercrawl.model.batch import Batch
 from evercrawl.model.page import NewPage, Page, Version, Visited
 from evercrawl.model.reason import Outcome, Reason
@@ -48,7 +55,7 @@ class MadeUpWeb:
 
     def __init__(self, sites: int, seed: int) -> None:
         self.random = Random(seed)
-        self.names = [f"https://www.site-{number}.example{number % 7}.org" for number in range(sites)]
+        self.names = [f"https://www.site-{number}.org" for number in range(sites)]
         self.made = [10] * sites
         self._weights = list(accumulate(1 / (rank + 3) for rank in range(sites)))
 
@@ -62,11 +69,12 @@ class MadeUpWeb:
         total = random.randint(20, 100)
         here = random.randrange(self.made[site])
         links = [self._href(site, number) for number in range(total // 8)]
-        for _ in range(total // 2):
-            links.append(self._new(site if random.random() < 0.95 else random.randrange(len(self.names))))
-        while len(links) < total:
-            links.append(self._known(site, here))
+        links += [self._new(site if random.random() < 0.95 else self._any_site()) for _ in range(total // 2)]
+        links += [self._known(site, here) for _ in range(total - len(links))]
         return links
+
+    def _any_site(self) -> int:
+        return self.random.randrange(len(self.names))
 
     def _new(self, site: int) -> str:
         self.made[site] += 1
@@ -84,7 +92,8 @@ class MadeUpWeb:
         return self._href(site, min(number, self.made[site] - 1))
 
     def _href(self, site: int, number: int) -> str:
-        return f"{self.names[site]}/section-{number // 4000}/{number // 40}/an-article-of-some-length-{number}.html"
+        folder = f"{self.names[site]}/section-{number // 4000}/{number // 40}"
+        return f"{folder}/an-article-of-some-length-{number}.html"
 
 
 @dataclass(slots=True)
@@ -230,7 +239,6 @@ class Crawl:
             batch = Batch(sites={site.id: site}, visited=[finished(page, self._now_us) for page in pages])
             await self._shards[number].commit(self._numbers[number].epoch, batch)
             taken.append((process_time() - began) * 1000)
-            # The window in memory was read before; its pages go first and are not the ones taken here.
         return taken
 
 
@@ -238,8 +246,8 @@ def finished(page: Page, now_us: int) -> Visited:
     """A visit that found a page of ordinary size."""
     digest = key_of(page.url)
     version = Version(
-        1, digest, digest + b"sha1", digest, digest * 4, "text/html", "utf-8", "An article of some length", "en",
-        36_000, 700, '"5f3c-1a2b"', None, "s00-20260101.warc.gz", page.id * 9000, 9000, digest, None,
+        1, digest, digest + b"sha1", digest, digest * 4, "text/html", "utf-8", "An article",
+        "en", 36_000, 700, '"5f3c-1a2b"', None, "s00-20260101.warc.gz", page.id * 9000, 9000, digest, None,
     )  # fmt: skip
     return Visited(
         page.id, page.site_id, page.band, page.seq, now_us, Outcome.FETCHED, Reason.NEW, "", 200, 120, 9000,
@@ -267,7 +275,8 @@ async def run(arguments: argparse.Namespace) -> bool:
         if goal in (FIRST_STEPS_AT, arguments.urls):
             names = [web.names[site] for site in web.random.choices(range(300), k=STEPS)]
             step_ms[goal] = statistics.median(await crawl.steps(names))
-            report(arguments, {"shards": arguments.shards, "urls": goal, "step_ms": round(step_ms[goal], 3)})
+            step = {"shards": arguments.shards, "urls": goal, "step_ms": round(step_ms[goal], 3)}
+            report(arguments, step)
     await store.close()
     return judge(rows[1:], step_ms[arguments.urls] / step_ms[FIRST_STEPS_AT])
 

@@ -50,6 +50,7 @@ def _story(web: DemoWeb, port: int) -> int:
     codes += [_call(["skipped", "--by", "reason"])]
     for path in ("/private/ledger", "/lost", "/ships/old-name", "/logbook"):
         codes += [_call(["why", harbour + path])]
+    codes += [_call(["why", f"http://{HOSTS[2]}:{port}/copy/tides"])]
 
     _say("3. The web lives: " + web.change() + ". Crawl again:")
     codes += [_call(["crawl", "--refresh", *flags], shown="crawl --refresh")]

@@ -10,13 +10,14 @@ from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.adapters.warc.reader import read_record
 from evercrawl.core.coding import DecodeLimits, decode
 from evercrawl.core.document.parse import parse_document
+from evercrawl.core.http1 import listed
 from evercrawl.core.moment import from_us, to_us
 from evercrawl.core.offer import refusal_key
 from evercrawl.core.scope import Scope
 from evercrawl.core.url import canonical, key_of, shard_of_site, site_of
 from evercrawl.errors import ConfigError
 from evercrawl.model import view
-from evercrawl.model.fetch import Headers, header
+from evercrawl.model.fetch import Headers
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.model.report import ClosedSite, Explanation, PageView, PastVisit, SkippedUrl, Status
 from evercrawl.model.settings import Settings
@@ -229,7 +230,8 @@ def _view(
 ) -> PageView:
     http = settings.http
     limits = DecodeLimits(http.decoded_bytes, http.ratio)
-    body, _ = decode(wire_body, header(headers, "content-encoding"), limits=limits)
+    codings = listed([value for name, value in headers if name.lower() == "content-encoding"])
+    body, _ = decode(wire_body, codings, limits=limits)
     document = parse_document(url, headers, body, agent=settings.identity.product, limits=settings.parse)
     return PageView(
         url=url,

@@ -21,16 +21,17 @@ LAYERS = {
     "adapters": 4,
     "config": 5,
     "tools": 5,
-    "sim": 6,
+    "sim": 8,
     "build": 6,
     "report": 6,
     "look": 6,
     "library": 7,
     "lab": 7,
-    "cli": 8,
-    "web": 8,
+    "cli": 9,
+    "web": 9,
     "demo_web": 0,
-    "demo": 9,
+    "demo": 10,
+    "__main__": 10,
 }
 """A module may import what has a smaller number or is in its own part; `evercrawl` only names the library."""
 

@@ -1,4 +1,4 @@
-"""What the tests of the fetcher share: a clock, settings with short limits, and one fetch from start to end."""
+"""What tests of the fetcher share: a clock, settings with short limits, one fetch from start to end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One process at a time writes to a collection; when it ends, however that is, the system lets the lock go."""
+"""One process at a time writes to a collection; when it ends, however, the system lets its lock go."""
 
 from __future__ import annotations
 

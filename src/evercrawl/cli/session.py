@@ -95,7 +95,6 @@ class Session:
             markup=False,
             highlight=False,
             emoji=False,
-            soft_wrap=True,
         )
 
     def note(self, text: str) -> None:

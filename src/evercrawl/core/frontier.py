@@ -285,11 +285,12 @@ class Frontier:
         lane.answered(now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes, pace=self.pace)
         self._settle(lane)
 
-    def learned_robots(self, lane: Lane, gate: RobotsGate) -> None:
-        """The site's rules are known now."""
+    def learned_robots(self, lane: Lane, gate: RobotsGate, *, now_us: int) -> None:
+        """The site's rules are known now; its Crawl-delay counts from this answer on."""
         lane.gate = gate
         lane.asking_robots = False
         lane.site = lane.site._replace(robots=gate.record)
+        lane.heed_delay(now_us=now_us, pace=self.pace)
         self._settle(lane)
 
     def concluded_without_request(self, lane: Lane) -> None:

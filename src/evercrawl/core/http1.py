@@ -102,7 +102,7 @@ class ResponseReader:
     def feed(self, data: bytes) -> bool:
         """Take the next bytes; True once the response is complete or cut at the limit."""
         if self.done:
-            self.reusable = False  # bytes that nobody asked for
+            self.reusable = self.reusable and not data  # bytes that nobody asked for
         elif data:
             self._consume(data)
         return self.done
@@ -285,7 +285,7 @@ def _unfold(lines: list[str]) -> list[str]:
     joined: list[list[str]] = [[lines[0]]]
     for line in lines[1:]:
         if not line.startswith((" ", "\t")):
-            joined.append([line])
+            joined.append([line.rstrip(" \t\r")])
         elif len(joined) > 1:
             joined[-1].append(line.strip(" \t\r"))
     return [" ".join(parts) for parts in joined]

@@ -100,6 +100,12 @@ class Lane:
             wire_bytes=site.wire_bytes + wire_bytes,
         )
 
+    def heed_delay(self, *, now_us: int, pace: Pace) -> None:
+        """Wait out the Crawl-delay from now on, if there is one."""
+        if self.crawl_delay is not None:
+            delay = min(timedelta(seconds=self.crawl_delay), pace.delay_cap)
+            self.site = self.site._replace(open_us=max(self.site.open_us, now_us + span_us(delay)))
+
     def close_until(self, moment_us: int, reason: str) -> None:
         """Leave the site alone until then, and say why."""
         if moment_us > self.site.open_us:

@@ -1,8 +1,8 @@
 """Was this URL met before?
 
-Three steps, cheapest first: a cache of popular URLs (Mercator's, with the clock rule: most links lead to few pages), a
-Bloom filter that is sure about new ones, and the store for the rest. Page keys are unique over the whole collection, so
-one test serves all shards of a process, and its memory does not depend on their number.
+Three steps, cheapest first: a cache of popular URLs (Mercator's, with the clock rule: most links lead to few
+pages), a Bloom filter that is sure about new ones, and the store for the rest. Page keys are unique over the
+whole collection, so one test serves all shards of a process: its memory does not depend on their number.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ GROWTH = 2
 """Each filter of the chain is made for this many times the keys of the one before."""
 
 _hash_of = partial(int.from_bytes, byteorder="big", signed=True)
-"""A key is a hash already; its last 8 bytes, which differ most, become the low bits, where rbloom begins."""
+"""A key is a hash already; its last 8 bytes differ most, and become the low bits, where rbloom looks first."""
 
 
 class PopularCache:
     """The keys (or URLs) that were met most lately, within a fixed number of entries.
 
-    About 130 bytes an entry with 16-byte keys: 33 MB for the default of 2^18. Replacement is by the clock rule: an entry
-    that was hit since the hand last passed it gets a second chance.
+    About 130 bytes an entry with 16-byte keys: 33 MB for the default of 2^18. Replacement is by the clock:
+    an entry that was hit since the hand last passed it gets a second chance.
     """
 
     def __init__(self, entries: int) -> None:
@@ -82,8 +82,8 @@ class PopularCache:
 class KnownFilter:
     """A chain of growing Bloom filters: never says that a key it was given is new.
 
-    About 1.8 bytes a key. When the next filter would not fit into the limit, a last one takes what is left of it; further
-    keys go there too, so that the filter is sure of fewer and fewer new keys, but stays right.
+    About 1.8 bytes a key. When the next filter would not fit into the limit, a last one takes what is left of
+    it; further keys go there too, so that the filter is sure of fewer and fewer new keys, but stays right.
     """
 
     def __init__(self, most_bytes: int) -> None:
@@ -130,7 +130,7 @@ class KnownFilter:
             self._room -= len(hashes)
 
     def _grow(self) -> None:
-        """One more filter, of the planned size or of what the limit leaves; none when that is next to nothing."""
+        """One more filter, of the planned size or of what the limit leaves, unless that is very little."""
         left = self._most_bytes - self.size_bytes
         keys = min(self._next_keys, left * 8 // _BITS_PER_KEY)
         if keys < self._next_keys and self._filters and keys < FIRST_FILTER_KEYS:
@@ -162,7 +162,7 @@ class SeenCounts:
 
     @property
     def cache_hit_rate(self) -> float:
-        """Share of the offers that the cache answered (Mercator's authors measured 0.757 with 2^18 entries)."""
+        """Share of the offers that the cache answered; the paper on Mercator has 0.757 with 2^18 entries."""
         return self.cache_hits / self.offered if self.offered else 0.0
 
 
@@ -188,7 +188,7 @@ class SeenTest:
         return new, unsure
 
     def resolve(self, unsure: Sequence[bytes], known: Collection[bytes]) -> list[bytes]:
-        """Those of the unsure keys that are new, now that the store said which it knows; the others become popular."""
+        """The unsure keys that the store does not know, which are new; the others are popular now."""
         new = [key for key in unsure if key not in known]
         self.counts.store_lookups += len(unsure)
         self.counts.false_positives += len(new)

@@ -225,7 +225,19 @@ class Crawl:
             offers = Offers()
             now_us = to_us(self._around.clock.now())
             judge_url(offers, parse(url) or url, depth=0, hops=0, parent=None, scope=self._around.scope, now_us=now_us)
+            for candidate in offers.candidates:
+                await self._adopt_new_home(candidate)
             await self._hand_out(offers)
+
+    async def _adopt_new_home(self, seed: Candidate) -> None:
+        """The host that a seed was found to have moved to in an earlier run belongs to the scope."""
+        shard = await self.shard(self._shard_of(seed))
+        target = await shard.store.moved_to(seed.key)
+        if target is not None:
+            self._around.scope.adopt(seed.url, target)
+
+    def _shard_of(self, candidate: Candidate) -> int:
+        return shard_of_site(site_of(candidate.url), self._store.shards)
 
     async def reconsider_refusals(self) -> None:
         """Offer again what was refused, for rules and scope may have changed since."""
@@ -246,7 +258,7 @@ class Crawl:
 
     async def _hand_out(self, offers: Offers) -> None:
         for candidate in offers.candidates:
-            shard = await self.shard(shard_of_site(site_of(candidate.url), self._store.shards))
+            shard = await self.shard(self._shard_of(candidate))
             await shard.offer([candidate])
         if offers.refusals:
             shard = await self.shard(min(self.shards, default=0))
@@ -358,22 +370,23 @@ class Crawl:
         """Let requests in flight end, save everything, let go."""
         self._is_open = False
         patience = timedelta(0) if self._stop.stage >= 2 else self._settings.crawl.shutdown
-        finishing = asyncio.gather(*(shard.finish(patience) for shard in self.shards.values()), return_exceptions=True)
-        hurry = asyncio.create_task(self._stop.changed())
-        await asyncio.wait({asyncio.ensure_future(finishing), hurry}, return_when=asyncio.FIRST_COMPLETED)
-        if not finishing.done():
-            for shard in self.shards.values():
-                shard.cancel_visits()
-        results = await finishing
-        hurry.cancel()
-        for task in [*self._running.values(), *self._deliveries]:
-            task.cancel()
-        await asyncio.gather(*self._running.values(), *self._deliveries, return_exceptions=True)
-        for error in results:
-            if isinstance(error, BaseException):
-                raise error
+        hurry = asyncio.create_task(self._cancel_when_hurried())
+        try:
+            await asyncio.gather(*(shard.finish(patience) for shard in self.shards.values()))
+        finally:
+            tasks = [hurry, *self._running.values(), *self._deliveries]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
         for shard in self.shards.values():
             await shard.commit()
+
+    async def _cancel_when_hurried(self) -> None:
+        """A second word from the operator while requests end: break them off."""
+        while self._stop.stage < 2:
+            await self._stop.changed()
+        for shard in self.shards.values():
+            shard.cancel_visits()
 
     async def __aenter__(self) -> Crawl:
         return self

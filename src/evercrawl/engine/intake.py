@@ -115,7 +115,7 @@ class Intake:
         for candidate, site in placed:
             refused = self._refusal(candidate, site)
             if refused is not None:
-                refusals.append(Refusal(candidate.key, candidate.url, *refused, candidate.parent, now_us))
+                refusals.append(_refusal_of(candidate, refused, now_us))
                 self._uncommitted.discard(candidate.key)
                 continue
             if site.id in self._unsaved_sites:
@@ -157,3 +157,8 @@ class Intake:
     def committed(self, batch: Batch) -> None:
         """The batch is stored; its keys are found there from now on."""
         self._uncommitted.difference_update(page.key for page in batch.new_pages)
+
+
+def _refusal_of(candidate: Candidate, refused: tuple[Reason, str], now_us: int) -> Refusal:
+    reason, detail = refused
+    return Refusal(candidate.key, candidate.url, reason, detail, candidate.parent, now_us, candidate.depth)

@@ -85,7 +85,7 @@ def visited_of(page: Page, judgement: Judgement, *, now: datetime, seen: Seen | 
         site_id=page.site_id,
         band=page.band,
         seq=page.seq,
-        at_us=to_us(now),
+        at_us=to_us(exchange.began if exchange is not None else now),
         outcome=judgement.outcome,
         reason=judgement.reason,
         detail=judgement.detail,

@@ -120,6 +120,8 @@ def see_moved(page: Page, result: Moved, around: Surroundings, *, loops: bool, f
     """Judge a redirect; its target becomes a candidate when scope, robots.txt and the number of hops allow it."""
     now = around.clock.now()
     offers = Offers()
+    if page.depth == 0:
+        around.scope.adopt(page.url, result.target)
     refused = forbidden or judge_url(
         offers, result.target, depth=page.depth, hops=page.hops + 1, parent=page, scope=around.scope, now_us=to_us(now)
     )

@@ -35,6 +35,8 @@ log = logging.getLogger("evercrawl")
 
 STARVED_COMMIT = timedelta(milliseconds=30)
 """Least time between two commits that are made early because the queue has run dry."""
+HELPFUL_COMMIT = timedelta(milliseconds=250)
+"""The same while some site waits for its gap and others may have found new pages."""
 DUE_PORTION = 1000
 """Due pages that are put into the queue at a time."""
 
@@ -185,21 +187,26 @@ class Shard:
 
     async def _rest(self, turn: Wait | Idle) -> None:
         """Nothing can start now: commit if that may bring work, else wait for a wake-up or the next moment."""
-        now_us = self._now_us()
-        if not self.batch.is_empty() and now_us - self._last_commit_us >= span_us(STARVED_COMMIT):
+        commit_us = self._early_commit_us(turn)
+        if commit_us is not None and commit_us <= self._now_us():
             await self.commit()
             return
         moments = [turn.until_us] if isinstance(turn, Wait) else []
-        if self._next_due_us is not None:
-            moments.append(self._next_due_us)
-        if not self.batch.is_empty():
-            moments.append(self._last_commit_us + span_us(STARVED_COMMIT))
+        moments += [moment for moment in (self._next_due_us, commit_us) if moment is not None]
         self.quiet_until_us = min(moments, default=None)
         self.is_quiet = not self._tasks and self.batch.is_empty()
         self.wake.clear()
         if self.is_quiet:
             self._became_quiet()
         await self._wait_for_wake()
+
+    def _early_commit_us(self, turn: Wait | Idle) -> int | None:
+        """When a commit before its time may bring work; None: it would not."""
+        if isinstance(turn, Idle) and not self.batch.is_empty():
+            return self._last_commit_us + span_us(STARVED_COMMIT)
+        if self.batch.new_pages or self.batch.requeued:
+            return self._last_commit_us + span_us(HELPFUL_COMMIT)
+        return None
 
     async def _wait_for_wake(self) -> None:
         if self.quiet_until_us is None:
@@ -293,7 +300,7 @@ class Shard:
 
     def learned_robots(self, lane: Lane, gate: RobotsGate) -> None:
         """The site's rules are known now."""
-        self.frontier.learned_robots(lane, gate)
+        self.frontier.learned_robots(lane, gate, now_us=self._now_us())
 
     # Links
 

@@ -82,6 +82,7 @@ class Refusal(NamedTuple):
     parent: str | None
     """URL of the page (or redirect) that led here; None: a seed."""
     at_us: int
+    depth: int = 0
 
 
 class Version(NamedTuple):

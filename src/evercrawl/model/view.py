@@ -74,6 +74,17 @@ class Totals(NamedTuple):
     refusals: int = 0
     refusals_dropped: int = 0
     """Refused URLs that were only counted, because the shard remembers no more of them."""
+    versions: int = 0
+
+
+class RejectedPage(NamedTuple):
+    """A page that entered the queue and was refused when its turn came."""
+
+    url: str
+    reason: Reason
+    detail: str
+    parent: str | None
+    id: int
 
 
 Decisions = dict[tuple[Outcome, Reason], int]

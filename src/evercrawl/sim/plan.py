@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from evercrawl.sim.draw import number, pick, share, stream, weighted
+from evercrawl.sim.draw import number, pick, share, weighted
 from evercrawl.sim.robots import OPENED, OTHERS_ONLY, PRIVATE
 
 BRANCHES = 3
@@ -125,5 +125,6 @@ class SitePlan:
         first = BRANCHES * rank + 1
         branches = self.ordinary[first : first + BRANCHES]
         leaves = self.odd[rank :: len(self.ordinary)]
-        chance = stream(self._key, page.number, "links")
-        return branches + leaves + chance.choices(self.ordinary, k=2)
+        bits, count = number(self._key, page.number, "links"), len(self.ordinary)
+        by_chance = [self.ordinary[bits % count], self.ordinary[(bits >> 32) % count]]
+        return branches + leaves + by_chance

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from evercrawl.core.answer import Answer, result_of
 from evercrawl.core.coding import DecodeLimits
@@ -14,9 +14,10 @@ from evercrawl.engine.ports import Clock
 from evercrawl.model.fetch import Exchange, Failed, Fault, FetchResult, Headers, Request, header
 from evercrawl.model.settings import HttpSettings
 from evercrawl.sim.clock import EPOCH, SimClock
+from evercrawl.sim.content import WebPlan, has_twin, origin_of, twin_of
 from evercrawl.sim.plan import PageKind
 from evercrawl.sim.record import Asked, GapRule, SiteRules, Violation, WebRecord, gentle_gap
-from evercrawl.sim.site import Answered, Broken, SimSite, WebPlan, has_twin, http_date, origin_of, twin_of
+from evercrawl.sim.site import Answered, Asking, Broken, SimSite, http_date
 from evercrawl.sim.trouble import Faults
 
 _PHRASES = {
@@ -65,15 +66,13 @@ class SimWeb:
             self.record.add(Asked(began, self._clock.now(), site, path, None, None))
             raise
         ended = self._clock.now()
-        took = ended - began
         if isinstance(reaction, Broken):
             self.record.add(Asked(began, ended, site, path, None, reaction.fault))
-            return Failed(request.url, reaction.fault, reaction.detail, took)
+            return Failed(request.url, reaction.fault, reaction.detail, ended - began)
         retry = None if reaction.retry_s is None else timedelta(seconds=reaction.retry_s)
-        self.record.add(Asked(began, ended, site, path, reaction.status, None, retry))
-        address = self._address(site)
-        sent = request_head(request, self._constant)
-        return self._concluded(request, reaction, Exchange(sent, b"", b"", address, began, took), at_s)
+        asked = Asked(began, ended, site, path, reaction.status, None, retry)
+        self.record.add(asked)
+        return self._concluded(request, reaction, asked)
 
     async def close(self) -> None:
         """Nothing is held open."""
@@ -83,7 +82,7 @@ class SimWeb:
             return self._twin_reaction(self.site(self._twins[site]), path)
         if site not in self._index:
             return Broken(0.05, Fault.DNS, "no such host")
-        return self.site(self._index[site]).react(path, request, at_s=at_s, http=self._http)
+        return self.site(self._index[site]).react(Asking(path, request, at_s, self._http))
 
     def _twin_reaction(self, site: SimSite, path: str) -> Answered | Broken:
         if site.is_nameless:
@@ -92,20 +91,24 @@ class SimWeb:
             return Broken(0.05, Fault.CONNECT, "connection refused")
         return Answered(0.05, 301, (("Location", site.origin + path),))
 
-    def _concluded(
-        self, request: Request, answered: Answered, exchange: Exchange, at_s: float
-    ) -> FetchResult:
-        limit = self._least(self._http.wire_bytes, request.body_limit)
-        body, cut = answered.wire_body[:limit], len(answered.wire_body) > limit
-        headers: Headers = (("Date", http_date(at_s)), ("Server", "sim"), *answered.headers)
-        if answered.status != 304:
-            headers += (("Content-Length", str(len(answered.wire_body))),)
+    def _concluded(self, request: Request, answered: Answered, asked: Asked) -> FetchResult:
+        """The answer, read as the real fetcher reads it: within limits, and judged by the same function."""
+        http, size = self._http, len(answered.wire_body)
+        limit = self._least(http.wire_bytes, request.body_limit)
+        headers = _headers(answered, asked.sent)
         raw = _raw_head(answered.status, headers)
-        whole = Exchange(exchange.request_head, raw, body, exchange.ip, exchange.began, exchange.took)
+        exchange = Exchange(
+            request_head(request, self._constant),
+            raw,
+            answered.wire_body[:limit],
+            self._address(asked.site),
+            asked.sent,
+            asked.answered - asked.sent,
+        )
         coding = header(answered.headers, "content-encoding")
         head = Head(answered.status, 1, headers, {"content-encoding": [coding]} if coding else {}, raw)
-        limits = DecodeLimits(self._least(self._http.decoded_bytes, request.body_limit), self._http.ratio)
-        return result_of(request, Answer(head, whole, cut), limits=limits)
+        limits = DecodeLimits(self._least(http.decoded_bytes, request.body_limit), http.ratio)
+        return result_of(request, Answer(head, exchange, cut=size > limit), limits=limits)
 
     @staticmethod
     def _least(limit: int, own: int | None) -> int:
@@ -137,24 +140,27 @@ class SimWeb:
         """The pace that the URL's site demands."""
         return self._rules(site_of(url)).delay
 
-    def closed_until(self, site: str) -> list[tuple[Asked, timedelta]]:
-        """The answers of a site that named a Retry-After, with it."""
+    def closed_times(self, site: str) -> list[tuple[datetime, datetime]]:
+        """The spans during which a site wants to be left alone, by the Retry-After fields that it sent."""
+        answers = self.record.by_site().get(site, [])
         return [
-            (asked, asked.retry_after) for asked in self.record.by_site().get(site, []) if asked.retry_after
+            (asked.answered, asked.answered + asked.retry_after) for asked in answers if asked.retry_after
         ]
 
     def version(self, url: str) -> int | None:
         """How often the content of a page has changed by now; None: there is no such page."""
         index = self._index.get(site_of(url))
-        page = None if index is None else self.site(index).plan.by_path.get(path_of(url))
+        page = None if index is None else self.site(index).content.plan.by_path.get(path_of(url))
         if index is None or page is None:
             return None
-        return self.site(index).version(page, (self._clock.now() - EPOCH).total_seconds())
+        return self.site(index).content.version(page, (self._clock.now() - EPOCH).total_seconds())
 
     def pages(self, kind: PageKind = PageKind.PAGE) -> list[str]:
         """The URLs of all planned pages of a kind."""
         sites = [self.site(index) for index in range(self._plan.sites)]
-        return [site.origin + page.path for site in sites for page in site.plan.pages if page.kind is kind]
+        return [
+            site.origin + page.path for site in sites for page in site.content.plan.pages if page.kind is kind
+        ]
 
     def violations(self, gap_rule: GapRule = gentle_gap) -> list[Violation]:
         """Every impolite request so far."""
@@ -168,6 +174,14 @@ class SimWeb:
         delay_s = site.robots.delay_s
         delay = None if delay_s is None else timedelta(seconds=delay_s)
         return SiteRules(delay, site.robots.allows, site.origin)
+
+
+def _headers(answered: Answered, sent: datetime) -> Headers:
+    date = http_date((sent - EPOCH).total_seconds())
+    headers: Headers = (("Date", date), ("Server", "sim"), *answered.headers)
+    if answered.status == 304:
+        return headers
+    return (*headers, ("Content-Length", str(len(answered.wire_body))))
 
 
 def _raw_head(status: int, headers: Headers) -> bytes:

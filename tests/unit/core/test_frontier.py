@@ -158,7 +158,7 @@ def test_robots_txt_is_asked_for_before_the_first_page():
     assert isinstance(turn, AskRobots)
     assert frontier.turn(now_us=0) == Idle(), "nothing else is asked meanwhile"
     frontier.answered(turn.lane, now_us=SECOND, took=timedelta(seconds=0.01))
-    frontier.learned_robots(turn.lane, compile_record(ALLOW, "evercrawl"))
+    frontier.learned_robots(turn.lane, compile_record(ALLOW, "evercrawl"), now_us=SECOND)
     assert frontier.turn(now_us=SECOND) == Wait(2 * SECOND), "the answer counts for the pace"
     assert isinstance(frontier.turn(now_us=2 * SECOND), Visit)
 

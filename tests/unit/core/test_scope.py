@@ -205,3 +205,20 @@ def test_verdicts_are_cheap():
         scope.verdict(f"https://a.test/some/folder/page{number}.html?a=b", depth=3)
     # Generous, for slow machines: usually under 2 µs each.
     assert (time.perf_counter() - began) / 5000 < 0.000_1
+
+
+def test_the_host_that_a_seed_moved_to_is_adopted():
+    scope = Scope(ScopeSettings(seeds=("http://example.org/",)))
+    assert scope.verdict("https://www.example.org/a", depth=1) is not None
+    scope.adopt("http://example.org/", "https://www.example.org/")
+    assert scope.verdict("https://www.example.org/a", depth=1) is None
+    assert scope.verdict("https://other.example.org/a", depth=1) is not None
+
+
+@pytest.mark.parametrize(
+    "target", ["https://elsewhere.test/", "http://www.example.org:8080/", "http://example.org.evil.test/"]
+)
+def test_a_seed_that_moves_away_takes_nobody_along(target: str):
+    scope = Scope(ScopeSettings(seeds=("http://example.org/",)))
+    scope.adopt("http://example.org/", target)
+    assert scope.verdict(target, depth=0, hops=1) is not None

@@ -26,7 +26,7 @@ _SYNCHRONOUS = {"process": "normal", "power": "full"}
 def open_for_writing(path: Path, *, durability: str) -> sqlite3.Connection:
     """The shard's file, made if it is not there; autocommit, transactions are begun by hand."""
     with Translating(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(path.parent)
         db = _connect(f"{path.absolute().as_uri()}?mode=rwc")
         try:
             _tune(db, durability)
@@ -76,6 +76,15 @@ def snapshot(db: sqlite3.Connection) -> Iterator[None]:
         yield
     finally:
         db.execute("commit")
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreUnavailable(
+            f"the folder {folder} cannot be made: {error.strerror}; check its place and your permissions"
+        ) from error
 
 
 def _connect(uri: str) -> sqlite3.Connection:

@@ -87,9 +87,9 @@ select r.reason, r.detail, exists (select 1 from seen where key = ?1)
 
 -- write_refusal --
 -- The last decision counts.
-insert into refusal (key, url, reason, detail, parent, at_us) values (?, ?, ?, ?, ?, ?)
+insert into refusal (key, url, reason, detail, parent, at_us, depth) values (?, ?, ?, ?, ?, ?, ?)
     on conflict (key) do update set url = excluded.url, reason = excluded.reason, detail = excluded.detail,
-       parent = excluded.parent, at_us = excluded.at_us
+       parent = excluded.parent, at_us = excluded.at_us, depth = excluded.depth
 
 -- forget_refusals --
 -- Refused URLs that became pages, by the number of the first such page.
@@ -97,7 +97,7 @@ delete from refusal where key in (select key from page where id >= ?) returning 
 
 -- refusals --
 -- A portion of the refused URLs.
-select key, url, reason, detail, parent, at_us from refusal where key > ? order by key limit ?
+select key, url, reason, detail, parent, at_us, depth from refusal where key > ? order by key limit ?
 
 -- count_tally --
 -- Add to the number of URLs that ended so.
@@ -191,9 +191,10 @@ select c.page_id, p.url, v.seen_us, v.record_id, v.payload_sha1, v.file, v.offse
  where c.digest = ?
 
 -- version_original --
--- Where the newest version of a page lies.
-select p.id, p.url, v.seen_us, v.record_id, v.payload_sha1, v.file, v.offset, v.length
-  from page p join version v on v.page_id = p.id and v.number = p.version
+-- Where the content of a page's newest version lies; that may be a version of another page which had it first.
+select o.id, o.url, v.seen_us, v.record_id, v.payload_sha1, v.file, v.offset, v.length
+  from page p join content c on c.digest = p.digest
+       join version v on v.page_id = c.page_id and v.number = c.number join page o on o.id = c.page_id
  where p.id = ?
 
 -- moved_to --
@@ -211,7 +212,7 @@ select p.id, p.key, p.url, s.name, p.depth, p.hops, p.band, p.seq is not null, o
 
 -- view_refusal --
 -- A refused URL by its key.
-select key, url, reason, detail, parent, at_us from refusal where key = ?
+select key, url, reason, detail, parent, at_us, depth from refusal where key = ?
 
 -- view_tally --
 -- Numbers of URLs by their last decision.
@@ -236,5 +237,14 @@ select seen_us, changed_after_us, status, number, digest, payload_sha1, text_dig
 -- Sums over the shard; due pages are those whose time has passed.
 select (select count(*) from site), coalesce(sum(pages), 0), coalesce(sum(pending), 0), coalesce(sum(requests), 0),
        coalesce(sum(wire_bytes), 0), (select count(*) from page indexed by page_due where due_us <= ?),
-       (select refusals_kept from shard), (select refusals_dropped from shard)
+       (select refusals_kept from shard), (select refusals_dropped from shard), (select count(*) from version)
   from site
+
+-- view_site --
+-- A site by its name.
+select * from site_row where name = ?
+
+-- view_rejected --
+-- A portion of the pages that were refused when their turn came: URL, reason, detail, URL of the parent, number.
+select p.url, p.reason, p.detail, o.url, p.id from page p left join page o on o.id = p.parent_id
+ where p.id > ? and p.outcome = 'rejected' order by p.id limit ?

@@ -14,10 +14,10 @@ from evercrawl.adapters.sqlite.fault import Translating
 from evercrawl.adapters.sqlite.rows import refusal_from, site_from
 from evercrawl.adapters.sqlite.statements import SQL
 from evercrawl.adapters.sqlite.store import shard_path, shards_in
-from evercrawl.model.page import Refusal, Version
+from evercrawl.model.page import Original, Refusal, Version
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.site import Site
-from evercrawl.model.view import Decisions, PageView, Totals, VersionView, VisitView
+from evercrawl.model.view import Decisions, PageView, RejectedPage, Totals, VersionView, VisitView
 
 ROWS_AT_A_TIME = 1000
 """A step reads no more rows: a long read transaction would keep the log of a crawl from being moved away."""
@@ -28,7 +28,7 @@ class ShardReader:
 
     def __init__(self, path: Path) -> None:
         self._translating = Translating(path)
-        self._db: sqlite3.Connection = open_for_reading(path)
+        self.connection: sqlite3.Connection = open_for_reading(path)
 
     def page(self, key: bytes) -> PageView | None:
         """The page of this key."""
@@ -71,17 +71,37 @@ class ShardReader:
         """Sums over the shard."""
         return Totals._make(self._one("view_totals", now_us))
 
+    def next_due(self) -> int | None:
+        """The earliest due time of any page."""
+        due: int | None = self._one("next_due")[0]
+        return due
+
+    def site_named(self, name: str) -> Site | None:
+        """The site of this name."""
+        row = self._one("view_site", name)
+        return None if row is None else site_from(row)
+
+    def original(self, digest: bytes) -> Original | None:
+        """The version that held this content first."""
+        row = self._one("original", digest)
+        return None if row is None else Original._make(row)
+
+    def rejected_pages(self, after: int = 0, most: int = ROWS_AT_A_TIME) -> list[RejectedPage]:
+        """The next pages that were refused when their turn came."""
+        rows = map(RejectedPage._make, self._all("view_rejected", after, most))
+        return [row._replace(reason=Reason(row.reason)) for row in rows]
+
     def close(self) -> None:
         """Close the file."""
-        self._db.close()
+        self.connection.close()
 
     def _one(self, name: str, *parameters: object) -> Any:
         with self._translating:
-            return self._db.execute(SQL[name], parameters).fetchone()
+            return self.connection.execute(SQL[name], parameters).fetchone()
 
     def _all(self, name: str, *parameters: object) -> list[Any]:
         with self._translating:
-            return self._db.execute(SQL[name], parameters).fetchall()
+            return self.connection.execute(SQL[name], parameters).fetchall()
 
 
 class StateReader:
@@ -134,5 +154,14 @@ class StateReader:
             with self.shard(shard) as reader:
                 after = 0
                 while portion := reader.sites(after):
+                    yield from portion
+                    after = portion[-1].id
+
+    def rejected_pages(self) -> Iterator[RejectedPage]:
+        """Every page that was refused when its turn came."""
+        for shard in self.shards():
+            with self.shard(shard) as reader:
+                after = 0
+                while portion := reader.rejected_pages(after):
                     yield from portion
                     after = portion[-1].id

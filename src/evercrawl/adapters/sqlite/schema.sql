@@ -101,7 +101,8 @@ create table refusal (
   reason text not null,
   detail text not null,
   parent text,
-  at_us integer not null
+  at_us integer not null,
+  depth integer not null
 ) without rowid;
 
 -- How many pages and remembered refusals ended how, by their last decision.

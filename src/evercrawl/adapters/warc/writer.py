@@ -17,7 +17,7 @@ from evercrawl.model.fetch import Exchange
 from evercrawl.model.page import Original
 from evercrawl.model.settings import ArchiveSettings
 
-BUFFER_BYTES = 1 << 20
+BUFFER_BYTES = 256 * 1024
 """Records wait in memory until there are this many bytes of them, or for `flush`."""
 
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC

@@ -61,6 +61,6 @@ def _show(session: Session, findings: list[Finding], *, as_json: bool) -> None:
         line = Text.assemble(
             (f"{one.verdict:<5}", _STYLES[one.verdict]), f"{one.name:<11} {safe_line(one.detail)}"
         )
-        session.out.print(line)
+        session.out.print(line, soft_wrap=True)
         if one.remedy:
-            session.out.print(Text(f"     {'':<11} → {one.remedy}", style="dim"))
+            session.out.print(Text(f"     {'':<11} → {one.remedy}", style="dim"), soft_wrap=True)

@@ -80,7 +80,7 @@ def _show(found: Explanation) -> None:
         return
     click.echo(f"  {found.outcome}: {REASON_TEXT[found.reason]}")
     facts = {
-        "detail": safe_line(found.detail),
+        "detail": "" if found.detail == REASON_TEXT[found.reason] else safe_line(found.detail),
         "status": str(found.status or ""),
         "found on": safe_line(found.parent or ""),
         "visits": str(found.visits or ""),

@@ -1,12 +1,14 @@
 """How much of a page may the tree builder see?
 
-Tree building takes time that grows with the square of the nesting and of the attributes of one tag. Real pages have
-little of both, so a page is cut where it goes beyond all measure. Small pages cannot hurt and are not looked at.
+Tree building takes time that grows with the square of the nesting and of the attributes of one tag. Real
+pages have little of both, so a page is cut where it goes beyond all measure. Small pages cannot hurt and
+are not looked at.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 HARMLESS_BYTES = 131_072
 """The worst page of this size costs a second or two."""
@@ -16,53 +18,103 @@ MOST_TAG_PIECES = 16_384
 """Characters and quoted values of one tag."""
 
 _LONG_TAG = re.compile(rb"<[A-Za-z](?:[^<>\"']|\"[^\"]*+\"|'[^']*+'){%d}" % MOST_TAG_PIECES)
-_RAW = b"script|style|textarea|title|xmp|iframe|noembed|noframes|noscript"
-_TAG = re.compile(
-    rb"<!--(?:-?>|.*?--!?>|.*\Z)"
-    rb"|<(?i:(?P<raw>" + _RAW + rb"))(?=[\s/>]).*?(?:</(?i:(?P=raw))(?=[\s/>])|\Z)"
-    rb"|<(/?[A-Za-z][^\s/>]*)",
-    re.DOTALL,
+# Cheaper, and true of every long tag: 64 quoted values, or a kilobyte without any quote.
+_MAYBE_LONG_TAG = re.compile(
+    rb"<[A-Za-z](?:[^<>\"']{0,1023}+(?:\"[^\"]*+\"|'[^']*+')){0,63}+(?:[^<>\"']{1024}|[^<>\"']*+[\"'])"
 )
+_COMMENT = rb"<!--(?:-?>|.*?--!?>|.*\Z)"
+_RAW = rb"<(?=[stxin])(?:%s)" % b"|".join(
+    rb"%s(?=[\s/>]).*?(?:</%s(?=[\s/>])|\Z)" % (name, name)
+    for name in b"script style textarea title xmp iframe noembed noframes noscript".split()
+)
+_NAME = rb"<(/?[a-z][^\s/>]*)"
+_TAGS = re.compile(b"|".join((_COMMENT, _RAW, _NAME)), re.DOTALL)
+_TAGS_IN_FOREIGN = re.compile(b"|".join((_COMMENT, _NAME)), re.DOTALL)
+_FOREIGN = frozenset((b"svg", b"math"))
 _VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 # Elements that end by themselves when the next of their kind begins.
 _ENDS_ITSELF = frozenset(
-    b"p li dt dd option optgroup tr td th tbody thead tfoot colgroup a nobr rb rp rt rtc html head body".split()
+    b"p li dt dd option optgroup tr td th tbody thead tfoot colgroup a nobr rb rp rt rtc html head"
+    b" body".split()
 )
+_FLAT_STARTS = tuple(b"<" + start for start in (b"a ", b"li>", b"td>", b"p>", b"td ", b"li ", b"tr>", b"dd>"))
+_NOT_NESTING = _VOID | _ENDS_ITSELF | {b"/" + name for name in _VOID | _ENDS_ITSELF} | {b""}
+# What an end tag does not reach beyond (HTML standard 13.2.4.2, the scopes).
 _WALLS = frozenset(b"table caption object applet marquee template select svg math".split())
+_TABLE_WALLS = frozenset((b"table", b"template"))
 _REACHES_BACK = frozenset(
-    b"address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer form header"
-    b" hgroup main menu nav ol pre section summary ul table".split()
+    b"address article aside blockquote center details dialog dir div dl fieldset figcaption figure"
+    b" footer form header hgroup main menu nav ol pre section summary ul table".split()
 )
 LONGEST_REACH = 32
+_SLASH = 0x2F
 
 
 def bounded(body: bytes) -> bytes:
     """The page up to the place where it becomes dangerous; nearly always all of it."""
     if len(body) <= HARMLESS_BYTES:
         return body
-    long_tag = _LONG_TAG.search(body)
-    if long_tag is not None:
-        body = body[: long_tag.start()]
-    if body.count(b"<") <= HARMLESS_TAGS:
+    maybe_long = _MAYBE_LONG_TAG.search(body) is not None
+    if not maybe_long and not _may_nest(body):
         return body
-    return body[: _too_deep_at(body)]
+    lowered = body.lower()
+    if maybe_long or b"<svg" in lowered or b"<math" in lowered:
+        return body[: _dangerous_at(lowered)]
+    return body[: _too_deep_at(lowered)]
 
 
-def _too_deep_at(body: bytes) -> int:
-    """Where the nesting, never judged too low, passes the limit."""
+def _may_nest(body: bytes) -> bool:
+    """There are more start tags than are harmless, not counting those of elements that cannot hold each
+    other.
+    """
+    count = body.count(b"<") - body.count(b"</")
+    for start in _FLAT_STARTS:
+        if count <= HARMLESS_TAGS:
+            return False
+        count -= body.count(start)
+    return count > HARMLESS_TAGS
+
+
+def _too_deep_at(lowered: bytes) -> int:
+    """Where the nesting, never judged too low, passes the limit; for pages without foreign elements."""
     stack: list[bytes] = []
-    for match in _TAG.finditer(body):
-        name = match[2]
-        if name is None:
+    for index, name in enumerate(_TAGS.findall(lowered)):
+        if name in _NOT_NESTING:
             continue
-        name = name.lower()
-        if name[0] == 0x2F:
+        if name[0] == _SLASH:
             _close(stack, name[1:])
-        elif name not in _VOID and name not in _ENDS_ITSELF:
+        else:
+            stack.append(name)
+            if len(stack) > MOST_NESTING:
+                return next(islice(_TAGS.finditer(lowered), index, None)).start()
+    return len(lowered)
+
+
+def _dangerous_at(lowered: bytes) -> int:
+    """Where a tag is too long or the nesting too deep; slower, since inside SVG and MathML nothing is raw
+    text.
+    """
+    stack: list[bytes] = []
+    foreign = 0
+    at = 0
+    while match := (_TAGS_IN_FOREIGN if foreign else _TAGS).search(lowered, at):
+        at = match.end()
+        name = match[1]
+        if not name:
+            continue
+        if _LONG_TAG.match(lowered, match.start()):
+            return match.start()
+        if name in _NOT_NESTING:
+            continue
+        if name[0] == _SLASH:
+            _close(stack, name[1:])
+        else:
             stack.append(name)
             if len(stack) > MOST_NESTING:
                 return match.start()
-    return len(body)
+        if foreign or name in _FOREIGN:
+            foreign = sum(map(_FOREIGN.__contains__, stack))
+    return len(lowered)
 
 
 def _close(stack: list[bytes], name: bytes) -> None:
@@ -70,9 +122,10 @@ def _close(stack: list[bytes], name: bytes) -> None:
     if stack and stack[-1] == name:
         stack.pop()
     elif name in _REACHES_BACK:
-        for back in range(2, min(LONGEST_REACH, len(stack)) + 1):
+        walls = _TABLE_WALLS if name == b"table" else _WALLS
+        for back in range(1, min(LONGEST_REACH, len(stack)) + 1):
             if stack[-back] == name:
                 del stack[-back:]
                 return
-            if stack[-back] in _WALLS and name != b"table":
+            if stack[-back] in walls:
                 return

@@ -1,7 +1,8 @@
 """In which encoding is this page written? As browsers decide it.
 
-HTML standard 13.2.3 (encoding sniffing): byte order mark, then the charset of Content-Type, then a look at the first 1024
-bytes, then a guess. Where browsers ask the user's locale we look whether the bytes are valid UTF-8.
+HTML standard 13.2.3 (encoding sniffing): byte order mark, then the charset of Content-Type, then a look at
+the first 1024 bytes, then a guess. Where browsers ask the user's locale we look whether the bytes are valid
+UTF-8.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ _XML_ENCODING = re.compile(rb"<\?xml[^>]*?encoding[\x00-\x20]*=[\x00-\x20]*(?:\"
 
 
 class Charset(NamedTuple):
-    """The encoding, whether a later meta element may still change it, and the length of the byte order mark."""
+    """The encoding, whether a later meta element may still change it, and the length of the byte order
+    mark.
+    """
 
     encoding: str
     is_tentative: bool
@@ -143,7 +146,9 @@ def _prescanned_meta(start: bytes) -> str | None:
 
 
 def _meta_at(start: bytes, at: int) -> tuple[str | None, int]:
-    """What the meta element whose attributes begin here declares, and where they end; -1: not within the bytes."""
+    """What the meta element whose attributes begin here declares, and where they end; -1: not within the
+    bytes.
+    """
     found: dict[bytes, bytes] = {}
     while not (end := _ATTRIBUTES_END.match(start, at)):
         match = _ATTRIBUTE.match(start, at)

@@ -1,4 +1,4 @@
-"""How do bytes in an encoding of the WHATWG standard become text? Python's codecs, where they differ mended."""
+"""How does an encoding of the WHATWG standard turn into text? Python's codecs, mended where they differ."""
 
 from __future__ import annotations
 
@@ -21,9 +21,13 @@ _CODECS = {
 }
 # The encoder of gbk writes no four-byte sequences (Encoding standard, 10.1.2).
 _ENCODERS = {"gbk": "gbk"}
-_MANY_BYTE = frozenset(("gbk", "gb18030", "big5", "euc-jp", "iso-2022-jp", "shift_jis", "euc-kr", "utf-16be", "utf-16le"))
+_MANY_BYTE = frozenset(
+    ("gbk", "gb18030", "big5", "euc-jp", "iso-2022-jp", "shift_jis", "euc-kr", "utf-16be", "utf-16le")
+)
 _NOT_OVER_ASCII = frozenset(("iso-2022-jp", "utf-16be", "utf-16le", "replacement"))
 
+NOT_FOR_WRITING = frozenset(("utf-16be", "utf-16le", "replacement", "x-user-defined"))
+"""Encodings that are only read; the standard writes UTF-8 instead of most of them."""
 USER_DEFINED_SHIFT = 0xF700
 """x-user-defined maps the byte 0x80 to U+F780 and so on."""
 
@@ -46,7 +50,7 @@ def is_same_as_utf8(body: bytes, encoding: str) -> bool:
 
 def encoded(text: str, encoding: str) -> bytes:
     """The bytes of a text; UnicodeEncodeError where the encoding lacks a character."""
-    if encoding in ("utf-16be", "utf-16le", "replacement", "utf-8", "x-user-defined"):
+    if encoding == "utf-8" or encoding in NOT_FOR_WRITING:
         return text.encode("utf-8", "replace")
     return text.encode(_ENCODERS.get(encoding) or _codec(encoding))
 

@@ -1,7 +1,8 @@
-"""What does a page ask of robots? `<meta name=robots>` and X-Robots-Tag, the union of what is said to all and to us.
+"""What does a page ask of robots? `<meta name=robots>` and X-Robots-Tag, the union of what is said to all and
+to us.
 
-Only refusals count: `index` or `all` takes nothing back. Names and rules are compared without regard to case; unknown
-rules are ignored.
+Only refusals count: `index` or `all` takes nothing back. Names and rules are compared without regard to
+case; unknown rules are ignored.
 """
 
 from __future__ import annotations

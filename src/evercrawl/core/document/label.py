@@ -10,7 +10,8 @@ _LABELS = {
     "iso-8859-2": "csisolatin2 iso-8859-2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2",
     "iso-8859-3": "csisolatin3 iso-8859-3 iso-ir-109 iso8859-3 iso88593 iso_8859-3 iso_8859-3:1988 l3 latin3",
     "iso-8859-4": "csisolatin4 iso-8859-4 iso-ir-110 iso8859-4 iso88594 iso_8859-4 iso_8859-4:1988 l4 latin4",
-    "iso-8859-5": "csisolatincyrillic cyrillic iso-8859-5 iso-ir-144 iso8859-5 iso88595 iso_8859-5 iso_8859-5:1988",
+    "iso-8859-5": "csisolatincyrillic cyrillic iso-8859-5 iso-ir-144 iso8859-5 iso88595 iso_8859-5"
+    " iso_8859-5:1988",
     "iso-8859-6": "arabic asmo-708 csiso88596e csiso88596i csisolatinarabic ecma-114 iso-8859-6 iso-8859-6-e"
     " iso-8859-6-i iso-ir-127 iso8859-6 iso88596 iso_8859-6 iso_8859-6:1987",
     "iso-8859-7": "csisolatingreek ecma-118 elot_928 greek greek8 iso-8859-7 iso-ir-126 iso8859-7 iso88597"
@@ -29,10 +30,12 @@ _LABELS = {
     "windows-874": "dos-874 iso-8859-11 iso8859-11 iso885911 tis-620 windows-874",
     "windows-1250": "cp1250 windows-1250 x-cp1250",
     "windows-1251": "cp1251 windows-1251 x-cp1251",
-    "windows-1252": "ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591"
+    "windows-1252": "ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100"
+    " iso8859-1 iso88591"
     " iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252",
     "windows-1253": "cp1253 windows-1253 x-cp1253",
-    "windows-1254": "cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 l5 latin5"
+    "windows-1254": "cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9"
+    " iso_8859-9:1989 l5 latin5"
     " windows-1254 x-cp1254",
     "windows-1255": "cp1255 windows-1255 x-cp1255",
     "windows-1256": "cp1256 windows-1256 x-cp1256",
@@ -58,5 +61,7 @@ ENCODINGS = tuple(_LABELS)
 
 
 def encoding_of_label(label: str) -> str | None:
-    """The standard's name, in lower case; None: the label is unknown (utf-7 among them) and must be ignored."""
+    """The standard's name, in lower case; None: the label is unknown (utf-7 among them) and must be
+    ignored.
+    """
     return _ENCODING_OF.get(label.strip(_SPACE).lower())

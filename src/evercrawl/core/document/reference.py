@@ -1,6 +1,7 @@
 """Where does a reference on this page lead? WHATWG joining, made cheap by remembering.
 
-Most references of a site are met again on its next page, so what a folder's references mean is kept, up to a limit.
+Most references of a site are met again on its next page, so what a folder's references mean is kept, up to
+a limit.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from evercrawl.core.url import PAGE_SCHEMES, join, parse
 MOST_REMEMBERED = 200_000
 """References remembered over all folders; then everything is forgotten and learned anew."""
 
-# A path of unreserved characters, without empty or dot segments, joins by putting it behind the folder (URL standard 4.4).
+# A path of unreserved characters, without empty or dot segments, joins by putting it behind the folder (URL
+# standard 4.4).
 _PLAIN_PATH = re.compile(r"/?(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*/)*(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*)?\Z")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _RAW_IN_QUERY = frozenset(range(0x21, 0x7F)) - frozenset(b"\"#<>'")
@@ -50,7 +52,9 @@ _MEMORY = Memory()
 
 
 class Joiner:
-    """Joins the references of one page against its base URL; only http and https come back, without fragment."""
+    """Joins the references of one page against its base URL; only http and https come back, without
+    fragment.
+    """
 
     __slots__ = ("_before", "base", "encoding", "folder", "is_self", "known", "origin")
 
@@ -82,7 +86,11 @@ class Joiner:
     def _learned(self, reference: str) -> str | None:
         if reference[:1] in ("?", ""):
             return self._joined(reference)
-        url = self._plain(reference) if self.origin and _PLAIN_PATH.match(reference) else self._joined(reference)
+        url = (
+            self._plain(reference)
+            if self.origin and _PLAIN_PATH.match(reference)
+            else self._joined(reference)
+        )
         self.known[reference] = url
         return url
 
@@ -102,7 +110,9 @@ class Joiner:
 
 
 def _folder_and_origin(base: str) -> tuple[str, str]:
-    """The base up to the last slash of its path, and its origin; the origin is empty where short cuts do not hold."""
+    """The base up to the last slash of its path, and its origin; the origin is empty where short cuts do
+    not hold.
+    """
     if not base.startswith(PAGE_SCHEMES) or "\\" in base:
         return base, ""
     bare = base.partition("#")[0].partition("?")[0]

@@ -51,4 +51,6 @@ def _are_valid(descriptors: list[str]) -> bool:
         return False
     if heights and not widths:
         return False
-    return all(int(word[:-1][:18]) > 0 for word in widths + heights) and all(float(word[:-1]) >= 0 for word in densities)
+    return all(int(word[:-1][:18]) > 0 for word in widths + heights) and all(
+        float(word[:-1]) >= 0 for word in densities
+    )

@@ -11,6 +11,9 @@ import pytest
 from evercrawl.adapters.warc import iterate, read_record, writer
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.batch import ArchiveEnd
+from evercrawl.model.fetch import Request
+from evercrawl.sim import SimWeb, run
+from evercrawl.sim.plan import PageKind
 from tests.unit.adapters.warc.exchanges import URL, archive, exchange
 from tests.unit.adapters.warc.foreign import payloads_by_warcio, problems
 
@@ -122,3 +125,19 @@ def test_a_folder_that_cannot_be_made_is_said_clearly(tmp_path):
     (tmp_path / "archive").write_text("a file, no folder")
     with pytest.raises(StoreUnavailable, match="could not begin s07"):
         archive(tmp_path / "archive").append(URL, exchange())
+
+
+def test_whatever_the_synthetic_web_answers_can_be_archived(tmp_path):
+    web = SimWeb(1, sites=10, pages_per_site=20)
+    urls = [url for kind in PageKind for url in web.pages(kind)]
+
+    async def fetched():
+        return [await web.fetch(Request(url)) for url in urls]
+
+    exchanges = [result.exchange for result in run(fetched()) if result.exchange]
+    warc = archive(tmp_path)
+    for number, found in enumerate(exchanges):
+        warc.append(f"{URL}&n={number}", found)
+    warc.close()
+    assert payloads_by_warcio(tmp_path / "s07-000001.warc.gz") == [found.wire_body for found in exchanges]
+    assert not problems(tmp_path)

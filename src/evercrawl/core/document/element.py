@@ -1,0 +1,138 @@
+"""Which elements of a page name a URL or speak about the page? One pass over the tree.
+
+Scripts do not run here, yet the tree is built as where they do: `<noscript>` then cannot tear the head
+apart or move the base. The links inside it are read separately, since we are among those for whom it was
+written.
+"""
+
+from __future__ import annotations
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from evercrawl.core.document.charset import declared_in_meta
+from evercrawl.core.document.tag import tag_id, tag_ids
+
+WITHOUT_EVENTS = 1
+"""Lexbor's option that saves the work of mutation events."""
+MOST_NOSCRIPTS = 100
+MOST_METAS = 1000
+
+Attributes = dict[str, str | None]
+
+A, AREA, BASE, HEAD, LINK, META, NOSCRIPT, SVG, TITLE = (
+    tag_id(name) for name in ("a", "area", "base", "head", "link", "meta", "noscript", "svg", "title")
+)
+EMBEDDING = tag_ids("img script source video audio track embed object input")
+_EVERYTHING = EMBEDDING | tag_ids("frame iframe") | {AREA, BASE, LINK, META, NOSCRIPT, TITLE}
+_IN_NOSCRIPT = "a,area,iframe,img"
+
+_PAGE_TYPES = ("", "text/html", "application/xhtml+xml")
+# HTML standard 4.6.7: the types that make a hyperlink of a link element, and what older pages say for the
+# same.
+_LINKING_TYPES = (
+    "alternate author canonical help license next prev privacy-policy search terms-of-service previous"
+    " first last"
+    " start begin end up top home contents toc index glossary copyright chapter section subsection appendix"
+    " bookmark amphtml shortlink"
+)
+_LINKING = frozenset(_LINKING_TYPES.split())
+_LOADING_TYPES = "stylesheet icon apple-touch-icon mask-icon manifest preload modulepreload image_src"
+_LOADING = frozenset(_LOADING_TYPES.split())
+
+
+def tree_of(markup: bytes | str) -> LexborHTMLParser:
+    """The parsed page."""
+    return LexborHTMLParser(markup, options=WITHOUT_EVENTS, scripting=True)
+
+
+class Elements:
+    """The elements that matter here, by what becomes of them; each list is in document order."""
+
+    __slots__ = ("_noscripts", "base", "charset", "embeds", "links", "metas", "relations", "title")
+
+    def __init__(self, tree: LexborHTMLParser) -> None:
+        self.links: list[tuple[int, LexborNode]] = []
+        self.embeds: list[tuple[int, LexborNode]] = []
+        self.relations: list[tuple[Attributes, frozenset[str], bool]] = []
+        """Attributes of each link element with a reference, its types, and whether it stands in the head."""
+        self.metas: list[Attributes] = []
+        self.charset: str | None = None
+        """The encoding that the head declares, also where the pre-scan does not reach (HTML standard
+        13.2.3.5).
+        """
+        self.base: str | None = None
+        self.title: LexborNode | None = None
+        self._noscripts = 0
+        links = self.links
+        for node in tree.root.traverse() if tree.root is not None else ():
+            tag = node.tag_id
+            if tag == A:
+                links.append((tag, node))
+            elif tag in _EVERYTHING:
+                self._take(tag, node)
+
+    def _take(self, tag: int, node: LexborNode) -> None:
+        if tag in EMBEDDING:
+            self.embeds.append((tag, node))
+        elif tag == META:
+            self._take_meta(node)
+        elif tag == LINK:
+            self._take_link(node)
+        elif tag == BASE:
+            if self.base is None and "href" in (attributes := node.attributes):
+                self.base = attributes["href"] or ""
+        elif tag == TITLE:
+            if self.title is None and not _is_inside(node, SVG):
+                self.title = node
+        elif tag == NOSCRIPT:
+            self._take_noscript(node)
+        else:
+            self.links.append((tag, node))
+
+    def _take_link(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        if not attributes.get("href"):
+            return
+        rel = relation_types(attributes)
+        self.relations.append((attributes, rel, _is_inside(node, HEAD)))
+        if not rel.isdisjoint(_LOADING):
+            self.embeds.append((LINK, node))
+        elif not rel.isdisjoint(_LINKING) and (attributes.get("type") or "").strip().lower() in _PAGE_TYPES:
+            self.links.append((LINK, node))
+
+    def _take_meta(self, node: LexborNode) -> None:
+        if len(self.metas) >= MOST_METAS:
+            return
+        attributes = node.attributes
+        self.metas.append(attributes)
+        if self.charset is None and _is_inside(node, HEAD):
+            self.charset = declared_in_meta(
+                attributes.get("charset"), attributes.get("http-equiv"), attributes.get("content")
+            )
+        if is_refresh(attributes):
+            self.links.append((META, node))
+
+    def _take_noscript(self, node: LexborNode) -> None:
+        markup = node.text_lexbor()
+        self._noscripts += 1
+        if "<" not in markup or self._noscripts > MOST_NOSCRIPTS:
+            return
+        for inner in LexborHTMLParser(markup, is_fragment=True, options=WITHOUT_EVENTS).css(_IN_NOSCRIPT):
+            tag = inner.tag_id
+            (self.embeds if tag in EMBEDDING else self.links).append((tag, inner))
+
+
+def _is_inside(node: LexborNode, parent_tag: int) -> bool:
+    parent = node.parent
+    return parent is not None and parent.tag_id == parent_tag
+
+
+def relation_types(attributes: Attributes) -> frozenset[str]:
+    """The words of `rel`, in lower case."""
+    return frozenset((attributes.get("rel") or "").lower().split())
+
+
+def is_refresh(meta: Attributes) -> bool:
+    """The meta element stands for a Refresh header."""
+    pragma = meta.get("http-equiv")
+    return pragma is not None and pragma.lower() == "refresh"

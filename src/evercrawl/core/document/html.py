@@ -1,0 +1,147 @@
+"""An HTML page as a document: base URL, links, title, language, relations, directives and main text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from selectolax.lexbor import LexborHTMLParser
+
+from evercrawl.core.document.directives import product_token, rules_for
+from evercrawl.core.document.element import Attributes, Elements, is_refresh
+from evercrawl.core.document.link import collapsed, embeds_of, links_of
+from evercrawl.core.document.link_header import HeaderLink, header_links
+from evercrawl.core.document.reference import Joiner
+from evercrawl.core.document.refresh import parse_refresh
+from evercrawl.core.document.text import main_text
+from evercrawl.core.url import join, parse
+from evercrawl.model.document import Alternate, Directives, Document, Refresh
+from evercrawl.model.fetch import Headers, header
+from evercrawl.model.settings import ParseSettings
+
+MOST_ALTERNATES = 1000
+LONGEST_LANG = 35
+"""RFC 5646 section 4.4.1."""
+FEED_TYPES = frozenset(("application/rss+xml", "application/atom+xml", "application/feed+json"))
+
+
+def html_document(
+    url: str,
+    headers: Headers,
+    tree: LexborHTMLParser,
+    elements: Elements,
+    *,
+    encoding: str,
+    agent: str,
+    limits: ParseSettings,
+) -> Document:
+    """The document of a parsed page."""
+    base = base_url(url, elements.base)
+    joiner = Joiner(url, base, encoding)
+    alternates = _alternates(elements, headers, joiner)
+    body = tree.body
+    document = Document(
+        encoding=encoding,
+        base_url=base,
+        title=_title(elements, limits),
+        lang=_lang(tree, elements.metas, headers),
+        links=links_of(elements, joiner, limits),
+        embeds=embeds_of(elements, joiner),
+        canonical=_canonical(elements, headers, joiner),
+        alternates=alternates,
+        feeds=tuple(dict.fromkeys(other.url for other in alternates if other.type in FEED_TYPES)),
+        refresh=_refresh(url, headers, elements.metas, joiner),
+        robots=directives_of(headers, elements.metas, agent=agent),
+        text=main_text(body, most_chars=limits.text_chars) if body is not None else "",
+    )
+    joiner.close()
+    return document
+
+
+def base_url(page_url: str, href: str | None) -> str:
+    """What references are joined against: the first base element that has a href, where it is usable (HTML
+    4.2.3).
+    """
+    if href is None:
+        return page_url
+    joined = join(page_url, href) if page_url else parse(href)
+    return page_url if joined is None or joined.startswith(("data:", "javascript:")) else joined
+
+
+def directives_of(headers: Headers, metas: list[Attributes], *, agent: str) -> Directives:
+    """What the page asks of us as a robot."""
+    named = [(meta.get("name") or "", meta.get("content") or "") for meta in metas if meta.get("name")]
+    tags = [value for name, value in headers if name.lower() == "x-robots-tag"]
+    return rules_for(product_token(agent), named, tags)
+
+
+def _title(elements: Elements, limits: ParseSettings) -> str | None:
+    if elements.title is None:
+        return None
+    return collapsed(elements.title.text_lexbor(), limits.title_chars) or None
+
+
+def _lang(tree: LexborHTMLParser, metas: list[Attributes], headers: Headers) -> str | None:
+    """The language that the root element names, else the meta element or header for it where they name just
+    one.
+    """
+    root = tree.root.attributes if tree.root is not None else {}
+    lang = root.get("lang") or root.get("xml:lang")
+    for meta in metas if not lang else ():
+        if (meta.get("http-equiv") or "").lower() == "content-language":
+            lang = meta.get("content")
+            break
+    lang = (lang or header(headers, "content-language") or "").strip()
+    return lang if 0 < len(lang) <= LONGEST_LANG and "," not in lang and " " not in lang else None
+
+
+def _canonical(elements: Elements, headers: Headers, joiner: Joiner) -> str | None:
+    """The page's own word on its URL: a link element in the head, else the Link header (RFC 6596)."""
+    for attributes, rel, is_in_head in elements.relations:
+        if is_in_head and "canonical" in rel:
+            return joiner.url(attributes.get("href") or "")
+    for link in _links_in(headers):
+        if "canonical" in link.rel:
+            return joiner.url(link.reference)
+    return None
+
+
+def _alternates(elements: Elements, headers: Headers, joiner: Joiner) -> tuple[Alternate, ...]:
+    found: dict[Alternate, None] = {}
+    for attributes, rel, _ in elements.relations:
+        if "alternate" in rel and "stylesheet" not in rel:
+            _add(
+                found,
+                joiner.url(attributes.get("href") or ""),
+                attributes.get("hreflang"),
+                attributes.get("type"),
+            )
+    for link in _links_in(headers):
+        if "alternate" in link.rel and "stylesheet" not in link.rel:
+            _add(found, joiner.url(link.reference), link.hreflang, link.type)
+    return tuple(found)[:MOST_ALTERNATES]
+
+
+def _add(found: dict[Alternate, None], url: str | None, hreflang: str | None, media_type: str | None) -> None:
+    if url is not None:
+        kind = (media_type or "").partition(";")[0].strip().lower() or None
+        found[Alternate(url, (hreflang or "").strip() or None, kind)] = None
+
+
+def _links_in(headers: Headers) -> Iterator[HeaderLink]:
+    for name, value in headers:
+        if name.lower() == "link":
+            yield from header_links(value)
+
+
+def _refresh(page_url: str, headers: Headers, metas: list[Attributes], joiner: Joiner) -> Refresh | None:
+    """The first usable refresh; the header comes before the page (HTML 7.4.2.1 and 4.2.5.3)."""
+    contents = [header(headers, "refresh") or ""]
+    contents += [meta.get("content") or "" for meta in metas if is_refresh(meta)]
+    for content in contents:
+        target = parse_refresh(content)
+        if target is None:
+            continue
+        url = joiner.url(target.reference) if target.reference else page_url
+        if url is not None:
+            return Refresh(float(target.delay), url)
+    return None

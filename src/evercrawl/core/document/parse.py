@@ -1,0 +1,85 @@
+"""Bytes to a document: which kind of content is this, and what does it say? Never raises, whatever the bytes
+are.
+"""
+
+from __future__ import annotations
+
+import re
+
+from selectolax.lexbor import LexborHTMLParser
+
+from evercrawl.core.document.bounds import bounded
+from evercrawl.core.document.charset import charset_of, charset_of_text
+from evercrawl.core.document.codec import decoded, is_same_as_utf8
+from evercrawl.core.document.element import Elements, tree_of
+from evercrawl.core.document.html import directives_of, html_document
+from evercrawl.model.document import Document
+from evercrawl.model.fetch import Headers, header
+from evercrawl.model.settings import ParseSettings
+
+SNIFFED_BYTES = 1445
+"""MIME Sniffing standard, section 5: more is never looked at."""
+HTML_TYPES = ("text/html", "application/xhtml+xml")
+
+_ESSENCE = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+\Z")
+_MARKUP = re.compile(rb"<(?:!doctype|!--|\?xml|/?[a-z][a-z0-9]*[\s/>])", re.IGNORECASE)
+_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+_CUT_BEHIND_A_VALUE = re.compile(rb"<[A-Za-z][^<>]*=\s*(?:\"[^\"<>]*\"|'[^'<>]*')\s*\Z")
+LONGEST_CUT_TAG = 4096
+# XML lets every element be empty in this way; for HTML the rest of the page would lie inside.
+_EMPTY_IN_XML = re.compile(rb"<(a|div|iframe|noscript|p|script|span|style|textarea|title)(\s[^<>]*)?/>")
+
+
+def media_type(headers: Headers, body: bytes) -> str:
+    """The media type that the server names, or where it names none that can be one, what the bytes look
+    like.
+    """
+    named = (header(headers, "content-type") or "").partition(";")[0].strip().lower()
+    return named if _ESSENCE.match(named) else _looks_like(body[:SNIFFED_BYTES])
+
+
+def _looks_like(start: bytes) -> str:
+    if start.startswith((b"\xfe\xff", b"\xff\xfe")):
+        return "text/html"
+    if _BINARY.search(start):
+        return "application/octet-stream"
+    return "text/html" if _MARKUP.search(start) else "text/plain"
+
+
+def parse_document(url: str, headers: Headers, body: bytes, *, agent: str, limits: ParseSettings) -> Document:
+    """The document in an answer; media types other than HTML and text give one without links and text."""
+    kind = media_type(headers, body)
+    if kind in HTML_TYPES:
+        return _parse_html(url, headers, _in_html_terms(body, kind), agent=agent, limits=limits)
+    text = ""
+    charset = charset_of_text(body, header(headers, "content-type"))
+    if kind.startswith("text/"):
+        text = decoded(body[charset.mark_bytes :], charset.encoding)[: limits.text_chars].replace("\0", "�")
+    return Document(charset.encoding, url, text=text, robots=directives_of(headers, [], agent=agent))
+
+
+def _in_html_terms(body: bytes, kind: str) -> bytes:
+    if kind == "application/xhtml+xml":
+        body = _EMPTY_IN_XML.sub(rb"<\1\2></\1>", body)
+    if not body.endswith((b">", b">\n")) and _CUT_BEHIND_A_VALUE.search(
+        body, max(0, len(body) - LONGEST_CUT_TAG)
+    ):
+        # A page cut off within a tag, behind a whole value: the tag counts.
+        body += b">"
+    return body
+
+
+def _parse_html(url: str, headers: Headers, body: bytes, *, agent: str, limits: ParseSettings) -> Document:
+    charset = charset_of(body, header(headers, "content-type"))
+    encoding = charset.encoding
+    body = bounded(body[charset.mark_bytes :] if charset.mark_bytes else body)
+    tree, elements = _built(body, encoding)
+    if charset.is_tentative and elements.charset not in (None, encoding):
+        encoding = elements.charset or encoding
+        tree, elements = _built(body, encoding)
+    return html_document(url, headers, tree, elements, encoding=encoding, agent=agent, limits=limits)
+
+
+def _built(body: bytes, encoding: str) -> tuple[LexborHTMLParser, Elements]:
+    tree = tree_of(body if is_same_as_utf8(body, encoding) else decoded(body, encoding))
+    return tree, Elements(tree)

@@ -1,0 +1,68 @@
+"""The Archive port without files: it remembers what was written, not the bytes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from evercrawl.engine.ports import Stored
+from evercrawl.model.batch import ArchiveEnd
+from evercrawl.model.fetch import Exchange
+from evercrawl.model.page import Original
+
+FILE = "memory.warc.gz"
+
+
+class Entry(NamedTuple):
+    """One archived exchange."""
+
+    url: str
+    offset: int
+    length: int
+    is_revisit: bool
+
+
+class MemoryArchive:
+    """The archive of one shard; survives a simulated crash and can then be cut back like a file."""
+
+    def __init__(self, shard: int) -> None:
+        self.entries: list[Entry] = []
+        self._shard = shard
+        self._size = 0
+        self._records = 0
+
+    def append(
+        self,
+        url: str,
+        exchange: Exchange,
+        *,
+        truncated: str | None = None,
+        payload_sha1: bytes | None = None,
+        revisit: Original | None = None,
+        not_modified: bool = False,
+    ) -> Stored:
+        """Remember one exchange."""
+        is_revisit = revisit is not None
+        length = len(exchange.response_head) + (0 if is_revisit else len(exchange.wire_body))
+        self.entries.append(Entry(url, self._size, length, is_revisit))
+        stored = Stored(FILE, self._size, length, self._record_id())
+        self._size += length
+        return stored
+
+    def _record_id(self) -> bytes:
+        self._records += 1
+        return self._shard.to_bytes(8, "big") + self._records.to_bytes(8, "big")
+
+    def flush(self) -> ArchiveEnd | None:
+        """How far the archive reaches."""
+        return ArchiveEnd(FILE, self._size)
+
+    def cut_back(self, end: ArchiveEnd | None) -> int:
+        """Forget what lies behind the acknowledged end."""
+        size = end.size if end is not None else 0
+        self.entries = [entry for entry in self.entries if entry.offset < size]
+        missing = max(0, size - self._size)
+        self._size = min(self._size, size)
+        return missing
+
+    def close(self) -> None:
+        """Nothing is held open."""

@@ -1,0 +1,388 @@
+"""State in memory, for simulations and as the model that the stores on disk are compared with."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections import Counter, defaultdict, deque
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+from evercrawl.errors import BugFound, LeaseLost, StoreUnavailable
+from evercrawl.model.batch import ArchiveEnd, Batch, Parcel, ShardFacts
+from evercrawl.model.page import NewPage, Original, Page, Refusal, Requeued, Version, Visited
+from evercrawl.model.site import Site
+
+KEYS_AT_A_TIME = 1000
+MOST_REFUSALS = 1_000_000
+
+
+@dataclass(slots=True)
+class _Kept:
+    """A version with the moment at which it was seen."""
+
+    seen_us: int
+    version: Version
+
+
+@dataclass(slots=True)
+class _Record:
+    """A page, whether it is queued, and what its visits left behind."""
+
+    page: Page
+    is_queued: bool = True
+    due_us: int | None = None
+    moved_to: str | None = None
+    versions: dict[int, _Kept] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _State:
+    """What survives a crash."""
+
+    epoch: int = 0
+    is_clean: bool = True
+    next_id: int = 1
+    next_seq: int = 1
+    next_site_id: int = 1
+    next_parcel: int = 1
+    archive_end: ArchiveEnd | None = None
+    sites: dict[int, Site] = field(default_factory=dict)
+    site_ids: dict[str, int] = field(default_factory=dict)
+    records: dict[int, _Record] = field(default_factory=dict)
+    page_ids: dict[bytes, int] = field(default_factory=dict)
+    queues: dict[int, dict[int, list[tuple[int, int]]]] = field(default_factory=dict)
+    """Site -> band -> sorted pairs of seq and page."""
+    due: list[tuple[int, int]] = field(default_factory=list)
+    """Sorted pairs of due time and page."""
+    content: dict[bytes, tuple[int, int]] = field(default_factory=dict)
+    refusals: dict[bytes, Refusal] = field(default_factory=dict)
+    outbox: dict[int, Parcel] = field(default_factory=dict)
+    taken: dict[int, int] = field(default_factory=dict)
+
+
+class MemoryStore:
+    """Implements `Store`. `crash` does what `kill -9` does: only what was committed stays."""
+
+    def __init__(self, shards: int, *, most_refusals: int = MOST_REFUSALS) -> None:
+        self.shards = shards
+        self._most_refusals = most_refusals
+        self._states: dict[int, _State] = {}
+        self._open: list[MemoryShard] = []
+
+    async def open_shard(self, shard: int) -> MemoryShard:
+        """The shard's state, made empty if it is not there yet."""
+        state = self._states.setdefault(shard, _State())
+        opened = MemoryShard(shard, state, most_refusals=self._most_refusals)
+        self._open.append(opened)
+        return opened
+
+    async def existing_shards(self) -> list[int]:
+        """Shards that hold something."""
+        return sorted(self._states)
+
+    async def close(self) -> None:
+        """Close everything."""
+        self.crash()
+
+    def crash(self) -> None:
+        """Cut every open shard off; what they had not committed is lost."""
+        for shard in self._open:
+            shard.is_open = False
+        self._open.clear()
+
+
+class MemoryShard:
+    """Implements `ShardStore`. A batch is checked before any of it is applied: all or nothing."""
+
+    def __init__(self, shard: int, state: _State, *, most_refusals: int) -> None:
+        self.shard = shard
+        self.is_open = True
+        self._kept = state
+        self._most_refusals = most_refusals
+
+    @property
+    def _state(self) -> _State:
+        if not self.is_open:
+            raise StoreUnavailable(f"shard {self.shard} of the store in memory is closed; open it again")
+        return self._kept
+
+    async def claim(self) -> ShardFacts:
+        """Become the owner: raise the epoch and say where the shard stands."""
+        state = self._state
+        crashed = not state.is_clean
+        state.epoch, state.is_clean = state.epoch + 1, False
+        return ShardFacts(
+            shard=self.shard,
+            epoch=state.epoch,
+            crashed=crashed,
+            next_id=state.next_id,
+            next_seq=state.next_seq,
+            next_site_id=state.next_site_id,
+            next_parcel=state.next_parcel,
+            archive_end=state.archive_end,
+            pages=sum(site.pages for site in state.sites.values()),
+            pending=sum(site.pending for site in state.sites.values()),
+        )
+
+    async def release(self, epoch: int) -> None:
+        """Let go cleanly; without effect when somebody else has the shard."""
+        if self._state.epoch == epoch:
+            self._state.is_clean = True
+
+    async def commit(self, epoch: int, batch: Batch) -> None:
+        """Apply the batch; raises LeaseLost when the epoch is not the current one."""
+        state = self._state
+        if state.epoch != epoch or state.is_clean:
+            raise LeaseLost(
+                f"shard {self.shard} is at epoch {state.epoch}; epoch {epoch} may not write any more"
+            )
+        new_pages = _without_known(state, batch.new_pages)
+        _check(state, batch, new_pages)
+        _write_sites(state, batch.sites)
+        for new in new_pages:
+            _enter(state, new)
+        _move_pages(state, batch)
+        _write_refusals(state, batch.refusals, most=self._most_refusals)
+        _write_parcels(state, batch)
+        _advance(state, batch)
+
+    async def known(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Those of the keys that are pages of this shard."""
+        return {key for key in keys if key in self._state.page_ids}
+
+    async def keys(self) -> AsyncIterator[list[bytes]]:
+        """Every key of a page, in portions, for rebuilding the filter."""
+        every = sorted(self._state.page_ids)
+        for start in range(0, len(every), KEYS_AT_A_TIME):
+            yield every[start : start + KEYS_AT_A_TIME]
+
+    async def sites_named(self, names: Sequence[str]) -> dict[str, Site]:
+        """The sites of these names that exist."""
+        ids = self._state.site_ids
+        return {name: self._state.sites[ids[name]] for name in names if name in ids}
+
+    async def site(self, site_id: int) -> Site | None:
+        """One site by its number."""
+        return self._state.sites.get(site_id)
+
+    async def waiting_sites(self, band: int, after_id: int, most: int) -> list[Site]:
+        """Sites with queued pages whose most urgent band is `band`, in order of id, behind `after_id`."""
+        sites = self._state.sites.values()
+        waiting = [site for site in sites if site.pending and site.band == band and site.id > after_id]
+        return sorted(waiting)[:most]
+
+    async def queue(self, site_id: int, band: int, after_seq: int, most: int) -> list[Page]:
+        """The next queued pages of a site in one band, in order of seq."""
+        queue = self._state.queues.get(site_id, {}).get(band, [])
+        start = bisect_right(queue, after_seq, key=lambda place: place[0])
+        return [self._state.records[page_id].page for _, page_id in queue[start : start + most]]
+
+    async def due(self, now_us: int, most: int) -> list[Page]:
+        """Pages whose due time has passed, earliest first."""
+        due = self._state.due
+        end = bisect_right(due, now_us, key=lambda moment: moment[0])
+        return [self._state.records[page_id].page._replace(seq=0) for _, page_id in due[: min(end, most)]]
+
+    async def next_due(self) -> int | None:
+        """The earliest due time of any page, in microseconds."""
+        return self._state.due[0][0] if self._state.due else None
+
+    async def originals(self, digests: Sequence[bytes]) -> dict[bytes, Original]:
+        """For each content digest that was stored before: where."""
+        content = self._state.content
+        return {digest: _original(self._state, *content[digest]) for digest in digests if digest in content}
+
+    async def version_original(self, page_id: int) -> Original | None:
+        """The newest version of a page, as something that a revisit record can refer to."""
+        record = self._state.records.get(page_id)
+        if record is None or not record.page.version:
+            return None
+        return _original(self._state, page_id, record.page.version)
+
+    async def moved_to(self, key: bytes) -> str | None:
+        """Where the page of this key redirects to, as far as we know; None: nowhere, or unknown."""
+        page_id = self._state.page_ids.get(key)
+        return None if page_id is None else self._state.records[page_id].moved_to
+
+    async def refusals(self, after: bytes, most: int) -> list[Refusal]:
+        """Refused URLs in order of key, beginning behind `after`."""
+        refusals = self._state.refusals
+        return [refusals[key] for key in sorted(refusals) if key > after][:most]
+
+    async def parcels(self) -> list[Parcel]:
+        """Parcels sent and not known to be delivered, in order."""
+        return [self._state.outbox[seq] for seq in sorted(self._state.outbox)]
+
+    async def taken(self) -> dict[int, int]:
+        """Source shard -> highest parcel number taken in."""
+        return dict(self._state.taken)
+
+    async def close(self) -> None:
+        """Nothing can be asked from here on."""
+        self.is_open = False
+
+
+def _original(state: _State, page_id: int, number: int) -> Original:
+    record = state.records[page_id]
+    kept = record.versions[number]
+    version = kept.version
+    place = (version.file, version.offset, version.length)
+    return Original(page_id, record.page.url, kept.seen_us, version.record_id, version.payload_sha1, *place)
+
+
+def _without_known(state: _State, pages: Sequence[NewPage]) -> list[NewPage]:
+    unknown: dict[bytes, NewPage] = {}
+    for page in pages:
+        if page.key not in state.page_ids:
+            unknown.setdefault(page.key, page)
+    return list(unknown.values())
+
+
+def _check(state: _State, batch: Batch, new_pages: Sequence[NewPage]) -> None:
+    """Everything that could fail halfway."""
+    new_ids = Counter(page.id for page in new_pages)
+    if any(count > 1 or page_id in state.records for page_id, count in new_ids.items()):
+        raise BugFound("a batch gives the number of a page twice")
+    if any(page.site_id not in state.sites and page.site_id not in batch.sites for page in new_pages):
+        raise BugFound("a batch moves pages of a site that is not in the store")
+    moved = {move.page_id for move in batch.requeued} | {visited.page_id for visited in batch.visited}
+    if missing := [page_id for page_id in moved if page_id not in state.records and page_id not in new_ids]:
+        raise BugFound(f"a batch moves the page {min(missing)}, which is not in the store")
+    _check_versions(state, batch.visited)
+
+
+def _check_versions(state: _State, visits: Sequence[Visited]) -> None:
+    met = set()
+    for visited in visits:
+        if visited.version is not None:
+            place = (visited.page_id, visited.version.number)
+            record = state.records.get(visited.page_id)
+            if place in met or (record is not None and visited.version.number in record.versions):
+                raise BugFound(f"a batch stores version {place[1]} of the page {place[0]} twice")
+            met.add(place)
+
+
+def _write_sites(state: _State, sites: dict[int, Site]) -> None:
+    for site in sites.values():
+        before = state.sites.get(site.id)
+        if before is not None:
+            del state.site_ids[before.name]
+        pages, pending, band = (
+            (before.pages, before.pending, before.band) if before is not None else (0, 0, 0)
+        )
+        state.sites[site.id] = site._replace(pages=pages, pending=pending, band=band)
+        state.site_ids[site.name] = site.id
+
+
+def _enter(state: _State, new: NewPage) -> None:
+    """A new page enters the table and the queue; it is no refusal any more."""
+    page = Page(new.id, new.key, new.url, new.site_id, new.depth, new.hops, new.band, new.seq)
+    state.records[new.id] = _Record(page)
+    state.page_ids[new.key] = new.id
+    state.refusals.pop(new.key, None)
+    insort(_queue(state, new.site_id, new.band), (new.seq, new.id))
+    _count(state, new.site_id, pages=1, pending=1)
+
+
+def _queue(state: _State, site_id: int, band: int) -> list[tuple[int, int]]:
+    return state.queues.setdefault(site_id, {}).setdefault(band, [])
+
+
+def _take_out(pairs: list[tuple[int, int]], pair: tuple[int, int]) -> None:
+    del pairs[bisect_left(pairs, pair)]
+
+
+def _count(state: _State, site_id: int, *, pages: int, pending: int) -> None:
+    site = state.sites[site_id]
+    bands = [band for band, queue in state.queues[site_id].items() if queue]
+    state.sites[site_id] = site._replace(
+        pages=site.pages + pages, pending=site.pending + pending, band=min(bands, default=site.band)
+    )
+
+
+def _move_pages(state: _State, batch: Batch) -> None:
+    """Requeued pages enter the queue once they are out of it: before their visit, or behind one."""
+    comers: dict[int, deque[Requeued]] = defaultdict(deque)
+    for requeued in batch.requeued:
+        comers[requeued.page_id].append(requeued)
+    for page_id, queue in comers.items():
+        _enter_again(state, state.records[page_id], queue)
+    for visited in batch.visited:
+        record = state.records[visited.page_id]
+        _apply_visit(state, record, visited)
+        _enter_again(state, record, comers[visited.page_id])
+
+
+def _enter_again(state: _State, record: _Record, comers: deque[Requeued]) -> None:
+    if record.is_queued or not comers:
+        return
+    requeued = comers.popleft()
+    _set_due(state, record, None)
+    record.is_queued = True
+    record.page = record.page._replace(band=requeued.band, seq=requeued.seq)
+    insort(_queue(state, record.page.site_id, requeued.band), (requeued.seq, record.page.id))
+    _count(state, record.page.site_id, pages=0, pending=1)
+
+
+def _apply_visit(state: _State, record: _Record, visited: Visited) -> None:
+    page = record.page
+    if record.is_queued and (page.band, page.seq) == (visited.band, visited.seq):
+        record.is_queued = False
+        _take_out(_queue(state, page.site_id, page.band), (page.seq, page.id))
+        _count(state, page.site_id, pages=0, pending=-1)
+    _set_due(state, record, None if record.is_queued else visited.due_us)
+    record.moved_to = visited.moved_to
+    record.page = page._replace(visits=page.visits + 1, tries=visited.tries, interval_s=visited.interval_s)
+    _apply_content(state, record, visited)
+
+
+def _apply_content(state: _State, record: _Record, visited: Visited) -> None:
+    version = visited.version
+    if version is not None:
+        record.versions[version.number] = _Kept(visited.at_us, version)
+        record.page = record.page._replace(
+            version=version.number,
+            digest=version.digest,
+            etag=version.etag,
+            last_modified=version.last_modified,
+        )
+        state.content.setdefault(version.digest, (record.page.id, version.number))
+    if visited.etag is not None or visited.last_modified is not None:
+        record.page = record.page._replace(etag=visited.etag, last_modified=visited.last_modified)
+
+
+def _set_due(state: _State, record: _Record, due_us: int | None) -> None:
+    if record.due_us is not None:
+        _take_out(state.due, (record.due_us, record.page.id))
+    record.due_us = due_us
+    if due_us is not None:
+        insort(state.due, (due_us, record.page.id))
+
+
+def _write_refusals(state: _State, refusals: Sequence[Refusal], *, most: int) -> None:
+    for key, refusal in sorted({refusal.key: refusal for refusal in refusals}.items()):
+        before = state.refusals.get(key)
+        if key in state.page_ids or (before is None and len(state.refusals) >= most):
+            continue
+        if before is None or (before.reason, before.detail) != (refusal.reason, refusal.detail):
+            state.refusals[key] = refusal
+
+
+def _write_parcels(state: _State, batch: Batch) -> None:
+    for parcel in batch.sent:
+        state.outbox.setdefault(parcel.seq, parcel)
+    for seq in batch.delivered:
+        state.outbox.pop(seq, None)
+    for source, seq in batch.taken.items():
+        state.taken[source] = max(seq, state.taken.get(source, 0))
+
+
+def _advance(state: _State, batch: Batch) -> None:
+    """Numbers only grow, so that none is given twice."""
+    seqs = [page.seq for page in batch.new_pages] + [requeued.seq for requeued in batch.requeued]
+    state.next_id = max([state.next_id, *(page.id + 1 for page in batch.new_pages)])
+    state.next_seq = max([state.next_seq, *(seq + 1 for seq in seqs)])
+    state.next_site_id = max([state.next_site_id, *(site_id + 1 for site_id in batch.sites)])
+    state.next_parcel = max([state.next_parcel, *(parcel.seq + 1 for parcel in batch.sent)])
+    if batch.archive_end is not None:
+        state.archive_end = batch.archive_end

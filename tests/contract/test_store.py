@@ -1,0 +1,464 @@
+"""What every store must do, whatever it keeps its state in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from evercrawl.adapters.sqlite import SqliteStore
+from evercrawl.engine.ports import ShardStore, Store
+from evercrawl.errors import BugFound, LeaseLost
+from evercrawl.model.batch import ArchiveEnd, Batch, Parcel
+from evercrawl.model.page import Requeued
+from evercrawl.model.reason import Outcome, Reason
+from evercrawl.model.settings import StoreSettings
+from evercrawl.sim.store import MemoryStore
+from tests.contract.store_values import (
+    HOUR_US,
+    NOON_US,
+    a_page,
+    a_refusal,
+    a_robots_record,
+    a_site,
+    a_version,
+    a_visit,
+    url_of,
+)
+
+T = TypeVar("T")
+REFUSALS_KEPT = 3
+
+
+class Kept:
+    """A store that can be left without a farewell and opened again."""
+
+    def __init__(self, make: Callable[[], Store], leave: Callable[[Store], Awaitable[None]]) -> None:
+        self._make = make
+        self._leave = leave
+        self.store = make()
+
+    async def leave(self) -> None:
+        """The process ends without letting go of its shards."""
+        await self._leave(self.store)
+        self.store = self._make()
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Kept]:
+    if request.param == "memory":
+        memory = MemoryStore(4, most_refusals=REFUSALS_KEPT)
+
+        async def crash(_: Store) -> None:
+            memory.crash()
+
+        kept = Kept(lambda: memory, crash)
+    else:
+        settings = StoreSettings(shards=4, refusals_per_shard=REFUSALS_KEPT)
+        kept = Kept(lambda: SqliteStore(tmp_path, settings), lambda store: store.close())
+    yield kept
+    asyncio.run(kept.store.close())
+
+
+def scenario(test: Callable[..., Awaitable[None]]) -> Callable[[Kept], None]:
+    """Run a test that wants the shard 0, its epoch and the store it lies in."""
+
+    def run(kept: Kept) -> None:
+        async def begin() -> None:
+            shard = await kept.store.open_shard(0)
+            facts = await shard.claim()
+            names = test.__code__.co_varnames[: test.__code__.co_argcount]  # type: ignore[attr-defined]
+            given: dict[str, Any] = {"kept": kept, "shard": shard, "epoch": facts.epoch}
+            await test(**{name: given[name] for name in names})
+
+        asyncio.run(begin())
+
+    run.__name__, run.__doc__ = test.__name__, test.__doc__  # type: ignore[attr-defined]
+    return run
+
+
+def with_site(**parts: Any) -> Batch:
+    return Batch(sites={1: a_site()}, **parts)
+
+
+async def ids_queued(shard: ShardStore, site: int = 1, band: int = 1) -> list[int]:
+    return [page.id for page in await shard.queue(site, band, 0, 1000)]
+
+
+async def every_key(shard: ShardStore) -> list[bytes]:
+    portions = shard.keys()
+    return [key async for portion in portions for key in portion]
+
+
+# Ownership
+
+
+def test_a_new_shard_is_empty_and_clean(kept: Kept) -> None:
+    async def run() -> None:
+        assert await kept.store.existing_shards() == []
+        shard = await kept.store.open_shard(3)
+        facts = await shard.claim()
+        assert (facts.shard, facts.epoch, facts.crashed, facts.pages, facts.pending) == (3, 1, False, 0, 0)
+        assert (facts.next_id, facts.next_seq, facts.next_site_id, facts.next_parcel) == (1, 1, 1, 1)
+        assert facts.archive_end is None
+        assert await kept.store.existing_shards() == [3]
+
+    asyncio.run(run())
+
+
+@scenario
+async def test_an_older_epoch_cannot_write(shard: ShardStore, epoch: int) -> None:
+    newer = (await shard.claim()).epoch
+    assert newer == epoch + 1
+    with pytest.raises(LeaseLost):
+        await shard.commit(epoch, with_site(new_pages=[a_page(1)]))
+    assert await every_key(shard) == []
+    await shard.commit(newer, with_site(new_pages=[a_page(1)]))
+    assert await every_key(shard) == [a_page(1).key]
+
+
+@scenario
+async def test_after_release_nothing_is_written(shard: ShardStore, epoch: int) -> None:
+    await shard.release(epoch)
+    with pytest.raises(LeaseLost):
+        await shard.commit(epoch, with_site())
+    assert (await shard.claim()).crashed is False
+
+
+@scenario
+async def test_release_by_a_former_owner_changes_nothing(shard: ShardStore, epoch: int) -> None:
+    await shard.claim()
+    await shard.release(epoch)
+    assert (await shard.claim()).crashed is True
+
+
+@scenario
+async def test_a_crash_is_noticed_and_a_farewell_is_not_one(
+    kept: Kept, shard: ShardStore, epoch: int
+) -> None:
+    await shard.commit(
+        epoch, with_site(new_pages=[a_page(5, seq=9)], archive_end=ArchiveEnd("a.warc.gz", 77))
+    )
+    await kept.leave()
+    again = await kept.store.open_shard(0)
+    facts = await again.claim()
+    assert facts.crashed is True
+    assert (facts.next_id, facts.next_seq, facts.next_site_id) == (6, 10, 2)
+    assert (facts.pages, facts.pending) == (1, 1)
+    assert facts.archive_end == ArchiveEnd("a.warc.gz", 77)
+    assert await ids_queued(again) == [5]
+    await again.release(facts.epoch)
+    await kept.leave()
+    assert (await (await kept.store.open_shard(0)).claim()).crashed is False
+
+
+# Pages and the queue
+
+
+@scenario
+async def test_new_pages_are_known_queued_and_counted(shard: ShardStore, epoch: int) -> None:
+    pages = [a_page(1, band=1), a_page(2, band=0), a_page(3, band=1)]
+    await shard.commit(epoch, with_site(new_pages=pages))
+    unknown = a_page(4).key
+    assert await shard.known([page.key for page in pages] + [unknown]) == {page.key for page in pages}
+    assert await every_key(shard) == sorted(page.key for page in pages)
+    assert await ids_queued(shard, band=0) == [2]
+    assert await ids_queued(shard, band=1) == [1, 3]
+    first = (await shard.queue(1, 1, 0, 1))[0]
+    assert (first.key, first.url, first.depth, first.seq, first.visits) == (pages[0].key, url_of(1), 2, 1, 0)
+    site = await shard.site(1)
+    assert site is not None
+    assert (site.pages, site.pending, site.band) == (3, 3, 0)
+
+
+@scenario
+async def test_a_known_key_makes_no_second_page(shard: ShardStore, epoch: int) -> None:
+    await shard.commit(epoch, with_site(new_pages=[a_page(1)]))
+    twin = a_page(1)._replace(id=7, seq=7)
+    fresh = a_page(2)
+    await shard.commit(epoch, with_site(new_pages=[twin, fresh, fresh._replace(id=8, seq=8)]))
+    assert await ids_queued(shard) == [1, 2]
+    site = await shard.site(1)
+    assert site is not None
+    assert (site.pages, site.pending) == (2, 2)
+    facts = await shard.claim()
+    assert (facts.next_id, facts.next_seq) == (9, 9)
+
+
+@scenario
+async def test_the_queue_is_read_in_windows_by_seq(shard: ShardStore, epoch: int) -> None:
+    pages = [a_page(number, seq=100 - number) for number in range(1, 11)]
+    await shard.commit(epoch, with_site(new_pages=pages))
+    window = await shard.queue(1, 1, 0, 4)
+    assert [page.seq for page in window] == [90, 91, 92, 93]
+    assert [page.seq for page in await shard.queue(1, 1, 93, 100)] == [94, 95, 96, 97, 98, 99]
+    assert await shard.queue(1, 0, 0, 4) == []
+    assert await shard.queue(2, 1, 0, 4) == []
+
+
+@scenario
+async def test_a_visit_leaves_the_queue_and_gets_a_due_time(shard: ShardStore, epoch: int) -> None:
+    page = a_page(1)
+    visit = a_visit(page, due_us=NOON_US + HOUR_US, version=a_version(), tries=0)
+    await shard.commit(epoch, with_site(new_pages=[page, a_page(2)], visited=[visit]))
+    assert await ids_queued(shard) == [2]
+    assert await shard.next_due() == NOON_US + HOUR_US
+    assert await shard.due(NOON_US, 10) == []
+    (due,) = await shard.due(NOON_US + HOUR_US, 10)
+    assert (due.id, due.visits, due.version, due.etag, due.interval_s) == (1, 1, 1, '"v1"', 3600)
+    assert due.digest == a_version().digest
+    site = await shard.site(1)
+    assert site is not None
+    assert (site.pages, site.pending) == (2, 1)
+
+
+@scenario
+async def test_due_pages_come_earliest_first(shard: ShardStore, epoch: int) -> None:
+    pages = [a_page(number) for number in range(1, 6)]
+    times = {1: 50, 2: 10, 3: 30, 4: 99, 5: None}
+    await shard.commit(
+        epoch, with_site(new_pages=pages, visited=[a_visit(page, due_us=times[page.id]) for page in pages])
+    )
+    assert [page.id for page in await shard.due(50, 10)] == [2, 3, 1]
+    assert [page.id for page in await shard.due(50, 2)] == [2, 3]
+    assert await shard.next_due() == 10
+
+
+@scenario
+async def test_a_requeued_page_is_queued_and_not_due(shard: ShardStore, epoch: int) -> None:
+    page = a_page(1)
+    await shard.commit(epoch, with_site(new_pages=[page], visited=[a_visit(page, due_us=5, tries=2)]))
+    await shard.commit(epoch, Batch(requeued=[Requeued(1, 1, 0, 20)]))
+    assert await shard.next_due() is None
+    (queued,) = await shard.queue(1, 0, 0, 10)
+    assert (queued.id, queued.band, queued.seq, queued.tries, queued.visits) == (1, 0, 20, 2, 1)
+    site = await shard.site(1)
+    assert site is not None
+    assert (site.pages, site.pending, site.band) == (1, 1, 0)
+    assert (await shard.claim()).next_seq == 21
+
+
+@scenario
+async def test_a_queued_page_is_not_queued_twice(shard: ShardStore, epoch: int) -> None:
+    await shard.commit(epoch, with_site(new_pages=[a_page(1)]))
+    await shard.commit(epoch, Batch(requeued=[Requeued(1, 1, 0, 20)]))
+    assert await ids_queued(shard, band=0) == []
+    assert await ids_queued(shard, band=1) == [1]
+    site = await shard.site(1)
+    assert site is not None
+    assert site.pending == 1
+
+
+@scenario
+async def test_requeue_and_visit_in_one_batch_in_either_order(shard: ShardStore, epoch: int) -> None:
+    page = a_page(1)
+    await shard.commit(epoch, with_site(new_pages=[page], visited=[a_visit(page, due_us=5)]))
+    again = a_visit(page, due_us=77, seq=20)
+    await shard.commit(epoch, Batch(requeued=[Requeued(1, 1, 1, 20)], visited=[again]))
+    assert await ids_queued(shard) == []
+    assert await shard.next_due() == 77
+    await shard.commit(epoch, Batch(requeued=[Requeued(1, 1, 1, 30)]))
+    third = a_visit(page, due_us=88, seq=30)
+    await shard.commit(epoch, Batch(visited=[third], requeued=[Requeued(1, 1, 1, 40)]))
+    assert [queued.seq for queued in await shard.queue(1, 1, 0, 10)] == [40]
+    assert await shard.next_due() is None
+
+
+@scenario
+async def test_validators_are_kept_over_a_failure_and_replaced_as_a_pair(
+    shard: ShardStore, epoch: int
+) -> None:
+    page = a_page(1)
+    visits = [
+        a_visit(page, version=a_version(etag='"v1"')),
+        a_visit(page, seq=0, outcome=Outcome.ERROR, reason=Reason.TIMEOUT, due_us=1, tries=1),
+    ]
+    await shard.commit(epoch, with_site(new_pages=[page], visited=visits))
+    (due,) = await shard.due(1, 1)
+    assert (due.etag, due.last_modified, due.tries, due.visits) == ('"v1"', None, 1, 2)
+    confirmed = a_visit(page, seq=0, outcome=Outcome.UNCHANGED, last_modified="Mon", due_us=2)
+    await shard.commit(epoch, Batch(visited=[confirmed]))
+    (due,) = await shard.due(2, 1)
+    assert (due.etag, due.last_modified, due.version) == (None, "Mon", 1)
+
+
+@scenario
+async def test_where_a_page_moved_to(shard: ShardStore, epoch: int) -> None:
+    page = a_page(1)
+    await shard.commit(epoch, with_site(new_pages=[page]))
+    assert await shard.moved_to(page.key) is None
+    await shard.commit(
+        epoch, Batch(visited=[a_visit(page, reason=Reason.MOVED, moved_to="https://t.example/")])
+    )
+    assert await shard.moved_to(page.key) == "https://t.example/"
+    assert await shard.moved_to(a_page(2).key) is None
+
+
+# Sites
+
+
+@scenario
+async def test_a_site_is_found_by_name_and_number_with_its_robots(shard: ShardStore, epoch: int) -> None:
+    site = a_site()._replace(robots=a_robots_record(), closed_reason="429", strain=2.5, pages=99, pending=99)
+    await shard.commit(epoch, Batch(sites={1: site}))
+    stored = await shard.site(1)
+    assert stored == site._replace(pages=0, pending=0)
+    assert await shard.sites_named([site.name, "https://none.example"]) == {site.name: stored}
+    assert await shard.site(2) is None
+
+
+@scenario
+async def test_a_site_is_replaced_and_its_counts_are_not(shard: ShardStore, epoch: int) -> None:
+    first = a_site()._replace(robots=a_robots_record())
+    await shard.commit(epoch, Batch(sites={1: first}, new_pages=[a_page(1)]))
+    newer = a_robots_record()._replace(expires_us=NOON_US + 9 * HOUR_US, body=b"")
+    changed = first._replace(open_us=NOON_US + 5, failures=2, requests=7, wire_bytes=8, robots=newer)
+    await shard.commit(epoch, Batch(sites={1: changed}))
+    assert await shard.site(1) == changed._replace(pages=1, pending=1, band=1)
+    await shard.commit(epoch, Batch(sites={1: changed._replace(robots=None)}))
+    stored = await shard.site(1)
+    assert stored is not None
+    assert stored.robots is None
+
+
+@scenario
+async def test_waiting_sites_are_paged_by_their_most_urgent_band(shard: ShardStore, epoch: int) -> None:
+    sites = {number: a_site(number) for number in range(1, 7)}
+    pages = [a_page(number, site=number, band=number % 2) for number in range(1, 6)]
+    pages.append(a_page(7, site=1, band=0))
+    await shard.commit(epoch, Batch(sites=sites, new_pages=pages))
+    assert [site.id for site in await shard.waiting_sites(0, 0, 10)] == [1, 2, 4]
+    assert [site.id for site in await shard.waiting_sites(0, 1, 1)] == [2]
+    assert [site.id for site in await shard.waiting_sites(1, 0, 10)] == [3, 5]
+    await shard.commit(epoch, Batch(visited=[a_visit(pages[-1]), a_visit(pages[1])]))
+    assert [site.id for site in await shard.waiting_sites(0, 0, 10)] == [4]
+    assert [site.id for site in await shard.waiting_sites(1, 0, 10)] == [1, 3, 5]
+
+
+# Content
+
+
+@scenario
+async def test_the_first_holder_of_some_content_is_its_original(shard: ShardStore, epoch: int) -> None:
+    one, two = a_page(1), a_page(2)
+    first = a_visit(one, at_us=NOON_US + 1, version=a_version(body=b"same"))
+    second = a_visit(two, at_us=NOON_US + 2, version=a_version(body=b"same"), duplicate_of=1)
+    await shard.commit(epoch, with_site(new_pages=[one, two], visited=[first]))
+    await shard.commit(epoch, Batch(visited=[second]))
+    digest = a_version(body=b"same").digest
+    found = await shard.originals([digest, b"0" * 16])
+    assert set(found) == {digest}
+    original = found[digest]
+    assert (original.page_id, original.url, original.at_us) == (1, one.url, NOON_US + 1)
+    assert (original.file, original.offset, original.length) == ("s00.warc.gz", 100, 100)
+    assert original.payload_sha1 == a_version(body=b"same").payload_sha1
+
+
+@scenario
+async def test_the_newest_version_of_a_page(shard: ShardStore, epoch: int) -> None:
+    page = a_page(1)
+    await shard.commit(epoch, with_site(new_pages=[page]))
+    assert await shard.version_original(1) is None
+    visits = [a_visit(page, version=a_version(1)), a_visit(page, seq=0, version=a_version(2, body=b"two"))]
+    await shard.commit(epoch, Batch(visited=visits))
+    newest = await shard.version_original(1)
+    assert newest is not None
+    assert (newest.offset, newest.record_id) == (200, a_version(2, body=b"two").record_id)
+    assert await shard.version_original(5) is None
+
+
+# Refusals
+
+
+@scenario
+async def test_refusals_are_remembered_once_up_to_the_limit(shard: ShardStore, epoch: int) -> None:
+    refusals = sorted(a_refusal(number) for number in range(1, 5))
+    await shard.commit(epoch, Batch(refusals=[*refusals, refusals[0]]))
+    assert await shard.refusals(b"", 10) == refusals[:REFUSALS_KEPT]
+    assert await shard.refusals(refusals[0].key, 1) == [refusals[1]]
+    assert await shard.known([refusal.key for refusal in refusals]) == set()
+    again = refusals[0]._replace(at_us=NOON_US + 1)
+    changed = refusals[1]._replace(reason=Reason.EXCLUDED, detail="by /p/")
+    await shard.commit(epoch, Batch(refusals=[again, changed]))
+    assert await shard.refusals(b"", 10) == [refusals[0], changed, refusals[2]]
+
+
+@scenario
+async def test_a_page_is_no_refusal(shard: ShardStore, epoch: int) -> None:
+    refused, page = a_page(1), a_page(2)
+    refusals = [a_refusal(9)._replace(key=refused.key, url=refused.url), a_refusal(9)]
+    await shard.commit(epoch, with_site(new_pages=[page], refusals=refusals))
+    await shard.commit(epoch, with_site(new_pages=[refused]))
+    assert await shard.refusals(b"", 10) == [a_refusal(9)]
+    await shard.commit(epoch, Batch(refusals=[a_refusal(9)._replace(key=page.key, url=page.url)]))
+    assert await shard.refusals(b"", 10) == [a_refusal(9)]
+    assert await shard.known([refused.key, page.key]) == {refused.key, page.key}
+
+
+# Parcels
+
+
+@scenario
+async def test_parcels_wait_until_they_are_delivered(shard: ShardStore, epoch: int) -> None:
+    parcels = [Parcel(2, 0, 3, b"two"), Parcel(1, 0, 2, b"one")]
+    await shard.commit(epoch, Batch(sent=parcels))
+    await shard.commit(epoch, Batch(sent=parcels))
+    assert await shard.parcels() == sorted(parcels)
+    await shard.commit(epoch, Batch(delivered=[2, 99]))
+    assert await shard.parcels() == [parcels[1]]
+    assert (await shard.claim()).next_parcel == 3
+
+
+@scenario
+async def test_marks_of_taken_parcels_only_grow(shard: ShardStore, epoch: int) -> None:
+    assert await shard.taken() == {}
+    await shard.commit(epoch, Batch(taken={1: 5, 2: 1}))
+    await shard.commit(epoch, Batch(taken={1: 3, 2: 4}))
+    assert await shard.taken() == {1: 5, 2: 4}
+
+
+# All or nothing
+
+
+@scenario
+async def test_a_batch_that_fails_leaves_nothing(kept: Kept, shard: ShardStore, epoch: int) -> None:
+    batch = with_site(
+        new_pages=[a_page(1)],
+        refusals=[a_refusal(1)],
+        sent=[Parcel(1, 0, 1, b"")],
+        visited=[a_visit(a_page(404))],
+    )
+    with pytest.raises(BugFound, match="404"):
+        await shard.commit(epoch, batch)
+    assert await every_key(shard) == []
+    assert await shard.site(1) is None
+    assert await shard.refusals(b"", 10) == []
+    assert await shard.parcels() == []
+    await kept.leave()
+    assert (await (await kept.store.open_shard(0)).claim()).next_id == 1
+
+
+@scenario
+async def test_pages_need_their_site(shard: ShardStore, epoch: int) -> None:
+    with pytest.raises(BugFound, match="site"):
+        await shard.commit(epoch, Batch(new_pages=[a_page(1)]))
+    assert await every_key(shard) == []
+
+
+@scenario
+async def test_a_version_is_not_stored_twice(shard: ShardStore, epoch: int) -> None:
+    page = a_page(1)
+    await shard.commit(epoch, with_site(new_pages=[page], visited=[a_visit(page, version=a_version())]))
+    with pytest.raises(BugFound):
+        await shard.commit(epoch, Batch(visited=[a_visit(page, version=a_version())]))
+
+
+@scenario
+async def test_a_number_is_not_given_to_two_pages(shard: ShardStore, epoch: int) -> None:
+    await shard.commit(epoch, with_site(new_pages=[a_page(1)]))
+    with pytest.raises(BugFound):
+        await shard.commit(epoch, with_site(new_pages=[a_page(2)._replace(id=1)]))
+    assert await ids_queued(shard) == [1]

@@ -1,0 +1,178 @@
+"""The command as a user runs it: real processes, a real web on loopback, real signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evercrawl.cli.summary import SUMMARY_FIELDS
+from evercrawl.demo_web import HOSTS, NEWS, SHIPS, DemoWeb, Reply, serving
+
+HOST = HOSTS[0]
+HOSTILE_TITLE = "\x1b[2Jevil \u202eeltit"
+HARBOUR_PAGES = 1 + len(SHIPS) + NEWS + 1
+"""The front page, ships, news and the logbook: what a complete crawl of the first site stores."""
+DEADLINE_S = 60
+
+
+class Place:
+    """A folder, a web, and the command that crawls the one from the other."""
+
+    def __init__(self, folder: Path, web: DemoWeb, port: int) -> None:
+        self.folder = folder
+        self.web = web
+        self.port = port
+        self.site = f"http://{HOST}:{port}"
+        keep = {name: value for name, value in os.environ.items() if not name.startswith("EVERCRAWL_")}
+        home = {"XDG_CONFIG_HOME": str(folder / "config"), "XDG_STATE_HOME": str(folder / "state")}
+        self.env = keep | home | {"EVERCRAWL_CONTACT": "test@example.org"}
+        self.flags = ["--pace", "own", "--allow-private", "--resolve", f"{HOST}:{port}:127.0.0.1"]
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "evercrawl", "-C", "site.evercrawl", *arguments]
+        return subprocess.Popen(
+            command, cwd=self.folder, env=self.env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+
+    def call(self, *arguments: str, code: int = 0) -> str:
+        process = self.start(*arguments)
+        out, err = process.communicate(timeout=DEADLINE_S)
+        assert process.returncode == code, f"{arguments}: {process.returncode}\n{out}\n{err}"
+        assert "Traceback" not in err
+        return out
+
+    def crawl(self, *arguments: str, code: int = 0) -> dict[str, Any]:
+        out = self.call("crawl", *arguments, *self.flags, "--json", code=code)
+        found: dict[str, Any] = json.loads(out.splitlines()[-1])
+        return found
+
+    def why(self, path: str, code: int = 0) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.call("why", self.site + path, "--json", code=code))
+        return found
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    web = DemoWeb()
+    with serving(web) as port:
+        yield Place(tmp_path, web, port)
+
+
+def test_a_crawl_its_update_and_every_way_to_look_at_it(place: Place) -> None:
+    first = place.crawl(place.site + "/")
+    assert set(SUMMARY_FIELDS) <= set(first)
+    assert first["new"] == HARBOUR_PAGES
+    assert first["errors"] == 1
+    assert list((place.folder / "site.evercrawl").rglob("*.warc.gz"))
+
+    refused = place.why("/private/ledger")
+    assert (refused["outcome"], refused["reason"], refused["visits"]) == ("rejected", "robots", 0)
+    assert "line 2" in refused["detail"]
+    assert place.why("/lost")["reason"] == "not_found"
+    assert place.why("/ships/old-name")["reason"] == "moved"
+    assert place.why("/never-heard-of", code=1)["known"] is False
+
+    skipped = [json.loads(line) for line in place.call("skipped", "--json").splitlines()]
+    reasons = {row["url"]: row["reason"] for row in skipped}
+    assert reasons[place.site + "/private/ledger"] == "robots"
+    assert reasons["https://elsewhere.example/"] == "out_of_scope"
+    assert reasons[place.site + "/pier.jpg"] == "file_type"
+    assert all({"url", "reason", "detail", "parent"} <= set(row) for row in skipped)
+
+    status = json.loads(place.call("status", "--json"))
+    assert status["schema"] == "evercrawl.status/1"
+    assert status["requests"] == first["requests"]
+    assert status["by_reason"]["new"] == first["new"]
+    assert "reason" in place.call("status")
+
+    again = place.crawl()
+    assert again["requests"] == 0
+    assert again["not_needed"] >= first["new"]
+
+    place.web.change()
+    update = place.crawl("--refresh")
+    assert (update["changed"], update["new"]) == (3, 1)
+    assert update["not_modified"] >= 15
+    assert place.why("/news/2")["reason"] == "gone"
+
+
+def test_crawled_text_is_harmless_on_the_way_out(place: Place) -> None:
+    body = (
+        f"<title>{HOSTILE_TITLE}</title><main><p>{HOSTILE_TITLE}</p></main><a href='/x'>{HOSTILE_TITLE}</a>"
+    )
+    place.web.replies[HOST, "/"] = Reply(200, body)
+    place.crawl(place.site + "/", "--scope", "list")
+    for form in ("text", "links", "headers"):
+        shown = place.call("show", place.site + "/", form)
+        assert "\x1b" not in shown
+        assert "\u202e" not in shown
+    assert json.loads(place.call("show", place.site + "/", "--json"))["title"].startswith("evil") is False
+    assert place.call("show", place.site + "/", "html") == body
+
+
+def test_the_exit_code_says_how_it_ended(place: Place, tmp_path: Path) -> None:
+    assert place.crawl(place.site + "/", "--max-pages", "3", code=7)["fetched"] <= 5
+    assert place.crawl("--max-pages", "none")["new"] > 10
+
+
+def test_doctor_reads_robots_as_a_crawl_does(place: Place) -> None:
+    place.crawl(place.site + "/", "--scope", "list")
+    flags = [*place.flags[2:], "--json"]
+    place.web.replies[HOST, "/robots.txt"] = Reply(
+        200, "User-agent: *\nCrawl-delay: 2\nDisallow: /private/\nSitemap: /map.xml\n", "text/plain"
+    )
+    checks = json.loads(place.call("doctor", place.site + "/private/x", *flags, code=1))["checks"]
+    found = {check["name"]: check for check in checks}
+    assert (found["url"]["verdict"], found["url"]["detail"]) == ("fail", "forbidden by line 3")
+    assert "2 s" in found["gap"]["detail"]
+    assert found["sitemap"]["detail"] == place.site + "/map.xml"
+    place.call("doctor", place.site + "/", *flags)
+    place.web.replies[HOST, "/robots.txt"] = Reply(503, "", "text/plain")
+    assert "nothing may be asked" in place.call("doctor", place.site + "/", *flags, code=1)
+
+
+def test_robots_that_forbids_everything_is_an_exit_code_of_its_own(place: Place) -> None:
+    place.web.replies[HOST, "/robots.txt"] = Reply(200, "User-agent: *\nDisallow: /\n", "text/plain")
+    assert place.crawl(place.site + "/", code=6)["fetched"] == 0
+
+
+def test_a_site_that_cannot_be_reached_is_an_exit_code_of_its_own(place: Place) -> None:
+    place.env["EVERCRAWL_CRAWL__PATIENCE"] = "0"
+    flags = ["--allow-private", "--resolve", f"{HOST}:1081:127.0.0.1", "--json"]
+    place.call("crawl", f"http://{HOST}:1081/", *flags, code=4)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_stops_safely_and_the_next_call_goes_on(place: Place, number: int, code: int) -> None:
+    process = place.start("crawl", place.site + "/", *place.flags, "--gap", "0.5", "--json")
+    _wait_for(place.folder / "site.evercrawl" / "archive")
+    process.send_signal(signal.SIGUSR1)
+    with_other = place.start("crawl", *place.flags)
+    assert "in use by process" in with_other.communicate(timeout=DEADLINE_S)[1]
+    assert with_other.returncode == 5
+    process.send_signal(number)
+    out, err = process.communicate(timeout=DEADLINE_S)
+    assert process.returncode == code, err
+    assert "pages · " in err
+    assert "stopping" in err
+    assert "resume" in err
+    before = json.loads(out)["new"]
+    assert before < HARBOUR_PAGES
+    assert place.crawl()["new"] + before == HARBOUR_PAGES
+
+
+def _wait_for(path: Path) -> None:
+    for _ in range(DEADLINE_S * 20):
+        if path.is_dir() and any(path.iterdir()):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{path} did not appear")

@@ -1,0 +1,35 @@
+"""`make demo` tells its story to the end, quickly and without the internet."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+MOST_SECONDS = 20
+
+
+@pytest.mark.timeout(90)
+def test_the_demo_shows_what_happened() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "evercrawl.demo"],
+        env=os.environ | {"EVERCRAWL_PACE__GAP": "1h", "COLUMNS": "120"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    story = done.stdout
+    assert done.returncode == 0, story
+    assert "defect" not in story
+    assert "Traceback" not in story
+    for part in (
+        "robots.txt forbids it", "no such page (404)", "redirects to", "was cut off at the limit",
+        "already stored under another URL", "changed 3", "new 1 ", "the page is gone", ".warc.gz",
+    ):  # fmt: skip
+        assert part in story, f"{part!r} is missing in:\n{story}"
+    took = re.search(r"The demo took ([\d.]+) s", story)
+    assert took is not None
+    assert float(took[1]) < MOST_SECONDS

@@ -1,0 +1,166 @@
+"""Names, against a name server of our own on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from evercrawl.adapters.http.dns import Resolver
+from evercrawl.adapters.http.failure import FetchFailed
+from evercrawl.errors import ConfigError
+from evercrawl.model.fetch import Fault, Fetched
+from evercrawl.model.settings import DnsSettings, HttpSettings
+from tests.e2e.dns_server import NameServer, name_server
+from tests.e2e.fetching import fetch, run
+from tests.e2e.hostile.servers import serving
+
+
+class HandClock:
+    """Seconds that pass when the test says so."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+def resolver(server: NameServer, clock: HandClock | None = None, **dns: object) -> Resolver:
+    settings = DnsSettings(servers=(server.address,), **dns)  # type: ignore[arg-type]
+    return Resolver(settings, HttpSettings(), clock=clock or HandClock())
+
+
+def test_a_name_is_looked_up_once_for_everybody_and_kept() -> None:
+    async def job() -> None:
+        async with name_server({"site.test": [["203.0.113.5", "2606:4700::1", "203.0.113.6"]]}) as server:
+            names = resolver(server)
+            found = await asyncio.gather(*[names.addresses("Site.test.", 80) for _ in range(20)])
+            assert len(set(found)) == 1
+            assert set(found[0][:2]) == {"203.0.113.5", "203.0.113.6"}
+            assert found[0][2:] == ("2606:4700::1",)
+            await names.addresses("site.test", 443)
+            assert server.asked == {"site.test": 1}
+            await names.close()
+
+    run(job())
+
+
+def test_a_name_that_changes_sides_is_refused_at_the_next_look_up() -> None:
+    async def job() -> None:
+        async with name_server({"site.test": [["203.0.113.5"], ["127.0.0.1"]]}, ttl=0) as server:
+            clock = HandClock()
+            names = resolver(server, clock)
+            assert await names.addresses("site.test", 80) == ("203.0.113.5",)
+            clock.seconds = 59.0
+            assert await names.addresses("site.test", 80) == ("203.0.113.5",)
+            clock.seconds = 61.0
+            with pytest.raises(FetchFailed) as caught:
+                await names.addresses("site.test", 80)
+            assert caught.value.fault is Fault.PRIVATE_ADDRESS
+            assert "127.0.0.1 is a loopback address" in caught.value.detail
+            await names.close()
+
+    run(job())
+
+
+def test_a_private_address_in_a_set_is_left_out() -> None:
+    async def job() -> None:
+        async with name_server({"site.test": [["10.0.0.1", "203.0.113.5", "fd00::1"]]}) as server:
+            names = resolver(server)
+            assert await names.addresses("site.test", 80) == ("203.0.113.5",)
+            await names.close()
+
+    run(job())
+
+
+def test_failures_are_remembered_for_a_while() -> None:
+    async def job() -> None:
+        async with name_server({"empty.test": [[]]}, silent=frozenset({"silent.test"})) as server:
+            clock = HandClock()
+            names = resolver(server, clock, timeout=timedelta(seconds=0.3), tries=1)
+            for name in ("nowhere.test", "empty.test", "silent.test"):
+                for _ in range(2):
+                    with pytest.raises(FetchFailed) as caught:
+                        await names.addresses(name, 80)
+                    assert caught.value.fault is Fault.DNS
+                    assert name in caught.value.detail
+            asked = dict(server.asked)
+            assert set(asked) == {"nowhere.test", "empty.test", "silent.test"}
+            clock.seconds = 6.0
+            with pytest.raises(FetchFailed):
+                await names.addresses("silent.test", 80)
+            assert server.asked["silent.test"] > asked["silent.test"]
+            assert server.asked["nowhere.test"] == asked["nowhere.test"]
+            await names.close()
+
+    run(job())
+
+
+def test_the_cache_is_bounded() -> None:
+    async def job() -> None:
+        answers = {f"s{number}.test": [["203.0.113.5"]] for number in range(5)}
+        async with name_server(answers, ttl=0) as server:
+            names = resolver(server, cache_entries=3)
+            for name in [*answers, "s0.test", "s4.test"]:
+                await names.addresses(name, 80)
+            assert server.asked["s0.test"] == 2
+            assert server.asked["s4.test"] == 1
+            await names.close()
+
+    run(job())
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "a.localhost", "LOCALHOST.", "127.0.0.1", "[::1]", "[::ffff:7f00:1]"]
+)
+def test_this_machine_is_refused_without_a_look_up(host: str) -> None:
+    async def job() -> None:
+        async with name_server({}) as server:
+            with pytest.raises(FetchFailed) as caught:
+                await resolver(server).addresses(host, 80)
+            assert caught.value.fault is Fault.PRIVATE_ADDRESS
+            assert server.asked == {}
+
+    run(job())
+
+
+def test_overrides_count_for_their_port_alone_and_are_guarded() -> None:
+    async def job() -> None:
+        override = ("a.test:80:203.0.113.9", "a.test:81:10.0.0.1", "[::2]:80:203.0.113.9")
+        names = Resolver(DnsSettings(), HttpSettings(resolve=override))
+        assert await names.addresses("a.test", 80) == ("203.0.113.9",)
+        assert await names.addresses("[::2]", 80) == ("203.0.113.9",)
+        with pytest.raises(FetchFailed) as caught:
+            await names.addresses("a.test", 81)
+        assert caught.value.fault is Fault.PRIVATE_ADDRESS
+
+    run(job())
+
+
+@pytest.mark.parametrize(
+    "entry", ["a.test", "a.test:80", "a.test:80:b.test", "a.test:x:127.0.0.1", ":80:127.0.0.1"]
+)
+def test_an_override_that_cannot_be_read_is_the_operators_error(entry: str) -> None:
+    with pytest.raises(ConfigError, match=r"http\.resolve"):
+        Resolver(DnsSettings(), HttpSettings(resolve=(entry,)))
+
+
+def test_name_servers_are_addresses_with_or_without_a_port() -> None:
+    Resolver(DnsSettings(servers=("127.0.0.1", "127.0.0.1:5353", "::1", "[::1]:5353")), HttpSettings())
+    for entry in ("ns.test", "127.0.0.1:x", "127.0.0.1:0", ""):
+        with pytest.raises(ConfigError, match=r"dns\.servers"):
+            Resolver(DnsSettings(servers=(entry,)), HttpSettings())
+
+
+def test_the_next_address_is_tried_where_the_first_is_dead() -> None:
+    async def job() -> None:
+        async with serving({"body": "ok"}, host="127.0.0.2") as server:
+            async with name_server({"site.test": [["127.0.0.3", "127.0.0.2"]]}) as names:
+                dns = DnsSettings(servers=(names.address,))
+                result = await fetch(f"http://site.test:{server.port}/", dns=dns)
+            assert isinstance(result, Fetched), result
+            assert result.exchange.ip == "127.0.0.2"
+
+    run(job())

@@ -1,0 +1,116 @@
+"""The whole engine in virtual time on a synthetic web with faults. A failure prints the seed that repeats it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from evercrawl.engine.crawl import Ended
+from evercrawl.model.settings import Settings
+from evercrawl.sim import CALM, SimWeb
+from evercrawl.sim.world import World, make_world
+
+SEED = 7
+MOST_PAGES = 40
+"""The synthetic web has calendars without an end."""
+
+
+def world_of(web: SimWeb, *, shards: int = 4, patience_h: float = 0.5) -> World:
+    settings = Settings()
+    crawl = replace(settings.crawl, patience=timedelta(hours=patience_h))
+    scope = replace(settings.scope, pages_per_site=MOST_PAGES)
+    return make_world(web, settings=replace(settings, crawl=crawl, scope=scope), shards=shards)
+
+
+def visited_urls(web: SimWeb) -> set[str]:
+    return {asked.site + asked.path for asked in web.record.asked if not asked.path == "/robots.txt"}
+
+
+@pytest.mark.slow
+def test_a_thousand_sites_with_faults_are_treated_politely():
+    web = SimWeb(SEED, sites=1000, pages_per_site=12)
+    world_of(web, shards=16).crawl()
+    assert len(web.record.asked) > 10_000
+    assert web.violations() == [], f"seed {SEED}"
+
+
+def test_politeness_holds_across_crashes():
+    web = SimWeb(SEED, sites=30, pages_per_site=20)
+    world = world_of(web)
+    for crash in range(12):
+        world.crawl(crash_after=timedelta(seconds=3.3 + 1.7 * crash))
+    world.crawl()
+    assert web.violations() == [], f"seed {SEED}"
+
+
+def test_a_crash_loses_nothing_and_archives_nothing_twice():
+    def pages_of(world: World) -> set[str]:
+        return {entry.url for archive in world.archives.values() for entry in archive.entries}
+
+    calm, rough = (world_of(SimWeb(SEED, sites=8, pages_per_site=25, faults=CALM)) for _ in range(2))
+    calm.crawl()
+    for crash in range(10):
+        rough.crawl(crash_after=timedelta(seconds=2.1 + 2.9 * crash))
+    rough.crawl()
+    assert pages_of(rough) == pages_of(calm), f"seed {SEED}"
+    for archive in rough.archives.values():
+        counts = Counter(entry.url for entry in archive.entries if not entry.url.endswith("/robots.txt"))
+        assert max(counts.values(), default=0) <= 1
+
+
+@pytest.mark.parametrize("shards", [1, 4, 16])
+def test_the_number_of_shards_changes_nothing_that_a_site_can_see(shards: int):
+    web = SimWeb(SEED, sites=12, pages_per_site=20, faults=CALM)
+    alone = SimWeb(SEED, sites=12, pages_per_site=20, faults=CALM)
+    world_of(web, shards=shards).crawl()
+    world_of(alone, shards=1).crawl()
+    assert visited_urls(web) == visited_urls(alone)
+    assert web.violations() == []
+
+
+def test_the_same_seed_gives_the_same_run_event_for_event():
+    logs = []
+    for _ in range(2):
+        web = SimWeb(SEED, sites=15, pages_per_site=15)
+        world_of(web).crawl()
+        logs.append(web.record.asked)
+    assert logs[0] == logs[1]
+
+
+def test_a_calm_web_is_crawled_to_its_end_and_not_again_until_due():
+    web = SimWeb(SEED, sites=5, pages_per_site=20, faults=CALM)
+    world = world_of(web)
+    assert world.crawl() is Ended.DONE
+    asked = len(web.record.asked)
+    assert world.crawl() is Ended.DONE
+    assert len(web.record.asked) == asked, "nothing is due an hour later"
+
+
+def test_refresh_visits_every_known_page_once():
+    web = SimWeb(SEED, sites=3, pages_per_site=15, faults=CALM)
+    world = world_of(web)
+    world.crawl()
+    first = Counter(asked.site + asked.path for asked in web.record.asked)
+    web.record.asked.clear()
+    world.crawl(refresh=True)
+    second = Counter(asked.site + asked.path for asked in web.record.asked)
+    assert max(second.values()) == 1
+    answered = {url for url, count in first.items() if count and not url.endswith("/robots.txt")}
+    assert len(answered - set(second)) <= len(answered) * 0.2, "all but pages that are gone"
+    assert web.violations() == []
+
+
+def test_sites_that_are_down_are_tried_later_and_then_left_alone():
+    faults = replace(CALM, refusing=1.0)
+    web = SimWeb(SEED, sites=3, pages_per_site=5, faults=faults)
+    world = world_of(web, patience_h=24 * 20)
+    world.crawl()
+    by_site = web.record.by_site()
+    assert by_site
+    for asked in by_site.values():
+        assert 3 <= len(asked) <= 40, "some tries over twenty days, not hundreds"
+        gaps = [later.sent - before.answered for before, later in zip(asked, asked[1:], strict=False)]
+        assert max(gaps) >= timedelta(hours=12)

@@ -1,0 +1,87 @@
+"""Which collection a crawl is about, and what of its flags stays."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from evercrawl.cli.commands.crawl import FLAG_KEYS, Plan, _given, _plan, command, seed_url
+from evercrawl.cli.session import Session
+from evercrawl.config.known import known_settings
+from evercrawl.errors import ConfigError
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
+    monkeypatch.chdir(tmp_path)
+    return Session(env={"XDG_CONFIG_HOME": str(tmp_path / "config")})
+
+
+def _planned(session: Session, *urls: str, **flags: object) -> Plan:
+    return _plan(session, urls, refresh=False, flags=_given(flags))
+
+
+def test_flags_name_settings_and_are_options() -> None:
+    assert set(FLAG_KEYS.values()) <= set(known_settings())
+    assert set(FLAG_KEYS) <= {param.name for param in command.params}
+
+
+@pytest.mark.parametrize(
+    ("typed", "url"),
+    [
+        ("example.org", "https://example.org/"),
+        ("HTTP://Example.org/a#b", "http://example.org/a"),
+        ("localhost:8000", "https://localhost:8000/"),
+    ],
+)
+def test_what_is_typed_becomes_a_url(typed: str, url: str) -> None:
+    assert seed_url(typed) == url
+
+
+@pytest.mark.parametrize("typed", ["", "ftp://example.org/", "https://", "javascript:alert(1)"])
+def test_what_cannot_be_crawled_is_refused(typed: str) -> None:
+    with pytest.raises(ConfigError, match="not a URL"):
+        seed_url(typed)
+
+
+def test_a_new_collection_remembers_seeds_and_scope_but_not_limits(session: Session, tmp_path: Path) -> None:
+    plan = _planned(
+        session, "https://example.org/", scope="domain", exclude=(r"\.pdf$",), max_pages="5", gap="2"
+    )
+    assert plan.is_new
+    assert plan.path == Path("example.org.evercrawl")
+    assert plan.configured.settings.crawl.max_pages == 5
+    assert plan.configured.settings.pace.gap == timedelta(seconds=2)
+    kept = session.configured(tmp_path / plan.path)
+    assert kept.settings.scope.seeds == ("https://example.org/",)
+    assert kept.settings.scope.kind == "domain"
+    assert kept.settings.scope.exclude == (r"\.pdf$",)
+    assert kept.origins["crawl.max_pages"] == kept.origins["pace.gap"] == "default"
+
+
+def test_the_same_command_without_a_url_finds_it_again(session: Session) -> None:
+    first = _planned(session, "https://example.org/")
+    again = _planned(session)
+    assert not again.is_new
+    assert again.path.resolve() == first.path.resolve()
+    assert again.configured.settings.scope.seeds == ("https://example.org/",)
+
+
+def test_another_site_gets_a_collection_of_its_own(session: Session) -> None:
+    _planned(session, "https://example.org/")
+    assert _planned(session, "https://example.net/").path == Path("example.net.evercrawl")
+
+
+def test_a_named_collection_takes_more_seeds(session: Session, tmp_path: Path) -> None:
+    session.directory = tmp_path / "both"
+    _planned(session, "https://example.org/", scope="list")
+    plan = _planned(session, "https://example.net/", "https://example.org/")
+    assert plan.configured.settings.scope.seeds == ("https://example.org/", "https://example.net/")
+    assert plan.configured.settings.scope.kind == "list"
+
+
+def test_concurrency_counts_for_own_hosts_too(session: Session) -> None:
+    own = _planned(session, "https://example.org/", pace="own", concurrency="16").configured.settings
+    assert (own.crawl.concurrency, own.pace.own_concurrency) == (16, 16)
