@@ -10,7 +10,7 @@ import pytest
 
 from evercrawl.engine.crawl import Ended
 from evercrawl.model.settings import Settings
-from evercrawl.sim import CALM, SimWeb
+from evercrawl.sim import CALM, Asked, SimWeb
 from evercrawl.sim.world import World, make_world
 
 SEED = 7
@@ -43,7 +43,12 @@ def test_politeness_holds_across_crashes():
     for crash in range(12):
         world.crawl(crash_after=timedelta(seconds=3.3 + 1.7 * crash))
     world.crawl()
-    assert web.violations() == [], f"seed {SEED}"
+    assert web.violations(promise_across_crashes) == [], f"seed {SEED}"
+
+
+def promise_across_crashes(before: Asked, delay: timedelta | None) -> timedelta:
+    """How long an answer took is forgotten when nobody was left to see its end; the rest is not."""
+    return max(timedelta(seconds=1), delay or timedelta(0))
 
 
 def test_a_crash_loses_nothing_and_archives_nothing_twice():
@@ -94,9 +99,9 @@ def test_refresh_visits_every_known_page_once():
     world = world_of(web)
     world.crawl()
     first = Counter(asked.site + asked.path for asked in web.record.asked)
-    web.record.asked.clear()
+    asked_before = len(web.record.asked)
     world.crawl(refresh=True)
-    second = Counter(asked.site + asked.path for asked in web.record.asked)
+    second = Counter(asked.site + asked.path for asked in web.record.asked[asked_before:])
     assert max(second.values()) == 1
     answered = {url for url, count in first.items() if count and not url.endswith("/robots.txt")}
     assert len(answered - set(second)) <= len(answered) * 0.2, "all but pages that are gone"
@@ -107,10 +112,12 @@ def test_sites_that_are_down_are_tried_later_and_then_left_alone():
     faults = replace(CALM, refusing=1.0)
     web = SimWeb(SEED, sites=3, pages_per_site=5, faults=faults)
     world = world_of(web, patience_h=24 * 20)
-    world.crawl()
+    limits = replace(world.settings.crawl, max_time=timedelta(days=20))
+    world.settings = replace(world.settings, crawl=limits)
+    assert world.crawl() is Ended.LIMIT
     by_site = web.record.by_site()
     assert by_site
     for asked in by_site.values():
-        assert 3 <= len(asked) <= 40, "some tries over twenty days, not hundreds"
+        assert 5 <= len(asked) <= 15, "some tries over twenty days, ever more seldom"
         gaps = [later.sent - before.answered for before, later in zip(asked, asked[1:], strict=False)]
-        assert max(gaps) >= timedelta(hours=12)
+        assert max(gaps) >= timedelta(days=3)

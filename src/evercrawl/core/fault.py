@@ -51,7 +51,7 @@ FAULT_RULES: dict[Fault, FaultRule] = {
 
 LONGEST_WAIT = timedelta(days=7)
 SITE_FAILURES_BEFORE_REST = 5
-"""Failures in a row after which a site is left alone for `SITE_REST`, then looked at again."""
+"""Failures in a row after which a site is left alone for `SITE_REST`, then looked at again, ever more seldom."""
 SITE_REST = timedelta(days=1)
 
 
@@ -64,7 +64,7 @@ def retry_wait(fault: Fault, *, tries: int) -> timedelta | None:
 
 
 def _doubled(wait: timedelta, times: int, *, longest: timedelta) -> timedelta:
-    return min(wait * float(1 << times), longest)
+    return min(wait * float(1 << min(times, 30)), longest)
 
 
 def site_wait(failed: Failed, *, failures: int, asked: timedelta | None) -> timedelta | None:
@@ -76,7 +76,8 @@ def site_wait(failed: Failed, *, failures: int, asked: timedelta | None) -> time
     if not rule.blames_site:
         return asked
     if failures >= SITE_FAILURES_BEFORE_REST:
-        return max(SITE_REST, asked or SITE_REST)
+        rest = _doubled(SITE_REST, failures - SITE_FAILURES_BEFORE_REST, longest=LONGEST_WAIT)
+        return max(rest, asked or rest)
     waited = _doubled(_first_site_wait(failed.fault), failures - 1, longest=SITE_REST)
     return max(waited, asked) if asked is not None else waited
 

@@ -288,6 +288,7 @@ class Shard:
         if pause is not None:
             reason = _closed_reason(result, lane.site.failures + 1)
             self.frontier.close_site(lane, until_us=now_us + span_us(pause), reason=reason)
+            self._hurry()
         self.frontier.answered(lane, now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes)
         self._answers_since_commit[lane.site.id] += 1
         self.note_site(lane)
@@ -301,6 +302,12 @@ class Shard:
     def learned_robots(self, lane: Lane, gate: RobotsGate) -> None:
         """The site's rules are known now."""
         self.frontier.learned_robots(lane, gate, now_us=self._now_us())
+        self._hurry()
+
+    def _hurry(self) -> None:
+        """What a site demands is committed at once, so that a crash does not make us forget it."""
+        self._dirty.set()
+        self._full.set()
 
     # Links
 
