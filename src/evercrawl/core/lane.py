@@ -104,7 +104,10 @@ class Lane:
         """Wait out the Crawl-delay from now on, if there is one."""
         if self.crawl_delay is not None:
             delay = min(timedelta(seconds=self.crawl_delay), pace.delay_cap)
-            self.site = self.site._replace(open_us=max(self.site.open_us, now_us + span_us(delay)))
+            self.site = self.site._replace(
+                open_us=max(self.site.open_us, now_us + span_us(delay)),
+                gap_ms=max(self.site.gap_ms, span_us(delay) // 1000),
+            )
 
     def close_until(self, moment_us: int, reason: str) -> None:
         """Leave the site alone until then, and say why."""
