@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
@@ -123,8 +124,8 @@ def _killed(command: list[str], *, after_s: float) -> bool:
 def _read_archive(collection: Path, final: dict[str, str], evidence: Evidence) -> None:
     responses: Counter[str] = Counter()
     for path in sorted((collection / "archive").glob("*.warc.gz")):
-        checker = Checker(type("Options", (), {"verbose": False})())
-        checker.process_one(str(path))
+        checker = Checker(SimpleNamespace(inputs=[str(path)], verbose=False))
+        checker.process_all()
         if checker.exit_value:
             evidence.bad_warcs.append(path.name)
         with path.open("rb") as file:

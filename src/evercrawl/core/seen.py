@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from operator import index
+from struct import Struct
 
 from rbloom import Bloom
 
@@ -22,8 +22,12 @@ FIRST_FILTER_KEYS = 500_000
 GROWTH = 2
 """Each filter of the chain is made for this many times the keys of the one before."""
 
-_hash_of = partial(int.from_bytes, byteorder="big", signed=True)
-"""A key is a hash already; its last 8 bytes differ most, and become the low bits, where rbloom looks first."""
+_LAST_8 = Struct(">8xq")
+
+
+def _hashes(keys: Iterable[bytes]) -> list[int]:
+    """A key is a hash already: its last 8 bytes, which are of the whole URL, as the number that rbloom wants."""
+    return [number for (number,) in _LAST_8.iter_unpack(b"".join(keys))]
 
 
 class PopularCache:
@@ -55,6 +59,19 @@ class PopularCache:
         self.hits += 1
         return True
 
+    def missing(self, keys: Iterable[bytes | str]) -> list[bytes | str]:
+        """The keys that are not in the cache; as with `hit`, the others stay for a while."""
+        place_of, was_hit, missed, offered = self._place.get, self._was_hit, [], 0
+        for offered, key in enumerate(keys, start=1):
+            place = place_of(key)
+            if place is None:
+                missed.append(key)
+            else:
+                was_hit[place] = 1
+        self.hits += offered - len(missed)
+        self.misses += len(missed)
+        return missed
+
     def add(self, key: bytes | str) -> None:
         """Put a key in, at the cost of one that was not hit for a while."""
         if key in self._place:
@@ -62,21 +79,24 @@ class PopularCache:
         if len(self._entries) < self._most:
             self._place[key] = len(self._entries)
             self._entries.append(key)
-        else:
-            self._replace(key)
+            return
+        hand = self._hand
+        if self._was_hit[hand]:
+            hand = self._next_unmarked(hand)
+        del self._place[self._entries[hand]]
+        self._entries[hand] = key
+        self._place[key] = hand
+        self._hand = hand + 1 if hand + 1 < self._most else 0
 
-    def _replace(self, key: bytes | str) -> None:
-        # From the hand to the first entry without a mark; the marks in between are used up.
-        free = self._was_hit.find(0, self._hand)
+    def _next_unmarked(self, hand: int) -> int:
+        """The first entry from the hand on that was not hit; the marks on the way are used up."""
+        free = self._was_hit.find(0, hand)
         if free < 0:
-            self._was_hit[self._hand :] = bytes(self._most - self._hand)
-            self._hand = 0
+            self._was_hit[hand:] = bytes(self._most - hand)
+            hand = 0
             free = self._was_hit.find(0)
-        self._was_hit[self._hand : free] = bytes(free - self._hand)
-        del self._place[self._entries[free]]
-        self._entries[free] = key
-        self._place[key] = free
-        self._hand = (free + 1) % self._most
+        self._was_hit[hand:free] = bytes(free - hand)
+        return free
 
 
 class KnownFilter:
@@ -102,15 +122,14 @@ class KnownFilter:
 
     def may_know(self, key: bytes) -> bool:
         """False: the key is new for sure."""
-        hashed = _hash_of(key)
-        return any(hashed in one for one in self._filters)
+        return not self.new_among((key,))
 
-    def new_among(self, keys: Iterable[bytes]) -> list[bytes]:
+    def new_among(self, keys: Sequence[bytes]) -> list[bytes]:
         """The keys that are new for sure."""
-        left = [(key, _hash_of(key)) for key in keys]
-        for one in self._filters:
-            left = [pair for pair in left if pair[1] not in one]
-        return [key for key, _ in left]
+        left = dict(zip(_hashes(keys), keys, strict=True))
+        for one in reversed(self._filters):
+            left = {number: key for number, key in left.items() if number not in one}
+        return list(left.values())
 
     def add(self, key: bytes) -> None:
         """From now on `key` may be known."""
@@ -118,7 +137,7 @@ class KnownFilter:
 
     def update(self, keys: Collection[bytes]) -> None:
         """From now on all of these may be known."""
-        hashes = list(map(_hash_of, keys))
+        hashes = _hashes(keys)
         self.keys += len(hashes)
         while len(hashes) > self._room and not self.is_saturated:
             fitting, hashes = hashes[: self._room], hashes[self._room :]
@@ -176,13 +195,11 @@ class SeenTest:
 
     def split(self, keys: Iterable[bytes]) -> tuple[list[bytes], list[bytes]]:
         """The keys that are new for sure, and those that only the store can tell; known ones are left out."""
-        offered = list(keys)
-        hit = self.cache.hit
-        missed = list(dict.fromkeys([key for key in offered if not hit(key)]))
+        missed = list(dict.fromkeys(self.cache.missing(keys)))
         new = self.filter.new_among(missed)
         certain = set(new)
         unsure = [key for key in missed if key not in certain] if len(new) < len(missed) else []
-        self.counts.offered += len(offered)
+        self.counts.offered = self.cache.hits + self.cache.misses
         self.counts.cache_hits = self.cache.hits
         self.counts.new_by_filter += len(new)
         return new, unsure

@@ -15,7 +15,7 @@ SCHEMA_VERSION = 1
 PAGE_BYTES = 4096
 BUSY_WAIT_S = 10.0
 """How long a statement waits for a reader or a checkpoint of another process."""
-WAL_PAGES = 2000
+WAL_PAGES = 4000
 """The write-ahead log is moved into the file when it has grown to this many pages."""
 WAL_BYTES = 64 * 1024 * 1024
 """The log's file is cut back to this size after a checkpoint that found it longer."""

@@ -37,14 +37,14 @@ _ENDS_ITSELF = frozenset(
     b"p li dt dd option optgroup tr td th tbody thead tfoot colgroup a nobr rb rp rt rtc html head"
     b" body".split()
 )
-_FLAT_STARTS = tuple(b"<" + start for start in (b"a ", b"li>", b"td>", b"p>", b"td ", b"li ", b"tr>", b"dd>"))
 _NOT_NESTING = _VOID | _ENDS_ITSELF | {b"/" + name for name in _VOID | _ENDS_ITSELF} | {b""}
+_NOT_NESTING_STARTS = (b"</", b"<a ", b"<li>", b"<td>", b"<p>", b"<td ", b"<li ", b"<tr>", b"<dd>")
 # What an end tag does not reach beyond (HTML standard 13.2.4.2, the scopes).
 _WALLS = frozenset(b"table caption object applet marquee template select svg math".split())
 _TABLE_WALLS = frozenset((b"table", b"template"))
 _REACHES_BACK = frozenset(
-    b"address article aside blockquote center details dialog dir div dl fieldset figcaption figure"
-    b" footer form header hgroup main menu nav ol pre section summary ul table".split()
+    b"address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer"
+    b" form header hgroup main menu nav ol pre section summary ul table".split()
 )
 LONGEST_REACH = 32
 _SLASH = 0x2F
@@ -67,11 +67,11 @@ def _may_nest(body: bytes) -> bool:
     """There are more start tags than are harmless, not counting those of elements that cannot hold each
     other.
     """
-    count = body.count(b"<") - body.count(b"</")
-    for start in _FLAT_STARTS:
+    count = body.count(b"<")
+    for harmless in _NOT_NESTING_STARTS:
         if count <= HARMLESS_TAGS:
             return False
-        count -= body.count(start)
+        count -= body.count(harmless)
     return count > HARMLESS_TAGS
 
 

@@ -42,8 +42,8 @@ _NAMES = {
     _PART: "div section ul ol dl table tbody blockquote figure details center form fieldset body hgroup",
     _TOP_HEADER: "header",
     _MAIN: "main article",
-    _DROP: "script style noscript template iframe object svg math button select textarea input nav aside footer"
-    " canvas audio video map dialog menu title head frameset noframes datalist progress meter embed rp",
+    _DROP: "script style noscript template iframe object svg math button select textarea input nav aside"
+    " footer canvas audio video map dialog menu title head frameset noframes datalist meter embed rp",
 }
 _TAKEN_WHOLE = (_HEADING, _PRE)
 _TEXT_ID = text_node_id()
