@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evercrawl.adapters.clock import SystemClock
-from evercrawl.adapters.handlers import load_handlers
+from evercrawl.adapters.media import InstalledHandlers
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.plugins import load_filter
 from evercrawl.adapters.sqlite.store import SqliteStore
@@ -52,7 +52,6 @@ def assemble(
     seed: int = 0,
 ) -> Crawl:
     """A crawl from given ports: the same for the real world and for a simulated one."""
-    handlers, _ = load_handlers()
     around = Surroundings(
         settings=settings,
         clock=clock,
@@ -63,7 +62,7 @@ def assemble(
             allow_ports=settings.http.allow_ports,
         ),
         popular=PopularCache(settings.seen.cache_entries),
-        handlers=handlers,
+        handler_of=InstalledHandlers().get,
         agent=settings.identity.product,
     )
     return Crawl(

@@ -355,6 +355,16 @@ async def test_the_first_holder_of_some_content_is_its_original(shard: ShardStor
     assert (original.page_id, original.url, original.at_us) == (1, one.url, NOON_US + 1)
     assert (original.file, original.offset, original.length) == ("s00.warc.gz", 100, 100)
     assert original.payload_sha1 == a_version(body=b"same").payload_sha1
+    assert await shard.version_original(2) == original
+
+
+@scenario
+async def test_in_one_batch_the_page_visited_first_is_the_original(shard: ShardStore, epoch: int) -> None:
+    one, two = a_page(1), a_page(2)
+    visits = [a_visit(page, version=a_version(body=b"same")) for page in (two, one)]
+    await shard.commit(epoch, with_site(new_pages=[one, two], visited=visits))
+    digest = a_version(body=b"same").digest
+    assert (await shard.originals([digest]))[digest].page_id == 2
 
 
 @scenario

@@ -56,6 +56,8 @@ def _leads(document: Document) -> Iterator[tuple[str, bool]]:
     for alternate in document.alternates:
         if alternate.hreflang is not None:
             yield alternate.url, False
+    for embed in document.embeds:
+        yield embed, False
 
 
 def judge_url(

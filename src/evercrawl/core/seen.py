@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from operator import index
 from struct import Struct
+from typing import TypeVar
 
 from rbloom import Bloom
 
@@ -22,11 +23,12 @@ FIRST_FILTER_KEYS = 500_000
 GROWTH = 2
 """Each filter of the chain is made for this many times the keys of the one before."""
 
+Key = TypeVar("Key", bytes, str)
 _LAST_8 = Struct(">8xq")
 
 
 def _hashes(keys: Iterable[bytes]) -> list[int]:
-    """A key is a hash already: its last 8 bytes, which are of the whole URL, as the number that rbloom wants."""
+    """A key is a hash already: its last 8 bytes, which stand for the whole URL, as the number for rbloom."""
     return [number for (number,) in _LAST_8.iter_unpack(b"".join(keys))]
 
 
@@ -59,16 +61,16 @@ class PopularCache:
         self.hits += 1
         return True
 
-    def missing(self, keys: Iterable[bytes | str]) -> list[bytes | str]:
+    def missing(self, keys: Collection[Key]) -> list[Key]:
         """The keys that are not in the cache; as with `hit`, the others stay for a while."""
-        place_of, was_hit, missed, offered = self._place.get, self._was_hit, [], 0
-        for offered, key in enumerate(keys, start=1):
+        place_of, was_hit, missed = self._place.get, self._was_hit, []
+        for key in keys:
             place = place_of(key)
             if place is None:
                 missed.append(key)
             else:
                 was_hit[place] = 1
-        self.hits += offered - len(missed)
+        self.hits += len(keys) - len(missed)
         self.misses += len(missed)
         return missed
 
@@ -193,7 +195,7 @@ class SeenTest:
         self.cache = PopularCache(settings.cache_entries)
         self.filter = KnownFilter(settings.filter_bytes)
 
-    def split(self, keys: Iterable[bytes]) -> tuple[list[bytes], list[bytes]]:
+    def split(self, keys: Collection[bytes]) -> tuple[list[bytes], list[bytes]]:
         """The keys that are new for sure, and those that only the store can tell; known ones are left out."""
         missed = list(dict.fromkeys(self.cache.missing(keys)))
         new = self.filter.new_among(missed)

@@ -14,7 +14,7 @@ from rensa import RMinHash
 PERMUTATIONS = 64
 SEED = 42
 """Part of the stored format: signatures of different seeds cannot be compared."""
-SIGNED_CHARS = 50_000
+SIGNED_CHARS = 20_000
 """More of a text does not make its signature better, only dearer."""
 LONGEST_AVERAGE_WORD = 25
 """Longer ones mean a script without spaces, where runs of characters stand for words."""

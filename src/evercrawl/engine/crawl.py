@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -31,6 +32,8 @@ from evercrawl.model.site import RobotsRecord, Site
 GATES_IN_MEMORY = 2000
 """Compiled robots.txt files kept at hand for sites that have no lane."""
 REFUSALS_PORTION = 5000
+COLLECT_SELDOM = (50_000, 20, 100)
+"""Garbage collector thresholds: a page makes thousands of short-lived values and no cycles."""
 FINAL_REFUSALS = frozenset({Reason.NOT_A_PAGE_URL, Reason.SCHEME, Reason.NOFOLLOW})
 """Refusals that no change of settings or robots.txt undoes by itself."""
 
@@ -297,6 +300,8 @@ class Crawl:
     async def run(self) -> Ended:
         """Visit what is due until nothing is left, a limit is reached, or the operator stops it."""
         self._is_open = True
+        gc.freeze()
+        gc.set_threshold(*COLLECT_SELDOM)
         for number, shard in self.shards.items():
             await shard.commit()
             self._running[number] = asyncio.create_task(shard.run())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -38,6 +38,9 @@ from evercrawl.model.page import Original, Page
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import Settings
 
+BUILT_IN_TYPES = frozenset(("text/html", "application/xhtml+xml", "text/plain"))
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What every visit of a run shares."""
@@ -47,7 +50,8 @@ class Surroundings:
     fetcher: Fetcher
     scope: Scope
     popular: PopularCache
-    handlers: Mapping[str, DocumentHandler]
+    handler_of: Callable[[str], DocumentHandler | None]
+    """Media type -> who can read it, beside HTML and plain text."""
     agent: str
 
 
@@ -87,13 +91,14 @@ def refusal_of(turn: Visit, scope: Scope, *, now: datetime) -> Judgement | None:
 def parse(result: Fetched, around: Surroundings) -> Document | None:
     """The document in an answer; None where no handler knows its media type."""
     kind = media_type(result.headers, result.body)
-    handler = around.handlers.get(kind)
-    if handler is not None:
-        return handler.parse(result.url, result.headers, result.body)
-    if kind in ("text/html", "application/xhtml+xml", "text/plain"):
+    if kind in BUILT_IN_TYPES:
+        wants_embeds = bool(around.settings.scope.fetch_types)
         limits = around.settings.parse
-        return parse_document(result.url, result.headers, result.body, agent=around.agent, limits=limits)
-    return None
+        return parse_document(
+            result.url, result.headers, result.body, agent=around.agent, limits=limits, all_details=wants_embeds
+        )
+    handler = around.handler_of(kind)
+    return handler.parse(result.url, result.headers, result.body) if handler is not None else None
 
 
 def see_fetched(page: Page, result: Fetched, original: Original | None, around: Surroundings, *, digest: bytes) -> Seen:

@@ -142,6 +142,7 @@ class MemoryShard:
         for new in new_pages:
             _enter(state, new)
         _move_pages(state, batch)
+        _set_bands(state, batch, new_pages)
         _write_refusals(state, batch.refusals, most=self._most_refusals)
         _write_parcels(state, batch)
         _advance(state, batch)
@@ -193,11 +194,11 @@ class MemoryShard:
         return {digest: _original(self._state, *content[digest]) for digest in digests if digest in content}
 
     async def version_original(self, page_id: int) -> Original | None:
-        """The newest version of a page, as something that a revisit record can refer to."""
+        """Where the content of a page's newest version was stored first, perhaps under another page."""
         record = self._state.records.get(page_id)
-        if record is None or not record.page.version:
+        if record is None or record.page.digest is None:
             return None
-        return _original(self._state, page_id, record.page.version)
+        return _original(self._state, *self._state.content[record.page.digest])
 
     async def moved_to(self, key: bytes) -> str | None:
         """Where the page of this key redirects to, as far as we know; None: nowhere, or unknown."""
@@ -294,10 +295,17 @@ def _take_out(pairs: list[tuple[int, int]], pair: tuple[int, int]) -> None:
 
 def _count(state: _State, site_id: int, *, pages: int, pending: int) -> None:
     site = state.sites[site_id]
-    bands = [band for band, queue in state.queues[site_id].items() if queue]
-    state.sites[site_id] = site._replace(
-        pages=site.pages + pages, pending=site.pending + pending, band=min(bands, default=site.band)
-    )
+    state.sites[site_id] = site._replace(pages=site.pages + pages, pending=site.pending + pending)
+
+
+def _set_bands(state: _State, batch: Batch, new_pages: Sequence[NewPage]) -> None:
+    """The most urgent band of each site whose queue was touched; one without a queue keeps its last."""
+    moved = [requeued.page_id for requeued in batch.requeued] + [visited.page_id for visited in batch.visited]
+    touched = {new.site_id for new in new_pages} | {state.records[page_id].page.site_id for page_id in moved}
+    for site_id in touched:
+        bands = [band for band, queue in state.queues[site_id].items() if queue]
+        site = state.sites[site_id]
+        state.sites[site_id] = site._replace(band=min(bands, default=site.band))
 
 
 def _move_pages(state: _State, batch: Batch) -> None:

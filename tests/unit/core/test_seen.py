@@ -124,8 +124,8 @@ def test_what_fell_out_of_the_cache_is_unsure() -> None:
     assert new == []
     assert set(unsure) == set(keys[:-64])
     assert seen.resolve(unsure, set(unsure)) == []
-    # The 64 entries hold the last of them; marks of hits make the hand skip a few of the old ones at most.
-    assert all(map(seen.cache.hit, unsure[-10:]))
+    # Known ones become popular: what the cache holds now is among them, besides a few that were hit before.
+    assert len(seen.cache.missing(unsure)) <= len(unsure) - 32
     assert (seen.counts.store_lookups, seen.counts.false_positives) == (136, 0)
 
 
@@ -153,7 +153,7 @@ def test_a_learned_key_is_never_new(pages: list[list[int]]) -> None:
 
 
 def crawl_stream(pages: int, *, seed: int) -> list[list[str]]:
-    """Links as a crawl in breadth meets them: menus of the site, neighbours, and famous pages elsewhere (Zipf)."""
+    """Links as a crawl in breadth meets them: the site's menu, neighbours, famous pages elsewhere (Zipf)."""
     random = Random(seed)
     sites = 400
     weights = list(accumulate(1 / (rank + 1) for rank in range(sites)))

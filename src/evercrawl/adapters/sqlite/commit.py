@@ -53,7 +53,7 @@ def _write_sites(db: sqlite3.Connection, sites: Iterable[Site]) -> None:
 
 def _write_new_pages(db: sqlite3.Connection, pages: Sequence[NewPage], counts: Counts) -> None:
     # Plain tuples are bound faster than named ones.
-    db.executemany(SQL["insert_page"], pages)
+    db.executemany(SQL["insert_page"], map(tuple, pages))
     # In order of the keys: those of one folder stand together, so that few pages of the index are touched.
     db.executemany(SQL["insert_seen"], sorted(map(_key_and_id, pages)))
     of_site = Counter(map(_site_id, pages))

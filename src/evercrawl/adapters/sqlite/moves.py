@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections import defaultdict, deque
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from evercrawl.adapters.sqlite.counts import WAITING, Counts
@@ -94,12 +95,11 @@ def move_pages(db: sqlite3.Connection, batch: Batch, counts: Counts) -> None:
     db.executemany(SQL["update_page"], [pages[page_id].row() for page_id in sorted(pages)])
     db.executemany(SQL["insert_visit"], visits)
     db.executemany(SQL["insert_version"], versions)
-    db.executemany(
-        SQL["insert_content"],
-        sorted(
-            (v.version.digest, v.page_id, v.version.number) for v in batch.visited if v.version is not None
-        ),
-    )
+    holders = [
+        (v.version.digest, v.page_id, v.version.number) for v in batch.visited if v.version is not None
+    ]
+    # By digest alone: where two pages of a batch have the same content, the first visited is the original.
+    db.executemany(SQL["insert_content"], sorted(holders, key=itemgetter(0)))
 
 
 def _touched_pages(db: sqlite3.Connection, batch: Batch) -> dict[int, PageState]:

@@ -131,7 +131,7 @@ class SqliteShard:
         return {digest: Original._make(row) for digest, row in found if row is not None}
 
     async def version_original(self, page_id: int) -> Original | None:
-        """The newest version of a page, as something that a revisit record can refer to."""
+        """Where the content of a page's newest version was stored first, perhaps under another page."""
         row = self._one("version_original", page_id)
         return None if row is None else Original._make(row)
 

@@ -33,8 +33,9 @@ def html_document(
     encoding: str,
     agent: str,
     limits: ParseSettings,
+    all_details: bool,
 ) -> Document:
-    """The document of a parsed page."""
+    """The document of a parsed page; without `all_details` no anchor texts and embeds."""
     base = base_url(url, elements.base)
     joiner = Joiner(url, base, encoding)
     alternates = _alternates(elements, headers, joiner)
@@ -44,8 +45,8 @@ def html_document(
         base_url=base,
         title=_title(elements, limits),
         lang=_lang(tree, elements.metas, headers),
-        links=links_of(elements, joiner, limits),
-        embeds=embeds_of(elements, joiner),
+        links=links_of(elements, joiner, limits, with_text=all_details),
+        embeds=embeds_of(elements, joiner) if all_details else (),
         canonical=_canonical(elements, headers, joiner),
         alternates=alternates,
         feeds=tuple(dict.fromkeys(other.url for other in alternates if other.type in FEED_TYPES)),

@@ -21,7 +21,9 @@ SPACE_FACTOR = 4
 _OBJECT, _INPUT = tag_id("object"), tag_id("input")
 
 
-def links_of(elements: Elements, joiner: Joiner, limits: ParseSettings) -> tuple[Link, ...]:
+def links_of(
+    elements: Elements, joiner: Joiner, limits: ParseSettings, *, with_text: bool = True
+) -> tuple[Link, ...]:
     """The links; one that stands on the page several times is nofollow only where it is so each time."""
     places: dict[str, int] = {}
     links: list[Link] = []
@@ -41,17 +43,16 @@ def links_of(elements: Elements, joiner: Joiner, limits: ParseSettings) -> tuple
             if len(links) >= most:
                 break
             places[url] = len(links)
-            text = node.text_lexbor() if tag == A else ""
-            links.append(
-                Link(
-                    url,
-                    collapsed(text, most_chars) or _substitute(tag, node, attributes, most_chars),
-                    nofollow,
-                )
-            )
+            text = _anchor_text(tag, node, attributes, most_chars) if with_text else ""
+            links.append(Link(url, text, nofollow))
         elif links[place].nofollow and not nofollow:
             links[place] = links[place]._replace(nofollow=False)
     return tuple(links)
+
+
+def _anchor_text(tag: int, node: LexborNode, attributes: Attributes, most_chars: int) -> str:
+    text = collapsed(node.text_lexbor(), most_chars) if tag == A else ""
+    return text or _substitute(tag, node, attributes, most_chars)
 
 
 def collapsed(text: str, most_chars: int) -> str:

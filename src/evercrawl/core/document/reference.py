@@ -76,6 +76,9 @@ class Joiner:
         cut = reference.find("#")
         if cut == 0 and self.is_self:
             return None
+        if cut > 0 and reference[cut - 1] <= " ":
+            # Space counts in front of a fragment and does not at the end.
+            return self._joined(reference)
         if cut >= 0:
             reference = reference[:cut]
         try:

@@ -98,7 +98,7 @@ def main_text(body: LexborNode, *, most_chars: int) -> str:
             text = second
     if len(text) < LITTLE_TEXT:
         everything = _unlinked(walk, 0, len(walk.texts)) or "\n".join(walk.texts)
-        if len(everything) > MUCH_LEFT_OUT * len(text):
+        if len(everything) < LITTLE_TEXT or len(everything) > MUCH_LEFT_OUT * len(text):
             text = everything
     return text[:most_chars]
 
@@ -144,8 +144,7 @@ def _walked(body: LexborNode, *, trusts_names: bool) -> Walk:
                     _flush(texts, worths, pieces, linked)
                     linked = 0
                 if kind >= _CELL:
-                    if kind == _MAIN:
-                        inside_main -= 1
+                    inside_main -= kind == _MAIN
                     if len(texts) > start:
                         containers.append((start, len(texts)))
             node = node.next
@@ -165,39 +164,48 @@ def _walked(body: LexborNode, *, trusts_names: bool) -> Walk:
                     stack.append((node, _INLINE, 0))
                     node = child
                     continue
-        elif kind == _WHOLE:
-            pieces.append(node.text_lexbor())
         elif kind == _LINK:
             text = node.text_lexbor()
-            pieces.append(text)
-            linked += len(text)
-        elif kind == _BREAK:
-            pieces.append("\n")
-        elif kind == _DROP:
-            pass
-        elif (
-            kind >= _PART
-            and trusts_names
-            and ((kind == _TOP_HEADER and not inside_main) or _is_boilerplate(node))
-        ):
-            left_out = max(left_out, len(node.text_lexbor()))
-        elif kind in _TAKEN_WHOLE:
+            if text:
+                pieces.append(text)
+                linked += len(text)
+        elif kind == _BLOCK:
             if pieces:
                 _flush(texts, worths, pieces, linked)
                 linked = 0
-            _add_whole(texts, worths, node.text_lexbor(), kind)
-        else:
-            if kind == _CELL:
-                if pieces:
-                    pieces.append(" ")
-            elif pieces:
-                _flush(texts, worths, pieces, linked)
-                linked = 0
-            if kind == _MAIN:
-                inside_main += 1
-            stack.append((node, kind, len(texts)))
+            child = node.first_child
+            if child is not None:
+                if child.next is None and child.tag_id == text_id:
+                    _flush(texts, worths, [child.text_content or ""], 0)
+                else:
+                    stack.append((node, _BLOCK, 0))
+                    node = child
+                    continue
+        elif kind == _WHOLE:
+            pieces.append(node.text_lexbor())
+        elif kind == _BREAK:
+            pieces.append("\n")
+        elif kind == _CELL:
+            if pieces:
+                pieces.append(" ")
+            stack.append((node, _CELL, len(texts)))
             node = node.first_child
             continue
+        elif kind == _DROP:
+            pass
+        else:
+            if pieces:
+                _flush(texts, worths, pieces, linked)
+                linked = 0
+            if kind in _TAKEN_WHOLE:
+                _add_whole(texts, worths, node.text_lexbor(), kind)
+            elif trusts_names and ((kind == _TOP_HEADER and not inside_main) or _is_boilerplate(node)):
+                left_out = max(left_out, len(node.text_lexbor()))
+            else:
+                inside_main += kind == _MAIN
+                stack.append((node, kind, len(texts)))
+                node = node.first_child
+                continue
         node = node.next
     if pieces:
         _flush(texts, worths, pieces, linked)

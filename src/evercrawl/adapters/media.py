@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from evercrawl.engine.ports import DocumentHandler
+
+log = logging.getLogger("evercrawl")
 
 GROUP = "evercrawl.handlers"
 
@@ -34,3 +37,18 @@ def load_handlers(points: Iterable[EntryPoint] | None = None) -> tuple[dict[str,
         for kind in media_types:
             handlers.setdefault(kind, found)
     return handlers, warnings
+
+
+class InstalledHandlers:
+    """The handlers of this installation, loaded when the first is asked for: most crawls need none."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, DocumentHandler] | None = None
+
+    def get(self, media_type: str) -> DocumentHandler | None:
+        """Who can read this media type; None: nobody. Handlers that cannot be loaded are named in the log."""
+        if self._found is None:
+            self._found, warnings = load_handlers()
+            for warning in warnings:
+                log.warning("%s", warning)
+        return self._found.get(media_type)

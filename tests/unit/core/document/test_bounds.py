@@ -1,0 +1,78 @@
+"""Pages that are made to hurt are cut before the tree is built; others are left alone."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from evercrawl.core.document.bounds import HARMLESS_BYTES, MOST_NESTING, bounded
+from evercrawl.core.document.parse import parse_document
+from evercrawl.model.settings import ParseSettings
+
+FILLER = b"<p>words</p>" * (HARMLESS_BYTES // 10)
+
+
+def test_large_honest_pages_are_left_alone() -> None:
+    page = (
+        b"<html><body>"
+        + b"<ul><li><a href=x><b>y</b></a><br></ul><table><tr><td>z</table>" * 5000
+        + b"</body>"
+    )
+    assert bounded(page) is page or bounded(page) == page
+
+
+def test_long_script_is_not_a_long_tag() -> None:
+    script = b"<script>for(i=0;i<n;i++){" + b"a[i]=1;" * 9000 + b"}</script>"
+    page = b"<svg></svg>" + script + FILLER
+    assert bounded(page) == page
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        b"<div>",
+        b"<ul><li>",
+        b"<div><!--</div>-->",
+        b"<div><script></div></script>",
+        b"<div><table></div></table>",
+        b"<DIV><x></div></x><b>",
+        b"<svg><desc></svg></desc><script><div></script>",
+    ],
+)
+def test_nesting_is_cut(unit: bytes) -> None:
+    page = unit * (2_000_000 // len(unit))
+    assert len(bounded(page)) <= len(unit) * (MOST_NESTING + 1)
+
+
+@pytest.mark.parametrize("attribute", [b" a%d", b" a%d=1", b" a%d='>'", b' a%d="<"'])
+def test_a_tag_of_endless_attributes_is_cut(attribute: bytes) -> None:
+    page = FILLER + b"<p" + b"".join(attribute % number for number in range(100_000)) + b">"
+    assert bounded(page) == FILLER
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"<p " + b" ".join(b"a%d=1" % number for number in range(1_000_000)) + b">",
+        b"<!--" + b"-" * 10_000_000,
+        b"<meta " * 700_000,
+        b"<div>" * 200_000,
+        b"<b>" * 200_000,
+        b"<a href=/x><object>" * 20_000,
+        b"<title>" + b"x" * 5_000_000,
+        b"\0" * 5_000_000,
+        b"<" * 3_000_000,
+        b"<a href='" * 300_000,
+        b"<noscript><a href=/x></noscript>" * 50_000,
+        b"<img srcset='" + b"a (" * 500_000 + b"'>",
+        b"&#xD800;&#0;" * 100_000,
+    ],
+    ids=lambda page: page[:12].decode("latin-1"),
+)
+def test_hostile_pages_take_bounded_time(page: bytes) -> None:
+    before = time.process_time()
+    parse_document(
+        "http://h.test/", (("Content-Type", "text/html"),), page, agent="x", limits=ParseSettings()
+    )
+    assert time.process_time() - before < 5

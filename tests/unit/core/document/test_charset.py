@@ -1,0 +1,90 @@
+"""Encodings as browsers decide them."""
+
+from __future__ import annotations
+
+import pytest
+
+from evercrawl.core.document.charset import charset_of, charset_of_text, charset_parameter, prescanned
+from evercrawl.core.document.codec import decoded, encoded, is_same_as_utf8
+from evercrawl.core.document.label import ENCODINGS, encoding_of_label
+
+
+def test_a_byte_order_mark_wins_over_everything() -> None:
+    found = charset_of(b"\xff\xfe<\0", "text/html; charset=koi8-r")
+    assert found == ("utf-16le", False, 2)
+
+
+def test_the_header_wins_over_the_page_and_an_unknown_header_does_not() -> None:
+    page = b"<meta charset=koi8-r>"
+    assert charset_of(page, "text/html; charset=utf-8").encoding == "utf-8"
+    assert charset_of(page, "text/html; charset=x-nonsense").encoding == "koi8-r"
+
+
+@pytest.mark.parametrize(
+    ("page", "encoding"),
+    [
+        (b"<!-- <meta charset=koi8-r> --><meta charset='big5'>", "big5"),
+        (b"<!--><meta charset=big5>", "big5"),
+        (b"<p title='<meta charset=koi8-r>'><meta charset=big5>", "big5"),
+        (b"</p <meta charset=koi8-r> ><meta charset=big5>", "big5"),
+        (b"<meta http-equiv=content-type content='text/html; charset=big5'>", "big5"),
+        (b"<meta content='text/html; charset=big5'>", None),
+        (b"<meta charset=utf-16be>", "utf-8"),
+        (b"<meta charset=x-user-defined>", "windows-1252"),
+        (b"<meta charset=utf-7>", None),
+        (b"<meta charset=big5", None),
+        (b"<?xml version='1.0' encoding='iso-8859-2'?><html>", "iso-8859-2"),
+        (b"<\0?\0x\0m\0l\0", "utf-16le"),
+        (b"<? <meta charset=koi8-r>", None),
+        (b"<", None),
+    ],
+)
+def test_prescan(page: bytes, encoding: str | None) -> None:
+    assert prescanned(page) == encoding
+
+
+def test_without_a_declaration_valid_utf8_is_seen_even_when_cut() -> None:
+    text = "naïve café".encode()
+    assert charset_of(text, None).encoding == "utf-8"
+    assert charset_of(text[:-1], None) == ("utf-8", True, 0)
+    assert charset_of("café".encode("latin-1"), None).encoding == "windows-1252"
+    assert charset_of(b"ascii", None).encoding == "windows-1252"
+
+
+def test_plain_text_declares_nothing_inside() -> None:
+    assert charset_of_text(b"<meta charset=koi8-r>", None).encoding == "windows-1252"
+    assert charset_of_text(b"x", "text/plain; charset=koi8-r").encoding == "koi8-r"
+
+
+def test_parameters_inside_quotes_are_not_parameters() -> None:
+    assert charset_parameter('text/html; a="; charset=koi8-r"; charset="utf-8"') == "utf-8"
+    assert charset_parameter('text/html; charset="ut\\f-8"') == "utf-8"
+    assert charset_parameter("text/html; charset = utf-8") is None
+
+
+def test_labels() -> None:
+    assert encoding_of_label(" ISO-8859-1\n") == "windows-1252"
+    assert encoding_of_label("latin5") == "windows-1254"
+    assert encoding_of_label("utf-7") is None
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_every_encoding_decodes_any_bytes(encoding: str) -> None:
+    everything = bytes(range(256)) * 2
+    assert isinstance(decoded(everything, encoding), str)
+    if encoding not in ("utf-16be", "utf-16le", "replacement"):
+        assert decoded(b"plain <b>", encoding) == "plain <b>"
+        assert encoded("plain", encoding) == b"plain"
+
+
+def test_where_python_and_the_standard_differ() -> None:
+    assert decoded(b"\x80\x81", "windows-1252") == "€\x81"
+    assert decoded(b"\x80\xff", "x-user-defined") == "\uf780\uf7ff"
+    assert decoded(b"anything", "replacement") == "�"
+    assert decoded(b"", "replacement") == ""
+
+
+def test_ascii_needs_no_decoding_unless_the_encoding_has_states() -> None:
+    assert is_same_as_utf8(b"abc", "koi8-r")
+    assert not is_same_as_utf8(b"\x1b$B", "iso-2022-jp")
+    assert not is_same_as_utf8(b"\xe9", "koi8-r")

@@ -1,0 +1,39 @@
+"""What pages ask of robots."""
+
+from __future__ import annotations
+
+from evercrawl.core.document.directives import product_token, rules_for
+from evercrawl.model.document import Directives
+
+
+def test_what_is_said_to_all_and_to_us_is_joined() -> None:
+    found = rules_for(
+        "evercrawl", [("Robots", "NoIndex"), ("EverCrawl", "nofollow"), ("other", "noarchive")], []
+    )
+    assert found == Directives(noindex=True, nofollow=True)
+
+
+def test_none_means_both_and_nothing_takes_it_back() -> None:
+    assert rules_for("x", [("robots", "none, index, follow")], []) == Directives(noindex=True, nofollow=True)
+
+
+def test_a_header_names_robots_up_to_its_end() -> None:
+    assert rules_for("me", [], ["you: noindex, nofollow"]) == Directives()
+    assert rules_for("me", [], ["you: noindex, me: nofollow, noarchive"]) == Directives(
+        nofollow=True, noarchive=True
+    )
+    assert rules_for("me", [], ["*: nocache"]) == Directives(noarchive=True)
+
+
+def test_a_colon_of_a_value_is_no_robot() -> None:
+    rules = ["unavailable_after: Fri, 25 Jun 2010 15:00:00 PST, noindex", "max-snippet: 5, nofollow"]
+    assert rules_for("me", [], rules) == Directives(noindex=True, nofollow=True)
+
+
+def test_words_must_be_whole() -> None:
+    assert rules_for("", [("robots", "noindexing"), ("", "noindex")], []) == Directives()
+
+
+def test_our_name_is_the_product_token() -> None:
+    assert product_token("EverCrawl/1.2 (+https://operator.test)") == "evercrawl"
+    assert product_token("1") == ""

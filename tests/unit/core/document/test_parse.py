@@ -1,0 +1,182 @@
+"""Bytes to a document."""
+
+from __future__ import annotations
+
+from evercrawl.core.document.parse import media_type, parse_document
+from evercrawl.model.document import Alternate, Document, Link, Refresh
+from evercrawl.model.fetch import Headers
+from evercrawl.model.settings import ParseSettings
+
+HTML: Headers = (("Content-Type", "text/html; charset=utf-8"),)
+URL = "http://site.test/d/p.html"
+
+
+def parse(markup: str | bytes, *more: tuple[str, str], headers: Headers = HTML, **limits: int) -> Document:
+    body = markup.encode() if isinstance(markup, str) else markup
+    return parse_document(URL, (*headers, *more), body, agent="evercrawl", limits=ParseSettings(**limits))
+
+
+def urls(document: Document) -> list[str]:
+    return [link.url for link in document.links]
+
+
+def test_links_come_in_order_each_once_without_fragment() -> None:
+    document = parse("<a href=b>B</a> <a href='a#x'>A</a> <a href='#top'>t</a> <a href=b#y>again</a>")
+    assert document.links == (
+        Link("http://site.test/d/b", "B", False),
+        Link("http://site.test/d/a", "A", False),
+    )
+
+
+def test_a_link_is_nofollow_only_where_it_is_so_each_time() -> None:
+    document = parse("<a rel=nofollow href=a>1</a><a href=a>2</a><a rel='x NoFollow' href=b>3</a>")
+    assert document.links == (
+        Link("http://site.test/d/a", "1", False),
+        Link("http://site.test/d/b", "3", True),
+    )
+
+
+def test_links_from_areas_frames_link_elements_refresh_and_noscript() -> None:
+    document = parse(
+        "<head><link rel=next href=n><link rel=stylesheet href=s.css>"
+        "<meta http-equiv=refresh content='3;url=r'>"
+        "<noscript><img src=pixel.gif></noscript><link rel=canonical href=/c></head>"
+        "<map><area href=ar alt=Area></map><iframe src=f title=Frame></iframe>"
+        "<noscript><a href=no>N</a></noscript><svg><a xlink:href=svg>S</a></svg>"
+        "<template><a href=template>t</a></template>"
+        "<a><img alt='not a link'></a><a href=i><img alt=Pic></a>"
+    )
+    assert [(link.url.rpartition("/")[2], link.text) for link in document.links] == [
+        ("n", ""),
+        ("r", ""),
+        ("c", ""),
+        ("ar", "Area"),
+        ("f", "Frame"),
+        ("no", "N"),
+        ("svg", "S"),
+        ("i", "Pic"),
+    ]
+    assert document.canonical == "http://site.test/c"
+    assert set(document.embeds) == {"http://site.test/d/s.css", "http://site.test/d/pixel.gif"}
+    assert document.refresh == Refresh(3.0, "http://site.test/d/r")
+
+
+def test_only_the_web_is_linked() -> None:
+    assert urls(
+        parse("<a href='javascript:x'>j</a><a href=mailto:a@b>m</a><a href=ftp://f/>f</a><a href=/w>w</a>")
+    ) == ["http://site.test/w"]
+
+
+def test_the_base_applies_to_all_links_also_those_before_it() -> None:
+    document = parse("<a href=a>1</a><base target=x><base href='/x/'><base href='/y/'><a href='#part'>p</a>")
+    assert document.base_url == "http://site.test/x/"
+    assert urls(document) == ["http://site.test/x/a", "http://site.test/x/"]
+
+
+def test_queries_are_written_in_the_encoding_of_the_page() -> None:
+    page = "<a href='/é?q=é♥&amp;r=1'>x</a>".encode("latin-1", "xmlcharrefreplace")
+    document = parse(page, headers=(("Content-Type", "text/html; charset=iso-8859-1"),))
+    assert urls(document) == ["http://site.test/%C3%A9?q=%E9%26%239829%3B&r=1"]
+
+
+def test_a_charset_beyond_the_prescan_is_still_obeyed() -> None:
+    page = b"<!--" + b"x" * 2000 + b"--><meta charset=windows-1251><title>\xcf\xf0\xe8</title>"
+    document = parse(page, headers=(("Content-Type", "text/html"),))
+    assert (document.encoding, document.title) == ("windows-1251", "При")
+
+
+def test_relations_from_elements_and_the_link_header() -> None:
+    document = parse(
+        "<link rel=alternate hreflang=de href=de.html>"
+        "<link rel=alternate type='application/rss+xml' href=feed>"
+        "<link rel='alternate stylesheet' href=x.css>",
+        ("Link", '</c>; rel="canonical", <fr.html>; rel=alternate; hreflang="fr"; title="a,b"'),
+        ("Link", "<other>; rel=canonical; anchor=x"),
+    )
+    assert document.canonical == "http://site.test/c"
+    assert document.alternates == (
+        Alternate("http://site.test/d/de.html", "de", None),
+        Alternate("http://site.test/d/feed", None, "application/rss+xml"),
+        Alternate("http://site.test/d/fr.html", "fr", None),
+    )
+    assert document.feeds == ("http://site.test/d/feed",)
+    assert urls(document) == ["http://site.test/d/de.html"]
+
+
+def test_a_canonical_in_the_body_is_somebody_elses_word() -> None:
+    assert parse("<p>x</p><link rel=canonical href=/c>").canonical is None
+
+
+def test_embeds_of_every_kind() -> None:
+    document = parse(
+        "<script src=s.js></script><img src=a.png srcset='a.png 1x, b.png 2x'><video src=v poster=p></video>"
+        "<object data=o></object><input type=image src=i><input src=not>"
+        "<picture><source srcset='w 1w'></picture>"
+        "<link rel='shortcut icon' href=icon>"
+    )
+    names = [url.rpartition("/")[2] for url in document.embeds]
+    assert names == ["s.js", "a.png", "b.png", "v", "p", "o", "i", "w", "icon"]
+    assert document.links == ()
+
+
+def test_title_and_language() -> None:
+    document = parse("<html lang=' de-AT '><svg><title>no</title></svg><title>\n A  &amp; B </title>")
+    assert (document.title, document.lang) == ("A & B", "de-AT")
+    assert parse("<p>x", ("Content-Language", "fr")).lang == "fr"
+    assert parse("<p>x", ("Content-Language", "fr, de")).lang is None
+    assert parse("<meta http-equiv=Content-Language content=it>").lang == "it"
+
+
+def test_the_refresh_header_comes_before_the_element() -> None:
+    page = "<meta http-equiv=refresh content='x'><meta http-equiv=refresh content='7'>"
+    assert parse(page).refresh == Refresh(7.0, URL)
+    assert parse(page, ("Refresh", "0; url=/h")).refresh == Refresh(0.0, "http://site.test/h")
+
+
+def test_limits_have_names() -> None:
+    document = parse(
+        "<title>" + "t " * 5000 + "</title>" + "".join(f"<a href=/{n}>{'x' * 50}</a>" for n in range(9)),
+        links=3,
+        title_chars=10,
+        anchor_chars=5,
+        text_chars=20,
+    )
+    assert len(document.links) == 3
+    assert document.links[0].text == "xxxxx"
+    assert document.title == "t t t t t "
+    assert len(document.text) <= 20
+
+
+def test_plain_text_has_text_and_no_links() -> None:
+    document = parse(b"\xef\xbb\xbf<a href=x>caf\xc3\xa9", headers=(("Content-Type", "text/plain"),))
+    assert (document.encoding, document.text, document.links) == ("utf-8", "<a href=x>café", ())
+
+
+def test_other_types_have_neither_and_still_their_directives() -> None:
+    document = parse(b"\x89PNG", ("X-Robots-Tag", "noindex"), headers=(("Content-Type", "image/png"),))
+    assert (document.text, document.links, document.robots.noindex) == ("", (), True)
+
+
+def test_the_media_type_is_guessed_only_where_none_is_named() -> None:
+    assert media_type((("content-type", "Text/HTML; charset=x"),), b"x") == "text/html"
+    assert media_type((), b"  <!DOCTYPE html>") == "text/html"
+    assert media_type((), b"\xfe\xff\0<") == "text/html"
+    assert media_type((("Content-Type", "nonsense"),), b"just words < more") == "text/plain"
+    assert media_type((), b"\0\1\2") == "application/octet-stream"
+
+
+def test_xhtml_may_close_scripts_in_the_tag() -> None:
+    page = '<html><head><script src="s.js"/><title/></head><body><a href="x">y</a></body></html>'
+    assert urls(parse(page, headers=(("Content-Type", "application/xhtml+xml"),))) == ["http://site.test/d/x"]
+
+
+def test_a_tag_cut_off_behind_a_whole_value_counts() -> None:
+    assert urls(parse('<p>x<a href="/whole"')) == ["http://site.test/whole"]
+    assert urls(parse('<p>x<a href="/par')) == []
+
+
+def test_a_page_without_a_usable_url_keeps_absolute_links() -> None:
+    document = parse_document(
+        "", HTML, b"<a href=x>r</a><a href=http://o.test>a</a>", agent="", limits=ParseSettings()
+    )
+    assert urls(document) == ["http://o.test/"]
