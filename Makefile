@@ -60,16 +60,18 @@ test: venv  ## everything that CI runs
 bench: venv  ## speed beside other crawlers, growth, 200 crashes
 	@$(call need,nginx,nginx-light)
 	@$(call need,wget,wget)
-	$(BIN)/python -m bench.speed
+	$(BIN)/python bench/race.py 3
 	$(MAKE) bench-growth bench-crash
 
 .PHONY: bench-growth
 bench-growth: venv  ## ten million URLs offered to one collection
-	$(BIN)/python -m bench.growth
+	@mkdir -p scratch
+	for shards in 64 1; do $(BIN)/python bench/growth.py scratch/growth --urls 10000000 --shards $$shards --out scratch/growth-$$shards.jsonl; done
+	$(BIN)/python bench/plot.py scratch/growth-64.jsonl scratch/growth-1.jsonl --out scratch/growth.svg
 
 .PHONY: bench-crash
 bench-crash: venv  ## kill -9 at 200 random moments, resume, check the archive
-	$(BIN)/python -m bench.crash
+	$(BIN)/python -m tests.e2e.crash 200
 
 .PHONY: docs
 docs: venv  ## write the generated reference pages again

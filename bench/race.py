@@ -2,9 +2,9 @@
 
     python bench/race.py [ROUNDS]
 
-Uses the web and the peers of the shared bench folder (EVERCRAWL_SHARED/bench), builds what is missing below ./scratch, prints one
-JSON line a run and at the end the medians and ratios. evercrawl runs with everything on: robots, main text, near-duplicate
-signature, WARC with gzip, state in SQLite.
+Uses the web and the peers of the shared bench folder (EVERCRAWL_SHARED/bench), builds what is missing below
+./scratch, prints one JSON line a run and at the end the medians and ratios. evercrawl runs with everything
+on: robots, main text, near-duplicate signature, WARC with gzip, state in SQLite.
 """
 
 from __future__ import annotations
@@ -56,8 +56,25 @@ def load_peers() -> ModuleType:
     assert spec.loader is not None
     peers = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(peers)
-    flags = ["--pace", "own", "--allow-private", "--max-pages", "none", "--include", r"^[^?]*\.html?$", "--no-progress"]
-    peers.PEERS["evercrawl"] = [sys.executable, "-m", "evercrawl", "-C", f"{SCRATCH}/peers/out/c", "crawl", *flags]
+    flags = [
+        "--pace",
+        "own",
+        "--allow-private",
+        "--max-pages",
+        "none",
+        "--include",
+        r"^[^?]*\.html?$",
+        "--no-progress",
+    ]
+    peers.PEERS["evercrawl"] = [
+        sys.executable,
+        "-m",
+        "evercrawl",
+        "-C",
+        f"{SCRATCH}/peers/out/c",
+        "crawl",
+        *flags,
+    ]
     return peers
 
 
@@ -82,10 +99,13 @@ def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
     table = {}
     for name in dict.fromkeys(run["name"] for run in runs):
         own = [run for run in runs if run["name"] == name]
-        table[name] = {field: median(run[field] for run in own) for field in ("pages_s", "cpu_per_1000", "peak_mb", "uniq_html")}
+        table[name] = {
+            field: median(run[field] for run in own)
+            for field in ("pages_s", "cpu_per_1000", "peak_mb", "uniq_html")
+        }
     if "evercrawl" in table:
         ours = table["evercrawl"]
-        for name, other in table.items():
+        for other in table.values():
             other["times_slower_than_evercrawl"] = round(ours["pages_s"] / other["pages_s"], 2)
     return table
 

@@ -1,4 +1,6 @@
-"""Test vectors that live outside the repository; a test that needs them skips with a clear word where they are absent."""
+"""Test vectors that live outside the repository; a test that needs them skips with a clear word where they
+are absent.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +26,5 @@ def shared_path(name: str) -> Path:
 def conformance_rows(name: str) -> list[dict[str, Any]]:
     """The rows of one conformance file, such as `robots/rules.jsonl`."""
     path = shared_path(f"conformance/{name}")
-    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
-    with opened as lines:
-        return [json.loads(line) for line in lines]
+    text = gzip.decompress(path.read_bytes()).decode() if path.suffix == ".gz" else path.read_text("utf-8")
+    return [json.loads(line) for line in text.split("\n") if line]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-
 from pathlib import Path
 
 from evercrawl.adapters.clock import SystemClock
-from evercrawl.adapters.media import InstalledHandlers
 from evercrawl.adapters.http.client import HttpFetcher
+from evercrawl.adapters.media import InstalledHandlers
 from evercrawl.adapters.plugins import load_filter
 from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.adapters.warc.writer import WarcArchive
@@ -77,7 +76,9 @@ def assemble(
 
 
 def pace_for(settings: Settings) -> Pace:
-    """The pace of a run. Hosts in private address ranges are taken to be the operator's own: no contact is asked for them."""
+    """The pace of a run. Hosts in private address ranges are taken to be the operator's own: no contact is
+    asked for them.
+    """
     is_own_net = settings.pace.mode == "own" and settings.http.allow_private
     anonymous = settings.identity.contact is None and not is_own_net
     return pace_of(settings.pace, delay_cap=settings.robots.crawl_delay_cap, anonymous=anonymous)
@@ -104,5 +105,3 @@ def _warc_files(collection: Path, settings: Settings, clock: Clock) -> OpenArchi
         )
 
     return open_archive
-
-

@@ -1,10 +1,10 @@
 """The library: everything that the command line can do, as typed Python.
 
-    import evercrawl
+import evercrawl
 
-    with evercrawl.open("example.org.evercrawl", create=True) as collection:
-        summary = collection.crawl_blocking(urls=["https://example.org/"])
-        print(summary.fetched, collection.why("https://example.org/private").detail)
+with evercrawl.open("example.org.evercrawl", create=True) as collection:
+    summary = collection.crawl_blocking(urls=["https://example.org/"])
+    print(summary.fetched, collection.why("https://example.org/private").detail)
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ def open(path: str | Path, *, create: bool = False, settings: Settings | None = 
     folder = Path(path)
     if not is_collection(folder):
         if not create:
-            raise ConfigError(f"{folder} is not a collection; make one with create=True or: evercrawl crawl URL")
+            raise ConfigError(
+                f"{folder} is not a collection; make one with create=True or: evercrawl crawl URL"
+            )
         create_collection(folder)
     return Collection(folder, settings or read_settings(folder).settings)
 
@@ -104,7 +106,9 @@ class Collection:
     def __enter__(self) -> Collection:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         pass
 
     async def __aenter__(self) -> Collection:
@@ -114,5 +118,3 @@ class Collection:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         pass
-
-

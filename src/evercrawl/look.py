@@ -169,10 +169,14 @@ def _explain_refusal(reader: StateReader, url: str) -> Explanation | None:
 def _unknown(url: str, settings: Settings, name: str | None) -> Explanation:
     """Never met; say what the scope would say."""
     if name is None:
-        return Explanation(url, known=False, reason=Reason.NOT_A_PAGE_URL, detail=REASON_TEXT[Reason.NOT_A_PAGE_URL])
+        return Explanation(
+            url, known=False, reason=Reason.NOT_A_PAGE_URL, detail=REASON_TEXT[Reason.NOT_A_PAGE_URL]
+        )
     refused = Scope(settings.scope, allow_ports=settings.http.allow_ports).verdict(name, depth=1)
     if refused is None:
-        return Explanation(name, known=False, detail="no page that we know links to it; it is inside the scope")
+        return Explanation(
+            name, known=False, detail="no page that we know links to it; it is inside the scope"
+        )
     reason, detail = refused
     return Explanation(name, known=False, outcome=Outcome.REJECTED, reason=reason, detail=detail)
 

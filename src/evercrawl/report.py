@@ -55,7 +55,9 @@ def progress_of(crawl: Crawl) -> Progress:
         requests_per_s=tally.requests / elapsed if elapsed > 0 else 0.0,
         sites_closed=len(closed),
         current_site=tally.last_site or None,
-        closed_note=f"{closed[0].name}: {closed[0].closed_reason}" if closed and closed[0].closed_reason else None,
+        closed_note=f"{closed[0].name}: {closed[0].closed_reason}"
+        if closed and closed[0].closed_reason
+        else None,
     )
 
 

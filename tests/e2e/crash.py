@@ -1,10 +1,12 @@
-"""Kill the crawler with -9 at random moments, resume, and check what must hold. Used by the test and by `make bench-crash`.
+"""Kill the crawler with -9 at random moments, resume, and check what must hold. Used by the test and by
+`make bench-crash`.
 
-    python -m tests.e2e.crash KILLS [SEED]
+python -m tests.e2e.crash KILLS [SEED]
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -78,7 +80,9 @@ def acknowledged(collection: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in sorted((collection / "state").glob("*.sqlite")):
         with sqlite3.connect(path) as db:
-            rows = db.execute("select p.url, hex(v.digest) from page p join version v on v.page_id = p.id").fetchall()
+            rows = db.execute(
+                "select p.url, hex(v.digest) from page p join version v on v.page_id = p.id"
+            ).fetchall()
         db.close()
         found.update(rows)
     return found
@@ -100,7 +104,9 @@ def run(kills: int, *, seed: int, pages: int) -> Evidence:
                 now = acknowledged(collection)
                 evidence.lost += [url for url, digest in promised.items() if now.get(url) != digest]
                 promised = now
-            finished = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=250, check=False)
+            finished = subprocess.run(
+                command, env=environment(), capture_output=True, text=True, timeout=250, check=False
+            )
             assert finished.returncode == 0, finished.stderr
             final = acknowledged(collection)
             evidence.lost += [url for url, digest in promised.items() if final.get(url) != digest]
@@ -112,7 +118,9 @@ def run(kills: int, *, seed: int, pages: int) -> Evidence:
 
 def _killed(command: list[str], *, after_s: float) -> bool:
     """Start a crawl and kill it after a while; False: it had ended by itself."""
-    process = subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     time.sleep(after_s)
     if process.poll() is not None:
         return False
@@ -132,7 +140,9 @@ def _read_archive(collection: Path, final: dict[str, str], evidence: Evidence) -
             for record in ArchiveIterator(file):
                 if record.rec_type in ("response", "revisit"):
                     responses[record.rec_headers.get_header("WARC-Target-URI")] += 1
-    evidence.archived_twice = [url for url, count in responses.items() if count > 1 and not url.endswith("/robots.txt")]
+    evidence.archived_twice = [
+        url for url, count in responses.items() if count > 1 and not url.endswith("/robots.txt")
+    ]
     evidence.unarchived = [url for url in final if url not in responses]
 
 
@@ -144,7 +154,7 @@ def _read_log(log: Path, evidence: Evidence) -> None:
         evidence.requests += 1
         evidence.forbidden += path.startswith("/private/")
     for times in moments.values():
-        gaps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+        gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
         evidence.smallest_gap_s = min([evidence.smallest_gap_s, *gaps])
         evidence.gap_violations += sum(gap < GAP_S - CLOCK_SLACK_S for gap in gaps)
 
@@ -154,7 +164,13 @@ def main() -> None:
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(10**6)
     evidence = run(kills, seed=seed, pages=25 + kills * 8)
     print(json.dumps({"seed": seed, **evidence.__dict__}))
-    failed = evidence.lost or evidence.archived_twice or evidence.bad_warcs or evidence.gap_violations or evidence.forbidden
+    failed = (
+        evidence.lost
+        or evidence.archived_twice
+        or evidence.bad_warcs
+        or evidence.gap_violations
+        or evidence.forbidden
+    )
     sys.exit(1 if failed else 0)
 
 

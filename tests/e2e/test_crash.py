@@ -1,4 +1,6 @@
-"""kill -9 at random moments: nothing acknowledged is lost, nothing is archived twice, the pace holds across restarts."""
+"""kill -9 at random moments: nothing acknowledged is lost, nothing is archived twice, the pace holds
+across restarts.
+"""
 
 from __future__ import annotations
 

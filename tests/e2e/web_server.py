@@ -2,8 +2,10 @@
 
     python -m tests.e2e.web_server LOGFILE SITES PAGES [DELAY_MS]
 
-prints one line of JSON with the sites' origins, then serves until it is ended. Each site is a port. Page n links to 2n+1, 2n+2
-and a few others, so that a crawl finds all of them; /private/ is forbidden by robots.txt and linked from every page.
+prints one line of JSON with the sites' origins, then serves until it is ended. Each site is a port. Page n
+links to 2n+1, 2n+2
+and a few others, so that a crawl finds all of them; /private/ is forbidden by robots.txt and linked from
+every page.
 The log has a line per request: monotonic seconds, port, path.
 """
 
@@ -18,11 +20,14 @@ from typing import TextIO
 
 def page_html(port: int, number: int, pages: int) -> bytes:
     links = [2 * number + 1, 2 * number + 2, (number * 7) % pages, (number * 13 + 5) % pages]
-    anchors = "".join(f'<li><a href="/p/{target}.html">page {target}</a></li>' for target in links if target < pages)
+    anchors = "".join(
+        f'<li><a href="/p/{target}.html">page {target}</a></li>' for target in links if target < pages
+    )
     words = " ".join(f"word{(number * 31 + step * 17 + port) % 997}" for step in range(120))
     return (
         f"<!doctype html><html lang=en><title>Page {number} of {port}</title>"
-        f'<body><main><h1>Page {number}</h1><p>{words}</p></main><ul>{anchors}<li><a href="/private/{number}.html">no</a></ul>'
+        f"<body><main><h1>Page {number}</h1><p>{words}</p></main>"
+        f'<ul>{anchors}<li><a href="/private/{number}.html">no</a></ul>'
     ).encode()
 
 
@@ -65,19 +70,20 @@ def _answer(status: int, body: bytes, content_type: str = "text/html; charset=ut
     return head.encode() + body
 
 
-async def main(logfile: str, sites: int, pages: int, delay_ms: float) -> None:
-    with open(logfile, "a", encoding="ascii") as log:
-        origins = []
-        servers = []
-        for _ in range(sites):
-            site = Site(log, pages, delay_ms / 1000)
-            server = await asyncio.start_server(site.serve, "127.0.0.1", 0)
-            site.port = server.sockets[0].getsockname()[1]
-            servers.append(server)
-            origins.append(f"http://127.0.0.1:{site.port}")
-        print(json.dumps(origins), flush=True)
-        await asyncio.gather(*(server.serve_forever() for server in servers))
+async def main(log: TextIO, sites: int, pages: int, delay_ms: float) -> None:
+    origins = []
+    servers = []
+    for _ in range(sites):
+        site = Site(log, pages, delay_ms / 1000)
+        server = await asyncio.start_server(site.serve, "127.0.0.1", 0)
+        site.port = server.sockets[0].getsockname()[1]
+        servers.append(server)
+        origins.append(f"http://127.0.0.1:{site.port}")
+    print(json.dumps(origins), flush=True)
+    await asyncio.gather(*(server.serve_forever() for server in servers))
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]) if len(sys.argv) > 4 else 0.0))
+    with open(sys.argv[1], "a", encoding="ascii") as logfile:
+        delay = float(sys.argv[4]) if len(sys.argv) > 4 else 0.0
+        asyncio.run(main(logfile, int(sys.argv[2]), int(sys.argv[3]), delay))

@@ -1,7 +1,10 @@
-"""The whole engine in virtual time on a synthetic web with faults. A failure prints the seed that repeats it."""
+"""The whole engine in virtual time on a synthetic web with faults. A failure prints the seed that repeats
+it.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
@@ -26,7 +29,7 @@ def world_of(web: SimWeb, *, shards: int = 4, patience_h: float = 0.5) -> World:
 
 
 def visited_urls(web: SimWeb) -> set[str]:
-    return {asked.site + asked.path for asked in web.record.asked if not asked.path == "/robots.txt"}
+    return {asked.site + asked.path for asked in web.record.asked if asked.path != "/robots.txt"}
 
 
 @pytest.mark.slow
@@ -119,5 +122,5 @@ def test_sites_that_are_down_are_tried_later_and_then_left_alone():
     assert by_site
     for asked in by_site.values():
         assert 5 <= len(asked) <= 15, "some tries over twenty days, ever more seldom"
-        gaps = [later.sent - before.answered for before, later in zip(asked, asked[1:], strict=False)]
+        gaps = [later.sent - before.answered for before, later in itertools.pairwise(asked)]
         assert max(gaps) >= timedelta(days=3)

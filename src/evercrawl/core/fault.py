@@ -51,12 +51,16 @@ FAULT_RULES: dict[Fault, FaultRule] = {
 
 LONGEST_WAIT = timedelta(days=7)
 SITE_FAILURES_BEFORE_REST = 5
-"""Failures in a row after which a site is left alone for `SITE_REST`, then looked at again, ever more seldom."""
+"""Failures in a row after which a site is left alone for `SITE_REST`, then looked at again, ever more
+seldom.
+"""
 SITE_REST = timedelta(days=1)
 
 
 def retry_wait(fault: Fault, *, tries: int) -> timedelta | None:
-    """How long to wait before the page's next try, after `tries` failures in a row; None: not again by itself."""
+    """How long to wait before the page's next try, after `tries` failures in a row; None: not again by
+    itself.
+    """
     rule = FAULT_RULES[fault]
     if tries >= rule.tries:
         return None

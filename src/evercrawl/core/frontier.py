@@ -1,9 +1,10 @@
 """Which page of which site next, or wait until when?
 
-Mercator's frontier as a state machine without I/O. Front queues by priority hold the sites that wait for a turn; a limited
-number of lanes (back queues), each of exactly one site, hold a window of its pages; a heap orders the lanes by the earliest
-moment at which their site may be asked. What does not fit in memory stays in the store: `needs` says what to read next.
-A site keeps its lane for one window of pages while others wait: breadth over sites, not depth into one.
+Mercator's frontier as a state machine without I/O. Front queues by priority hold the sites that wait for a
+turn; a limited number of lanes (back queues), each of exactly one site, hold a window of its pages; a heap
+orders the lanes by the earliest moment at which their site may be asked. What does not fit in memory stays
+in the store: `needs` says what to read next. A site keeps its lane for one window of pages while others
+wait: breadth over sites, not depth into one.
 """
 
 from __future__ import annotations
@@ -91,7 +92,8 @@ Need = PagesNeeded | SitesNeeded
 class Frontier:
     """The next step of one shard.
 
-    Invariants: a site has at most one lane; a site without a lane is not asked; the head of the heap is askable if and only
+    Invariants: a site has at most one lane; a site without a lane is not asked; the head of the heap is
+    askable if and only
     if anything is; a page is in at most one window.
     """
 
@@ -203,7 +205,9 @@ class Frontier:
         heappush(self._asleep, (site.open_us, site.id, site))
 
     def open_lane(self, site: Site) -> Lane:
-        """A lane for a site at once, whatever waits: for seeds of errands and for intake that must know its rules."""
+        """A lane for a site at once, whatever waits: for seeds of errands and for intake that must know
+        its rules.
+        """
         lane = self.lanes.get(site.id)
         if lane is None:
             lane = Lane(site, self._gate_of(site), self._bands)
@@ -214,7 +218,9 @@ class Frontier:
     # Turns
 
     def turn(self, *, now_us: int) -> Turn:
-        """The next step, once `needs` is satisfied. What is handed out counts as in flight until `answered` or `put_back`."""
+        """The next step, once `needs` is satisfied. What is handed out counts as in flight until
+        `answered` or `put_back`.
+        """
         while self._heap:
             open_us, site_id = self._heap[0]
             lane = self.lanes.get(site_id)

@@ -15,7 +15,9 @@ from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.model.settings import RevisitSettings
 
 RECHECK = timedelta(days=1)
-"""A page that robots.txt or the scope kept us from is considered again after this time, without a request if still refused."""
+"""A page that robots.txt or the scope kept us from is considered again after this time, without a request
+if still refused.
+"""
 
 
 class Judgement(NamedTuple):
@@ -37,7 +39,11 @@ def judge_fetched(
     is_changed = digest != page.digest
     interval = _interval(page, changed=is_changed, policy=policy)
     if result.truncated is not None:
-        outcome, reason, detail = Outcome.TRUNCATED, _TRUNCATIONS[result.truncated], f"{len(result.body)} bytes were kept"
+        outcome, reason, detail = (
+            Outcome.TRUNCATED,
+            _TRUNCATIONS[result.truncated],
+            f"{len(result.body)} bytes were kept",
+        )
     elif copy_of is not None:
         outcome, reason, detail = Outcome.DUPLICATE, Reason.SAME_AS_OTHER, f"same body as {copy_of}"
     elif page.version == 0:
@@ -56,7 +62,9 @@ _TRUNCATIONS = {
 }
 
 
-def judge_not_modified(page: Page, result: NotModified, *, now: datetime, policy: RevisitSettings) -> Judgement:
+def judge_not_modified(
+    page: Page, result: NotModified, *, now: datetime, policy: RevisitSettings
+) -> Judgement:
     """The server vouches for what we have."""
     interval = _interval(page, changed=False, policy=policy)
     text = REASON_TEXT[Reason.NOT_MODIFIED]
@@ -80,7 +88,9 @@ def judge_moved(
         return _seen(Outcome.ERROR, Reason.REDIRECT_LOOP, detail, interval, now=now, is_new_version=False)
     if page.hops >= most_hops:
         detail = f"after {page.hops} redirects in a row this one to {result.target} is not followed"
-        return _seen(Outcome.ERROR, Reason.TOO_MANY_REDIRECTS, detail, interval, now=now, is_new_version=False)
+        return _seen(
+            Outcome.ERROR, Reason.TOO_MANY_REDIRECTS, detail, interval, now=now, is_new_version=False
+        )
     if refused is not None:
         reason, words = refused
         detail = f"redirects to {result.target}: {words}"
@@ -109,7 +119,9 @@ def judge_failed(page: Page, result: Failed, *, asked: timedelta | None, now: da
 def judge_refused(page: Page, reason: Reason, detail: str, *, now: datetime) -> Judgement:
     """Known, due, and not asked for: robots.txt or the scope says no."""
     due_us = to_us(now + RECHECK)
-    return Judgement(Outcome.REJECTED, reason, detail, due_us, page.tries, page.interval_s, is_new_version=False)
+    return Judgement(
+        Outcome.REJECTED, reason, detail, due_us, page.tries, page.interval_s, is_new_version=False
+    )
 
 
 def foreign_scheme(result: Failed) -> str | None:

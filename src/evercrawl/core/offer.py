@@ -24,10 +24,10 @@ class Offers:
     refusals: list[Refusal] = field(default_factory=list)
 
 
-def offers_of(
-    document: Document, page: Page, *, scope: Scope, popular: PopularCache, now_us: int
-) -> Offers:
-    """The URLs of a document that were not met lately, judged by the scope. What robots.txt says comes later."""
+def offers_of(document: Document, page: Page, *, scope: Scope, popular: PopularCache, now_us: int) -> Offers:
+    """The URLs of a document that were not met lately, judged by the scope. What robots.txt says comes
+    later.
+    """
     offers = Offers()
     hit = popular.hit
     ignores_nofollow = scope.follows_nofollow
@@ -44,7 +44,9 @@ def offers_of(
         judge_url(offers, url, depth=page.depth + 1, hops=0, parent=page, scope=scope, now_us=now_us)
     if document.refresh is not None:
         hops = page.hops + 1
-        judge_url(offers, document.refresh.url, depth=page.depth, hops=hops, parent=page, scope=scope, now_us=now_us)
+        judge_url(
+            offers, document.refresh.url, depth=page.depth, hops=hops, parent=page, scope=scope, now_us=now_us
+        )
     return offers
 
 
@@ -93,4 +95,6 @@ def _refusal(url: str, refused: tuple[Reason, str], parent: str | None, depth: i
 
 def refusal_key(url: str) -> bytes:
     """The key of a refused URL, which need not be canonical."""
-    return key_of(url) if url.startswith(("http://", "https://")) and "/" in url[8:] else key_of("x://x/" + url)
+    return (
+        key_of(url) if url.startswith(("http://", "https://")) and "/" in url[8:] else key_of("x://x/" + url)
+    )

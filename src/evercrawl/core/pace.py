@@ -1,6 +1,7 @@
 """How long must a site be left in peace after an answer?
 
-Mercator's rule: a multiple of the time that the last answer took, never less than the mode's shortest gap, a Crawl-delay
+Mercator's rule: a multiple of the time that the last answer took, never less than the mode's shortest gap,
+a Crawl-delay
 or `--gap`. A slow or refusing site slows us at once; only a run of good answers makes us faster again.
 """
 
@@ -31,7 +32,9 @@ class Pace(NamedTuple):
 
 
 def pace_of(settings: PaceSettings, *, delay_cap: timedelta, anonymous: bool) -> Pace:
-    """The pace that the settings ask for; `anonymous`: no contact is set and the hosts may be other people's."""
+    """The pace that the settings ask for; `anonymous`: no contact is set and the hosts may be other
+    people's.
+    """
     floor = {"gentle": settings.shortest, "paper": PAPER_GAP, "own": timedelta(0)}[settings.mode]
     if settings.gap is not None:
         floor = settings.gap if settings.mode != "paper" else max(settings.gap, PAPER_GAP)

@@ -11,7 +11,9 @@ from evercrawl.model.page import Candidate
 
 
 def pack(candidates: Sequence[Candidate]) -> bytes:
-    """One parcel. Keys are left out: they follow from the URLs. Parent numbers mean nothing in another shard."""
+    """One parcel. Keys are left out: they follow from the URLs. Parent numbers mean nothing in another
+    shard.
+    """
     return orjson.dumps([[c.url, c.depth, c.hops, c.parent] for c in candidates])
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from random import Random
 
 _DEPTHS_OF_BAND = (0, 1, 3)
-"""Deepest page of each band but the last: seeds and redirect targets, their links, two steps more, the rest."""
+"""Deepest page of each band but the last: seeds and redirect targets, their links, two steps more, the
+rest.
+"""
 
 
 def band_of(*, depth: int, hops: int, bands: int) -> int:
-    """The front queue of a new page; 0 is the most urgent. A redirect's target goes where its source was urgent."""
+    """The front queue of a new page; 0 is the most urgent. A redirect's target goes where its source was
+    urgent.
+    """
     if hops:
         return 0
     for band, deepest in enumerate(_DEPTHS_OF_BAND[: bands - 1]):
@@ -26,6 +30,6 @@ def biased_order(bands: int, *, random: Random) -> list[int]:
     left = list(range(bands))
     order: list[int] = []
     while left:
-        weights = [2.0 ** -place for place in range(len(left))]
+        weights = [2.0**-place for place in range(len(left))]
         order.append(left.pop(random.choices(range(len(left)), weights)[0]))
     return order

@@ -8,7 +8,9 @@ from evercrawl.model.settings import RevisitSettings
 
 
 def next_interval(interval: timedelta | None, *, changed: bool, policy: RevisitSettings) -> timedelta:
-    """Visit a page that moves more often, a page that rests less often; `interval` is None after the first visit."""
+    """Visit a page that moves more often, a page that rests less often; `interval` is None after the first
+    visit.
+    """
     if interval is None:
         return policy.first
     factor = policy.shrink if changed else policy.grow

@@ -82,13 +82,17 @@ class Scope:
         return self._of_link(url, depth, hops)
 
     def adopt(self, seed: str, target: str) -> None:
-        """Take in the host that a seed has moved to, when both are of one registrable domain (example.org -> www.example.org).
+        """Take in the host that a seed has moved to, when both are of one registrable domain (example.org
+        -> www.example.org).
 
-        Only at the scheme's default port: another port of an own address is another site, not a new home of this one.
+        Only at the scheme's default port: another port of an own address is another site, not a new home of
+        this one.
         """
         before, after = site_parts(site_of(seed)), site_parts(site_of(target))
         is_home = after.port == DEFAULT_PORTS[after.scheme] and before.port == DEFAULT_PORTS[before.scheme]
-        is_own = registrable_domain(before.host) == registrable_domain(after.host) and before.host != after.host
+        is_own = (
+            registrable_domain(before.host) == registrable_domain(after.host) and before.host != after.host
+        )
         if self._settings.kind in ("host", "prefix") and is_home and is_own:
             for place, ports in _folders_by_place([target], self._settings.kind).items():
                 self._folders.setdefault(place, {}).update(ports)

@@ -1,8 +1,9 @@
 """Which page does this URL name?
 
-Parsing and joining follow the WHATWG URL standard (ada). The canonical form that identifies a page is the WHATWG
-serialisation without fragment, with percent-encoding normalised as RFC 3986 section 6.2.2 has it (hex digits in upper case,
-unreserved characters decoded). Parameters are never sorted or dropped here: that needs evidence from the site.
+Parsing and joining follow the WHATWG URL standard (ada). The canonical form that identifies a page is the
+WHATWG serialisation without fragment, with percent-encoding normalised as RFC 3986 section 6.2.2 has it
+(hex digits in upper case, unreserved characters decoded). Parameters are never sorted or dropped here: that
+needs evidence from the site.
 """
 
 from __future__ import annotations
@@ -110,7 +111,8 @@ def path_of(url: str) -> str:
 def key_of(url: str) -> bytes:
     """16 bytes that identify a canonical URL.
 
-    4 bytes of the site, 4 of the folder, 8 of the whole URL: keys of one folder stand together, so that the links of a
+    4 bytes of the site, 4 of the folder, 8 of the whole URL: keys of one folder stand together, so that the
+    links of a
     page touch few places of the index.
     """
     raw = url.encode()
@@ -122,7 +124,9 @@ def key_of(url: str) -> bytes:
 
 @lru_cache(maxsize=65_536)
 def registrable_domain(host: str) -> str:
-    """The domain that somebody registered (public suffix list, private part included); an address stands for itself."""
+    """The domain that somebody registered (public suffix list, private part included); an address stands
+    for itself.
+    """
     bare = host.removesuffix(".")
     if bare.startswith("[") or bare.replace(".", "").isdigit():
         return host

@@ -1,4 +1,6 @@
-"""One run over a collection: opens shards, moves parcels between them, keeps the limits, and knows when it is over."""
+"""One run over a collection: opens shards, moves parcels between them, keeps the limits, and knows when it
+is over.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ class Ended(StrEnum):
 
 
 class StopSignal:
-    """How the operator ends a run: first gently, then at once. Safe to call from a signal handler of the same thread."""
+    """How the operator ends a run: first gently, then at once. Safe to call from a signal handler of the
+    same thread.
+    """
 
     def __init__(self) -> None:
         self.stage = 0
@@ -75,7 +79,8 @@ class StopSignal:
 class Crawl:
     """The shards of one process and what they share.
 
-    Invariant: at most `concurrency` requests are in flight over all shards, and no visit starts once a limit is reached.
+    Invariant: at most `concurrency` requests are in flight over all shards, and no visit starts once a
+    limit is reached.
     """
 
     def __init__(
@@ -116,7 +121,9 @@ class Crawl:
     # Beginning
 
     async def begin(self, *, refresh: bool = False) -> None:
-        """Everything that comes before the first request; with `refresh` every known page is put into the queue."""
+        """Everything that comes before the first request; with `refresh` every known page is put into the
+        queue.
+        """
         await self.open_shards()
         if refresh:
             await self.requeue_all()
@@ -183,7 +190,9 @@ class Crawl:
             gate_of=gate_of,
         )
 
-    def _new_intake(self, store: ShardStore, facts: ShardFacts, gate_of: Callable[[Site], RobotsGate | None]) -> Intake:
+    def _new_intake(
+        self, store: ShardStore, facts: ShardFacts, gate_of: Callable[[Site], RobotsGate | None]
+    ) -> Intake:
         return Intake(
             store,
             facts,
@@ -227,7 +236,15 @@ class Crawl:
         for url in urls:
             offers = Offers()
             now_us = to_us(self._around.clock.now())
-            judge_url(offers, parse(url) or url, depth=0, hops=0, parent=None, scope=self._around.scope, now_us=now_us)
+            judge_url(
+                offers,
+                parse(url) or url,
+                depth=0,
+                hops=0,
+                parent=None,
+                scope=self._around.scope,
+                now_us=now_us,
+            )
             for candidate in offers.candidates:
                 await self._adopt_new_home(candidate)
             await self._hand_out(offers)
@@ -257,7 +274,9 @@ class Crawl:
         if refusal.reason in FINAL_REFUSALS:
             return
         if self._around.scope.verdict(refusal.url, depth=refusal.depth) is None:
-            offers.candidates.append(Candidate(refusal.url, refusal.key, refusal.depth, 0, refusal.parent, None))
+            offers.candidates.append(
+                Candidate(refusal.url, refusal.key, refusal.depth, 0, refusal.parent, None)
+            )
 
     async def _hand_out(self, offers: Offers) -> None:
         for candidate in offers.candidates:
@@ -399,7 +418,9 @@ class Crawl:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Let go of every shard and of the network. After an error the shards count as crashed: nobody knows their last moments."""
+        """Let go of every shard and of the network. After an error the shards count as crashed: nobody
+        knows their last moments.
+        """
         for shard in self.shards.values():
             await shard.close(cleanly=error is None)
         await self._store.close()

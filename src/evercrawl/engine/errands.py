@@ -1,4 +1,6 @@
-"""Requests that one site's robots.txt causes at another site (or again at the same): they wait for that site's pace."""
+"""Requests that one site's robots.txt causes at another site (or again at the same): they wait for that
+site's pace.
+"""
 
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ MOST_SITES_IN_MEMORY = 20_000
 class Intake:
     """The door of one shard.
 
-    Invariant: a key becomes a page at most once, also when two visits offer it at the same time and neither is committed.
+    Invariant: a key becomes a page at most once, also when two visits offer it at the same time and neither
+    is committed.
     """
 
     def __init__(

@@ -74,7 +74,9 @@ def version_of(page: Page, seen: Seen, stored: Stored) -> Version | None:
     )
 
 
-def visited_of(page: Page, judgement: Judgement, *, now: datetime, seen: Seen | None = None, stored: Stored | None = None) -> Visited:
+def visited_of(
+    page: Page, judgement: Judgement, *, now: datetime, seen: Seen | None = None, stored: Stored | None = None
+) -> Visited:
     """The row that a visit writes."""
     result = seen.result if seen is not None else None
     exchange = result.exchange if result is not None else None
@@ -99,7 +101,9 @@ def visited_of(page: Page, judgement: Judgement, *, now: datetime, seen: Seen | 
         etag=header(headers, "etag"),
         last_modified=header(headers, "last-modified"),
         moved_to=result.target if isinstance(result, Moved) else None,
-        duplicate_of=seen.original.page_id if copies and seen is not None and seen.original is not None else None,
+        duplicate_of=seen.original.page_id
+        if copies and seen is not None and seen.original is not None
+        else None,
     )
 
 

@@ -46,13 +46,21 @@ class Archive(Protocol):
     """The WARC files of one shard: append, flush, cut back."""
 
     def append(
-        self, url: str, exchange: Exchange, *, truncated: str | None = None,
-        payload_sha1: bytes | None = None, revisit: Original | None = None, not_modified: bool = False,
+        self,
+        url: str,
+        exchange: Exchange,
+        *,
+        truncated: str | None = None,
+        payload_sha1: bytes | None = None,
+        revisit: Original | None = None,
+        not_modified: bool = False,
     ) -> Stored:
         """Write request and response of one exchange; as a revisit record when `revisit` says of what."""
 
     def flush(self) -> ArchiveEnd | None:
-        """Hand everything to the operating system and say how far the archive now reaches; None: nothing yet."""
+        """Hand everything to the operating system and say how far the archive now reaches; None: nothing
+        yet.
+        """
 
     def cut_back(self, end: ArchiveEnd | None) -> int:
         """Remove what lies behind the acknowledged end; called once before the first append.
@@ -89,7 +97,9 @@ class ShardStore(Protocol):
         """One site by its number."""
 
     async def waiting_sites(self, band: int, after_id: int, most: int) -> list[Site]:
-        """Sites with queued pages whose most urgent band is `band`, in order of id, beginning behind `after_id`."""
+        """Sites with queued pages whose most urgent band is `band`, in order of id, beginning behind
+        `after_id`.
+        """
 
     async def queue(self, site_id: int, band: int, after_seq: int, most: int) -> list[Page]:
         """The next queued pages of a site in one band, in order of seq."""

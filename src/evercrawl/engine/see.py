@@ -77,9 +77,13 @@ def plan_request(page: Page) -> Request:
 
 
 def refusal_of(turn: Visit, scope: Scope, *, now: datetime) -> Judgement | None:
-    """The page may not be asked for after all: scope and robots.txt are looked at again before each request."""
+    """The page may not be asked for after all: scope and robots.txt are looked at again before each
+    request.
+    """
     page, gate = turn.page, turn.lane.gate
-    refused = scope.verdict(page.url, depth=page.depth, hops=page.hops, is_seed=page.depth == 0 and page.hops == 0)
+    refused = scope.verdict(
+        page.url, depth=page.depth, hops=page.hops, is_seed=page.depth == 0 and page.hops == 0
+    )
     if refused is not None:
         return judge_refused(page, *refused, now=now)
     if gate is None:
@@ -95,13 +99,20 @@ def parse(result: Fetched, around: Surroundings) -> Document | None:
         wants_embeds = bool(around.settings.scope.fetch_types)
         limits = around.settings.parse
         return parse_document(
-            result.url, result.headers, result.body, agent=around.agent, limits=limits, all_details=wants_embeds
+            result.url,
+            result.headers,
+            result.body,
+            agent=around.agent,
+            limits=limits,
+            all_details=wants_embeds,
         )
     handler = around.handler_of(kind)
     return handler.parse(result.url, result.headers, result.body) if handler is not None else None
 
 
-def see_fetched(page: Page, result: Fetched, original: Original | None, around: Surroundings, *, digest: bytes) -> Seen:
+def see_fetched(
+    page: Page, result: Fetched, original: Original | None, around: Surroundings, *, digest: bytes
+) -> Seen:
     """Parse and judge a body."""
     now = around.clock.now()
     is_copy = original is not None and original.page_id != page.id and digest != page.digest
@@ -121,14 +132,24 @@ def see_fetched(page: Page, result: Fetched, original: Original | None, around: 
     return Seen(result, judgement, offers, document, digest, sha1, original)
 
 
-def see_moved(page: Page, result: Moved, around: Surroundings, *, loops: bool, forbidden: tuple[Reason, str] | None) -> Seen:
-    """Judge a redirect; its target becomes a candidate when scope, robots.txt and the number of hops allow it."""
+def see_moved(
+    page: Page, result: Moved, around: Surroundings, *, loops: bool, forbidden: tuple[Reason, str] | None
+) -> Seen:
+    """Judge a redirect; its target becomes a candidate when scope, robots.txt and the number of hops allow
+    it.
+    """
     now = around.clock.now()
     offers = Offers()
     if page.depth == 0:
         around.scope.adopt(page.url, result.target)
     refused = forbidden or judge_url(
-        offers, result.target, depth=page.depth, hops=page.hops + 1, parent=page, scope=around.scope, now_us=to_us(now)
+        offers,
+        result.target,
+        depth=page.depth,
+        hops=page.hops + 1,
+        parent=page,
+        scope=around.scope,
+        now_us=to_us(now),
     )
     judgement = judge_moved(
         page,
@@ -144,7 +165,9 @@ def see_moved(page: Page, result: Moved, around: Surroundings, *, loops: bool, f
     return Seen(result, judgement, offers)
 
 
-def see_not_modified(page: Page, result: NotModified, original: Original | None, around: Surroundings) -> Seen:
+def see_not_modified(
+    page: Page, result: NotModified, original: Original | None, around: Surroundings
+) -> Seen:
     """The version before is still the newest."""
     judgement = judge_not_modified(page, result, now=around.clock.now(), policy=around.settings.revisit)
     return Seen(result, judgement, Offers(), original=original)

@@ -46,7 +46,8 @@ Work = Visit | AskRobots | RunErrand
 class Shard:
     """Everything of one shard that lives in memory while this process owns it.
 
-    Invariant: what is in `batch` is not yet acknowledged; what left it is in the store, together with the archive records it
+    Invariant: what is in `batch` is not yet acknowledged; what left it is in the store, together with the
+    archive records it
     points to.
     """
 
@@ -99,7 +100,9 @@ class Shard:
         self._last_commit_us = 0
         self._next_due_us: int | None = 0
         self.quiet_until_us: int | None = 0
-        """When this shard has something to do next; None: nothing is left. Only meaningful while `is_quiet`."""
+        """When this shard has something to do next; None: nothing is left. Only meaningful while
+        `is_quiet`.
+        """
         self.is_quiet = False
 
     # The loop
@@ -186,7 +189,9 @@ class Shard:
             turn.lane.asking_robots = False
 
     async def _rest(self, turn: Wait | Idle) -> None:
-        """Nothing can start now: commit if that may bring work, else wait for a wake-up or the next moment."""
+        """Nothing can start now: commit if that may bring work, else wait for a wake-up or the next
+        moment.
+        """
         commit_us = self._early_commit_us(turn)
         if commit_us is not None and commit_us <= self._now_us():
             await self.commit()
@@ -262,8 +267,14 @@ class Shard:
             self._contents.setdefault(
                 version.digest,
                 Original(
-                    page.id, page.url, visited.at_us, version.record_id, version.payload_sha1,
-                    version.file, version.offset, version.length,
+                    page.id,
+                    page.url,
+                    visited.at_us,
+                    version.record_id,
+                    version.payload_sha1,
+                    version.file,
+                    version.offset,
+                    version.length,
                 ),
             )
         if visited.due_us is not None and (self._next_due_us is None or visited.due_us < self._next_due_us):
@@ -282,7 +293,13 @@ class Shard:
         self.tally.requested(result)
         exchange = result.exchange
         failed = isinstance(result, Failed) and FAULT_RULES[result.fault].blames_site
-        took = exchange.took if exchange is not None else result.took if isinstance(result, Failed) else timedelta(0)
+        took = (
+            exchange.took
+            if exchange is not None
+            else result.took
+            if isinstance(result, Failed)
+            else timedelta(0)
+        )
         wire_bytes = len(exchange.wire_body) + len(exchange.response_head) if exchange is not None else 0
         pause = site_pause(result, failures=lane.site.failures + 1, now=from_us(now_us))
         if pause is not None:
@@ -381,7 +398,9 @@ class Shard:
             await self.commit()
 
     async def commit(self) -> None:
-        """Acknowledge everything so far: archive first, then the state that points into it, in one transaction."""
+        """Acknowledge everything so far: archive first, then the state that points into it, in one
+        transaction.
+        """
         async with self._committing:
             if self.batch.is_empty():
                 return
@@ -441,7 +460,9 @@ class Shard:
         await self.store.close()
 
     def _after_crash(self, site: Site) -> Site:
-        """Nobody knows what was asked in the last moments before a crash: every site gets its whole gap from the restart on."""
+        """Nobody knows what was asked in the last moments before a crash: every site gets its whole gap
+        from the restart on.
+        """
         if self._crashed_at_us is None:
             return site
         gap_us = max(self._restart_gap_us, site.gap_ms * 1000)
@@ -459,4 +480,5 @@ def _closed_reason(result: FetchResult, failures: int) -> str:
     reason = FAULT_RULES[result.fault].reason
     status = status_of(result)
     words = f"status {status}" if status is not None else result.detail
-    return f"{reason if reason is Reason.SITE_PAUSED else Reason.SITE_DOWN}: {words}, {failures} failures in a row"
+    named = reason if reason is Reason.SITE_PAUSED else Reason.SITE_DOWN
+    return f"{named}: {words}, {failures} failures in a row"

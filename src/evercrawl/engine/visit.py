@@ -1,7 +1,7 @@
 """One page's way through the crawler, from left to right: fetch, parse, judge, keep, pass on.
 
-Everything that has to wait (the network, the store) comes first; then archive record, outcome and new pages are written
-into the batch in one step without waiting, so that one commit acknowledges all of them or none.
+Everything that has to wait (the network, the store) comes first; then archive record, outcome and new pages
+are written into the batch in one step without waiting, so that one commit acknowledges all of them or none.
 """
 
 from __future__ import annotations

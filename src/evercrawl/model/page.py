@@ -1,4 +1,6 @@
-"""A page and what we learn about it. Records that are made by the million are named tuples, for their cost."""
+"""A page and what we learn about it. Records that are made by the million are named tuples, for their
+cost.
+"""
 
 from __future__ import annotations
 

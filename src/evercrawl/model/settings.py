@@ -22,8 +22,12 @@ def _seconds(value: float) -> timedelta:
 class IdentitySettings:
     """Who we say that we are."""
 
-    product: str = setting("evercrawl", "Product token: first word of the user agent and our name in robots.txt.")
-    contact: str | None = setting(None, "Mail address or page where a site's owner reaches you; shown in every request.")
+    product: str = setting(
+        "evercrawl", "Product token: first word of the user agent and our name in robots.txt."
+    )
+    contact: str | None = setting(
+        None, "Mail address or page where a site's owner reaches you; shown in every request."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +35,22 @@ class ScopeSettings:
     """Which URLs belong to the collection."""
 
     seeds: tuple[str, ...] = setting((), "URLs from which the crawl starts.")
-    kind: str = setting("host", "host: the seeds' hosts; prefix: below the seeds' folders; domain: the registrable domains with all sub-domains; list: the seeds alone.")
+    kind: str = setting(
+        "host",
+        "host: the seeds' hosts; prefix: below the seeds' folders; domain: the registrable domains with all sub-domains; list: the seeds alone.",
+    )
     depth: int | None = setting(None, "Most links away from a seed; none: no limit.")
-    include: tuple[str, ...] = setting((), "Regular expressions; a URL must match one of them, if any are given.")
+    include: tuple[str, ...] = setting(
+        (), "Regular expressions; a URL must match one of them, if any are given."
+    )
     exclude: tuple[str, ...] = setting((), "Regular expressions; a URL that matches one is refused.")
-    filter: str | None = setting(None, "A filter expression, such as: domain(example.org) and not prefix(https://example.org/old/).")
+    filter: str | None = setting(
+        None, "A filter expression, such as: domain(example.org) and not prefix(https://example.org/old/)."
+    )
     plugins: tuple[str, ...] = setting((), "Filters of your own as module:object, loaded at start.")
-    fetch_types: tuple[str, ...] = setting((), "Kinds of files to fetch beside pages: image, style, script, font, archive, media, document.")
+    fetch_types: tuple[str, ...] = setting(
+        (), "Kinds of files to fetch beside pages: image, style, script, font, archive, media, document."
+    )
     follow_nofollow: bool = setting(False, "Follow links that are marked nofollow.")
     url_length: int = setting(2048, "Longest URL, in characters.")
     pages_per_site: int | None = setting(None, "Most pages that one site may have; none: no limit.")
@@ -47,7 +60,10 @@ class ScopeSettings:
 class PaceSettings:
     """How gently each site is asked."""
 
-    mode: str = setting("gentle", "gentle: one request at a time, gap by answer time; paper: at least 10 s; own: no gap, for hosts that are yours.")
+    mode: str = setting(
+        "gentle",
+        "gentle: one request at a time, gap by answer time; paper: at least 10 s; own: no gap, for hosts that are yours.",
+    )
     gap: timedelta | None = setting(None, "Least gap per site, whatever the mode; none: the mode's own.")
     shortest: timedelta = setting(_seconds(1), "Shortest gap in mode gentle.")
     longest: timedelta = setting(_seconds(60), "Longest gap that slowness or a Crawl-delay may cause.")
@@ -63,8 +79,13 @@ class CrawlSettings:
     max_pages: int | None = setting(10_000, "Soft stop after this many pages in one run; none: no limit.")
     max_time: timedelta | None = setting(None, "Soft stop after this time; none: no limit.")
     max_bytes: int | None = setting(None, "Soft stop after this many bytes on the wire; none: no limit.")
-    patience: timedelta = setting(_seconds(60), "How long a run waits when every remaining site is closed, before it ends and leaves the rest for the next.")
-    shutdown: timedelta = setting(_seconds(10), "How long requests in flight may go on after the first Ctrl-C.")
+    patience: timedelta = setting(
+        _seconds(60),
+        "How long a run waits when every remaining site is closed, before it ends and leaves the rest for the next.",
+    )
+    shutdown: timedelta = setting(
+        _seconds(10), "How long requests in flight may go on after the first Ctrl-C."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +97,18 @@ class HttpSettings:
     idle: timedelta = setting(_seconds(15), "Longest silence inside an answer.")
     total: timedelta = setting(_seconds(60), "Time for the whole page.")
     wire_bytes: int = setting(16 * 1024 * 1024, "Most bytes of a body on the wire; the rest is cut off.")
-    decoded_bytes: int = setting(32 * 1024 * 1024, "Most bytes of a body after decoding; the rest is cut off.")
+    decoded_bytes: int = setting(
+        32 * 1024 * 1024, "Most bytes of a body after decoding; the rest is cut off."
+    )
     ratio: float = setting(200.0, "Most decoded bytes for each byte on the wire, once a megabyte is decoded.")
     header_bytes: int = setting(512 * 1024, "Most bytes of status line and headers together.")
     header_count: int = setting(10_000, "Most header fields.")
     redirects: int = setting(10, "Most redirects in a row.")
     keep_alive: timedelta = setting(_seconds(30), "How long an idle connection is kept open.")
     allow_private: bool = setting(False, "Allow loopback, private and link-local addresses.")
-    resolve: tuple[str, ...] = setting((), "HOST:PORT:ADDR, as curl has it: use this address for that host and port.")
+    resolve: tuple[str, ...] = setting(
+        (), "HOST:PORT:ADDR, as curl has it: use this address for that host and port."
+    )
     allow_ports: tuple[int, ...] = setting((), "Ports of other protocols that may be asked all the same.")
     ca_file: str | None = setting(None, "File of additional certificate authorities (PEM).")
     verify_tls: bool = setting(True, "Refuse invalid certificates.")
@@ -110,11 +135,17 @@ class RobotsSettings:
 
     forbid_on_403: bool = setting(True, "401 and 403 on robots.txt mean that nothing may be asked.")
     max_age: timedelta = setting(_seconds(86_400), "Longest use of a copy before it is asked for again.")
-    retry: timedelta = setting(_seconds(300), "Time to the next try when robots.txt is unreachable; doubles up to a day.")
-    unreachable_limit: timedelta = setting(timedelta(days=30), "After so long without an answer the site is taken to have no robots.txt.")
+    retry: timedelta = setting(
+        _seconds(300), "Time to the next try when robots.txt is unreachable; doubles up to a day."
+    )
+    unreachable_limit: timedelta = setting(
+        timedelta(days=30), "After so long without an answer the site is taken to have no robots.txt."
+    )
     body_bytes: int = setting(512 * 1024, "Bytes of the file that are read.")
     redirects: int = setting(5, "Redirects of robots.txt that are followed.")
-    crawl_delay_cap: timedelta = setting(_seconds(60), "Longest Crawl-delay that is honoured to the letter; a longer one counts as this.")
+    crawl_delay_cap: timedelta = setting(
+        _seconds(60), "Longest Crawl-delay that is honoured to the letter; a longer one counts as this."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +153,12 @@ class FrontierSettings:
     """The queues."""
 
     bands: int = setting(4, "Front queues, by priority.")
-    window: int = setting(64, "Pages of one back queue that are held in memory; also a site's turn before others get theirs.")
-    back_queues: int | None = setting(None, "Sites that hold a back queue at a time; none: three for each concurrent request.")
+    window: int = setting(
+        64, "Pages of one back queue that are held in memory; also a site's turn before others get theirs."
+    )
+    back_queues: int | None = setting(
+        None, "Sites that hold a back queue at a time; none: three for each concurrent request."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +176,9 @@ class StoreSettings:
     shards: int = setting(64, "Number of shards; fixed when the collection is made.")
     commit_every: timedelta = setting(_seconds(1), "Time between two commits of a shard.")
     commit_pages: int = setting(500, "A commit is made earlier when this many visits wait for it.")
-    durability: str = setting("process", "process: what is acknowledged survives kill -9; power: also a power cut (slower).")
+    durability: str = setting(
+        "process", "process: what is acknowledged survives kill -9; power: also a power cut (slower)."
+    )
     cache_bytes: int = setting(64 * 1024 * 1024, "SQLite page cache over all open shards.")
     refusals_per_shard: int = setting(1_000_000, "Most refused URLs that a shard remembers one by one.")
 

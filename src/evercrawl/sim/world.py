@@ -1,4 +1,6 @@
-"""The whole engine in a simulated world: the same crawl as in production, on virtual time and a synthetic web."""
+"""The whole engine in a simulated world: the same crawl as in production, on virtual time and a synthetic
+web.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from evercrawl.sim.web import SimWeb
 
 @dataclass
 class World:
-    """A web, a collection in memory, and the time between runs. Two worlds made alike go alike, event for event."""
+    """A web, a collection in memory, and the time between runs. Two worlds made alike go alike, event for
+    event.
+    """
 
     web: SimWeb
     settings: Settings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from datetime import timedelta
 from random import Random
@@ -41,8 +42,18 @@ class Queue:
         self.pages: dict[tuple[int, int], list[Page]] = defaultdict(list)
         self.next_seq = 0
 
-    def add(self, site_id: int, pages: int, *, band: int = 1, robots: RobotsRecord | None = ALLOW, open_us: int = 0) -> None:
-        site = self.sites.setdefault(site_id, Site(site_id, f"http://s{site_id}.test", f"s{site_id}.test", open_us, robots=robots))
+    def add(
+        self,
+        site_id: int,
+        pages: int,
+        *,
+        band: int = 1,
+        robots: RobotsRecord | None = ALLOW,
+        open_us: int = 0,
+    ) -> None:
+        site = self.sites.setdefault(
+            site_id, Site(site_id, f"http://s{site_id}.test", f"s{site_id}.test", open_us, robots=robots)
+        )
         for _ in range(pages):
             seq = self.next_seq
             self.next_seq += 1
@@ -56,11 +67,17 @@ class Queue:
                 queued = [page for page in self.pages[need.site_id, need.band] if page.seq > need.after_seq]
                 self.frontier.fill(need, queued[: need.most])
             else:
-                waiting = [site for site in self.sites.values() if site.id > need.after_id and self._band(site.id) == need.band]
+                waiting = [
+                    site
+                    for site in self.sites.values()
+                    if site.id > need.after_id and self._band(site.id) == need.band
+                ]
                 self.frontier.offer(need, waiting[: need.most], now_us=now_us)
 
     def _band(self, site_id: int) -> int | None:
-        return min((band for (site, band), pages in self.pages.items() if site == site_id and pages), default=None)
+        return min(
+            (band for (site, band), pages in self.pages.items() if site == site_id and pages), default=None
+        )
 
     def finish(self, turn: Visit, now_us: int, *, took: float = 0.01) -> None:
         self.frontier.answered(turn.lane, now_us=now_us, took=timedelta(seconds=took))
@@ -69,15 +86,25 @@ class Queue:
         self.frontier.committed({turn.page.site_id: 1}, now_us=now_us)
 
 
-def make(*, floor: float = 1.0, window: int = 4, back_queues: int = 8, concurrency: int = 1) -> tuple[Frontier, Queue]:
-    pace = Pace(timedelta(seconds=floor), timedelta(seconds=60), 10.0 if floor else 0.0, concurrency, timedelta(seconds=60))
+def make(
+    *, floor: float = 1.0, window: int = 4, back_queues: int = 8, concurrency: int = 1
+) -> tuple[Frontier, Queue]:
+    pace = Pace(
+        timedelta(seconds=floor),
+        timedelta(seconds=60),
+        10.0 if floor else 0.0,
+        concurrency,
+        timedelta(seconds=60),
+    )
     frontier = Frontier(
         pace=pace, bands=3, window=window, back_queues=back_queues, random=Random(0), gate_of=gate_of
     )
     return frontier, Queue(frontier)
 
 
-def run(frontier: Frontier, queue: Queue, *, most: int = 10_000, took: float = 0.01) -> list[tuple[int, Page]]:
+def run(
+    frontier: Frontier, queue: Queue, *, most: int = 10_000, took: float = 0.01
+) -> list[tuple[int, Page]]:
     """Crawl until idle in virtual time; gives each visit with its moment."""
     visits: list[tuple[int, Page]] = []
     now_us = 0
@@ -115,14 +142,14 @@ def test_every_page_is_visited_once_and_the_gap_is_kept():
     for moment, page in visits:
         by_site[page.site_id].append(moment)
     for moments in by_site.values():
-        assert all(later - earlier >= SECOND for earlier, later in zip(moments, moments[1:], strict=False))
+        assert all(later - earlier >= SECOND for earlier, later in itertools.pairwise(moments))
 
 
 def test_slow_answers_space_the_visits_of_their_site():
     frontier, queue = make()
     queue.add(1, 3)
     moments = [moment for moment, _ in run(frontier, queue, took=0.5)]
-    assert all(later - earlier >= 5 * SECOND for earlier, later in zip(moments, moments[1:], strict=False))
+    assert all(later - earlier >= 5 * SECOND for earlier, later in itertools.pairwise(moments))
 
 
 def test_breadth_over_sites_when_there_are_more_sites_than_lanes():

@@ -23,7 +23,14 @@ CAP = timedelta(seconds=60)
 GENTLE = pace_of(PaceSettings(), delay_cap=CAP, anonymous=False)
 
 
-def gap(pace: Pace = GENTLE, *, took: float = 0.01, delay: float | None = None, strain: float = 1.0, before: float = 0.0) -> float:
+def gap(
+    pace: Pace = GENTLE,
+    *,
+    took: float = 0.01,
+    delay: float | None = None,
+    strain: float = 1.0,
+    before: float = 0.0,
+) -> float:
     span = gap_after(
         pace,
         took=timedelta(seconds=took),

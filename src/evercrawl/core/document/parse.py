@@ -58,7 +58,14 @@ def parse_document(
         charset = charset_of(body := _in_html_terms(body, kind), header(headers, "content-type"))
         tree, elements, encoding = _tree_in_its_encoding(body, charset)
         return html_document(
-            url, headers, tree, elements, encoding=encoding, agent=agent, limits=limits, all_details=all_details
+            url,
+            headers,
+            tree,
+            elements,
+            encoding=encoding,
+            agent=agent,
+            limits=limits,
+            all_details=all_details,
         )
     text = ""
     charset = charset_of_text(body, header(headers, "content-type"))
