@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from statistics import median
 
 from evercrawl.adapters.sqlite.reader import StateReader
-from evercrawl.core.moment import to_us
+from evercrawl.core.moment import from_us, to_us
 from evercrawl.engine.crawl import Crawl, Ended
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.report import Progress, Summary
+from evercrawl.model.site import Site
 
 
 @asynccontextmanager
@@ -55,9 +56,19 @@ def progress_of(crawl: Crawl) -> Progress:
         requests_per_s=tally.requests / elapsed if elapsed > 0 else 0.0,
         sites_closed=len(closed),
         current_site=tally.last_site or None,
-        closed_note=f"{closed[0].name}: {closed[0].closed_reason}"
-        if closed and closed[0].closed_reason
-        else None,
+        closed_note=_closed_note(closed),
+    )
+
+
+def _closed_note(closed: Sequence[Site]) -> str | None:
+    """The site that opens first, in words; None: no site is closed for a reason."""
+    sites = [site for site in closed if site.closed_reason]
+    if not sites:
+        return None
+    first = min(sites, key=lambda site: site.open_us)
+    reason = first.closed_reason or ""
+    return (
+        f"{first.name} until {from_us(first.open_us):%Y-%m-%d %H:%M} UTC: {reason.partition(': ')[2] or reason}"
     )
 
 
@@ -86,12 +97,14 @@ def summary_of(crawl: Crawl, collection: Path, ended: Ended) -> Summary:
         seconds=round(crawl.elapsed().total_seconds(), 3),
         stopped=ended.value,
         skipped_by={reason.value: count for reason, count in tally.refused.most_common()},
-        gone=tally.with_reason(Reason.GONE, Reason.NOT_FOUND),
+        gone=tally.gone,
         longest_parallel_per_site=tally.most_parallel,
         median_answer_ms=int(median(tally.answer_ms)) if tally.answer_ms else None,
         remaining=totals.pending,
         first_error=tally.first_error,
+        closed_note=_closed_note(crawl.closed_sites()),
         robots_refused_all=bool(rejected) and rejected == decided and not fetched,
         nothing_reachable=not tally.reached and tally.requests > 0,
         throttled=bool(deferred) or (ended is Ended.CLOSED and crawl.is_throttled()),
+        url_seen=crawl.url_seen(),
     )

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Protocol
 
-from evercrawl.cli.output import span
+from evercrawl.cli.output import counted, span
 
 STOPPING = (signal.SIGINT, signal.SIGTERM)
 
@@ -50,7 +50,7 @@ class Brake:
         if self.presses == 1:
             limit = span(self.patience.total_seconds())
             self.say(
-                f"stopping: {self.in_flight()} requests may finish, {limit} at most; again to cancel them"
+                f"stopping: {counted(self.in_flight(), 'request')} may finish, {limit} at most; again to cancel them"
             )
             self.stop.finish()
         elif self.presses == 2:

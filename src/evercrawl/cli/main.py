@@ -99,7 +99,11 @@ def run(arguments: Sequence[str]) -> int:
 
 def _say_usage(error: click.ClickException) -> None:
     context = error.ctx if isinstance(error, click.UsageError) else None
-    click.echo(f"evercrawl: {error.format_message()}", err=True)
+    message = error.format_message()
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(message, err=True)
+        return
+    click.echo(f"evercrawl: {message[:1].lower()}{message[1:]}", err=True)
     if context is not None and context.command_path != "evercrawl":
         click.echo(f"help: {context.command_path} --help", err=True)
 

@@ -50,6 +50,11 @@ def size(count: int) -> str:
     raise AssertionError("the last unit takes everything")
 
 
+def counted(count: int, noun: str) -> str:
+    """A number of things: 1 page, 2,000 pages."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def span(seconds: float) -> str:
     """A duration for people: 42 s, 29 min, 3 h 20 min, 4 days."""
     if seconds < 90:

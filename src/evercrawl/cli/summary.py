@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evercrawl.cli.output import size, span
+from evercrawl.cli.output import counted, size, span
 from evercrawl.cli.safe_text import safe_line
 from evercrawl.model.report import Summary
 
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 SUMMARY_FIELDS = (
     "requests", "fetched", "new", "changed", "unchanged", "not_modified", "not_needed", "skipped", "errors",
-    "bytes", "seconds",
+    "bytes", "seconds", "url_seen",
 )  # fmt: skip
 """What scripts rely on, in this order."""
 _MOST_REASONS = 4
+_LONGEST_NOTE = 160
 _ENDINGS = {
     "limit": "stopped at a limit of the run",
     "interrupted": "interrupted; the state is saved",
@@ -72,10 +73,14 @@ def _facts(summary: Summary) -> list[str]:
     if summary.not_needed:
         facts.append(f"known and not due: {summary.not_needed:,}")
     facts.append(_load(summary))
+    if summary.nothing_reachable:
+        facts.append("no site could be reached")
     if summary.stopped in _ENDINGS:
-        facts.append(f"{_ENDINGS[summary.stopped]}; {summary.remaining:,} pages wait")
+        facts.append(f"{_ENDINGS[summary.stopped]}; {counted(summary.remaining, 'page')} left in the queue")
+    if summary.stopped == "closed" and summary.closed_note:
+        facts.append(f"closed: {safe_line(summary.closed_note, longest=_LONGEST_NOTE)}")
     if summary.first_error:
-        facts.append(f"first error: {safe_line(summary.first_error, longest=160)}")
+        facts.append(f"first error: {safe_line(summary.first_error, longest=_LONGEST_NOTE)}")
     return facts
 
 
@@ -89,7 +94,7 @@ def _by_reason(summary: Summary) -> str:
 
 
 def _load(summary: Summary) -> str:
-    load = f"site load: {summary.requests:,} requests, {size(summary.bytes)} in {span(summary.seconds)}"
+    load = f"site load: {counted(summary.requests, 'request')}, {size(summary.bytes)} in {span(summary.seconds)}"
     if summary.median_answer_ms is not None:
         load += f", median {summary.median_answer_ms:,} ms"
     if summary.longest_parallel_per_site:

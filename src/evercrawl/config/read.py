@@ -34,7 +34,7 @@ class Configured:
 
     def value(self, key: str) -> Any:
         """One value by key; ConfigError when there is no such setting."""
-        known = find_known(key, "this command")
+        known = find_known(key)
         return getattr(getattr(self.settings, known.section), known.name)
 
 
@@ -61,11 +61,13 @@ def read_settings(
     )
 
 
-def find_known(key: str, place: str) -> KnownSetting:
-    """The setting of that key; ConfigError names the nearest one."""
+def find_known(key: str, place: str | None = None) -> KnownSetting:
+    """The setting of that key; ConfigError names the place, if it is not the command itself, and the nearest
+    key.
+    """
     known = known_settings()
     if key not in known:
-        raise ConfigError(f"{place}: there is no setting {key!r}{nearest(key, known)}")
+        raise ConfigError(f"{_at(place)}there is no setting {key!r}{nearest(key, known)}")
     return known[key]
 
 
@@ -75,14 +77,18 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-def checked(known: KnownSetting, written: object, place: str) -> Any:
+def _at(place: str | None) -> str:
+    return f"{place}: " if place else ""
+
+
+def checked(known: KnownSetting, written: object, place: str | None = None) -> Any:
     """The typed value; ConfigError says where, what and how to mend it."""
     try:
         return value_of(known, written)
     except ValueError as error:
         remedy = f"{known.help} Default: {written_form(known, known.default)}"
         raise ConfigError(
-            f"{place}: {known.key} = {written!r} cannot be used: it {error}.\n{remedy}"
+            f"{_at(place)}{known.key} = {written!r} cannot be used: it {error}.\n{remedy}"
         ) from None
 
 

@@ -36,8 +36,8 @@ def create_collection(collection: Path, values: Mapping[str, object] | None = No
 
 def write_setting(path: Path, key: str, value: object) -> None:
     """Set one value in a settings file; ConfigError, and no change, when it cannot be used."""
-    known = find_known(key, "setting")
-    line = f"{known.name} = {written_form(known, checked(known, value, 'setting'))}"
+    known = find_known(key)
+    line = f"{known.name} = {written_form(known, checked(known, value))}"
     parsed_file(path)
     before = path.read_text(encoding="utf-8") if path.exists() else ""
     after = _with_line(before, known.section, known.name, line)
@@ -62,8 +62,8 @@ def replace_file(path: Path, text: str) -> None:
 def _first_text(values: Mapping[str, object]) -> str:
     text = HEADING
     for key, value in values.items():
-        known = find_known(key, "setting")
-        line = f"{known.name} = {written_form(known, checked(known, value, 'setting'))}"
+        known = find_known(key)
+        line = f"{known.name} = {written_form(known, checked(known, value))}"
         text = _with_line(text, known.section, known.name, line)
     return text
 

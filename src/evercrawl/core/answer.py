@@ -25,15 +25,16 @@ from evercrawl.model.fetch import (
     Truncation,
     header,
 )  # fmt: skip
+from evercrawl.model.reason import REASON_TEXT, Reason
 
 REDIRECTS = frozenset((300, 301, 302, 303, 307, 308))
 DETAIL_CHARS = 100
 
 _FAULTS = {
-    206: (Fault.PARTIAL, "the server sent a part (206) that was not asked for"),
-    304: (Fault.NOT_MODIFIED_UNASKED, "the server says not modified (304), but no condition was sent"),
-    404: (Fault.NOT_FOUND, "the server has no such page (404)"),
-    410: (Fault.GONE, "the page is gone for good (410)"),
+    206: (Fault.PARTIAL, REASON_TEXT[Reason.PARTIAL]),
+    304: (Fault.NOT_MODIFIED_UNASKED, REASON_TEXT[Reason.NOT_MODIFIED_UNASKED]),
+    404: (Fault.NOT_FOUND, REASON_TEXT[Reason.NOT_FOUND]),
+    410: (Fault.GONE, REASON_TEXT[Reason.GONE]),
     429: (Fault.THROTTLED, "the server asks us to slow down (429)"),
     999: (Fault.THROTTLED, "the server denies requests (999)"),
 }

@@ -117,11 +117,14 @@ class ResponseReader:
             raise BadResponse(Fault.EMPTY_REPLY, "the connection was closed without an answer")
         if self._framing.chunked:
             raise BadResponse(
-                Fault.INCOMPLETE, f"closed inside a chunked body, after {len(self._body)} bytes"
+                Fault.INCOMPLETE,
+                f"the connection was closed inside a chunked body, after {len(self._body)} bytes",
             )
         if self._framing.length is not None:
             said = self._framing.length
-            raise BadResponse(Fault.INCOMPLETE, f"closed after {len(self._body)} of {said} bytes")
+            raise BadResponse(
+                Fault.INCOMPLETE, f"the connection was closed after {len(self._body)} of {said} bytes"
+            )
         self.done = True
 
     def _take_head(self, data: bytes) -> None:

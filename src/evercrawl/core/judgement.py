@@ -107,13 +107,23 @@ def judge_failed(page: Page, result: Failed, *, asked: timedelta | None, now: da
         outcome, reason = Outcome.REJECTED, Reason.SCHEME
         detail = f"redirects to a {scheme}: URL; {REASON_TEXT[Reason.SCHEME]}"
     else:
-        detail = f"{REASON_TEXT[reason]}: {result.detail}" if result.detail else REASON_TEXT[reason]
+        detail = _words(result, reason)
     tries = page.tries + 1
     wait = retry_wait(result.fault, tries=tries)
     if wait is not None and asked is not None:
         wait = max(wait, asked)
     due_us = None if wait is None else to_us(now + wait)
     return Judgement(outcome, reason, detail, due_us, tries, page.interval_s, is_new_version=False)
+
+
+def _words(result: Failed, reason: Reason) -> str:
+    """The fault in words that stand alone: what the fetcher saw is more exact than the reason's text.
+
+    Of a defect of ours the fetcher saw only its name, which says nothing to the operator without that text.
+    """
+    if result.fault is Fault.INTERNAL and result.detail:
+        return f"{REASON_TEXT[reason]}: {result.detail}"
+    return result.detail or REASON_TEXT[reason]
 
 
 def judge_refused(page: Page, reason: Reason, detail: str, *, now: datetime) -> Judgement:

@@ -310,6 +310,19 @@ class Crawl:
         now_us = to_us(self.now())
         return [site for shard in self.shards.values() for site in shard.frontier.closed_lanes(now_us=now_us)]
 
+    def url_seen(self) -> dict[str, float]:
+        """How the URL-seen test worked in this run."""
+        popular, counts = self._around.popular, self._seen.counts
+        offered = popular.hits + popular.misses
+        tested = counts.new_by_filter + counts.store_lookups
+        return {
+            "offered": offered,
+            "cache_hit_rate": round(popular.hits / offered, 4) if offered else 0.0,
+            "filter_sure_rate": round(counts.new_by_filter / tested, 4) if tested else 0.0,
+            "store_lookups": counts.store_lookups,
+            "false_positives": counts.false_positives,
+        }
+
     def is_throttled(self) -> bool:
         """Some site with work has asked us to stay away."""
         return any((site.closed_reason or "").startswith(Reason.SITE_PAUSED) for site in self.closed_sites())

@@ -481,4 +481,5 @@ def _closed_reason(result: FetchResult, failures: int) -> str:
     status = status_of(result)
     words = f"status {status}" if status is not None else result.detail
     named = reason if reason is Reason.SITE_PAUSED else Reason.SITE_DOWN
-    return f"{named}: {words}, {failures} failures in a row"
+    times = "for the first time" if failures == 1 else f"{failures} times in a row"
+    return f"{named}: {words}, {times}"

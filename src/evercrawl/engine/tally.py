@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from evercrawl.model.fetch import FetchResult
+from evercrawl.model.fetch import Failed, Fault, FetchResult
 from evercrawl.model.page import Page, Visited
 from evercrawl.model.reason import Outcome, Reason
 
@@ -32,12 +32,16 @@ class Tally:
     new: int = 0
     changed: int = 0
     revisits: int = 0
+    gone: int = 0
+    """Pages that we have a version of and that the server does not have any more."""
 
     def requested(self, result: FetchResult) -> None:
         """One request went out and ended like this."""
         self.requests += 1
         exchange = result.exchange
         if exchange is None:
+            if isinstance(result, Failed) and result.fault is not Fault.INTERNAL:
+                self._note_error(result.url, result.detail)
             return
         self.reached = True
         self.wire_bytes += len(exchange.wire_body) + len(exchange.response_head)
@@ -56,10 +60,15 @@ class Tally:
         if visited.version is not None:
             self.new += visited.version.number == 1
             self.changed += visited.version.number > 1
+        self.gone += page.version > 0 and visited.reason in (Reason.GONE, Reason.NOT_FOUND)
         if visited.outcome is Outcome.REJECTED:
             self.refused[visited.reason] += 1
-        elif visited.outcome is Outcome.ERROR and self.first_error is None:
-            self.first_error = f"{page.url}: {visited.detail}"
+        elif visited.outcome is Outcome.ERROR:
+            self._note_error(page.url, visited.detail)
+
+    def _note_error(self, url: str, detail: str) -> None:
+        if self.first_error is None:
+            self.first_error = f"{url}: {detail}"
 
     def with_outcome(self, *outcomes: Outcome) -> int:
         """Visits that ended with one of these."""

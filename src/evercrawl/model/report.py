@@ -61,9 +61,15 @@ class Summary:
     remaining: int = 0
     """Pages still in the queue."""
     first_error: str | None = None
+    closed_note: str | None = None
+    """Which site with pages in the queue is closed, why and until when, in words; of several the first to open."""
     robots_refused_all: bool = False
     nothing_reachable: bool = False
     throttled: bool = False
+    url_seen: Mapping[str, float] = field(default_factory=dict)
+    """How the URL-seen test worked: links offered, share that the cache of popular URLs answered, share of the
+    rest that the filter called new for sure, look-ups in the store, and those of them in vain.
+    """
 
 
 @dataclass(frozen=True, slots=True)

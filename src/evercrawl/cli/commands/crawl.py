@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,12 +15,14 @@ import click
 from evercrawl.cli.exit_codes import exit_code_of
 from evercrawl.cli.output import emit_json
 from evercrawl.cli.session import Session, common_options, pass_session
+from evercrawl.cli.setting_text import SettingText
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
     from evercrawl.cli.progress import View
     from evercrawl.config import Configured
     from evercrawl.model.report import Summary
+    from evercrawl.model.settings import ScopeSettings
 
 FLAG_KEYS = {
     "max_pages": "crawl.max_pages",
@@ -52,11 +55,17 @@ class Plan:
     refresh: bool
 
 
+def _setting(flag: str, *names: str, **attributes: Any) -> Callable[[Any], Any]:
+    """An option that overrides the setting which FLAG_KEYS names."""
+    name = names[0] if names else flag.removeprefix("--").replace("-", "_")
+    return click.option(flag, *names, type=SettingText(FLAG_KEYS[name]), **attributes)
+
+
 @click.command("crawl")
 @click.argument("urls", nargs=-1, metavar="[URL]...")
-@click.option("--max-pages", metavar="N", help="Stop after N pages of this run, or none. Default: 10000.")
-@click.option("--max-time", metavar="SECONDS", help="Stop after this time; also 5m, 2h.")
-@click.option("--depth", metavar="N", help="Follow links at most N steps from a seed.")
+@_setting("--max-pages", metavar="N", help="Stop after N pages of this run, or none. Default: 10000.")
+@_setting("--max-time", metavar="SECONDS", help="Stop after this time; also 5m, 2h.")
+@_setting("--depth", metavar="N", help="Follow links at most N steps from a seed.")
 @click.option(
     "--scope",
     type=click.Choice(["host", "prefix", "domain", "list"]),
@@ -65,16 +74,16 @@ class Plan:
 @click.option(
     "--pace", type=click.Choice(["gentle", "paper", "own"]), help="How gently to ask. Default: gentle."
 )
-@click.option("--gap", metavar="SECONDS", help="Least gap per site; a larger Crawl-delay still wins.")
-@click.option("--concurrency", metavar="N", help="Most requests in flight over all sites.")
+@_setting("--gap", metavar="SECONDS", help="Least gap per site; a larger Crawl-delay still wins.")
+@_setting("--concurrency", metavar="N", help="Most requests in flight over all sites.")
 @click.option("--refresh", is_flag=True, help="Visit every known page now, whatever the schedule says.")
-@click.option("--include", multiple=True, metavar="RE", help="Only URLs that match one of these. Repeatable.")
-@click.option("--exclude", multiple=True, metavar="RE", help="No URLs that match one of these. Repeatable.")
-@click.option(
+@_setting("--include", multiple=True, metavar="RE", help="Only URLs that match one of these. Repeatable.")
+@_setting("--exclude", multiple=True, metavar="RE", help="No URLs that match one of these. Repeatable.")
+@_setting(
     "--filter", "filters", multiple=True, metavar="MODULE:OBJECT", help="A filter of your own. Repeatable."
 )
 @click.option("--allow-private", is_flag=True, help="Allow loopback, private and link-local addresses.")
-@click.option(
+@_setting(
     "--resolve", multiple=True, metavar="HOST:PORT:ADDR", help="Use this address, as curl does. Repeatable."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object on stdout.")
@@ -117,6 +126,7 @@ def _plan(session: Session, urls: Sequence[str], *, refresh: bool, flags: dict[s
     configured = session.configured(path, flags)
     known = () if is_new else session.configured(path).settings.scope.seeds
     fresh = tuple(seed for seed in dict.fromkeys(seeds) if seed not in known)
+    _check_scope(configured.settings.scope)
     if is_new:
         kept = {key: value for key, value in flags.items() if key.startswith(KEPT_SECTION)}
         create_collection(path, {"scope.seeds": fresh, **kept})
@@ -125,6 +135,16 @@ def _plan(session: Session, urls: Sequence[str], *, refresh: bool, flags: dict[s
     if is_new or fresh:
         configured = session.configured(path, flags)
     return Plan(path, is_new, seeds, configured, refresh)
+
+
+def _check_scope(scope: ScopeSettings) -> None:
+    """ConfigError for a filter or pattern that cannot be used, before a folder is made for nothing."""
+    from evercrawl.adapters.plugins import load_filter
+    from evercrawl.core.scope import Scope
+
+    if scope.plugins:
+        sys.path.insert(0, str(Path.cwd()))
+    Scope(scope, filters={name: load_filter(name) for name in scope.plugins})
 
 
 def _collection_for(session: Session, seeds: Sequence[str]) -> Path:
@@ -139,11 +159,22 @@ def _collection_for(session: Session, seeds: Sequence[str]) -> Path:
     return session.named_collection() or enclosing_collection(Path.cwd()) or default_collection_path(seeds[0])
 
 
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?!\d+(?:[/?#]|$))")
+"""What stands before a colon, unless a port follows it: `localhost:8000` is a host."""
+
+
 def seed_url(text: str) -> str:
     """The canonical URL of what the user typed; a bare host name means https."""
     from evercrawl.core.url import canonical
 
-    found = canonical(text if "://" in text else f"https://{text}")
+    typed = text.strip()
+    scheme = _SCHEME.match(typed)
+    if scheme is not None and scheme[1].lower() not in ("http", "https"):
+        raise ConfigError(
+            f"{text!r} is not a URL that can be crawled: {scheme[1]!r} is not http or https;"
+            " write it like https://example.org/"
+        )
+    found = canonical(typed if scheme is not None else f"https://{typed}")
     if found is None:
         raise ConfigError(f"{text!r} is not a URL that can be crawled; write it like https://example.org/")
     return found
@@ -156,8 +187,6 @@ def _run(session: Session, plan: Plan) -> tuple[Summary, int | None]:
 
     _greet(session, plan)
     log_to(plan.path, verbose=session.verbose)
-    if plan.configured.settings.scope.plugins:
-        sys.path.insert(0, str(Path.cwd()))
     try:
         with view_for(session) as view, asyncio.Runner(loop_factory=_loop_factory()) as runner:
             summary, signal_number = runner.run(_crawl(plan, view))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evercrawl.cli.output import emit_json, moment, size
+from evercrawl.cli.output import counted, emit_json, moment, size
 from evercrawl.cli.safe_text import safe_line
 from evercrawl.cli.session import Session, common_options, pass_session
 
@@ -39,13 +39,13 @@ def command(session: Session, as_json: bool) -> None:
 def _show(session: Session, status: Status) -> None:
     lines = {
         "collection": safe_line(status.path),
-        "pages": f"{status.pages:,} known, {status.queued:,} in the queue, {status.versions:,} versions",
+        "pages": f"{status.pages:,} known, {status.queued:,} in the queue, {counted(status.versions, 'version')}",
         "sites": f"{status.sites:,}",
         "due": f"{status.due_now:,} now" + (f", next {moment(status.next_due)}" if status.next_due else ""),
-        "load": f"{status.requests:,} requests, {size(status.bytes)}",
-        "disk": f"{status.archive_files:,} WARC files with {size(status.archive_bytes)}, "
+        "load": f"{counted(status.requests, 'request')}, {size(status.bytes)}",
+        "disk": f"{counted(status.archive_files, 'WARC file')} with {size(status.archive_bytes)}, "
         f"state {size(status.state_bytes)}",
-        "refused": f"{status.refused:,} URLs (see: evercrawl skipped)",
+        "refused": f"{counted(status.refused, 'URL')} (see: evercrawl skipped)",
     }
     for name, text in lines.items():
         click.echo(f"{name:<11} {text}")
@@ -62,7 +62,7 @@ def _table(session: Session, name: str, counts: Mapping[str, int]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(name, "pages", box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table = Table(name, "URLs", box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.columns[1].justify = "right"
     for label, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         table.add_row(Text(str(label).replace("_", " ")), Text(f"{count:,}"))

@@ -76,7 +76,9 @@ def _visit_fields(visit: PastVisit) -> dict[str, Any]:
 def _show(found: Explanation) -> None:
     click.echo(safe_line(found.url))
     if not found.known or found.reason is None:
-        click.echo("  not known: " + (safe_line(found.detail) or "no page links to it, and it is no seed"))
+        click.echo("  not known: the collection has not met this URL")
+        verdict = f"would be refused ({found.reason})" if found.reason else "would be asked for"
+        click.echo(f"  a link to it {verdict}: {safe_line(found.detail)}")
         return
     click.echo(f"  {found.outcome}: {REASON_TEXT[found.reason]}")
     facts = {
