@@ -32,6 +32,7 @@ $(STAMP): requirements.lock pyproject.toml
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    echo "installing python3-venv"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null; \
 	  else echo "python3-venv is missing: install it (on Debian: apt-get install python3-venv)" >&2; exit 1; fi; }
+	@echo "setting up the environment in $(VENV); this takes a minute, once"
 	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .

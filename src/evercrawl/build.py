@@ -15,9 +15,10 @@ from evercrawl.core.identity import user_agent
 from evercrawl.core.pace import Pace, pace_of
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache, SeenTest
-from evercrawl.engine.crawl import Crawl, StopSignal
+from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, Store
 from evercrawl.engine.see import Surroundings
+from evercrawl.engine.stop import StopSignal
 from evercrawl.model.settings import SeenSettings, Settings
 from evercrawl.version import __version__
 

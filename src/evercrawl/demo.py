@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import which
 
 import click
 
@@ -17,6 +18,12 @@ from evercrawl.demo_web import HOSTS, DemoWeb, serving
 
 WIRE_LIMIT = "256KiB"
 """Small enough for the demo's one large page to be cut off."""
+
+CLOSED = "robots.txt closes one page"
+NOT_SHOWN = (
+    "(The demo adds flags that are not shown: its hosts have no public names, and as they are our own,\n"
+    "they are asked without a gap. Other people's sites are asked at most once a second.)"
+)
 
 
 def main() -> int:
@@ -29,11 +36,17 @@ def main() -> int:
         _at(Path(folder)),
     ):
         code = _story(web, port)
-    click.secho(
-        f"\nThe demo took {time.monotonic() - began:.1f} s. Next: evercrawl crawl https://your.site",
-        bold=True,
-    )
+    click.secho(f"\nThe demo took {time.monotonic() - began:.1f} s; its folder is removed again.", bold=True)
+    click.echo(f"Next: {_command()} crawl https://your.site")
     return code
+
+
+def _command() -> str:
+    """`evercrawl` of this environment, as it can be typed from here."""
+    beside = Path(sys.executable).with_name("evercrawl")
+    if which("evercrawl") == str(beside) or not beside.exists():
+        return "evercrawl"
+    return os.path.relpath(beside) if beside.is_relative_to(Path.cwd()) else str(beside)
 
 
 def _story(web: DemoWeb, port: int) -> int:
@@ -43,7 +56,10 @@ def _story(web: DemoWeb, port: int) -> int:
         flags += ["--resolve", f"{host}:{port}:127.0.0.1"]
     seeds = [f"http://{host}:{port}/" for host in HOSTS]
 
-    _say(f"1. {len(HOSTS)} sites with {web.page_count()} pages now run on this machine. Crawl them:")
+    _say(
+        f"1. {len(HOSTS)} small sites with {web.page_count()} pages now run on this machine; {CLOSED}. Crawl them:"
+    )
+    click.echo(f"{NOT_SHOWN}\n")
     codes = [_call(["-C", "demo.evercrawl", "crawl", *seeds, *flags], shown="crawl " + " ".join(seeds))]
 
     _say("2. Every URL that was not fetched has a reason:")

@@ -18,7 +18,7 @@ from types import TracebackType
 from evercrawl.adapters.lock import CollectionLock
 from evercrawl.build import build_crawl
 from evercrawl.config import create_collection, is_collection, read_settings
-from evercrawl.engine.crawl import StopSignal
+from evercrawl.engine.stop import StopSignal
 from evercrawl.errors import ConfigError
 from evercrawl.look import explain, page_view, skipped_urls, status_of
 from evercrawl.model.report import Explanation, PageView, Progress, SkippedUrl, Status, Summary

@@ -175,7 +175,9 @@ def _unknown(url: str, settings: Settings, name: str | None) -> Explanation:
     refused = Scope(settings.scope, allow_ports=settings.http.allow_ports).verdict(name, depth=1)
     if refused is None:
         return Explanation(
-            name, known=False, detail="it is inside the scope, as far as depth and robots.txt allow"
+            name,
+            known=False,
+            detail="it is inside the scope; depth, robots.txt and filters of your own may still say no",
         )
     reason, detail = refused
     return Explanation(name, known=False, outcome=Outcome.REJECTED, reason=reason, detail=detail)

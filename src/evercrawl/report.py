@@ -10,7 +10,8 @@ from statistics import median
 
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.core.moment import from_us, to_us
-from evercrawl.engine.crawl import Crawl, Ended
+from evercrawl.engine.crawl import Crawl
+from evercrawl.engine.stop import Ended
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.report import Progress, Summary
 from evercrawl.model.site import Site
@@ -66,10 +67,8 @@ def _closed_note(closed: Sequence[Site]) -> str | None:
     if not sites:
         return None
     first = min(sites, key=lambda site: site.open_us)
-    reason = first.closed_reason or ""
-    return (
-        f"{first.name} until {from_us(first.open_us):%Y-%m-%d %H:%M} UTC: {reason.partition(': ')[2] or reason}"
-    )
+    words = (first.closed_reason or "").partition(": ")[2] or first.closed_reason
+    return f"{first.name} until {from_us(first.open_us):%Y-%m-%d %H:%M} UTC: {words}"
 
 
 GOT_CONTENT = (Outcome.FETCHED, Outcome.TRUNCATED, Outcome.DUPLICATE, Outcome.UNCHANGED)

@@ -29,6 +29,11 @@ class NameServer(asyncio.DatagramProtocol):
         self._transport = cast(asyncio.DatagramTransport, transport)
         self.address = "127.0.0.1:{}".format(transport.get_extra_info("sockname")[1])
 
+    def close(self) -> None:
+        """Let the port go."""
+        if self._transport is not None:
+            self._transport.close()
+
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         name, kind, question = _read_question(data)
         if kind == A:

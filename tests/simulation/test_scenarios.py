@@ -11,7 +11,7 @@ from datetime import timedelta
 
 import pytest
 
-from evercrawl.engine.crawl import Ended
+from evercrawl.engine.stop import Ended
 from evercrawl.model.settings import Settings
 from evercrawl.sim import CALM, Asked, SimWeb
 from evercrawl.sim.world import World, make_world

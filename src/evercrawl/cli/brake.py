@@ -48,10 +48,8 @@ class Brake:
         self.presses += 1
         self.signal_number = self.signal_number or number
         if self.presses == 1:
-            limit = span(self.patience.total_seconds())
-            self.say(
-                f"stopping: {counted(self.in_flight(), 'request')} may finish, {limit} at most; again to cancel them"
-            )
+            limit, left = span(self.patience.total_seconds()), counted(self.in_flight(), "request")
+            self.say(f"stopping: {left} may finish, {limit} at most; again to cancel them")
             self.stop.finish()
         elif self.presses == 2:
             self.say("cancelling the requests in flight; again to exit at once")

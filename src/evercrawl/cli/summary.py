@@ -94,7 +94,9 @@ def _by_reason(summary: Summary) -> str:
 
 
 def _load(summary: Summary) -> str:
-    load = f"site load: {counted(summary.requests, 'request')}, {size(summary.bytes)} in {span(summary.seconds)}"
+    load = (
+        f"site load: {counted(summary.requests, 'request')}, {size(summary.bytes)} in {span(summary.seconds)}"
+    )
     if summary.median_answer_ms is not None:
         load += f", median {summary.median_answer_ms:,} ms"
     if summary.longest_parallel_per_site:

@@ -144,7 +144,7 @@ def _items(written: object, wrong: ValueError) -> list[object]:
 
 
 def _meaning(known: KnownSetting) -> str:
-    return meaning_of(known) + (f" or {NONE}" if known.optional else "")
+    return meaning_of(known) + (f", or {NONE}" if known.optional else "")
 
 
 def meaning_of(known: KnownSetting) -> str:

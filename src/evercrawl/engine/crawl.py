@@ -8,7 +8,6 @@ import asyncio
 import gc
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
-from enum import StrEnum
 from random import Random
 from types import TracebackType
 
@@ -17,63 +16,27 @@ from evercrawl.core.lane import Errand
 from evercrawl.core.moment import span_us, to_us
 from evercrawl.core.offer import Offers, judge_url
 from evercrawl.core.pace import Pace
-from evercrawl.core.robots_policy import RobotsGate, compile_record
+from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.seen import SeenTest
 from evercrawl.core.url import parse, shard_of_site, site_of
 from evercrawl.engine.errands import Errands
+from evercrawl.engine.gates import Gates
 from evercrawl.engine.intake import Intake
 from evercrawl.engine.ports import OpenArchive, ShardStore, Store
 from evercrawl.engine.see import Surroundings
 from evercrawl.engine.shard import Shard
+from evercrawl.engine.stop import Ended, StopSignal
 from evercrawl.engine.tally import Tally
 from evercrawl.model.batch import Parcel, ShardFacts
 from evercrawl.model.page import Candidate, Refusal
 from evercrawl.model.reason import Reason
-from evercrawl.model.site import RobotsRecord, Site
+from evercrawl.model.site import Site
 
-GATES_IN_MEMORY = 2000
-"""Compiled robots.txt files kept at hand for sites that have no lane."""
 REFUSALS_PORTION = 5000
 COLLECT_SELDOM = (50_000, 20, 100)
 """Garbage collector thresholds: a page makes thousands of short-lived values and no cycles."""
 FINAL_REFUSALS = frozenset({Reason.NOT_A_PAGE_URL, Reason.SCHEME, Reason.NOFOLLOW})
 """Refusals that no change of settings or robots.txt undoes by itself."""
-
-
-class Ended(StrEnum):
-    """Why a run is over."""
-
-    DONE = "done"
-    LIMIT = "limit"
-    CLOSED = "closed"
-    INTERRUPTED = "interrupted"
-
-
-class StopSignal:
-    """How the operator ends a run: first gently, then at once. Safe to call from a signal handler of the
-    same thread.
-    """
-
-    def __init__(self) -> None:
-        self.stage = 0
-        self._changed = asyncio.Event()
-
-    def finish(self) -> None:
-        """Start nothing new, let requests in flight end."""
-        self._raise_to(1)
-
-    def cancel(self) -> None:
-        """Break off requests in flight, then save."""
-        self._raise_to(2)
-
-    def _raise_to(self, stage: int) -> None:
-        self.stage = max(self.stage, stage)
-        self._changed.set()
-
-    async def changed(self) -> None:
-        """Return when the stage rises."""
-        await self._changed.wait()
-        self._changed.clear()
 
 
 class Crawl:
@@ -106,7 +69,7 @@ class Crawl:
         self._settings = around.settings
         self._slots = asyncio.Semaphore(self._settings.crawl.concurrency)
         self._errands = Errands(self._send_errand)
-        self._gates: dict[int, tuple[RobotsRecord, RobotsGate]] = {}
+        self._gates = Gates(around.agent)
         self._opening = asyncio.Lock()
         self._running: dict[int, asyncio.Task[None]] = {}
         self._deliveries: set[asyncio.Task[None]] = set()
@@ -213,23 +176,9 @@ class Crawl:
             lane = self.shards[number].frontier.lanes.get(site.id) if number in self.shards else None
             if lane is not None and lane.gate is not None:
                 return lane.gate
-            return self._compiled(number, site)
+            return self._gates.of(site)
 
         return gate_of
-
-    def _compiled(self, number: int, site: Site) -> RobotsGate | None:
-        record = site.robots
-        if record is None:
-            return None
-        key = number << 40 | site.id
-        held = self._gates.get(key)
-        if held is not None and held[0] == record:
-            return held[1]
-        gate = compile_record(record, agent=self._around.agent)
-        if len(self._gates) >= GATES_IN_MEMORY:
-            self._gates.pop(next(iter(self._gates)))
-        self._gates[key] = (record, gate)
-        return gate
 
     async def add_seeds(self, urls: Iterable[str]) -> None:
         """Offer seeds; those that are refused are noted with their reason."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 
@@ -19,6 +18,7 @@ from evercrawl.core.url import shard_of_site, site_of
 from evercrawl.engine.errands import Errands
 from evercrawl.engine.intake import Intake
 from evercrawl.engine.keep import status_of, visited_of
+from evercrawl.engine.ledger import Ledger
 from evercrawl.engine.ports import Archive, ShardStore
 from evercrawl.engine.robots import ask_robots, run_errand
 from evercrawl.engine.see import Surroundings, site_pause
@@ -27,7 +27,7 @@ from evercrawl.engine.visit import visit
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.batch import Batch, Parcel, ShardFacts
 from evercrawl.model.fetch import Failed, Fault, FetchResult
-from evercrawl.model.page import Candidate, Original, Page, Refusal, Requeued, Visited
+from evercrawl.model.page import Candidate, Page, Refusal, Requeued, Visited
 from evercrawl.model.reason import Reason
 from evercrawl.model.site import Site
 
@@ -44,12 +44,7 @@ Work = Visit | AskRobots | RunErrand
 
 
 class Shard:
-    """Everything of one shard that lives in memory while this process owns it.
-
-    Invariant: what is in `batch` is not yet acknowledged; what left it is in the store, together with the
-    archive records it
-    points to.
-    """
+    """Everything of one shard that lives in memory while this process owns it."""
 
     def __init__(
         self,
@@ -78,7 +73,8 @@ class Shard:
         self.around = around
         self.tally = tally
         self.errands = errands
-        self.batch = Batch()
+        pages = around.settings.store.commit_pages
+        self.ledger = Ledger(store, archive, epoch=facts.epoch, pages=pages)
         self.wake = asyncio.Event()
         self._epoch = facts.epoch
         self._next_parcel = facts.next_parcel
@@ -91,12 +87,7 @@ class Shard:
         self._crashed_at_us = self._now_us() if facts.crashed else None
         self._restart_gap_us = span_us(restart_gap)
         self._broken: EvercrawlError | None = None
-        self._full = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._answers_since_commit: Counter[int] = Counter()
-        self._contents: dict[bytes, Original] = {}
-        self._committing = asyncio.Lock()
-        self._dirty = asyncio.Event()
         self._last_commit_us = 0
         self._next_due_us: int | None = 0
         self.quiet_until_us: int | None = 0
@@ -199,7 +190,7 @@ class Shard:
         moments = [turn.until_us] if isinstance(turn, Wait) else []
         moments += [moment for moment in (self._next_due_us, commit_us) if moment is not None]
         self.quiet_until_us = min(moments, default=None)
-        self.is_quiet = not self._tasks and self.batch.is_empty()
+        self.is_quiet = not self._tasks and self.ledger.batch.is_empty()
         self.wake.clear()
         if self.is_quiet:
             self._became_quiet()
@@ -207,9 +198,9 @@ class Shard:
 
     def _early_commit_us(self, turn: Wait | Idle) -> int | None:
         """When a commit before its time may bring work; None: it would not."""
-        if isinstance(turn, Idle) and not self.batch.is_empty():
+        if isinstance(turn, Idle) and not self.ledger.batch.is_empty():
             return self._last_commit_us + span_us(STARVED_COMMIT)
-        if self.batch.new_pages or self.batch.requeued:
+        if self.ledger.batch.new_pages or self.ledger.batch.requeued:
             return self._last_commit_us + span_us(HELPFUL_COMMIT)
         return None
 
@@ -240,7 +231,9 @@ class Shard:
     async def requeue(self, pages: Iterable[Page]) -> None:
         """Put known pages back into the queue with the next commit."""
         for page in pages:
-            self.batch.requeued.append(Requeued(page.id, page.site_id, page.band, self.intake.next_seq()))
+            self.ledger.batch.requeued.append(
+                Requeued(page.id, page.site_id, page.band, self.intake.next_seq())
+            )
 
     async def requeue_all(self) -> None:
         """Put every page that has a due time back into the queue, whatever that time is."""
@@ -251,80 +244,43 @@ class Shard:
 
     # What visits write
 
-    async def recall(self, page: Page, digest: bytes) -> Original | None:
-        """The version that holds this content already, of this page or another."""
-        waiting = self._contents.get(digest)
-        if waiting is not None:
-            return waiting
-        return (await self.store.originals([digest])).get(digest)
-
     def write_visited(self, page: Page, visited: Visited) -> None:
         """A visit is decided; it is acknowledged by the next commit."""
-        self.batch.visited.append(visited)
+        self.ledger.write_visited(page, visited)
         self.tally.visited(page, visited)
-        version = visited.version
-        if version is not None:
-            self._contents.setdefault(
-                version.digest,
-                Original(
-                    page.id,
-                    page.url,
-                    visited.at_us,
-                    version.record_id,
-                    version.payload_sha1,
-                    version.file,
-                    version.offset,
-                    version.length,
-                ),
-            )
         if visited.due_us is not None and (self._next_due_us is None or visited.due_us < self._next_due_us):
             self._next_due_us = visited.due_us
-        if len(self.batch.visited) >= self.around.settings.store.commit_pages:
-            self._full.set()
-        self._dirty.set()
 
     def concluded_without_request(self, lane: Lane) -> None:
         """A page was decided without asking its site."""
         self.frontier.concluded_without_request(lane)
-        self._answers_since_commit[lane.site.id] += 1
+        self.ledger.count_answer(lane.site.id)
 
     def answered(self, lane: Lane, result: FetchResult, *, now_us: int) -> None:
         """A request has ended: pace, pauses and totals of its site."""
         self.tally.requested(result)
         exchange = result.exchange
         failed = isinstance(result, Failed) and FAULT_RULES[result.fault].blames_site
-        took = (
-            exchange.took
-            if exchange is not None
-            else result.took
-            if isinstance(result, Failed)
-            else timedelta(0)
-        )
+        took = result.took if isinstance(result, Failed) else result.exchange.took
         wire_bytes = len(exchange.wire_body) + len(exchange.response_head) if exchange is not None else 0
         pause = site_pause(result, failures=lane.site.failures + 1, now=from_us(now_us))
         if pause is not None:
             reason = _closed_reason(result, lane.site.failures + 1)
             self.frontier.close_site(lane, until_us=now_us + span_us(pause), reason=reason)
-            self._hurry()
+            self.ledger.hurry()
         self.frontier.answered(lane, now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes)
-        self._answers_since_commit[lane.site.id] += 1
+        self.ledger.count_answer(lane.site.id)
         self.note_site(lane)
 
     def note_site(self, lane: Lane) -> None:
         """The site's row goes into the next commit."""
-        self.batch.sites[lane.site.id] = lane.site
+        self.ledger.note_site(lane.site)
         self.intake.remember(lane.site)
-        self._dirty.set()
 
     def learned_robots(self, lane: Lane, gate: RobotsGate) -> None:
         """The site's rules are known now."""
         self.frontier.learned_robots(lane, gate, now_us=self._now_us())
-        self._hurry()
-
-    def _hurry(self) -> None:
-        """What a site demands is committed at once, so that a crash does not make us forget it."""
-        self._dirty.set()
-        self._full.set()
+        self.ledger.hurry()
 
     # Links
 
@@ -344,21 +300,23 @@ class Shard:
         refusals: list[Refusal],
     ) -> None:
         """Enter own links, pack those for other shards, note refusals; all with the next commit."""
-        found_before = len(self.batch.new_pages)
-        refusals = refusals + self.intake.enter(placed, self.batch)
-        self.tally.found += len(self.batch.new_pages) - found_before
-        self.batch.refusals.extend(refusals)
+        batch = self.ledger.batch
+        found_before = len(batch.new_pages)
+        refusals = refusals + self.intake.enter(placed, batch)
+        self.tally.found += len(batch.new_pages) - found_before
+        batch.refusals.extend(refusals)
         self.tally.refused.update(refusal.reason for refusal in refusals)
         for target, candidates in others.items():
-            self.batch.sent.append(Parcel(self._next_parcel, self.number, target, pack(candidates)))
+            batch.sent.append(Parcel(self._next_parcel, self.number, target, pack(candidates)))
             self._next_parcel += 1
-        self._dirty.set()
+        self.ledger.touch()
 
     async def take_in(self, parcel: Parcel) -> None:
         """Take in links from another shard; a parcel that comes twice changes nothing."""
         await self.offer(unpack(parcel.links))
-        self.batch.taken[parcel.source] = max(parcel.seq, self.batch.taken.get(parcel.source, 0))
-        self._dirty.set()
+        taken = self.ledger.batch.taken
+        taken[parcel.source] = max(parcel.seq, taken.get(parcel.source, 0))
+        self.ledger.touch()
         self.wake.set()
 
     async def offer(self, candidates: list[Candidate]) -> None:
@@ -373,8 +331,8 @@ class Shard:
 
     def delivered(self, seq: int) -> None:
         """One of our parcels is stored by its target."""
-        self.batch.delivered.append(seq)
-        self._dirty.set()
+        self.ledger.batch.delivered.append(seq)
+        self.ledger.touch()
 
     async def add_errand(self, errand: Errand) -> None:
         """A request to one of our sites on behalf of another."""
@@ -385,35 +343,19 @@ class Shard:
     # Commits
 
     async def _commit_regularly(self) -> None:
-        every = self.around.settings.store.commit_every
         while True:
-            await self._dirty.wait()
-            self._dirty.clear()
-            try:
-                async with asyncio.timeout(every.total_seconds()):
-                    await self._full.wait()
-            except TimeoutError:
-                pass
-            self._full.clear()
+            await self.ledger.until_due(self.around.settings.store.commit_every)
             await self.commit()
 
     async def commit(self) -> None:
-        """Acknowledge everything so far: archive first, then the state that points into it, in one
-        transaction.
-        """
-        async with self._committing:
-            if self.batch.is_empty():
-                return
-            batch, self.batch = self.batch, Batch()
-            answers, self._answers_since_commit = self._answers_since_commit, Counter()
-            self._contents = {}
-            batch.archive_end = self.archive.flush()
-            await self.store.commit(self._epoch, batch)
-        now_us = self._now_us()
-        self._last_commit_us = now_us
-        self.intake.committed(batch)
-        self.frontier.committed(answers, now_us=now_us)
-        await self._announce(batch, now_us)
+        """Acknowledge everything so far, and tell the frontier and other shards of it."""
+        committed = await self.ledger.commit()
+        if committed is None:
+            return
+        now_us = self._last_commit_us = self._now_us()
+        self.intake.committed(committed.batch)
+        self.frontier.committed(committed.answers, now_us=now_us)
+        await self._announce(committed.batch, now_us)
         self.wake.set()
 
     async def _announce(self, batch: Batch, now_us: int) -> None:

@@ -50,7 +50,7 @@ async def _see(turn: Visit, result: FetchResult, shard: Shard) -> Seen:
     match result:
         case Fetched(body=body):
             digest = content_digest(body)
-            original = await shard.recall(page, digest)
+            original = await shard.ledger.recall(digest)
             return see_fetched(page, result, original, shard.around, digest=digest)
         case NotModified():
             return see_not_modified(page, result, await shard.store.version_original(page.id), shard.around)

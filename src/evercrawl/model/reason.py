@@ -87,7 +87,7 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.RATIO_TOO_HIGH: "the body was cut off because it unpacks to too many times its size",
     Reason.WAITING: "known and in the queue; not visited yet",
     Reason.SITE_PAUSED: "the site asked us to come back later (429, 503 or Retry-After)",
-    Reason.SITE_DOWN: "the site failed too often and is left alone for a while",
+    Reason.SITE_DOWN: "the site cannot be reached or fails, and is left alone for a while",
     Reason.THROTTLED: "the server is slow or asks us to slow down",
     Reason.ROBOTS_UNREACHABLE: "robots.txt could not be read, so nothing of this site is asked for yet",
     Reason.NOT_A_PAGE_URL: "not a URL that can name a page",

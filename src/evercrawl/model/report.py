@@ -62,7 +62,7 @@ class Summary:
     """Pages still in the queue."""
     first_error: str | None = None
     closed_note: str | None = None
-    """Which site with pages in the queue is closed, why and until when, in words; of several the first to open."""
+    """Which site with pages in the queue is closed, why and until when; of several the first to open."""
     robots_refused_all: bool = False
     nothing_reachable: bool = False
     throttled: bool = False

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from evercrawl.build import assemble
-from evercrawl.engine.crawl import Crawl, Ended, StopSignal
+from evercrawl.engine.crawl import Crawl
+from evercrawl.engine.stop import Ended, StopSignal
 from evercrawl.model.settings import Settings
 from evercrawl.sim.archive import MemoryArchive
 from evercrawl.sim.clock import SimClock

@@ -78,20 +78,26 @@ def _play(spec: dict[str, Any], seen: Hostile) -> Play:
     async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while True:
             seen.heads.append(await reader.readuntil(b"\r\n\r\n"))
-            if "steps" in spec:
-                await _take_steps(spec["steps"], writer)
-                return
-            if "raw" in spec:
-                writer.write(spec["raw"].encode("latin-1"))
-            else:
-                writer.write(answer_of(spec))
-            await writer.drain()
-            if "raw" in spec:
-                writer.close()
-                await writer.wait_closed()
+            if not await respond(spec, writer):
                 return
 
     return play
+
+
+async def respond(spec: dict[str, Any], writer: asyncio.StreamWriter) -> bool:
+    """Send one answer as described; False: the connection is over with it."""
+    if "steps" in spec:
+        await _take_steps(spec["steps"], writer)
+        return False
+    if "raw" in spec:
+        writer.write(spec["raw"].encode("latin-1"))
+        await writer.drain()
+        writer.close()
+        await writer.wait_closed()
+        return False
+    writer.write(answer_of(spec))
+    await writer.drain()
+    return True
 
 
 async def _take_steps(steps: list[dict[str, Any]], writer: asyncio.StreamWriter) -> None:

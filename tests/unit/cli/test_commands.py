@@ -59,9 +59,14 @@ def test_aliases_name_commands() -> None:
     ("arguments", "code", "words"),
     [
         (["crwal"], 2, "did you mean 'crawl'?"),
-        (["crawl", "--wrokers", "3"], 2, "No such option"),
+        (["crawl", "--wrokers", "3"], 2, "no such option '--wrokers'"),
+        (["crawl", "--max-pags", "3"], 2, "'--max-pages'"),
         (["crawl"], 2, "name a URL"),
         (["crawl", "ftp://example.org/"], 2, "not a URL that can be crawled"),
+        (["crawl", "htp://example.org/"], 2, "'htp' is not http or https"),
+        (["crawl", "https://example.org/", "--max-pages", "many"], 2, "'--max-pages': 'many' cannot be used"),
+        (["crawl", "https://example.org/", "--include", "("], 2, "'--include': '(' cannot be used"),
+        (["crawl", "https://example.org/", "--filter", "nowhere:x"], 2, "there is no module 'nowhere'"),
         (["crawl", "https://example.org/", "--gap", "soon"], 2, "must be a duration"),
         (["crawl", "https://example.org/", "--scope", "planet"], 2, "planet"),
         (["status"], 2, "no collection here"),
@@ -82,9 +87,41 @@ def test_wrong_use_is_one_clear_message(
     assert "Traceback" not in shown.err
 
 
-def test_a_refused_crawl_leaves_no_folder_behind(tmp_path: Path) -> None:
-    assert run(["crawl", "https://example.org/", "--gap", "soon"]) == 2
+def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([]) == 2
+    assert capsys.readouterr().err.startswith("Usage: evercrawl")
+
+
+@pytest.mark.parametrize("flags", [["--gap", "soon"], ["--filter", "nowhere:x"]])
+def test_a_refused_crawl_leaves_no_folder_behind(flags: list[str], tmp_path: Path) -> None:
+    assert run(["crawl", "https://example.org/", *flags]) == 2
     assert not list(tmp_path.glob("*.evercrawl"))
+
+
+def test_a_misspelt_setting_of_the_collection_is_told_with_its_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "example.org.evercrawl" / "collection.toml"
+    file.parent.mkdir()
+    file.write_text("[pace]\ngapp = 3\n")
+    assert run(["status"]) == 2
+    shown = capsys.readouterr().err
+    assert str(file) in shown
+    assert "did you mean 'pace.gap'?" in shown
+
+
+def test_why_of_a_url_that_was_never_met_says_so_and_what_the_scope_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "example.org.evercrawl" / "collection.toml"
+    file.parent.mkdir()
+    file.write_text('[scope]\nseeds = ["https://example.org/"]\n')
+    assert run(["why", "https://example.net/x"]) == 1
+    shown = capsys.readouterr().out
+    assert "has not met this URL" in shown
+    assert "would be refused (out_of_scope): host example.net is not one of example.org" in shown
+    assert run(["why", "https://example.org/x"]) == 1
+    assert "would be asked for: it is inside the scope" in capsys.readouterr().out
 
 
 def test_the_contact_is_kept_for_the_user(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

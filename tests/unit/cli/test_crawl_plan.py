@@ -34,13 +34,17 @@ def test_flags_name_settings_and_are_options() -> None:
         ("example.org", "https://example.org/"),
         ("HTTP://Example.org/a#b", "http://example.org/a"),
         ("localhost:8000", "https://localhost:8000/"),
+        ("example.org:8080/a", "https://example.org:8080/a"),
+        (" https://example.org ", "https://example.org/"),
     ],
 )
 def test_what_is_typed_becomes_a_url(typed: str, url: str) -> None:
     assert seed_url(typed) == url
 
 
-@pytest.mark.parametrize("typed", ["", "ftp://example.org/", "https://", "javascript:alert(1)"])
+@pytest.mark.parametrize(
+    "typed", ["", "ftp://example.org/", "https://", "javascript:alert(1)", "mailto:me@example.org"]
+)
 def test_what_cannot_be_crawled_is_refused(typed: str) -> None:
     with pytest.raises(ConfigError, match="not a URL"):
         seed_url(typed)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evercrawl.cli.output import emit_json, size, span
+from evercrawl.cli.output import counted, emit_json, size, span
 
 
 def test_json_is_ascii_and_loses_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,3 +33,7 @@ def test_sizes(count: int, text: str) -> None:
 )
 def test_durations(seconds: float, text: str) -> None:
     assert span(seconds) == text
+
+
+def test_one_thing_is_not_many() -> None:
+    assert (counted(1, "page"), counted(2000, "page")) == ("1 page", "2,000 pages")

@@ -57,11 +57,26 @@ def test_the_summary_says_where_the_data_is_and_what_next(tmp_path: Path) -> Non
     text = out.getvalue()
     for part in (
         "fetched 313", "new 311", "out of scope 45, robots 12", "never more than 1 at a time",
-        "891 pages wait", f"evercrawl -C {tmp_path} crawl", f"evercrawl -C {tmp_path} status",
+        "891 pages left in the queue", f"evercrawl -C {tmp_path} crawl", f"evercrawl -C {tmp_path} status",
         f"evercrawl -C {tmp_path} skipped",
     ):  # fmt: skip
         assert part in text
     assert "\x1b[31mx" not in text
+
+
+def test_the_summary_of_a_run_that_met_a_closed_door_says_which_and_until_when(tmp_path: Path) -> None:
+    summary = Summary(
+        requests=1, stopped="closed", remaining=1, nothing_reachable=True,
+        first_error="https://b/robots.txt: b: Domain name not found",
+        closed_note="https://b until 2026-11-15 10:47 UTC: b: Domain name not found, for the first time",
+    )  # fmt: skip
+    out = io.StringIO()
+    Console(file=out, width=160, markup=False).print(summary_box(summary, tmp_path))
+    for part in (
+        "no site could be reached", "1 page left in the queue", "1 request,", "closed: https://b until",
+        "first error: https://b/robots.txt: b: Domain name not found",
+    ):  # fmt: skip
+        assert part in out.getvalue()
 
 
 def test_the_json_summary_has_the_fields_that_scripts_rely_on() -> None:

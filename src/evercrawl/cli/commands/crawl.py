@@ -15,7 +15,7 @@ import click
 from evercrawl.cli.exit_codes import exit_code_of
 from evercrawl.cli.output import emit_json
 from evercrawl.cli.session import Session, common_options, pass_session
-from evercrawl.cli.setting_text import SettingText
+from evercrawl.cli.setting_flag import setting_flag
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Plan:
 def _setting(flag: str, *names: str, **attributes: Any) -> Callable[[Any], Any]:
     """An option that overrides the setting which FLAG_KEYS names."""
     name = names[0] if names else flag.removeprefix("--").replace("-", "_")
-    return click.option(flag, *names, type=SettingText(FLAG_KEYS[name]), **attributes)
+    return setting_flag(FLAG_KEYS[name], flag, *names, **attributes)
 
 
 @click.command("crawl")

@@ -1,0 +1,99 @@
+"""What a shard will acknowledge with its next commit, and the commit itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from datetime import timedelta
+from typing import NamedTuple
+
+from evercrawl.engine.ports import Archive, ShardStore
+from evercrawl.model.batch import Batch
+from evercrawl.model.page import Original, Page, Visited
+from evercrawl.model.site import Site
+
+
+class Committed(NamedTuple):
+    """A batch that is stored now, and how many requests of each site ended within it."""
+
+    batch: Batch
+    answers: Counter[int]
+
+
+class Ledger:
+    """The batch that is being filled.
+
+    Invariant: what is in `batch` is not yet acknowledged; what left it is in the store, together with the
+    archive records that it points to.
+    """
+
+    def __init__(self, store: ShardStore, archive: Archive, *, epoch: int, pages: int) -> None:
+        self.batch = Batch()
+        self._store = store
+        self._archive = archive
+        self._epoch = epoch
+        self._pages = pages
+        self._answers: Counter[int] = Counter()
+        self._contents: dict[bytes, Original] = {}
+        self._committing = asyncio.Lock()
+        self._dirty = asyncio.Event()
+        self._urgent = asyncio.Event()
+
+    def write_visited(self, page: Page, visited: Visited) -> None:
+        """A visit is decided."""
+        self.batch.visited.append(visited)
+        version = visited.version
+        if version is not None:
+            place = (version.record_id, version.payload_sha1, version.file, version.offset, version.length)
+            self._contents.setdefault(version.digest, Original(page.id, page.url, visited.at_us, *place))
+        if len(self.batch.visited) >= self._pages:
+            self._urgent.set()
+        self.touch()
+
+    def note_site(self, site: Site) -> None:
+        """The site's row is written again."""
+        self.batch.sites[site.id] = site
+        self.touch()
+
+    def count_answer(self, site_id: int) -> None:
+        """A request (or a decision without one) of this site belongs to the batch."""
+        self._answers[site_id] += 1
+
+    def touch(self) -> None:
+        """There is something to commit."""
+        self._dirty.set()
+
+    def hurry(self) -> None:
+        """Commit at once: what a site demands must survive a crash."""
+        self._urgent.set()
+        self.touch()
+
+    async def until_due(self, every: timedelta) -> None:
+        """Return when a commit is due: some time after the first change, or at once if it is urgent."""
+        await self._dirty.wait()
+        self._dirty.clear()
+        try:
+            async with asyncio.timeout(every.total_seconds()):
+                await self._urgent.wait()
+        except TimeoutError:
+            pass
+        self._urgent.clear()
+
+    async def recall(self, digest: bytes) -> Original | None:
+        """The version that holds this content already, committed or not."""
+        waiting = self._contents.get(digest)
+        if waiting is not None:
+            return waiting
+        return (await self._store.originals([digest])).get(digest)
+
+    async def commit(self) -> Committed | None:
+        """Acknowledge everything so far: first the archive, then, in one transaction, what points into it."""
+        async with self._committing:
+            if self.batch.is_empty():
+                return None
+            batch, self.batch = self.batch, Batch()
+            answers, self._answers = self._answers, Counter()
+            self._contents = {}
+            batch.archive_end = self._archive.flush()
+            await self._store.commit(self._epoch, batch)
+        return Committed(batch, answers)

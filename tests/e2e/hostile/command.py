@@ -1,0 +1,75 @@
+"""The `evercrawl` command as a process of its own, on a collection of its own, against the sites of a test."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import evercrawl
+from evercrawl.model.report import Explanation
+
+DEADLINE_S = 80
+
+
+class Ran(NamedTuple):
+    """How a call ended."""
+
+    code: int
+    out: str
+    err: str
+    peak_bytes: int
+    """The most memory that the process held."""
+    seconds: float
+
+    def summary(self) -> dict[str, Any]:
+        """The JSON object that a crawl prints last."""
+        found: dict[str, Any] = json.loads(self.out.splitlines()[-1])
+        return found
+
+
+class Command:
+    """Calls the command; every setting of the test is in the environment, none of the user's is."""
+
+    def __init__(self, folder: Path, settings: dict[str, str]) -> None:
+        self.folder = folder
+        self.collection = folder / "c.evercrawl"
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("EVERCRAWL_")}
+        home = {"XDG_CONFIG_HOME": str(folder / "config"), "XDG_STATE_HOME": str(folder / "state")}
+        given = {f"EVERCRAWL_{key.replace('.', '__').upper()}": value for key, value in settings.items()}
+        self.env = clean | home | {"EVERCRAWL_CONTACT": "test@example.org"} | given
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """The command under way."""
+        command = [sys.executable, "-m", "evercrawl", "-C", str(self.collection), *arguments]
+        out, err = self.folder / "out", self.folder / "err"
+        with out.open("wb") as stdout, err.open("wb") as stderr:
+            return subprocess.Popen(command, cwd=self.folder, env=self.env, stdout=stdout, stderr=stderr)
+
+    def call(self, *arguments: str) -> Ran:
+        """The command from start to end."""
+        began = time.monotonic()
+        process = self.start(*arguments)
+        while True:
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if pid:
+                break
+            if time.monotonic() - began > DEADLINE_S:
+                process.kill()
+            time.sleep(0.02)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out, err = (self.folder / "out").read_text(), (self.folder / "err").read_text()
+        assert "Traceback" not in err, err
+        return Ran(process.returncode, out, err, usage.ru_maxrss * 1024, time.monotonic() - began)
+
+    def crawl(self, *arguments: str) -> Ran:
+        """A crawl on loopback, with a summary in JSON."""
+        return self.call("crawl", *arguments, "--allow-private", "--json")
+
+    def why(self, url: str) -> Explanation:
+        """What the collection says about a URL."""
+        return evercrawl.open(self.collection).why(url)
