@@ -20,7 +20,7 @@ from rich.text import Text
 from evercrawl.demo_web import HOSTS, DemoWeb, serving
 
 PICTURE = Path(__file__).resolve().parent / "images" / "crawl.svg"
-WIDTH = 100
+WIDTH = 116
 _LIVE = re.compile(r"[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] ")
 _FONT = re.compile(r"\s*@font-face \{[^}]*\}")
 """A picture in the docs loads nothing from elsewhere; the reader's own monospaced font will do."""

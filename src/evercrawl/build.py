@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from evercrawl.adapters.clock import SystemClock
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.media import InstalledHandlers
 from evercrawl.adapters.plugins import load_filter
+from evercrawl.adapters.schemes import FetcherByScheme, load_schemes
 from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.adapters.warc.writer import WarcArchive
 from evercrawl.core.identity import user_agent
@@ -29,12 +31,13 @@ def build_crawl(collection: Path, settings: Settings, *, stop: StopSignal | None
     """A crawl of a collection on disk, over the real network."""
     clock = SystemClock()
     agent = user_agent(settings.identity, __version__)
-    fetcher = HttpFetcher(settings, clock, agent)
+    schemes = load_schemes(settings, clock, agent)
     store = SqliteStore(collection, settings.store)
     return assemble(
         settings,
         clock=clock,
-        fetcher=fetcher,
+        fetcher=HttpFetcher(settings, clock, agent),
+        schemes=schemes,
         store=store,
         open_archive=_warc_files(collection, settings, clock),
         stop=stop,
@@ -48,6 +51,7 @@ def assemble(
     fetcher: Fetcher,
     store: Store,
     open_archive: OpenArchive,
+    schemes: Mapping[str, Fetcher] | None = None,
     stop: StopSignal | None = None,
     seed: int = 0,
 ) -> Crawl:
@@ -55,11 +59,12 @@ def assemble(
     around = Surroundings(
         settings=settings,
         clock=clock,
-        fetcher=fetcher,
+        fetcher=FetcherByScheme(fetcher, schemes) if schemes else fetcher,
         scope=Scope(
             settings.scope,
             filters={name: load_filter(name) for name in settings.scope.plugins},
             allow_ports=settings.http.allow_ports,
+            schemes=schemes or (),
         ),
         popular=PopularCache(settings.seen.cache_entries),
         handler_of=InstalledHandlers().get,

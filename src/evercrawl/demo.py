@@ -19,7 +19,6 @@ from evercrawl.demo_web import HOSTS, DemoWeb, serving
 WIRE_LIMIT = "256KiB"
 """Small enough for the demo's one large page to be cut off."""
 
-CLOSED = "robots.txt closes one page"
 NOT_SHOWN = (
     "(The demo adds flags that are not shown: its hosts have no public names, and as they are our own,\n"
     "they are asked without a gap. Other people's sites are asked at most once a second.)"
@@ -56,9 +55,8 @@ def _story(web: DemoWeb, port: int) -> int:
         flags += ["--resolve", f"{host}:{port}:127.0.0.1"]
     seeds = [f"http://{host}:{port}/" for host in HOSTS]
 
-    _say(
-        f"1. {len(HOSTS)} small sites with {web.page_count()} pages now run on this machine; {CLOSED}. Crawl them:"
-    )
+    pages = f"{web.page_count()} pages, one of them closed by robots.txt"
+    _say(f"1. {len(HOSTS)} small sites now run on this machine: {pages}. Crawl them:")
     click.echo(f"{NOT_SHOWN}\n")
     codes = [_call(["-C", "demo.evercrawl", "crawl", *seeds, *flags], shown="crawl " + " ".join(seeds))]
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 PLAIN_EVERY_S = 30.0
 LIVE_EVERY_S = 0.2
 _LONGEST_NOTE = 60
+_HINT = "  [Ctrl-C stops safely]"
+_LEAST_ROOM = 20
+"""Columns for the counts on the narrowest of terminals; the hint is cut off there."""
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
@@ -100,8 +103,9 @@ class LiveView:
 
         line = Text(no_wrap=True, overflow="ellipsis")
         line.append(_FRAMES[self.frame % len(_FRAMES)] + " ", style="cyan")
-        line.append(progress_line(progress))
-        return line.append("   [Ctrl-C stops safely]", style="dim")
+        room = self.session.err.width - len(_HINT) - 2
+        line.append(safe_line(progress_line(progress), longest=max(room, _LEAST_ROOM)))
+        return line.append(_HINT, style="dim")
 
 
 def progress_line(progress: Progress) -> str:

@@ -42,7 +42,7 @@ def summary_box(summary: Summary, collection: Path) -> RenderableType:
 
     facts = Text("\n").join([_counts(summary), *(Text(line) for line in _facts(summary))])
     steps = Text("\n").join(
-        Text.assemble((f" {name:<8}", "dim"), text) for name, text in _next_steps(summary, collection)
+        Text.assemble((f" {name:<9}", "dim"), text) for name, text in _next_steps(summary, collection)
     )
     panel = Panel(facts, title="summary", title_align="left", border_style="dim", expand=False)
     return Group(panel, steps)

@@ -67,7 +67,7 @@ def judge_url(
 ) -> tuple[Reason, str] | None:
     """Add one URL to the offers, as a candidate or as a refusal; gives back the refusal's reason."""
     parent_url, parent_id = (parent.url, parent.id) if parent is not None else (None, None)
-    canonical = canonical_of_href(url)
+    canonical = canonical_of_href(url, scope.schemes)
     if canonical is None:
         refused = _not_a_page(url)
         offers.refusals.append(_refusal(url, refused, parent_url, depth, now_us))

@@ -16,6 +16,7 @@ from evercrawl.core.filters import UrlFilter, compiled_pattern
 from evercrawl.core.ports_of_others import PORTS_OF_OTHERS
 from evercrawl.core.url import (
     DEFAULT_PORTS,
+    NO_PORT,
     PAGE_SCHEMES,
     SiteName,
     canonical,
@@ -52,15 +53,20 @@ class Scope:
         if settings.kind not in KINDS:
             raise ConfigError(f"scope.kind: {settings.kind!r} is not one of {', '.join(KINDS)}")
         self._settings = settings
-        self._seeds = frozenset(_canonical_seed(seed) for seed in settings.seeds)
-        self._folders = _folders_by_place(self._seeds, settings.kind)
         self._schemes = (*PAGE_SCHEMES, *(scheme + "://" for scheme in schemes))
+        self._seeds = frozenset(_canonical_seed(seed, self._schemes) for seed in settings.seeds)
+        self._folders = _folders_by_place(self._seeds, settings.kind)
         self._refused_ports = PORTS_OF_OTHERS - frozenset(allow_ports)
         self._include = [compiled_pattern(pattern, "scope.include") for pattern in settings.include]
         self._exclude = [compiled_pattern(pattern, "scope.exclude") for pattern in settings.exclude]
         self._fetch_types = check_file_types(settings.fetch_types)
         self._filters = {**_expression(settings.filter), **(filters or {})}
         self._sites: dict[str, tuple[str, ...] | Refused] = {}
+
+    @property
+    def schemes(self) -> tuple[str, ...]:
+        """The beginnings of URLs that can be fetched."""
+        return self._schemes
 
     @property
     def follows_nofollow(self) -> bool:
@@ -193,13 +199,13 @@ def _place_of(name: SiteName, kind: str) -> str:
 def _folders_for_port(name: SiteName, ports: dict[int, tuple[str, ...]]) -> tuple[str, ...]:
     """A host counts at the ports of its seeds and at the default port of the scheme, and at no other."""
     folders = ports.get(name.port, ())
-    if name.port == DEFAULT_PORTS.get(name.scheme, 0):
+    if name.port == DEFAULT_PORTS.get(name.scheme, NO_PORT):
         folders = tuple(dict.fromkeys(folder for each in ports.values() for folder in each))
     return _WHOLE_SITE if "/" in folders else folders
 
 
-def _canonical_seed(seed: str) -> str:
-    page = canonical(seed)
+def _canonical_seed(seed: str, schemes: tuple[str, ...]) -> str:
+    page = canonical(seed, schemes)
     if page is None:
         raise ConfigError(f"scope.seeds: {seed!r} is not the URL of a page; write it as https://example.org/")
     return page

@@ -17,6 +17,8 @@ from xxhash import xxh3_64_digest, xxh3_64_intdigest, xxh32_digest
 
 PAGE_SCHEMES = ("http://", "https://")
 DEFAULT_PORTS = {"http": 80, "https": 443}
+NO_PORT = -1
+"""The port of a site whose scheme has no default that we know."""
 LONGEST_LABEL = 63
 LONGEST_HOST = 253
 
@@ -48,15 +50,15 @@ def parse(url: str) -> str | None:
         return None
 
 
-def canonical(url: str) -> str | None:
-    """The one form that identifies a page; None where the URL cannot name a page on the web."""
+def canonical(url: str, schemes: tuple[str, ...] = PAGE_SCHEMES) -> str | None:
+    """The one form that identifies a page; None where the URL cannot name a page that somebody can fetch."""
     href = parse(url)
-    return None if href is None else canonical_of_href(href)
+    return None if href is None else canonical_of_href(href, schemes)
 
 
-def canonical_of_href(href: str) -> str | None:
-    """The canonical form of an already serialised URL."""
-    if not href.startswith(PAGE_SCHEMES):
+def canonical_of_href(href: str, schemes: tuple[str, ...] = PAGE_SCHEMES) -> str | None:
+    """The canonical form of an already serialised URL; `schemes` are those that somebody can fetch."""
+    if not href.startswith(schemes):
         return None
     cut = href.find("#")
     if cut >= 0:
@@ -99,7 +101,7 @@ def site_parts(site: str) -> SiteName:
     host, colon, port = authority.rpartition(":")
     if not colon or host.endswith(":") or (authority.startswith("[") and authority.endswith("]")):
         host, port = authority, ""
-    return SiteName(scheme, host, int(port) if port else DEFAULT_PORTS.get(scheme, 0))
+    return SiteName(scheme, host, int(port) if port else DEFAULT_PORTS.get(scheme, NO_PORT))
 
 
 def path_of(url: str) -> str:

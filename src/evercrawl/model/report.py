@@ -67,8 +67,8 @@ class Summary:
     nothing_reachable: bool = False
     throttled: bool = False
     url_seen: Mapping[str, float] = field(default_factory=dict)
-    """How the URL-seen test worked: links offered, share that the cache of popular URLs answered, share of the
-    rest that the filter called new for sure, look-ups in the store, and those of them in vain.
+    """How the URL-seen test worked: links offered, share that the cache of popular URLs answered, share of
+    the rest that the filter called new for sure, look-ups in the store, and those of them in vain.
     """
 
 

@@ -38,9 +38,10 @@ def test_the_live_view_is_for_terminals_only(monkeypatch: pytest.MonkeyPatch) ->
     session.__dict__["err"] = Console(file=io.StringIO(), force_terminal=True, width=100, markup=False)
     with view_for(session) as view:
         assert isinstance(view, LiveView)
-        view.update(Progress(fetched=1, known=2, elapsed_s=1))
+        view.update(Progress(fetched=1, known=2, elapsed_s=1, current_site="https://long.example" * 5))
         view.dump()
     assert "1/2 pages" in session.err.file.getvalue()  # type: ignore[attr-defined]
+    assert "[Ctrl-C stops safely]" in session.err.file.getvalue()  # type: ignore[attr-defined]
     session.env["CI"] = "true"
     with view_for(session) as view:
         assert isinstance(view, PlainView)

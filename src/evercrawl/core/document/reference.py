@@ -56,12 +56,15 @@ class Joiner:
     fragment.
     """
 
-    __slots__ = ("_before", "base", "encoding", "folder", "is_self", "known", "origin")
+    __slots__ = ("_before", "_schemes", "base", "encoding", "folder", "is_self", "known", "origin")
 
     def __init__(self, page_url: str, base: str, encoding: str) -> None:
         self.base = base
         self.encoding = None if encoding == "utf-8" else encoding
         self.is_self = base == page_url
+        # A page that came by another scheme may link to its like.
+        own = page_url.partition(":")[0] + "://"
+        self._schemes = PAGE_SCHEMES if page_url.startswith(PAGE_SCHEMES) else (*PAGE_SCHEMES, own)
         self.folder, self.origin = _folder_and_origin(base)
         # The same reference means something else on a page in another encoding.
         self.known = _MEMORY.folder(self.folder if self.encoding is None else f"{encoding} {self.folder}")
@@ -106,7 +109,7 @@ class Joiner:
             if self.encoding is not None:
                 reference = _with_query_encoded(reference, self.encoding)
         url = join(self.base, reference) if self.base else parse(reference)
-        if url is None or not url.startswith(PAGE_SCHEMES):
+        if url is None or not url.startswith(self._schemes):
             return None
         cut = url.find("#")
         return url if cut < 0 else url[:cut]

@@ -1,0 +1,51 @@
+"""URL schemes beside http and https: packages offer a fetcher for each by entry point `evercrawl.schemes`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import EntryPoint, entry_points
+
+from evercrawl.engine.ports import Clock, Fetcher
+from evercrawl.errors import ConfigError
+from evercrawl.model.fetch import FetchResult, Request
+from evercrawl.model.settings import Settings
+
+GROUP = "evercrawl.schemes"
+
+MakeFetcher = Callable[[Settings, Clock, str], Fetcher]
+"""Settings, clock and user agent -> the fetcher of one scheme; its name is that of the entry point."""
+
+
+def load_schemes(
+    settings: Settings, clock: Clock, user_agent: str, *, points: Iterable[EntryPoint] | None = None
+) -> dict[str, Fetcher]:
+    """Scheme -> its fetcher, for every installed package that brings one."""
+    found: dict[str, Fetcher] = {}
+    for point in entry_points(group=GROUP) if points is None else points:
+        try:
+            make: MakeFetcher = point.load()
+            found[point.name] = make(settings, clock, user_agent)
+        except Exception as error:
+            raise ConfigError(
+                f"the fetcher for {point.name}: ({point.value}) cannot be loaded: {error}; "
+                "repair or remove the package that brings it"
+            ) from error
+    return found
+
+
+class FetcherByScheme:
+    """Implements `Fetcher`: http and https as always, other schemes by whoever brings them."""
+
+    def __init__(self, web: Fetcher, others: Mapping[str, Fetcher]) -> None:
+        self._web = web
+        self._others = others
+
+    async def fetch(self, request: Request) -> FetchResult:
+        """How the request ended."""
+        fetcher = self._others.get(request.url.partition(":")[0], self._web)
+        return await fetcher.fetch(request)
+
+    async def close(self) -> None:
+        """Let go of every connection."""
+        for fetcher in (self._web, *self._others.values()):
+            await fetcher.close()
