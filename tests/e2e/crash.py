@@ -98,7 +98,7 @@ def run(kills: int, *, seed: int, pages: int) -> Evidence:
             command = crawl_command(collection, origins)
             promised: dict[str, str] = {}
             while evidence.kills < kills:
-                if not _killed(command, after_s=chance.uniform(0.25, 1.6)):
+                if not _killed(command, after_s=chance.uniform(0.25, 1.2)):
                     break
                 evidence.kills += 1
                 now = acknowledged(collection)
@@ -162,7 +162,7 @@ def _read_log(log: Path, evidence: Evidence) -> None:
 def main() -> None:
     kills = int(sys.argv[1]) if len(sys.argv) > 1 else 25
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(10**6)
-    evidence = run(kills, seed=seed, pages=25 + kills * 8)
+    evidence = run(kills, seed=seed, pages=25 + kills * 14)
     print(json.dumps({"seed": seed, **evidence.__dict__}))
     failed = (
         evidence.lost

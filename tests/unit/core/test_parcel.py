@@ -1,0 +1,28 @@
+"""Links between shards, and times at the borders."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evercrawl.core.moment import from_us, span_us, to_us
+from evercrawl.core.parcel import pack, unpack
+from evercrawl.core.url import key_of
+from evercrawl.model.page import Candidate
+
+
+def test_a_parcel_gives_back_what_was_packed_without_the_senders_numbers():
+    urls = ["http://a.test/", "http://b.test/x?y=%C3%A9"]
+    sent = [Candidate(url, key_of(url), depth, 1, "http://c.test/", 99) for depth, url in enumerate(urls)]
+    assert unpack(pack(sent)) == [candidate._replace(parent_id=None) for candidate in sent]
+
+
+@given(st.datetimes(timezones=st.just(UTC)))
+def test_moments_survive_the_border(moment: datetime):
+    assert from_us(to_us(moment)) == moment
+
+
+def test_spans():
+    assert span_us(timedelta(seconds=1.5)) == 1_500_000
