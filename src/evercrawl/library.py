@@ -12,20 +12,44 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 
 from evercrawl.adapters.lock import CollectionLock
+from evercrawl.adapters.schemes import installed_schemes
 from evercrawl.build import build_crawl
-from evercrawl.config import create_collection, is_collection, read_settings
+from evercrawl.config import (
+    collection_file,
+    create_collection,
+    is_collection,
+    read_settings,
+    write_setting,
+)
+from evercrawl.core.scope import Scope
 from evercrawl.engine.stop import StopSignal
 from evercrawl.errors import ConfigError
-from evercrawl.look import explain, page_view, skipped_urls, status_of
+from evercrawl.exchange.export import export, form_named
+from evercrawl.exchange.into_shard import ImportReport
+from evercrawl.exchange.run import ExchangeReport, OnProgress
+from evercrawl.exchange.selection import Selection
+from evercrawl.exchange.source import import_form_named
+from evercrawl.exchange.space import SpacePart, space_of, vacuum
+from evercrawl.exchange.take_in import OnImport, import_archives
+from evercrawl.exchange.verify import OnVerify, VerifyReport, verify
+from evercrawl.look import explain, skipped_urls, status_of
+from evercrawl.model.difference import Difference
+from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PruneReport
 from evercrawl.model.report import Explanation, PageView, Progress, SkippedUrl, Status, Summary
 from evercrawl.model.settings import Settings
+from evercrawl.past.changes import changes_since
+from evercrawl.past.difference import page_difference
+from evercrawl.past.history import page_facts, page_history
+from evercrawl.past.prune import prune
+from evercrawl.past.show import page_view
 from evercrawl.report import reporting, summary_of
 
-__all__ = ["Collection", "StopSignal", "open"]
+__all__ = ["Collection", "Selection", "StopSignal", "open"]
 
 PROGRESS_EVERY_S = 0.25
 
@@ -59,8 +83,8 @@ class Collection:
     ) -> Summary:
         """Start, resume or update: visit what is due, from the seeds and `urls` on, and say what was done."""
         with CollectionLock(self.path):
-            settings = self._with_seeds(urls)
-            crawl = build_crawl(self.path, settings, stop=stop)
+            self._add_seeds(urls)
+            crawl = build_crawl(self.path, self.settings, stop=stop)
             async with crawl:
                 await crawl.begin(refresh=refresh)
                 async with reporting(crawl, on_progress, every_s=PROGRESS_EVERY_S):
@@ -93,15 +117,82 @@ class Collection:
         """Every URL that we met and did not ask for, with the reason."""
         return skipped_urls(self.path, site)
 
-    def show(self, url: str) -> PageView:
-        """The newest stored version of a page."""
-        return page_view(self.path, self.settings, url)
+    def show(self, url: str, at: str | None = None) -> PageView:
+        """A version of a page: `at` (or `@...` behind the URL) is a time, -1, or v3; else the newest."""
+        return page_view(self.path, self.settings, url, at)
 
-    def _with_seeds(self, urls: Sequence[str]) -> Settings:
-        seeds = tuple(dict.fromkeys((*self.settings.scope.seeds, *urls)))
+    def history(self, url: str) -> PageHistory:
+        """Every version of a page, oldest first, with the span in which it came to be."""
+        return page_history(self.path, self.settings, url)
+
+    def facts(self, url: str) -> PageFacts:
+        """The statistics of one page: parent, ASCII count, last modified, frequency of change, file."""
+        return page_facts(self.path, self.settings, url)
+
+    def diff(self, url: str, a: str | None = None, b: str | None = None) -> Difference:
+        """From version `a` (otherwise the one before the newest) to `b` (otherwise the newest)."""
+        return page_difference(self.path, self.settings, url, a, b)
+
+    def changes(self, since: datetime, *, site: str | None = None, noise: bool = False) -> list[ChangeGroup]:
+        """What changed on known pages since a moment, grouped, the most significant first."""
+        return changes_since(self.path, self.settings, since, site=site, noise=noise)
+
+    def prune(self, keep: str, *, do: bool = False) -> PruneReport:
+        """What a retention rule such as "daily:30 monthly:*" takes away; with `do` it is taken away."""
+        return prune(self.path, self.settings, keep, do=do)
+
+    def export(
+        self,
+        form: str,
+        to: str | Path | None = None,
+        *,
+        selection: Selection | None = None,
+        force: bool = False,
+        on_progress: OnProgress | None = None,
+    ) -> ExchangeReport:
+        """Write the selected versions in one of the forms that `evercrawl export` has."""
+        return export(
+            self.path,
+            self.settings,
+            form_named(form),
+            to=None if to is None else Path(to),
+            selection=selection,
+            force=force,
+            on_progress=on_progress,
+        )
+
+    def import_(
+        self, form: str, files: Sequence[str | Path], *, on_progress: OnImport | None = None
+    ) -> ImportReport:
+        """Take in WARC files or WACZ packages: every answer in them becomes a visit at its time."""
+        paths = [Path(file) for file in files]
+        return import_archives(
+            self.path, self.settings, paths, form=import_form_named(form), on_progress=on_progress
+        )
+
+    def verify(self, *, on_progress: OnVerify | None = None) -> VerifyReport:
+        """Read every stored version back and compute its digests anew."""
+        return verify(self.path, on_progress=on_progress)
+
+    def space(self) -> list[SpacePart]:
+        """The room that the collection takes, part by part."""
+        return space_of(self.path)
+
+    def vacuum(self) -> int:
+        """Give back what the state files hold without need; the number of bytes freed."""
+        return vacuum(self.path, self.settings)
+
+    def _add_seeds(self, urls: Sequence[str]) -> None:
+        """New seeds belong to the collection from now on: they are written to its file."""
+        known = self.settings.scope.seeds
+        seeds = tuple(dict.fromkeys((*known, *urls)))
         if not seeds:
             raise ConfigError("nothing to crawl: the collection has no seeds yet; name a URL")
-        return replace(self.settings, scope=replace(self.settings.scope, seeds=seeds))
+        if seeds != known:
+            settings = replace(self.settings, scope=replace(self.settings.scope, seeds=seeds))
+            Scope(settings.scope, schemes=installed_schemes())
+            write_setting(collection_file(self.path), "scope.seeds", seeds)
+            self.settings = settings
 
     def __enter__(self) -> Collection:
         return self

@@ -1,4 +1,4 @@
-"""Looking at a collection, also while another process crawls it: status, why, skipped, show."""
+"""Looking at a collection, also while another process crawls it: status, why, skipped."""
 
 from __future__ import annotations
 
@@ -6,25 +6,22 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from evercrawl.adapters.schemes import installed_schemes
 from evercrawl.adapters.sqlite.reader import StateReader
-from evercrawl.adapters.warc.reader import read_record
-from evercrawl.core.coding import DecodeLimits, decode
-from evercrawl.core.document.parse import parse_document
-from evercrawl.core.http1 import listed
 from evercrawl.core.moment import from_us, to_us
 from evercrawl.core.offer import refusal_key
 from evercrawl.core.scope import Scope
-from evercrawl.core.url import canonical, key_of, shard_of_site, site_of
-from evercrawl.errors import ConfigError
+from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
 from evercrawl.model import view
-from evercrawl.model.fetch import Headers
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
-from evercrawl.model.report import ClosedSite, Explanation, PageView, PastVisit, SkippedUrl, Status
+from evercrawl.model.report import ClosedSite, Explanation, PastVisit, SkippedUrl, Status
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
 
 MOST_CLOSED_SITES = 20
 MOST_DECISIONS = 10
+LONG_GAP_MS = 10_000
+"""A gap from which on a page that waits for its turn counts as held up by its site."""
 
 
 def _now() -> datetime:
@@ -93,9 +90,14 @@ def _words(closed_reason: str) -> str:
     return closed_reason.partition(": ")[2] or closed_reason
 
 
+def _page_name(url: str) -> str | None:
+    """The canonical form of a URL that this installation could fetch."""
+    return canonical(url, (*PAGE_SCHEMES, *(f"{scheme}://" for scheme in installed_schemes())))
+
+
 def explain(collection: Path, settings: Settings, url: str) -> Explanation:
     """What is known about a URL: as a page, as a refusal, or what the scope would say."""
-    name = canonical(url)
+    name = _page_name(url)
     reader = StateReader(collection)
     if name is None:
         return _explain_refusal(reader, url) or _unknown(url, settings, None)
@@ -113,8 +115,8 @@ def _explain_page(page: view.PageView, site: Site | None, visits: list[view.Visi
     outcome, reason, detail = page.outcome, page.reason, page.detail
     if page.visits == 0:
         outcome, reason, detail = Outcome.QUEUED, Reason.WAITING, REASON_TEXT[Reason.WAITING]
-    if page.is_queued and site is not None and _is_closed(site, _now()) and page.version == 0:
-        outcome, reason, detail = Outcome.DEFERRED, _reason_of(site), _words(site.closed_reason or "")
+    if page.is_queued and page.version == 0 and (kept_by := _kept_waiting(site, _now())) is not None:
+        outcome, reason, detail = kept_by
     opens = from_us(site.open_us) if site is not None and site.open_us > to_us(_now()) else None
     return Explanation(
         url=page.url,
@@ -130,6 +132,20 @@ def _explain_page(page: view.PageView, site: Site | None, visits: list[view.Visi
         site_opens_at=opens,
         decisions=tuple(_past(visit) for visit in visits),
     )
+
+
+def _kept_waiting(site: Site | None, now: datetime) -> tuple[Outcome, Reason, str] | None:
+    """What keeps a queued page from being asked for, beside the pages before it; None: nothing does."""
+    if site is None or site.open_us <= to_us(now):
+        return None
+    if site.closed_reason is not None:
+        reason = _reason_of(site)
+        outcome = Outcome.ERROR if reason in (Reason.DNS, Reason.TLS) else Outcome.DEFERRED
+        return outcome, reason, _words(site.closed_reason)
+    if site.gap_ms >= LONG_GAP_MS:
+        detail = f"this site gets one request in {site.gap_ms / 1000:g} s"
+        return Outcome.DEFERRED, Reason.THROTTLED, detail
+    return None
 
 
 def _reason_of(site: Site) -> Reason:
@@ -172,7 +188,8 @@ def _unknown(url: str, settings: Settings, name: str | None) -> Explanation:
         return Explanation(
             url, known=False, reason=Reason.NOT_A_PAGE_URL, detail=REASON_TEXT[Reason.NOT_A_PAGE_URL]
         )
-    refused = Scope(settings.scope, allow_ports=settings.http.allow_ports).verdict(name, depth=1)
+    scope = Scope(settings.scope, allow_ports=settings.http.allow_ports, schemes=installed_schemes())
+    refused = scope.verdict(name, depth=1)
     if refused is None:
         return Explanation(
             name,
@@ -199,56 +216,3 @@ def _is_of(url: str, site: str) -> bool:
         return False
     origin = site_of(url)
     return site.rstrip("/") in (origin, origin.partition("://")[2])
-
-
-def page_view(collection: Path, settings: Settings, url: str) -> PageView:
-    """The newest stored version of a page, read back from the archive."""
-    name = canonical(url)
-    if name is None:
-        raise ConfigError(f"{url!r} is not a URL that can name a page; write it like https://example.org/")
-    reader = StateReader(collection)
-    shard = shard_of_site(site_of(name), settings.store.shards)
-    if shard not in reader.shards():
-        raise _no_version(name)
-    with reader.shard(shard) as state:
-        page = state.page(key_of(name))
-        versions = state.versions(page.id) if page is not None else []
-        if page is None or not versions:
-            raise _no_version(name)
-        newest = versions[-1]
-        place = newest.version
-        original = state.original(place.digest)
-    folder = collection / "archive"
-    record = read_record(folder, place.file, place.offset, place.length)
-    if record.refers_to is not None and original is not None:
-        body_record = read_record(folder, original.file, original.offset, original.length)
-    else:
-        body_record = record
-    return _view(name, newest, record.head, record.headers, body_record.wire_body, settings)
-
-
-def _no_version(url: str) -> ConfigError:
-    return ConfigError(f"no version of {url} is stored; ask for the reason with: evercrawl why {url}")
-
-
-def _view(
-    url: str, newest: view.VersionView, head: bytes, headers: Headers, wire_body: bytes, settings: Settings
-) -> PageView:
-    http = settings.http
-    limits = DecodeLimits(http.decoded_bytes, http.ratio)
-    codings = listed([value for name, value in headers if name.lower() == "content-encoding"])
-    body, _ = decode(wire_body, codings, limits=limits)
-    document = parse_document(url, headers, body, agent=settings.identity.product, limits=settings.parse)
-    return PageView(
-        url=url,
-        status=newest.status or 200,
-        fetched_at=from_us(newest.seen_us),
-        version=newest.version.number,
-        title=document.title,
-        content_type=newest.version.content_type,
-        headers=headers,
-        text=document.text,
-        html=body,
-        links=document.links,
-        raw=head + wire_body,
-    )

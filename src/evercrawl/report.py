@@ -79,8 +79,6 @@ def summary_of(crawl: Crawl, collection: Path, ended: Ended) -> Summary:
     tally = crawl.tally
     totals = StateReader(collection).totals(to_us(crawl.now()))
     fetched = tally.with_outcome(*GOT_CONTENT) - tally.with_reason(Reason.MOVED, Reason.NOT_MODIFIED)
-    decided = tally.outcomes.total()
-    rejected = tally.with_outcome(Outcome.REJECTED)
     deferred = tally.with_outcome(Outcome.DEFERRED)
     return Summary(
         requests=tally.requests,
@@ -102,8 +100,17 @@ def summary_of(crawl: Crawl, collection: Path, ended: Ended) -> Summary:
         remaining=totals.pending,
         first_error=tally.first_error,
         closed_note=_closed_note(crawl.closed_sites()),
-        robots_refused_all=bool(rejected) and rejected == decided and not fetched,
+        robots_refused_all=_is_all_refused(crawl),
         nothing_reachable=not tally.reached and tally.requests > 0,
         throttled=bool(deferred) or (ended is Ended.CLOSED and crawl.is_throttled()),
         url_seen=crawl.url_seen(),
     )
+
+
+def _is_all_refused(crawl: Crawl) -> bool:
+    """Every page that came up was refused, or every seed before it could become a page."""
+    tally = crawl.tally
+    rejected = tally.with_outcome(Outcome.REJECTED)
+    if tally.decided:
+        return rejected == tally.decided
+    return crawl.pages_before == 0 and tally.found == 0 and tally.refused.total() > 0

@@ -25,6 +25,8 @@ LAYERS = {
     "build": 6,
     "report": 6,
     "look": 6,
+    "past": 6,
+    "exchange": 6,
     "library": 7,
     "lab": 7,
     "cli": 9,

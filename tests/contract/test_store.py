@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import pytest
 
 from evercrawl.adapters.sqlite import SqliteStore
+from evercrawl.core.text_delta import pack_text
 from evercrawl.engine.ports import ShardStore, Store
 from evercrawl.errors import BugFound, LeaseLost
 from evercrawl.model.batch import ArchiveEnd, Batch, Parcel
@@ -378,6 +379,45 @@ async def test_the_newest_version_of_a_page(shard: ShardStore, epoch: int) -> No
     assert newest is not None
     assert (newest.offset, newest.record_id) == (200, a_version(2, body=b"two").record_id)
     assert await shard.version_original(5) is None
+
+
+@scenario
+async def test_a_page_that_turns_back_has_three_versions(shard: ShardStore, epoch: int) -> None:
+    page = a_page(1)
+    bodies = [b"a", b"b", b"a"]
+    visits = [
+        a_visit(
+            page, seq=1 if number == 1 else 0, at_us=NOON_US + number, version=a_version(number, body=body)
+        )
+        for number, body in enumerate(bodies, start=1)
+    ]
+    await shard.commit(epoch, with_site(new_pages=[page], visited=visits[:2]))
+    await shard.commit(epoch, Batch(visited=visits[2:]))
+    newest = await shard.version_original(1)
+    assert newest is not None
+    assert newest.at_us == NOON_US + 1
+    with pytest.raises(BugFound):
+        await shard.commit(epoch, Batch(visited=[a_visit(page, seq=0, version=a_version(3, body=b"a"))]))
+
+
+@scenario
+async def test_the_text_of_every_version_can_be_read(kept: Kept, shard: ShardStore, epoch: int) -> None:
+    page, other = a_page(1), a_page(2)
+    texts = [" ".join(f"word{(number * step) % 97}" for step in range(200)) for number in range(1, 41)]
+    before: tuple[int, str] | None = None
+    visits = []
+    for number, text in enumerate(texts, start=1):
+        version = a_version(number, body=b"%d" % number)._replace(text=pack_text(text, number, before))
+        visits.append(a_visit(page, seq=page.seq if number == 1 else 0, version=version))
+        before = number, text
+    await shard.commit(epoch, with_site(new_pages=[page, other], visited=visits))
+    await shard.commit(epoch, Batch(visited=[a_visit(other, version=a_version(body=b"none"))]))
+    await kept.leave()
+    again = await kept.store.open_shard(0)
+    assert [await again.text(1, number) for number in range(1, 41)] == texts
+    assert await again.text(1, 41) is None
+    assert await again.text(2, 1) is None
+    assert await again.text(3, 1) is None
 
 
 # Refusals

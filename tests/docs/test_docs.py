@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
@@ -20,6 +21,8 @@ DOCS = REPOSITORY / "docs"
 PAGES = sorted([*DOCS.rglob("*.md"), *REPOSITORY.glob("*.md")])
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 _PACKAGE_PATH = re.compile(r"`((?:model|core|engine|adapters|cli|config|sim)/[\w/.]*)`")
+_TEST_PATH = re.compile(r"`(tests/[\w/]+(?:\.py)?)`")
+_TEST_NAME = re.compile(r"`(test_\w+)`")
 _CALL = re.compile(r"evercrawl(?: -C \S+)? ([a-z]+)")
 
 
@@ -74,6 +77,28 @@ def test_links_lead_somewhere(path: Path) -> None:
 def test_files_that_are_named_exist(path: Path) -> None:
     for target in _PACKAGE_PATH.findall(path.read_text()):
         assert (REPOSITORY / "src" / "evercrawl" / target).exists(), f"{_name(path)} names {target}"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=_name)
+def test_tests_that_are_named_exist(path: Path) -> None:
+    text = path.read_text()
+    for target in _TEST_PATH.findall(text):
+        assert (REPOSITORY / target).exists(), f"{_name(path)} names {target}"
+    defined = _defined_tests()
+    for test in _TEST_NAME.findall(text):
+        assert test in defined, f"{_name(path)} names {test}"
+
+
+@lru_cache(maxsize=1)
+def _defined_tests() -> frozenset[str]:
+    sources = (path.read_text() for path in (REPOSITORY / "tests").rglob("test_*.py"))
+    return frozenset(name for source in sources for name in re.findall(r"def (test_\w+)", source))
+
+
+def test_every_guarantee_names_a_test() -> None:
+    promises = re.split(r"\n(?=\d+\. )", (DOCS / "concepts" / "guarantees.md").read_text())[1:]
+    assert len(promises) > 5
+    assert all(_TEST_PATH.search(promise) or _TEST_NAME.search(promise) for promise in promises)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=_name)

@@ -52,7 +52,7 @@ FAULTS = {
     "chunked-but-plain": Fault.INCOMPLETE,
     "unknown-transfer-coding": Fault.BAD_HTTP,
     "bad-status-line": Fault.BAD_HTTP,
-    "status-999": Fault.THROTTLED,
+    "status-999": Fault.DENIED,
     "status-0": Fault.BAD_HTTP,
     "empty-reply": Fault.EMPTY_REPLY,
     "header-null-byte": Fault.BAD_HTTP,

@@ -124,3 +124,16 @@ def test_sites_that_are_down_are_tried_later_and_then_left_alone():
         assert 5 <= len(asked) <= 15, "some tries over twenty days, ever more seldom"
         gaps = [later.sent - before.answered for before, later in itertools.pairwise(asked)]
         assert max(gaps) >= timedelta(days=3)
+
+
+def test_a_site_that_left_the_scope_is_not_asked_for_anything():
+    web = SimWeb(SEED, sites=3, pages_per_site=10, faults=CALM)
+    world = world_of(web)
+    world.crawl()
+    asked = len(web.record.asked)
+    home, *others = world.settings.scope.seeds
+    world.settings = replace(world.settings, scope=replace(world.settings.scope, seeds=(home,)))
+    world.crawl(refresh=True)
+    sites = {asked.site for asked in web.record.asked[asked:]}
+    assert sites, "the site that is left is visited"
+    assert not any(other.startswith(site) for other in others for site in sites)

@@ -16,6 +16,11 @@ MakeFetcher = Callable[[Settings, Clock, str], Fetcher]
 """Settings, clock and user agent -> the fetcher of one scheme; its name is that of the entry point."""
 
 
+def installed_schemes() -> tuple[str, ...]:
+    """The schemes that installed packages bring, without loading any of them."""
+    return tuple(point.name for point in entry_points(group=GROUP))
+
+
 def load_schemes(
     settings: Settings, clock: Clock, user_agent: str, *, points: Iterable[EntryPoint] | None = None
 ) -> dict[str, Fetcher]:

@@ -48,7 +48,8 @@ class Brake:
         self.presses += 1
         self.signal_number = self.signal_number or number
         if self.presses == 1:
-            limit, left = span(self.patience.total_seconds()), counted(self.in_flight(), "request")
+            limit, count = span(self.patience.total_seconds()), self.in_flight()
+            left = counted(count, "request") if count else "requests in flight"
             self.say(f"stopping: {left} may finish, {limit} at most; again to cancel them")
             self.stop.finish()
         elif self.presses == 2:

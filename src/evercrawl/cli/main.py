@@ -20,13 +20,22 @@ COMMANDS = {
     "status": "What the collection holds, and what is due.",
     "why": "Why a URL was or was not asked for.",
     "skipped": "URLs that were not asked for, each with its reason.",
-    "show": "The newest stored version of a page.",
+    "history": "The versions of a page, and when each came to be.",
+    "show": "A stored version of a page: text, html, headers, links or raw.",
+    "diff": "What differs between two versions of a page.",
+    "changes": "What changed on which pages since some time.",
+    "export": "Take pages and versions out: WARC, WACZ, JSON, CSV, Parquet, a mirror and more.",
+    "import": "Make or extend a collection from WARC or WACZ files.",
+    "verify": "Prove that every stored version can be read back.",
+    "store": "Show the space that the collection takes, and reclaim it.",
     "config": "Show or change settings.",
     "doctor": "Check this machine, and robots.txt of a site as we read it.",
     "tool": "Ask one decision from a pipe: JSON lines in, JSON lines out.",
     "version": "The version of evercrawl and of what it stands on.",
 }
 ALIASES = {"run": "crawl", "sync": "crawl"}
+MODULES = {"import": "import_"}
+"""Commands whose name is a word of Python."""
 
 
 class CommandTable(click.Group):
@@ -39,7 +48,7 @@ class CommandTable(click.Group):
         name = ALIASES.get(cmd_name, cmd_name)
         if name not in COMMANDS:
             return None
-        found: click.Command = import_module(f"evercrawl.cli.commands.{name}").command
+        found: click.Command = import_module(f"evercrawl.cli.commands.{MODULES.get(name, name)}").command
         return found
 
     def resolve_command(

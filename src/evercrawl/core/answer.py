@@ -36,7 +36,7 @@ _FAULTS = {
     404: (Fault.NOT_FOUND, REASON_TEXT[Reason.NOT_FOUND]),
     410: (Fault.GONE, REASON_TEXT[Reason.GONE]),
     429: (Fault.THROTTLED, "the server asks us to slow down (429)"),
-    999: (Fault.THROTTLED, "the server denies requests (999)"),
+    999: (Fault.DENIED, "the server denies requests (999)"),
 }
 
 

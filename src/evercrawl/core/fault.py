@@ -40,12 +40,13 @@ FAULT_RULES: dict[Fault, FaultRule] = {
     Fault.PARTIAL: FaultRule(_DAY, 2, False, Outcome.ERROR, Reason.PARTIAL),
     Fault.NOT_MODIFIED_UNASKED: FaultRule(_DAY, 2, False, Outcome.ERROR, Reason.NOT_MODIFIED_UNASKED),
     Fault.THROTTLED: FaultRule(_MINUTE, 8, True, Outcome.DEFERRED, Reason.SITE_PAUSED),
+    Fault.DENIED: FaultRule(_HOUR, 3, True, Outcome.ERROR, Reason.HTTP_ERROR),
     Fault.SERVER_ERROR: FaultRule(2 * _MINUTE, 4, True, Outcome.ERROR, Reason.SERVER_ERROR),
     Fault.NOT_FOUND: FaultRule(_DAY, 3, False, Outcome.ERROR, Reason.NOT_FOUND),
     Fault.GONE: FaultRule(_DAY, 1, False, Outcome.ERROR, Reason.GONE),
     Fault.HTTP_ERROR: FaultRule(_DAY, 2, False, Outcome.ERROR, Reason.HTTP_ERROR),
     Fault.BAD_REDIRECT: FaultRule(_DAY, 2, False, Outcome.ERROR, Reason.BAD_REDIRECT),
-    Fault.PRIVATE_ADDRESS: FaultRule(_DAY, 1, False, Outcome.REJECTED, Reason.PRIVATE_ADDRESS),
+    Fault.PRIVATE_ADDRESS: FaultRule(_DAY, 3, False, Outcome.REJECTED, Reason.PRIVATE_ADDRESS),
     Fault.INTERNAL: FaultRule(_HOUR, 2, False, Outcome.ERROR, Reason.INTERNAL),
 }
 
@@ -90,6 +91,6 @@ def _first_site_wait(fault: Fault) -> timedelta:
     """One slow or broken answer is a small matter for the site; a name that does not resolve is not."""
     if fault in (Fault.DNS, Fault.CONNECT, Fault.TLS):
         return FAULT_RULES[fault].wait
-    if fault is Fault.THROTTLED:
+    if fault in (Fault.THROTTLED, Fault.DENIED):
         return _MINUTE
     return timedelta(seconds=10)

@@ -25,8 +25,8 @@ from evercrawl.model.site import Site
 
 LONG_CLOSED_US = 5_000_000
 """A site that stays closed for longer than this gives its lane to another."""
-MOST_ASLEEP = 10_000
-"""Closed sites that are remembered in memory; further ones are found again by reading the store."""
+MOST_WAITING = 20_000
+"""Sites that wait in memory for a lane or for their opening; others are found again by reading the store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +155,14 @@ class Frontier:
         self._more_sites = [True] * self._bands
         self._sites_read_to = [0] * self._bands
 
-    def fill(self, need: PagesNeeded, pages: list[Page]) -> None:
-        """Put pages that were read into their lane's window."""
+    def fill(self, need: PagesNeeded, pages: list[Page], *, refused: frozenset[int] = frozenset()) -> None:
+        """Put pages that were read into their lane's window, but for those that were refused meanwhile.
+
+        A refused page counts as decided and not yet committed.
+        """
         lane = self.lanes[need.site_id]
-        lane.window.extend(pages)
+        lane.window.extend(page for page in pages if page.id not in refused)
+        lane.uncommitted += len(refused)
         if pages:
             lane.read_to[need.band] = pages[-1].seq
             lane.last_band = need.band
@@ -191,6 +195,9 @@ class Frontier:
     def _line_up(self, site: Site, *, band: int, now_us: int) -> None:
         if site.id in self._waiting or site.id in self.lanes:
             return
+        if len(self._waiting) >= MOST_WAITING:
+            self._forgot_some = True
+            return
         if site.open_us > now_us + LONG_CLOSED_US:
             self._put_to_sleep(site)
         else:
@@ -198,9 +205,6 @@ class Frontier:
             self._front[band].append(site)
 
     def _put_to_sleep(self, site: Site) -> None:
-        if len(self._asleep) >= MOST_ASLEEP:
-            self._forgot_some = True
-            return
         self._waiting.add(site.id)
         heappush(self._asleep, (site.open_us, site.id, site))
 

@@ -24,7 +24,9 @@ class Offers:
     refusals: list[Refusal] = field(default_factory=list)
 
 
-def offers_of(document: Document, page: Page, *, scope: Scope, popular: PopularCache, now_us: int) -> Offers:
+def offers_of(
+    document: Document, page: Page, *, scope: Scope, popular: PopularCache, most_hops: int, now_us: int
+) -> Offers:
     """The URLs of a document that were not met lately, judged by the scope. What robots.txt says comes
     later.
     """
@@ -32,8 +34,9 @@ def offers_of(document: Document, page: Page, *, scope: Scope, popular: PopularC
     hit = popular.hit
     ignores_nofollow = scope.follows_nofollow
     page_nofollow = document.robots.nofollow and not ignores_nofollow
+    refresh = document.refresh.url if document.refresh is not None else None
     for url, nofollow in _leads(document):
-        if hit(url):
+        if hit(url) or url == refresh:
             continue
         if page_nofollow or (nofollow and not ignores_nofollow):
             # Not remembered as met: another page may link to it without the mark.
@@ -42,12 +45,23 @@ def offers_of(document: Document, page: Page, *, scope: Scope, popular: PopularC
             continue
         popular.add(url)
         judge_url(offers, url, depth=page.depth + 1, hops=0, parent=page, scope=scope, now_us=now_us)
-    if document.refresh is not None:
-        hops = page.hops + 1
-        judge_url(
-            offers, document.refresh.url, depth=page.depth, hops=hops, parent=page, scope=scope, now_us=now_us
-        )
+    if refresh is not None:
+        _judge_refresh(offers, refresh, page, scope=scope, most_hops=most_hops, now_us=now_us)
     return offers
+
+
+def _judge_refresh(
+    offers: Offers, url: str, page: Page, *, scope: Scope, most_hops: int, now_us: int
+) -> None:
+    """A refresh counts as a redirect, also where a link leads to the same place: as many in a row are
+    followed, and no more.
+    """
+    if page.hops >= most_hops:
+        detail = f"after {page.hops} redirects in a row a refresh is not followed"
+        refused = (Reason.TOO_MANY_REDIRECTS, detail)
+        offers.refusals.append(_refusal(url, refused, page.url, page.depth, now_us))
+        return
+    judge_url(offers, url, depth=page.depth, hops=page.hops + 1, parent=page, scope=scope, now_us=now_us)
 
 
 def _leads(document: Document) -> Iterator[tuple[str, bool]]:
@@ -89,12 +103,12 @@ def _not_a_page(url: str) -> tuple[Reason, str]:
 
 def _refusal(url: str, refused: tuple[Reason, str], parent: str | None, depth: int, now_us: int) -> Refusal:
     reason, detail = refused
-    short = url[:MOST_REFUSED_CHARS]
-    return Refusal(refusal_key(short), short, reason, detail, parent, now_us, depth)
+    return Refusal(refusal_key(url), url[:MOST_REFUSED_CHARS], reason, detail, parent, now_us, depth)
 
 
 def refusal_key(url: str) -> bytes:
-    """The key of a refused URL, which need not be canonical."""
+    """The key of a refused URL, which need not be canonical; a long one has the key of its beginning."""
+    url = url[:MOST_REFUSED_CHARS]
     return (
         key_of(url) if url.startswith(("http://", "https://")) and "/" in url[8:] else key_of("x://x/" + url)
     )

@@ -24,11 +24,11 @@ def retry_after(value: str | None, *, now: datetime) -> timedelta | None:
     if match := _SECONDS.fullmatch(text):
         seconds = min(float(match[2]), LONGEST_WAIT.total_seconds())
         return timedelta(0) if match[1] == "-" else timedelta(seconds=seconds)
-    moment = _http_date(text)
+    moment = http_date(text)
     return None if moment is None else min(max(moment - now, timedelta(0)), LONGEST_WAIT)
 
 
-def _http_date(text: str) -> datetime | None:
+def http_date(text: str) -> datetime | None:
     """The moment that a date names; dates without a zone are in UTC, as asctime's form is."""
     try:
         parts = parsedate_tz(text)

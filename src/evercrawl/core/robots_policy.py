@@ -68,6 +68,8 @@ class RobotsGate:
         """What the site's robots.txt says about a URL of the site."""
         if self.record.stance == "obey":
             return self._by_rules(url)
+        if self.record.stance == "private":
+            return GateVerdict(False, None, Reason.PRIVATE_ADDRESS, self.record.detail)
         if self.record.stance == "allow" or target_of(url) == "/robots.txt":
             return GateVerdict(True, None, None, self.record.detail)
         reason = Reason.ROBOTS_UNREACHABLE if self.is_unreachable else Reason.ROBOTS
@@ -153,6 +155,8 @@ def _failed(
     status = result.status
     if result.fault is Fault.BAD_REDIRECT:
         return robots_after_too_many_redirects(now=now, settings=settings)
+    if result.fault is Fault.PRIVATE_ADDRESS:
+        return _record(None, stance="private", detail=result.detail, now=now, lifetime=settings.retry)
     if status is None or not 400 <= status < 500 or status == _TOO_MANY_REQUESTS:
         asked = retry_after(header(result.headers, "retry-after"), now=now)
         cause = f"{status}" if status is not None and status >= 400 else result.detail or str(result.fault)

@@ -63,6 +63,10 @@ class Scope:
         self._filters = {**_expression(settings.filter), **(filters or {})}
         self._sites: dict[str, tuple[str, ...] | Refused] = {}
 
+    def is_seed(self, url: str) -> bool:
+        """The canonical URL is one of the seeds."""
+        return url in self._seeds
+
     @property
     def schemes(self) -> tuple[str, ...]:
         """The beginnings of URLs that can be fetched."""

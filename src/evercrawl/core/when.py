@@ -1,6 +1,7 @@
-"""Which moment do people mean? `7d`, `24h`, `yesterday`, `2026-11-01`, `2026-11-01T12:00`; `@-1` is a version.
+"""Which moment do people mean? `7d`, `24h`, `yesterday`, `2026-11-01`, `2026-11-01T12:00`.
 
 What names no zone is in the zone of `now`; a date stands for its first moment, or with `at_end` for its last.
+Where versions are meant, `@-1` is the one before the newest and `@1` the first.
 """
 
 from __future__ import annotations
@@ -33,10 +34,7 @@ _LAST_MOMENT = timedelta(microseconds=1)
 
 
 class VersionNumber(NamedTuple):
-    """A version by its number: from 1 on the oldest, below zero counted back from the newest (-1: the one before).
-
-    0 is the newest itself.
-    """
+    """A version by its number, from 1 on; 0 is the newest, -1 the one before it, and so on."""
 
     number: int
 
@@ -46,7 +44,7 @@ class VersionNumber(NamedTuple):
 
 
 def parse_when(text: str, *, now: datetime, at_end: bool = False) -> datetime:
-    """The moment in UTC; ConfigError where the text names none. `at_end`: a day or month means its last moment."""
+    """The moment in UTC; ConfigError where the text names none. With `at_end` a day means its last."""
     wanted = " ".join(text.split()).lower()
     try:
         moment = _moment(wanted, now=now, at_end=at_end)
@@ -58,7 +56,7 @@ def parse_when(text: str, *, now: datetime, at_end: bool = False) -> datetime:
 
 
 def parse_which(text: str, *, now: datetime) -> datetime | VersionNumber:
-    """The moment or the version that the text names; `@-1` is the version before the newest, `@1` the first."""
+    """The moment or, after an `@`, the version that the text names."""
     found = _VERSION.fullmatch(text.strip())
     return VersionNumber(int(found[1])) if found else parse_when(text, now=now)
 

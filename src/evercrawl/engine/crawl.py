@@ -33,10 +33,14 @@ from evercrawl.model.reason import Reason
 from evercrawl.model.site import Site
 
 REFUSALS_PORTION = 5000
-COLLECT_SELDOM = (50_000, 20, 100)
+COLLECT_SELDOM = (10_000, 10, 10)
 """Garbage collector thresholds: a page makes thousands of short-lived values and no cycles."""
-FINAL_REFUSALS = frozenset({Reason.NOT_A_PAGE_URL, Reason.SCHEME, Reason.NOFOLLOW})
-"""Refusals that no change of settings or robots.txt undoes by itself."""
+FINAL_REFUSALS = frozenset(
+    {Reason.NOT_A_PAGE_URL, Reason.SCHEME, Reason.NOFOLLOW, Reason.URL_TOO_LONG, Reason.TOO_MANY_REDIRECTS}
+)
+"""Refusals that no change of settings or robots.txt undoes by itself; of a URL that is too long only the
+beginning was kept.
+"""
 
 
 class Crawl:
@@ -69,7 +73,7 @@ class Crawl:
         self._settings = around.settings
         self._slots = asyncio.Semaphore(self._settings.crawl.concurrency)
         self._errands = Errands(self._send_errand)
-        self._gates = Gates(around.agent)
+        self._gates = Gates(around.agent, allow_private=around.settings.http.allow_private)
         self._opening = asyncio.Lock()
         self._running: dict[int, asyncio.Task[None]] = {}
         self._deliveries: set[asyncio.Task[None]] = set()
@@ -209,7 +213,11 @@ class Crawl:
         return shard_of_site(site_of(candidate.url), self._store.shards)
 
     async def reconsider_refusals(self) -> None:
-        """Offer again what was refused, for rules and scope may have changed since."""
+        """Offer again what was refused, for rules and scope may have changed since.
+
+        What is refused again does not count as a refusal of this run.
+        """
+        counted = self.tally.refused.copy()
         for shard in list(self.shards.values()):
             after = b""
             while refusals := await shard.store.refusals(after, REFUSALS_PORTION):
@@ -218,6 +226,7 @@ class Crawl:
                 for refusal in refusals:
                     self._judge_again(refusal, offers)
                 await self._hand_out(offers)
+        self.tally.refused = counted
 
     def _judge_again(self, refusal: Refusal, offers: Offers) -> None:
         if refusal.reason in FINAL_REFUSALS:

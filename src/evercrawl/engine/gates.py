@@ -11,14 +11,15 @@ MOST_GATES = 2000
 class Gates:
     """The gates that were asked for lately; a changed record is compiled anew."""
 
-    def __init__(self, agent: str) -> None:
+    def __init__(self, agent: str, *, allow_private: bool = False) -> None:
         self._agent = agent
+        self._allow_private = allow_private
         self._held: dict[str, tuple[RobotsRecord, RobotsGate]] = {}
 
     def of(self, site: Site) -> RobotsGate | None:
         """What the site's robots.txt says; None: it was not read yet."""
         record = site.robots
-        if record is None:
+        if record is None or (record.stance == "private" and self._allow_private):
             return None
         held = self._held.get(site.name)
         if held is not None and held[0] == record:

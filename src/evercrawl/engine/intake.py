@@ -135,7 +135,7 @@ class Intake:
         # While robots.txt cannot be read nothing is decided: the page waits in the queue.
         if verdict.allowed or gate.is_unreachable:
             return None
-        return Reason.ROBOTS, verdict.detail
+        return verdict.reason or Reason.ROBOTS, verdict.detail
 
     def _new_page(self, candidate: Candidate, site: Site, now_us: int) -> NewPage:
         band = band_of(depth=candidate.depth, hops=candidate.hops, bands=self._bands)

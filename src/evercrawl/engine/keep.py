@@ -5,17 +5,28 @@ from __future__ import annotations
 from datetime import datetime
 from typing import assert_never
 
+from evercrawl.core.diff import text_difference
 from evercrawl.core.digest import text_digest
 from evercrawl.core.judgement import Judgement
 from evercrawl.core.moment import to_us
 from evercrawl.core.signature import signature
+from evercrawl.core.text_delta import pack_text
+from evercrawl.core.validator import trusted_last_modified
 from evercrawl.engine.ports import Archive, Stored
 from evercrawl.engine.see import Seen
-from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified, Truncation, header
-from evercrawl.model.page import Page, Version, Visited
+from evercrawl.model.fetch import Failed, Fault, Fetched, FetchResult, Moved, NotModified, Truncation, header
+from evercrawl.model.page import PackedText, Page, Version, Visited
 from evercrawl.model.reason import Reason
 
 MOST_CONTENT_TYPE_CHARS = 200
+BROKEN_OFF = {
+    Fault.TIMEOUT: "time",
+    Fault.RESET: "disconnect",
+    Fault.INCOMPLETE: "disconnect",
+    Fault.HEADERS_TOO_LARGE: "length",
+    Fault.BAD_HTTP: "unspecified",
+}
+"""What WARC-Truncated says of an answer that was not read to its end (WARC 1.1 section 5.13)."""
 
 
 def keep(page: Page, seen: Seen, archive: Archive) -> Stored | None:
@@ -36,8 +47,10 @@ def keep(page: Page, seen: Seen, archive: Archive) -> Stored | None:
                 payload_sha1=seen.sha1,
                 revisit=original if same_bytes else None,
             )
-        case Moved() | Failed():
+        case Moved():
             return archive.append(page.url, result.exchange)
+        case Failed(fault=fault):
+            return archive.append(page.url, result.exchange, truncated=BROKEN_OFF.get(fault))
         case unknown:
             assert_never(unknown)
 
@@ -52,6 +65,7 @@ def version_of(page: Page, seen: Seen, stored: Stored) -> Version | None:
     document = seen.document
     text = document.text if document is not None else ""
     content_type = header(result.headers, "content-type")
+    change_class, change_size = _change(seen.text_before, text)
     return Version(
         number=page.version + 1,
         digest=seen.digest,
@@ -65,13 +79,28 @@ def version_of(page: Page, seen: Seen, stored: Stored) -> Version | None:
         body_bytes=len(result.body),
         words=text.count(" ") + 1 if text else 0,
         etag=header(result.headers, "etag"),
-        last_modified=header(result.headers, "last-modified"),
+        last_modified=trusted_last_modified(result.headers, seen_at=result.exchange.began),
         file=stored.file,
         offset=stored.offset,
         length=stored.length,
         record_id=stored.record_id,
         truncated=result.truncated,
+        change_class=change_class,
+        change_size=change_size,
+        text=_packed(page, seen.text_before, text) if document is not None else None,
     )
+
+
+def _packed(page: Page, before: str | None, text: str) -> PackedText:
+    return pack_text(text, page.version + 1, None if before is None else (page.version, before))
+
+
+def _change(before: str | None, after: str) -> tuple[str | None, float | None]:
+    """Class and size of a change; None where there is nothing to compare with."""
+    if before is None:
+        return None, None
+    difference = text_difference(before, after)
+    return ("content" if difference.edits else "noise"), round(difference.size, 4)
 
 
 def visited_of(
@@ -80,7 +109,8 @@ def visited_of(
     """The row that a visit writes."""
     result = seen.result if seen is not None else None
     exchange = result.exchange if result is not None else None
-    headers = result.headers if result is not None else ()
+    # Only an answer that stands for the page's content may say by what to recognise it.
+    headers = result.headers if isinstance(result, (Fetched, NotModified)) else ()
     copies = judgement.reason is Reason.SAME_AS_OTHER and seen is not None and seen.original is not None
     return Visited(
         page_id=page.id,
@@ -99,7 +129,7 @@ def visited_of(
         interval_s=judgement.interval_s,
         version=version_of(page, seen, stored) if seen is not None and stored is not None else None,
         etag=header(headers, "etag"),
-        last_modified=header(headers, "last-modified"),
+        last_modified=trusted_last_modified(headers, seen_at=now),
         moved_to=result.target if isinstance(result, Moved) else None,
         duplicate_of=seen.original.page_id
         if copies and seen is not None and seen.original is not None

@@ -116,6 +116,9 @@ class ShardStore(Protocol):
     async def version_original(self, page_id: int) -> Original | None:
         """The newest version of a page, as something that a revisit record can refer to."""
 
+    async def text(self, page_id: int, number: int) -> str | None:
+        """The main text of one version of a page; None: the version is not there, or has no text."""
+
     async def moved_to(self, key: bytes) -> str | None:
         """Where the page of this key redirects to, as far as we know; None: nowhere, or unknown."""
 

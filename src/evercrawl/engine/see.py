@@ -67,6 +67,8 @@ class Seen:
     sha1: bytes | None = None
     original: Original | None = None
     """Where these bytes (or, for 304, those of the version before) are stored already."""
+    text_before: str | None = None
+    """Main text of the version before, where this is a new version of a page that had one."""
 
 
 def plan_request(page: Page) -> Request:
@@ -76,20 +78,22 @@ def plan_request(page: Page) -> Request:
     return Request(page.url, etag=page.etag, last_modified=page.last_modified)
 
 
-def refusal_of(turn: Visit, scope: Scope, *, now: datetime) -> Judgement | None:
-    """The page may not be asked for after all: scope and robots.txt are looked at again before each
-    request.
-    """
+def scope_refusal(page: Page, scope: Scope, *, now: datetime) -> Judgement | None:
+    """The scope is looked at again when a page's turn comes near: it may have changed since it was found."""
+    is_seed = scope.is_seed(page.url)
+    refused = scope.verdict(page.url, depth=page.depth, hops=page.hops, is_seed=is_seed)
+    return None if refused is None else judge_refused(page, *refused, now=now)
+
+
+def robots_refusal(turn: Visit, *, now: datetime) -> Judgement | None:
+    """robots.txt is looked at again before each request."""
     page, gate = turn.page, turn.lane.gate
-    refused = scope.verdict(
-        page.url, depth=page.depth, hops=page.hops, is_seed=page.depth == 0 and page.hops == 0
-    )
-    if refused is not None:
-        return judge_refused(page, *refused, now=now)
     if gate is None:
         return judge_refused(page, Reason.ROBOTS_UNREACHABLE, "robots.txt was not read", now=now)
     verdict = gate.verdict(page.url)
-    return None if verdict.allowed else judge_refused(page, Reason.ROBOTS, verdict.detail, now=now)
+    if verdict.allowed:
+        return None
+    return judge_refused(page, verdict.reason or Reason.ROBOTS, verdict.detail, now=now)
 
 
 def parse(result: Fetched, around: Surroundings) -> Document | None:
@@ -111,7 +115,13 @@ def parse(result: Fetched, around: Surroundings) -> Document | None:
 
 
 def see_fetched(
-    page: Page, result: Fetched, original: Original | None, around: Surroundings, *, digest: bytes
+    page: Page,
+    result: Fetched,
+    original: Original | None,
+    around: Surroundings,
+    *,
+    digest: bytes,
+    text_before: str | None = None,
 ) -> Seen:
     """Parse and judge a body."""
     now = around.clock.now()
@@ -127,9 +137,16 @@ def see_fetched(
     document = parse(result, around)
     offers = Offers()
     if document is not None:
-        offers = offers_of(document, page, scope=around.scope, popular=around.popular, now_us=to_us(now))
+        offers = offers_of(
+            document,
+            page,
+            scope=around.scope,
+            popular=around.popular,
+            most_hops=around.settings.http.redirects,
+            now_us=to_us(now),
+        )
     sha1 = payload_sha1(result.exchange.wire_body)
-    return Seen(result, judgement, offers, document, digest, sha1, original)
+    return Seen(result, judgement, offers, document, digest, sha1, original, text_before)
 
 
 def see_moved(

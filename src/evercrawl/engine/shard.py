@@ -21,7 +21,7 @@ from evercrawl.engine.keep import status_of, visited_of
 from evercrawl.engine.ledger import Ledger
 from evercrawl.engine.ports import Archive, ShardStore
 from evercrawl.engine.robots import ask_robots, run_errand
-from evercrawl.engine.see import Surroundings, site_pause
+from evercrawl.engine.see import Surroundings, scope_refusal, site_pause
 from evercrawl.engine.tally import Tally
 from evercrawl.engine.visit import visit
 from evercrawl.errors import EvercrawlError
@@ -39,6 +39,9 @@ HELPFUL_COMMIT = timedelta(milliseconds=250)
 """The same while some site waits for its gap and others may have found new pages."""
 DUE_PORTION = 1000
 """Due pages that are put into the queue at a time."""
+
+NAMED_CLOSURES = frozenset((Reason.SITE_PAUSED, Reason.DNS, Reason.TLS))
+"""Why a site is closed, where that says more than that it is down."""
 
 Work = Visit | AskRobots | RunErrand
 
@@ -94,7 +97,12 @@ class Shard:
         """When this shard has something to do next; None: nothing is left. Only meaningful while
         `is_quiet`.
         """
-        self.is_quiet = False
+        self._rests = False
+
+    @property
+    def is_quiet(self) -> bool:
+        """Nothing is under way, nothing is unsaved, and nobody has called since."""
+        return self._rests and not self.wake.is_set()
 
     # The loop
 
@@ -110,6 +118,9 @@ class Shard:
         raise self._broken
 
     async def _step(self) -> None:
+        # Who calls from here on, also while we wait for a slot, is heard before the next rest.
+        self._rests = False
+        self.wake.clear()
         await self._requeue_due()
         await self._read_needed()
         await self._slots.acquire()
@@ -124,13 +135,24 @@ class Shard:
         while (need := self.frontier.needs(now_us=self._now_us())) is not None:
             if isinstance(need, PagesNeeded):
                 pages = await self.store.queue(need.site_id, need.band, need.after_seq, need.most)
-                self.frontier.fill(need, pages)
+                self.frontier.fill(need, pages, refused=self._refuse_out_of_scope(pages))
             else:
                 sites = await self.store.waiting_sites(need.band, need.after_id, need.most)
                 self.frontier.offer(need, [self._after_crash(site) for site in sites], now_us=self._now_us())
 
+    def _refuse_out_of_scope(self, pages: list[Page]) -> frozenset[int]:
+        """Decide pages that the scope does not want (any more) before their site is asked for anything."""
+        now = self.around.clock.now()
+        refused: set[int] = set()
+        for page in pages:
+            judgement = scope_refusal(page, self.around.scope, now=now)
+            if judgement is not None:
+                self.write_visited(page, visited_of(page, judgement, now=now))
+                self.ledger.count_answer(page.site_id)
+                refused.add(page.id)
+        return frozenset(refused)
+
     def _start(self, turn: Work) -> None:
-        self.is_quiet = False
         self.tally.last_site = turn.lane.site.name
         self.tally.most_parallel = max(self.tally.most_parallel, turn.lane.in_flight)
         if isinstance(turn, Visit):
@@ -190,8 +212,7 @@ class Shard:
         moments = [turn.until_us] if isinstance(turn, Wait) else []
         moments += [moment for moment in (self._next_due_us, commit_us) if moment is not None]
         self.quiet_until_us = min(moments, default=None)
-        self.is_quiet = not self._tasks and self.ledger.batch.is_empty()
-        self.wake.clear()
+        self._rests = not self._tasks and self.ledger.batch.is_empty()
         if self.is_quiet:
             self._became_quiet()
         await self._wait_for_wake()
@@ -422,6 +443,8 @@ def _closed_reason(result: FetchResult, failures: int) -> str:
     reason = FAULT_RULES[result.fault].reason
     status = status_of(result)
     words = f"status {status}" if status is not None else result.detail
-    named = reason if reason is Reason.SITE_PAUSED else Reason.SITE_DOWN
+    if result.fault is Fault.DENIED:
+        reason = Reason.SITE_PAUSED
+    named = reason if reason in NAMED_CLOSURES else Reason.SITE_DOWN
     times = "for the first time" if failures == 1 else f"{failures} times in a row"
     return f"{named}: {words}, {times}"

@@ -17,7 +17,7 @@ from evercrawl.engine.keep import keep, visited_of
 from evercrawl.engine.see import (
     Seen,
     plan_request,
-    refusal_of,
+    robots_refusal,
     see_failed,
     see_fetched,
     see_moved,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 async def visit(turn: Visit, shard: Shard) -> None:
     """One page, from left to right."""
-    refused = refusal_of(turn, shard.around.scope, now=shard.around.clock.now())
+    refused = robots_refusal(turn, now=shard.around.clock.now())
     if refused is not None:
         _write_refused(turn, refused, shard)
         return
@@ -51,7 +51,8 @@ async def _see(turn: Visit, result: FetchResult, shard: Shard) -> Seen:
         case Fetched(body=body):
             digest = content_digest(body)
             original = await shard.ledger.recall(digest)
-            return see_fetched(page, result, original, shard.around, digest=digest)
+            before = await _text_before(page, digest, shard)
+            return see_fetched(page, result, original, shard.around, digest=digest, text_before=before)
         case NotModified():
             return see_not_modified(page, result, await shard.store.version_original(page.id), shard.around)
         case Moved(target=target):
@@ -61,6 +62,13 @@ async def _see(turn: Visit, result: FetchResult, shard: Shard) -> Seen:
             return see_failed(page, result, shard.around)
         case unknown:
             assert_never(unknown)
+
+
+async def _text_before(page: Page, digest: bytes, shard: Shard) -> str | None:
+    """The main text that the page had; it is read only when there is another body to hold against it."""
+    if page.version == 0 or digest == page.digest:
+        return None
+    return await shard.store.text(page.id, page.version)
 
 
 async def _leads_back(page: Page, target: str, shard: Shard) -> bool:

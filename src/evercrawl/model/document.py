@@ -54,3 +54,7 @@ class Document:
     refresh: Refresh | None = None
     robots: Directives = field(default_factory=Directives)
     text: str = ""
+    author: str | None = None
+    published: str | None = None
+    """In ISO 8601, as exact as the page states it."""
+    modified: str | None = None

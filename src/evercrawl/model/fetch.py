@@ -35,6 +35,7 @@ class Fault(StrEnum):
     PARTIAL = "partial"
     NOT_MODIFIED_UNASKED = "not_modified_unasked"
     THROTTLED = "throttled"
+    DENIED = "denied"
     SERVER_ERROR = "server_error"
     NOT_FOUND = "not_found"
     GONE = "gone"

@@ -87,6 +87,14 @@ class Refusal(NamedTuple):
     depth: int = 0
 
 
+class PackedText(NamedTuple):
+    """A main text as it is stored: `core/text_delta.py` packs and unpacks it."""
+
+    base: int | None
+    """The version whose text the frame was made against; None: the frame stands alone."""
+    frame: bytes
+
+
 class Version(NamedTuple):
     """Content that differs from the version before, and where its bytes lie in the archive."""
 
@@ -111,6 +119,12 @@ class Version(NamedTuple):
     record_id: bytes
     """The 16 bytes of the response record's UUID."""
     truncated: str | None
+    change_class: str | None = None
+    """How it differs from the version before (noise, metadata, content); None: the first, or not judged."""
+    change_size: float | None = None
+    """How much of the page differs, from 0 to 1."""
+    text: PackedText | None = None
+    """The main text; None: no document, or read without it."""
 
 
 class Visited(NamedTuple):

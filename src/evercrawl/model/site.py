@@ -17,7 +17,9 @@ class RobotsRecord(NamedTuple):
     etag: str | None
     last_modified: str | None
     stance: str
-    """`obey` (the body's rules), `allow` (no rules apply) or `forbid` (nothing may be asked)."""
+    """`obey` (the body's rules), `allow` (no rules apply), `forbid` (nothing may be asked) or `private` (the
+    file lies at an address that may not be connected to, so nothing is asked either).
+    """
     detail: str
     unreachable_since_us: int | None = None
 

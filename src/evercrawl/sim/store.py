@@ -7,6 +7,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
+from evercrawl.core.text_delta import unpack_text
 from evercrawl.errors import BugFound, LeaseLost, StoreUnavailable
 from evercrawl.model.batch import ArchiveEnd, Batch, Parcel, ShardFacts
 from evercrawl.model.page import NewPage, Original, Page, Refusal, Requeued, Version, Visited
@@ -200,6 +201,11 @@ class MemoryShard:
             return None
         return _original(self._state, *self._state.content[record.page.digest])
 
+    async def text(self, page_id: int, number: int) -> str | None:
+        """The main text of one version of a page; None: the version is not there, or has no text."""
+        record = self._state.records.get(page_id)
+        return None if record is None else _text(record, number)
+
     async def moved_to(self, key: bytes) -> str | None:
         """Where the page of this key redirects to, as far as we know; None: nowhere, or unknown."""
         page_id = self._state.page_ids.get(key)
@@ -229,6 +235,18 @@ def _original(state: _State, page_id: int, number: int) -> Original:
     version = kept.version
     place = (version.file, version.offset, version.length)
     return Original(page_id, record.page.url, kept.seen_us, version.record_id, version.payload_sha1, *place)
+
+
+def _text(record: _Record, number: int) -> str | None:
+    frames: list[bytes] = []
+    wanted: int | None = number
+    while wanted is not None:
+        kept = record.versions.get(wanted)
+        if kept is None or kept.version.text is None:
+            return None
+        wanted, frame = kept.version.text
+        frames.append(frame)
+    return unpack_text(reversed(frames))
 
 
 def _without_known(state: _State, pages: Sequence[NewPage]) -> list[NewPage]:

@@ -43,6 +43,7 @@ class Asked(NamedTuple):
 
 Respond = Callable[[Asked, asyncio.StreamWriter], Awaitable[bool]]
 """Answers one request; False: the connection is over with it."""
+Connected = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 class Site:
@@ -83,7 +84,7 @@ class Site:
 class Web:
     """The sites of one test, and the name server that knows them."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, ttl: int = 60) -> None:
         self.names: dict[str, list[list[str]]] = {}
         self.sites: dict[str, Site] = {}
         self._loop = asyncio.new_event_loop()
@@ -91,7 +92,7 @@ class Web:
         self._servers: list[asyncio.Server] = []
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
-        self._names_at: NameServer = self.call(self._start_names())
+        self._names_at: NameServer = self.call(self._start_names(ttl))
 
     @property
     def name_server(self) -> str:
@@ -115,12 +116,34 @@ class Web:
         port: int = 0,
     ) -> Site:
         """A new site. `robots` is the whole answer to /robots.txt; None: `respond` gives that too."""
-        host = host or f"{name}.test"
+        host = host or f"{name.lower()}.test"
         site = Site("http" if tls is None else "https", host, 0, robots)
         self.call(self._listen(site, respond, tls, bind, port))
         self.names[host] = [list(addresses)]
         self.sites[name] = site
         return site
+
+    def add_plain_on_tls_port(self, name: str) -> Site:
+        """A site that answers whatever bytes come first in plain HTTP, although its URLs say https."""
+
+        async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            site.connections += 1
+            await reader.read(100)
+            writer.write(answer_of({"status": 400}))
+            writer.close()
+
+        site = Site("https", f"{name}.test", 0, None)
+        self.call(self._open_port(site, connected, None, LOOPBACK, 0))
+        self.names[site.host] = [[LOOPBACK]]
+        self.sites[name] = site
+        return site
+
+    async def _open_port(
+        self, site: Site, connected: Connected, tls: ssl.SSLContext | None, bind: str, port: int
+    ) -> None:
+        server = await asyncio.start_server(connected, bind, port, ssl=tls, backlog=200)
+        self._servers.append(server)
+        site.port = server.sockets[0].getsockname()[1]
 
     async def _listen(
         self, site: Site, respond: Respond, tls: ssl.SSLContext | None, bind: str, port: int
@@ -138,13 +161,11 @@ class Web:
                 self._tasks.discard(task)
                 writer.transport.abort()
 
-        server = await asyncio.start_server(connected, bind, port, ssl=tls, backlog=200)
-        self._servers.append(server)
-        site.port = server.sockets[0].getsockname()[1]
+        await self._open_port(site, connected, tls, bind, port)
 
-    async def _start_names(self) -> NameServer:
+    async def _start_names(self, ttl: int) -> NameServer:
         _, names = await self._loop.create_datagram_endpoint(
-            lambda: NameServer(self.names, ttl=60, silent=frozenset()), local_addr=(LOOPBACK, 0)
+            lambda: NameServer(self.names, ttl=ttl, silent=frozenset()), local_addr=(LOOPBACK, 0)
         )
         return names
 
@@ -192,9 +213,9 @@ async def _answer(site: Site, asked: Asked, respond: Respond, writer: asyncio.St
 
 
 @contextlib.contextmanager
-def web() -> Iterator[Web]:
-    """A web that runs while the block does."""
-    made = Web()
+def web(*, ttl: int = 60) -> Iterator[Web]:
+    """A web that runs while the block does; names are good for `ttl` seconds."""
+    made = Web(ttl=ttl)
     try:
         yield made
     finally:
@@ -202,12 +223,13 @@ def web() -> Iterator[Web]:
 
 
 def bytes_for(answers: Callable[[Asked], bytes]) -> Respond:
-    """A site whose answers are bytes, and whose connections stay open."""
+    """A site whose answers are bytes, and whose connections stay open unless the answer says close."""
 
     async def respond(asked: Asked, writer: asyncio.StreamWriter) -> bool:
-        writer.write(answers(asked))
+        answer = answers(asked)
+        writer.write(answer)
         await writer.drain()
-        return True
+        return b"\r\nConnection: close\r\n" not in answer
 
     return respond
 

@@ -63,7 +63,7 @@ def test_success_is_a_page(status: int) -> None:
         (503, "", Fault.SERVER_ERROR),
         (503, "Retry-After: 3\r\n", Fault.THROTTLED),
         (700, "", Fault.HTTP_ERROR),
-        (999, "", Fault.THROTTLED),
+        (999, "", Fault.DENIED),
     ],
 )
 def test_everything_else_is_a_fault_that_keeps_its_answer(status: int, fields: str, fault: Fault) -> None:

@@ -1,4 +1,4 @@
-"""What the end of a visit means, in words that can be read."""
+"""What the end of a visit means."""
 
 from __future__ import annotations
 
@@ -6,46 +6,131 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from evercrawl.core.fault import FAULT_RULES
-from evercrawl.core.judgement import judge_failed
-from evercrawl.model.fetch import Failed, Fault
+from evercrawl.core.judgement import (
+    RECHECK,
+    judge_failed,
+    judge_fetched,
+    judge_moved,
+    judge_not_modified,
+    judge_refused,
+)
+from evercrawl.core.moment import to_us
+from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, Moved, NotModified, Truncation
 from evercrawl.model.page import Page
-from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
+from evercrawl.model.reason import Outcome, Reason
+from evercrawl.model.settings import RevisitSettings
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
-PAGE = Page(1, b"k" * 16, "https://example.org/a", site_id=1, depth=1, hops=0, band=1, seq=1)
+POLICY = RevisitSettings()
+EXCHANGE = Exchange(b"", b"", b"", None, NOW, timedelta(0))
+URL = "http://a.test/"
+NEW = Page(1, b"k" * 16, URL, 1, 0, 0, 0, 1)
+KNOWN = NEW._replace(version=3, digest=b"old", interval_s=86_400, visits=3)
 
 
-def _detail(fault: Fault, words: str) -> str:
-    return judge_failed(PAGE, Failed(PAGE.url, fault, words, timedelta(0)), asked=None, now=NOW).detail
+def fetched(truncated: Truncation | None = None) -> Fetched:
+    return Fetched(URL, 200, (), b"body", EXCHANGE, truncated)
 
 
-@pytest.mark.parametrize("fault", Fault)
-def test_every_fault_has_words_and_says_nothing_twice(fault: Fault) -> None:
-    text = REASON_TEXT[FAULT_RULES[fault].reason]
-    assert _detail(fault, "") == text
-    if fault is not Fault.INTERNAL:
-        assert _detail(fault, "what the fetcher saw") == "what the fetcher saw"
-        assert _detail(fault, text) == text
+def judged(page: Page, digest: bytes, *, copy_of: str | None = None, truncated: Truncation | None = None):
+    return judge_fetched(page, fetched(truncated), digest=digest, copy_of=copy_of, now=NOW, policy=POLICY)
 
 
-def test_a_defect_of_ours_says_that_it_is_one() -> None:
-    assert _detail(Fault.INTERNAL, "TypeError: x") == f"{REASON_TEXT[Reason.INTERNAL]}: TypeError: x"
+def test_a_first_visit_is_new_and_comes_again_after_the_first_interval():
+    judgement = judged(NEW, b"new")
+    assert (judgement.outcome, judgement.reason) == (Outcome.FETCHED, Reason.NEW)
+    assert judgement.is_new_version
+    assert judgement.due_us == to_us(NOW + POLICY.first)
 
 
-def test_a_redirect_to_another_scheme_is_a_refusal() -> None:
-    headers = (("Location", "mailto:me@example.org"),)
-    failed = Failed(PAGE.url, Fault.BAD_REDIRECT, "a redirect", timedelta(0), 302, headers)
-    judged = judge_failed(PAGE, failed, asked=None, now=NOW)
-    assert (judged.outcome, judged.reason) == (Outcome.REJECTED, Reason.SCHEME)
-    assert "mailto" in judged.detail
+def test_change_makes_us_come_sooner_and_rest_later():
+    changed, same = judged(KNOWN, b"other"), judged(KNOWN, b"old")
+    assert (changed.reason, same.reason) == (Reason.CHANGED, Reason.SAME_CONTENT)
+    assert same.outcome is Outcome.UNCHANGED
+    assert changed.is_new_version
+    assert not same.is_new_version
+    assert changed.due_us is not None
+    assert same.due_us is not None
+    assert changed.due_us < to_us(NOW + timedelta(days=1)) < same.due_us
 
 
-@pytest.mark.parametrize(("asked_h", "wait_h"), [(None, 1), (5, 5)])
-def test_a_page_waits_as_long_as_its_fault_or_the_server_says(asked_h: int | None, wait_h: int) -> None:
-    asked = None if asked_h is None else timedelta(hours=asked_h)
-    failed = Failed(PAGE.url, Fault.BAD_HTTP, "", timedelta(0))
-    judged = judge_failed(PAGE, failed, asked=asked, now=NOW)
-    assert judged.due_us == int((NOW + timedelta(hours=wait_h)).timestamp() * 1_000_000)
-    last = judge_failed(PAGE._replace(tries=9), failed, asked=asked, now=NOW)
-    assert last.due_us is None, "enough tries: not again by itself"
+def test_the_same_body_under_another_url_is_a_duplicate_with_a_version_of_its_own():
+    judgement = judged(NEW, b"x", copy_of="http://a.test/other")
+    assert (judgement.outcome, judgement.reason) == (Outcome.DUPLICATE, Reason.SAME_AS_OTHER)
+    assert judgement.is_new_version
+    assert "http://a.test/other" in judgement.detail
+
+
+@pytest.mark.parametrize(
+    ("cause", "reason"),
+    [
+        (Truncation.WIRE, Reason.BODY_TOO_LARGE),
+        (Truncation.DECODED, Reason.DECODED_TOO_LARGE),
+        (Truncation.RATIO, Reason.RATIO_TOO_HIGH),
+    ],
+)
+def test_a_body_that_was_cut_off_says_so(cause: Truncation, reason: Reason):
+    judgement = judged(NEW, b"x", truncated=cause)
+    assert (judgement.outcome, judgement.reason) == (Outcome.TRUNCATED, reason)
+
+
+def test_not_modified_keeps_the_version():
+    judgement = judge_not_modified(KNOWN, NotModified(URL, (), EXCHANGE), now=NOW, policy=POLICY)
+    assert (judgement.outcome, judgement.reason) == (Outcome.UNCHANGED, Reason.NOT_MODIFIED)
+    assert not judgement.is_new_version
+
+
+def moved(page: Page, target: str, *, refused: tuple[Reason, str] | None = None, loops: bool = False):
+    result = Moved(page.url, 301, target, (), EXCHANGE)
+    return judge_moved(page, result, refused=refused, loops=loops, most_hops=10, now=NOW, policy=POLICY)
+
+
+def test_redirects():
+    assert moved(NEW, "http://a.test/b").reason is Reason.MOVED
+    assert moved(NEW, URL).reason is Reason.REDIRECT_LOOP
+    assert moved(NEW, "http://a.test/b", loops=True).reason is Reason.REDIRECT_LOOP
+    far = NEW._replace(hops=10)
+    assert moved(far, "http://a.test/b").reason is Reason.TOO_MANY_REDIRECTS
+    away = moved(NEW, "http://b.test/", refused=(Reason.OUT_OF_SCOPE, "host b.test"))
+    assert (away.outcome, away.reason) == (Outcome.REJECTED, Reason.OUT_OF_SCOPE)
+    assert "http://b.test/" in away.detail
+
+
+def failure(fault: Fault, **more: object) -> Failed:
+    return Failed(URL, fault, "words", timedelta(seconds=1), **more)  # type: ignore[arg-type]
+
+
+def test_a_failure_is_tried_again_and_then_not_by_itself():
+    page, dues = NEW, []
+    for _ in range(10):
+        judgement = judge_failed(page, failure(Fault.TIMEOUT), asked=None, now=NOW)
+        dues.append(judgement.due_us)
+        page = page._replace(tries=judgement.tries)
+    assert dues[0] is not None
+    assert dues[0] > to_us(NOW)
+    assert dues[-1] is None
+
+
+def test_what_the_server_asks_for_delays_the_page_too():
+    judgement = judge_failed(NEW, failure(Fault.THROTTLED), asked=timedelta(hours=3), now=NOW)
+    assert judgement.outcome is Outcome.DEFERRED
+    assert judgement.due_us == to_us(NOW + timedelta(hours=3))
+
+
+@pytest.mark.parametrize("scheme", ["file", "data", "javascript", "dict", "ws"])
+def test_a_redirect_that_leaves_the_web_is_refused(scheme: str):
+    result = failure(Fault.BAD_REDIRECT, status=302, headers=(("Location", f"{scheme}://127.0.0.1/x"),))
+    judgement = judge_failed(NEW, result, asked=None, now=NOW)
+    assert (judgement.outcome, judgement.reason) == (Outcome.REJECTED, Reason.SCHEME)
+
+
+def test_a_redirect_to_nowhere_is_an_error():
+    result = failure(Fault.BAD_REDIRECT, status=302, headers=(("Location", "http://[::bad"),))
+    judgement = judge_failed(NEW, result, asked=None, now=NOW)
+    assert (judgement.outcome, judgement.reason) == (Outcome.ERROR, Reason.BAD_REDIRECT)
+
+
+def test_a_refused_page_is_considered_again_later():
+    judgement = judge_refused(NEW, Reason.ROBOTS, "line 3", now=NOW)
+    assert judgement.outcome is Outcome.REJECTED
+    assert judgement.due_us == to_us(NOW + RECHECK)

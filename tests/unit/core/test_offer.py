@@ -82,6 +82,23 @@ def test_a_refresh_counts_as_a_redirect():
     assert (candidate.depth, candidate.hops) == (PAGE.depth, PAGE.hops + 1)
 
 
+def test_a_refresh_is_not_followed_without_end_nor_by_a_link_to_the_same_place():
+    onward = "http://a.test/next"
+    document = Document("utf-8", PAGE.url, links=(Link(onward, "", False),), refresh=Refresh(0, onward))
+    found = offers_of(
+        document, PAGE._replace(hops=10), scope=SCOPE, popular=PopularCache(64), most_hops=10, now_us=5
+    )
+    assert found.candidates == []
+    assert [refusal.reason for refusal in found.refusals] == [Reason.TOO_MANY_REDIRECTS]
+
+
+def test_a_url_that_is_too_long_is_found_by_its_whole_and_by_its_beginning():
+    found, url = Offers(), "http://a.test/?" + "x" * 5000
+    judge_url(found, url, depth=1, hops=0, parent=PAGE, scope=SCOPE, now_us=0)
+    (refusal,) = found.refusals
+    assert refusal.key == refusal_key(url) == refusal_key(refusal.url)
+
+
 def test_urls_that_name_no_page_are_refused_with_a_key_of_their_own():
     found = Offers()
     for url in ("mailto:x@a.test", "http://", "javascript:void(0)"):

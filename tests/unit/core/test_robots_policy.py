@@ -166,8 +166,16 @@ UNREACHABLE = [
     broken(Fault.INCOMPLETE, 200),
     broken(Fault.BAD_CODING, 200),
     broken(Fault.PARTIAL, 206),
-    broken(Fault.PRIVATE_ADDRESS),
 ]
+
+
+def test_a_file_at_a_private_address_keeps_us_from_the_site_by_that_name():
+    record = judge(broken(Fault.PRIVATE_ADDRESS))
+    gate = compile_record(record, "TestBot")
+    verdict = gate.verdict("http://site.test/page")
+    assert (verdict.allowed, verdict.reason) == (False, Reason.PRIVATE_ADDRESS)
+    assert not gate.is_unreachable
+    assert lifetime(record) == SETTINGS.retry
 
 
 @pytest.mark.parametrize("result", UNREACHABLE, ids=lambda result: f"{result.fault}-{result.status}")

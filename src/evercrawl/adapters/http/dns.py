@@ -132,7 +132,8 @@ class Resolver:
 
     def _open_channel(self) -> aiodns.DNSResolver:
         # Made late: it starts a thread and belongs to the running loop. Names are complete, so no search
-        # domain is tried; the hosts file is asked before the name servers.
+        # domain is tried. The hosts file is asked before the name servers, as the system's own order says;
+        # the option `lookups` is not used, for pycares 5.2 hands it over in memory that it has freed already.
         if self._channel is None:
             each_try = self._dns.timeout.total_seconds() / max(1, self._dns.tries)
             self._channel = aiodns.DNSResolver(
@@ -140,7 +141,6 @@ class Resolver:
                 timeout=each_try,
                 tries=self._dns.tries,
                 flags=pycares.ARES_FLAG_NOSEARCH,
-                lookups="fb",
             )
         return self._channel
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from evercrawl.adapters.sqlite.fault import Translating
-from evercrawl.adapters.sqlite.statements import SCHEMA
+from evercrawl.adapters.sqlite.statements import SCHEMA, UPGRADES
 from evercrawl.errors import StoreUnavailable
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 PAGE_BYTES = 4096
 BUSY_WAIT_S = 10.0
 """How long a statement waits for a reader or a checkpoint of another process."""
@@ -30,8 +30,7 @@ def open_for_writing(path: Path, *, durability: str) -> sqlite3.Connection:
         db = _connect(f"{path.absolute().as_uri()}?mode=rwc")
         try:
             _tune(db, durability)
-            if _version(db, path) == 0:
-                _create(db)
+            _bring_up(db, path)
         except BaseException:
             db.close()
             raise
@@ -43,7 +42,8 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     with Translating(path):
         db = _connect(f"{path.absolute().as_uri()}?mode=ro")
         try:
-            _version(db, path)
+            if _version(db, path) < SCHEMA_VERSION:
+                _bring_up_beside(path)
         except BaseException:
             db.close()
             raise
@@ -119,5 +119,34 @@ def _version(db: sqlite3.Connection, path: Path) -> int:
     return version
 
 
-def _create(db: sqlite3.Connection) -> None:
-    db.executescript(f"begin immediate;\n{SCHEMA}\npragma user_version = {SCHEMA_VERSION};\ncommit;")
+def _bring_up(db: sqlite3.Connection, path: Path) -> None:
+    """The file has the newest schema afterwards, in one transaction: a crash leaves the older one whole."""
+    if _version(db, path) == SCHEMA_VERSION:
+        return
+    with transaction(db):
+        version = _version(db, path)
+        scripts = (
+            [UPGRADES[f"from_{older}"] for older in range(version, SCHEMA_VERSION)] if version else [SCHEMA]
+        )
+        for statement in _statements(scripts):
+            db.execute(statement)
+        db.execute(f"pragma user_version = {SCHEMA_VERSION}")
+
+
+def _statements(scripts: Iterable[str]) -> Iterator[str]:
+    """One by one, for `executescript` would end the transaction."""
+    part = ""
+    for line in "\n".join(scripts).splitlines():
+        part += f"{line}\n"
+        if sqlite3.complete_statement(part):
+            yield part
+            part = ""
+
+
+def _bring_up_beside(path: Path) -> None:
+    """A reader met an older file: bring it up through a connection that may write."""
+    db = _connect(f"{path.absolute().as_uri()}?mode=rw")
+    try:
+        _bring_up(db, path)
+    finally:
+        db.close()

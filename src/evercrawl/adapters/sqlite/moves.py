@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict, deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -13,11 +14,14 @@ from evercrawl.adapters.sqlite.counts import WAITING, Counts
 from evercrawl.adapters.sqlite.statements import SQL
 from evercrawl.errors import BugFound
 from evercrawl.model.batch import Batch
-from evercrawl.model.page import Requeued, Visited
+from evercrawl.model.page import Requeued, Version, Visited
 from evercrawl.model.reason import Outcome
 
 CONFIRMING = frozenset({Outcome.UNCHANGED, Outcome.DUPLICATE, Outcome.TRUNCATED})
 """Outcomes that, without a new version, say that the content is still that of the newest one."""
+
+VERSION_COLUMNS = Version._fields.index("text")
+"""The text has a table of its own."""
 
 
 @dataclass(slots=True)
@@ -95,6 +99,7 @@ def move_pages(db: sqlite3.Connection, batch: Batch, counts: Counts) -> None:
     db.executemany(SQL["update_page"], [pages[page_id].row() for page_id in sorted(pages)])
     db.executemany(SQL["insert_visit"], visits)
     db.executemany(SQL["insert_version"], versions)
+    db.executemany(SQL["insert_text"], _text_rows(batch))
     holders = [
         (v.version.digest, v.page_id, v.version.number) for v in batch.visited if v.version is not None
     ]
@@ -167,4 +172,11 @@ def _visit_row(page: PageState, visited: Visited) -> tuple[Any, ...]:
 
 def _version_row(page: PageState, visited: Visited) -> tuple[Any, ...]:
     assert visited.version is not None
-    return (page.id, visited.at_us, page.confirmed_us, visited.status, *visited.version)
+    return (page.id, visited.at_us, page.confirmed_us, visited.status, *visited.version[:VERSION_COLUMNS])
+
+
+def _text_rows(batch: Batch) -> Iterator[tuple[int, int, int | None, bytes]]:
+    for visited in batch.visited:
+        version = visited.version
+        if version is not None and version.text is not None:
+            yield visited.page_id, version.number, *version.text

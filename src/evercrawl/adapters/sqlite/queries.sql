@@ -123,11 +123,25 @@ insert into visit (page_id, at_us, outcome, reason, status, took_ms, wire_bytes,
 values (?, ?, ?, ?, ?, ?, ?, ?)
 
 -- insert_version --
--- In the order: page, when, since when, status, then the Version tuple.
+-- In the order: page, when, since when, status, then the Version tuple without its text.
 insert into version (page_id, seen_us, changed_after_us, status, number, digest, payload_sha1, text_digest, signature,
                      content_type, encoding, title, lang, body_bytes, words, etag, last_modified, file, offset, length,
-                     record_id, truncated)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                     record_id, truncated, change_class, change_size)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- insert_text --
+-- The main text of a version: page, number, base, frame.
+insert into text (page_id, number, base, frame) values (?, ?, ?, ?)
+
+-- text_chain --
+-- The frames that lead to one text, the one that stands alone first; no more than a chain may have.
+with recursive chain (base, frame, step) as (
+  select base, frame, 1 from text where page_id = ?1 and number = ?2
+  union all
+  select t.base, t.frame, c.step + 1 from chain c join text t on t.page_id = ?1 and t.number = c.base
+   where c.step < ?3
+)
+select frame, base from chain order by step desc
 
 -- insert_content --
 -- The first holder of some content stays its original.
@@ -230,8 +244,15 @@ select at_us, outcome, reason, status, took_ms, wire_bytes, version from visit
 -- view_versions --
 -- The versions of a page, oldest first.
 select seen_us, changed_after_us, status, number, digest, payload_sha1, text_digest, signature, content_type, encoding,
-       title, lang, body_bytes, words, etag, last_modified, file, offset, length, record_id, truncated
+       title, lang, body_bytes, words, etag, last_modified, file, offset, length, record_id, truncated, change_class,
+       change_size
   from version where page_id = ? order by number
+
+-- view_versions_since --
+-- A portion of the versions that came after a moment, with the URL of their page.
+select v.page_id, v.number, p.url from version v join page p on p.id = v.page_id
+ where v.seen_us > ?1 and (v.page_id, v.number) > (?2, ?3)
+ order by v.page_id, v.number limit ?4
 
 -- view_totals --
 -- Sums over the shard; due pages are those whose time has passed.
@@ -248,3 +269,48 @@ select * from site_row where name = ?
 -- A portion of the pages that were refused when their turn came: URL, reason, detail, URL of the parent, number.
 select p.url, p.reason, p.detail, o.url, p.id from page p left join page o on o.id = p.parent_id
  where p.id > ? and p.outcome = 'rejected' order by p.id limit ?
+
+-- prune_versions --
+-- A portion of the versions, page by page, oldest first.
+select page_id, number, seen_us, digest, record_id, length from version
+ where (page_id, number) > (?, ?) order by page_id, number limit ?
+
+-- content_holder --
+-- The first version that held this content.
+select page_id, number from content where digest = ?
+
+-- delete_version --
+-- A version that a retention rule takes away.
+delete from version where page_id = ? and number = ?
+
+-- delete_content --
+-- Content whose only holder is taken away; another holder stays.
+delete from content where digest = ? and page_id = ? and number = ?
+
+-- texts_of_page --
+-- The stored texts of a page, oldest first.
+select number, base, frame from text where page_id = ? order by number
+
+-- delete_texts --
+-- They are written again without those of versions that went.
+delete from text where page_id = ?
+
+-- versions_in_file --
+-- Versions whose record lies in an archive file.
+select page_id, number, offset from version where file = ?
+
+-- move_version --
+-- A version's record lies elsewhere now.
+update version set file = ?, offset = ? where page_id = ? and number = ?
+
+-- note_dropped_file --
+-- An archive file that nothing points into any more.
+insert into dropped_file (name) values (?) on conflict (name) do nothing
+
+-- dropped_files --
+-- Archive files that are still to be deleted.
+select name from dropped_file order by name
+
+-- forget_dropped_file --
+-- It is deleted.
+delete from dropped_file where name = ?

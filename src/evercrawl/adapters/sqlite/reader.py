@@ -11,9 +11,10 @@ from typing import Any
 
 from evercrawl.adapters.sqlite.connection import open_for_reading
 from evercrawl.adapters.sqlite.fault import Translating
-from evercrawl.adapters.sqlite.rows import refusal_from, site_from
+from evercrawl.adapters.sqlite.rows import refusal_from, site_from, text_of
 from evercrawl.adapters.sqlite.statements import SQL
 from evercrawl.adapters.sqlite.store import shard_path, shards_in
+from evercrawl.core.text_delta import LONGEST_CHAIN
 from evercrawl.model.page import Original, Refusal, Version
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.site import Site
@@ -65,7 +66,17 @@ class ShardReader:
     def versions(self, page_id: int) -> list[VersionView]:
         """The versions of a page, oldest first."""
         rows = self._all("view_versions", page_id)
-        return [VersionView(seen, after, status, Version._make(rest)) for seen, after, status, *rest in rows]
+        return [VersionView(seen, after, status, Version(*rest)) for seen, after, status, *rest in rows]
+
+    def text(self, page_id: int, number: int) -> str | None:
+        """The main text of one version of a page; None: the version is not there, or has no text."""
+        return text_of(self._all("text_chain", page_id, number, LONGEST_CHAIN), page_id, number)
+
+    def versions_since(
+        self, since_us: int, after: tuple[int, int] = (0, 0), most: int = ROWS_AT_A_TIME
+    ) -> list[tuple[int, int, str]]:
+        """Pages with a version that was seen later than that: number of the page, of the version, URL."""
+        return self._all("view_versions_since", since_us, *after, most)
 
     def totals(self, now_us: int) -> Totals:
         """Sums over the shard."""

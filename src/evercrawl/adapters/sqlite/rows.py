@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from evercrawl.core.text_delta import unpack_text
+from evercrawl.errors import StoreUnavailable
 from evercrawl.model.page import Refusal
 from evercrawl.model.reason import Reason
 from evercrawl.model.site import RobotsRecord, Site
@@ -38,3 +40,17 @@ def site_row(site: Site) -> tuple[Any, ...]:
         site.requests,
         site.wire_bytes,
     )
+
+
+def text_of(chain: list[tuple[bytes, int | None]], page_id: int, number: int) -> str | None:
+    """The text at the end of the rows of `text_chain`; None: there is none."""
+    if not chain:
+        return None
+    try:
+        if chain[0][1] is not None:
+            raise ValueError(f"the frame of version {chain[0][1]} is missing")
+        return unpack_text(frame for frame, _ in chain)
+    except ValueError as error:
+        raise StoreUnavailable(
+            f"the text of version {number} of page {page_id} cannot be read: {error}"
+        ) from error

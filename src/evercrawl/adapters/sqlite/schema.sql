@@ -150,8 +150,25 @@ create table version (
   length integer not null,
   record_id blob not null,
   truncated text,
+  change_class text,
+  change_size real,
   primary key (page_id, number)
 );
+
+-- The main text of each version as a zstd frame; base is the version whose text is the frame's dictionary (raw content),
+-- null where the frame stands alone.
+create table text (
+  page_id integer not null,
+  number integer not null,
+  base integer,
+  frame blob not null,
+  primary key (page_id, number)
+);
+
+-- Archive files that nothing points into any more and that are still to be deleted.
+create table dropped_file (
+  name text primary key
+) without rowid;
 
 -- Content-seen: the first version that held this content.
 create table content (

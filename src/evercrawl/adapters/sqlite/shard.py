@@ -10,8 +10,9 @@ from typing import Any
 from evercrawl.adapters.sqlite.commit import write_batch
 from evercrawl.adapters.sqlite.connection import snapshot, transaction
 from evercrawl.adapters.sqlite.fault import Translating
-from evercrawl.adapters.sqlite.rows import refusal_from, site_from
+from evercrawl.adapters.sqlite.rows import refusal_from, site_from, text_of
 from evercrawl.adapters.sqlite.statements import SQL
+from evercrawl.core.text_delta import LONGEST_CHAIN
 from evercrawl.errors import LeaseLost
 from evercrawl.model.batch import ArchiveEnd, Batch, Parcel, ShardFacts
 from evercrawl.model.page import Original, Page, Refusal
@@ -134,6 +135,10 @@ class SqliteShard:
         """Where the content of a page's newest version was stored first, perhaps under another page."""
         row = self._one("version_original", page_id)
         return None if row is None else Original._make(row)
+
+    async def text(self, page_id: int, number: int) -> str | None:
+        """The main text of one version of a page; None: the version is not there, or has no text."""
+        return text_of(self._all("text_chain", page_id, number, LONGEST_CHAIN), page_id, number)
 
     async def moved_to(self, key: bytes) -> str | None:
         """Where the page of this key redirects to, as far as we know; None: nowhere, or unknown."""

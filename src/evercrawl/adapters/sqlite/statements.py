@@ -27,4 +27,6 @@ def statements_in(text: str) -> dict[str, str]:
 
 
 SCHEMA = _text("schema.sql")
+UPGRADES: Mapping[str, str] = MappingProxyType(statements_in(_text("upgrade.sql")))
+"""`from_N` brings a file of version N to the next one; additive, so that nothing stored is touched."""
 SQL: Mapping[str, str] = MappingProxyType(statements_in(_text("queries.sql")))

@@ -35,7 +35,7 @@ _END = b"\r\n\r\n"
 
 _HEAD = (
     b"WARC/1.1\r\nWARC-Type: %b\r\nWARC-Record-ID: %b\r\nWARC-Date: %b\r\n"
-    b"WARC-Target-URI: %b\r\n%bWARC-Concurrent-To: %b\r\nContent-Type: application/http; msgtype=%b\r\n"
+    b"WARC-Target-URI: %b\r\n%b%bContent-Type: application/http; msgtype=%b\r\n"
     b"WARC-Block-Digest: sha1:%b\r\n%bContent-Length: %d\r\n\r\n"
 )
 _INFO_HEAD = (
@@ -49,6 +49,7 @@ class ExchangeRecords(NamedTuple):
 
     response: bytes
     request: bytes
+    """Empty where nobody knows what was asked: an imported answer may have lost its request."""
     record_id: bytes
 
 
@@ -138,6 +139,9 @@ def exchange_records(
     if cut is not None:
         extra += b"WARC-Truncated: %b\r\n" % cut.encode()
     where = warc_date(exchange.began), target_uri(url), _address_field(exchange.ip)
+    if not exchange.request_head:
+        alone = _record(kind, own, where, concurrent=None, msgtype=b"response", extra=extra, block=block)
+        return ExchangeRecords(alone, b"", record_id)
     response = _record(kind, own, where, concurrent=other, msgtype=b"response", extra=extra, block=block)
     asked = request_block_head(exchange.request_head)
     request = _record(b"request", other, where, concurrent=own, msgtype=b"request", extra=b"", block=asked)
@@ -149,13 +153,14 @@ def _record(
     own: bytes,
     where: tuple[bytes, bytes, bytes],
     *,
-    concurrent: bytes,
+    concurrent: bytes | None,
     msgtype: bytes,
     extra: bytes,
     block: bytes,
 ) -> bytes:
     digest = b32encode(sha1(block).digest())
-    head = _HEAD % (kind, own, *where, concurrent, msgtype, digest, extra, len(block))
+    other = b"WARC-Concurrent-To: %b\r\n" % concurrent if concurrent is not None else b""
+    head = _HEAD % (kind, own, *where, other, msgtype, digest, extra, len(block))
     return b"".join((head, block, _END))
 
 

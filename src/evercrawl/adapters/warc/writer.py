@@ -88,11 +88,13 @@ class WarcArchive:
             not_modified=not_modified,
         )
         level = self._settings.level
-        response, request = pack(records.response, level), pack(records.request, level)
+        response = pack(records.response, level)
+        request = pack(records.request, level) if records.request else None
         self._make_room()
         offset = self._written + self._waiting_bytes
         self._wait(response)
-        self._wait(request)
+        if request is not None:
+            self._wait(request)
         return Stored(self._name, offset, len(response), records.record_id)
 
     def flush(self) -> ArchiveEnd | None:
@@ -131,7 +133,7 @@ class WarcArchive:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._file = os.open(self._folder / name, _NEW_FILE, 0o644)
             if self._durable:
-                _sync_folder(self._folder)
+                sync_folder(self._folder)
         except OSError as error:
             raise self._unavailable(error, f"begin {name}") from error
         self._name, self._written, self._next_number = name, 0, number + 1
@@ -181,7 +183,8 @@ class WarcArchive:
         )
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """The names in a folder survive a power cut."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -140,11 +140,13 @@ def _plan(session: Session, urls: Sequence[str], *, refresh: bool, flags: dict[s
 def _check_scope(scope: ScopeSettings) -> None:
     """ConfigError for a filter or pattern that cannot be used, before a folder is made for nothing."""
     from evercrawl.adapters.plugins import load_filter
+    from evercrawl.adapters.schemes import installed_schemes
     from evercrawl.core.scope import Scope
 
     if scope.plugins:
         sys.path.insert(0, str(Path.cwd()))
-    Scope(scope, filters={name: load_filter(name) for name in scope.plugins})
+    filters = {name: load_filter(name) for name in scope.plugins}
+    Scope(scope, filters=filters, schemes=installed_schemes())
 
 
 def _collection_for(session: Session, seeds: Sequence[str]) -> Path:
@@ -161,23 +163,34 @@ def _collection_for(session: Session, seeds: Sequence[str]) -> Path:
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?!\d+(?:[/?#]|$))")
 """What stands before a colon, unless a port follows it: `localhost:8000` is a host."""
+_WEB = ("http", "https")
 
 
 def seed_url(text: str) -> str:
     """The canonical URL of what the user typed; a bare host name means https."""
-    from evercrawl.core.url import canonical
+    from evercrawl.core.url import PAGE_SCHEMES, canonical
 
     typed = text.strip()
     scheme = _SCHEME.match(typed)
-    if scheme is not None and scheme[1].lower() not in ("http", "https"):
-        raise ConfigError(
-            f"{text!r} is not a URL that can be crawled: {scheme[1]!r} is not http or https;"
-            " write it like https://example.org/"
-        )
-    found = canonical(typed if scheme is not None else f"https://{typed}")
+    schemes = PAGE_SCHEMES if scheme is None or scheme[1].lower() in _WEB else _schemes_with(scheme[1], text)
+    found = canonical(typed if scheme is not None else f"https://{typed}", schemes)
     if found is None:
         raise ConfigError(f"{text!r} is not a URL that can be crawled; write it like https://example.org/")
     return found
+
+
+def _schemes_with(scheme: str, text: str) -> tuple[str, ...]:
+    """The schemes that can be fetched; ConfigError where this one is not among them."""
+    from evercrawl.adapters.schemes import installed_schemes
+
+    installed = installed_schemes()
+    if scheme.lower() not in installed:
+        known = " or ".join((*_WEB, *installed))
+        raise ConfigError(
+            f"{text!r} is not a URL that can be crawled: {scheme!r} is not {known};"
+            " write it like https://example.org/"
+        )
+    return tuple(f"{name}://" for name in installed)
 
 
 def _run(session: Session, plan: Plan) -> tuple[Summary, int | None]:
@@ -219,14 +232,15 @@ async def _crawl(plan: Plan, view: View) -> tuple[Summary, int | None]:
 
 
 def _greet(session: Session, plan: Plan) -> None:
+    from evercrawl.build import pace_for
     from evercrawl.cli.summary import display_path
     from evercrawl.version import __version__
 
-    identity = plan.configured.settings.identity
+    settings = plan.configured.settings
     names = ", ".join(url.split("/")[2] for url in plan.urls[:3]) or "resume"
     more = f" and {len(plan.urls) - 3} more" if len(plan.urls) > 3 else ""
     fresh = "  (new)" if plan.is_new else ""
     session.note(f"evercrawl {__version__} · {names}{more} · collection {display_path(plan.path)}{fresh}")
-    if identity.contact is None:
+    if settings.identity.contact is None and pace_for(settings).floor:
         session.note("! no contact set, so one request a second per site is the fastest; set yours:")
         session.note("  evercrawl config contact you@example.org")

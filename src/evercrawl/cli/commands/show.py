@@ -1,4 +1,4 @@
-"""`evercrawl show URL`: the newest stored version of a page, in the form that is asked for."""
+"""`evercrawl show URL[@TIME]`: a stored version of a page, in the form that is asked for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.commands.crawl import seed_url
 from evercrawl.cli.output import emit_json
 from evercrawl.cli.safe_text import safe_block, safe_line
 from evercrawl.cli.session import Session, common_options, pass_session
@@ -16,28 +15,39 @@ from evercrawl.cli.session import Session, common_options, pass_session
 if TYPE_CHECKING:
     from evercrawl.model.report import PageView
 
+FORMS = ("text", "html", "headers", "links", "raw")
+
 
 @click.command("show")
-@click.argument("url")
-@click.argument("form", default="text", type=click.Choice(["text", "html", "headers", "links", "raw"]))
+@click.argument("url", metavar="URL[@TIME]")
+@click.argument("form", required=False, type=click.Choice(FORMS))
+@click.option("--text", "flag", flag_value="text", help="The main text (the default).")
+@click.option("--html", "flag", flag_value="html", help="The decoded body as the server sent it.")
+@click.option("--headers", "flag", flag_value="headers", help="The header fields of the answer.")
+@click.option("--links", "flag", flag_value="links", help="The links with their anchor texts.")
+@click.option("--raw", "flag", flag_value="raw", help="The answer as it lies in the archive: head and body.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
 @common_options
 @pass_session
-def command(session: Session, url: str, form: str, as_json: bool) -> None:
-    """Show the newest stored version of a page: its text, html, headers, links, or the raw answer.
+def command(session: Session, url: str, form: str | None, flag: str | None, as_json: bool) -> None:
+    """Show a stored version of a page, the newest unless TIME names another.
+
+    TIME is a moment (7d, yesterday, 2026-11-01: the version that the page had then), a place from the end
+    (-1: the one before the newest) or a number (v3).
 
     \b
     evercrawl show https://example.org/
-    evercrawl show https://example.org/ html > page.html
+    evercrawl show https://example.org/@-1
+    evercrawl show https://example.org/@2026-11-01 --html > page.html
 
     On a terminal control characters are removed; html and raw go to a pipe or file byte for byte.
     """
     with session.open_collection() as collection:
-        page = collection.show(seed_url(url))
+        page = collection.show(url if "://" in url else f"https://{url}")
     if as_json:
         emit_json("show", page_fields(page))
     else:
-        _FORMS[form](page)
+        _FORMS[flag or form or "text"](page)
 
 
 def page_fields(page: PageView) -> dict[str, Any]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
 
+from evercrawl.cli.commands.crawl import seed_url
 from evercrawl.cli.output import counted, emit_json, moment, size
 from evercrawl.cli.safe_text import safe_line
 from evercrawl.cli.session import Session, common_options, pass_session
@@ -14,26 +16,42 @@ from evercrawl.cli.session import Session, common_options, pass_session
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evercrawl.model.past import PageFacts
     from evercrawl.model.report import Status
 
 
 @click.command("status")
+@click.option("--page", "url", metavar="URL", help="The statistics of one page instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_session
-def command(session: Session, as_json: bool) -> None:
+def command(session: Session, url: str | None, as_json: bool) -> None:
     """Show pages by outcome and reason, sites, load and what is due.
 
     \b
     evercrawl status
+    evercrawl status --page https://example.org/
     evercrawl status --json | jq .due_now
     """
     with session.open_collection() as collection:
+        if url is not None:
+            _show_page(collection.facts(seed_url(url)), as_json=as_json)
+            return
         status = collection.status()
     if as_json:
         emit_json("status", asdict(status))
     else:
         _show(session, status)
+
+
+def _show_page(facts: PageFacts, *, as_json: bool) -> None:
+    """Parent, ASCII count, last modified, frequency of change, file: and what they rest on."""
+    if as_json:
+        emit_json("page", asdict(facts))
+        return
+    for name, value in asdict(facts).items():
+        text = moment(value) if isinstance(value, datetime) else str("-" if value is None else value)
+        click.echo(f"{name.replace('_', ' '):<20} {safe_line(text)}")
 
 
 def _show(session: Session, status: Status) -> None:

@@ -1,8 +1,9 @@
 """How much of a page may the tree builder see?
 
 Tree building takes time that grows with the square of the nesting and of the attributes of one tag. Real
-pages have little of both, so a page is cut where it goes beyond all measure. Small pages cannot hurt and
-are not looked at.
+pages have little of both, so a page is cut where it goes beyond all measure. The tree itself takes many
+times the memory of its source, most of it by the tag, so bytes and tags are limited too. Small pages cannot
+hurt and are not looked at.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from itertools import islice
 HARMLESS_BYTES = 131_072
 """The worst page of this size costs a second or two."""
 HARMLESS_TAGS = 20_000
+MOST_BYTES = 8 * 1024 * 1024
+MOST_TAGS = 500_000
+"""About 200 bytes of tree for each; the longest specifications on the web have fewer."""
 MOST_NESTING = 2_000
 MOST_TAG_PIECES = 16_384
 """Characters and quoted values of one tag."""
@@ -22,6 +26,7 @@ _LONG_TAG = re.compile(rb"<[A-Za-z](?:[^<>\"']|\"[^\"]*+\"|'[^']*+'){%d}" % MOST
 _MAYBE_LONG_TAG = re.compile(
     rb"<[A-Za-z](?:[^<>\"']{0,1023}+(?:\"[^\"]*+\"|'[^']*+')){0,63}+(?:[^<>\"']{1024}|[^<>\"']*+[\"'])"
 )
+_TAG_BEGINS = re.compile(b"<")
 _COMMENT = rb"<!--(?:-?>|.*?--!?>|.*\Z)"
 _RAW = rb"<(?=[stxin])(?:%s)" % b"|".join(
     rb"%s(?=[\s/>]).*?(?:</%s(?=[\s/>])|\Z)" % (name, name)
@@ -54,6 +59,7 @@ def bounded(body: bytes) -> bytes:
     """The page up to the place where it becomes dangerous; nearly always all of it."""
     if len(body) <= HARMLESS_BYTES:
         return body
+    body = _of_few_tags(body[:MOST_BYTES])
     maybe_long = _MAYBE_LONG_TAG.search(body) is not None
     if not maybe_long and not _may_nest(body):
         return body
@@ -61,6 +67,12 @@ def bounded(body: bytes) -> bytes:
     if maybe_long or b"<svg" in lowered or b"<math" in lowered:
         return body[: _dangerous_at(lowered)]
     return body[: _too_deep_at(lowered)]
+
+
+def _of_few_tags(body: bytes) -> bytes:
+    if body.count(b"<") <= MOST_TAGS:
+        return body
+    return body[: next(islice(_TAG_BEGINS.finditer(body), MOST_TAGS, None)).start()]
 
 
 def _may_nest(body: bytes) -> bool:

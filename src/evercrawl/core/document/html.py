@@ -8,6 +8,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from evercrawl.core.document.directives import product_token, rules_for
 from evercrawl.core.document.element import Attributes, Elements, is_refresh
+from evercrawl.core.document.facts import facts_of
 from evercrawl.core.document.link import collapsed, embeds_of, links_of
 from evercrawl.core.document.link_header import HeaderLink, header_links
 from evercrawl.core.document.reference import Joiner
@@ -40,10 +41,15 @@ def html_document(
     joiner = Joiner(url, base, encoding)
     alternates = _alternates(elements, headers, joiner)
     body = tree.body
+    title = _title(elements, limits)
+    facts = facts_of(tree, elements)
     document = Document(
         encoding=encoding,
         base_url=base,
-        title=_title(elements, limits),
+        title=title,
+        author=facts.author,
+        published=facts.published,
+        modified=facts.modified,
         lang=_lang(tree, elements.metas, headers),
         links=links_of(elements, joiner, limits, with_text=all_details),
         embeds=embeds_of(elements, joiner) if all_details else (),
@@ -52,7 +58,7 @@ def html_document(
         feeds=tuple(dict.fromkeys(other.url for other in alternates if other.type in FEED_TYPES)),
         refresh=_refresh(url, headers, elements.metas, joiner),
         robots=directives_of(headers, elements.metas, agent=agent),
-        text=main_text(body, most_chars=limits.text_chars) if body is not None else "",
+        text=main_text(body, most_chars=limits.text_chars, title=title) if body is not None else "",
     )
     joiner.close()
     return document

@@ -1,262 +1,288 @@
 """What is this page about? Its main text, without navigation, headers, footers and the like.
 
-One walk over the tree cuts the page into paragraphs and remembers which of them each container holds. A
-paragraph is worth its characters outside links, or something below zero where it is a stub or a list of
-links. The container that holds the greatest sum is the main one; of its paragraphs those full of links are
-left out.
+The container whose paragraphs are worth most in sum is the main one; if most of that lies in a part that
+the page itself calls its text, that part is. What announces other pages, the title again, credits, and loose
+lines before the first and behind the last sentence are left out.
 """
 
 from __future__ import annotations
 
-import re
-from itertools import accumulate
+from bisect import bisect_left
+from collections.abc import Iterable
+from itertools import accumulate, islice
+from operator import itemgetter
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
-from evercrawl.core.document.tag import tag_ids, text_node_id
+from evercrawl.core.document.aside import place_of, unlinked_chars
+from evercrawl.core.document.naming import LAYOUT_ASIDE
+from evercrawl.core.document.paragraph import (
+    HEADING,
+    ITEM,
+    LINKED_HEADING,
+    LINKS,
+    LONGEST_LINKS_COST,
+    SENTENCE_ENDS,
+    STUB,
+    TEXT,
+    Paragraph,
+    Paragraphs,
+    Span,
+    paragraphs_of,
+)
+from evercrawl.core.document.phrase import LONGEST_LINE, SECTION, claims_rights, meaning_of
 
-LINKED_TOO_MUCH = 0.5
-"""Share of link characters from which on a paragraph counts as navigation."""
-SHORT_CHARS = 40
-"""Below this a piece that is no sentence says little of itself."""
-SENTENCE_ENDS = ".!?:;。！？"
-STUB_COST = 12
-LINKS_COST = 30
 LITTLE_TEXT = 250
 """With less than this found, look again."""
 MUCH_LEFT_OUT = 3
 """So many times the text found may a part be that was left out for its name."""
-
-_INLINE, _TEXT, _WHOLE, _LINK, _BREAK, _BLOCK, _HEADING, _PRE, _CELL, _PART, _TOP_HEADER, _MAIN, _DROP = (
-    range(13)
-)
-_NAMES = {
-    _WHOLE: "code tt kbd var samp sub sup abbr cite dfn time",
-    _LINK: "a",
-    _BREAK: "br hr",
-    _CELL: "td th",
-    _BLOCK: "p li dt dd caption figcaption summary address tr legend option",
-    _HEADING: "h1 h2 h3 h4 h5 h6",
-    _PRE: "pre listing xmp",
-    _PART: "div section ul ol dl table tbody blockquote figure details center form fieldset body hgroup",
-    _TOP_HEADER: "header",
-    _MAIN: "main article",
-    _DROP: "script style noscript template iframe object svg math button select textarea input nav aside"
-    " footer canvas audio video map dialog menu title head frameset noframes datalist meter embed rp",
-}
-_TAKEN_WHOLE = (_HEADING, _PRE)
-_TEXT_ID = text_node_id()
-_KIND_OF = {tag: kind for kind, names in _NAMES.items() for tag in tag_ids(names)} | {_TEXT_ID: _TEXT}
-_KINDS = tuple(_KIND_OF.get(tag, _INLINE) for tag in range(max(_KIND_OF) + 1))
-
-_BOILERPLATE_NAMES = (
-    "nav navbar navigation navheader navfooter menu submenu breadcrumb breadcrumbs sidebar footer"
-    " masthead toolbar"
-    " comment comments commentlist disqus respond related recommend recommended recommendation"
-    " recommendations share"
-    " sharing sharedaddy social promo advert advertisement ad ads banner cookie cookies newsletter subscribe"
-    " subscription popup modal widget widgets pagination pager tags taglist tagcloud skip login signup"
-    " copyright toc"
-    " tableofcontents sphinxsidebar byline rating trending popular outbrain taboola sponsored teaser"
-    " hidden postmeta"
-    " linklist"
-)
-_BOILERPLATE = frozenset(_BOILERPLATE_NAMES.split())
-# A page `with-sidebar` is not a sidebar.
-_LAYOUT_WORDS = frozenset(("has", "with", "no", "is", "not"))
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_WORD_BORDER = re.compile(r"[-_:]+")
-_ROLE_NAMES = "navigation banner contentinfo complementary search menu menubar toolbar dialog alert tablist"
-_BOILERPLATE_ROLES = frozenset(_ROLE_NAMES.split())
-MOST_REMEMBERED_NAMES = 20_000
-LONGEST_NAMES = 500
-_verdicts: dict[str, bool] = {}
+MOST_LOOKS = 2
+"""At parts whose names may have led us astray; layouts lie in layouts."""
+MOST_INSIDE = 20_000
+CLEARLY_BETTER = 1.2
+BODY_SHARE = 0.8
+"""So much of the worth must lie in a part that the page calls its text."""
+LONGEST_TEASER = 600
+FEWEST_TEASERS = 3
+MOST_TEASED = 0.8
+"""A page with a greater share of teasers is an index; they are its content."""
+MOST_LEADS = 2
+SHORTEST_LEAD = 60
+SHORTEST_TITLE = 20
+"""A heading below the first level repeats the title if it is at least so long."""
+LONGEST_ANNOUNCEMENT = 100
+LONGEST_LOOSE_LINE = 120
+LONGEST_LAST_LINE = 200
+MOST_LOOSE_ENDS = 3
+"""More short lines at the end than these are a list, not loose ends."""
 
 
-class Walk(NamedTuple):
-    """The paragraphs of a page in order, what each is worth, and for each container the range of those
-    inside it.
-    """
-
-    texts: list[str]
-    worths: list[int]
-    containers: list[tuple[int, int]]
-    left_out: int
-    """Characters of the largest part that was left out for its name."""
+_worth_of = itemgetter(2)
 
 
-def main_text(body: LexborNode, *, most_chars: int) -> str:
-    """The paragraphs of the main container, one a line; the whole text where no container stands out."""
-    walk = _walked(body, trusts_names=True)
-    worth, text = _best(walk)
-    if walk.left_out > (MUCH_LEFT_OUT * len(text) if len(text) >= LITTLE_TEXT else 0):
-        # The names of classes may have led us astray.
-        walk = _walked(body, trusts_names=False)
-        second_worth, second = _best(walk)
-        if second_worth > MUCH_LEFT_OUT * max(worth, 1):
-            text = second
-    if len(text) < LITTLE_TEXT:
-        everything = _unlinked(walk, 0, len(walk.texts)) or "\n".join(walk.texts)
-        if len(everything) < LITTLE_TEXT or len(everything) > MUCH_LEFT_OUT * len(text):
-            text = everything
-    return text[:most_chars]
+class Choice(NamedTuple):
+    """What was taken for the main text, and how much the container that it comes from is worth."""
+
+    blocks: list[str]
+    worth: int
+    size: int
 
 
-def _best(walk: Walk) -> tuple[int, str]:
-    """The greatest worth that a container holds, and its text without what only links elsewhere."""
-    sums = list(accumulate(walk.worths, initial=0))
-    best, first, last = sums[-1], 0, len(walk.texts)
-    for start, end in walk.containers:
+def main_text(body: LexborNode, *, most_chars: int, title: str | None = None) -> str:
+    """The main text, one paragraph a line, preformatted text with its lines; the title is not repeated."""
+    return "\n".join(main_blocks(body, title=title))[:most_chars]
+
+
+def main_blocks(body: LexborNode, *, title: str | None = None) -> list[str]:
+    """The paragraphs of the main text; all of the page where no container stands out."""
+    found = paragraphs_of(body)
+    choice = _chosen(found, title)
+    doubted: list[LexborNode] = []
+    for _ in range(MOST_LOOKS):
+        parts = _mistaken(found, choice.size)
+        if not parts:
+            break
+        doubted += parts
+        again = paragraphs_of(body, mistaken=_identities(doubted))
+        other = _chosen(again, title)
+        if choice.size >= LITTLE_TEXT and other.worth <= CLEARLY_BETTER * choice.worth:
+            break
+        found, choice = again, other
+    if choice.size < LITTLE_TEXT and doubted:
+        found = paragraphs_of(body, mistaken=_identities(_named_alike(doubted)))
+        choice = _chosen(found, title)
+    if not found.all:
+        found = paragraphs_of(body, mistaken=None)
+    return choice.blocks if choice.size >= LITTLE_TEXT else _everything(found, choice)
+
+
+def _identities(nodes: list[LexborNode]) -> frozenset[int]:
+    return frozenset(node.mem_id for node in nodes)
+
+
+def _mistaken(found: Paragraphs, size: int) -> list[LexborNode]:
+    """Parts left out for their names that hold so much that the names must have another meaning here."""
+    parts = []
+    for node, place, chars in found.asides:
+        enough = max(LITTLE_TEXT, size if place == LAYOUT_ASIDE else MUCH_LEFT_OUT * size)
+        if chars > enough and unlinked_chars(node) > enough:
+            parts.append(node)
+    return parts
+
+
+def _named_alike(parts: list[LexborNode]) -> list[LexborNode]:
+    """The parts with all inside them that is named as they are: a thread of comments is so on every level."""
+    alike = []
+    for node in parts:
+        place = place_of(node.attributes)
+        inside = islice(node.traverse(), MOST_INSIDE)
+        alike += [part for part in inside if place_of(part.attributes) == place]
+    return alike
+
+
+def _everything(found: Paragraphs, choice: Choice) -> list[str]:
+    """All paragraphs of a page with little text, unless the little is most of it."""
+    texts = [text for text, kind, _ in found.all if kind != LINKS] or [text for text, _, _ in found.all]
+    size = sum(map(len, texts))
+    return texts if size < LITTLE_TEXT or size > MUCH_LEFT_OUT * choice.size else choice.blocks
+
+
+def _chosen(found: Paragraphs, title: str | None) -> Choice:
+    """The text of the container that holds the greatest worth."""
+    _demote_teasers(found)
+    sums = list(accumulate(map(_worth_of, found.all), initial=0))
+    most, first, last = sums[-1], 0, len(found.all)
+    for start, end in found.containers:
         worth = sums[end] - sums[start]
-        if worth > best or (worth == best and end - start < last - first):
-            best, first, last = worth, start, end
-    return best, _unlinked(walk, first, last)
+        if worth > most or (worth == most and end - start < last - first):
+            most, first, last = worth, start, end
+    lead: list[str] = []
+    for start, end in found.bodies:
+        if first <= start and end <= last and sums[end] - sums[start] >= BODY_SHARE * most:
+            lead = _lead(found.all, first, start)
+            first, last = start, end
+            break
+    blocks = lead + _pruned(found, first, last, (title or "").lower())
+    size = sum(map(len, blocks))
+    if size < LITTLE_TEXT:
+        blocks = [text for text, kind, _ in found.all[first:last] if kind != LINKS]
+        size = sum(map(len, blocks))
+    return Choice(blocks, most, size)
 
 
-def _unlinked(walk: Walk, first: int, last: int) -> str:
-    pairs = zip(walk.texts[first:last], walk.worths[first:last], strict=True)
-    return "\n".join(text for text, worth in pairs if worth != -LINKS_COST)
+def _lead(paragraphs: list[Paragraph], first: int, start: int) -> list[str]:
+    """The sentences between the title and the body."""
+    lead: list[str] = []
+    for text, kind, _ in reversed(paragraphs[first:start]):
+        if kind == TEXT and len(text) > SHORTEST_LEAD and text[-1] in SENTENCE_ENDS:
+            lead.append(text)
+        elif kind in (HEADING + 1, LINKED_HEADING + 1):
+            return lead[::-1] if len(lead) <= MOST_LEADS else []
+    return []
 
 
-def _walked(body: LexborNode, *, trusts_names: bool) -> Walk:
-    """Cut the page into paragraphs.
-
-    Long, because a call for each node would double its cost; every branch is one kind of node.
-    """
-    texts: list[str] = []
-    worths: list[int] = []
-    containers: list[tuple[int, int]] = []
-    pieces: list[str] = []
-    linked = left_out = inside_main = 0
-    kinds, known_kinds, text_id = _KINDS, len(_KINDS), _TEXT_ID
-    stack: list[tuple[LexborNode, int, int]] = []
-    node: LexborNode | None = body.first_child
-    while True:
-        if node is None:
-            if not stack:
-                break
-            node, kind, start = stack.pop()
-            if kind != _INLINE:
-                if pieces and (
-                    kind != _CELL or linked or len(pieces[-1]) > SHORT_CHARS or len(texts) > start
-                ):
-                    _flush(texts, worths, pieces, linked)
-                    linked = 0
-                if kind >= _CELL:
-                    inside_main -= kind == _MAIN
-                    if len(texts) > start:
-                        containers.append((start, len(texts)))
-            node = node.next
-            continue
-        tag = node.tag_id
-        kind = kinds[tag] if tag < known_kinds else _INLINE
-        if kind == _TEXT:
-            text = node.text_content
-            if text and (pieces or not text.isspace()):
-                pieces.append(text)
-        elif kind == _INLINE:
-            child = node.first_child
-            if child is not None:
-                if child.next is None and child.tag_id == text_id:
-                    pieces.append(child.text_content or "")
-                else:
-                    stack.append((node, _INLINE, 0))
-                    node = child
-                    continue
-        elif kind == _LINK:
-            text = node.text_lexbor()
-            if text:
-                pieces.append(text)
-                linked += len(text)
-        elif kind == _BLOCK:
-            if pieces:
-                _flush(texts, worths, pieces, linked)
-                linked = 0
-            child = node.first_child
-            if child is not None:
-                if child.next is None and child.tag_id == text_id:
-                    _flush(texts, worths, [child.text_content or ""], 0)
-                else:
-                    stack.append((node, _BLOCK, 0))
-                    node = child
-                    continue
-        elif kind == _WHOLE:
-            pieces.append(node.text_lexbor())
-        elif kind == _BREAK:
-            pieces.append("\n")
-        elif kind == _CELL:
-            if pieces:
-                pieces.append(" ")
-            stack.append((node, _CELL, len(texts)))
-            node = node.first_child
-            continue
-        elif kind == _DROP:
-            pass
-        else:
-            if pieces:
-                _flush(texts, worths, pieces, linked)
-                linked = 0
-            if kind in _TAKEN_WHOLE:
-                _add_whole(texts, worths, node.text_lexbor(), kind)
-            elif trusts_names and ((kind == _TOP_HEADER and not inside_main) or _is_boilerplate(node)):
-                left_out = max(left_out, len(node.text_lexbor()))
-            else:
-                inside_main += kind == _MAIN
-                stack.append((node, kind, len(texts)))
-                node = node.first_child
-                continue
-        node = node.next
-    if pieces:
-        _flush(texts, worths, pieces, linked)
-    return Walk(texts, worths, containers, left_out)
-
-
-def _flush(texts: list[str], worths: list[int], pieces: list[str], linked: int) -> None:
-    """Make one paragraph of the pieces."""
-    text = " ".join("".join(pieces).split())
-    pieces.clear()
-    size = len(text)
-    if not size:
+def _demote_teasers(found: Paragraphs) -> None:
+    """Make links of the short texts below headings that lead elsewhere: they are about other pages."""
+    paragraphs = found.all
+    headings = found.linked_headings
+    if len(headings) < FEWEST_TEASERS:
         return
-    texts.append(text)
-    if linked > LINKED_TOO_MUCH * size:
-        worths.append(-LINKS_COST)
-    elif size < SHORT_CHARS and text[-1] not in SENTENCE_ENDS:
-        worths.append(-STUB_COST)
-    else:
-        worths.append(size - linked)
+    ends = _container_ends(found.containers, headings)
+    teasers = [(at, _next_heading(paragraphs, at + 1, ends.get(at, at + 1))) for at in headings]
+    teasers = [(at, end) for at, end in teasers if _size(paragraphs[at + 1 : end]) <= LONGEST_TEASER]
+    teased = sum(_size(paragraphs[at + 1 : end]) for at, end in teasers)
+    if len(teasers) < FEWEST_TEASERS or teased > MOST_TEASED * sum(max(worth, 0) for *_, worth in paragraphs):
+        return
+    for at, end in teasers:
+        paragraphs[at:end] = [(text, LINKS, -LONGEST_LINKS_COST) for text, _, _ in paragraphs[at:end]]
 
 
-def _add_whole(texts: list[str], worths: list[int], text: str, kind: int) -> None:
-    """Take a heading, or preformatted text with its lines, as one paragraph."""
-    text = text.strip("\n").rstrip() if kind == _PRE else " ".join(text.split())
-    if text:
-        texts.append(text)
-        worths.append(len(text) if kind == _PRE else 0)
+def _size(paragraphs: Iterable[Paragraph]) -> int:
+    return sum(len(text) for text, _, _ in paragraphs)
 
 
-def _is_boilerplate(node: LexborNode) -> bool:
-    """The names that the author gave to an element say that it is not content."""
-    attributes = node.attributes
-    if not attributes:
+def _next_heading(paragraphs: list[Paragraph], at: int, end: int, level: int = LINKED_HEADING) -> int:
+    """The first heading not below the level, or the end."""
+    while at < end and not HEADING < paragraphs[at][1] <= level and paragraphs[at][1] <= LINKED_HEADING:
+        at += 1
+    return at
+
+
+def _container_ends(containers: list[Span], places: Iterable[int]) -> dict[int, int]:
+    """For each paragraph the end of the smallest container that goes on behind it."""
+    waiting = sorted(places)
+    ends: dict[int, int] = {}
+    for start, end in containers:
+        low, high = bisect_left(waiting, start), bisect_left(waiting, end - 1)
+        if low < high:
+            ends.update(dict.fromkeys(waiting[low:high], end))
+            del waiting[low:high]
+    return ends
+
+
+def _pruned(found: Paragraphs, first: int, last: int, title: str) -> list[str]:
+    """The paragraphs of a container without those that are not of its text."""
+    paragraphs = found.all
+    kept: list[Paragraph] = []
+    ends: dict[int, int] | None = None
+    at = first
+    while at < last:
+        paragraph = text, kind, _ = paragraphs[at]
+        at += 1
+        if kind == LINKS:
+            continue
+        if not ITEM <= kind < HEADING:
+            if len(text) < LONGEST_LINE and (meaning := meaning_of(text)):
+                if meaning == SECTION:
+                    if ends is None:
+                        ends = _container_ends(found.containers, _headings(paragraphs))
+                    at = _section_end(paragraphs, at - 1, last, ends)
+                continue
+            if kind > HEADING and title and _repeats(title, text, kind):
+                continue
+            if at < last and paragraphs[at][1] == LINKS and _only_announces(paragraphs, at - 1, last):
+                continue
+        kept.append(paragraph)
+    return [text for text, _, _ in _trimmed(kept)]
+
+
+def _headings(paragraphs: list[Paragraph]) -> list[int]:
+    return [at for at, (_, kind, _) in enumerate(paragraphs) if kind > HEADING]
+
+
+def _repeats(title: str, text: str, kind: int) -> bool:
+    is_top = kind in (HEADING + 1, LINKED_HEADING + 1)
+    return (is_top or len(text) >= SHORTEST_TITLE) and text.lower() in title
+
+
+def _section_end(paragraphs: list[Paragraph], at: int, last: int, ends: dict[int, int]) -> int:
+    """Where that ends which a line like "Related articles" announces: behind a heading with its section, else
+    with the first sentence.
+    """
+    kind = paragraphs[at][1]
+    if kind > HEADING:
+        return _next_heading(paragraphs, at + 1, min(ends.get(at, last), last), kind)
+    at += 1
+    while at < last and paragraphs[at][1] in (LINKS, STUB, ITEM):
+        at += 1
+    return at
+
+
+def _only_announces(paragraphs: list[Paragraph], at: int, last: int) -> bool:
+    """The line stands before links that are left out, and has nothing else to stand before."""
+    text, kind, _ = paragraphs[at]
+    if kind == TEXT and not (len(text) < LONGEST_ANNOUNCEMENT and text[-1] in ":?…"):
         return False
-    if attributes.get("role") in _BOILERPLATE_ROLES or "hidden" in attributes:
-        return True
-    names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
-    if len(names) < 3:
-        return False
-    verdict = _verdicts.get(names)
-    if verdict is None:
-        if len(_verdicts) >= MOST_REMEMBERED_NAMES:
-            _verdicts.clear()
-        verdict = _verdicts[names] = _says_boilerplate(names)
-    return verdict
+    behind = at + 1
+    while behind < last and paragraphs[behind][1] == LINKS:
+        behind += 1
+    if kind < HEADING:
+        return behind - at > 2 or behind == last
+    return behind == last or HEADING < paragraphs[behind][1] <= kind
 
 
-def _says_boilerplate(names: str) -> bool:
-    for name in _CAMEL.sub("-", names[:LONGEST_NAMES]).lower().split():
-        words = _WORD_BORDER.split(name)
-        if words[0] not in _LAYOUT_WORDS and not _BOILERPLATE.isdisjoint(words):
-            return True
-    return False
+def _trimmed(kept: list[Paragraph]) -> list[Paragraph]:
+    """Without dates, names and buttons before the first sentence and behind the last."""
+    end = len(kept)
+    while end and _is_loose_end(*kept[end - 1]):
+        end -= 1
+    if len(kept) - end > MOST_LOOSE_ENDS:
+        end = len(kept)
+    start = 0
+    while start < end and _is_loose_start(*kept[start]):
+        start += 1
+    return [paragraph for paragraph in kept[:start] if paragraph[1] > HEADING] + kept[start:end]
+
+
+def _is_loose_end(text: str, kind: int, worth: int) -> bool:
+    if kind != TEXT or len(text) >= LONGEST_LAST_LINE:
+        return kind == STUB or kind > HEADING
+    has_link = worth < len(text)
+    return (has_link and text[-1] not in ".。:") or claims_rights(text)
+
+
+def _is_loose_start(text: str, kind: int, _worth: int) -> bool:
+    if kind == TEXT:
+        return len(text) < LONGEST_LOOSE_LINE and text[-1] not in SENTENCE_ENDS
+    return kind == STUB or kind > HEADING

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from evercrawl.core.document.bounds import HARMLESS_BYTES, MOST_NESTING, bounded
+from evercrawl.core.document.bounds import HARMLESS_BYTES, MOST_BYTES, MOST_NESTING, MOST_TAGS, bounded
 from evercrawl.core.document.parse import parse_document
 from evercrawl.model.settings import ParseSettings
 
@@ -20,6 +20,11 @@ def test_large_honest_pages_are_left_alone() -> None:
         + b"</body>"
     )
     assert bounded(page) is page or bounded(page) == page
+
+
+def test_the_tree_is_bounded_by_bytes_and_by_tags() -> None:
+    assert len(bounded(b"x" * (MOST_BYTES + 1))) == MOST_BYTES
+    assert bounded(b"<p>x</p>" * MOST_TAGS) == b"<p>x</p>" * (MOST_TAGS // 2)
 
 
 def test_long_script_is_not_a_long_tag() -> None:

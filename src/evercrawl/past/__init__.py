@@ -1,0 +1,1 @@
+"""Looking back: the versions of a page, what differs between them, what changed since, and what is kept."""

@@ -1,0 +1,68 @@
+"""Index keys as the tools of the Internet Archive make them; expected is what `surt` 0.3.1 gives."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evercrawl.core.surt import surt
+from evercrawl.core.url import canonical
+
+SESSION = "0123456789abcdefghijklemopqrstuv"
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        (f"http://WWW2.Example.org:80/A/B?b=2&a=1&PHPSESSID={SESSION}", "org,example)/a/b?&a=1&b=2"),
+        ("https://www.example.org:443/", "org,example)/"),
+        ("http://example.org:8080/x", "org,example:8080)/x"),
+        ("https://example.org:80/", "org,example:80)/"),
+        ("http://127.0.0.1/a", "1,0,0,127)/a"),
+        ("http://[2001:db8::1]:81/a", "2001:db8::1:81)/a"),
+        ("http://example.org", "org,example)/"),
+        ("http://example.org/?", "org,example)/"),
+        ("http://example.org/a//b///c", "org,example)/a/b/c"),
+        ("http://example.org/a/./b/../c", "org,example)/a/c"),
+        ("http://example.org/a%252Fb", "org,example)/a/b"),
+        ("http://example.org/%7Efoo/%C3%A9", "org,example)/~foo/%c3%a9"),
+        ("http://example.org/a%20b", "org,example)/a%20b"),
+        ("http://example.org/?q=%26x&b=1", "org,example)/?b=1&q=&x"),
+        ("http://example.org/?b=1&a=2&b=0&A=3", "org,example)/?a=2&a=3&b=0&b=1"),
+        ("http://example.org/?a-b=1&a=1&a", "org,example)/?a&a=1&a-b=1"),
+        ("http://user:pw@example.org/x", "org,example)/x"),
+        ("http://www.example.co.uk/", "uk,co,example)/"),
+        ("http://www1.www2.example.org/", "org,example,www2)/"),
+        ("http://www/", "www)/"),
+        ("http://wwwx.example.org/", "org,example,wwwx)/"),
+        ("http://example.org./x", "org,example)/x"),
+        ("http://example.org/(S(4hqa0555fwsecu455xqckv45))/mileg.aspx", "org,example)/mileg.aspx"),
+        ("http://example.org/a/?b=1", "org,example)/a?b=1"),
+        ("http://example.org/a/b/", "org,example)/a/b"),
+        ("http://example.org//", "org,example)/"),
+        (f"http://example.org/x?jsessionid={SESSION}", "org,example)/x"),
+        (f"http://example.org/?one=two&phpsessid={SESSION}", "org,example)/?&one=two"),
+        (f"http://example.org/?sid={SESSION}&x=y", "org,example)/?x=y"),
+        (f"http://example.org/?sid={SESSION}&xsid={SESSION}", f"org,example)/?sid={SESSION}&x"),
+        ("http://example.org/?CFID=1169580&CFTOKEN=48630702&dt=1", "org,example)/?dt=1"),
+        ("http://example.org/%", "org,example)/%25"),
+        ("http://example.org/%23", "org,example)/%23"),
+        ("http://example.org/?x=%5B%5D", "org,example)/?x=[]"),
+    ],
+)
+def test_the_key_is_the_one_that_others_look_for(url: str, key: str) -> None:
+    name = canonical(url)
+    assert name is not None
+    assert surt(name) == key
+
+
+@given(st.text(alphabet="aA.%/?&=25F é\x00#;", max_size=40))
+def test_a_key_is_one_word_of_ascii(tail: str) -> None:
+    name = canonical("http://example.org/" + tail)
+    if name is not None:
+        key = surt(name)
+        assert key.startswith("org,example)/")
+        assert key.isascii()
+        assert key.isprintable()
+        assert " " not in key

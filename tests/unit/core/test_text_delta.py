@@ -1,0 +1,130 @@
+"""Texts of many versions: little room, quick to read, never wrong."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evercrawl.core.text_delta import (
+    FULL_EVERY,
+    LONGEST_CHAIN,
+    pack_all,
+    pack_text,
+    unpack_all,
+    unpack_text,
+)
+from evercrawl.model.page import PackedText
+
+VERSIONS = 100
+LARGEST_SHARE = 0.10
+SLOWEST_S = 0.020
+
+
+def living_page(paragraphs: int, *, seed: int = 7) -> list[str]:
+    """100 versions of a text of which each has one other sentence, and now and then a new paragraph."""
+    chance = random.Random(seed)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    words = ["".join(chance.choices(letters, k=chance.randint(2, 10))) for _ in range(2000)]
+
+    def sentence() -> str:
+        return " ".join(chance.choices(words, k=chance.randint(8, 20))) + "."
+
+    blocks = [" ".join(sentence() for _ in range(4)) for _ in range(paragraphs)]
+    versions = []
+    for number in range(VERSIONS):
+        blocks[chance.randrange(len(blocks))] += " " + " ".join(chance.choices(words, k=4))
+        if number % 10 == 9:
+            blocks[0] = sentence()
+        versions.append("\n".join(blocks))
+    return versions
+
+
+def packed(texts: list[str]) -> dict[int, PackedText]:
+    stored: dict[int, PackedText] = {}
+    before: tuple[int, str] | None = None
+    for number, text in enumerate(texts, start=1):
+        stored[number] = pack_text(text, number, before)
+        before = number, text
+    return stored
+
+
+def chain(stored: dict[int, PackedText], number: int) -> list[bytes]:
+    frames: list[bytes] = []
+    wanted: int | None = number
+    while wanted is not None:
+        wanted, frame = stored[wanted]
+        frames.append(frame)
+    return frames[::-1]
+
+
+@pytest.mark.parametrize("paragraphs", [8, 30, 300])
+def test_a_hundred_versions_cost_a_tenth_of_a_hundred_copies(paragraphs: int) -> None:
+    texts = living_page(paragraphs)
+    stored = packed(texts)
+    copies = sum(len(zstandard.ZstdCompressor(level=3).compress(text.encode())) for text in texts)
+    assert sum(len(text.frame) for text in stored.values()) <= LARGEST_SHARE * copies
+
+
+@pytest.mark.parametrize("paragraphs", [30, 2000])
+def test_any_version_is_read_quickly(paragraphs: int) -> None:
+    texts = living_page(paragraphs)
+    stored = packed(texts)
+    for number in (1, 32, 50, 96, 100):
+        frames = chain(stored, number)
+        assert len(frames) <= FULL_EVERY
+        took = []
+        for _ in range(3):
+            began = time.perf_counter()
+            text = unpack_text(frames)
+            took.append(time.perf_counter() - began)
+        assert text == texts[number - 1]
+        assert min(took) < SLOWEST_S
+
+
+def test_a_text_with_nothing_in_common_stands_alone() -> None:
+    before, after = living_page(5, seed=1)[0], living_page(5, seed=2)[0]
+    assert pack_text(after, 2, (1, before)).base is None
+    assert pack_text(after, 2, None).base is None
+    assert pack_text(after, 2, (1, "")).base is None
+
+
+def test_every_nth_version_stands_alone() -> None:
+    alone = [number for number, text in packed(living_page(10)).items() if text.base is None]
+    assert alone == [1, 33, 65, 97]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.text(max_size=200), min_size=1, max_size=12))
+def test_every_text_comes_back(texts: list[str]) -> None:
+    stored = packed(texts)
+    assert [unpack_text(chain(stored, number)) for number in stored] == texts
+    assert unpack_all(list(stored.items())) == list(enumerate(texts, start=1))
+
+
+def test_lone_surrogates_come_back() -> None:
+    assert unpack_text([pack_text("a\ud800b", 1, None).frame]) == "a\ud800b"
+
+
+def test_packed_anew_without_some_versions() -> None:
+    texts = living_page(10)
+    left = [(number, text) for number, text in enumerate(texts, start=1) if number % 3 == 0]
+    again = pack_all(left)
+    assert unpack_all(again) == left
+    stored = dict(again)
+    assert max(len(chain(stored, number)) for number in stored) <= LONGEST_CHAIN
+    assert sum(len(text.frame) for text in stored.values()) < len(texts[0].encode()) * 4
+
+
+def test_damage_is_said_to_be_damage() -> None:
+    whole = pack_text("some text of a page", 1, None)
+    with pytest.raises(ValueError, match=r"damaged|claims"):
+        unpack_text([whole.frame[:-4]])
+    with pytest.raises(ValueError, match=r"damaged|claims|enough"):
+        unpack_text([b"no frame at all"])
+    with pytest.raises(ValueError, match="version 1"):
+        unpack_all([(2, PackedText(1, whole.frame))])
