@@ -1,0 +1,32 @@
+"""Few requests at a time for many sites: a shard that waits for a slot misses nothing meanwhile."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from evercrawl.engine.crawl import Ended
+from evercrawl.model.settings import Settings
+from evercrawl.sim import CALM, SimWeb
+from evercrawl.sim.world import make_world
+
+SEED = 11
+
+
+def visited(*, concurrency: int) -> set[str]:
+    web = SimWeb(SEED, sites=12, pages_per_site=15, faults=CALM)
+    base = Settings()
+    limits = replace(base.crawl, concurrency=concurrency, patience=timedelta(seconds=90))
+    scope = replace(base.scope, pages_per_site=30)
+    store = replace(base.store, commit_every=timedelta(milliseconds=20))
+    world = make_world(web, settings=replace(base, crawl=limits, scope=scope, store=store), shards=8)
+    assert world.crawl() is Ended.DONE, f"seed {SEED}, concurrency {concurrency}"
+    assert web.violations() == []
+    return {asked.site + asked.path for asked in web.record.asked}
+
+
+@pytest.mark.parametrize("concurrency", [1, 2, 3])
+def test_the_number_of_slots_changes_no_page_that_is_visited(concurrency: int):
+    assert visited(concurrency=concurrency) == visited(concurrency=64)
