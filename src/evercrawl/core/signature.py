@@ -14,11 +14,15 @@ from rensa import RMinHash
 PERMUTATIONS = 64
 SEED = 42
 """Part of the stored format: signatures of different seeds cannot be compared."""
-SIGNED_CHARS = 20_000
+SIGNED_CHARS = 12_000
 """More of a text does not make its signature better, only dearer."""
 LONGEST_AVERAGE_WORD = 25
 """Longer ones mean a script without spaces, where runs of characters stand for words."""
 RUN_CHARS = 4
+NEAR_DUPLICATE = 0.5
+"""Similarity from which on two texts say nearly the same."""
+LEAST_SIZE_SHARE = 0.6
+"""A text that is shorter than this share of another is no duplicate of it."""
 EMPTY_SIGNATURE = b"\xff" * PERMUTATIONS
 
 _CHANCE = 1 / 256
@@ -48,3 +52,12 @@ def similarity(one: bytes, other: bytes) -> float:
         return 0.0
     equal: float = sum(map(eq, one, other)) / PERMUTATIONS
     return max(0.0, (equal - _CHANCE) / (1 - _CHANCE))
+
+
+def is_near_duplicate(one: bytes, other: bytes, *, sizes: tuple[int, int]) -> bool:
+    """The texts behind the signatures, of so many characters, say nearly the same.
+
+    A part of a text is not its duplicate, and beyond `SIGNED_CHARS` only the sizes can tell.
+    """
+    shorter, longer = sorted(sizes)
+    return shorter >= LEAST_SIZE_SHARE * longer and similarity(one, other) >= NEAR_DUPLICATE

@@ -25,10 +25,12 @@ LARGEST_SHARE = 0.6
 MOST_TEXT_BYTES = 64 * 1024 * 1024
 """More than this in one frame is taken for damage."""
 LEVEL = 3
+WHOLE_LEVEL = 1
+"""Whole frames are made for every page of a first crawl: there speed counts, a little room does not."""
 SMALLEST_WINDOW, LARGEST_WINDOW = 10, 27
 """zstd's window, as powers of two; it must hold the text before and the text."""
 
-_WHOLE = zstandard.ZstdCompressor(level=LEVEL)
+_WHOLE = zstandard.ZstdCompressor(level=WHOLE_LEVEL)
 
 
 def pack_text(text: str, number: int, before: tuple[int, str] | None) -> PackedText:
