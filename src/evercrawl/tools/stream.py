@@ -29,8 +29,26 @@ def _extract() -> Tool:
     return extract
 
 
+def _changed() -> Tool:
+    from evercrawl.tools.changed import changed
+
+    return changed
+
+
+def _similar() -> Tool:
+    from evercrawl.tools.similar import similar
+
+    return similar
+
+
 # Each is imported when it is asked for: a pipe pays for the start of its own tool only.
-TOOLS: dict[str, Callable[[], Tool]] = {"robots": _robots, "url": _url, "extract": _extract}
+TOOLS: dict[str, Callable[[], Tool]] = {
+    "robots": _robots,
+    "url": _url,
+    "extract": _extract,
+    "changed": _changed,
+    "similar": _similar,
+}
 
 
 def run_tool(name: str, source: BinaryIO, sink: BinaryIO) -> None:

@@ -1,0 +1,82 @@
+"""What of a text means nothing."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from evercrawl.core.change.noise import has_money, is_prose, is_todays_date, likeness, meaning, shape
+
+NOW = datetime(2026, 3, 12, 9, 14, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Updated 3 minutes ago", "Read 10,412 times", "17 users online", "Stand: 12.03.2024, 09:14 Uhr",
+        "Gelesen: 10.412 mal", "閲覧数 1,234", "hace 5 minutos", "há 3 horas", "3 dagen geleden",
+        "2 saat önce", "Time: 09:14", "2024-03-12T09:14:03Z", "Dernière mise à jour : 12 mars 2024 09:14",
+    ],
+)  # fmt: skip
+def test_nothing_is_left(text: str):
+    assert meaning(text) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Price: 89.90",
+        "Monday 9:00 - 17:00",
+        "12 March 2024",
+        "Serves 4 people",
+        "In stock: 12",
+        "Hier klicken",
+    ],
+)
+def test_everything_is_left(text: str):
+    assert meaning(text) == text.replace(" ", "")
+
+
+def test_prose_keeps_its_numbers_but_not_times_to_the_second():
+    text = (
+        "The council voted 31 to 14 on the tram line, which had been viewed 3 times before in this very hall"
+    )
+    assert meaning(text) != meaning(text.replace("31", "32"))
+    stamped = f"{text}, as of 12 March 2024 09:14:03"
+    assert meaning(stamped) == meaning(
+        stamped.replace("09:14:03", "10:15:04").replace("12 March", "13 April")
+    )
+
+
+def test_shapes():
+    assert shape("10,412 views on 3 May 2024") == shape("9 views on 12 June 2025")
+    assert shape("-3 degrees") == shape("17 degrees")
+    assert shape("3 degrees") != shape("3 metres")
+
+
+def test_prose_in_a_script_without_spaces():
+    assert is_prose("市議会は港から大学まで路面電車を建設することを決めた。")
+    assert not is_prose("在庫あり")
+
+
+@pytest.mark.parametrize("text", ["12 March 2026", "12.03.2026", "2026-03-12", "13 March", "2026年3月12日"])
+def test_todays_date(text: str):
+    assert is_todays_date(text, now=NOW)
+
+
+@pytest.mark.parametrize("text", ["22 March 2026", "12.04.2026", "no number", "12"])
+def test_another_date(text: str):
+    assert not is_todays_date(text, now=NOW)
+
+
+def test_likeness():
+    assert likeness("Today: 7 degrees, rain", "Today: 19 degrees, sun") > 0.7
+    assert likeness("Buy shoes", "Win a holiday") < 0.4
+    assert likeness("", "x") == 0
+
+
+def test_money():
+    assert has_money("1.299,00 €")
+    assert has_money("from 12 USD")
+    assert not has_money("12 metres")

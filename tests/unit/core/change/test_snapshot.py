@@ -1,0 +1,89 @@
+"""What is kept of a version."""
+
+from __future__ import annotations
+
+import pytest
+
+from evercrawl.core.change import pack, snapshot_of_html, unpack
+from evercrawl.core.change.snapshot import (
+    ARTICLE,
+    BODY,
+    HEADLINE,
+    LINKED,
+    MAIN,
+    MOST_BLOCKS,
+    PARAGRAPH,
+    REGION_BITS,
+    SITE,
+    SITE_BY_NAME,
+    Metadata,
+)
+
+PAGE = """<html><head><title> A  title </title><meta name=Description content="About&#10;it">
+<meta name=robots content="NoIndex"><link rel=canonical href=" /a b "></head><body>
+<header><p>Top</p></header><nav><a href=1>One</a></nav>
+<div class="x"><p>First <b>bold</b>  words.</p>loose <i>text</i><table><tr><td>a<td>b</table></div>
+<main><h1>Head</h1><article><p>In <a href=2>main</a></p></article><div class=ad-box>Advert</div></main>
+<article><p>Article</p></article><ul><li><a href=3>Link</a><p>Below</p></li></ul>
+<script>no</script><noscript>no</noscript><footer>Foot</footer></body></html>"""
+
+
+def regions(markup: str) -> dict[str, int]:
+    snapshot = snapshot_of_html(markup)
+    return {text: flag & REGION_BITS for text, flag in zip(snapshot.texts, snapshot.flags, strict=True)}
+
+
+def test_blocks_in_order():
+    assert snapshot_of_html(PAGE).texts == (
+        "Top", "One", "First bold words.", "loose text", "a b", "Head", "In main", "Advert", "Article",
+        "Link", "Below", "Foot",
+    )  # fmt: skip
+
+
+def test_regions():
+    assert regions(PAGE) == {
+        "Top": SITE, "One": SITE, "First bold words.": BODY, "loose text": BODY, "a b": BODY, "Head": MAIN,
+        "In main": MAIN, "Advert": SITE_BY_NAME, "Article": ARTICLE, "Link": BODY, "Below": BODY,
+        "Foot": SITE,
+    }  # fmt: skip
+
+
+def test_flags():
+    snapshot = snapshot_of_html(PAGE)
+    flags = dict(zip(snapshot.texts, snapshot.flags, strict=True))
+    assert flags["Head"] & HEADLINE
+    assert flags["First bold words."] & PARAGRAPH
+    assert [text for text, flag in flags.items() if flag & LINKED] == ["One", "Link", "Below"]
+
+
+def test_metadata():
+    assert snapshot_of_html(PAGE).metadata == Metadata("A title", "About it", "/ab", "noindex")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("<div class='a b'><p>x", "<div class='b a'><p>x", True),
+        ("<div id=post-17><p>x", "<div id=post-99><p>x", True),
+        ("<div class='box r4nd0m'><p>x", "<div class='box zz81kq0'><p>x", True),
+        ("<div class=one><p>x", "<div class=two><p>x", False),
+        ("<div><p>x", "<section><p>x", False),
+    ],
+)
+def test_paths(one: str, other: str, is_same: bool):
+    assert (snapshot_of_html(one).paths == snapshot_of_html(other).paths) is is_same
+
+
+@pytest.mark.parametrize("markup", ["", PAGE, "<p>\ud800 é 日本", "<p>x" * 300])
+def test_packing_keeps_everything(markup: str):
+    snapshot = snapshot_of_html(markup)
+    assert unpack(pack(snapshot)) == snapshot
+
+
+@pytest.mark.parametrize("stored", [b"", b"nonsense", pack(snapshot_of_html(PAGE))[:-9]])
+def test_what_cannot_be_read_is_none(stored: bytes):
+    assert unpack(stored) is None
+
+
+def test_the_number_of_blocks_is_limited():
+    assert len(snapshot_of_html("<p>x</p>" * (MOST_BLOCKS + 500)).texts) <= MOST_BLOCKS + 1
