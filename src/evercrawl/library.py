@@ -135,7 +135,7 @@ class Collection:
 
     def changes(self, since: datetime, *, site: str | None = None, noise: bool = False) -> list[ChangeGroup]:
         """What changed on known pages since a moment, grouped, the most significant first."""
-        return changes_since(self.path, self.settings, since, site=site, noise=noise)
+        return changes_since(self.path, since, site=site, noise=noise)
 
     def prune(self, keep: str, *, do: bool = False) -> PruneReport:
         """What a retention rule such as "daily:30 monthly:*" takes away; with `do` it is taken away."""

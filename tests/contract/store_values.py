@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evercrawl.core.url import key_of
-from evercrawl.model.page import NewPage, Refusal, Version, Visited
+from evercrawl.model.page import Look, NewPage, Refusal, Version, Visited
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.site import RobotsRecord, Site
 
@@ -72,6 +72,20 @@ def a_visit(page: NewPage, *, at_us: int = NOON_US, due_us: int | None = None, *
         interval_s=3600,
     )
     return visited._replace(**changes)  # type: ignore[arg-type]
+
+
+def a_look(body: bytes) -> Look:
+    return Look(
+        digest=body.ljust(16, b"d"),
+        payload_sha1=b"s" * 20,
+        seen_us=NOON_US,
+        record_id=b"look".ljust(16, b"r"),
+        file="later.warc.gz",
+        offset=77,
+        length=11,
+        snapshot=b"packed",
+        memory=b"learned",
+    )
 
 
 def a_refusal(number: int, *, reason: Reason = Reason.OUT_OF_SCOPE) -> Refusal:

@@ -21,6 +21,7 @@ from evercrawl.sim.store import MemoryStore
 from tests.contract.store_values import (
     HOUR_US,
     NOON_US,
+    a_look,
     a_page,
     a_refusal,
     a_robots_record,
@@ -421,6 +422,41 @@ async def test_the_text_of_every_version_can_be_read(kept: Kept, shard: ShardSto
 
 
 # Refusals
+
+
+@scenario
+async def test_the_last_sight_of_a_page_is_kept_and_referred_to(
+    kept: Kept, shard: ShardStore, epoch: int
+) -> None:
+    page = a_page(1)
+    await shard.commit(epoch, with_site(new_pages=[page], visited=[a_visit(page, version=a_version(1))]))
+    assert await shard.look(page.id) is None
+    version_place = await shard.version_original(page.id)
+    assert version_place is not None
+    look = a_look(b"other bytes")
+    noise = a_visit(page, at_us=NOON_US + HOUR_US, digest=look.digest, look=look)
+    await shard.commit(epoch, Batch(visited=[noise]))
+    await kept.leave()
+    again = await kept.store.open_shard(0)
+    assert await again.look(page.id) == look
+    place = await again.version_original(page.id)
+    assert place is not None
+    assert (place.page_id, place.record_id, place.offset) == (page.id, look.record_id, look.offset)
+    epoch = (await again.claim()).epoch
+    back = a_visit(page, at_us=NOON_US + 2 * HOUR_US, digest=a_version(1).digest)
+    await again.commit(epoch, Batch(visited=[back]))
+    assert await again.version_original(page.id) == version_place
+    assert await again.look(page.id) == look
+
+
+@scenario
+async def test_what_was_learned_about_a_site(shard: ShardStore, epoch: int) -> None:
+    assert await shard.memory(1, "change") is None
+    await shard.commit(epoch, with_site(memories={(1, "change"): b"one", (1, "other"): b"two"}))
+    await shard.commit(epoch, Batch(memories={(1, "change"): b"three"}))
+    assert await shard.memory(1, "change") == b"three"
+    assert await shard.memory(1, "other") == b"two"
+    assert await shard.memory(2, "change") is None
 
 
 @scenario

@@ -9,13 +9,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evercrawl.cli.summary import SUMMARY_FIELDS
+from evercrawl.config.read import read_settings
 from evercrawl.demo_web import HOSTS, NEWS, SHIPS, DemoWeb, Reply, serving
+from evercrawl.model.settings import Settings
 
 HOST = HOSTS[0]
 HOSTILE_TITLE = "\x1b[2Jevil \u202eeltit"
@@ -54,6 +57,16 @@ class Place:
         out = self.call("crawl", *arguments, *self.flags, "--json", code=code)
         found: dict[str, Any] = json.loads(out.splitlines()[-1])
         return found
+
+    def settings(self) -> Settings:
+        """What the flags of `crawl` and the collection's file say, for the library."""
+        kept = read_settings(self.folder / "site.evercrawl").settings
+        return replace(
+            kept,
+            identity=replace(kept.identity, contact="test@example.org"),
+            pace=replace(kept.pace, mode="own"),
+            http=replace(kept.http, allow_private=True, resolve=(f"{HOST}:{self.port}:127.0.0.1",)),
+        )
 
     def why(self, path: str, code: int = 0) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.call("why", self.site + path, "--json", code=code))

@@ -147,7 +147,7 @@ def test_the_same_edit_on_every_page_is_one_change(harbour: Harbour) -> None:
         harbour.put(number, page(number, footer="Open from ten to six.", price=12 if number == 2 else 30))
     harbour.refresh()
     groups = harbour.lines("changes", "--since", "1d")
-    assert [group["class"] for group in groups] == ["content", "content"]
+    assert [group["class"] for group in groups] == ["content", "noise"]
     everywhere = next(group for group in groups if len(group["pages"]) == PAGES)
     own = next(group for group in groups if len(group["pages"]) == 1)
     assert sorted(everywhere["pages"]) == [harbour.url(number) for number in range(PAGES)]
@@ -217,7 +217,8 @@ def test_a_collection_of_the_first_schema_is_brought_up(harbour: Harbour) -> Non
     for path in (harbour.folder / "site.evercrawl" / "state").glob("*.sqlite"):
         db = sqlite3.connect(path)
         db.executescript(
-            "drop table text; drop table dropped_file; alter table version drop column change_class;"
+            "drop table text; drop table dropped_file; drop table look; drop table memory; drop table change;"
+            "alter table version drop column change_class;"
             "alter table version drop column change_size; pragma user_version = 1;"
         )
         db.close()

@@ -10,6 +10,7 @@ from functools import lru_cache
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
+from evercrawl.core.change.plain import DETECTORS
 from evercrawl.core.identity import user_agent
 from evercrawl.core.robots import is_product_token
 from evercrawl.errors import ConfigError
@@ -125,6 +126,7 @@ def _contact(value: str) -> str | None:
 CHECKS: dict[str, Check] = {
     "identity.product": _product,
     "identity.contact": _contact,
+    "change.detector": _one_of(*DETECTORS),
     "scope.kind": _one_of("host", "prefix", "domain", "list"),
     "scope.depth": _at_least(0),
     "scope.include": _each(_regex),

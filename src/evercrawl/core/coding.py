@@ -15,7 +15,8 @@ import brotli
 import zstandard
 from isal import isal_zlib
 
-from evercrawl.model.fetch import Truncation
+from evercrawl.core.http1 import listed
+from evercrawl.model.fetch import Headers, Truncation
 
 STACKED_CODINGS = 3
 """Most codings on top of each other."""
@@ -77,6 +78,12 @@ def decode(
         if was_cut:
             truncated, complete = cause, False
     return _within(body, truncated, limits)
+
+
+def decoded_body(headers: Headers, wire_body: bytes, *, limits: DecodeLimits) -> bytes:
+    """The content of a whole body, as its headers say that it is encoded."""
+    codings = listed([value for name, value in headers if name.lower() == "content-encoding"])
+    return decode(wire_body, codings, limits=limits)[0]
 
 
 def _within(

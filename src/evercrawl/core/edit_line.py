@@ -14,13 +14,6 @@ ELLIPSIS = "…"
 MARKS = {" ": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}
 
 
-def edit_line(edit: Edit) -> str:
-    """The edit as one line; a whole block needs no marks inside."""
-    if edit.sign != "~":
-        return f"{edit.sign} {''.join(words.text for words in shortened(edit).words)}"
-    return "~ " + "".join(marked(words) for words in shortened(edit).words)
-
-
 def marked(words: Words) -> str:
     """A run of words between its signs."""
     opening, closing = MARKS[words.sign]

@@ -9,6 +9,7 @@ from evercrawl.core import url as urls
 from evercrawl.core.fault import FAULT_RULES, retry_wait
 from evercrawl.core.moment import span_us, to_us
 from evercrawl.core.revisit import next_interval
+from evercrawl.model.change import Change, ChangeClass
 from evercrawl.model.fetch import Failed, Fault, Fetched, Moved, NotModified, Truncation, header
 from evercrawl.model.page import Page
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
@@ -33,10 +34,18 @@ class Judgement(NamedTuple):
 
 
 def judge_fetched(
-    page: Page, result: Fetched, *, digest: bytes, copy_of: str | None, now: datetime, policy: RevisitSettings
+    page: Page,
+    result: Fetched,
+    *,
+    change: Change | None,
+    copy_of: str | None,
+    now: datetime,
+    policy: RevisitSettings,
 ) -> Judgement:
-    """A body came. `copy_of` is another page's URL that already has this very content."""
-    is_changed = digest != page.digest
+    """A body came. `change`: how it differs from the last sight of the page, None where this is the first.
+    `copy_of` is another page's URL that already has this very content.
+    """
+    is_changed = change is None or change.changed
     interval = _interval(page, changed=is_changed, policy=policy)
     if result.truncated is not None:
         outcome, reason, detail = (
@@ -44,9 +53,11 @@ def judge_fetched(
             _TRUNCATIONS[result.truncated],
             f"{len(result.body)} bytes were kept",
         )
+    elif change is not None and change.kind is ChangeClass.NOISE:
+        outcome, reason, detail = Outcome.UNCHANGED, Reason.ONLY_NOISE, REASON_TEXT[Reason.ONLY_NOISE]
     elif copy_of is not None:
         outcome, reason, detail = Outcome.DUPLICATE, Reason.SAME_AS_OTHER, f"same body as {copy_of}"
-    elif page.version == 0:
+    elif change is None:
         outcome, reason, detail = Outcome.FETCHED, Reason.NEW, REASON_TEXT[Reason.NEW]
     elif is_changed:
         outcome, reason, detail = Outcome.FETCHED, Reason.CHANGED, REASON_TEXT[Reason.CHANGED]

@@ -115,9 +115,17 @@ def robots_url(url: str) -> str | None:
 
 
 def sitemap_urls(robots: Robots, base: str) -> tuple[str, ...]:
-    """The sitemaps as absolute URLs, each once; those written as absolute stay as they are."""
-    joined = (sitemap if urls.parse(sitemap) else urls.join(base, sitemap) for sitemap in robots.sitemaps)
+    """The sitemaps as absolute URLs, each once; those written as absolute keep all but the scheme's case."""
+    joined = (
+        _with_plain_scheme(sitemap) if urls.parse(sitemap) else urls.join(base, sitemap)
+        for sitemap in robots.sitemaps
+    )
     return tuple(dict.fromkeys(url for url in joined if url is not None))
+
+
+def _with_plain_scheme(url: str) -> str:
+    scheme, colon, rest = url.partition(":")
+    return f"{scheme.lower()}{colon}{rest}"
 
 
 def is_product_token(name: str) -> bool:

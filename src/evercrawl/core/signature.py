@@ -2,11 +2,12 @@
 
 b-bit MinHash (Li and König 2010): the share of equal bytes estimates the Jaccard similarity of the two sets
 of pairs, once chance agreement (one in 256) is taken out. Pairs rather than words, so that the order of
-words counts.
+words counts. Case and punctuation do not.
 """
 
 from __future__ import annotations
 
+import re
 from operator import add, eq
 
 from rensa import RMinHash
@@ -16,16 +17,30 @@ SEED = 42
 """Part of the stored format: signatures of different seeds cannot be compared."""
 SIGNED_CHARS = 12_000
 """More of a text does not make its signature better, only dearer."""
-LONGEST_AVERAGE_WORD = 25
-"""Longer ones mean a script without spaces, where runs of characters stand for words."""
 RUN_CHARS = 4
+"""In scripts without spaces, runs of so many characters stand for pairs of words."""
+LEAST_UNSPACED_SHARE = 0.3
+"""Share of such characters from which on a text counts as written in such a script."""
 NEAR_DUPLICATE = 0.5
 """Similarity from which on two texts say nearly the same."""
+SHORT_CHARS = 400
+NEAR_DUPLICATE_IF_SHORT = 0.75
+"""In a short text, a name or a number is what makes the difference: pages of a catalogue, say."""
 LEAST_SIZE_SHARE = 0.6
 """A text that is shorter than this share of another is no duplicate of it."""
 EMPTY_SIGNATURE = b"\xff" * PERMUTATIONS
 
 _CHANCE = 1 / 256
+# Thai to Myanmar, Khmer, kana and the ideographs, also of the supplementary planes.
+_UNSPACED = re.compile(
+    "[\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+_UNSPACED_BYTES = 3
+_ASCII_MARKS = bytes(
+    code if code > 127 or chr(code).isalnum() or code == ord("_") else 32 for code in range(256)
+)
+_OTHER_MARKS = "’‘“”„«»‹›–—…·•¿¡。、，；：！？（）「」『』【】《》〈〉・．"
+"""The punctuation that matters; finding all of it, as the Unicode tables have it, takes twice the time."""
 
 
 def signature(text: str) -> bytes:
@@ -39,11 +54,23 @@ def signature(text: str) -> bytes:
 
 
 def _tokens(text: str) -> list[str]:
-    words = text.split()
-    if len(text) > LONGEST_AVERAGE_WORD * (len(words) + 1):
+    text = text.casefold()
+    if not text.isascii():
+        for mark in _OTHER_MARKS:
+            text = text.replace(mark, " ")
+    raw = text.encode(errors="replace").translate(_ASCII_MARKS)
+    words = raw.decode().split()
+    if not words:
+        return []
+    if _is_unspaced(text, len(raw)):
         joined = "".join(words)
         return [joined[at : at + RUN_CHARS] for at in range(max(1, len(joined) - RUN_CHARS + 1))]
     return list(map(add, words, words[1:])) or words
+
+
+def _is_unspaced(text: str, utf8_bytes: int) -> bool:
+    least = LEAST_UNSPACED_SHARE * len(text)
+    return utf8_bytes - len(text) >= least * (_UNSPACED_BYTES - 1) and len(_UNSPACED.findall(text)) >= least
 
 
 def similarity(one: bytes, other: bytes) -> float:
@@ -60,4 +87,5 @@ def is_near_duplicate(one: bytes, other: bytes, *, sizes: tuple[int, int]) -> bo
     A part of a text is not its duplicate, and beyond `SIGNED_CHARS` only the sizes can tell.
     """
     shorter, longer = sorted(sizes)
-    return shorter >= LEAST_SIZE_SHARE * longer and similarity(one, other) >= NEAR_DUPLICATE
+    enough = NEAR_DUPLICATE_IF_SHORT if shorter < SHORT_CHARS else NEAR_DUPLICATE
+    return shorter >= LEAST_SIZE_SHARE * longer and similarity(one, other) >= enough

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from typing import assert_never
 
-from evercrawl.core.diff import text_difference
 from evercrawl.core.digest import text_digest
 from evercrawl.core.judgement import Judgement
 from evercrawl.core.moment import to_us
@@ -15,7 +14,7 @@ from evercrawl.core.validator import trusted_last_modified
 from evercrawl.engine.ports import Archive, Stored
 from evercrawl.engine.see import Seen
 from evercrawl.model.fetch import Failed, Fault, Fetched, FetchResult, Moved, NotModified, Truncation, header
-from evercrawl.model.page import PackedText, Page, Version, Visited
+from evercrawl.model.page import Look, PackedText, Page, Version, Visited
 from evercrawl.model.reason import Reason
 
 MOST_CONTENT_TYPE_CHARS = 200
@@ -65,7 +64,7 @@ def version_of(page: Page, seen: Seen, stored: Stored) -> Version | None:
     document = seen.document
     text = document.text if document is not None else ""
     content_type = header(result.headers, "content-type")
-    change_class, change_size = _change(seen.text_before, text)
+    change = seen.compared.change if seen.compared is not None else None
     return Version(
         number=page.version + 1,
         digest=seen.digest,
@@ -85,22 +84,14 @@ def version_of(page: Page, seen: Seen, stored: Stored) -> Version | None:
         length=stored.length,
         record_id=stored.record_id,
         truncated=result.truncated,
-        change_class=change_class,
-        change_size=change_size,
+        change_class=change.kind.value if change is not None else None,
+        change_size=round(change.size, 4) if change is not None else None,
         text=_packed(page, seen.text_before, text) if document is not None else None,
     )
 
 
 def _packed(page: Page, before: str | None, text: str) -> PackedText:
     return pack_text(text, page.version + 1, None if before is None else (page.version, before))
-
-
-def _change(before: str | None, after: str) -> tuple[str | None, float | None]:
-    """Class and size of a change; None where there is nothing to compare with."""
-    if before is None:
-        return None, None
-    difference = text_difference(before, after)
-    return ("content" if difference.edits else "noise"), round(difference.size, 4)
 
 
 def visited_of(
@@ -111,13 +102,14 @@ def visited_of(
     exchange = result.exchange if result is not None else None
     # Only an answer that stands for the page's content may say by what to recognise it.
     headers = result.headers if isinstance(result, (Fetched, NotModified)) else ()
+    at_us = to_us(exchange.began if exchange is not None else now)
     copies = judgement.reason is Reason.SAME_AS_OTHER and seen is not None and seen.original is not None
     return Visited(
         page_id=page.id,
         site_id=page.site_id,
         band=page.band,
         seq=page.seq,
-        at_us=to_us(exchange.began if exchange is not None else now),
+        at_us=at_us,
         outcome=judgement.outcome,
         reason=judgement.reason,
         detail=judgement.detail,
@@ -134,7 +126,18 @@ def visited_of(
         duplicate_of=seen.original.page_id
         if copies and seen is not None and seen.original is not None
         else None,
+        digest=seen.digest if seen is not None else None,
+        look=_look(seen, stored, at_us=at_us) if seen is not None and stored is not None else None,
+        change=seen.compared.change if seen is not None and seen.compared is not None else None,
     )
+
+
+def _look(seen: Seen, stored: Stored, *, at_us: int) -> Look | None:
+    found = seen.compared
+    if found is None or found.snapshot is None or seen.digest is None or seen.sha1 is None:
+        return None
+    place = (stored.record_id, stored.file, stored.offset, stored.length)
+    return Look(seen.digest, seen.sha1, at_us, *place, found.snapshot, found.memory)
 
 
 def status_of(result: FetchResult | None) -> int | None:

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from evercrawl.model.batch import ArchiveEnd, Batch, Parcel, ShardFacts
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Exchange, FetchResult, Headers, Request
-from evercrawl.model.page import Original, Page, Refusal
+from evercrawl.model.page import Look, Original, Page, Refusal
 from evercrawl.model.site import Site
 
 
@@ -71,6 +71,11 @@ class Archive(Protocol):
     def close(self) -> None:
         """Finish the current file."""
 
+    def read(self, place: Original) -> tuple[Headers, bytes] | None:
+        """Headers and body, as they came over the wire, of a record that was flushed; None: it cannot be
+        read.
+        """
+
 
 class ShardStore(Protocol):
     """The state of one shard. `commit` is the only way to write."""
@@ -114,10 +119,16 @@ class ShardStore(Protocol):
         """For each content digest that was stored before: where."""
 
     async def version_original(self, page_id: int) -> Original | None:
-        """The newest version of a page, as something that a revisit record can refer to."""
+        """The content that was seen last of a page, as something that a revisit record can refer to."""
 
     async def text(self, page_id: int, number: int) -> str | None:
         """The main text of one version of a page; None: the version is not there, or has no text."""
+
+    async def look(self, page_id: int) -> Look | None:
+        """What the next answer of a page is compared with; None: its newest version."""
+
+    async def memory(self, site_id: int, kind: str) -> bytes | None:
+        """What was learned about a site; None: nothing of this kind yet."""
 
     async def moved_to(self, key: bytes) -> str | None:
         """Where the page of this key redirects to, as far as we know; None: nowhere, or unknown."""

@@ -23,7 +23,9 @@ from evercrawl.core.offer import Offers, judge_url, offers_of
 from evercrawl.core.retry_after import retry_after
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache
+from evercrawl.engine.comparison import Compared, Past, compared, met, rest, sight_of
 from evercrawl.engine.ports import Clock, DocumentHandler, Fetcher
+from evercrawl.model.change import NO_CHANGE
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import (
     Failed,
@@ -69,6 +71,8 @@ class Seen:
     """Where these bytes (or, for 304, those of the version before) are stored already."""
     text_before: str | None = None
     """Main text of the version before, where this is a new version of a page that had one."""
+    compared: Compared | None = None
+    """How the content differs from the last sight of the page; None: the first sight, or the same bytes."""
 
 
 def plan_request(page: Page) -> Request:
@@ -96,7 +100,7 @@ def robots_refusal(turn: Visit, *, now: datetime) -> Judgement | None:
     return judge_refused(page, verdict.reason or Reason.ROBOTS, verdict.detail, now=now)
 
 
-def parse(result: Fetched, around: Surroundings) -> Document | None:
+def parse(result: Fetched, around: Surroundings, *, wants_snapshot: bool = False) -> Document | None:
     """The document in an answer; None where no handler knows its media type."""
     kind = media_type(result.headers, result.body)
     if kind in BUILT_IN_TYPES:
@@ -109,6 +113,7 @@ def parse(result: Fetched, around: Surroundings) -> Document | None:
             agent=around.agent,
             limits=limits,
             all_details=wants_embeds,
+            wants_snapshot=wants_snapshot,
         )
     handler = around.handler_of(kind)
     return handler.parse(result.url, result.headers, result.body) if handler is not None else None
@@ -121,20 +126,21 @@ def see_fetched(
     around: Surroundings,
     *,
     digest: bytes,
-    text_before: str | None = None,
+    past: Past,
 ) -> Seen:
-    """Parse and judge a body."""
+    """Parse a body, hold it against the page's past, and judge it."""
     now = around.clock.now()
-    is_copy = original is not None and original.page_id != page.id and digest != page.digest
+    document = parse(result, around, wants_snapshot=past.wants_snapshot(page))
+    found = _compared(page, result, document, past, around)
+    is_copy = original is not None and original.page_id != page.id and not past.is_same
     judgement = judge_fetched(
         page,
         result,
-        digest=digest,
+        change=NO_CHANGE if past.is_same else found.change if found is not None else None,
         copy_of=original.url if is_copy and original is not None else None,
         now=now,
         policy=around.settings.revisit,
     )
-    document = parse(result, around)
     offers = Offers()
     if document is not None:
         offers = offers_of(
@@ -146,7 +152,35 @@ def see_fetched(
             now_us=to_us(now),
         )
     sha1 = payload_sha1(result.exchange.wire_body)
-    return Seen(result, judgement, offers, document, digest, sha1, original, text_before)
+    return Seen(
+        result,
+        judgement,
+        offers,
+        document=document,
+        digest=digest,
+        sha1=sha1,
+        original=original or _sight(page, past),
+        text_before=past.text,
+        compared=found,
+    )
+
+
+def _compared(
+    page: Page, result: Fetched, document: Document | None, past: Past, around: Surroundings
+) -> Compared | None:
+    if page.version == 0:
+        met(page, document, past)
+        return None
+    if past.is_same:
+        rest(past.look, past.notes)
+        return None
+    detector = around.settings.change.detector
+    return compared(page, document, result.body, past, detector=detector, now=around.clock.now())
+
+
+def _sight(page: Page, past: Past) -> Original | None:
+    """Where these bytes lie when the last visit brought them, whether or not a version holds them."""
+    return sight_of(page, past.look) if past.is_same and past.look is not None else None
 
 
 def see_moved(

@@ -15,6 +15,7 @@ from evercrawl.core.moment import from_us, span_us, to_us
 from evercrawl.core.parcel import pack, unpack
 from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.url import shard_of_site, site_of
+from evercrawl.engine.comparison import Comparisons
 from evercrawl.engine.errands import Errands
 from evercrawl.engine.intake import Intake
 from evercrawl.engine.keep import status_of, visited_of
@@ -22,6 +23,7 @@ from evercrawl.engine.ledger import Ledger
 from evercrawl.engine.ports import Archive, ShardStore
 from evercrawl.engine.robots import ask_robots, run_errand
 from evercrawl.engine.see import Surroundings, scope_refusal, site_pause
+from evercrawl.engine.site_memory import MOST_TEXTS, Memories
 from evercrawl.engine.tally import Tally
 from evercrawl.engine.visit import visit
 from evercrawl.errors import EvercrawlError
@@ -39,6 +41,9 @@ HELPFUL_COMMIT = timedelta(milliseconds=250)
 """The same while some site waits for its gap and others may have found new pages."""
 DUE_PORTION = 1000
 """Due pages that are put into the queue at a time."""
+
+SAVE_MEMORIES_EVERY = timedelta(minutes=1)
+"""What was learned about sites is written with the first commit after this time; a crash costs no more."""
 
 NAMED_CLOSURES = frozenset((Reason.SITE_PAUSED, Reason.DNS, Reason.TLS))
 """Why a site is closed, where that says more than that it is down."""
@@ -78,6 +83,10 @@ class Shard:
         self.errands = errands
         pages = around.settings.store.commit_pages
         self.ledger = Ledger(store, archive, epoch=facts.epoch, pages=pages)
+        memories = Memories(store, most_texts=MOST_TEXTS // shards)
+        self.comparisons = Comparisons(store, archive, memories, settings=around.settings, agent=around.agent)
+        self._memories = memories
+        self._memories_saved_us = 0
         self.wake = asyncio.Event()
         self._epoch = facts.epoch
         self._next_parcel = facts.next_parcel
@@ -370,6 +379,8 @@ class Shard:
 
     async def commit(self) -> None:
         """Acknowledge everything so far, and tell the frontier and other shards of it."""
+        if self._now_us() - self._memories_saved_us >= span_us(SAVE_MEMORIES_EVERY):
+            self._save_memories()
         committed = await self.ledger.commit()
         if committed is None:
             return
@@ -378,6 +389,11 @@ class Shard:
         self.frontier.committed(committed.answers, now_us=now_us)
         await self._announce(committed.batch, now_us)
         self.wake.set()
+
+    def _save_memories(self) -> None:
+        """What was learned about sites goes into the next commit."""
+        self._memories_saved_us = self._now_us()
+        self.ledger.batch.memories |= self._memories.unsaved()
 
     async def _announce(self, batch: Batch, now_us: int) -> None:
         """Tell the frontier of new work, and other shards of parcels."""
@@ -408,6 +424,7 @@ class Shard:
             await asyncio.wait(self._tasks, timeout=within.total_seconds())
         self.cancel_visits()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._save_memories()
         await self.commit()
 
     def cancel_visits(self) -> None:

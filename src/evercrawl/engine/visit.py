@@ -51,9 +51,10 @@ async def _see(turn: Visit, result: FetchResult, shard: Shard) -> Seen:
         case Fetched(body=body):
             digest = content_digest(body)
             original = await shard.ledger.recall(digest)
-            before = await _text_before(page, digest, shard)
-            return see_fetched(page, result, original, shard.around, digest=digest, text_before=before)
+            past = await shard.comparisons.past_of(page, digest)
+            return see_fetched(page, result, original, shard.around, digest=digest, past=past)
         case NotModified():
+            await shard.comparisons.rested(page)
             return see_not_modified(page, result, await shard.store.version_original(page.id), shard.around)
         case Moved(target=target):
             loops = await _leads_back(page, target, shard)
@@ -62,13 +63,6 @@ async def _see(turn: Visit, result: FetchResult, shard: Shard) -> Seen:
             return see_failed(page, result, shard.around)
         case unknown:
             assert_never(unknown)
-
-
-async def _text_before(page: Page, digest: bytes, shard: Shard) -> str | None:
-    """The main text that the page had; it is read only when there is another body to hold against it."""
-    if page.version == 0 or digest == page.digest:
-        return None
-    return await shard.store.text(page.id, page.version)
 
 
 async def _leads_back(page: Page, target: str, shard: Shard) -> bool:

@@ -15,10 +15,12 @@ from evercrawl.core.digest import content_digest
 from evercrawl.core.moment import from_us
 from evercrawl.core.priority import band_of
 from evercrawl.core.url import key_of, registrable_domain, site_of, site_parts
+from evercrawl.engine.comparison import Comparisons
 from evercrawl.engine.keep import keep, visited_of
 from evercrawl.engine.ledger import Ledger
 from evercrawl.engine.ports import ShardStore
 from evercrawl.engine.see import Seen, Surroundings, see_failed, see_fetched, see_moved, see_not_modified
+from evercrawl.engine.site_memory import MOST_TEXTS, Memories
 from evercrawl.errors import StoreUnavailable
 from evercrawl.exchange.capture import Capture, Damaged, response_parts, result_of_capture
 from evercrawl.exchange.catalogue import Catalogue, Entry
@@ -122,6 +124,13 @@ class IntoShard:
         self._ledger = ledger
         self._reader = reader
         self._numbers = numbers
+        self._comparisons = Comparisons(
+            store,
+            archive,
+            Memories(store, most_texts=MOST_TEXTS),
+            settings=shared.settings,
+            agent=shared.around.agent,
+        )
         self._in_batch: set[bytes] = set()
         self._sites: dict[str, Site] = {}
 
@@ -138,6 +147,11 @@ class IntoShard:
         if key in self._in_batch or len(self._in_batch) >= self._import.settings.store.commit_pages:
             await self._commit()
         await self._place(entry, key, result)
+
+    async def finish(self) -> None:
+        """Write what was learned about the sites, and whatever else is left."""
+        self._ledger.batch.memories |= self._comparisons.memories.unsaved()
+        await self._commit()
 
     async def _commit(self) -> None:
         await self._ledger.commit()
@@ -290,11 +304,10 @@ class IntoShard:
             case Fetched(body=body):
                 digest = content_digest(body)
                 original = await self._ledger.recall(digest)
-                before = None
-                if page.version and digest != page.digest:
-                    before = await self._store.text(page.id, page.version)
-                return see_fetched(page, result, original, around, digest=digest, text_before=before)
+                past = await self._comparisons.past_of(page, digest)
+                return see_fetched(page, result, original, around, digest=digest, past=past)
             case NotModified():
+                await self._comparisons.rested(page)
                 return see_not_modified(page, result, await self._store.version_original(page.id), around)
             case Moved():
                 return see_moved(page, result, around, loops=False, forbidden=None)
@@ -308,7 +321,7 @@ def _is_same(result: FetchResult, status: int | None, digest: bytes | None) -> b
     """The result tells of the visit that had this status and after which the content was this."""
     match result:
         case Fetched(status=own, body=body):
-            return own == status and content_digest(body) == digest
+            return own == status and digest in (None, content_digest(body))
         case NotModified():
             return status == 304
         case Moved(status=own) | Failed(status=own):

@@ -174,7 +174,7 @@ class TakeIn:
                 for entry in self._import.catalogue.of_shard(shard):
                     await into.take(entry)
                     self.progress()
-                await ledger.commit()
+                await into.finish()
             finally:
                 archive.close()
         if not facts.crashed:

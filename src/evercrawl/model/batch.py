@@ -57,6 +57,8 @@ class Batch:
     """Numbers of own parcels that their target has committed."""
     taken: dict[int, int] = field(default_factory=dict)
     """Source shard -> highest parcel number taken in with this batch."""
+    memories: dict[tuple[int, str], bytes] = field(default_factory=dict)
+    """Site and kind -> what was learned about the site; what is not written yet may be lost in a crash."""
     archive_end: ArchiveEnd | None = None
 
     def is_empty(self) -> bool:
@@ -70,4 +72,5 @@ class Batch:
             or self.sent
             or self.delivered
             or self.taken
+            or self.memories
         )

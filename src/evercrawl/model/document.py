@@ -58,3 +58,5 @@ class Document:
     published: str | None = None
     """In ISO 8601, as exact as the page states it."""
     modified: str | None = None
+    snapshot: bytes | None = None
+    """What later versions are compared with, in its stored form; None: not asked for, or not HTML."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from evercrawl.model.change import Change
 from evercrawl.model.reason import Outcome, Reason
 
 
@@ -31,7 +32,7 @@ class Page(NamedTuple):
     etag: str | None = None
     last_modified: str | None = None
     digest: bytes | None = None
-    """Digest of the decoded content of the newest version."""
+    """Digest of the decoded content that was seen last; it may differ from the newest version's in noise."""
     interval_s: int = 0
     """The revisit interval in force; 0: not learned yet."""
 
@@ -127,6 +128,23 @@ class Version(NamedTuple):
     """The main text; None: no document, or read without it."""
 
 
+class Look(NamedTuple):
+    """The last sight of a page whose bytes have differed: what the next answer is compared with."""
+
+    digest: bytes
+    """Of the decoded content that was seen."""
+    payload_sha1: bytes
+    seen_us: int
+    record_id: bytes
+    file: str
+    offset: int
+    length: int
+    snapshot: bytes
+    """`core/change/stored.py` packs and unpacks it."""
+    memory: bytes
+    """The stored form of the page's `PageMemory`."""
+
+
 class Visited(NamedTuple):
     """The outcome of one visit; it leaves the queue, and gets its next due time or none."""
 
@@ -151,6 +169,12 @@ class Visited(NamedTuple):
     moved_to: str | None = None
     duplicate_of: int | None = None
     """Page (in the same shard) that has the same content."""
+    digest: bytes | None = None
+    """Of the content that was seen; None: the visit brought none."""
+    look: Look | None = None
+    """What later answers are compared with; None: as before."""
+    change: Change | None = None
+    """How the page differs from the last sight of it; None: nothing was compared, or nothing differs."""
 
 
 class Original(NamedTuple):

@@ -25,6 +25,7 @@ class Reason(StrEnum):
     NEW = "new"
     CHANGED = "changed"
     SAME_CONTENT = "same_content"
+    ONLY_NOISE = "only_noise"
     NOT_MODIFIED = "not_modified"
     SAME_AS_OTHER = "same_as_other"
     MOVED = "moved"
@@ -79,6 +80,7 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.NEW: "fetched for the first time",
     Reason.CHANGED: "fetched again, and its content differs from the version before",
     Reason.SAME_CONTENT: "fetched again, and its content is the same",
+    Reason.ONLY_NOISE: "fetched again, and nothing differs but clocks, counters, adverts, menus and the like",
     Reason.NOT_MODIFIED: "the server says that it is not modified (304)",
     Reason.SAME_AS_OTHER: "the same body was already stored under another URL",
     Reason.MOVED: "the server sends us to another URL",

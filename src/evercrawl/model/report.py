@@ -154,13 +154,17 @@ class SkippedUrl:
 
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """The newest stored version of a page."""
+    """A stored version of a page."""
 
     url: str
     status: int
     fetched_at: datetime
     version: int = 1
     title: str | None = None
+    author: str | None = None
+    """Author and dates as the page states them; None: it does not."""
+    published: str | None = None
+    modified: str | None = None
     content_type: str | None = None
     headers: Headers = ()
     text: str = ""

@@ -202,6 +202,17 @@ class ParseSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeSettings:
+    """What counts as a change of a page."""
+
+    detector: str = setting(
+        "meaning",
+        "meaning: what a reader would call a change; text: the main text differs; bytes: anything differs; "
+        "paper-ascii-count: the sum of the byte values differs.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class RevisitSettings:
     """When a page is looked at again."""
 
@@ -228,4 +239,5 @@ class Settings:
     store: StoreSettings = field(default_factory=StoreSettings)
     archive: ArchiveSettings = field(default_factory=ArchiveSettings)
     parse: ParseSettings = field(default_factory=ParseSettings)
+    change: ChangeSettings = field(default_factory=ChangeSettings)
     revisit: RevisitSettings = field(default_factory=RevisitSettings)

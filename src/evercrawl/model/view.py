@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from evercrawl.model.change import Change
 from evercrawl.model.page import Version
 from evercrawl.model.reason import Outcome, Reason
 
@@ -89,3 +90,12 @@ class RejectedPage(NamedTuple):
 
 Decisions = dict[tuple[Outcome, Reason], int]
 """Number of URLs (pages and remembered refusals) by their last decision."""
+
+
+class ChangeView(NamedTuple):
+    """The edits that a visit met."""
+
+    page_id: int
+    url: str
+    at_us: int
+    change: Change

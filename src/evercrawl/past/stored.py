@@ -12,9 +12,8 @@ from evercrawl.adapters.schemes import installed_schemes
 from evercrawl.adapters.sqlite.moves import CONFIRMING
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.adapters.warc.reader import ArchivedResponse, read_record
-from evercrawl.core.coding import DecodeLimits, decode
+from evercrawl.core.coding import DecodeLimits, decoded_body
 from evercrawl.core.document.parse import media_type, parse_document
-from evercrawl.core.http1 import listed
 from evercrawl.core.moment import from_us
 from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
 from evercrawl.core.version_choice import choose_version, names_version
@@ -115,8 +114,7 @@ def read_back(collection: Path, settings: Settings, shard: int, kept: VersionVie
         with StateReader(collection).shard(shard) as state:
             source = _source(folder, state.original(place.digest), record)
     limits = DecodeLimits(settings.http.decoded_bytes, settings.http.ratio)
-    codings = listed([value for name, value in source.headers if name.lower() == "content-encoding"])
-    body, _ = decode(source.wire_body, codings, limits=limits)
+    body = decoded_body(source.headers, source.wire_body, limits=limits)
     return ReadBack(record.head, record.headers, source.wire_body, body)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from evercrawl.adapters.warc.parse import http_parts
 from evercrawl.engine.ports import Stored
 from evercrawl.model.batch import ArchiveEnd
-from evercrawl.model.fetch import Exchange
+from evercrawl.model.fetch import Exchange, Headers
 from evercrawl.model.page import Original
 
 FILE = "memory.warc.gz"
@@ -24,11 +25,13 @@ class Entry(NamedTuple):
 class MemoryArchive:
     """The archive of one shard; survives a simulated crash and can then be cut back like a file."""
 
-    def __init__(self, shard: int) -> None:
+    def __init__(self, shard: int, *, keeps_bodies: bool = False) -> None:
+        """With `keeps_bodies` what was written can be read again; it takes the memory that it takes."""
         self.entries: list[Entry] = []
         self._shard = shard
         self._size = 0
         self._records = 0
+        self._bodies: dict[int, tuple[Headers, bytes]] | None = {} if keeps_bodies else None
 
     def append(
         self,
@@ -44,6 +47,8 @@ class MemoryArchive:
         is_revisit = revisit is not None
         length = len(exchange.response_head) + (0 if is_revisit else len(exchange.wire_body))
         self.entries.append(Entry(url, self._size, length, is_revisit))
+        if self._bodies is not None and not is_revisit:
+            self._bodies[self._size] = http_parts(exchange.response_head).headers, exchange.wire_body
         stored = Stored(FILE, self._size, length, self._record_id())
         self._size += length
         return stored
@@ -63,6 +68,10 @@ class MemoryArchive:
         missing = max(0, size - self._size)
         self._size = min(self._size, size)
         return missing
+
+    def read(self, place: Original) -> tuple[Headers, bytes] | None:
+        """Headers and body of a record; None: bodies are not kept."""
+        return self._bodies.get(place.offset) if self._bodies is not None else None
 
     def close(self) -> None:
         """Nothing is held open."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from evercrawl.core.text_delta import unpack_text
 from evercrawl.errors import BugFound, LeaseLost, StoreUnavailable
 from evercrawl.model.batch import ArchiveEnd, Batch, Parcel, ShardFacts
-from evercrawl.model.page import NewPage, Original, Page, Refusal, Requeued, Version, Visited
+from evercrawl.model.page import Look, NewPage, Original, Page, Refusal, Requeued, Version, Visited
 from evercrawl.model.site import Site
 
 KEYS_AT_A_TIME = 1000
@@ -34,6 +34,7 @@ class _Record:
     due_us: int | None = None
     moved_to: str | None = None
     versions: dict[int, _Kept] = field(default_factory=dict)
+    look: Look | None = None
 
 
 @dataclass(slots=True)
@@ -56,6 +57,7 @@ class _State:
     due: list[tuple[int, int]] = field(default_factory=list)
     """Sorted pairs of due time and page."""
     content: dict[bytes, tuple[int, int]] = field(default_factory=dict)
+    memories: dict[tuple[int, str], bytes] = field(default_factory=dict)
     refusals: dict[bytes, Refusal] = field(default_factory=dict)
     outbox: dict[int, Parcel] = field(default_factory=dict)
     taken: dict[int, int] = field(default_factory=dict)
@@ -146,6 +148,7 @@ class MemoryShard:
         _set_bands(state, batch, new_pages)
         _write_refusals(state, batch.refusals, most=self._most_refusals)
         _write_parcels(state, batch)
+        state.memories |= batch.memories
         _advance(state, batch)
 
     async def known(self, keys: Sequence[bytes]) -> set[bytes]:
@@ -195,16 +198,30 @@ class MemoryShard:
         return {digest: _original(self._state, *content[digest]) for digest in digests if digest in content}
 
     async def version_original(self, page_id: int) -> Original | None:
-        """Where the content of a page's newest version was stored first, perhaps under another page."""
+        """Where the content that was seen last lies, perhaps under another page that had it first."""
         record = self._state.records.get(page_id)
-        if record is None or record.page.digest is None:
+        if record is None or record.page.version == 0:
             return None
-        return _original(self._state, *self._state.content[record.page.digest])
+        look = record.look
+        if look is not None and look.digest == record.page.digest:
+            place = (look.record_id, look.payload_sha1, look.file, look.offset, look.length)
+            return Original(page_id, record.page.url, look.seen_us, *place)
+        newest = record.versions[record.page.version].version
+        return _original(self._state, *self._state.content[newest.digest])
 
     async def text(self, page_id: int, number: int) -> str | None:
         """The main text of one version of a page; None: the version is not there, or has no text."""
         record = self._state.records.get(page_id)
         return None if record is None else _text(record, number)
+
+    async def look(self, page_id: int) -> Look | None:
+        """What the next answer of a page is compared with; None: its newest version."""
+        record = self._state.records.get(page_id)
+        return None if record is None else record.look
+
+    async def memory(self, site_id: int, kind: str) -> bytes | None:
+        """What was learned about a site; None: nothing of this kind yet."""
+        return self._state.memories.get((site_id, kind))
 
     async def moved_to(self, key: bytes) -> str | None:
         """Where the page of this key redirects to, as far as we know; None: nowhere, or unknown."""
@@ -364,6 +381,9 @@ def _apply_visit(state: _State, record: _Record, visited: Visited) -> None:
 
 def _apply_content(state: _State, record: _Record, visited: Visited) -> None:
     version = visited.version
+    record.look = visited.look or record.look
+    if visited.digest is not None:
+        record.page = record.page._replace(digest=visited.digest)
     if version is not None:
         record.versions[version.number] = _Kept(visited.at_us, version)
         record.page = record.page._replace(

@@ -31,6 +31,8 @@ class World:
     seed: int = 0
     archives: dict[int, MemoryArchive] = field(default_factory=dict)
     clock: SimClock = field(default_factory=SimClock)
+    keeps_bodies: bool = False
+    """The archive can be read again, as changes of meaning need it."""
 
     def crawl(self, *, refresh: bool = False, crash_after: timedelta | None = None) -> Ended | None:
         """One run of the crawler; None: it was made to crash after a while."""
@@ -71,7 +73,7 @@ class World:
         )
 
     def _archive(self, shard: int) -> MemoryArchive:
-        return self.archives.setdefault(shard, MemoryArchive(shard))
+        return self.archives.setdefault(shard, MemoryArchive(shard, keeps_bodies=self.keeps_bodies))
 
 
 def make_world(web: SimWeb, *, settings: Settings | None = None, shards: int = 4, seed: int = 0) -> World:

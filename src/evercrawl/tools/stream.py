@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, BinaryIO
 
 import orjson
@@ -11,49 +12,20 @@ import orjson
 Tool = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-def _robots() -> Tool:
-    from evercrawl.tools.robots import robots
-
-    return robots
-
-
-def _url() -> Tool:
-    from evercrawl.tools.url import url
-
-    return url
+TOOLS = ("robots", "url", "extract", "changed", "similar", "sitemap")
+"""Each is the function of that name in the module of that name, imported when it is asked for: a pipe pays
+for the start of its own tool only.
+"""
 
 
-def _extract() -> Tool:
-    from evercrawl.tools.extract import extract
-
-    return extract
-
-
-def _changed() -> Tool:
-    from evercrawl.tools.changed import changed
-
-    return changed
-
-
-def _similar() -> Tool:
-    from evercrawl.tools.similar import similar
-
-    return similar
-
-
-# Each is imported when it is asked for: a pipe pays for the start of its own tool only.
-TOOLS: dict[str, Callable[[], Tool]] = {
-    "robots": _robots,
-    "url": _url,
-    "extract": _extract,
-    "changed": _changed,
-    "similar": _similar,
-}
+def _tool(name: str) -> Tool:
+    found: Tool = getattr(import_module(f"evercrawl.tools.{name}"), name)
+    return found
 
 
 def run_tool(name: str, source: BinaryIO, sink: BinaryIO) -> None:
     """Answer every line of `source` on `sink` at once, so that a program can talk with the tool."""
-    tool = TOOLS[name]()
+    tool = _tool(name)
     for line in source:
         if line.isspace():
             continue

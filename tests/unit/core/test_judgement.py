@@ -15,6 +15,7 @@ from evercrawl.core.judgement import (
     judge_refused,
 )
 from evercrawl.core.moment import to_us
+from evercrawl.model.change import NO_CHANGE, Change, ChangeClass
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, Moved, NotModified, Truncation
 from evercrawl.model.page import Page
 from evercrawl.model.reason import Outcome, Reason
@@ -32,19 +33,28 @@ def fetched(truncated: Truncation | None = None) -> Fetched:
     return Fetched(URL, 200, (), b"body", EXCHANGE, truncated)
 
 
-def judged(page: Page, digest: bytes, *, copy_of: str | None = None, truncated: Truncation | None = None):
-    return judge_fetched(page, fetched(truncated), digest=digest, copy_of=copy_of, now=NOW, policy=POLICY)
+CONTENT, NOISE = Change(ChangeClass.CONTENT, 0.5), Change(ChangeClass.NOISE)
+
+
+def judged(
+    page: Page,
+    change: Change | None = None,
+    *,
+    copy_of: str | None = None,
+    truncated: Truncation | None = None,
+):
+    return judge_fetched(page, fetched(truncated), change=change, copy_of=copy_of, now=NOW, policy=POLICY)
 
 
 def test_a_first_visit_is_new_and_comes_again_after_the_first_interval():
-    judgement = judged(NEW, b"new")
+    judgement = judged(NEW)
     assert (judgement.outcome, judgement.reason) == (Outcome.FETCHED, Reason.NEW)
     assert judgement.is_new_version
     assert judgement.due_us == to_us(NOW + POLICY.first)
 
 
 def test_change_makes_us_come_sooner_and_rest_later():
-    changed, same = judged(KNOWN, b"other"), judged(KNOWN, b"old")
+    changed, same = judged(KNOWN, CONTENT), judged(KNOWN, NO_CHANGE)
     assert (changed.reason, same.reason) == (Reason.CHANGED, Reason.SAME_CONTENT)
     assert same.outcome is Outcome.UNCHANGED
     assert changed.is_new_version
@@ -54,8 +64,15 @@ def test_change_makes_us_come_sooner_and_rest_later():
     assert changed.due_us < to_us(NOW + timedelta(days=1)) < same.due_us
 
 
+def test_noise_is_no_version_and_says_so():
+    judgement = judged(KNOWN, NOISE)
+    assert (judgement.outcome, judgement.reason) == (Outcome.UNCHANGED, Reason.ONLY_NOISE)
+    assert not judgement.is_new_version
+    assert judgement.due_us == judged(KNOWN, NO_CHANGE).due_us
+
+
 def test_the_same_body_under_another_url_is_a_duplicate_with_a_version_of_its_own():
-    judgement = judged(NEW, b"x", copy_of="http://a.test/other")
+    judgement = judged(NEW, copy_of="http://a.test/other")
     assert (judgement.outcome, judgement.reason) == (Outcome.DUPLICATE, Reason.SAME_AS_OTHER)
     assert judgement.is_new_version
     assert "http://a.test/other" in judgement.detail
@@ -70,7 +87,7 @@ def test_the_same_body_under_another_url_is_a_duplicate_with_a_version_of_its_ow
     ],
 )
 def test_a_body_that_was_cut_off_says_so(cause: Truncation, reason: Reason):
-    judgement = judged(NEW, b"x", truncated=cause)
+    judgement = judged(NEW, truncated=cause)
     assert (judgement.outcome, judgement.reason) == (Outcome.TRUNCATED, reason)
 
 

@@ -7,7 +7,13 @@ import subprocess
 import sys
 
 from evercrawl.core.digest import content_digest, payload_sha1, text_digest
-from evercrawl.core.signature import EMPTY_SIGNATURE, PERMUTATIONS, signature, similarity
+from evercrawl.core.signature import (
+    EMPTY_SIGNATURE,
+    PERMUTATIONS,
+    is_near_duplicate,
+    signature,
+    similarity,
+)
 
 WORDS = [f"word{number}" for number in range(600)]
 
@@ -44,8 +50,46 @@ def test_scripts_without_spaces() -> None:
     assert similarity(signature(text), signature(text[:400] + "新" + text[400:])) > 0.85
 
 
+def are_near(one: str, other: str) -> bool:
+    return is_near_duplicate(signature(one), signature(other), sizes=(len(one), len(other)))
+
+
+def test_case_and_punctuation_do_not_count() -> None:
+    text = "“Don’t panic,” she said – twice. The Größe of the (old) ship; its weight: 5 tons!"
+    assert signature(text) == signature(text.upper())
+    assert signature(text) == signature(
+        '"Don\'t panic" she said, twice: the Größe of the old ship its weight 5 tons'
+    )
+    assert signature("天气很好，我们去公园。") == signature("天气很好 我们去公园")
+
+
+def test_ideographs_among_latin_words_are_cut_into_runs() -> None:
+    text = "Debian 是一个自由的操作系统，由许多志愿者维护 apt 软件包管理系统让安装变得简单" * 4
+    changed = text.replace("志愿者", "开发者", 1)
+    assert similarity(signature(text), signature(changed)) > 0.75
+
+
+def test_spaced_scripts_of_three_bytes_have_words() -> None:
+    words = [f"शब्द{number}" for number in range(200)]
+    assert similarity(signature(" ".join(words)), signature(" ".join(reversed(words)))) < 0.2
+
+
+def test_a_part_is_no_duplicate() -> None:
+    text = " ".join(WORDS)
+    assert are_near(text, " ".join(WORDS[:560]))
+    assert not are_near(text, " ".join(WORDS[:200]))
+
+
+def test_short_texts_must_be_more_alike() -> None:
+    product = (
+        "Bolt {} in steel, with nut and washer, packed in boxes of {} pieces, delivered within three days"
+    )
+    assert not are_near(product.format("M8", 100), product.format("M12 hexagon", 25))
+    assert are_near(product.format("M8", 100), product.format("M8", 100) + ".")
+
+
 def test_empty_and_short_texts() -> None:
-    assert signature("") == signature(" \n") == EMPTY_SIGNATURE
+    assert signature("") == signature(" \n") == signature(" ... ?") == EMPTY_SIGNATURE
     assert len(signature("one")) == PERMUTATIONS
     assert similarity(signature("one"), signature("two")) < 0.2
     assert similarity(b"", signature("one")) == 0.0

@@ -8,6 +8,7 @@ from evercrawl.core.judgement import judge_failed, judge_fetched
 from evercrawl.core.offer import Offers
 from evercrawl.engine.keep import visited_of
 from evercrawl.engine.see import Seen
+from evercrawl.model.change import Change, ChangeClass
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, Headers
 from evercrawl.model.page import Page
 from evercrawl.model.settings import RevisitSettings
@@ -26,7 +27,9 @@ def failed(fault: Fault) -> Seen:
 
 def fetched() -> Seen:
     result = Fetched(URL, 200, VALIDATORS, b"body", EXCHANGE)
-    judgement = judge_fetched(PAGE, result, digest=b"new", copy_of=None, now=NOW, policy=RevisitSettings())
+    judgement = judge_fetched(
+        PAGE, result, change=Change(ChangeClass.CONTENT, 1.0), copy_of=None, now=NOW, policy=RevisitSettings()
+    )
     return Seen(result, judgement, Offers(), digest=b"new", sha1=b"s")
 
 

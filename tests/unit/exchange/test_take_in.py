@@ -208,7 +208,14 @@ def test_damaged_records_are_skipped_and_counted(tmp_path):
 
 
 def test_an_import_that_breaks_off_is_simply_started_again(tmp_path):
-    records = [response(f"{SITE}/{n % 4}", day(n), html(f"Text {n}")) for n in range(12)]
+    records = [
+        response(
+            f"{SITE}/{n % 4}",
+            day(n),
+            html(f"Text {n}", f"Words of {n}, which are its own: {chr(97 + n) * 9}."),
+        )
+        for n in range(12)
+    ]
     whole = versions_of(collection_of(tmp_path, *records), tmp_path)
     collection = new_collection(tmp_path)
 

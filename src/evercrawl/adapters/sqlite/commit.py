@@ -10,6 +10,7 @@ from operator import itemgetter
 from evercrawl.adapters.sqlite.counts import WAITING, Counts, write_counts
 from evercrawl.adapters.sqlite.moves import move_pages
 from evercrawl.adapters.sqlite.rows import site_row
+from evercrawl.adapters.sqlite.sights import write_sights
 from evercrawl.adapters.sqlite.statements import SQL
 from evercrawl.model.batch import Batch
 from evercrawl.model.page import NewPage, Refusal
@@ -30,6 +31,8 @@ def write_batch(db: sqlite3.Connection, batch: Batch, *, careful: bool, most_ref
     _write_new_pages(db, new_pages, counts)
     _forget_refusals(db, new_pages, counts)
     move_pages(db, batch, counts)
+    write_sights(db, batch.visited)
+    db.executemany(SQL["write_memory"], ((*key, value) for key, value in batch.memories.items()))
     _write_refusals(db, batch.refusals, counts, most=most_refusals)
     _write_parcels(db, batch)
     write_counts(db, counts)

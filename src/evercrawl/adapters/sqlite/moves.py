@@ -148,6 +148,7 @@ def _apply_visit(page: PageState, visited: Visited, counts: Counts) -> None:
 def _apply_content(page: PageState, visited: Visited) -> None:
     """The validators are a pair: replaced together, or kept together when the visit brought neither."""
     version = visited.version
+    page.digest = visited.digest or page.digest
     if version is not None:
         page.version, page.digest = version.number, version.digest
         page.etag, page.last_modified = version.etag, version.last_modified

@@ -132,6 +132,7 @@ def _pack_texts_anew(db: sqlite3.Connection, page_id: int, doomed: Doomed) -> No
 
 def _move_records(db: sqlite3.Connection, files: list[str], moved: NewPlace) -> None:
     for name in files:
+        db.execute(SQL["forget_looks"], (name,))
         rows = db.execute(SQL["versions_in_file"], (name,)).fetchall()
         updates = [(*moved(name, offset), page_id, number) for page_id, number, offset in rows]
         db.executemany(SQL["move_version"], updates)

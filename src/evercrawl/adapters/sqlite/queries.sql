@@ -133,6 +133,42 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 -- The main text of a version: page, number, base, frame.
 insert into text (page_id, number, base, frame) values (?, ?, ?, ?)
 
+-- write_look --
+-- The last sight of a page replaces the one before: page, then the Look tuple.
+insert into look (page_id, digest, payload_sha1, seen_us, record_id, file, offset, length, snapshot, memory)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    on conflict (page_id) do update set digest = excluded.digest, payload_sha1 = excluded.payload_sha1,
+       seen_us = excluded.seen_us, record_id = excluded.record_id, file = excluded.file, offset = excluded.offset,
+       length = excluded.length, snapshot = excluded.snapshot, memory = excluded.memory
+
+-- look --
+-- In the order of the Look tuple.
+select digest, payload_sha1, seen_us, record_id, file, offset, length, snapshot, memory from look where page_id = ?
+
+-- forget_looks --
+-- The records of these sights are gone; the pages are compared with their newest versions.
+delete from look where file = ?
+
+-- write_memory --
+-- What was learned about a site, whole.
+insert into memory (site_id, kind, value) values (?, ?, ?)
+    on conflict (site_id, kind) do update set value = excluded.value
+
+-- memory --
+-- What was learned about a site.
+select value from memory where site_id = ? and kind = ?
+
+-- insert_change --
+-- The edits that a visit met: page, moment, class, size, edits.
+insert into change (page_id, at_us, kind, size, edits) values (?, ?, ?, ?, ?)
+    on conflict (page_id, at_us) do nothing
+
+-- view_changes_since --
+-- A portion of the changes that were seen behind a moment and page, in order of time.
+select c.at_us, c.page_id, p.url, c.kind, c.size, c.edits from change c join page p on p.id = c.page_id
+ where (c.at_us, c.page_id) > (?, ?)
+ order by c.at_us, c.page_id limit ?
+
 -- text_chain --
 -- The frames that lead to one text, the one that stands alone first; no more than a chain may have.
 with recursive chain (base, frame, step) as (
@@ -204,10 +240,16 @@ select c.page_id, p.url, v.seen_us, v.record_id, v.payload_sha1, v.file, v.offse
   from content c join version v on v.page_id = c.page_id and v.number = c.number join page p on p.id = c.page_id
  where c.digest = ?
 
+-- look_original --
+-- Where the content lies that was seen last, when that is not the newest version.
+select p.id, p.url, l.seen_us, l.record_id, l.payload_sha1, l.file, l.offset, l.length
+  from page p join look l on l.page_id = p.id and l.digest = p.digest
+ where p.id = ?
+
 -- version_original --
 -- Where the content of a page's newest version lies; that may be a version of another page which had it first.
 select o.id, o.url, v.seen_us, v.record_id, v.payload_sha1, v.file, v.offset, v.length
-  from page p join content c on c.digest = p.digest
+  from page p join version n on n.page_id = p.id and n.number = p.version join content c on c.digest = n.digest
        join version v on v.page_id = c.page_id and v.number = c.number join page o on o.id = c.page_id
  where p.id = ?
 
@@ -247,12 +289,6 @@ select seen_us, changed_after_us, status, number, digest, payload_sha1, text_dig
        title, lang, body_bytes, words, etag, last_modified, file, offset, length, record_id, truncated, change_class,
        change_size
   from version where page_id = ? order by number
-
--- view_versions_since --
--- A portion of the versions that came after a moment, with the URL of their page.
-select v.page_id, v.number, p.url from version v join page p on p.id = v.page_id
- where v.seen_us > ?1 and (v.page_id, v.number) > (?2, ?3)
- order by v.page_id, v.number limit ?4
 
 -- view_totals --
 -- Sums over the shard; due pages are those whose time has passed.

@@ -12,16 +12,19 @@ from typing import Any
 from evercrawl.adapters.sqlite.connection import open_for_reading
 from evercrawl.adapters.sqlite.fault import Translating
 from evercrawl.adapters.sqlite.rows import refusal_from, site_from, text_of
+from evercrawl.adapters.sqlite.sights import change_from
 from evercrawl.adapters.sqlite.statements import SQL
 from evercrawl.adapters.sqlite.store import shard_path, shards_in
 from evercrawl.core.text_delta import LONGEST_CHAIN
 from evercrawl.model.page import Original, Refusal, Version
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.site import Site
-from evercrawl.model.view import Decisions, PageView, RejectedPage, Totals, VersionView, VisitView
+from evercrawl.model.view import ChangeView, Decisions, PageView, RejectedPage, Totals, VersionView, VisitView
 
 ROWS_AT_A_TIME = 1000
 """A step reads no more rows: a long read transaction would keep the log of a crawl from being moved away."""
+MOST_ID = 2**63 - 1
+"""Behind every page."""
 
 
 class ShardReader:
@@ -72,11 +75,9 @@ class ShardReader:
         """The main text of one version of a page; None: the version is not there, or has no text."""
         return text_of(self._all("text_chain", page_id, number, LONGEST_CHAIN), page_id, number)
 
-    def versions_since(
-        self, since_us: int, after: tuple[int, int] = (0, 0), most: int = ROWS_AT_A_TIME
-    ) -> list[tuple[int, int, str]]:
-        """Pages with a version that was seen later than that: number of the page, of the version, URL."""
-        return self._all("view_versions_since", since_us, *after, most)
+    def changes_since(self, at_us: int, page_id: int = MOST_ID) -> list[ChangeView]:
+        """A portion of the changes that were seen behind this moment and page, in order of time."""
+        return [change_from(row) for row in self._all("view_changes_since", at_us, page_id, ROWS_AT_A_TIME)]
 
     def totals(self, now_us: int) -> Totals:
         """Sums over the shard."""

@@ -165,6 +165,40 @@ create table text (
   primary key (page_id, number)
 );
 
+-- The last sight of each page whose bytes have differed: what its next answer is compared with. Other pages are compared
+-- with their newest version in the archive.
+create table look (
+  page_id integer primary key,
+  digest blob not null,
+  payload_sha1 blob not null,
+  seen_us integer not null,
+  record_id blob not null,
+  file text not null,
+  offset integer not null,
+  length integer not null,
+  snapshot blob not null,
+  memory blob not null
+);
+
+-- What was learned about a site, by kind; losing it costs some visits of learning.
+create table memory (
+  site_id integer not null,
+  kind text not null,
+  value blob not null,
+  primary key (site_id, kind)
+) without rowid;
+
+-- The edits that visits met; edits is a JSON array of [key, is_template, removed, added], keys as hexadecimal.
+create table change (
+  page_id integer not null,
+  at_us integer not null,
+  kind text not null,
+  size real not null,
+  edits text not null,
+  primary key (page_id, at_us)
+) without rowid;
+create index change_at on change (at_us);
+
 -- Archive files that nothing points into any more and that are still to be deleted.
 create table dropped_file (
   name text primary key

@@ -15,7 +15,7 @@ from evercrawl.adapters.sqlite.statements import SQL
 from evercrawl.core.text_delta import LONGEST_CHAIN
 from evercrawl.errors import LeaseLost
 from evercrawl.model.batch import ArchiveEnd, Batch, Parcel, ShardFacts
-from evercrawl.model.page import Original, Page, Refusal
+from evercrawl.model.page import Look, Original, Page, Refusal
 from evercrawl.model.site import Site
 
 KEYS_AT_A_TIME = 10_000
@@ -132,13 +132,23 @@ class SqliteShard:
         return {digest: Original._make(row) for digest, row in found if row is not None}
 
     async def version_original(self, page_id: int) -> Original | None:
-        """Where the content of a page's newest version was stored first, perhaps under another page."""
-        row = self._one("version_original", page_id)
+        """Where the content that was seen last lies, perhaps under another page that had it first."""
+        row = self._one("look_original", page_id) or self._one("version_original", page_id)
         return None if row is None else Original._make(row)
 
     async def text(self, page_id: int, number: int) -> str | None:
         """The main text of one version of a page; None: the version is not there, or has no text."""
         return text_of(self._all("text_chain", page_id, number, LONGEST_CHAIN), page_id, number)
+
+    async def look(self, page_id: int) -> Look | None:
+        """What the next answer of a page is compared with; None: its newest version."""
+        row = self._one("look", page_id)
+        return None if row is None else Look._make(row)
+
+    async def memory(self, site_id: int, kind: str) -> bytes | None:
+        """What was learned about a site; None: nothing of this kind yet."""
+        row = self._one("memory", site_id, kind)
+        return None if row is None else row[0]
 
     async def moved_to(self, key: bytes) -> str | None:
         """Where the page of this key redirects to, as far as we know; None: nowhere, or unknown."""

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from evercrawl.adapters.warc.files import file_name, shard_files
 from evercrawl.adapters.warc.member import pack
+from evercrawl.adapters.warc.reader import read_record
 from evercrawl.adapters.warc.record import exchange_records, warcinfo_record
 from evercrawl.adapters.warc.repair import cut_back
 from evercrawl.engine.ports import Clock, Stored
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.batch import ArchiveEnd
-from evercrawl.model.fetch import Exchange
+from evercrawl.model.fetch import Exchange, Headers
 from evercrawl.model.page import Original
 from evercrawl.model.settings import ArchiveSettings
 
@@ -111,6 +112,14 @@ class WarcArchive:
         if self._file >= 0:
             self.flush()
             self._let_go()
+
+    def read(self, place: Original) -> tuple[Headers, bytes] | None:
+        """Headers and body of a record that was flushed; None: it cannot be read."""
+        try:
+            record = read_record(self._folder, place.file, place.offset, place.length)
+        except StoreUnavailable:
+            return None
+        return record.headers, record.wire_body
 
     def _wait(self, member: bytes) -> None:
         self._waiting.append(member)

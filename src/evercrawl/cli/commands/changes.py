@@ -27,7 +27,11 @@ _LONGEST_LINE = 200
     metavar="TIME",
     help="From when on: 7d, yesterday, 2026-11-01.",
 )
-@click.option("--noise", is_flag=True, help="Also pages on which nothing changed that a reader sees.")
+@click.option(
+    "--noise",
+    is_flag=True,
+    help="Also what single pages show beside their content: adverts, counters, menus.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @common_options
 @pass_session

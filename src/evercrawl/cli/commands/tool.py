@@ -21,7 +21,8 @@ def command(name: str, as_json: bool) -> None:
     echo '{"id": 1, "input": "HTTP://Example.org/%7Ea"}' | evercrawl tool url
     evercrawl tool robots < cases.jsonl
 
-    No request is made. The names are robots, url and extract; it is the code that a crawl uses.
+    No request is made, and it is the code that a crawl uses. The names are robots, url, extract, changed,
+    similar and sitemap.
     """
     from evercrawl.tools.stream import TOOLS, run_tool
 

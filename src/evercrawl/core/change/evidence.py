@@ -112,9 +112,11 @@ def is_everywhere(hunk: Hunk, known: Known) -> bool:
     """
     site = known.site
     least = 1
-    if (hunk.is_own and site.share_with(hunk.removed) < TEMPLATE_SHARE) or (
-        not hunk.is_own and is_restless(hunk, known)
-    ):
+    is_rare = hunk.is_own and site.share_with(hunk.removed) < TEMPLATE_SHARE
+    if is_rare and hunk.is_number and not hunk.is_metadata:
+        # Pages of one make may all count one up at the same time, each in words of its own.
+        return False
+    if is_rare or (not hunk.is_own and is_restless(hunk, known)):
         least = SAME_EDIT_PAGES
     parts = [(is_same_everywhere(site, part.key, least=least), part.text) for part in parts_of(hunk)]
     if not any(is_same for is_same, _ in parts):

@@ -30,6 +30,8 @@ from evercrawl.model.change import NO_CHANGE, Change, ChangeClass, Edit
 MOST_EDITS_SHOWN = 8
 SHOWN_CHARS = 200
 METADATA_FIELDS = 4
+MOST_OF_A_PAGE = 0.5
+"""A page of which this share of the own words is set aside as noise has nothing else to say."""
 MOST_JUDGED = 300
 """A page with more differences is another page; the rest of them count as they are."""
 
@@ -63,6 +65,10 @@ def judged(before: Snapshot, after: Snapshot, known: Known) -> Judged:
     """The change between two snapshots, after all that is known."""
     found = difference(before, after)
     verdicts = [(hunk, verdict_on(hunk, known)) for hunk in found.hunks[:MOST_JUDGED]]
+    if _is_most_of_the_page(before, after, verdicts):
+        verdicts = [
+            (hunk, Verdict.CONTENT if _is_doubtful(hunk, verdict) else verdict) for hunk, verdict in verdicts
+        ]
     rest = [hunk for hunk in found.hunks[MOST_JUDGED:] if hunk.is_own]
     verdicts += [(hunk, Verdict.CONTENT) for hunk in rest]
     return Judged(_change(before, after, found, verdicts, known), verdicts, bool(found.moved))
@@ -79,6 +85,19 @@ def verdict_on(hunk: Hunk, known: Known) -> Verdict:
     if hunk.path == TITLE and known.site.share_with(hunk.removed) >= TEMPLATE_SHARE:
         return Verdict.TEMPLATE
     return Verdict.METADATA if hunk.is_metadata else Verdict.CONTENT
+
+
+def _is_doubtful(hunk: Hunk, verdict: Verdict) -> bool:
+    """In the page's own part, and set aside as a running number or because other pages had the same edit."""
+    set_aside = verdict is Verdict.TEMPLATE or (verdict is Verdict.NOISE and hunk.is_number)
+    return set_aside and hunk.is_own and not hunk.is_metadata
+
+
+def _is_most_of_the_page(before: Snapshot, after: Snapshot, verdicts: list[tuple[Hunk, Verdict]]) -> bool:
+    """What was set aside is most of what the page says: then the page is about that."""
+    doubtful = [hunk for hunk, verdict in verdicts if _is_doubtful(hunk, verdict)]
+    words = sum(max(len(hunk.removed.split()), len(hunk.added.split())) for hunk in doubtful)
+    return bool(doubtful) and words >= MOST_OF_A_PAGE * max(_own_words(before), _own_words(after))
 
 
 def _change(

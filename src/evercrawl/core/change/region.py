@@ -61,17 +61,20 @@ class Naming(NamedTuple):
 
 
 UNNAMED = Naming(0, is_site=False, is_site_outside=False)
-_known: dict[str, Naming] = {}
 
 
-def naming_of(names: str) -> Naming:
-    """The verdict on the classes and the id of an element."""
-    found = _known.get(names)
-    if found is None:
-        if len(_known) >= MOST_REMEMBERED_NAMES:
-            _known.clear()
-        found = _known[names] = _judged(names[:LONGEST_NAMES])
-    return found
+class _Namings(dict[str, Naming]):
+    """Judges what it does not know yet, since a site uses few combinations of names very often."""
+
+    def __missing__(self, names: str) -> Naming:
+        if len(self) >= MOST_REMEMBERED_NAMES:
+            self.clear()
+        naming = self[names] = _judged(names[:LONGEST_NAMES])
+        return naming
+
+
+NAMINGS = _Namings()
+"""The verdict on the classes and the id of an element, separated by spaces."""
 
 
 def is_site_role(role: str | None) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from evercrawl.core.change.region import UNNAMED, Naming, is_site_role, naming_of
+from evercrawl.core.change.region import NAMINGS, UNNAMED, Naming, is_site_role
 from evercrawl.core.document.bounds import bounded
 from evercrawl.core.document.element import Attributes, Elements, tree_of
 from evercrawl.core.document.tag import tag_id, tag_ids, text_node_id
@@ -53,8 +53,7 @@ _NAMES = {
 _TEXT_ID = text_node_id()
 _A = tag_id("a")
 _NO_TAG = -1
-_TAKEN_WHOLE = (_TEXT_ID, _A)
-_OPENED = (_INLINE, _CELL)
+_OUTSIDE = tag_ids("head body html")
 _LEAF_FLAGS = {tag_id("h1"): HEADLINE, tag_id("p"): PARAGRAPH}
 _KIND_OF = {tag: kind for kind, names in _NAMES.items() for tag in tag_ids(names)} | {_TEXT_ID: _TEXT}
 _KINDS = tuple(_KIND_OF.get(tag, _INLINE) for tag in range(max(_KIND_OF) + 1))
@@ -87,7 +86,7 @@ class Snapshot:
 def snapshot_of(tree: LexborHTMLParser, elements: Elements) -> Snapshot:
     """The snapshot of a parsed page."""
     body = tree.body
-    paths, flags, texts = _walked(body) if body is not None else ([], [], [])
+    paths, flags, texts = _walked(body, _around(elements.code)) if body is not None else ([], [], [])
     return Snapshot(tuple(paths), bytes(flags), tuple(texts), _metadata(elements))
 
 
@@ -124,8 +123,8 @@ def _collapsed(text: str | None) -> str:
     return " ".join((text or "").split())
 
 
-def _walked(body: LexborNode) -> tuple[list[int], list[int], list[str]]:
-    """Cut the page into blocks.
+def _walked(body: LexborNode, code: set[int]) -> tuple[list[int], list[int], list[str]]:
+    """Cut the page into blocks; elements around code are not taken whole.
 
     Long, because a call for each node would double its cost; every branch is one kind of node.
     """
@@ -135,10 +134,13 @@ def _walked(body: LexborNode) -> tuple[list[int], list[int], list[str]]:
     pieces: list[str] = []
     linked = 0
     path, region, card_at = 1, BODY, MOST_BLOCKS
-    kinds, known_kinds, text_id, marks, leaf_flags = _KINDS, len(_KINDS), _TEXT_ID, _MARKS, _LEAF_FLAGS
+    kinds, known_kinds, text_id, link_id = _KINDS, len(_KINDS), _TEXT_ID, _A
+    marks, leaf_flags, namings = _MARKS, _LEAF_FLAGS, NAMINGS
     stack: list[tuple[LexborNode, int, int, int, int]] = []
     node: LexborNode | None = body.first_child
     chars = 0
+    last_path = last_tag = last_region = inner_path = inner_region = _NO_TAG
+    last_naming = UNNAMED
     while True:
         if node is None:
             if not stack:
@@ -159,7 +161,16 @@ def _walked(body: LexborNode) -> tuple[list[int], list[int], list[str]]:
             text = node.text_content
             if text and (pieces or not text.isspace()):
                 pieces.append(text)
-        elif kind in _OPENED:
+        elif kind == _LINK:
+            text = node.text_lexbor()
+            if text:
+                pieces.append(text)
+                linked += len(text)
+        elif kind == _PHRASE:
+            pieces.append(node.text_lexbor())
+        elif kind == _BREAK:
+            pieces.append("\n")
+        elif kind <= _CELL:
             child = node.first_child
             if child is not None:
                 if kind == _INLINE and child.next is None and child.tag_id == text_id:
@@ -168,15 +179,6 @@ def _walked(body: LexborNode) -> tuple[list[int], list[int], list[str]]:
                     stack.append((node, kind, 0, 0, 0))
                     node = child
                     continue
-        elif kind == _PHRASE:
-            pieces.append(node.text_lexbor())
-        elif kind == _LINK:
-            text = node.text_lexbor()
-            if text:
-                pieces.append(text)
-                linked += len(text)
-        elif kind == _BREAK:
-            pieces.append("\n")
         elif kind != _DROP:
             if pieces:
                 chars += _flush(paths, flags, texts, pieces, linked, path, region)
@@ -186,21 +188,41 @@ def _walked(body: LexborNode) -> tuple[list[int], list[int], list[str]]:
             child = node.first_child
             if child is not None:
                 attributes = node.attributes
-                naming = _naming(attributes) if attributes else UNNAMED
-                inner_path = (path * _PATH_MIX + marks[tag] + naming.mark) & _MASK
-                inner_region = (
-                    _region(kind, region, naming) if naming is not UNNAMED or kind > _PART else region
-                )
+                if not attributes:
+                    naming = UNNAMED
+                elif len(attributes) == 1 and "class" in attributes:
+                    naming = namings[attributes["class"] or ""]
+                else:
+                    naming = _naming(attributes)
+                # Siblings are often alike, and then stand in the same place.
+                if path != last_path or tag != last_tag or naming is not last_naming or region != last_region:
+                    last_path, last_tag, last_naming, last_region = path, tag, naming, region
+                    inner_path = (path * _PATH_MIX + marks[tag] + naming.mark) & _MASK
+                    inner_region = (
+                        _region(kind, region, naming) if kind > _PART or naming.is_site_outside else region
+                    )
                 only = child.tag_id if child.next is None else _NO_TAG
-                is_plain = only in _TAKEN_WHOLE
-                text = " ".join(node.text_lexbor().split()) if is_plain or kind == _LEAF else None
-                if text is not None and (is_plain or not _is_part_script(node, text)):
+                if only == text_id:
+                    text = child.text_content
+                elif only == link_id:
+                    text = child.text_lexbor()
+                elif kind == _LEAF:
+                    text = node.text_lexbor()
+                    if code and ("=" in text or "(" in text) and node.mem_id in code:
+                        text = None
+                else:
+                    text = None
+                if text is not None:
+                    text = " ".join(text.split())
                     if text:
                         texts.append(text)
                         paths.append(inner_path)
-                        leaf = inner_region | leaf_flags.get(tag, 0)
-                        is_card = card_at < len(flags) and flags[card_at] & LINKED and len(text) < CARD_CHARS
-                        flags.append(leaf | LINKED if only == _A or is_card else leaf)
+                        flag = inner_region if kind != _LEAF else inner_region | leaf_flags.get(tag, 0)
+                        if only == link_id or (
+                            card_at < len(flags) and flags[card_at] & LINKED and len(text) < CARD_CHARS
+                        ):
+                            flag |= LINKED
+                        flags.append(flag)
                         chars += len(text)
                 else:
                     stack.append((node, kind, path, region, card_at))
@@ -215,9 +237,17 @@ def _walked(body: LexborNode) -> tuple[list[int], list[int], list[str]]:
     return paths, flags, texts
 
 
-def _is_part_script(node: LexborNode, text: str) -> bool:
-    """Some of the text is not for reading; searched only where it looks so, since searching is dear."""
-    return ("=" in text or "(" in text) and node.css_first("script,style,noscript,template") is not None
+def _around(code: list[LexborNode]) -> set[int]:
+    """The identities of all elements in the body that hold code, whose text is not for reading."""
+    found: set[int] = set()
+    for node in code:
+        parent = node.parent
+        while (
+            parent is not None and parent.tag_id not in _OUTSIDE and (identity := parent.mem_id) not in found
+        ):
+            found.add(identity)
+            parent = parent.parent
+    return found
 
 
 def _flush(
@@ -244,7 +274,7 @@ def _naming(attributes: Attributes) -> Naming:
     names = attributes.get("class") or ""
     if identity := attributes.get("id"):
         names = f"{names} {identity}"
-    naming = naming_of(names) if names else UNNAMED
+    naming = NAMINGS[names]
     if not naming.is_site and (
         is_site_role(attributes.get("role"))
         or "hidden" in attributes

@@ -10,7 +10,8 @@ from zstandard import ZstdCompressor, ZstdDecompressor, ZstdError
 
 from evercrawl.core.change.snapshot import MOST_BLOCKS, MOST_CHARS, Metadata, Snapshot
 
-LEVEL = 3
+LEVEL = 1
+"""Level 3 saves 3 % of the bytes and takes 40 % longer."""
 MOST_BYTES = 4 * MOST_CHARS + 16 * MOST_BLOCKS + 1_000_000
 """A stored snapshot that claims more is damaged."""
 
@@ -35,7 +36,7 @@ def _decompressor() -> ZstdDecompressor:
 def pack(snapshot: Snapshot) -> bytes:
     """The snapshot as bytes: most of it compressed text; each different path is stored once."""
     known = list(dict.fromkeys(snapshot.paths))
-    number_of = {path: number for number, path in enumerate(known)}
+    number_of = dict(zip(known, range(len(known)), strict=True))
     about = snapshot.metadata
     texts = (about.title, about.description, about.canonical, about.robots, *snapshot.texts)
     written = _BORDER.join(texts).encode("utf-8", "surrogatepass")
@@ -44,7 +45,7 @@ def pack(snapshot: Snapshot) -> bytes:
         written,
         snapshot.flags,
         array("I", known).tobytes(),
-        array("H", [number_of[path] for path in snapshot.paths]).tobytes(),
+        array("H", list(map(number_of.__getitem__, snapshot.paths))).tobytes(),
     ))  # fmt: skip
     return _compressor().compress(raw)
 

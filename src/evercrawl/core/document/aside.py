@@ -80,12 +80,14 @@ def place_of(attributes: Mapping[str, str | None]) -> int:
 def unlinked_chars(node: LexborNode) -> int:
     """How much text an element holds outside links; 0 where there is hardly anything but links."""
     links = node.css("a")
-    chars = _chars(node)
-    return chars - sum(map(_chars, links)) if len(links) * USUAL_LINK < chars else 0
+    chars = _chars(node.text_lexbor())
+    if len(links) * USUAL_LINK >= chars:
+        return 0
+    return chars - _chars("".join([link.text_lexbor() for link in links]))
 
 
-def _chars(node: LexborNode) -> int:
-    return sum(map(len, node.text_lexbor().split()))
+def _chars(text: str) -> int:
+    return len("".join(text.split()))
 
 
 def _is_believed(node: LexborNode, place: int, size: int) -> bool:

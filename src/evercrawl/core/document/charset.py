@@ -8,11 +8,14 @@ UTF-8.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from evercrawl.core.document.label import encoding_of_label
 
 PRESCAN_BYTES = 1024
+MOST_HEADS = 256
+"""Beginnings of pages that are remembered."""
 DEFAULT_ENCODING = "windows-1252"
 LONGEST_UTF8_TAIL = 3
 """Bytes of one character that a cut body may end with."""
@@ -110,7 +113,9 @@ def prescanned(start: bytes) -> str | None:
         return "utf-16le"
     if start.startswith(b"\0<\0?\0x"):
         return "utf-16be"
-    return _as_declared(_prescanned_meta(start)) or _as_declared(_xml_encoding(start))
+    title = start.find(b"<title")
+    encoding = _prescanned_head(start[:title]) if title > 0 else None
+    return _as_declared(encoding or _prescanned_meta(start)) or _as_declared(_xml_encoding(start))
 
 
 def _as_declared(encoding: str | None) -> str | None:
@@ -118,6 +123,12 @@ def _as_declared(encoding: str | None) -> str | None:
     if encoding in ("utf-16be", "utf-16le"):
         return "utf-8"
     return DEFAULT_ENCODING if encoding == "x-user-defined" else encoding
+
+
+@lru_cache(maxsize=MOST_HEADS)
+def _prescanned_head(head: bytes) -> str | None:
+    # Up to its title a page begins like the others of its site. What is found there comes first anyway.
+    return _prescanned_meta(head)
 
 
 def _prescanned_meta(start: bytes) -> str | None:

@@ -7,6 +7,8 @@ written.
 
 from __future__ import annotations
 
+import re
+
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from evercrawl.core.document.charset import declared_in_meta
@@ -23,8 +25,12 @@ A, AREA, BASE, HEAD, LINK, META, NOSCRIPT, SVG, TITLE = (
     tag_id(name) for name in ("a", "area", "base", "head", "link", "meta", "noscript", "svg", "title")
 )
 EMBEDDING = tag_ids("img script source video audio track embed object input")
-_EVERYTHING = EMBEDDING | tag_ids("frame iframe") | {AREA, BASE, LINK, META, NOSCRIPT, TITLE}
+CODE = tag_ids("script style noscript template")
+"""Their text is not for reading."""
+_WANTED = EMBEDDING | CODE | tag_ids("frame iframe") | {A, AREA, BASE, LINK, META, TITLE}
 _IN_NOSCRIPT = "a,area,iframe,img"
+# The beginnings of these names, and of `image`, which parsers take for `img`.
+_MAY_BE_WANTED = re.compile("<(?:a|if|im)", re.IGNORECASE)
 
 _PAGE_TYPES = ("", "text/html", "application/xhtml+xml")
 # HTML standard 4.6.7: the types that make a hyperlink of a link element, and what older pages say for the
@@ -48,14 +54,15 @@ def tree_of(markup: bytes | str) -> LexborHTMLParser:
 class Elements:
     """The elements that matter here, by what becomes of them; each list is in document order."""
 
-    __slots__ = ("_noscripts", "base", "charset", "embeds", "links", "metas", "relations", "title")
+    __slots__ = ("_noscripts", "base", "charset", "code", "embeds", "links", "metas", "relations", "title")
 
     def __init__(self, tree: LexborHTMLParser) -> None:
-        self.links: list[tuple[int, LexborNode]] = []
-        self.embeds: list[tuple[int, LexborNode]] = []
+        self.links: list[LexborNode] = []
+        self.embeds: list[LexborNode] = []
         self.relations: list[tuple[Attributes, frozenset[str], bool]] = []
         """Attributes of each link element with a reference, its types, and whether it stands in the head."""
         self.metas: list[Attributes] = []
+        self.code: list[LexborNode] = []
         self.charset: str | None = None
         """The encoding that the head declares, also where the pre-scan does not reach (HTML standard
         13.2.3.5).
@@ -63,17 +70,20 @@ class Elements:
         self.base: str | None = None
         self.title: LexborNode | None = None
         self._noscripts = 0
-        links = self.links
-        for node in tree.root.traverse() if tree.root is not None else ():
+        root, links, wanted = tree.root, self.links, _WANTED
+        # Most elements are not wanted; a comprehension passes over them with the least work.
+        for node in [node for node in root.traverse() if node.tag_id in wanted] if root is not None else ():
             tag = node.tag_id
             if tag == A:
-                links.append((tag, node))
-            elif tag in _EVERYTHING:
+                links.append(node)
+            else:
                 self._take(tag, node)
 
     def _take(self, tag: int, node: LexborNode) -> None:
+        if tag in CODE:
+            self.code.append(node)
         if tag in EMBEDDING:
-            self.embeds.append((tag, node))
+            self.embeds.append(node)
         elif tag == META:
             self._take_meta(node)
         elif tag == LINK:
@@ -86,8 +96,8 @@ class Elements:
                 self.title = node
         elif tag == NOSCRIPT:
             self._take_noscript(node)
-        else:
-            self.links.append((tag, node))
+        elif tag not in CODE:
+            self.links.append(node)
 
     def _take_link(self, node: LexborNode) -> None:
         attributes = node.attributes
@@ -96,9 +106,9 @@ class Elements:
         rel = relation_types(attributes)
         self.relations.append((attributes, rel, _is_inside(node, HEAD)))
         if not rel.isdisjoint(_LOADING):
-            self.embeds.append((LINK, node))
+            self.embeds.append(node)
         elif not rel.isdisjoint(_LINKING) and (attributes.get("type") or "").strip().lower() in _PAGE_TYPES:
-            self.links.append((LINK, node))
+            self.links.append(node)
 
     def _take_meta(self, node: LexborNode) -> None:
         if len(self.metas) >= MOST_METAS:
@@ -110,16 +120,15 @@ class Elements:
                 attributes.get("charset"), attributes.get("http-equiv"), attributes.get("content")
             )
         if is_refresh(attributes):
-            self.links.append((META, node))
+            self.links.append(node)
 
     def _take_noscript(self, node: LexborNode) -> None:
         markup = node.text_lexbor()
         self._noscripts += 1
-        if "<" not in markup or self._noscripts > MOST_NOSCRIPTS:
+        if self._noscripts > MOST_NOSCRIPTS or not _MAY_BE_WANTED.search(markup):
             return
         for inner in LexborHTMLParser(markup, is_fragment=True, options=WITHOUT_EVENTS).css(_IN_NOSCRIPT):
-            tag = inner.tag_id
-            (self.embeds if tag in EMBEDDING else self.links).append((tag, inner))
+            (self.embeds if inner.tag_id in EMBEDDING else self.links).append(inner)
 
 
 def _is_inside(node: LexborNode, parent_tag: int) -> bool:

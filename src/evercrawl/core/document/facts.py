@@ -129,7 +129,7 @@ def _calls_itself_article(metas: list[Attributes]) -> bool:
 
 def _scripts(elements: Elements) -> list[str]:
     """The texts of the JSON-LD of the page."""
-    scripts = (node for tag, node in elements.embeds if tag == _SCRIPT)
+    scripts = (node for node in elements.embeds if node.tag_id == _SCRIPT)
     linked_data = [
         node.text_lexbor()
         for node in scripts

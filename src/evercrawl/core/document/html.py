@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborHTMLParser
 
+from evercrawl.core.change.snapshot import snapshot_of
+from evercrawl.core.change.stored import pack
 from evercrawl.core.document.directives import product_token, rules_for
 from evercrawl.core.document.element import Attributes, Elements, is_refresh
 from evercrawl.core.document.facts import facts_of
@@ -35,6 +37,7 @@ def html_document(
     agent: str,
     limits: ParseSettings,
     all_details: bool,
+    wants_snapshot: bool = False,
 ) -> Document:
     """The document of a parsed page; without `all_details` no anchor texts and embeds."""
     base = base_url(url, elements.base)
@@ -59,6 +62,7 @@ def html_document(
         refresh=_refresh(url, headers, elements.metas, joiner),
         robots=directives_of(headers, elements.metas, agent=agent),
         text=main_text(body, most_chars=limits.text_chars, title=title) if body is not None else "",
+        snapshot=pack(snapshot_of(tree, elements)) if wants_snapshot else None,
     )
     joiner.close()
     return document

@@ -27,15 +27,22 @@ def links_of(
     """The links; one that stands on the page several times is nofollow only where it is so each time."""
     places: dict[str, int] = {}
     links: list[Link] = []
-    most, most_chars, url_of = limits.links, limits.anchor_chars, joiner.url
-    for tag, node in elements.links:
+    most, most_chars, link_id = limits.links, limits.anchor_chars, A
+    url_of, known, is_self = joiner.url, joiner.known, joiner.is_self
+    for node in elements.links:
+        tag = node.tag_id
         attributes = node.attributes
-        reference = attributes.get("href") if tag == A else _reference(tag, attributes)
+        reference = attributes.get("href") if tag == link_id else _reference(tag, attributes)
         if reference is None and (reference := attributes.get("xlink:href")) is None:
             continue
-        url = url_of(reference)
+        # Most references are known or lead to this very page; to see that here saves a call for each.
+        url = known.get(reference)
         if url is None:
-            continue
+            if is_self and reference[:1] == "#":
+                continue
+            url = url_of(reference)
+            if url is None:
+                continue
         rel = attributes.get("rel")
         nofollow = rel is not None and "nofollow" in rel.lower().split()
         place = places.get(url)
@@ -43,16 +50,15 @@ def links_of(
             if len(links) >= most:
                 break
             places[url] = len(links)
-            text = _anchor_text(tag, node, attributes, most_chars) if with_text else ""
+            text = node.text_lexbor() if with_text and tag == link_id else ""
+            if text:
+                text = " ".join(text.split()) if len(text) <= most_chars else collapsed(text, most_chars)
+            if with_text and not text:
+                text = _substitute(tag, node, attributes, most_chars)
             links.append(Link(url, text, nofollow))
         elif links[place].nofollow and not nofollow:
             links[place] = links[place]._replace(nofollow=False)
     return tuple(links)
-
-
-def _anchor_text(tag: int, node: LexborNode, attributes: Attributes, most_chars: int) -> str:
-    text = collapsed(node.text_lexbor(), most_chars) if tag == A else ""
-    return text or _substitute(tag, node, attributes, most_chars)
 
 
 def collapsed(text: str, most_chars: int) -> str:
@@ -83,8 +89,8 @@ def _substitute(tag: int, node: LexborNode, attributes: Attributes, most_chars: 
 def embeds_of(elements: Elements, joiner: Joiner) -> tuple[str, ...]:
     """What a browser would load to show the page: images, styles, scripts and other media."""
     found: dict[str, None] = {}
-    for tag, node in elements.embeds:
-        for reference in _loaded(tag, node.attributes):
+    for node in elements.embeds:
+        for reference in _loaded(node.tag_id, node.attributes):
             url = joiner.url(reference)
             if url is not None:
                 found[url] = None

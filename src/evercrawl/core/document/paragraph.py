@@ -12,6 +12,7 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborNode
 
 from evercrawl.core.document.aside import Asides, place_of
+from evercrawl.core.document.element import CODE
 from evercrawl.core.document.naming import ASIDE, BODY, PLAIN
 from evercrawl.core.document.tag import tag_id, tag_ids, text_node_id
 
@@ -75,15 +76,10 @@ _NAMES = {
 _TEXT_ID, _A = text_node_id(), tag_id("a")
 
 
-class _Kinds(dict[int, int]):
-    def __missing__(self, _tag: int) -> int:
-        return _INLINE
-
-
-_KINDS = _Kinds({tag: kind for kind, names in _NAMES.items() for tag in tag_ids(names)} | {_TEXT_ID: _TEXT})
+_KIND_OF = {tag: kind for kind, names in _NAMES.items() for tag in tag_ids(names)} | {_TEXT_ID: _TEXT}
+_KINDS = tuple(_KIND_OF.get(tag, _INLINE) for tag in range(max(_KIND_OF) + 1))
 _OF_ITEMS = frozenset((_ITEM, _CELL))
 _MARK_OF = {tag_id(f"h{level}"): HEADING + level for level in range(1, 7)}
-_CODE = tag_ids("script style noscript template")
 
 
 class Paragraphs(NamedTuple):
@@ -115,7 +111,7 @@ def paragraphs_of(body: LexborNode, *, mistaken: frozenset[int] | None = frozens
     asides = Asides(mistaken)
     pieces: list[str] = []
     linked = inside_main = 0
-    kinds, text_id, link_id = _KINDS, _TEXT_ID, _A
+    kinds, known_kinds, text_id, link_id = _KINDS, len(_KINDS), _TEXT_ID, _A
     stack: list[tuple[LexborNode, int, int]] = []
     node: LexborNode | None = body.first_child
     while True:
@@ -136,7 +132,7 @@ def paragraphs_of(body: LexborNode, *, mistaken: frozenset[int] | None = frozens
             node = node.next
             continue
         tag = node.tag_id
-        kind = kinds[tag]
+        kind = kinds[tag] if tag < known_kinds else _INLINE
         if kind == _TEXT:
             text = node.text_content
             if text and (pieces or not text.isspace()):
@@ -280,5 +276,5 @@ def _shown(node: LexborNode) -> str:
     return "".join(
         piece.text_content or ""
         for piece in node.traverse(include_text=True)
-        if piece.tag_id == _TEXT_ID and (parent := piece.parent) is not None and parent.tag_id not in _CODE
+        if piece.tag_id == _TEXT_ID and (parent := piece.parent) is not None and parent.tag_id not in CODE
     )

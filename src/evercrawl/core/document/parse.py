@@ -47,11 +47,19 @@ def _looks_like(start: bytes) -> str:
 
 
 def parse_document(
-    url: str, headers: Headers, body: bytes, *, agent: str, limits: ParseSettings, all_details: bool = True
+    url: str,
+    headers: Headers,
+    body: bytes,
+    *,
+    agent: str,
+    limits: ParseSettings,
+    all_details: bool = True,
+    wants_snapshot: bool = False,
 ) -> Document:
     """The document in an answer; media types other than HTML and text give one without links and text.
 
-    Without `all_details` anchor texts and embeds are left out, which saves a tenth of the work.
+    Without `all_details` anchor texts and embeds are left out, which saves a tenth of the work. The snapshot
+    for change detection is made of HTML only, where it is wanted.
     """
     kind = media_type(headers, body)
     if kind in HTML_TYPES:
@@ -66,6 +74,7 @@ def parse_document(
             agent=agent,
             limits=limits,
             all_details=all_details,
+            wants_snapshot=wants_snapshot,
         )
     text = ""
     charset = charset_of_text(body, header(headers, "content-type"))

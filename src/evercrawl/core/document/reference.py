@@ -7,12 +7,15 @@ a limit.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from evercrawl.core.document.codec import encoded
 from evercrawl.core.url import PAGE_SCHEMES, join, parse
 
 MOST_REMEMBERED = 200_000
 """References remembered over all folders; then everything is forgotten and learned anew."""
+MOST_FOLDERS = 1024
+"""Folders of pages for which is remembered whether they are in the normal form."""
 
 # A path of unreserved characters, without empty or dot segments, joins by putting it behind the folder (URL
 # standard 4.4).
@@ -124,9 +127,18 @@ def _folder_and_origin(base: str) -> tuple[str, str]:
     bare = base.partition("#")[0].partition("?")[0]
     start = bare.index("//") + 2
     slash = bare.find("/", start)
-    if slash < 0 or parse(bare) != bare:
+    if slash < 0:
         return base, ""
-    return bare[: bare.rindex("/") + 1], bare[:slash]
+    folder, _, name = bare.rpartition("/")
+    folder += "/"
+    # A plain name means nothing to its folder, and the folder is that of many pages.
+    is_normal = _is_normal(folder) if _PLAIN_PATH.match(name) else parse(bare) == bare
+    return (folder, bare[:slash]) if is_normal else (base, "")
+
+
+@lru_cache(maxsize=MOST_FOLDERS)
+def _is_normal(url: str) -> bool:
+    return parse(url) == url
 
 
 def _with_query_encoded(reference: str, encoding: str) -> str:

@@ -74,6 +74,25 @@ def test_paths(one: str, other: str, is_same: bool):
     assert (snapshot_of_html(one).paths == snapshot_of_html(other).paths) is is_same
 
 
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        ("<p>One <script>let x = f()</script>two</p>", [("One two", BODY)]),
+        ("<p>One <script src=a.js></script>two</p>", [("One two", BODY | PARAGRAPH)]),
+        ("<script>let x = f()</script><p>f(x) = 1</p>", [("f(x) = 1", BODY | PARAGRAPH)]),
+    ],
+)
+def test_code_is_no_text_of_a_paragraph(markup: str, expected: list[tuple[str, int]]):
+    snapshot = snapshot_of_html(markup)
+    assert list(zip(snapshot.texts, snapshot.flags, strict=True)) == expected
+
+
+def test_siblings_with_other_names_stand_elsewhere():
+    paths = snapshot_of_html("<ul><li>a<li>b<li class=c>c<li>d</ul><ol><li>e</ol>").paths
+    assert paths[0] == paths[1] == paths[3]
+    assert len(set(paths)) == 3
+
+
 @pytest.mark.parametrize("markup", ["", PAGE, "<p>\ud800 é 日本", "<p>x" * 300])
 def test_packing_keeps_everything(markup: str):
     snapshot = snapshot_of_html(markup)

@@ -36,6 +36,11 @@ def test_the_header_wins_over_the_page_and_an_unknown_header_does_not() -> None:
         (b"<?xml version='1.0' encoding='iso-8859-2'?><html>", "iso-8859-2"),
         (b"<\0?\0x\0m\0l\0", "utf-16le"),
         (b"<? <meta charset=koi8-r>", None),
+        (b"<meta charset=big5><title>x</title><meta charset=koi8-r>", "big5"),
+        (b"<title>x</title><meta charset=koi8-r>", "koi8-r"),
+        (b"<meta name='<title>' charset=big5>", "big5"),
+        (b"<!-- <meta charset=big5><title> --><meta charset=koi8-r>", "koi8-r"),
+        (b"<meta charset=big5<title>", None),
         (b"<", None),
     ],
 )

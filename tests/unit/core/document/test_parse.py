@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from evercrawl.core.change import snapshot_of_html, unpack
 from evercrawl.core.document.parse import media_type, parse_document
 from evercrawl.model.document import Alternate, Document, Link, Refresh
 from evercrawl.model.fetch import Headers
@@ -180,3 +183,31 @@ def test_a_page_without_a_usable_url_keeps_absolute_links() -> None:
         "", HTML, b"<a href=x>r</a><a href=http://o.test>a</a>", agent="", limits=ParseSettings()
     )
     assert urls(document) == ["http://o.test/"]
+
+
+def test_a_snapshot_is_made_where_it_is_wanted() -> None:
+    page = b"<title>T</title><h1>Head</h1><p>Some <a href=x>words</a>"
+    limits = ParseSettings()
+    document = parse_document(URL, HTML, page, agent="", limits=limits, wants_snapshot=True)
+    assert document.snapshot is not None
+    assert unpack(document.snapshot) == snapshot_of_html(page)
+    assert parse(page).snapshot is None
+    plain = (("Content-Type", "text/plain"),)
+    assert parse_document(URL, plain, page, agent="", limits=limits, wants_snapshot=True).snapshot is None
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ("http://site.test/d/p.html", "http://site.test/d/x"),
+        ("http://site.test/d/..", "http://site.test/x"),
+        ("http://site.test/d/%2e%2e", "http://site.test/x"),
+        ("http://site.test/d/e/../p", "http://site.test/d/x"),
+        ("http://SITE.test/d/p", "http://site.test/d/x"),
+        ("http://site.test/d/%7Ep", "http://site.test/d/x"),
+        ("http://site.test", "http://site.test/x"),
+    ],
+)
+def test_references_are_joined_to_the_folder_of_the_page(page: str, expected: str) -> None:
+    document = parse_document(page, HTML, b"<a href=x>y</a>", agent="", limits=ParseSettings())
+    assert urls(document) == [expected]

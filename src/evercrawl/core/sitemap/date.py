@@ -1,0 +1,135 @@
+"""Which moment does a lastmod mean?
+
+Sitemaps have W3C datetimes in six precisions (NOTE-datetime), feeds the dates of RFC 822, and both have what
+people's programs write instead. What could mean two moments (06/05/2024, bare numbers) is refused. A W3C time
+without zone is taken for UTC; an RFC 822 date without zone is refused, as its readers do.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
+
+LONGEST_DATE = 80
+"""Characters; no date that means something is longer."""
+DATES_REMEMBERED = 4096
+
+_W3C = re.compile(
+    r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})"
+    r"(?:(?:[Tt]|\s+)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?)?)?)?"
+    r"\s*([Zz]|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?",
+    re.ASCII,
+)
+_RFC_822 = re.compile(
+    r"(?:[a-z]{3,9}\.?,?\s*)?(\d{1,2})[\s-]([a-z]{3})[a-z]*\.?,?[\s-](\d{4}|\d{2})\s+"
+    r"(\d{1,2}):(\d{2})(?::(\d{2}))?\s*([a-z]{1,5}|(?:gmt|utc)?[+-]\d{2}:?\d{2})(?:\s*\(.*\))?",
+    re.ASCII | re.IGNORECASE,
+)
+# `Date.toString()` of JavaScript and `date` of a shell; both have the month before the day.
+_MONTH_FIRST = re.compile(
+    r"[a-z]{3},?\s+([a-z]{3})\s+(\d{1,2})\s+(?:(\d{4})\s+)?(\d{1,2}):(\d{2}):(\d{2})\s+"
+    r"([a-z]{1,5}|(?:gmt|utc)?[+-]\d{2}:?\d{2})(?:\s+(\d{4}))?(?:\s*\(.*\))?",
+    re.ASCII | re.IGNORECASE,
+)
+_MILLISECONDS = re.compile(r"[+-]?\d{1,15}", re.ASCII)
+_MONTHS = {
+    "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10,
+    "nov": 11, "dec": 12,
+}  # fmt: skip
+# RFC 822 section 5.1, and the names that Europe's feeds have.
+_ZONE_HOURS = {
+    "z": 0, "ut": 0, "utc": 0, "gmt": 0, "wet": 0, "est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7,
+    "mdt": -6, "pst": -8, "pdt": -7, "bst": 1, "cet": 1, "cest": 2, "met": 1, "mest": 2, "eet": 2, "eest": 3,
+    "msk": 3, "jst": 9,
+}  # fmt: skip
+_YEARS_OF_THIS_CENTURY = 70
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def moment_of(text: str | None) -> datetime | None:
+    """The moment in UTC that a date names; None where it is absent, impossible or could mean two."""
+    written = text.strip() if text else ""
+    return _moment(written) if 0 < len(written) <= LONGEST_DATE else None
+
+
+def moment_of_milliseconds(text: str | None) -> datetime | None:
+    """The moment of a LAST_UPDATED: milliseconds since 1970, or any date that `moment_of` reads."""
+    written = text.strip() if text else ""
+    if not _MILLISECONDS.fullmatch(written):
+        return moment_of(written)
+    try:
+        return _EPOCH + timedelta(milliseconds=int(written))
+    except OverflowError:
+        return None
+
+
+@lru_cache(maxsize=DATES_REMEMBERED)
+def _moment(written: str) -> datetime | None:
+    return _exact(written) or _any_form(written)
+
+
+def _exact(written: str) -> datetime | None:
+    """The form that most sitemaps have, three times as fast as the rest; None where it is another."""
+    if written[10:11] != "T" or written[4] != "-":
+        return None
+    try:
+        moment = datetime.fromisoformat(written)
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _any_form(written: str) -> datetime | None:
+    try:
+        if found := _W3C.fullmatch(written):
+            return _w3c(found)
+        if found := _RFC_822.fullmatch(written):
+            day, month, year, hour, minute, second, zone = found.groups()
+        elif found := _MONTH_FIRST.fullmatch(written):
+            month, day, year, hour, minute, second, zone, year_behind = found.groups()
+            year = year or year_behind
+        else:
+            return None
+        return _named_month(year, month, day, (hour, minute, second), zone)
+    except (ValueError, OverflowError, KeyError, TypeError):
+        return None
+
+
+def _w3c(found: re.Match[str]) -> datetime:
+    year, month, day, hour, minute, second, fraction, zone = found.groups()
+    microsecond = int((fraction or "0")[:6].ljust(6, "0"))
+    local = datetime(
+        int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0), _second(second),
+        microsecond, _zone(zone) if zone and hour else UTC,
+    )  # fmt: skip
+    return local.astimezone(UTC)
+
+
+def _named_month(year: str, month: str, day: str, time: tuple[str, str, str | None], zone: str) -> datetime:
+    local = datetime(
+        _full_year(year), _MONTHS[month.lower()], int(day), int(time[0]), int(time[1]), _second(time[2]),
+        tzinfo=_zone(zone),
+    )  # fmt: skip
+    return local.astimezone(UTC)
+
+
+def _second(written: str | None) -> int:
+    # A leap second has no place in a datetime; the one before it is as near as it gets.
+    return 59 if written == "60" else int(written or 0)
+
+
+def _full_year(written: str) -> int:
+    year = int(written)
+    if len(written) > 2:
+        return year
+    return year + (2000 if year < _YEARS_OF_THIS_CENTURY else 1900)
+
+
+def _zone(written: str) -> timezone:
+    name = written.lower()
+    if name in _ZONE_HOURS:
+        return timezone(timedelta(hours=_ZONE_HOURS[name]))
+    digits = name.removeprefix("gmt").removeprefix("utc").replace(":", "")
+    span = timedelta(hours=int(digits[1:3]), minutes=int(digits[3:5] or 0))
+    return timezone(-span if digits[0] == "-" else span)

@@ -1,0 +1,137 @@
+"""Which bytes make a site's sitemap? sitemaps.org's files with an index, and the extended one of paper C.
+
+The same pages in the same order give the same bytes, so that a file which did not change need not be written.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from evercrawl.core.moment import to_us
+from evercrawl.model.sitemap import ListedPage
+
+MOST_URLS = 50_000
+MOST_BYTES = 50 * 1024 * 1024
+"""The protocol's limits of one file, before packing."""
+NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
+
+_DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
+_GZIP = 31
+_LEVEL = 9
+# Characters that no XML document may contain, however they are written (XML 1.0 section 2.2).
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_ESCAPES = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;", "\r": "&#13;"}
+)
+
+
+class SitemapFile(NamedTuple):
+    """A file as it is to be served; `lastmod` is the newest date in it."""
+
+    name: str
+    data: bytes
+    lastmod: datetime | None = None
+
+
+def escaped(text: str) -> str:
+    """The text as XML content; characters that XML cannot hold are left out."""
+    return _FORBIDDEN.sub("", text).translate(_ESCAPES)
+
+
+def gzipped(data: bytes) -> bytes:
+    """The data packed, without name and time: the same data give the same bytes."""
+    return zlib.compress(data, _LEVEL, _GZIP)
+
+
+def sitemap_files(
+    pages: Iterable[ListedPage],
+    folder_url: str,
+    *,
+    stem: str = "sitemap",
+    most_urls: int = MOST_URLS,
+    most_bytes: int = MOST_BYTES,
+) -> Iterator[SitemapFile]:
+    """The files of a standard sitemap; `<stem>.xml`, which is what others ask for, comes last.
+
+    It has the pages themselves where they fit in one file, and else is the index of the packed files.
+    """
+    parts: list[SitemapFile] = []
+    held: _Part | None = None
+    for part in _parts(pages, most_urls=most_urls, most_bytes=most_bytes):
+        if held is not None:
+            packed = SitemapFile(f"{stem}-{len(parts) + 1}.xml.gz", gzipped(held.data), held.lastmod)
+            yield packed
+            parts.append(packed._replace(data=b""))
+        held = part
+    last = held or _Part(_document("urlset", ""), None)
+    if not parts:
+        yield SitemapFile(f"{stem}.xml", last.data, last.lastmod)
+        return
+    packed = SitemapFile(f"{stem}-{len(parts) + 1}.xml.gz", gzipped(last.data), last.lastmod)
+    yield packed
+    yield _index(f"{stem}.xml", [*parts, packed], folder_url)
+
+
+class _Part(NamedTuple):
+    data: bytes
+    lastmod: datetime | None
+
+
+def _parts(pages: Iterable[ListedPage], *, most_urls: int, most_bytes: int) -> Iterator[_Part]:
+    """The pages in documents of at most so many URLs and bytes; a page alone is never refused."""
+    room = most_bytes - len(_document("urlset", ""))
+    lines: list[str] = []
+    used, newest = 0, None
+    for page in pages:
+        line = _element("url", page.url, page.lastmod)
+        size = len(line.encode())
+        if lines and (len(lines) >= most_urls or used + size > room):
+            yield _Part(_document("urlset", "".join(lines)), newest)
+            lines, used, newest = [], 0, None
+        lines.append(line)
+        used += size
+        newest = _later(newest, page.lastmod)
+    if lines:
+        yield _Part(_document("urlset", "".join(lines)), newest)
+
+
+def _later(moment: datetime | None, other: datetime | None) -> datetime | None:
+    return max(filter(None, (moment, other)), default=None)
+
+
+def _index(name: str, parts: list[SitemapFile], folder_url: str) -> SitemapFile:
+    lines = (_element("sitemap", folder_url + part.name, part.lastmod) for part in parts)
+    newest = max((part.lastmod for part in parts if part.lastmod is not None), default=None)
+    return SitemapFile(name, _document("sitemapindex", "".join(lines)), newest)
+
+
+def _document(root: str, content: str) -> bytes:
+    return f'{_DECLARATION}<{root} xmlns="{NAMESPACE}">\n{content}</{root}>\n'.encode()
+
+
+def _element(name: str, url: str, lastmod: datetime | None) -> str:
+    date = "" if lastmod is None else f"<lastmod>{w3c_datetime(lastmod)}</lastmod>"
+    return f"<{name}><loc>{escaped(url)}</loc>{date}</{name}>\n"
+
+
+def w3c_datetime(moment: datetime) -> str:
+    """The moment in UTC, as exact as it is (NOTE-datetime)."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def extended_sitemap(pages: Iterable[ListedPage]) -> bytes:
+    """Paper C's sitemap (section 4.1): anchor text, URL and time of the last change in milliseconds."""
+    rows = "".join(_extended_row(page) for page in pages)
+    return f"{_DECLARATION}<EXTENDED_SITEMAP>\n{rows}</EXTENDED_SITEMAP>\n".encode()
+
+
+def _extended_row(page: ListedPage) -> str:
+    updated = "" if page.lastmod is None else str(to_us(page.lastmod) // 1000)
+    return (
+        f"<PAGE><ANCHOR_TEXT>{escaped(page.anchor_text)}</ANCHOR_TEXT><URL>{escaped(page.url)}</URL>"
+        f"<LAST_UPDATED>{updated}</LAST_UPDATED></PAGE>\n"
+    )

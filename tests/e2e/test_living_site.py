@@ -1,0 +1,55 @@
+"""A living site behind a real server, crawled day after day: versions are those of its authors' edits."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import evercrawl
+from evercrawl.demo_web import HOSTS, DemoWeb, Reply, serving
+from evercrawl.sim.draw import share
+from evercrawl.sim.living import Answer, LivingSite
+from evercrawl.sim.living_content import SECONDS_A_DAY
+from tests.e2e.test_cli import Place
+
+DAYS = 60
+PAGES = 14
+SEED = 77
+MOST_FALSE_ALARMS, MOST_MISSED = 0.01, 0.02
+
+
+def _answers(site: LivingSite, day: int) -> list[Answer]:
+    moments = [(day + 0.9 * share("moment", url, day)) * SECONDS_A_DAY for url in site.urls]
+    return [site.answer(url, at_s) for url, at_s in zip(site.urls, moments, strict=True)]
+
+
+def _show(web: DemoWeb, answers: list[Answer]) -> None:
+    for page, answer in enumerate(answers):
+        web.replies[HOSTS[0], f"/p/{page}"] = Reply(200, answer.html.decode())
+
+
+def test_a_version_is_an_edit_of_the_authors(tmp_path: Path) -> None:
+    site, web = LivingSite(SEED, pages=PAGES), DemoWeb()
+    pages = "".join(f'<li><a href="/p/{page}">{page}</a>' for page in range(PAGES))
+    web.replies[HOSTS[0], "/all"] = Reply(200, f"<title>All</title><main><ul>{pages}</ul></main>")
+    edits, began = 0, datetime.now(UTC)
+    with serving(web) as port:
+        place = Place(tmp_path, web, port)
+        answers = _answers(site, 0)
+        _show(web, answers)
+        place.crawl(f"{place.site}/all", "--include", "/p/", "--include", "/all")
+        with evercrawl.open(tmp_path / "site.evercrawl", settings=place.settings()) as collection:
+            for day in range(1, DAYS):
+                before, answers = answers, _answers(site, day)
+                _show(web, answers)
+                collection.crawl_blocking(refresh=True)
+                edits += sum(before[page].content != answers[page].content for page in range(PAGES))
+            urls = [f"{place.site}/p/{page}" for page in range(PAGES)]
+            versions = sum(len(collection.history(url).versions) - 1 for url in urls)
+            groups = collection.changes(began)
+    quiet = PAGES * (DAYS - 1) - edits
+    assert edits > 20
+    assert versions <= edits + MOST_FALSE_ALARMS * quiet
+    assert versions >= edits - MOST_MISSED * edits
+    everywhere = [group for group in groups if len(group.pages) > PAGES / 2]
+    assert len(everywhere) == len(site.template_edits)

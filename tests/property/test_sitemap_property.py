@@ -1,0 +1,99 @@
+"""Whatever bytes come, reading ends with values; what we write, we read."""
+
+from __future__ import annotations
+
+import gzip
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evercrawl.core import url as urls
+from evercrawl.core.sitemap import extended_sitemap, news, read_sitemap, sitemap_files
+from evercrawl.core.sitemap.date import moment_of
+from evercrawl.model.sitemap import ListedPage, SitemapEntry, SitemapLimits, SitemapType
+
+HERE = "http://site.test/sitemap.xml"
+LIMITS = SitemapLimits(most_bytes=5000, most_entries=20, most_elements=200, most_depth=9, most_fields=30)
+
+PIECES = st.sampled_from([
+    "<urlset>", "</urlset>", "<url>", "</url>", "<loc>", "</loc>", "http://site.test/a", "/b", "&amp;", "&",
+    "&x;", "<lastmod>", "</lastmod>", "2024-05-06", "<rss>", "<item>", "</item>", "<link>", "</link>",
+    "<feed>", "<entry>", "</entry>", "<link href='/c'/>", "<![CDATA[", "]]>", "<!--", "-->", "<?", "?>",
+    "]>", "<", ">", "<!DOCTYPE a [", '<!ENTITY x "y">', "\n", "\ufeff", "URL,LAST_UPDATED\n", "<P><URL>",
+    "</URL></P>", "<LAST_UPDATED>9</LAST_UPDATED>", "<sitemapindex>", "<sitemap>", "</sitemap>",
+    "<rdf:RDF>", "<a:b c='d'>", "<image:loc>", "\0", "é",
+])  # fmt: skip
+SOUPS = st.lists(PIECES, max_size=40).map("".join)
+BODIES = st.one_of(
+    st.binary(max_size=300), SOUPS.map(str.encode), SOUPS.map(lambda text: gzip.compress(text.encode()))
+)
+PATHS = st.text(st.characters(codec="utf-8"), max_size=30)
+PAGES = st.builds(
+    ListedPage,
+    PATHS.map(lambda path: urls.canonical("http://site.test/" + path)).filter(lambda url: url is not None),
+    st.none()
+    | st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC)).map(
+        lambda moment: moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+    ),
+    st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cn"]), max_size=30).map(
+        lambda text: " ".join(text.split())
+    ),
+)
+
+
+@given(BODIES, st.sampled_from([None, "text/xml", "text/plain; charset=utf-16", "text/html; charset=gbk"]))
+def test_reading_never_fails_and_keeps_its_limits(body: bytes, content_type: str | None):
+    found = read_sitemap(body, HERE, content_type=content_type, limits=LIMITS)
+    assert len(found.entries) <= LIMITS.most_entries
+    assert (found.type is not SitemapType.UNKNOWN) or (found.error is not None and not found.entries)
+    for entry in found.entries:
+        href = urls.parse(entry.url)
+        assert href is not None
+        assert href.startswith(urls.PAGE_SCHEMES)
+
+
+@given(st.lists(PAGES, max_size=12), st.integers(1, 5))
+def test_what_is_written_is_read(pages: list[ListedPage], most_urls: int):
+    files = list(sitemap_files(pages, "http://site.test/", most_urls=most_urls))
+    parts = files[:-1] or files
+    found = [read_sitemap(part.data, HERE) for part in parts]
+    assert [sitemap.error for sitemap in found] == [None] * len(found)
+    assert [entry for sitemap in found for entry in sitemap.entries] == [
+        SitemapEntry(page.url, page.lastmod) for page in pages
+    ]
+
+
+@given(st.lists(PAGES, min_size=1, max_size=12))
+def test_the_extended_sitemap_that_is_written_is_read(pages: list[ListedPage]):
+    found = read_sitemap(extended_sitemap(pages), HERE)
+    assert (found.type, found.error) == (SitemapType.EXTENDED, None)
+    assert found.entries == tuple(
+        SitemapEntry(page.url, page.lastmod, text=page.anchor_text) for page in pages
+    )
+
+
+@given(st.lists(PAGES, min_size=2, max_size=12), st.integers(0, 100))
+def test_a_cut_file_gives_the_first_entries(pages: list[ListedPage], percent: int):
+    (whole,) = sitemap_files(pages, "http://site.test/")
+    cut = read_sitemap(whole.data[: len(whole.data) * percent // 100], HERE)
+    urls_read = [entry.url for entry in cut.entries]
+    assert urls_read == [page.url for page in pages][: len(urls_read)]
+
+
+@given(st.text(max_size=40) | st.text("0123456789-T:+.Z ,JanGMT", max_size=40))
+def test_a_date_is_a_moment_in_utc_or_nothing(text: str):
+    moment = moment_of(text)
+    assert moment is None or moment.tzinfo is UTC
+
+
+@given(st.lists(PAGES, max_size=12), st.data())
+def test_every_page_is_news_at_most_once(pages: list[ListedPage], data: st.DataObject):
+    entries = [SitemapEntry(page.url, page.lastmod) for page in pages]
+    known = {page.url: page.lastmod for page in data.draw(st.lists(st.sampled_from(pages)))} if pages else {}
+    now = datetime(2100, 1, 1, tzinfo=UTC)
+    found = news(entries, known, now=now)
+    named = [notice.url for notice in found.notices] + [entry.url for entry in found.new]
+    assert len(named) == len(set(named))
+    assert {entry.url for entry in found.new} == {page.url for page in pages} - known.keys()
+    assert all(notice.announced_at <= now for notice in found.notices)

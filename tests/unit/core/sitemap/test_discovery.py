@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from evercrawl.core.sitemap import (
+    Notice,
+    SitemapWalk,
+    Source,
+    SourceKind,
+    extended_url,
+    found_kind,
+    is_settled,
+    news,
+    sources_of,
+)
+from evercrawl.core.sitemap.discovery import MOST_FEEDS, MOST_INDEX_DEPTH
+from evercrawl.core.sitemap.read import read_sitemap
+from evercrawl.core.sitemap.write import extended_sitemap
+from evercrawl.model.sitemap import ListedPage, Sitemap, SitemapEntry, SitemapType
+
+SITE = "http://site.test"
+NOW = datetime(2024, 5, 6, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+
+def index(*children: str | SitemapEntry) -> Sitemap:
+    entries = (child if isinstance(child, SitemapEntry) else SitemapEntry(child) for child in children)
+    return Sitemap(SitemapType.INDEX, tuple(entries))
+
+
+# Sources
+
+
+def test_the_extended_sitemap_comes_first_and_guesses_only_without_names():
+    assert sources_of(SITE) == (
+        Source("http://site.test/sitemap.xml?XTND", SourceKind.EXTENDED),
+        Source("http://site.test/sitemap.xml", SourceKind.GUESSED),
+        Source("http://site.test/sitemap_index.xml", SourceKind.GUESSED),
+        Source("http://site.test/sitemap.xml.gz", SourceKind.GUESSED),
+    )
+    named = sources_of(SITE, named=["http://cdn.test/s.xml"], feeds=["http://site.test/feed"])
+    assert named[1:] == (
+        Source("http://cdn.test/s.xml", SourceKind.NAMED),
+        Source("http://site.test/feed", SourceKind.FEED),
+    )
+
+
+def test_a_source_is_named_once_and_feeds_are_few():
+    feeds = [f"http://site.test/feed/{number}" for number in range(99)]
+    found = sources_of(SITE, named=["http://site.test/feed/0"], feeds=feeds)
+    assert len(found) == 1 + 1 + MOST_FEEDS - 1
+    assert found[1] == Source("http://site.test/feed/0", SourceKind.NAMED)
+
+
+def test_the_parameter_is_added():
+    assert extended_url("http://site.test/s?a=1") == "http://site.test/s?a=1&XTND"
+
+
+@pytest.mark.parametrize(
+    ("kind", "found", "expected"),
+    [
+        (SourceKind.EXTENDED, {SourceKind.NAMED}, False),
+        (SourceKind.NAMED, {SourceKind.EXTENDED}, True),
+        (SourceKind.NAMED, {SourceKind.NAMED}, False),
+        (SourceKind.GUESSED, {SourceKind.GUESSED}, True),
+        (SourceKind.FEED, {SourceKind.EXTENDED, SourceKind.NAMED}, False),
+    ],
+)
+def test_what_makes_others_superfluous(kind: SourceKind, found: set[SourceKind], expected: bool):
+    assert is_settled(kind, found) is expected
+
+
+def test_a_server_that_does_not_know_the_parameter():
+    asked = sources_of(SITE)[0]
+    assert found_kind(asked, Sitemap(SitemapType.EXTENDED)) is SourceKind.EXTENDED
+    assert found_kind(asked, Sitemap(SitemapType.URLSET)) is SourceKind.GUESSED
+    assert found_kind(asked, Sitemap(SitemapType.UNKNOWN)) is None
+
+
+# Indexes
+
+
+def test_an_index_is_walked_and_loops_end():
+    walk = SitemapWalk(["http://site.test/i.xml"])
+    assert walk.next() == "http://site.test/i.xml"
+    walk.take(
+        "http://site.test/i.xml", index("http://site.test/i.xml", "http://site.test/1", "http://site.test/1")
+    )
+    assert (walk.next(), walk.next()) == ("http://site.test/1", None)
+
+
+def test_an_endless_chain_of_indexes_ends():
+    walk, read = SitemapWalk(["http://site.test/0"]), 0
+    while (url := walk.next()) is not None:
+        read += 1
+        walk.take(url, index(f"http://site.test/{read}"))
+    assert read == MOST_INDEX_DEPTH + 1
+
+
+def test_an_endless_index_ends():
+    walk = SitemapWalk(["http://site.test/0"], most_files=50)
+    walk.next()
+    walk.take("http://site.test/0", index(*(f"http://site.test/{number}" for number in range(1, 1000))))
+    assert len(list(iter(walk.next, None))) == 49
+
+
+def test_children_elsewhere_are_not_followed():
+    walk = SitemapWalk(["http://www.site.co.uk/i"])
+    walk.next()
+    walk.take("http://www.site.co.uk/i", index("http://cdn.site.co.uk/1", "http://other.co.uk/2", "mailto:x"))
+    assert (walk.next(), walk.next()) == ("http://cdn.site.co.uk/1", None)
+
+
+def test_children_that_did_not_change_are_left_alone():
+    children = {
+        "http://site.test/older": NOW - HOUR,
+        "http://site.test/newer": NOW + HOUR,
+        "http://site.test/undated": None,
+        "http://site.test/today": NOW.replace(hour=0),
+        "http://site.test/yesterday": NOW.replace(hour=0) - timedelta(days=1),
+    }
+    walk = SitemapWalk(["http://site.test/i"], last_read=dict.fromkeys(children, NOW))
+    walk.next()
+    new = SitemapEntry("http://site.test/new", NOW - HOUR)
+    walk.take("http://site.test/i", index(*(SitemapEntry(url, date) for url, date in children.items()), new))
+    assert list(iter(walk.next, None)) == [
+        "http://site.test/newer",
+        "http://site.test/undated",
+        "http://site.test/today",
+        "http://site.test/new",
+    ]
+    assert walk.unchanged == ["http://site.test/older", "http://site.test/yesterday"]
+
+
+# News
+
+
+def test_news():
+    entries = [
+        SitemapEntry("http://site.test/older", NOW - HOUR),
+        SitemapEntry("http://site.test/same", NOW),
+        SitemapEntry("http://site.test/newer", NOW - HOUR),
+        SitemapEntry("http://site.test/newer#x", NOW - HOUR / 2),
+        SitemapEntry("http://SITE.test/ahead", NOW + HOUR),
+        SitemapEntry("http://site.test/undated"),
+        SitemapEntry("http://site.test/never", NOW),
+        SitemapEntry("http://site.test/new", NOW - HOUR),
+        SitemapEntry("http://site.test/new", NOW),
+        SitemapEntry("http://site.test/new"),
+        SitemapEntry("http://0/" + "a." * 200),
+        SitemapEntry("mailto:x"),
+    ]
+    known = {
+        "http://site.test/older": NOW,
+        "http://site.test/same": NOW,
+        "http://site.test/newer": NOW - 2 * HOUR,
+        "http://site.test/ahead": NOW - HOUR,
+        "http://site.test/undated": NOW,
+        "http://site.test/never": None,
+        "http://0.0.0.0/" + "a." * 200: None,
+    }
+    found = news(entries, known, now=NOW)
+    assert found.notices == (
+        Notice("http://site.test/newer", NOW - HOUR / 2),
+        Notice("http://site.test/ahead", NOW),
+    )
+    assert found.new == (SitemapEntry("http://site.test/new", NOW),)
+
+
+PAPER_SITEMAP = {
+    "index": 1272964276000, "about": 1272964523000, "courses": 1272964705000, "courses/btech": 1272964720000,
+    "courses/pharmacy": 1272964736000, "facilities": 1276682653000, "photo_gallery": 1276683322000,
+    "faculty": 1273576124000, "faculty/teaching": 1308473192000, "faculty/nonteaching": 1273576523000,
+    "results": 1308473495000, "placement": 1308473616000, "alumni": 1309334004000, "contact": 1272964754000,
+}  # fmt: skip
+"""Paper C, table 2."""
+FIRST_VISIT = datetime.fromtimestamp(1308111730, UTC)
+
+
+def test_the_example_of_paper_c():
+    def page(name: str) -> str:
+        return f"http://www.xyz.com/{name}.html"
+
+    listed = [
+        ListedPage(page(name), datetime.fromtimestamp(updated / 1000, UTC), name)
+        for name, updated in PAPER_SITEMAP.items()
+    ]
+    found = read_sitemap(extended_sitemap(listed), "http://www.xyz.com/sitemap.xml?XTND")
+    assert (found.type, len(found.entries)) == (SitemapType.EXTENDED, 14)
+    visited = {page(name): FIRST_VISIT for name in PAPER_SITEMAP if name != "alumni"}
+    told = news(found.entries, visited, now=datetime.fromtimestamp(1309453215, UTC))
+    assert [notice.url for notice in told.notices] == [
+        page("faculty/teaching"),
+        page("results"),
+        page("placement"),
+    ]
+    assert [entry.url for entry in told.new] == [page("alumni")]
