@@ -29,7 +29,13 @@ _HOMES = {
 }
 
 
+_PARTS = frozenset({"lab"})
+"""Modules that are public as they are."""
+
+
 def __getattr__(name: str) -> Any:
+    if name in _PARTS:
+        return import_module(f"evercrawl.{name}")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'evercrawl' has no attribute {name!r}")

@@ -27,8 +27,10 @@ from evercrawl.version import __version__
 SOFTWARE = f"evercrawl/{__version__}"
 
 
-def build_crawl(collection: Path, settings: Settings, *, stop: StopSignal | None = None) -> Crawl:
-    """A crawl of a collection on disk, over the real network."""
+def build_crawl(
+    collection: Path, settings: Settings, *, stop: StopSignal | None = None, forever: bool = False
+) -> Crawl:
+    """A crawl of a collection on disk, over the real network; `forever`: it waits for what comes due."""
     clock = SystemClock()
     agent = user_agent(settings.identity, __version__)
     schemes = load_schemes(settings, clock, agent)
@@ -41,6 +43,7 @@ def build_crawl(collection: Path, settings: Settings, *, stop: StopSignal | None
         store=store,
         open_archive=_warc_files(collection, settings, clock),
         stop=stop,
+        forever=forever,
     )
 
 
@@ -54,6 +57,7 @@ def assemble(
     schemes: Mapping[str, Fetcher] | None = None,
     stop: StopSignal | None = None,
     seed: int = 0,
+    forever: bool = False,
 ) -> Crawl:
     """A crawl from given ports: the same for the real world and for a simulated one."""
     around = Surroundings(
@@ -78,6 +82,7 @@ def assemble(
         pace=pace_for(settings),
         seed=seed,
         stop=stop,
+        forever=forever,
     )
 
 

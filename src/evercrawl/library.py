@@ -12,12 +12,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 
 from evercrawl.adapters.lock import CollectionLock
 from evercrawl.adapters.schemes import installed_schemes
+from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.build import build_crawl
 from evercrawl.config import (
     collection_file,
@@ -26,6 +27,7 @@ from evercrawl.config import (
     read_settings,
     write_setting,
 )
+from evercrawl.core.rate import parse_rate
 from evercrawl.core.scope import Scope
 from evercrawl.engine.stop import StopSignal
 from evercrawl.errors import ConfigError
@@ -37,8 +39,10 @@ from evercrawl.exchange.source import import_form_named
 from evercrawl.exchange.space import SpacePart, space_of, vacuum
 from evercrawl.exchange.take_in import OnImport, import_archives
 from evercrawl.exchange.verify import OnVerify, VerifyReport, verify
+from evercrawl.forecast import freshness_of, plan_of
 from evercrawl.look import explain, skipped_urls, status_of
 from evercrawl.model.difference import Difference
+from evercrawl.model.forecast import Freshness, Plan
 from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PruneReport
 from evercrawl.model.report import Explanation, PageView, Progress, SkippedUrl, Status, Summary
 from evercrawl.model.settings import Settings
@@ -78,13 +82,17 @@ class Collection:
         *,
         urls: Sequence[str] = (),
         refresh: bool = False,
+        forever: bool = False,
         stop: StopSignal | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Summary:
-        """Start, resume or update: visit what is due, from the seeds and `urls` on, and say what was done."""
+        """Start, resume or update: visit what is due, from the seeds and `urls` on, and say what was done.
+
+        With `forever` it waits for what comes due, until `stop` says otherwise.
+        """
         with CollectionLock(self.path):
             self._add_seeds(urls)
-            crawl = build_crawl(self.path, self.settings, stop=stop)
+            crawl = build_crawl(self.path, self.settings, stop=stop, forever=forever)
             async with crawl:
                 await crawl.begin(refresh=refresh)
                 async with reporting(crawl, on_progress, every_s=PROGRESS_EVERY_S):
@@ -107,7 +115,21 @@ class Collection:
 
     def status(self) -> Status:
         """Counts by outcome and reason, sites, load, what is due."""
-        return status_of(self.path)
+        return status_of(self.path, self.settings)
+
+    def freshness(self) -> Freshness:
+        """The estimated share of pages whose copy is current, with its uncertainty."""
+        return freshness_of(StateReader(self.path), self.settings.revisit, now=datetime.now(UTC))
+
+    def plan(self, budget: float | str | None = None) -> Plan:
+        """What would be fetched with a budget (requests a day, or text such as "50/hour"; None: that of the
+        settings), and the freshness to expect; nothing is sent.
+        """
+        try:
+            per_day = parse_rate(budget) if isinstance(budget, str) else budget
+        except ValueError as error:
+            raise ConfigError(f"the budget {budget!r} {error}") from None
+        return plan_of(StateReader(self.path), self.settings.revisit, budget=per_day, now=datetime.now(UTC))
 
     def why(self, url: str) -> Explanation:
         """What was decided about a URL, by which rule, and when it is due."""

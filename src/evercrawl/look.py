@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from evercrawl.core.moment import from_us, to_us
 from evercrawl.core.offer import refusal_key
 from evercrawl.core.scope import Scope
 from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
+from evercrawl.forecast import freshness_of, habits_of, saved_in, steering_of
 from evercrawl.model import view
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.model.report import ClosedSite, Explanation, PastVisit, SkippedUrl, Status
@@ -28,8 +30,8 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def status_of(collection: Path) -> Status:
-    """The counts of a collection."""
+def status_of(collection: Path, settings: Settings) -> Status:
+    """The counts of a collection, and how fresh it is."""
     reader = StateReader(collection)
     now = _now()
     totals = reader.totals(to_us(now))
@@ -52,6 +54,9 @@ def status_of(collection: Path) -> Status:
         archive_files=len(archive),
         archive_bytes=sum(path.stat().st_size for path in archive),
         state_bytes=sum(path.stat().st_size for path in (collection / "state").glob("*.sqlite*")),
+        freshness=freshness_of(reader, settings.revisit, now=now),
+        saved=saved_in(reader, now_us=to_us(now)),
+        steering=steering_of(reader, settings.revisit, pages=totals.pages),
     )
 
 
@@ -107,7 +112,8 @@ def explain(collection: Path, settings: Settings, url: str) -> Explanation:
             page = state.page(key_of(name))
             if page is not None:
                 site = state.site_named(page.site)
-                return _explain_page(page, site, state.visits(page.id, MOST_DECISIONS))
+                found = _explain_page(page, site, state.visits(page.id, MOST_DECISIONS))
+                return replace(found, habits=habits_of(reader, state, page, settings.revisit, now=_now()))
     return _explain_refusal(reader, name) or _unknown(name, settings, name)
 
 

@@ -85,7 +85,7 @@ def summary_of(crawl: Crawl, collection: Path, ended: Ended) -> Summary:
         fetched=fetched,
         new=tally.new,
         changed=tally.changed,
-        unchanged=tally.with_reason(Reason.SAME_CONTENT),
+        unchanged=tally.with_reason(Reason.SAME_CONTENT, Reason.ONLY_NOISE),
         not_modified=tally.with_reason(Reason.NOT_MODIFIED),
         not_needed=max(0, crawl.pages_before - crawl.pending_before - tally.revisits),
         skipped=tally.refused.total(),

@@ -511,7 +511,8 @@ def test_a_full_disk_stops_the_crawl_cleanly_and_it_goes_on_when_there_is_room(t
     links = "".join(f"<a href='{path}'>x</a>" for path in pages)
     with web() as sites:
         site = sites.add("large", bytes_for(lambda asked: html(pages.get(asked.path, links))))
-        evidence = on_a_small_disk(tmp_path, site.url(), QUICK | {"dns.servers": sites.name_server})
+        settings = QUICK | {"dns.servers": sites.name_server, "signals.enabled": "false"}
+        evidence = on_a_small_disk(tmp_path, site.url(), settings)
     assert evidence["first"]["code"] == 5
     assert "full" in evidence["first"]["err"] or "No space left" in evidence["first"]["err"]
     assert "Traceback" not in evidence["first"]["err"]

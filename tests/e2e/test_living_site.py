@@ -13,8 +13,8 @@ from evercrawl.sim.living_content import SECONDS_A_DAY
 from tests.e2e.test_cli import Place
 
 DAYS = 60
-PAGES = 14
-SEED = 77
+PAGES = 24
+SEED = 78
 MOST_FALSE_ALARMS, MOST_MISSED = 0.01, 0.02
 
 

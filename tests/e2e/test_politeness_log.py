@@ -55,6 +55,11 @@ class Logs(NamedTuple):
     least_gap: dict[str, float]
 
 
+NOT_THERE = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+BESIDE_PAGES = ("/robots.txt", "/sitemap.xml")
+"""What is asked for that no page links to."""
+
+
 def page(number: int, pages: int) -> str:
     targets = [target for target in (2 * number + 1, 2 * number + 2, number) if target < pages]
     links = [f"<a href='/{target}.html'>x</a>" for target in targets]
@@ -67,7 +72,12 @@ def site_of(pages: int, *, slow_s: float = 0.0, closing: bool = False) -> Respon
 
     async def respond(asked: Asked, writer: asyncio.StreamWriter) -> bool:
         await asyncio.sleep(slow_s)
-        number = int(asked.path.strip("/").partition(".")[0] or 0)
+        name = asked.path.strip("/").partition(".")[0] or "0"
+        if not name.isdigit():
+            writer.write(NOT_THERE)
+            await writer.drain()
+            return True
+        number = int(name)
         headers = {"Connection": "close"} if closing else {"ETag": f'"{number}"'}
         writer.write(html(page(number, pages), headers=headers))
         await writer.drain()
@@ -195,7 +205,7 @@ def test_every_page_was_asked_for_once_by_each_process_at_most(logs: Logs) -> No
     assert logs.first.code == 0, logs.first.err
     assert logs.second.code in (0, 7), logs.second.err
     for name, requests in logs.sites.items():
-        paths = [request.path for request in requests if request.path != "/robots.txt"]
+        paths = [request.path for request in requests if not request.path.startswith(BESIDE_PAGES)]
         pages = 4 if name in ("slow", "delayed", "nginx-delayed") else 12
         assert {"/", *(f"/{number}.html" for number in range(pages))} == set(paths), name
         assert max(paths.count(path) for path in paths) <= 2, name

@@ -17,7 +17,10 @@ from evercrawl.version import __version__
 
 COMMANDS = {
     "crawl": "Start, resume or update a crawl.",
+    "watch": "Keep a collection fresh, for ever.",
     "status": "What the collection holds, and what is due.",
+    "plan": "What a budget would buy: pages to fetch and freshness to expect, sending nothing.",
+    "simulate": "Replay history against revisit policies: freshness against requests.",
     "why": "Why a URL was or was not asked for.",
     "skipped": "URLs that were not asked for, each with its reason.",
     "history": "The versions of a page, and when each came to be.",

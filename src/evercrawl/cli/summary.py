@@ -23,7 +23,7 @@ SUMMARY_FIELDS = (
 _MOST_REASONS = 4
 _LONGEST_NOTE = 160
 _ENDINGS = {
-    "limit": "stopped at a limit of the run",
+    "limit": "stopped at a limit of the run or the budget",
     "interrupted": "interrupted; the state is saved",
     "closed": "the sites that are left are closed for now",
 }

@@ -11,7 +11,10 @@ from types import NoneType
 from typing import Any, get_args, get_type_hints
 
 from evercrawl.core.change.plain import DETECTORS
+from evercrawl.core.freshness.schedule import POLICIES
 from evercrawl.core.identity import user_agent
+from evercrawl.core.quiet_hours import MEANING as HOURS
+from evercrawl.core.quiet_hours import parse_hours
 from evercrawl.core.robots import is_product_token
 from evercrawl.errors import ConfigError
 from evercrawl.model.settings import IdentitySettings, Settings
@@ -107,6 +110,14 @@ def _regex(value: str) -> str | None:
     return None
 
 
+def _hours(value: str) -> str | None:
+    try:
+        parse_hours(value)
+    except ValueError:
+        return HOURS
+    return None
+
+
 def _product(value: str) -> str | None:
     return (
         None
@@ -150,8 +161,13 @@ CHECKS: dict[str, Check] = {
     "store.shards": _between(1, MOST_SHARDS),
     "store.durability": _one_of("process", "power"),
     "archive.level": _between(0, 3),
-    "revisit.shrink": _between(0.01, 1),
-    "revisit.grow": _at_least(1),
+    "revisit.policy": _one_of(*POLICIES),
+    "revisit.budget": _positive,
+    "revisit.site_budget": _positive,
+    "revisit.worth": _positive,
+    "revisit.drift": _between(0, 0.5),
+    "revisit.audit": _between(0, 1),
+    "revisit.quiet": _each(_hours),
 }
 """What a value must be, beyond its type. A number that is not named here must be more than 0."""
 

@@ -117,6 +117,8 @@ class Frontier:
         self._heap: list[tuple[int, int]] = []
         self._front: list[deque[Site]] = [deque() for _ in range(bands)]
         self._waiting: set[int] = set()
+        self._left: dict[int, Site] = {}
+        """Sites that wait for a lane and had one meanwhile, as they were left."""
         self._asleep: list[tuple[int, int, Site]] = []
         self._sites_read_to = [0] * bands
         self._more_sites = [True] * bands
@@ -214,6 +216,7 @@ class Frontier:
         """
         lane = self.lanes.get(site.id)
         if lane is None:
+            site = self._left.pop(site.id, site)
             lane = Lane(site, self._gate_of(site), self._bands)
             self.lanes[site.id] = lane
             self._hungry.add(site.id)
@@ -361,6 +364,9 @@ class Frontier:
     def _drop(self, lane: Lane) -> None:
         del self.lanes[lane.site.id]
         self._hungry.discard(lane.site.id)
+        if lane.site.id in self._waiting:
+            # An errand had opened the lane early: who waits there knows nothing of what it asked.
+            self._left[lane.site.id] = lane.site
 
     # For reports
 

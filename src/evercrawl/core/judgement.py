@@ -7,13 +7,11 @@ from typing import NamedTuple
 
 from evercrawl.core import url as urls
 from evercrawl.core.fault import FAULT_RULES, retry_wait
-from evercrawl.core.moment import span_us, to_us
-from evercrawl.core.revisit import next_interval
+from evercrawl.core.moment import to_us
 from evercrawl.model.change import Change, ChangeClass
-from evercrawl.model.fetch import Failed, Fault, Fetched, Moved, NotModified, Truncation, header
+from evercrawl.model.fetch import Failed, Fault, Fetched, Moved, Truncation, header
 from evercrawl.model.page import Page
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
-from evercrawl.model.settings import RevisitSettings
 
 RECHECK = timedelta(days=1)
 """A page that robots.txt or the scope kept us from is considered again after this time, without a request
@@ -28,9 +26,12 @@ class Judgement(NamedTuple):
     reason: Reason
     detail: str
     due_us: int | None
+    """When to come again; of a page that was seen the revisit policy says it."""
     tries: int
     interval_s: int
     is_new_version: bool
+    changed: bool | None = None
+    """The page was seen, and differs in meaning from what we had; None: it was not seen."""
 
 
 def judge_fetched(
@@ -39,14 +40,11 @@ def judge_fetched(
     *,
     change: Change | None,
     copy_of: str | None,
-    now: datetime,
-    policy: RevisitSettings,
 ) -> Judgement:
     """A body came. `change`: how it differs from the last sight of the page, None where this is the first.
     `copy_of` is another page's URL that already has this very content.
     """
     is_changed = change is None or change.changed
-    interval = _interval(page, changed=is_changed, policy=policy)
     if result.truncated is not None:
         outcome, reason, detail = (
             Outcome.TRUNCATED,
@@ -63,7 +61,7 @@ def judge_fetched(
         outcome, reason, detail = Outcome.FETCHED, Reason.CHANGED, REASON_TEXT[Reason.CHANGED]
     else:
         outcome, reason, detail = Outcome.UNCHANGED, Reason.SAME_CONTENT, REASON_TEXT[Reason.SAME_CONTENT]
-    return _seen(outcome, reason, detail, interval, now=now, is_new_version=is_changed)
+    return _seen(outcome, reason, detail, changed=is_changed, is_new_version=is_changed)
 
 
 _TRUNCATIONS = {
@@ -73,13 +71,9 @@ _TRUNCATIONS = {
 }
 
 
-def judge_not_modified(
-    page: Page, result: NotModified, *, now: datetime, policy: RevisitSettings
-) -> Judgement:
+def judge_not_modified() -> Judgement:
     """The server vouches for what we have."""
-    interval = _interval(page, changed=False, policy=policy)
-    text = REASON_TEXT[Reason.NOT_MODIFIED]
-    return _seen(Outcome.UNCHANGED, Reason.NOT_MODIFIED, text, interval, now=now, is_new_version=False)
+    return _seen(Outcome.UNCHANGED, Reason.NOT_MODIFIED, REASON_TEXT[Reason.NOT_MODIFIED])
 
 
 def judge_moved(
@@ -89,25 +83,20 @@ def judge_moved(
     refused: tuple[Reason, str] | None,
     loops: bool,
     most_hops: int,
-    now: datetime,
-    policy: RevisitSettings,
 ) -> Judgement:
     """A redirect: an error when it loops or goes on too long, refused when its target is, else an answer."""
-    interval = _interval(page, changed=False, policy=policy)
     if loops or result.target == page.url:
         detail = f"redirects to {result.target}, which leads back here"
-        return _seen(Outcome.ERROR, Reason.REDIRECT_LOOP, detail, interval, now=now, is_new_version=False)
+        return _seen(Outcome.ERROR, Reason.REDIRECT_LOOP, detail)
     if page.hops >= most_hops:
         detail = f"after {page.hops} redirects in a row this one to {result.target} is not followed"
-        return _seen(
-            Outcome.ERROR, Reason.TOO_MANY_REDIRECTS, detail, interval, now=now, is_new_version=False
-        )
+        return _seen(Outcome.ERROR, Reason.TOO_MANY_REDIRECTS, detail)
     if refused is not None:
         reason, words = refused
         detail = f"redirects to {result.target}: {words}"
-        return _seen(Outcome.REJECTED, reason, detail, interval, now=now, is_new_version=False)
+        return _seen(Outcome.REJECTED, reason, detail)
     detail = f"redirects to {result.target} ({result.status})"
-    return _seen(Outcome.FETCHED, Reason.MOVED, detail, interval, now=now, is_new_version=False)
+    return _seen(Outcome.FETCHED, Reason.MOVED, detail)
 
 
 def judge_failed(page: Page, result: Failed, *, asked: timedelta | None, now: datetime) -> Judgement:
@@ -154,13 +143,8 @@ def foreign_scheme(result: Failed) -> str | None:
     return target.partition(":")[0]
 
 
-def _interval(page: Page, *, changed: bool, policy: RevisitSettings) -> timedelta:
-    before = timedelta(seconds=page.interval_s) if page.interval_s else None
-    return next_interval(before, changed=changed, policy=policy)
-
-
 def _seen(
-    outcome: Outcome, reason: Reason, detail: str, interval: timedelta, *, now: datetime, is_new_version: bool
+    outcome: Outcome, reason: Reason, detail: str, *, changed: bool = False, is_new_version: bool = False
 ) -> Judgement:
-    due_us = to_us(now) + span_us(interval)
-    return Judgement(outcome, reason, detail, due_us, 0, int(interval.total_seconds()), is_new_version)
+    """The site has answered; when to come again is the revisit policy's to say."""
+    return Judgement(outcome, reason, detail, None, 0, 0, is_new_version, changed)

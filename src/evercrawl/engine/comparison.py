@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from evercrawl.core.change.memory import PageMemory
+from evercrawl.core.change.memory import PageMemory, SiteMemory
 from evercrawl.core.change.plain import MEANING, Sight, plain_change, text_change
 from evercrawl.core.change.snapshot import Snapshot
 from evercrawl.core.change.stored import unpack
@@ -33,7 +33,7 @@ MOST_MET = 100
 class Past:
     """What a comparison needs to know; for the first visit to a page only the notes on its site."""
 
-    notes: SiteNotes
+    notes: SiteNotes[SiteMemory]
     is_same: bool = False
     """The same bytes as at the last visit."""
     text: str | None = None
@@ -96,7 +96,13 @@ class Comparisons:
     """Reads for the visits of one shard what they compare with."""
 
     def __init__(
-        self, store: ShardStore, archive: Archive, memories: Memories, *, settings: Settings, agent: str
+        self,
+        store: ShardStore,
+        archive: Archive,
+        memories: Memories[SiteMemory],
+        *,
+        settings: Settings,
+        agent: str,
     ) -> None:
         self.memories = memories
         self._store = store
@@ -149,7 +155,7 @@ def sight_of(page: Page, look: Look) -> Original:
     return Original(page.id, page.url, look.seen_us, *place)
 
 
-def rest(look: Look | None, notes: SiteNotes) -> None:
+def rest(look: Look | None, notes: SiteNotes[SiteMemory]) -> None:
     """The site's notes after a visit that found a page as it was."""
     memory = PageMemory() if look is None else PageMemory.from_bytes(look.memory)
     notes.learn(notes.memory.rested(memory))

@@ -11,11 +11,13 @@ from datetime import datetime, timedelta
 from random import Random
 from types import TracebackType
 
+from evercrawl.core.freshness.purse import RUN_BURST_DAYS, WATCH_BURST_DAYS, Purse, first_threshold
 from evercrawl.core.frontier import Frontier
 from evercrawl.core.lane import Errand
 from evercrawl.core.moment import span_us, to_us
 from evercrawl.core.offer import Offers, judge_url
 from evercrawl.core.pace import Pace
+from evercrawl.core.quiet_hours import parse_hours, quiet_until
 from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.seen import SeenTest
 from evercrawl.core.url import parse, shard_of_site, site_of
@@ -23,13 +25,15 @@ from evercrawl.engine.errands import Errands
 from evercrawl.engine.gates import Gates
 from evercrawl.engine.intake import Intake
 from evercrawl.engine.ports import OpenArchive, ShardStore, Store
+from evercrawl.engine.revisits import DAY_US
 from evercrawl.engine.see import Surroundings
-from evercrawl.engine.shard import Shard
+from evercrawl.engine.shard import PURSE_KEY, Shard
 from evercrawl.engine.stop import Ended, StopSignal
 from evercrawl.engine.tally import Tally
 from evercrawl.model.batch import Parcel, ShardFacts
 from evercrawl.model.page import Candidate, Refusal
 from evercrawl.model.reason import Reason
+from evercrawl.model.settings import RevisitSettings
 from evercrawl.model.site import Site
 
 REFUSALS_PORTION = 5000
@@ -60,7 +64,9 @@ class Crawl:
         pace: Pace,
         seed: int = 0,
         stop: StopSignal | None = None,
+        forever: bool = False,
     ) -> None:
+        """`forever`: do not end when nothing is due, but wait for it."""
         self.tally = Tally()
         self.shards: dict[int, Shard] = {}
         self._store = store
@@ -71,6 +77,9 @@ class Crawl:
         self._seed = seed
         self._stop = stop or StopSignal()
         self._settings = around.settings
+        self._forever = forever
+        self._quiet_hours = tuple(parse_hours(text) for text in around.settings.revisit.quiet)
+        self.purse = _purse(around.settings.revisit, forever=forever)
         self._slots = asyncio.Semaphore(self._settings.crawl.concurrency)
         self._errands = Errands(self._send_errand)
         self._gates = Gates(around.agent, allow_private=around.settings.http.allow_private)
@@ -92,6 +101,8 @@ class Crawl:
         queue.
         """
         await self.open_shards()
+        for shard in self.shards.values():
+            await shard.signals.begin()
         if refresh:
             await self.requeue_all()
         await self.add_seeds(self._settings.scope.seeds)
@@ -101,6 +112,9 @@ class Crawl:
         """Take over every shard that holds something, and deliver what was on its way."""
         for number in await self._store.existing_shards():
             await self.shard(number)
+        if self.shards:
+            first = self.shards[min(self.shards)]
+            self.purse.recall(await first.store.memory(*PURSE_KEY))
         for shard in list(self.shards.values()):
             for parcel in await shard.store.parcels():
                 self._deliver(parcel)
@@ -139,8 +153,15 @@ class Crawl:
             is_delivered=self._confirm,
             became_quiet=self._news.set,
             restart_gap=self._pace.floor,
+            purse=self.purse,
+            blocked_until_us=self.blocked_until_us,
+            gate_of=gate_of,
+            forever=self._forever,
         )
         self.shards[number] = shard
+        self.purse.pages += facts.pages
+        for kept in self.shards.values():
+            kept.keeps_purse = kept.number == min(self.shards)
         for other in self.shards.values():
             other.frontier.back_queues = self._back_queues()
         if self._is_open:
@@ -302,7 +323,22 @@ class Crawl:
 
     def may_start(self) -> bool:
         """One more request may begin."""
-        return self._is_open and not self._stop.stage and self.limit_reached() is None
+        if not self._is_open or self._stop.stage or self.limit_reached() is not None:
+            return False
+        return self.blocked_until_us() is None
+
+    def blocked_until_us(self) -> int | None:
+        """When requests may begin again: behind quiet hours, or with the next token of the budget; None:
+        now.
+        """
+        now = self._around.clock.now()
+        quiet = quiet_until(self._quiet_hours, now=now)
+        if quiet is not None:
+            return to_us(quiet)
+        now_days = to_us(now) / DAY_US
+        if self.purse.may_spend(now_days):
+            return None
+        return to_us(now) + int((self.purse.next_token(now_days) - now_days) * DAY_US) + 1
 
     def limit_reached(self) -> str | None:
         """The limit that ends this run, in words; None: none yet."""
@@ -321,15 +357,21 @@ class Crawl:
             self._raise_errors()
             if self._stop.stage:
                 return Ended.INTERRUPTED
-            if self.limit_reached() is not None:
+            if self.limit_reached() is not None or self._is_budget_spent():
                 return Ended.LIMIT
             ended = self._quiet_end()
             if ended is not None:
                 return ended
             await self._wait_for_news()
 
+    def _is_budget_spent(self) -> bool:
+        """Work is left that the budget does not pay for today; only who watches waits for tomorrow."""
+        if self._forever or self.in_flight() or self.purse.may_spend(to_us(self.now()) / DAY_US):
+            return False
+        return any(shard.frontier.has_sites() for shard in self.shards.values())
+
     def _quiet_end(self) -> Ended | None:
-        if self._deliveries or not all(shard.is_quiet for shard in self.shards.values()):
+        if self._forever or self._deliveries or not all(shard.is_quiet for shard in self.shards.values()):
             return None
         moments = [shard.quiet_until_us for shard in self.shards.values() if shard.quiet_until_us is not None]
         waiting = any(shard.frontier.has_sites() for shard in self.shards.values())
@@ -423,6 +465,13 @@ class Crawl:
     async def _send_errand(self, errand: Errand) -> None:
         shard = await self.shard(shard_of_site(site_of(errand.url), self._store.shards))
         await shard.add_errand(errand)
+
+
+def _purse(settings: RevisitSettings, *, forever: bool) -> Purse:
+    worth = settings.worth / timedelta(days=1)
+    threshold = first_threshold(per_day=settings.budget, pages=0, worth=worth)
+    burst = WATCH_BURST_DAYS if forever else RUN_BURST_DAYS
+    return Purse(settings.budget, threshold, burst_days=burst)
 
 
 def _innermost(error: BaseException) -> BaseException:

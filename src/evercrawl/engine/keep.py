@@ -95,7 +95,13 @@ def _packed(page: Page, before: str | None, text: str) -> PackedText:
 
 
 def visited_of(
-    page: Page, judgement: Judgement, *, now: datetime, seen: Seen | None = None, stored: Stored | None = None
+    page: Page,
+    judgement: Judgement,
+    *,
+    now: datetime,
+    seen: Seen | None = None,
+    stored: Stored | None = None,
+    belief: bytes | None = None,
 ) -> Visited:
     """The row that a visit writes."""
     result = seen.result if seen is not None else None
@@ -129,6 +135,7 @@ def visited_of(
         digest=seen.digest if seen is not None else None,
         look=_look(seen, stored, at_us=at_us) if seen is not None and stored is not None else None,
         change=seen.compared.change if seen is not None and seen.compared is not None else None,
+        belief=belief,
     )
 
 

@@ -112,6 +112,9 @@ class ShardStore(Protocol):
     async def due(self, now_us: int, most: int) -> list[Page]:
         """Pages whose due time has passed, earliest first."""
 
+    async def pages(self, keys: Sequence[bytes]) -> list[Page]:
+        """The known pages among these keys."""
+
     async def next_due(self) -> int | None:
         """The earliest due time of any page, in microseconds."""
 
@@ -129,6 +132,9 @@ class ShardStore(Protocol):
 
     async def memory(self, site_id: int, kind: str) -> bytes | None:
         """What was learned about a site; None: nothing of this kind yet."""
+
+    async def memory_sites(self, kind: str) -> list[int]:
+        """The sites about which something of this kind was learned."""
 
     async def moved_to(self, key: bytes) -> str | None:
         """Where the page of this key redirects to, as far as we know; None: nowhere, or unknown."""

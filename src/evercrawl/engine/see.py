@@ -75,9 +75,9 @@ class Seen:
     """How the content differs from the last sight of the page; None: the first sight, or the same bytes."""
 
 
-def plan_request(page: Page) -> Request:
-    """The conditional request for a page: validators only when we hold the content that they stand for."""
-    if page.version == 0:
+def plan_request(page: Page, *, conditional: bool = True) -> Request:
+    """The request for a page: with validators only when we hold the content that they stand for."""
+    if page.version == 0 or not conditional:
         return Request(page.url)
     return Request(page.url, etag=page.etag, last_modified=page.last_modified)
 
@@ -138,8 +138,6 @@ def see_fetched(
         result,
         change=NO_CHANGE if past.is_same else found.change if found is not None else None,
         copy_of=original.url if is_copy and original is not None else None,
-        now=now,
-        policy=around.settings.revisit,
     )
     offers = Offers()
     if document is not None:
@@ -208,20 +206,15 @@ def see_moved(
         refused=refused,
         loops=loops,
         most_hops=around.settings.http.redirects,
-        now=now,
-        policy=around.settings.revisit,
     )
     if judgement.reason is not Reason.MOVED:
         offers.candidates.clear()
     return Seen(result, judgement, offers)
 
 
-def see_not_modified(
-    page: Page, result: NotModified, original: Original | None, around: Surroundings
-) -> Seen:
+def see_not_modified(result: NotModified, original: Original | None) -> Seen:
     """The version before is still the newest."""
-    judgement = judge_not_modified(page, result, now=around.clock.now(), policy=around.settings.revisit)
-    return Seen(result, judgement, Offers(), original=original)
+    return Seen(result, judge_not_modified(), Offers(), original=original)
 
 
 def see_failed(page: Page, result: Failed, around: Surroundings) -> Seen:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from datetime import timedelta
 
 from evercrawl.core.fault import FAULT_RULES
+from evercrawl.core.freshness.purse import Purse
 from evercrawl.core.frontier import AskRobots, Frontier, Idle, PagesNeeded, RunErrand, Visit, Wait
 from evercrawl.core.judgement import judge_failed
 from evercrawl.core.lane import Errand, Lane
@@ -21,15 +22,17 @@ from evercrawl.engine.intake import Intake
 from evercrawl.engine.keep import status_of, visited_of
 from evercrawl.engine.ledger import Ledger
 from evercrawl.engine.ports import Archive, ShardStore
+from evercrawl.engine.revisits import DAY_US, Revisits
 from evercrawl.engine.robots import ask_robots, run_errand
 from evercrawl.engine.see import Surroundings, scope_refusal, site_pause
-from evercrawl.engine.site_memory import MOST_TEXTS, Memories
+from evercrawl.engine.signals import Signals
+from evercrawl.engine.site_memory import CHANGE, FRESHNESS, MOST_OUTLOOKS, MOST_TEXTS, SIGNALS, Memories
 from evercrawl.engine.tally import Tally
 from evercrawl.engine.visit import visit
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.batch import Batch, Parcel, ShardFacts
 from evercrawl.model.fetch import Failed, Fault, FetchResult
-from evercrawl.model.page import Candidate, Page, Refusal, Requeued, Visited
+from evercrawl.model.page import Candidate, Page, Refusal, Requeued, Rescheduled, Visited
 from evercrawl.model.reason import Reason
 from evercrawl.model.site import Site
 
@@ -44,6 +47,11 @@ DUE_PORTION = 1000
 
 SAVE_MEMORIES_EVERY = timedelta(minutes=1)
 """What was learned about sites is written with the first commit after this time; a crash costs no more."""
+
+PURSE_KEY = (0, "purse")
+"""Where the budget's state is kept; no site has this number."""
+LOOK_AHEAD_PAGES = 64
+"""The pages due next that are weighed when requests are left over."""
 
 NAMED_CLOSURES = frozenset((Reason.SITE_PAUSED, Reason.DNS, Reason.TLS))
 """Why a site is closed, where that says more than that it is down."""
@@ -72,6 +80,10 @@ class Shard:
         is_delivered: Callable[[int, int, int], None],
         became_quiet: Callable[[], None],
         restart_gap: timedelta,
+        purse: Purse,
+        blocked_until_us: Callable[[], int | None],
+        gate_of: Callable[[Site], RobotsGate | None],
+        forever: bool,
     ) -> None:
         self.number = facts.shard
         self.store = store
@@ -83,16 +95,23 @@ class Shard:
         self.errands = errands
         pages = around.settings.store.commit_pages
         self.ledger = Ledger(store, archive, epoch=facts.epoch, pages=pages)
-        memories = Memories(store, most_texts=MOST_TEXTS // shards)
+        memories = Memories(store, CHANGE, most=MOST_TEXTS // shards)
         self.comparisons = Comparisons(store, archive, memories, settings=around.settings, agent=around.agent)
-        self._memories = memories
+        outlooks = Memories(store, FRESHNESS, most=max(1, MOST_OUTLOOKS // shards))
+        self.revisits = Revisits(outlooks, purse, around.settings.revisit)
+        self.gate_of = gate_of
+        states = Memories(store, SIGNALS, most=max(1, MOST_OUTLOOKS // shards))
+        self.signals = Signals(self, states, forever=forever)
         self._memories_saved_us = 0
+        self.keeps_purse = False
+        """This shard stores for all what is left of the budget."""
         self.wake = asyncio.Event()
         self._epoch = facts.epoch
         self._next_parcel = facts.next_parcel
         self._shards = shards
         self._slots = slots
         self._may_start = may_start
+        self._blocked_until_us = blocked_until_us
         self._deliver = deliver
         self._is_delivered = is_delivered
         self._became_quiet = became_quiet
@@ -102,6 +121,7 @@ class Shard:
         self._tasks: set[asyncio.Task[None]] = set()
         self._last_commit_us = 0
         self._next_due_us: int | None = 0
+        self._looked_ahead_us = 0
         self.quiet_until_us: int | None = 0
         """When this shard has something to do next; None: nothing is left. Only meaningful while
         `is_quiet`.
@@ -130,13 +150,15 @@ class Shard:
         # Who calls from here on, also while we wait for a slot, is heard before the next rest.
         self._rests = False
         self.wake.clear()
+        self.signals.start_due(self._now_us())
         await self._requeue_due()
         await self._read_needed()
         await self._slots.acquire()
         turn = self.frontier.turn(now_us=self._now_us()) if self._may_start() else Idle()
         if isinstance(turn, (Wait, Idle)):
             self._slots.release()
-            await self._rest(turn)
+            if not self._probe(turn) and not await self._look_ahead(turn):
+                await self._rest(turn)
         else:
             self._start(turn)
 
@@ -166,6 +188,7 @@ class Shard:
         self.tally.most_parallel = max(self.tally.most_parallel, turn.lane.in_flight)
         if isinstance(turn, Visit):
             self.tally.visits += 1
+        self.revisits.purse.spend(self._now_us() / DAY_US)
         task = asyncio.create_task(self._carry_out(turn))
         self._tasks.add(task)
         task.add_done_callback(self._ended)
@@ -219,9 +242,20 @@ class Shard:
             await self.commit()
             return
         moments = [turn.until_us] if isinstance(turn, Wait) else []
-        moments += [moment for moment in (self._next_due_us, commit_us) if moment is not None]
+        moments += [
+            moment
+            for moment in (self._next_due_us, commit_us, self._next_look_us(), self.signals.next_us())
+            if moment is not None
+        ]
+        blocked_us = self._blocked_until_us()
+        if blocked_us is not None:
+            # What could start earlier may not; what has to be saved is saved all the same.
+            moments = [max(moment, blocked_us) for moment in moments if moment != commit_us] or [blocked_us]
+            moments += [commit_us] if commit_us is not None else []
         self.quiet_until_us = min(moments, default=None)
-        self._rests = not self._tasks and self.ledger.batch.is_empty()
+        # A poll that waits for its site to open is no work; one that reads an answer is.
+        is_reading = self.signals.is_busy and isinstance(turn, Idle)
+        self._rests = not self._tasks and not is_reading and self.ledger.batch.is_empty()
         if self.is_quiet:
             self._became_quiet()
         await self._wait_for_wake()
@@ -254,22 +288,68 @@ class Shard:
         now_us = self._now_us()
         if self._next_due_us is None or self._next_due_us > now_us:
             return
-        await self.requeue(await self.store.due(now_us, DUE_PORTION))
+        await self._weigh(await self.store.due(now_us, DUE_PORTION), now_us)
         await self.commit()
         self._next_due_us = await self.store.next_due()
 
-    async def requeue(self, pages: Iterable[Page]) -> None:
-        """Put known pages back into the queue with the next commit."""
+    async def _weigh(self, pages: list[Page], now_us: int) -> int:
+        """Queue those that are worth a request now, and put the others off; gives the number queued."""
+        worthy = 0
         for page in pages:
-            self.ledger.batch.requeued.append(
-                Requeued(page.id, page.site_id, page.band, self.intake.next_seq())
-            )
+            notes = await self.revisits.outlooks.of(page.site_id)
+            weighed = self.revisits.weigh(page, notes, now_us=now_us)
+            if weighed.is_worth:
+                worthy += 1
+                band = min(weighed.band, self.around.settings.frontier.bands - 1)
+                self._requeue(page, band)
+            else:
+                self.ledger.batch.rescheduled.append(Rescheduled(page.id, weighed.due_us))
+        return worthy
+
+    def _requeue(self, page: Page, band: int) -> None:
+        self.ledger.batch.requeued.append(Requeued(page.id, page.site_id, band, self.intake.next_seq()))
+
+    async def _look_ahead(self, turn: Wait | Idle) -> bool:
+        """With requests to spare, weigh what is due next: the threshold may have fallen since it was put off.
+
+        Gives True when something was queued.
+        """
+        purse, now_us = self.revisits.purse, self._now_us()
+        if purse.per_day is None or not isinstance(turn, Idle) or not self._may_start():
+            return False
+        if not purse.is_full(now_us / DAY_US) or now_us < self._looked_ahead_us + self._token_us:
+            return False
+        self._looked_ahead_us = now_us
+        far_us = now_us + span_us(self.around.settings.revisit.longest)
+        if await self._weigh(await self.store.due(far_us, LOOK_AHEAD_PAGES), now_us):
+            await self.commit()
+            return True
+        purse.left_over()
+        return False
+
+    def _probe(self, turn: Wait | Idle) -> bool:
+        """Look for sitemaps where nothing else is to be asked; True: there is something to do again."""
+        return isinstance(turn, Idle) and not self._tasks and self._may_start() and self.signals.probe()
+
+    def _next_look_us(self) -> int | None:
+        """When to weigh again what is due next; None: there is no budget to spend."""
+        purse = self.revisits.purse
+        if purse.per_day is None:
+            return None
+        full_us = int(purse.full_at(self._now_us() / DAY_US) * DAY_US) + 1
+        return max(self._looked_ahead_us + self._token_us, full_us)
+
+    @property
+    def _token_us(self) -> int:
+        """Time in which the budget allows one more request."""
+        return int(DAY_US / self.revisits.purse.per_day) if self.revisits.purse.per_day else 0
 
     async def requeue_all(self) -> None:
         """Put every page that has a due time back into the queue, whatever that time is."""
         far_us = to_us(self.around.clock.now() + timedelta(days=36_500))
         while pages := await self.store.due(far_us, DUE_PORTION):
-            await self.requeue(pages)
+            for page in pages:
+                self._requeue(page, page.band)
             await self.commit()
 
     # What visits write
@@ -278,8 +358,20 @@ class Shard:
         """A visit is decided; it is acknowledged by the next commit."""
         self.ledger.write_visited(page, visited)
         self.tally.visited(page, visited)
-        if visited.due_us is not None and (self._next_due_us is None or visited.due_us < self._next_due_us):
-            self._next_due_us = visited.due_us
+        if visited.due_us is not None:
+            self.note_due(visited.due_us)
+
+    def note_due(self, due_us: int) -> None:
+        """Some page is due then."""
+        if self._next_due_us is None or due_us < self._next_due_us:
+            self._next_due_us = due_us
+
+    def break_off(self, error: BaseException) -> None:
+        """Something beside the visits has failed."""
+        if isinstance(error, EvercrawlError):
+            self._broken = error
+        else:
+            log.error("defect while reading a sitemap", exc_info=error)
 
     def concluded_without_request(self, lane: Lane) -> None:
         """A page was decided without asking its site."""
@@ -310,6 +402,7 @@ class Shard:
     def learned_robots(self, lane: Lane, gate: RobotsGate) -> None:
         """The site's rules are known now."""
         self.frontier.learned_robots(lane, gate, now_us=self._now_us())
+        self.signals.met(lane)
         self.ledger.hurry()
 
     # Links
@@ -393,7 +486,11 @@ class Shard:
     def _save_memories(self) -> None:
         """What was learned about sites goes into the next commit."""
         self._memories_saved_us = self._now_us()
-        self.ledger.batch.memories |= self._memories.unsaved()
+        self.ledger.batch.memories |= self.comparisons.memories.unsaved()
+        self.ledger.batch.memories |= self.revisits.outlooks.unsaved()
+        self.ledger.batch.memories |= self.signals.states.unsaved()
+        if self.keeps_purse:
+            self.ledger.batch.memories[PURSE_KEY] = self.revisits.purse.to_bytes()
 
     async def _announce(self, batch: Batch, now_us: int) -> None:
         """Tell the frontier of new work, and other shards of parcels."""
@@ -423,13 +520,13 @@ class Shard:
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=within.total_seconds())
         self.cancel_visits()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*self._tasks, *self.signals.polls, return_exceptions=True)
         self._save_memories()
         await self.commit()
 
     def cancel_visits(self) -> None:
         """Break off every visit under way."""
-        for task in list(self._tasks):
+        for task in [*self._tasks, *self.signals.polls]:
             task.cancel()
 
     async def close(self, *, cleanly: bool) -> None:

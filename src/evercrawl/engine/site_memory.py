@@ -3,45 +3,80 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from evercrawl.core.change.memory import SiteMemory
+from evercrawl.core.freshness.outlook import Outlook, packed, unpacked
+from evercrawl.core.sitemap.poll import state_bytes, state_of
 from evercrawl.engine.ports import ShardStore
 
 MOST_TEXTS = 200_000
 """Texts of sites that are held in memory over all shards; what is longest unused goes back to the store."""
-KIND = "change"
-"""Under this name the store keeps a site's memory."""
+MOST_OUTLOOKS = 20_000
+"""Sites over all shards of which it is held in memory how they change."""
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class SiteNotes:
+class SiteNotes(Generic[T]):
     """What a site has taught us so far, and whether the store has it."""
 
-    memory: SiteMemory
+    memory: T
     is_saved: bool = True
 
-    def learn(self, memory: SiteMemory) -> None:
-        """The memory after one more visit."""
+    def learn(self, memory: T) -> None:
+        """The memory after one more lesson."""
         self.memory, self.is_saved = memory, False
 
 
-class Memories:
-    """The notes on the sites of one shard: those used last in memory, all of them in the store."""
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[T]):
+    """One sort of lessons: its name in the store, and how it is written there."""
 
-    def __init__(self, store: ShardStore, *, most_texts: int) -> None:
+    name: str
+    read: Callable[[bytes | None], T]
+    write: Callable[[T], bytes]
+    size: Callable[[T], int]
+    """What it counts for among those held in memory."""
+
+
+CHANGE = Kind(
+    "change",
+    read=lambda stored: SiteMemory() if stored is None else SiteMemory.from_bytes(stored),
+    write=SiteMemory.to_bytes,
+    size=lambda memory: len(memory.texts),
+)
+FRESHNESS = Kind(
+    "freshness",
+    read=lambda stored: Outlook() if stored is None else unpacked(stored),
+    write=packed,
+    size=lambda _: 1,
+)
+
+
+SIGNALS = Kind("signals", read=state_of, write=state_bytes, size=lambda _: 1)
+
+
+class Memories(Generic[T]):
+    """The notes of one kind on the sites of one shard."""
+
+    def __init__(self, store: ShardStore, kind: Kind[T], *, most: int) -> None:
         self._store = store
-        self._most_texts = most_texts
-        self._notes: OrderedDict[int, SiteNotes] = OrderedDict()
-        self._leaving: dict[int, SiteNotes] = {}
+        self._kind = kind
+        self._most = most
+        self._notes: OrderedDict[int, SiteNotes[T]] = OrderedDict()
+        self._leaving: dict[int, SiteNotes[T]] = {}
         """No longer held, not saved yet."""
 
-    async def of(self, site_id: int) -> SiteNotes:
+    async def of(self, site_id: int) -> SiteNotes[T]:
         """The notes on a site, empty where there are none."""
         if site_id not in self._notes:
             stored = None
             if site_id not in self._leaving:
-                stored = await self._store.memory(site_id, KIND)
+                stored = await self._store.memory(site_id, self._kind.name)
             self._enter(site_id, stored)
         self._notes.move_to_end(site_id)
         return self._notes[site_id]
@@ -49,12 +84,11 @@ class Memories:
     def _enter(self, site_id: int, stored: bytes | None) -> None:
         if site_id in self._notes:
             return
-        memory = SiteMemory() if stored is None else SiteMemory.from_bytes(stored)
-        self._notes[site_id] = self._leaving.pop(site_id, SiteNotes(memory))
-        held = sum(len(notes.memory.texts) for notes in self._notes.values())
-        while held > self._most_texts and len(self._notes) > 1:
+        self._notes[site_id] = self._leaving.pop(site_id, SiteNotes(self._kind.read(stored)))
+        held = sum(self._kind.size(notes.memory) for notes in self._notes.values())
+        while held > self._most and len(self._notes) > 1:
             left_id, left = self._notes.popitem(last=False)
-            held -= len(left.memory.texts)
+            held -= self._kind.size(left.memory)
             if not left.is_saved:
                 self._leaving[left_id] = left
 
@@ -65,4 +99,5 @@ class Memories:
             notes.is_saved = True
         changed |= self._leaving
         self._leaving = {}
-        return {(site_id, KIND): notes.memory.to_bytes() for site_id, notes in changed.items()}
+        name, write = self._kind.name, self._kind.write
+        return {(site_id, name): write(notes.memory) for site_id, notes in changed.items()}

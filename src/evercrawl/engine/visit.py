@@ -6,9 +6,12 @@ are written into the batch in one step without waiting, so that one commit ackno
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, assert_never
 
+from evercrawl.core.cache_hint import fresh_for
 from evercrawl.core.digest import content_digest
+from evercrawl.core.freshness.outlook import Outlook
 from evercrawl.core.frontier import Visit
 from evercrawl.core.judgement import Judgement
 from evercrawl.core.moment import to_us
@@ -23,7 +26,8 @@ from evercrawl.engine.see import (
     see_moved,
     see_not_modified,
 )
-from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified
+from evercrawl.engine.site_memory import SiteNotes
+from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified, header
 from evercrawl.model.page import Page
 from evercrawl.model.reason import Reason
 
@@ -37,12 +41,16 @@ async def visit(turn: Visit, shard: Shard) -> None:
     if refused is not None:
         _write_refused(turn, refused, shard)
         return
-    result = await shard.around.fetcher.fetch(plan_request(turn.page))
+    notes = await shard.revisits.outlooks.of(turn.page.site_id)
+    conditional = shard.revisits.is_conditional(turn.page, notes)
+    result = await shard.around.fetcher.fetch(plan_request(turn.page, conditional=conditional))
     seen = await _see(turn, result, shard)
     own, parcels = shard.sort_out(seen.offers.candidates)
     placed = await shard.intake.place(await shard.intake.unknown(own))
-    _write(turn, seen, shard)
+    _write(turn, seen, notes, shard)
     shard.pass_on(placed, parcels, seen.offers.refusals)
+    if isinstance(result, (Fetched, NotModified)):
+        await shard.signals.visited(turn.lane, turn.page, seen.document.feeds if seen.document else ())
 
 
 async def _see(turn: Visit, result: FetchResult, shard: Shard) -> Seen:
@@ -55,7 +63,7 @@ async def _see(turn: Visit, result: FetchResult, shard: Shard) -> Seen:
             return see_fetched(page, result, original, shard.around, digest=digest, past=past)
         case NotModified():
             await shard.comparisons.rested(page)
-            return see_not_modified(page, result, await shard.store.version_original(page.id), shard.around)
+            return see_not_modified(result, await shard.store.version_original(page.id))
         case Moved(target=target):
             loops = await _leads_back(page, target, shard)
             return see_moved(page, result, shard.around, loops=loops, forbidden=_forbidden(turn, target))
@@ -79,12 +87,29 @@ def _forbidden(turn: Visit, target: str) -> tuple[Reason, str] | None:
     return None if verdict.allowed else (Reason.ROBOTS, verdict.detail)
 
 
-def _write(turn: Visit, seen: Seen, shard: Shard) -> None:
+def _write(turn: Visit, seen: Seen, notes: SiteNotes[Outlook], shard: Shard) -> None:
     page, now = turn.page, shard.around.clock.now()
     stored = keep(page, seen, shard.archive)
-    visited = visited_of(page, seen.judgement, now=now, seen=seen, stored=stored)
+    judgement, belief = _scheduled(page, seen, notes, shard)
+    visited = visited_of(page, judgement, now=now, seen=seen, stored=stored, belief=belief)
     shard.write_visited(page, visited)
     shard.answered(turn.lane, seen.result, now_us=to_us(now))
+
+
+def _scheduled(
+    page: Page, seen: Seen, notes: SiteNotes[Outlook], shard: Shard
+) -> tuple[Judgement, bytes | None]:
+    """When to come again, where that is not the fault's to say; and what the visit taught."""
+    judgement, result = seen.judgement, seen.result
+    if judgement.changed is None:
+        return judgement, None
+    if isinstance(result, Fetched) and judgement.changed and page.version:
+        etag, date = header(result.headers, "etag"), header(result.headers, "last-modified")
+        shard.revisits.audited(page, notes, etag=etag, date=date)
+    fresh = fresh_for(result.headers) if isinstance(result, (Fetched, NotModified)) else timedelta(0)
+    now_us = to_us(shard.around.clock.now())
+    planned = shard.revisits.after_visit(page, notes, judgement, now_us=now_us, fresh=fresh)
+    return judgement._replace(due_us=planned.due_us, interval_s=planned.interval_s), planned.belief
 
 
 def _write_refused(turn: Visit, judgement: Judgement, shard: Shard) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import assert_never
 
@@ -12,6 +12,7 @@ from evercrawl.adapters.warc.parse import HttpParts, Record, http_parts
 from evercrawl.adapters.warc.reader import read_record
 from evercrawl.adapters.warc.writer import WarcArchive
 from evercrawl.core.digest import content_digest
+from evercrawl.core.freshness.purse import Purse
 from evercrawl.core.moment import from_us
 from evercrawl.core.priority import band_of
 from evercrawl.core.url import key_of, registrable_domain, site_of, site_parts
@@ -19,8 +20,9 @@ from evercrawl.engine.comparison import Comparisons
 from evercrawl.engine.keep import keep, visited_of
 from evercrawl.engine.ledger import Ledger
 from evercrawl.engine.ports import ShardStore
+from evercrawl.engine.revisits import Revisits
 from evercrawl.engine.see import Seen, Surroundings, see_failed, see_fetched, see_moved, see_not_modified
-from evercrawl.engine.site_memory import MOST_TEXTS, Memories
+from evercrawl.engine.site_memory import CHANGE, FRESHNESS, MOST_OUTLOOKS, MOST_TEXTS, Memories
 from evercrawl.errors import StoreUnavailable
 from evercrawl.exchange.capture import Capture, Damaged, response_parts, result_of_capture
 from evercrawl.exchange.catalogue import Catalogue, Entry
@@ -127,10 +129,13 @@ class IntoShard:
         self._comparisons = Comparisons(
             store,
             archive,
-            Memories(store, most_texts=MOST_TEXTS),
+            Memories(store, CHANGE, most=MOST_TEXTS),
             settings=shared.settings,
             agent=shared.around.agent,
         )
+        revisit = shared.settings.revisit
+        purse = Purse(None, revisit.worth / timedelta(days=1))
+        self._revisits = Revisits(Memories(store, FRESHNESS, most=MOST_OUTLOOKS), purse, revisit)
         self._in_batch: set[bytes] = set()
         self._sites: dict[str, Site] = {}
 
@@ -151,6 +156,7 @@ class IntoShard:
     async def finish(self) -> None:
         """Write what was learned about the sites, and whatever else is left."""
         self._ledger.batch.memories |= self._comparisons.memories.unsaved()
+        self._ledger.batch.memories |= self._revisits.outlooks.unsaved()
         await self._commit()
 
     async def _commit(self) -> None:
@@ -242,6 +248,8 @@ class IntoShard:
                 last_modified=known.last_modified,
                 digest=known.digest,
                 interval_s=known.interval_s,
+                belief=known.belief,
+                last_us=known.last_us,
             )
             await self._write(page, result, at_us)
 
@@ -283,7 +291,14 @@ class IntoShard:
         moment = self._import.clock.moment = from_us(at_us)
         seen = await self._see(page, result)
         stored = keep(page, seen, self._archive)
-        visited = visited_of(page, seen.judgement, now=moment, seen=seen, stored=stored)._replace(at_us=at_us)
+        judgement, belief = seen.judgement, None
+        if judgement.changed is not None:
+            notes = await self._revisits.outlooks.of(page.site_id)
+            planned = self._revisits.after_visit(page, notes, judgement, now_us=at_us)
+            judgement = judgement._replace(due_us=planned.due_us, interval_s=planned.interval_s)
+            belief = planned.belief
+        visited = visited_of(page, judgement, now=moment, seen=seen, stored=stored, belief=belief)
+        visited = visited._replace(at_us=at_us)
         if self._is_foreign(page):
             visited = visited._replace(due_us=None)
         self._ledger.write_visited(page, visited)
@@ -308,7 +323,7 @@ class IntoShard:
                 return see_fetched(page, result, original, around, digest=digest, past=past)
             case NotModified():
                 await self._comparisons.rested(page)
-                return see_not_modified(page, result, await self._store.version_original(page.id), around)
+                return see_not_modified(result, await self._store.version_original(page.id))
             case Moved():
                 return see_moved(page, result, around, loops=False, forbidden=None)
             case Failed():

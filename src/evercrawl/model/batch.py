@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from evercrawl.model.page import NewPage, Refusal, Requeued, Visited
+from evercrawl.model.page import NewPage, Refusal, Requeued, Rescheduled, Visited
 from evercrawl.model.site import Site
 
 
@@ -49,6 +49,7 @@ class Batch:
     """Site rows to insert or replace, by id. `pages` and `pending` in them are ignored: the store counts."""
     new_pages: list[NewPage] = field(default_factory=list)
     requeued: list[Requeued] = field(default_factory=list)
+    rescheduled: list[Rescheduled] = field(default_factory=list)
     visited: list[Visited] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     sent: list[Parcel] = field(default_factory=list)
@@ -67,6 +68,7 @@ class Batch:
             self.sites
             or self.new_pages
             or self.requeued
+            or self.rescheduled
             or self.visited
             or self.refusals
             or self.sent

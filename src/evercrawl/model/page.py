@@ -35,6 +35,10 @@ class Page(NamedTuple):
     """Digest of the decoded content that was seen last; it may differ from the newest version's in noise."""
     interval_s: int = 0
     """The revisit interval in force; 0: not learned yet."""
+    belief: bytes | None = None
+    """What the revisit policy knows about the page (`core/freshness/schedule.py`); None: nothing yet."""
+    last_us: int | None = None
+    """The last visit."""
 
 
 class NewPage(NamedTuple):
@@ -73,6 +77,16 @@ class Requeued(NamedTuple):
     site_id: int
     band: int
     seq: int
+
+
+class Rescheduled(NamedTuple):
+    """A known page that is not in the queue: its due time, and what is known about it, without a visit."""
+
+    page_id: int
+    due_us: int | None
+    """None: as before."""
+    belief: bytes | None = None
+    """None: as before."""
 
 
 class Refusal(NamedTuple):
@@ -175,6 +189,8 @@ class Visited(NamedTuple):
     """What later answers are compared with; None: as before."""
     change: Change | None = None
     """How the page differs from the last sight of it; None: nothing was compared, or nothing differs."""
+    belief: bytes | None = None
+    """What the revisit policy knows now; None: as before."""
 
 
 class Original(NamedTuple):

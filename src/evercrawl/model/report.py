@@ -9,6 +9,7 @@ from typing import Literal
 
 from evercrawl.model.document import Link
 from evercrawl.model.fetch import Headers
+from evercrawl.model.forecast import Freshness, Habits, Saved, Steering
 from evercrawl.model.reason import Outcome, Reason
 
 Stopped = Literal["done", "limit", "interrupted", "closed"]
@@ -103,6 +104,9 @@ class Status:
     archive_files: int = 0
     archive_bytes: int = 0
     state_bytes: int = 0
+    freshness: Freshness | None = None
+    saved: Saved | None = None
+    steering: Steering | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +144,8 @@ class Explanation:
     """When the site may be asked next, where that lies ahead."""
     decisions: tuple[PastVisit, ...] = ()
     """Past visits, newest first."""
+    habits: Habits | None = None
+    """How it changes and what follows from it; None: no visit has seen it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -216,11 +216,33 @@ class ChangeSettings:
 class RevisitSettings:
     """When a page is looked at again."""
 
-    first: timedelta = setting(timedelta(days=1), "Interval before anything is known.")
-    shrink: float = setting(0.5, "Factor after a visit that found a change.")
-    grow: float = setting(1.5, "Factor after a visit that found none.")
-    shortest: timedelta = setting(timedelta(hours=1), "Shortest interval.")
-    longest: timedelta = setting(timedelta(days=30), "Longest interval.")
+    policy: str = setting(
+        "optimal",
+        "optimal: what brings most freshness for a request; or a rule by name: uniform, fixed, paper-adaptive, "
+        "paper-selective, paper-pdfc, nutch, stormcrawler.",
+    )
+    budget: float | None = setting(None, "Most requests a day in all; none: as many as are worth it.")
+    site_budget: float | None = setting(None, "Most requests a day to one site.")
+    worth: timedelta = setting(
+        timedelta(hours=6), "Without a budget: time of a current copy that a visit must bring to be made."
+    )
+    shortest: timedelta = setting(timedelta(hours=1), "Shortest interval between two visits to a page.")
+    longest: timedelta = setting(timedelta(days=60), "Longest interval: no page is given up.")
+    drift: float = setting(0.1, "Each interval is varied by this share, so that visits wander over the day.")
+    audit: float = setting(0.08, "Share of visits without a condition, to find out validators that lie.")
+    quiet: tuple[str, ...] = setting((), "Hours (UTC) without requests, such as 22:00-06:00.")
+
+
+@dataclass(frozen=True, slots=True)
+class SignalSettings:
+    """Sitemaps and feeds: what sites say about their own pages."""
+
+    enabled: bool = setting(True, "Ask sites for sitemaps and feeds.")
+    probe_after: int = setting(
+        12, "Pages of a site after which its usual places are tried, where robots.txt names no sitemap."
+    )
+    files: int = setting(200, "Most sitemaps of one site that are read at a time.")
+    bytes: int = setting(50 * 1024 * 1024, "Most bytes of one sitemap, as the protocol has it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,3 +263,4 @@ class Settings:
     parse: ParseSettings = field(default_factory=ParseSettings)
     change: ChangeSettings = field(default_factory=ChangeSettings)
     revisit: RevisitSettings = field(default_factory=RevisitSettings)
+    signals: SignalSettings = field(default_factory=SignalSettings)

@@ -37,6 +37,8 @@ class PageView(NamedTuple):
     last_modified: str | None
     moved_to: str | None
     duplicate_of: str | None
+    belief: bytes | None
+    """What the revisit policy knows (`core/freshness/schedule.py`)."""
 
 
 class VisitView(NamedTuple):
@@ -76,6 +78,49 @@ class Totals(NamedTuple):
     refusals_dropped: int = 0
     """Refused URLs that were only counted, because the shard remembers no more of them."""
     versions: int = 0
+
+
+class VersionMoment(NamedTuple):
+    """When one version of a page was first seen."""
+
+    page_id: int
+    url: str
+    found_us: int
+    number: int
+    seen_us: int
+    changed_after_us: int | None
+    last_us: int | None
+    reason: str | None
+    """Of the page's last visit."""
+
+
+class SampledPage(NamedTuple):
+    """What a forecast needs of a page."""
+
+    id: int
+    site_id: int
+    url: str
+    version: int
+    visits: int
+    found_us: int
+    last_us: int | None
+    """The last visit that saw it."""
+    belief: bytes | None
+    outcome: Outcome | None
+    """None: not visited yet."""
+    reason: Reason | None
+    is_waiting: bool
+    """In the queue, or due some day."""
+
+
+class SampledSite(NamedTuple):
+    """What a forecast needs of a site."""
+
+    id: int
+    name: str
+    pages: int
+    memory: bytes | None
+    """What was learned of the kind that was asked for."""
 
 
 class RejectedPage(NamedTuple):

@@ -15,14 +15,14 @@ class SimClock:
     """Time of the running SimLoop, on a fixed calendar; it can begin later, as after a restart."""
 
     def __init__(self, start: datetime = EPOCH) -> None:
-        self._start = start
+        self.start = start
 
     def now(self) -> datetime:
         """The present moment of the simulation."""
         loop = asyncio.get_running_loop()
         if not isinstance(loop, SimLoop):
             raise RuntimeError("SimClock tells the time of a SimLoop; run the program with evercrawl.sim.run")
-        return self._start + timedelta(microseconds=loop.time_us())
+        return self.start + timedelta(microseconds=loop.time_us())
 
     async def sleep_until(self, moment: datetime) -> None:
         """Return at `moment`, to the microsecond, or at once if it has passed."""

@@ -10,7 +10,17 @@ from dataclasses import dataclass, field
 from evercrawl.core.text_delta import unpack_text
 from evercrawl.errors import BugFound, LeaseLost, StoreUnavailable
 from evercrawl.model.batch import ArchiveEnd, Batch, Parcel, ShardFacts
-from evercrawl.model.page import Look, NewPage, Original, Page, Refusal, Requeued, Version, Visited
+from evercrawl.model.page import (
+    Look,
+    NewPage,
+    Original,
+    Page,
+    Refusal,
+    Requeued,
+    Rescheduled,
+    Version,
+    Visited,
+)
 from evercrawl.model.site import Site
 
 KEYS_AT_A_TIME = 1000
@@ -87,6 +97,10 @@ class MemoryStore:
         """Close everything."""
         self.crash()
 
+    def state_of(self, shard: int) -> _State:
+        """What a shard holds, for those who measure."""
+        return self._states.setdefault(shard, _State())
+
     def crash(self) -> None:
         """Cut every open shard off; what they had not committed is lost."""
         for shard in self._open:
@@ -147,6 +161,8 @@ class MemoryShard:
         _move_pages(state, batch)
         _set_bands(state, batch, new_pages)
         _write_refusals(state, batch.refusals, most=self._most_refusals)
+        for later in batch.rescheduled:
+            _reschedule(state, later)
         _write_parcels(state, batch)
         state.memories |= batch.memories
         _advance(state, batch)
@@ -188,6 +204,11 @@ class MemoryShard:
         end = bisect_right(due, now_us, key=lambda moment: moment[0])
         return [self._state.records[page_id].page._replace(seq=0) for _, page_id in due[: min(end, most)]]
 
+    async def pages(self, keys: Sequence[bytes]) -> list[Page]:
+        """The known pages among these keys."""
+        ids = [self._state.page_ids[key] for key in sorted(keys) if key in self._state.page_ids]
+        return [self._state.records[page_id].page for page_id in ids]
+
     async def next_due(self) -> int | None:
         """The earliest due time of any page, in microseconds."""
         return self._state.due[0][0] if self._state.due else None
@@ -222,6 +243,10 @@ class MemoryShard:
     async def memory(self, site_id: int, kind: str) -> bytes | None:
         """What was learned about a site; None: nothing of this kind yet."""
         return self._state.memories.get((site_id, kind))
+
+    async def memory_sites(self, kind: str) -> list[int]:
+        """The sites about which something of this kind was learned."""
+        return sorted(site_id for site_id, name in self._state.memories if name == kind and site_id > 0)
 
     async def moved_to(self, key: bytes) -> str | None:
         """Where the page of this key redirects to, as far as we know; None: nowhere, or unknown."""
@@ -375,7 +400,13 @@ def _apply_visit(state: _State, record: _Record, visited: Visited) -> None:
         _count(state, page.site_id, pages=0, pending=-1)
     _set_due(state, record, None if record.is_queued else visited.due_us)
     record.moved_to = visited.moved_to
-    record.page = page._replace(visits=page.visits + 1, tries=visited.tries, interval_s=visited.interval_s)
+    record.page = page._replace(
+        visits=page.visits + 1,
+        tries=visited.tries,
+        interval_s=visited.interval_s,
+        belief=visited.belief or page.belief,
+        last_us=visited.at_us,
+    )
     _apply_content(state, record, visited)
 
 
@@ -403,6 +434,14 @@ def _set_due(state: _State, record: _Record, due_us: int | None) -> None:
     record.due_us = due_us
     if due_us is not None:
         insort(state.due, (due_us, record.page.id))
+
+
+def _reschedule(state: _State, later: Rescheduled) -> None:
+    record = state.records[later.page_id]
+    if not record.is_queued:
+        if later.due_us is not None:
+            _set_due(state, record, later.due_us)
+        record.page = record.page._replace(belief=later.belief or record.page.belief)
 
 
 def _write_refusals(state: _State, refusals: Sequence[Refusal], *, most: int) -> None:

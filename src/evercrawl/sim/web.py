@@ -147,13 +147,14 @@ class SimWeb:
             (asked.answered, asked.answered + asked.retry_after) for asked in answers if asked.retry_after
         ]
 
-    def version(self, url: str) -> int | None:
-        """How often the content of a page has changed by now; None: there is no such page."""
+    def version(self, url: str, *, at: datetime | None = None) -> int | None:
+        """How often the content of a page has changed by then (by now); None: there is no such page."""
         index = self._index.get(site_of(url))
         page = None if index is None else self.site(index).content.plan.by_path.get(path_of(url))
         if index is None or page is None:
             return None
-        return self.site(index).content.version(page, (self._clock.now() - EPOCH).total_seconds())
+        moment = at or self._clock.now()
+        return self.site(index).content.version(page, (moment - EPOCH).total_seconds())
 
     def pages(self, kind: PageKind = PageKind.PAGE) -> list[str]:
         """The URLs of all planned pages of a kind."""

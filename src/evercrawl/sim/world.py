@@ -38,6 +38,23 @@ class World:
         """One run of the crawler; None: it was made to crash after a while."""
         return run(self._run(refresh, crash_after))
 
+    def watch(self, span: timedelta) -> Ended | None:
+        """Keep the collection fresh for so long."""
+        return run(self._watch(span))
+
+    async def _watch(self, span: timedelta) -> Ended | None:
+        self.web.move_to(self.clock)
+        stop = StopSignal()
+        crawl = self._assemble(stop, forever=True)
+        end = asyncio.get_running_loop().call_later(span.total_seconds(), stop.finish)
+        try:
+            async with crawl:
+                await crawl.begin()
+                return await crawl.run()
+        finally:
+            end.cancel()
+            self.clock = SimClock(start=self.clock.now())
+
     async def _run(self, refresh: bool, crash_after: timedelta | None) -> Ended | None:
         self.web.move_to(self.clock)
         stop = StopSignal()
@@ -61,7 +78,7 @@ class World:
         stop.cancel()
         await asyncio.gather(running, return_exceptions=True)
 
-    def _assemble(self, stop: StopSignal) -> Crawl:
+    def _assemble(self, stop: StopSignal, *, forever: bool = False) -> Crawl:
         return assemble(
             self.settings,
             clock=self.clock,
@@ -70,6 +87,7 @@ class World:
             open_archive=self._archive,
             seed=self.seed,
             stop=stop,
+            forever=forever,
         )
 
     def _archive(self, shard: int) -> MemoryArchive:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import orjson
@@ -12,25 +13,41 @@ import orjson
 Tool = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-TOOLS = ("robots", "url", "extract", "changed", "similar", "sitemap")
+TOOLS = ("robots", "url", "extract", "changed", "similar", "sitemap", "trap", "sentiment")
 """Each is the function of that name in the module of that name, imported when it is asked for: a pipe pays
 for the start of its own tool only.
 """
 
 
-def _tool(name: str) -> Tool:
+def tool_named(name: str) -> Tool:
+    """One of TOOLS."""
     found: Tool = getattr(import_module(f"evercrawl.tools.{name}"), name)
     return found
 
 
-def run_tool(name: str, source: BinaryIO, sink: BinaryIO) -> None:
+def answer_lines(tool: Tool, source: BinaryIO, sink: BinaryIO) -> None:
     """Answer every line of `source` on `sink` at once, so that a program can talk with the tool."""
-    tool = _tool(name)
     for line in source:
         if line.isspace():
             continue
         sink.write(_written(_answer(tool, line)))
         sink.flush()
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The JSON objects of a file, one a line; ValueError names the line that is none."""
+    rows = []
+    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
+        if line.isspace() or not line:
+            continue
+        try:
+            row = _read(line)
+        except ValueError as error:
+            raise ValueError(f"line {number} is no JSON: {error}") from error
+        if not isinstance(row, dict):
+            raise ValueError(f"line {number} is not a JSON object")
+        rows.append(row)
+    return rows
 
 
 def _answer(tool: Tool, line: bytes) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.cli.commands.crawl import FLAG_KEYS, Plan, _given, _plan, command, seed_url
+from evercrawl.cli.commands.crawl import FLAG_KEYS, Plan, command, given_flags, plan_run, seed_url
 from evercrawl.cli.session import Session
 from evercrawl.config.known import known_settings
 from evercrawl.errors import ConfigError
@@ -20,7 +20,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
 
 
 def _planned(session: Session, *urls: str, **flags: object) -> Plan:
-    return _plan(session, urls, refresh=False, flags=_given(flags))
+    return plan_run(session, urls, flags=given_flags(flags))
 
 
 def test_flags_name_settings_and_are_options() -> None:

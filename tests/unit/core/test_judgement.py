@@ -16,13 +16,11 @@ from evercrawl.core.judgement import (
 )
 from evercrawl.core.moment import to_us
 from evercrawl.model.change import NO_CHANGE, Change, ChangeClass
-from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, Moved, NotModified, Truncation
+from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, Moved, Truncation
 from evercrawl.model.page import Page
 from evercrawl.model.reason import Outcome, Reason
-from evercrawl.model.settings import RevisitSettings
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
-POLICY = RevisitSettings()
 EXCHANGE = Exchange(b"", b"", b"", None, NOW, timedelta(0))
 URL = "http://a.test/"
 NEW = Page(1, b"k" * 16, URL, 1, 0, 0, 0, 1)
@@ -43,32 +41,30 @@ def judged(
     copy_of: str | None = None,
     truncated: Truncation | None = None,
 ):
-    return judge_fetched(page, fetched(truncated), change=change, copy_of=copy_of, now=NOW, policy=POLICY)
+    return judge_fetched(page, fetched(truncated), change=change, copy_of=copy_of)
 
 
-def test_a_first_visit_is_new_and_comes_again_after_the_first_interval():
+def test_a_first_visit_is_new():
     judgement = judged(NEW)
     assert (judgement.outcome, judgement.reason) == (Outcome.FETCHED, Reason.NEW)
     assert judgement.is_new_version
-    assert judgement.due_us == to_us(NOW + POLICY.first)
+    assert (judgement.due_us, judgement.changed) == (None, True), "when to come again is the policy's to say"
 
 
-def test_change_makes_us_come_sooner_and_rest_later():
+def test_a_change_is_told_from_none():
     changed, same = judged(KNOWN, CONTENT), judged(KNOWN, NO_CHANGE)
     assert (changed.reason, same.reason) == (Reason.CHANGED, Reason.SAME_CONTENT)
     assert same.outcome is Outcome.UNCHANGED
     assert changed.is_new_version
     assert not same.is_new_version
-    assert changed.due_us is not None
-    assert same.due_us is not None
-    assert changed.due_us < to_us(NOW + timedelta(days=1)) < same.due_us
+    assert (changed.changed, same.changed) == (True, False)
 
 
 def test_noise_is_no_version_and_says_so():
     judgement = judged(KNOWN, NOISE)
     assert (judgement.outcome, judgement.reason) == (Outcome.UNCHANGED, Reason.ONLY_NOISE)
     assert not judgement.is_new_version
-    assert judgement.due_us == judged(KNOWN, NO_CHANGE).due_us
+    assert judgement.changed is False
 
 
 def test_the_same_body_under_another_url_is_a_duplicate_with_a_version_of_its_own():
@@ -92,14 +88,14 @@ def test_a_body_that_was_cut_off_says_so(cause: Truncation, reason: Reason):
 
 
 def test_not_modified_keeps_the_version():
-    judgement = judge_not_modified(KNOWN, NotModified(URL, (), EXCHANGE), now=NOW, policy=POLICY)
+    judgement = judge_not_modified()
     assert (judgement.outcome, judgement.reason) == (Outcome.UNCHANGED, Reason.NOT_MODIFIED)
     assert not judgement.is_new_version
 
 
 def moved(page: Page, target: str, *, refused: tuple[Reason, str] | None = None, loops: bool = False):
     result = Moved(page.url, 301, target, (), EXCHANGE)
-    return judge_moved(page, result, refused=refused, loops=loops, most_hops=10, now=NOW, policy=POLICY)
+    return judge_moved(page, result, refused=refused, loops=loops, most_hops=10)
 
 
 def test_redirects():

@@ -11,7 +11,6 @@ from evercrawl.engine.see import Seen
 from evercrawl.model.change import Change, ChangeClass
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, Headers
 from evercrawl.model.page import Page
-from evercrawl.model.settings import RevisitSettings
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 URL = "http://site.test/"
@@ -27,9 +26,7 @@ def failed(fault: Fault) -> Seen:
 
 def fetched() -> Seen:
     result = Fetched(URL, 200, VALIDATORS, b"body", EXCHANGE)
-    judgement = judge_fetched(
-        PAGE, result, change=Change(ChangeClass.CONTENT, 1.0), copy_of=None, now=NOW, policy=RevisitSettings()
-    )
+    judgement = judge_fetched(PAGE, result, change=Change(ChangeClass.CONTENT, 1.0), copy_of=None)
     return Seen(result, judgement, Offers(), digest=b"new", sha1=b"s")
 
 

@@ -5,13 +5,13 @@ import json
 import time
 from typing import Any
 
-from evercrawl.tools.stream import run_tool
+from evercrawl.tools.stream import answer_lines, tool_named
 
 
 def answers(name: str, *lines: str | dict[str, Any]) -> list[dict[str, Any]]:
     text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
     sink = io.BytesIO()
-    run_tool(name, io.BytesIO(text.encode()), sink)
+    answer_lines(tool_named(name), io.BytesIO(text.encode()), sink)
     return [json.loads(line) for line in sink.getvalue().splitlines()]
 
 

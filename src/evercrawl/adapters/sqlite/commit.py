@@ -31,6 +31,8 @@ def write_batch(db: sqlite3.Connection, batch: Batch, *, careful: bool, most_ref
     _write_new_pages(db, new_pages, counts)
     _forget_refusals(db, new_pages, counts)
     move_pages(db, batch, counts)
+    moved = ((later.due_us, later.belief, later.page_id) for later in batch.rescheduled)
+    db.executemany(SQL["reschedule"], moved)
     write_sights(db, batch.visited)
     db.executemany(SQL["write_memory"], ((*key, value) for key, value in batch.memories.items()))
     _write_refusals(db, batch.refusals, counts, most=most_refusals)

@@ -48,6 +48,7 @@ class PageState:
     last_modified: str | None
     moved_to: str | None
     duplicate_of: int | None
+    belief: bytes | None
 
     def decision(self) -> tuple[str, str]:
         """Outcome and reason as the tally counts them."""
@@ -74,6 +75,7 @@ class PageState:
             self.last_modified,
             self.moved_to,
             self.duplicate_of,
+            self.belief,
             self.id,
         )
 
@@ -142,6 +144,7 @@ def _apply_visit(page: PageState, visited: Visited, counts: Counts) -> None:
         visited.duplicate_of,
     )
     page.visits += 1
+    page.belief = visited.belief or page.belief
     _apply_content(page, visited)
 
 

@@ -107,15 +107,20 @@ insert into tally (outcome, reason, urls) values (?, ?, ?)
 -- touched_pages --
 -- What a commit must know about the pages that it moves; the ids come as a JSON array.
 select p.id, p.site_id, p.band, p.seq, p.due_us, p.outcome, p.reason, p.detail, p.status, p.last_us, p.confirmed_us,
-       p.visits, p.tries, p.interval_s, p.version, p.digest, p.etag, p.last_modified, p.moved_to, p.duplicate_of
+       p.visits, p.tries, p.interval_s, p.version, p.digest, p.etag, p.last_modified, p.moved_to, p.duplicate_of,
+       p.belief
   from json_each(?) wanted join page p on p.id = wanted.value
 
 -- update_page --
 -- The state after a commit, whole.
 update page set band = ?, seq = ?, due_us = ?, outcome = ?, reason = ?, detail = ?, status = ?, last_us = ?,
        confirmed_us = ?, visits = ?, tries = ?, interval_s = ?, version = ?, digest = ?, etag = ?, last_modified = ?,
-       moved_to = ?, duplicate_of = ?
+       moved_to = ?, duplicate_of = ?, belief = ?
  where id = ?
+
+-- reschedule --
+-- A page that is not in the queue comes at another time; what is known about it stays unless more is known.
+update page set due_us = coalesce(?, due_us), belief = coalesce(?, belief) where id = ? and seq is null
 
 -- insert_visit --
 -- One line of the log.
@@ -157,6 +162,10 @@ insert into memory (site_id, kind, value) values (?, ?, ?)
 -- memory --
 -- What was learned about a site.
 select value from memory where site_id = ? and kind = ?
+
+-- memory_sites --
+-- The sites about which something of a kind was learned.
+select site_id from memory where kind = ? and site_id > 0 order by site_id
 
 -- insert_change --
 -- The edits that a visit met: page, moment, class, size, edits.
@@ -218,17 +227,26 @@ select * from site_row where pending > 0 and band = ? and id > ? order by id lim
 
 -- queue --
 -- The next pages of a site in one band.
-select id, key, url, site_id, depth, hops, band, seq, tries, visits, version, etag, last_modified, digest, interval_s
+select id, key, url, site_id, depth, hops, band, seq, tries, visits, version, etag, last_modified, digest, interval_s,
+       belief, last_us
   from page indexed by page_queued
  where site_id = ? and band = ? and seq > ?
  order by seq limit ?
 
 -- due --
 -- Pages whose due time has passed, earliest first; none of them is in the queue.
-select id, key, url, site_id, depth, hops, band, 0, tries, visits, version, etag, last_modified, digest, interval_s
+select id, key, url, site_id, depth, hops, band, 0, tries, visits, version, etag, last_modified, digest, interval_s,
+       belief, last_us
   from page indexed by page_due
  where due_us <= ?
  order by due_us, id limit ?
+
+-- page_by_key --
+-- A page that is not in the queue, by its key.
+select p.id, p.key, p.url, p.site_id, p.depth, p.hops, p.band, coalesce(p.seq, 0), p.tries, p.visits, p.version, p.etag,
+       p.last_modified, p.digest, p.interval_s, p.belief, p.last_us
+  from seen k join page p on p.id = k.page_id
+ where k.key = ?
 
 -- next_due --
 -- The earliest due time.
@@ -261,7 +279,8 @@ select p.moved_to from seen k join page p on p.id = k.page_id where k.key = ?
 -- All that is known about a page.
 select p.id, p.key, p.url, s.name, p.depth, p.hops, p.band, p.seq is not null, o.url, p.found_us,
        coalesce(p.outcome, 'queued'), coalesce(p.reason, 'waiting'), coalesce(p.detail, ''), p.status, p.last_us,
-       p.due_us, p.visits, p.tries, p.interval_s, p.version, p.digest, p.etag, p.last_modified, p.moved_to, d.url
+       p.due_us, p.visits, p.tries, p.interval_s, p.version, p.digest, p.etag, p.last_modified, p.moved_to, d.url,
+       p.belief
   from seen k join page p on p.id = k.page_id join site s on s.id = p.site_id
        left join page o on o.id = p.parent_id left join page d on d.id = p.duplicate_of
  where k.key = ?
@@ -350,3 +369,35 @@ select name from dropped_file order by name
 -- forget_dropped_file --
 -- It is deleted.
 delete from dropped_file where name = ?
+
+-- view_sample --
+-- What forecasts need of some pages; the ids come as a JSON array.
+select p.id, p.site_id, p.url, p.version, p.visits, p.found_us, coalesce(p.confirmed_us, p.last_us), p.belief, p.outcome,
+       p.reason, p.seq is not null or p.due_us is not null
+  from json_each(?) wanted join page p on p.id = wanted.value
+
+-- view_sampled_sites --
+-- The sites of a sample with what was learned about them: the ids as a JSON array, the kind.
+select s.id, s.name, s.pages, m.value
+  from json_each(?) wanted join site s on s.id = wanted.value left join memory m on m.site_id = s.id and m.kind = ?
+
+-- view_not_due --
+-- Pages outside the queue whose time has not come.
+select count(*) from page indexed by page_due where due_us > ?
+
+-- view_spared --
+-- Answers 304 in a range of the log, and the wire size of the last body of the same page before each of them.
+select count(*), coalesce(sum((select w.wire_bytes from visit w
+                                where w.page_id = v.page_id and w.id < v.id and w.status between 200 and 299
+                                order by w.id desc limit 1)), 0)
+  from visit v where v.id > ? and v.id <= ? and v.reason = 'not_modified'
+
+-- view_last_visit --
+-- The newest line of the log.
+select coalesce(max(id), 0) from visit
+
+-- view_history --
+-- When the versions of a range of pages were seen: page, URL, found, number, moment, last visit before, last visit.
+select p.id, p.url, p.found_us, v.number, v.seen_us, v.changed_after_us, p.last_us, p.reason
+  from page p join version v on v.page_id = p.id
+ where p.id > ? and p.id <= ? order by p.id, v.number

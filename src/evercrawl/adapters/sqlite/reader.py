@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,23 @@ from evercrawl.core.text_delta import LONGEST_CHAIN
 from evercrawl.model.page import Original, Refusal, Version
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.site import Site
-from evercrawl.model.view import ChangeView, Decisions, PageView, RejectedPage, Totals, VersionView, VisitView
+from evercrawl.model.view import (
+    ChangeView,
+    Decisions,
+    PageView,
+    RejectedPage,
+    SampledPage,
+    SampledSite,
+    Totals,
+    VersionMoment,
+    VersionView,
+    VisitView,
+)
 
 ROWS_AT_A_TIME = 1000
 """A step reads no more rows: a long read transaction would keep the log of a crawl from being moved away."""
+VISITS_AT_A_TIME = 50_000
+"""Lines of the log that are counted in one step."""
 MOST_ID = 2**63 - 1
 """Behind every page."""
 
@@ -102,6 +116,49 @@ class ShardReader:
         """The next pages that were refused when their turn came."""
         rows = map(RejectedPage._make, self._all("view_rejected", after, most))
         return [row._replace(reason=Reason(row.reason)) for row in rows]
+
+    def next_id(self) -> int:
+        """The number that the next page will get: no page has a larger one."""
+        number: int = self._one("read_shard")[2]
+        return number
+
+    def sampled_pages(self, ids: Sequence[int]) -> list[SampledPage]:
+        """Those of the pages that there are; at most `ROWS_AT_A_TIME` of them."""
+        rows = map(SampledPage._make, self._all("view_sample", json.dumps(list(ids))))
+        return [
+            row._replace(
+                outcome=None if row.outcome is None else Outcome(row.outcome),
+                reason=None if row.reason is None else Reason(row.reason),
+                is_waiting=bool(row.is_waiting),
+            )
+            for row in rows
+        ]
+
+    def sampled_sites(self, ids: Sequence[int], kind: str) -> list[SampledSite]:
+        """The sites, each with what was learned about it of one kind."""
+        return list(map(SampledSite._make, self._all("view_sampled_sites", json.dumps(list(ids)), kind)))
+
+    def memory(self, site_id: int, kind: str) -> bytes | None:
+        """What was learned about a site; None: nothing."""
+        row = self._one("memory", site_id, kind)
+        return None if row is None else row[0]
+
+    def not_due(self, now_us: int) -> int:
+        """Pages outside the queue whose time has not come."""
+        count: int = self._one("view_not_due", now_us)[0]
+        return count
+
+    def spared(self) -> tuple[int, int]:
+        """Answers 304, and the bytes of the bodies that did not have to be sent for them."""
+        answers = body_bytes = 0
+        for after in range(0, self._one("view_last_visit")[0], VISITS_AT_A_TIME):
+            some, size = self._one("view_spared", after, after + VISITS_AT_A_TIME)
+            answers, body_bytes = answers + some, body_bytes + size
+        return answers, body_bytes
+
+    def histories(self, after: int, upto: int) -> list[VersionMoment]:
+        """When the versions of the pages of a range of numbers were seen."""
+        return list(map(VersionMoment._make, self._all("view_history", after, upto)))
 
     def close(self) -> None:
         """Close the file."""

@@ -82,7 +82,8 @@ create table page (
   etag text,
   last_modified text,
   moved_to text,
-  duplicate_of integer
+  duplicate_of integer,
+  belief blob
 );
 -- The queue is an index of the page table, so that a page can stand in it only once.
 create index page_queued on page (site_id, band, seq) where seq is not null;

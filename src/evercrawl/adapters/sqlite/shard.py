@@ -121,6 +121,11 @@ class SqliteShard:
         """Pages whose due time has passed, earliest first."""
         return [Page._make(row) for row in self._all("due", now_us, most)]
 
+    async def pages(self, keys: Sequence[bytes]) -> list[Page]:
+        """The known pages among these keys."""
+        found = self._each("page_by_key", sorted(keys))
+        return [Page._make(row) for row in found if row is not None]
+
     async def next_due(self) -> int | None:
         """The earliest due time of any page, in microseconds."""
         row = self._one("next_due")
@@ -149,6 +154,10 @@ class SqliteShard:
         """What was learned about a site; None: nothing of this kind yet."""
         row = self._one("memory", site_id, kind)
         return None if row is None else row[0]
+
+    async def memory_sites(self, kind: str) -> list[int]:
+        """The sites about which something of this kind was learned."""
+        return [row[0] for row in self._all("memory_sites", kind)]
 
     async def moved_to(self, key: bytes) -> str | None:
         """Where the page of this key redirects to, as far as we know; None: nowhere, or unknown."""

@@ -42,3 +42,7 @@ create table change (
   primary key (page_id, at_us)
 ) without rowid;
 create index change_at on change (at_us);
+
+-- from_3 --
+-- What the revisit policy knows about a page.
+alter table page add column belief blob;

@@ -37,6 +37,7 @@ FLAG_KEYS = {
     "filters": "scope.plugins",
     "allow_private": "http.allow_private",
     "resolve": "http.resolve",
+    "budget": "revisit.budget",
 }
 """Which setting each flag overrides for one run."""
 
@@ -53,6 +54,8 @@ class Plan:
     urls: tuple[str, ...]
     configured: Configured
     refresh: bool
+    forever: bool = False
+    """Wait for what comes due instead of ending."""
 
 
 def _setting(flag: str, *names: str, **attributes: Any) -> Callable[[Any], Any]:
@@ -61,32 +64,63 @@ def _setting(flag: str, *names: str, **attributes: Any) -> Callable[[Any], Any]:
     return setting_flag(FLAG_KEYS[name], flag, *names, **attributes)
 
 
+def _rate(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    from evercrawl.core.rate import parse_rate
+
+    try:
+        return None if text is None else parse_rate(text)
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r} {error}", context, option) from error
+
+
+_RUN_OPTIONS = (
+    _setting("--max-time", metavar="SECONDS", help="Stop after this time; also 5m, 2h."),
+    _setting("--depth", metavar="N", help="Follow links at most N steps from a seed."),
+    click.option(
+        "--scope",
+        type=click.Choice(["host", "prefix", "domain", "list"]),
+        help="Which URLs belong. Default: host.",
+    ),
+    click.option(
+        "--pace", type=click.Choice(["gentle", "paper", "own"]), help="How gently to ask. Default: gentle."
+    ),
+    _setting("--gap", metavar="SECONDS", help="Least gap per site; a larger Crawl-delay still wins."),
+    _setting("--concurrency", metavar="N", help="Most requests in flight over all sites."),
+    click.option(
+        "--budget", metavar="N/day", callback=_rate, help="Most requests a day in all; also 50/hour."
+    ),
+    _setting("--include", multiple=True, metavar="RE", help="Only URLs that match one of these. Repeatable."),
+    _setting("--exclude", multiple=True, metavar="RE", help="No URLs that match one of these. Repeatable."),
+    _setting(
+        "--filter",
+        "filters",
+        multiple=True,
+        metavar="MODULE:OBJECT",
+        help="A filter of your own. Repeatable.",
+    ),
+    click.option("--allow-private", is_flag=True, help="Allow loopback, private and link-local addresses."),
+    _setting(
+        "--resolve",
+        multiple=True,
+        metavar="HOST:PORT:ADDR",
+        help="Use this address, as curl does. Repeatable.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object on stdout."),
+)
+
+
+def run_options(function: Any) -> Any:
+    """The options that every command has that asks sites."""
+    for option in reversed(_RUN_OPTIONS):
+        function = option(function)
+    return function
+
+
 @click.command("crawl")
 @click.argument("urls", nargs=-1, metavar="[URL]...")
 @_setting("--max-pages", metavar="N", help="Stop after N pages of this run, or none. Default: 10000.")
-@_setting("--max-time", metavar="SECONDS", help="Stop after this time; also 5m, 2h.")
-@_setting("--depth", metavar="N", help="Follow links at most N steps from a seed.")
-@click.option(
-    "--scope",
-    type=click.Choice(["host", "prefix", "domain", "list"]),
-    help="Which URLs belong. Default: host.",
-)
-@click.option(
-    "--pace", type=click.Choice(["gentle", "paper", "own"]), help="How gently to ask. Default: gentle."
-)
-@_setting("--gap", metavar="SECONDS", help="Least gap per site; a larger Crawl-delay still wins.")
-@_setting("--concurrency", metavar="N", help="Most requests in flight over all sites.")
 @click.option("--refresh", is_flag=True, help="Visit every known page now, whatever the schedule says.")
-@_setting("--include", multiple=True, metavar="RE", help="Only URLs that match one of these. Repeatable.")
-@_setting("--exclude", multiple=True, metavar="RE", help="No URLs that match one of these. Repeatable.")
-@_setting(
-    "--filter", "filters", multiple=True, metavar="MODULE:OBJECT", help="A filter of your own. Repeatable."
-)
-@click.option("--allow-private", is_flag=True, help="Allow loopback, private and link-local addresses.")
-@_setting(
-    "--resolve", multiple=True, metavar="HOST:PORT:ADDR", help="Use this address, as curl does. Repeatable."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object on stdout.")
+@run_options
 @common_options
 @pass_session
 def command(session: Session, /, urls: tuple[str, ...], refresh: bool, as_json: bool, **flags: Any) -> int:
@@ -100,7 +134,12 @@ def command(session: Session, /, urls: tuple[str, ...], refresh: bool, as_json: 
     Calling it again never starts over: pages that wait are fetched, pages that are due are visited again.
     Ctrl-C stops safely; a second one cancels the requests in flight.
     """
-    plan = _plan(session, urls, refresh=refresh, flags=_given(flags))
+    plan = plan_run(session, urls, refresh=refresh, flags=given_flags(flags))
+    return carry_out(session, plan, as_json=as_json)
+
+
+def carry_out(session: Session, plan: Plan, *, as_json: bool) -> int:
+    """Run as planned, say what was done, and give the exit code."""
     summary, signal_number = _run(session, plan)
     if as_json:
         from evercrawl.cli.summary import summary_fields
@@ -109,7 +148,7 @@ def command(session: Session, /, urls: tuple[str, ...], refresh: bool, as_json: 
     return exit_code_of(summary, signal_number=signal_number)
 
 
-def _given(flags: dict[str, Any]) -> dict[str, object]:
+def given_flags(flags: dict[str, Any]) -> dict[str, object]:
     """The flags that were given, by setting."""
     given = {FLAG_KEYS[name]: value for name, value in flags.items() if value not in (None, (), False)}
     if given.get("pace.mode") == "own" and "crawl.concurrency" in given:
@@ -117,7 +156,15 @@ def _given(flags: dict[str, Any]) -> dict[str, object]:
     return given
 
 
-def _plan(session: Session, urls: Sequence[str], *, refresh: bool, flags: dict[str, object]) -> Plan:
+def plan_run(
+    session: Session,
+    urls: Sequence[str],
+    *,
+    flags: dict[str, object],
+    refresh: bool = False,
+    forever: bool = False,
+) -> Plan:
+    """Which collection is meant, made if it is new, and with which settings."""
     from evercrawl.config import collection_file, create_collection, is_collection, write_setting
 
     seeds = tuple(seed_url(url) for url in urls)
@@ -134,7 +181,7 @@ def _plan(session: Session, urls: Sequence[str], *, refresh: bool, flags: dict[s
         write_setting(collection_file(path), "scope.seeds", (*known, *fresh))
     if is_new or fresh:
         configured = session.configured(path, flags)
-    return Plan(path, is_new, seeds, configured, refresh)
+    return Plan(path, is_new, seeds, configured, refresh, forever)
 
 
 def _check_scope(scope: ScopeSettings) -> None:
@@ -226,7 +273,11 @@ async def _crawl(plan: Plan, view: View) -> tuple[Summary, int | None]:
     with listening(brake, view.dump):
         async with library.open(plan.path, create=True, settings=settings) as collection:
             summary = await collection.crawl(
-                urls=plan.urls, refresh=plan.refresh, stop=stop, on_progress=view.update
+                urls=plan.urls,
+                refresh=plan.refresh,
+                forever=plan.forever,
+                stop=stop,
+                on_progress=view.update,
             )
     return summary, brake.signal_number
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evercrawl.cli.commands.crawl import seed_url
+from evercrawl.cli.forecast_words import freshness_words, steering_words
 from evercrawl.cli.output import counted, emit_json, moment, size
 from evercrawl.cli.safe_text import safe_line
 from evercrawl.cli.session import Session, common_options, pass_session
@@ -16,6 +17,7 @@ from evercrawl.cli.session import Session, common_options, pass_session
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evercrawl.model.forecast import Saved
     from evercrawl.model.past import PageFacts
     from evercrawl.model.report import Status
 
@@ -26,7 +28,10 @@ if TYPE_CHECKING:
 @common_options
 @pass_session
 def command(session: Session, url: str | None, as_json: bool) -> None:
-    """Show pages by outcome and reason, sites, load and what is due.
+    """Show pages by outcome and reason, sites, load, what is due and how fresh the copies are.
+
+    Freshness is the estimated share of pages whose copy is current, with one standard error. What was saved
+    is counted from the log of visits: answers 304, and the bytes on the wire of the bodies that they spared.
 
     \b
     evercrawl status
@@ -61,18 +66,28 @@ def _show(session: Session, status: Status) -> None:
         f"{counted(status.versions, 'version')}",
         "sites": f"{status.sites:,}",
         "due": f"{status.due_now:,} now" + (f", next {moment(status.next_due)}" if status.next_due else ""),
+        "freshness": freshness_words(status.freshness) if status.freshness else "",
+        "steered by": steering_words(status.steering) if status.steering else "",
         "load": f"{counted(status.requests, 'request')}, {size(status.bytes)}",
+        "saved": _saved(status.saved) if status.saved else "",
         "disk": f"{counted(status.archive_files, 'WARC file')} with {size(status.archive_bytes)}, "
         f"state {size(status.state_bytes)}",
         "refused": f"{counted(status.refused, 'URL')} (see: evercrawl skipped)",
     }
     for name, text in lines.items():
-        click.echo(f"{name:<11} {text}")
+        if text:
+            click.echo(f"{name:<11} {text}")
     _table(session, "outcome", status.by_outcome)
     _table(session, "reason", status.by_reason)
     for closed in status.closed_sites:
         reason = safe_line(closed.reason, longest=100)
         click.echo(f"closed until {moment(closed.opens_at)}: {safe_line(closed.site)} ({reason})")
+
+
+def _saved(saved: Saved) -> str:
+    """What the log proves, in words."""
+    spared = f"{counted(saved.not_modified, 'answer')} 304 spared {size(saved.not_modified_bytes)}"
+    return f"{spared}; {counted(saved.not_due, 'known page')} not worth a request now"
 
 
 def _table(session: Session, name: str, counts: Mapping[str, int]) -> None:

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from evercrawl.cli.session import common_options
 from evercrawl.errors import ConfigError
 
+if TYPE_CHECKING:
+    from evercrawl.tools.stream import Tool
+
 
 @click.command("tool")
 @click.argument("name")
+@click.option(
+    "--examples",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="For relevance: JSON lines of url, html or text, on_topic.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Nothing changes: a tool always speaks JSON.")
 @common_options
-def command(name: str, as_json: bool) -> None:
+def command(name: str, examples: str | None, as_json: bool) -> None:
     """Read JSON lines on stdin and write one JSON line for each on stdout, in order, with the same `id`.
 
     \b
@@ -22,10 +33,28 @@ def command(name: str, as_json: bool) -> None:
     evercrawl tool robots < cases.jsonl
 
     No request is made, and it is the code that a crawl uses. The names are robots, url, extract, changed,
-    similar and sitemap.
+    similar, sitemap, trap, sentiment and relevance (with --examples FILE).
     """
-    from evercrawl.tools.stream import TOOLS, run_tool
+    from evercrawl.tools.stream import TOOLS, answer_lines, tool_named
 
-    if name not in TOOLS:
-        raise ConfigError(f"there is no tool {name!r}; the tools are {', '.join(sorted(TOOLS))}")
-    run_tool(name, sys.stdin.buffer, sys.stdout.buffer)
+    if name == "relevance":
+        tool = _relevance(examples)
+    elif name in TOOLS:
+        tool = tool_named(name)
+    else:
+        known = ", ".join(sorted((*TOOLS, "relevance")))
+        raise ConfigError(f"there is no tool {name!r}; the tools are {known}")
+    answer_lines(tool, sys.stdin.buffer, sys.stdout.buffer)
+
+
+def _relevance(examples: str | None) -> Tool:
+    """What the examples teach; ConfigError where there are none or they cannot be read."""
+    from evercrawl.tools.relevance import relevance_tool
+    from evercrawl.tools.stream import read_rows
+
+    if examples is None:
+        raise ConfigError("tool relevance needs examples to learn from: --examples FILE")
+    try:
+        return relevance_tool(read_rows(Path(examples)))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"the examples in {examples} cannot be used: {error}") from error

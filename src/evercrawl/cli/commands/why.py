@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from evercrawl.cli.commands.crawl import seed_url
 from evercrawl.cli.exit_codes import ExitCode
-from evercrawl.cli.output import emit_json, moment
+from evercrawl.cli.output import counted, emit_json, moment
 from evercrawl.cli.safe_text import safe_line
 from evercrawl.cli.session import Session, common_options, pass_session
+from evercrawl.core.duration import in_words
 from evercrawl.model.reason import REASON_TEXT
 
 if TYPE_CHECKING:
+    from evercrawl.model.forecast import Announcements, Habits
     from evercrawl.model.report import Explanation, PastVisit
 
 _MOST_VISITS = 10
@@ -25,7 +28,7 @@ _MOST_VISITS = 10
 @common_options
 @pass_session
 def command(session: Session, url: str, as_json: bool) -> int:
-    """Say why a URL was or was not asked for, and when it will be.
+    """Say why a URL was or was not asked for, how it changes, and when it will be visited.
 
     \b
     evercrawl why https://example.org/private/
@@ -57,7 +60,39 @@ def explanation_fields(found: Explanation) -> dict[str, Any]:
         "depth": found.depth,
         "site_opens_at": found.site_opens_at,
         "decisions": [_visit_fields(visit) for visit in found.decisions],
+        "habits": None if found.habits is None else asdict(found.habits),
     }
+
+
+def _habit_lines(habits: Habits) -> dict[str, str]:
+    """Rate and evidence, signals, value and threshold, the next visit."""
+    lied = counted(habits.validators_that_lied, "validator")
+    return {
+        "habit": habits.words,
+        "copy": f"current with probability {habits.chance_current:.2f}",
+        "value": _value_words(habits),
+        "signals": _signal_words(habits.announcements) if habits.announcements else "",
+        "validators": f"not trusted on this site: {lied} lied" if habits.validators_that_lied else "",
+        "next visit": habits.next_visit_words,
+    }
+
+
+def _value_words(habits: Habits) -> str:
+    if habits.value_days is None:
+        return "a visit has to be made in any case"
+    brings, asked = in_words(habits.value_days), in_words(habits.threshold_days)
+    return f"a visit now brings {brings} of a current copy; the threshold is {asked}"
+
+
+def _signal_words(told: Announcements) -> str:
+    polled = f"last read {moment(told.last_poll)}" if told.last_poll else "never read"
+    if not told.trusted:
+        return f"the site announces nothing that can be used ({polled})"
+    waiting = counted(told.waiting, "announcement")
+    return (
+        f"{told.recall:.0%} of changes are announced, {told.false_share:.0%} of this page's announcements "
+        f"are false; {waiting} since the last visit; {polled}"
+    )
 
 
 def _visit_fields(visit: PastVisit) -> dict[str, Any]:
@@ -88,6 +123,7 @@ def _show(found: Explanation) -> None:
         "visits": str(found.visits or ""),
         "site opens": moment(found.site_opens_at) if found.site_opens_at else "",
         "due": moment(found.due) if found.due else "",
+        **(_habit_lines(found.habits) if found.habits else {}),
     }
     for name, text in facts.items():
         if text:

@@ -17,7 +17,7 @@ from evercrawl.core import url as urls
 from evercrawl.model.sitemap import Sitemap, SitemapEntry, SitemapType
 
 EXTENDED_PARAMETER = "XTND"
-WELL_KNOWN = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap.xml.gz")
+WELL_KNOWN = ("/sitemap.xml",)
 """Where sitemaps are when robots.txt names none; each guess costs a request."""
 MOST_FEEDS = 10
 """Of one site; large sites have one for every page."""

@@ -37,8 +37,6 @@ def test_the_extended_sitemap_comes_first_and_guesses_only_without_names():
     assert sources_of(SITE) == (
         Source("http://site.test/sitemap.xml?XTND", SourceKind.EXTENDED),
         Source("http://site.test/sitemap.xml", SourceKind.GUESSED),
-        Source("http://site.test/sitemap_index.xml", SourceKind.GUESSED),
-        Source("http://site.test/sitemap.xml.gz", SourceKind.GUESSED),
     )
     named = sources_of(SITE, named=["http://cdn.test/s.xml"], feeds=["http://site.test/feed"])
     assert named[1:] == (

@@ -1,0 +1,35 @@
+"""What was learned in advance and ships with the package, read once; nothing is ever downloaded.
+
+Made by `bench/train_sentiment.py` and `bench/train_background.py`. `docs/concepts/sentiment.md` and
+`docs/concepts/focus.md` say from what, and what the files hold.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from evercrawl.core.focus.background import Shares, read
+from evercrawl.core.sentiment.default import DefaultModel
+from evercrawl.core.sentiment.paper import PaperModel
+
+FOLDER = Path(__file__).resolve().parent
+DEFAULT_FILE, PAPER_FILE, BACKGROUND_FILE = "sentiment.bin", "sentiment-paper.tsv", "background.tsv"
+
+
+@lru_cache(maxsize=1)
+def default_sentiment() -> DefaultModel:
+    """The default method's weights."""
+    return DefaultModel.from_bytes((FOLDER / DEFAULT_FILE).read_bytes())
+
+
+@lru_cache(maxsize=1)
+def paper_sentiment() -> PaperModel:
+    """The counts of the paper's method."""
+    return PaperModel.from_text((FOLDER / PAPER_FILE).read_text("utf-8"))
+
+
+@lru_cache(maxsize=1)
+def background() -> Shares:
+    """What pages look like in general."""
+    return read((FOLDER / BACKGROUND_FILE).read_text("utf-8"))

@@ -1,0 +1,62 @@
+"""What else can be said about a document? Analysers add fields; language and sentiment are the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from evercrawl.core.sentiment.language import is_english
+from evercrawl.core.sentiment.page import page_sentiment
+from evercrawl.model.document import Document
+
+Field = str | int | float | bool | None
+"""What a field may hold: a value that JSON, SQL and a search index all know."""
+
+
+class Analyser(Protocol):
+    """Document in, fields out; found by entry point `evercrawl.analysers`."""
+
+    @property
+    def name(self) -> str:
+        """The one word that its fields begin with where names would clash."""
+
+    def analyse(self, document: Document) -> Mapping[str, Field]:
+        """The fields of one document, always the same for the same document; no field: nothing to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageAnalyser:
+    """The language that a document names, or English where its words say so."""
+
+    name: str = "language"
+
+    def analyse(self, document: Document) -> Mapping[str, Field]:
+        """`language` as a primary subtag (RFC 5646); none where nothing is known."""
+        if document.lang:
+            return {"language": document.lang.replace("_", "-").partition("-")[0].lower()}
+        return {"language": "en"} if document.text and is_english(document.text) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class SentimentAnalyser:
+    """How friendly a document in English is, by a method that scores sentences."""
+
+    score: Callable[[str], float]
+    name: str = "sentiment"
+
+    def analyse(self, document: Document) -> Mapping[str, Field]:
+        """`sentiment` from -1 to 1 and the sentences that it rests on; none for other languages."""
+        found = page_sentiment(document.text, self.score, lang=document.lang)
+        if found is None:
+            return {}
+        return {"sentiment": round(found.score, 4), "sentiment_sentences": found.sentences}
+
+
+def fields_of(document: Document, analysers: Iterable[Analyser]) -> dict[str, Field]:
+    """The fields of all analysers together; a name that is taken gets its analyser's name in front."""
+    fields: dict[str, Field] = {}
+    for analyser in analysers:
+        for field, value in analyser.analyse(document).items():
+            fields[field if field not in fields else f"{analyser.name}_{field}"] = value
+    return fields

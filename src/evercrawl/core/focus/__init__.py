@@ -1,0 +1,1 @@
+"""Crawling towards a topic: a classifier, a distiller of hubs, and priorities that change as it learns."""

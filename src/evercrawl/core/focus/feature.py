@@ -1,0 +1,130 @@
+"""What a page or a link looks like to the classifier: blocks of named features with counts.
+
+A block is one view: text, title, URL, anchors, targets, shape. Each is brought to length one by
+itself, so that a long text cannot drown a telling title. Digits become `#`, so that what is learned on one
+site (`cs415`) holds on another (`ee210` shares its `###`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from itertools import pairwise
+
+from evercrawl.model.document import Document, Link
+
+Blocks = dict[str, Counter[str]]
+"""Block -> feature -> count."""
+
+LONGEST_TEXT = 20_000
+"""Characters of a text that are looked at."""
+LONGEST_ANCHOR = 200
+MOST_LINKS = 500
+MOST_DIGITS = 4
+MOST_LEVELS = 3
+"""Levels of a path, counted from its end, that are told apart."""
+
+_WORD = re.compile(r"[^\W\d_]+|\d+")
+_SUFFIX = re.compile(r"\.(?:[sx]?html?|php\d?|aspx?|jsp)\Z")
+_OWN_PAGES = frozenset(("index", "home", "welcome", "main", "default"))
+
+
+def words_of(text: str) -> list[str]:
+    """Words in lower case; a number is as many `#` as it has digits, at most four."""
+    found = _WORD.findall(text[:LONGEST_TEXT].lower())
+    return ["#" * min(len(word), MOST_DIGITS) if word.isdigit() else word for word in found]
+
+
+def page_blocks(url: str, document: Document) -> Blocks:
+    """The views of one page."""
+    text = words_of(document.text)
+    title = words_of(document.title or "")
+    links = document.links[:MOST_LINKS]
+    anchors = [word for link in links for word in words_of(link.text[:LONGEST_ANCHOR])]
+    targets = [word for link in links for word in words_of(link.url.rpartition("/")[2][:LONGEST_ANCHOR])]
+    return {
+        "text": Counter(text),
+        "title": Counter(title + _pairs(title)),
+        "url": Counter(url_features(url)),
+        "anchors": Counter(anchors),
+        "targets": Counter(targets),
+        "shape": Counter(_shape(url, links, words=len(text), title=title)),
+    }
+
+
+def _pairs(words: list[str]) -> list[str]:
+    return [f"{one} {other}" for one, other in pairwise(words)]
+
+
+def url_features(url: str) -> list[str]:
+    """Words of the path with and without their level from the end, and the form of each segment."""
+    path = url.partition("://")[2].partition("/")[2].partition("#")[0].lower()
+    segments = [_SUFFIX.sub("", part) for part in path.split("/") if part]
+    while segments and segments[-1] in _OWN_PAGES:
+        segments.pop()
+    found = [f"depth {min(len(segments), 8)}"]
+    if path.startswith("~"):
+        found.append("~")
+    for level, segment in enumerate(reversed(segments)):
+        words = words_of(segment[:LONGEST_ANCHOR])
+        place = min(level, MOST_LEVELS)
+        found += words
+        found += [f"{word}@{place}" for word in words]
+        found.append(f"{''.join(words)[:20]}={place}")
+    return found
+
+
+def folder_of(url: str) -> str:
+    """The URL up to the last slash of its path."""
+    return url.partition("?")[0].rpartition("/")[0] + "/"
+
+
+def _shape(url: str, links: Iterable[Link], *, words: int, title: list[str]) -> list[str]:
+    """Where the links lead as seen from the page, and how large things are: homes and leaves differ here."""
+    folder = folder_of(url)
+    inside = above = deeper = 0
+    count = 0
+    for link in links:
+        count += 1
+        if link.url.startswith(folder):
+            inside += link.url != url
+            deeper += "/" in link.url[len(folder) :]
+        elif folder.startswith(folder_of(link.url)):
+            above += 1
+    sizes = {"inside": inside, "above": above, "deeper": deeper, "links": count, "words": words}
+    found = [f"{name} {min(size, 4095).bit_length()}" for name, size in sizes.items()]
+    if title:
+        found += [f"first {title[0]}", f"last {title[-1]}"]
+    found.append(f"title {min(len(title), 8).bit_length()}")
+    found.append(f"own {folder == url or _is_own_page(url)}")
+    return found
+
+
+def _is_own_page(url: str) -> bool:
+    return _SUFFIX.sub("", url.rpartition("/")[2].lower()) in _OWN_PAGES
+
+
+def link_blocks(
+    source_url: str, link: Link, *, around: str = "", source_title: str = "", source_on_topic: bool = False
+) -> Blocks:
+    """The views of one link, before anything of its target is known."""
+    anchor = words_of(link.text[:LONGEST_ANCHOR])
+    return {
+        "anchor": Counter(anchor + _pairs(["^", *anchor, "$"])),
+        "around": Counter(words_of(around[:LONGEST_ANCHOR])),
+        "url": Counter(url_features(link.url)),
+        "source": Counter(words_of(source_title[:LONGEST_ANCHOR])),
+        "way": Counter([f"{_way(source_url, link.url)}, source {'on' if source_on_topic else 'off'} topic"]),
+    }
+
+
+def _way(source: str, target: str) -> str:
+    here, there = folder_of(source), folder_of(target)
+    if here == there:
+        return "same folder"
+    if there.startswith(here):
+        return "deeper"
+    if here.startswith(there):
+        return "above"
+    return "aside" if source.split("/")[2:3] == target.split("/")[2:3] else "other site"

@@ -1,0 +1,118 @@
+"""Which link next? What is known of the topic, corrected by what the crawl itself found so far.
+
+A link is worth the chance that it leads to a page on topic, plus the chance that it leads to a hub of such
+pages: so a crawl tunnels through pages that are off topic themselves. Both chances are learned further after
+each page, by one step of logistic regression over the words, folders and sources of the links that led to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import exp, sqrt
+from typing import NamedTuple
+
+from evercrawl.core.focus.classifier import probability
+from evercrawl.core.focus.feature import Blocks, folder_of
+from evercrawl.core.focus.focus import Focus, Outlook, linked
+from evercrawl.model.document import Document
+
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SteeringPolicy:
+    """How strongly a crawl learns on its way; found on two of the small webs, by hand."""
+
+    hub_value: float = 1.0
+    nearness_value: float = 0.1
+    """Of a link from a seed; half of it with each further step."""
+    hub_raise: float = 0.1
+    """For a link of the strongest hub that the distiller knows."""
+    rate: float = 0.5
+    caution: float = 1.0
+    """Log odds by which a page must be more than likely before its links are taken for good ones."""
+    most_features: int = 200_000
+    """Beyond this no new words, folders and sources are learned."""
+
+
+class Prospect(NamedTuple):
+    """One link that waits, with all that its value depends on."""
+
+    url: str
+    source: str
+    depth: int
+    outlook: Outlook
+    features: tuple[tuple[Key, float], ...]
+
+
+class Found(NamedTuple):
+    """What a page gave: how likely it is on topic, and its links in order."""
+
+    score: float
+    prospects: list[Prospect]
+
+
+@dataclass(slots=True)
+class Steering:
+    """What one crawl has learned beyond its examples. Bounded; the same visits give the same state."""
+
+    focus: Focus
+    policy: SteeringPolicy = field(default_factory=SteeringPolicy)
+    _topic: dict[Key, float] = field(default_factory=dict)
+    _hub: dict[Key, float] = field(default_factory=dict)
+
+    def found(self, url: str, document: Document, *, depth: int) -> Found:
+        """The page's score and its links as prospects; learns nothing."""
+        score = self.focus.score(url, document)
+        prospects = [
+            Prospect(link.url, url, depth + 1, self.focus.outlook(blocks), _features(url, link.url, blocks))
+            for link, blocks in linked(url, document, on_topic=score > 0.5)
+        ]
+        return Found(score, prospects)
+
+    def value(self, prospect: Prospect, *, hub: float = 0.0) -> float:
+        """The priority of a link, larger first; `hub` is what the distiller says of its source, 0 to 1."""
+        policy = self.policy
+        near = policy.nearness_value * 0.5**prospect.depth
+        worth = self.chance(prospect) + policy.hub_value * self.hub_chance(prospect)
+        return worth + near + policy.hub_raise * hub
+
+    def chance(self, prospect: Prospect) -> float:
+        """How likely the link leads to a page on topic."""
+        return probability(prospect.outlook.topic + _sum(self._topic, prospect.features))
+
+    def hub_chance(self, prospect: Prospect) -> float:
+        """How likely the link leads to a page with links to pages on topic."""
+        return probability(prospect.outlook.hub + _sum(self._hub, prospect.features))
+
+    def learn(self, led_here: Sequence[Prospect], score: float, *, promise: float) -> None:
+        """Take in that these links led to a page of this score, whose new links promise so many more."""
+        odds = score / max(1e-12, 1.0 - score)
+        reward = odds / (odds + exp(self.policy.caution))
+        for prospect in led_here:
+            self._step(self._topic, prospect, reward - self.chance(prospect))
+            self._step(self._hub, prospect, min(1.0, promise) - self.hub_chance(prospect))
+
+    def _step(self, weights: dict[Key, float], prospect: Prospect, error: float) -> None:
+        step = self.policy.rate * error
+        is_full = len(weights) >= self.policy.most_features
+        for key, size in prospect.features:
+            if not is_full or key in weights:
+                weights[key] = weights.get(key, 0.0) + step * size
+
+
+def _features(source: str, target: str, blocks: Blocks) -> tuple[tuple[Key, float], ...]:
+    """The words of each view, as long as one together, and where the link comes from and leads to."""
+    found: list[tuple[Key, float]] = [(("always", ""), 1.0), (("page", source), 1.0)]
+    folder = folder_of(target)
+    found += [(("folder", folder), 0.7), (("above", folder_of(folder[:-1])), 0.5)]
+    for name, counts in blocks.items():
+        if counts:
+            size = 1.0 / sqrt(len(counts))
+            found += [((name, feature), size) for feature in counts]
+    return tuple(found)
+
+
+def _sum(weights: dict[Key, float], features: Iterable[tuple[Key, float]]) -> float:
+    return sum([weights[key] * size for key, size in features if key in weights])

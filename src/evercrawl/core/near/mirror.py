@@ -1,0 +1,98 @@
+"""Is a host a copy of another? Told from the same paths having the same content on both, never from names.
+
+A name only lowers the amount of evidence that is asked for: www and http/https variants are copies more often
+than not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import sqrt
+from typing import NamedTuple
+
+from evercrawl.core.url import SiteName, site_parts
+
+LEAST_SAME = 8
+"""Different contents that two hosts must have at the same paths."""
+LEAST_SAME_OF_VARIANTS = 3
+"""The same where the names differ by www, scheme or port only."""
+LEAST_SHARE = 0.7
+"""Of the compared paths, so many must hold the same content even at the careful end of the estimate."""
+LEAST_SHARE_OF_VARIANTS = 0.4
+CONFIDENCE = 1.64
+"""Standard deviations of a one-sided estimate that is right 95 times of 100."""
+
+
+class HostFacts(NamedTuple):
+    """What decides which of two copies stands for both."""
+
+    site: str
+    credit: int
+    """Of all its pages together."""
+    redirected_to: int = 0
+    """Pages of the other host that redirect here or name a page here as their canonical one."""
+
+
+class Mirror(NamedTuple):
+    """Two sites that hold the same, and the evidence."""
+
+    site: str
+    of: str
+    same: int
+    compared: int
+
+    @property
+    def detail(self) -> str:
+        """The evidence in words."""
+        return (
+            f"{self.site} is a copy of {self.of}: {self.same} of {self.compared} compared pages are the same"
+        )
+
+
+def are_name_variants(one: str, other: str) -> bool:
+    """The sites differ by a leading www, by scheme or by port only."""
+    return one != other and _bare(site_parts(one)) == _bare(site_parts(other))
+
+
+def _bare(name: SiteName) -> str:
+    return name.host.removeprefix("www.")
+
+
+def compare_hosts(
+    one: HostFacts, other: HostFacts, *, samples: tuple[Mapping[str, bytes], Mapping[str, bytes]]
+) -> Mirror | None:
+    """Whether the sites are copies, from samples of path -> digest of content; None: no, or not known yet.
+
+    Contents are counted once however many paths have them: a server that answers everything with the same
+    page proves nothing.
+    """
+    here, there = samples
+    compared = {(here[path], there[path]) for path in here.keys() & there.keys()}
+    same = sum(a == b for a, b in compared)
+    variants = are_name_variants(one.site, other.site)
+    enough = LEAST_SAME_OF_VARIANTS if variants else LEAST_SAME
+    share = LEAST_SHARE_OF_VARIANTS if variants else LEAST_SHARE
+    if same < enough or lower_bound(same, len(compared)) < share:
+        return None
+    chosen, copy = preferred(one, other)
+    return Mirror(copy.site, chosen.site, same, len(compared))
+
+
+def lower_bound(same: int, compared: int) -> float:
+    """The careful end of the share that so many of so many show (Wilson 1927)."""
+    if not compared:
+        return 0.0
+    share, z2 = same / compared, CONFIDENCE**2
+    middle = share + z2 / (2 * compared)
+    spread = CONFIDENCE * sqrt(share * (1 - share) / compared + z2 / (4 * compared**2))
+    return (middle - spread) / (1 + z2 / compared)
+
+
+def preferred(one: HostFacts, other: HostFacts) -> tuple[HostFacts, HostFacts]:
+    """The site that stands for both, and the copy: whom the other names, then https, then credit."""
+    chosen, copy = sorted((one, other), key=_preference)
+    return chosen, copy
+
+
+def _preference(host: HostFacts) -> tuple[int, bool, int, int, str]:
+    return (-host.redirected_to, not host.site.startswith("https:"), -host.credit, len(host.site), host.site)

@@ -1,0 +1,151 @@
+"""What has each part of a site yielded? Every visit is booked to the patterns of its URL, within bounds.
+
+A visit is worth the new text that it brought, or that its best new link promises by what such pages brought
+before. The narrowest pattern that explains a poor yield gets the blame: folders are not charged for what a
+shape or a parameter in them is known for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from evercrawl.core.trap.novelty import NOTHING_NEW, NewText, Said, new_text
+from evercrawl.core.trap.parameter import Parameters, learn
+from evercrawl.core.trap.pattern import Breadth, Pattern, is_more_of, lengthens, path_of_shape, patterns_of
+from evercrawl.core.trap.record import Gains, Record, State, after_request, suspect
+from evercrawl.core.trap.soft404 import SameForAll, is_soft_404
+
+MOST_PATTERNS, KEPT_PATTERNS = 512, 384
+"""Patterns of one site that are remembered; when there are more, the least used open ones are forgotten."""
+LINKS_WEIGHED = 24
+"""New links of one page that are looked at one by one."""
+LEAST_NEW = 0.1
+"""A smaller share of new text is a new date or a new counter in an old page."""
+LEAST_PROMISE = 0.3
+"""A link counts for the page that it is on from this much expected new text on."""
+SAYS_NOTHING = frozenset((0, 408, 425, 429))
+"""Failures of the moment; they and those of the server (5xx) say nothing about a pattern."""
+
+
+class Observation(NamedTuple):
+    """What a visit brought."""
+
+    url: str
+    status: int
+    new: NewText = NOTHING_NEW
+    duplicate: bool = False
+    """The same or nearly the same text as another page."""
+    soft_404: bool = False
+    new_links: Sequence[str] = ()
+    """URLs of the same site that were not known before."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteYield:
+    """All that is remembered about the yield of one site; bounded, whatever the site does."""
+
+    requests: int = 0
+    records: dict[str, Record] = field(default_factory=dict)
+    said: Said = field(default_factory=Said)
+    parameters: Parameters = field(default_factory=Parameters)
+    soft_404: tuple[SameForAll, ...] = ()
+    invented: tuple[str, ...] = ()
+    """Patterns that answer made-up addresses with invented pages; what lengthens them is fenced too."""
+
+
+def observe(
+    site: SiteYield, url: str, *, status: int, text: str, duplicate: bool, new_links: Sequence[str]
+) -> tuple[Observation, SiteYield]:
+    """What a visit brought, measured against what the site said before; the text is remembered."""
+    share, said = new_text(site.said, text)
+    soft = any(is_soft_404(text, known) for known in site.soft_404)
+    seen = Observation(url, status, share, duplicate, soft, new_links)
+    is_page = 200 <= status < 300 and not soft
+    parameters = learn(site.parameters, url, text) if is_page else site.parameters
+    return seen, replace(site, said=said, parameters=parameters)
+
+
+def book(site: SiteYield, seen: Observation) -> SiteYield:
+    """The site's yield with one more visit in it."""
+    if seen.status >= 500 or seen.status in SAYS_NOTHING:
+        return site
+    records = dict(site.records)
+    patterns = patterns_of(seen.url)
+    gains = _gains(records, seen)
+    offered = [patterns_of(link) for link in seen.new_links[:LINKS_WEIGHED]]
+    charged = _charged(records, patterns)
+    for pattern in charged:
+        record = records.get(pattern.name) or _fresh(records, pattern, seen.url)
+        growth = sum(is_more_of(pattern, others) for others in offered)
+        records[pattern.name] = after_request(record, seen.url, gains, growth=growth)
+    for name in site.invented:
+        is_charged = any(name == pattern.name for pattern in charged)
+        if name in records and not is_charged and lengthens(patterns, name):
+            records[name] = records[name]._replace(probes=records[name].probes + 1)
+    return replace(site, requests=site.requests + 1, records=_bounded(records))
+
+
+def _charged(records: dict[str, Record], patterns: tuple[Pattern, ...]) -> list[Pattern]:
+    narrow = [pattern for pattern in patterns if pattern.breadth < Breadth.FOLDER]
+    is_explained = any(_state(records, pattern.name) is not State.OPEN for pattern in narrow)
+    return narrow if is_explained else list(patterns)
+
+
+def _gains(records: dict[str, Record], seen: Observation) -> Gains:
+    is_nothing = seen.soft_404 or seen.status >= 400
+    is_copy = is_nothing or seen.duplicate
+    essential = 0.0 if is_copy or seen.new.essential < LEAST_NEW else seen.new.essential
+    literal = 0.0 if is_nothing or seen.new.literal < LEAST_NEW else seen.new.literal
+    promise = _promise(records, seen)
+    return Gains(max(essential, promise), max(literal, promise), essential, is_copy)
+
+
+def _promise(records: dict[str, Record], seen: Observation) -> float:
+    """The new text that the best new link promises; more of the same path promises only what it brings."""
+    own = path_of_shape(patterns_of(seen.url)[0])
+    promises = (
+        _expected(records, link)
+        for link in seen.new_links[:LINKS_WEIGHED]
+        if path_of_shape(patterns_of(link)[0]) != own
+    )
+    best = max(promises, default=0.0)
+    return best if best >= LEAST_PROMISE else 0.0
+
+
+def _expected(records: dict[str, Record], url: str) -> float:
+    """The new text that pages like this one brought; for an unknown kind that of what it lengthens."""
+    shape = patterns_of(url)[0]
+    record = records.get(shape.name) or _fresh(records, shape, url)
+    return min(record.text, record.worth)
+
+
+def _fresh(records: dict[str, Record], pattern: Pattern, url: str) -> Record:
+    if _state(records, _shorter(pattern)) is not State.OPEN:
+        return suspect(pattern.breadth, url)
+    return Record(pattern.breadth, first=url, last=url)
+
+
+def _shorter(pattern: Pattern) -> str:
+    """The shape that this one lengthens by a segment or a parameter."""
+    if pattern.breadth is not Breadth.SHAPE:
+        return ""
+    path, question, names = pattern.name.partition("?")
+    if question:
+        return f"{path}?{names.rpartition('&')[0]}" if "&" in names else ""
+    bare = path.removesuffix("/")
+    return bare.rpartition("/")[0] + path[len(bare) :]
+
+
+def _state(records: dict[str, Record], name: str) -> State:
+    record = records.get(name)
+    return State.OPEN if record is None else record.state
+
+
+def _bounded(records: dict[str, Record]) -> dict[str, Record]:
+    if len(records) <= MOST_PATTERNS:
+        return records
+    by_weight = sorted(records.items(), key=lambda item: (item[1].state, item[1].requests), reverse=True)
+    kept = {name for name, _ in by_weight[:KEPT_PATTERNS]}
+    return {name: record for name, record in records.items() if name in kept}

@@ -1,0 +1,80 @@
+"""The yield of one site as one compact blob, and back; versioned.
+
+A byte for the version, then zlib over: the length of the JSON part, the JSON part, the two bitmaps of what
+was said, and the remembered URLs of `parameter.py` as rows of three 32-bit numbers.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from base64 import b64decode, b64encode
+from typing import Any
+
+import orjson
+
+from evercrawl.core.trap.harvest import SiteYield
+from evercrawl.core.trap.novelty import MEMORY_BYTES, Said
+from evercrawl.core.trap.parameter import Parameters, Rest, Tally
+from evercrawl.core.trap.pattern import Breadth
+from evercrawl.core.trap.record import Record, State, Tried
+from evercrawl.core.trap.soft404 import SameForAll
+
+VERSION = 1
+LEVEL = 6
+DIGITS = 4
+"""Of the averages as many are kept."""
+
+_LENGTH = struct.Struct("<I")
+_ROW = struct.Struct("<III")
+
+
+def pack(site: SiteYield) -> bytes:
+    """The blob; averages are rounded."""
+    said = site.said
+    head = orjson.dumps({
+        "requests": site.requests,
+        "records": [[name, *_rounded(record)] for name, record in site.records.items()],
+        "said": [said.count, bool(said.young), bool(said.old)],
+        "soft_404": [[b64encode(one.signature).decode(), one.chars] for one in site.soft_404],
+        "invented": site.invented,
+        "tallies": [[name, *tally] for name, tally in site.parameters.tallies.items()],
+        "probes": site.parameters.probes,
+    })  # fmt: skip
+    rows = b"".join(_ROW.pack(key, *rest) for key, rest in site.parameters.rests.items())
+    plain = _LENGTH.pack(len(head)) + head + said.young + said.old + rows
+    return bytes([VERSION]) + zlib.compress(plain, LEVEL)
+
+
+def _rounded(record: Record) -> list[Any]:
+    return [round(value, DIGITS) if isinstance(value, float) else value for value in record]
+
+
+def unpack(blob: bytes) -> SiteYield:
+    """The yield in a blob; an empty one or one of another version gives a fresh start."""
+    if not blob or blob[0] != VERSION:
+        return SiteYield()
+    plain = zlib.decompress(blob[1:])
+    (length,) = _LENGTH.unpack_from(plain)
+    at = _LENGTH.size + length
+    head = orjson.loads(plain[_LENGTH.size : at])
+    count, has_young, has_old = head["said"]
+    young, at = plain[at : at + MEMORY_BYTES * has_young], at + MEMORY_BYTES * has_young
+    old, at = plain[at : at + MEMORY_BYTES * has_old], at + MEMORY_BYTES * has_old
+    rests = {key: Rest(value, content) for key, value, content in _ROW.iter_unpack(plain[at:])}
+    tallies = {name: Tally(same, different) for name, same, different in head["tallies"]}
+    return SiteYield(
+        head["requests"],
+        {row[0]: _record(row[1:]) for row in head["records"]},
+        Said(young, old, count),
+        Parameters(tallies, rests, head["probes"]),
+        tuple(SameForAll(b64decode(sign), chars) for sign, chars in head["soft_404"]),
+        tuple(head["invented"]),
+    )
+
+
+def _record(row: list[Any]) -> Record:
+    record = Record(*row)
+    return record._replace(
+        breadth=Breadth(record.breadth), state=State(record.state), tried=Tried(record.tried)
+    )

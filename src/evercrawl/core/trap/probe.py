@@ -1,0 +1,119 @@
+"""Which pattern should be tried with made-up addresses, and what follows from the answers?
+
+A pattern that explodes, or that grows and brings nothing but numbers, is tried once with two addresses that
+nobody linked to. An honest site says that there is no such page, however large it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from evercrawl.core.trap.harvest import SiteYield
+from evercrawl.core.trap.pattern import Breadth, lengthens, patterns_of
+from evercrawl.core.trap.record import GROWTH_ABOVE, Record, State, Tried, judged
+from evercrawl.core.trap.soft404 import Answer, MadeUp, judge_made_up, probe_url
+
+EXPLODING_ABOVE = 2.0
+"""New URLs of the same pattern for each request."""
+EXPLODING_LEAST, EXPLODING_AGAIN = 64, 16
+"""Requests after which an exploding pattern is tried, however new its text is; fewer where one was a maze."""
+MOST_SOFT_404 = 4
+MOST_INVENTED = 16
+PROBES_UNTIL_RETRIED = 4
+"""Requests behind the fence of a maze until made-up addresses are tried again."""
+FOLDERS_ALIKE = 3
+"""Folders that invent pages until the whole site is taken to do so."""
+
+
+class ProbeWanted(NamedTuple):
+    """A pattern that should be tried, and the two addresses that nobody linked to."""
+
+    pattern: str
+    urls: tuple[str, str]
+
+
+def probe_wanted(site: SiteYield, *, seed: int) -> ProbeWanted | None:
+    """The pattern that most deserves to be tried with made-up addresses; None: none."""
+    found = _worth_a_probe(site, Breadth.SHAPE)
+    if not found and not any(_stands_out(record) for record in site.records.values()):
+        # Nothing stands out, so it may be a maze whose every first folder has another name.
+        found = _worth_a_probe(site, Breadth.SKELETON)
+    if not found:
+        return None
+    _, name = max(found)
+    record = site.records[name]
+    one, other = (probe_url(record.first, record.last, seed=seed + turn) for turn in (0, 1))
+    return ProbeWanted(name, (one, other))
+
+
+def _worth_a_probe(site: SiteYield, breadth: Breadth) -> list[tuple[int, str]]:
+    least = EXPLODING_AGAIN if site.invented else EXPLODING_LEAST
+    return [
+        (record.requests, name)
+        for name, record in site.records.items()
+        if record.breadth is breadth
+        and _deserves_probe(record, least)
+        and not any(_is_below(record.last, name, invented) for invented in site.invented)
+    ]
+
+
+def _is_below(example: str, name: str, invented: str) -> bool:
+    return name != invented and lengthens(patterns_of(example), invented)
+
+
+def _deserves_probe(record: Record, least: int) -> bool:
+    if record.first == record.last:
+        return False
+    if record.tried is Tried.INVENTED:
+        return record.probes >= PROBES_UNTIL_RETRIED + 2 * record.tried_at
+    if record.tried is not Tried.UNASKED:
+        return False
+    if record.state is State.THROTTLED:
+        return record.growth >= GROWTH_ABOVE
+    return record.state is State.OPEN and record.requests >= least and record.growth >= EXPLODING_ABOVE
+
+
+def _stands_out(record: Record) -> bool:
+    is_shape = record.breadth is Breadth.SHAPE
+    return is_shape and record.requests >= EXPLODING_LEAST // 2 and record.growth > EXPLODING_ABOVE / 2
+
+
+def book_probe(site: SiteYield, pattern: str, answers: tuple[Answer, Answer]) -> SiteYield:
+    """The site's yield after made-up addresses of a pattern were tried."""
+    record = site.records.get(pattern)
+    if record is None:
+        return site
+    made_up, same = judge_made_up(*answers)
+    records = {
+        **site.records,
+        pattern: judged(record._replace(tried=_TRIED[made_up], tried_at=record.probes)),
+    }
+    own = {name for name, _ in patterns_of(record.last)}
+    if made_up is not MadeUp.INVENTED:
+        # Wider patterns of the same URL need not be tried once more.
+        records |= {
+            name: judged(records[name]._replace(tried=_TRIED[made_up]))
+            for name in own & records.keys()
+            if records[name].tried is Tried.UNASKED
+        }
+    invented, soft = tuple(name for name in site.invented if name not in own), site.soft_404
+    if made_up is MadeUp.INVENTED:
+        invented = _generalised((*invented, pattern), record.last)[-MOST_INVENTED:]
+    if same is not None:
+        soft = (*soft, same)[-MOST_SOFT_404:]
+    return replace(site, records=records, invented=invented, soft_404=soft)
+
+
+_TRIED = {
+    MadeUp.NOT_FOUND: Tried.NOT_FOUND,
+    MadeUp.ANSWERED: Tried.ANSWERED,
+    MadeUp.INVENTED: Tried.INVENTED,
+}
+
+
+def _generalised(invented: tuple[str, ...], example: str) -> tuple[str, ...]:
+    """When many folders of a site invent pages, whatever has their skeleton does."""
+    if len(invented) < FOLDERS_ALIKE:
+        return invented
+    return (*invented, *(name for name, breadth in patterns_of(example) if breadth is Breadth.SKELETON))

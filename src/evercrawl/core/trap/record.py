@@ -1,0 +1,176 @@
+"""What has one pattern of URLs yielded, and what do its figures call for?
+
+Running averages over the last requests; a pattern that brings nothing is throttled, and fenced only when
+there is proof beside: copies, ever more URLs without a new word, or answers to addresses that were made up.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from evercrawl.core.trap.pattern import Breadth
+
+NARROW_PACE, BROAD_PACE = 1 / 12, 1 / 36
+"""How much the newest request counts in the averages; broad patterns need more evidence."""
+NARROW_LEAST, BROAD_LEAST = 12, 30
+"""Requests before anything is said against a pattern."""
+PRIOR = 0.5
+PRIOR_WEIGHT = 3
+"""As many requests outweigh what was assumed before the first of them."""
+SUSPECT_PRIOR = 0.12
+"""Where a pattern begins that only lengthens one that yields nothing."""
+THROTTLE_BELOW = 0.1
+FENCE_BELOW = 0.04
+OPEN_ABOVE = 0.25
+COPIES_ABOVE = 0.8
+GROWTH_ABOVE = 0.3
+"""New URLs of the same pattern for each request: from here on it does not end by itself."""
+UNASKED_PATIENCE = 120
+"""Requests until a growing pattern with nothing but new numbers is fenced although nobody could try it."""
+PROVEN_LEAST, PROVEN_ABOVE = 3, 0.5
+INVENTS = "made-up addresses are answered with ever new pages"
+
+
+class State(IntEnum):
+    """How a pattern is treated."""
+
+    OPEN = 0
+    THROTTLED = 1
+    FENCED = 2
+
+
+class Tried(IntEnum):
+    """What made-up addresses of a pattern were answered with."""
+
+    UNASKED = 0
+    NOT_FOUND = 1
+    ANSWERED = 2
+    """A page for everything."""
+    INVENTED = 3
+    """Ever new text and ever new links for everything."""
+
+
+class Record(NamedTuple):
+    """What one pattern has yielded; averages forget slowly."""
+
+    breadth: Breadth
+    requests: int = 0
+    worth: float = PRIOR
+    """New text that a request brought or led to; numbers do not make a text new."""
+    letters: float = PRIOR
+    """The same, where new numbers count as well."""
+    text: float = PRIOR
+    """New text on the pages themselves."""
+    copies: float = 0.0
+    growth: float = 0.0
+    """New URLs of this pattern for each request."""
+    state: State = State.OPEN
+    tried: Tried = Tried.UNASKED
+    probes: int = 0
+    """Requests since it was fenced."""
+    tried_at: int = 0
+    """How many these were when made-up addresses were tried last."""
+    first: str = ""
+    last: str = ""
+    """Two of its URLs, as examples and to make up others."""
+
+    @property
+    def is_proven(self) -> bool:
+        """It has brought new text often enough to be trusted whatever wider patterns say."""
+        return self.state is State.OPEN and self.requests >= PROVEN_LEAST and self.worth > PROVEN_ABOVE
+
+
+class Gains(NamedTuple):
+    """What one request brought to each pattern of its URL."""
+
+    worth: float
+    letters: float
+    text: float
+    is_copy: bool
+
+
+def suspect(breadth: Breadth, url: str) -> Record:
+    """The record of a pattern that lengthens one which yields nothing."""
+    prior = SUSPECT_PRIOR
+    return Record(breadth, worth=prior, letters=prior, text=prior, first=url, last=url)
+
+
+def after_request(record: Record, url: str, gains: Gains, *, growth: int) -> Record:
+    """The record with one more request in it, in the state that its figures call for."""
+    slowest = NARROW_PACE if record.breadth < Breadth.FOLDER else BROAD_PACE
+    pace = max(slowest, 1 / (record.requests + PRIOR_WEIGHT))
+    return judged(
+        record._replace(
+            requests=record.requests + 1,
+            worth=record.worth + pace * (gains.worth - record.worth),
+            letters=record.letters + pace * (gains.letters - record.letters),
+            text=record.text + pace * (gains.text - record.text),
+            copies=record.copies + pace * (gains.is_copy - record.copies),
+            growth=record.growth + pace * (growth - record.growth),
+            probes=record.probes + (record.state is State.FENCED),
+            last=url,
+        )
+    )
+
+
+def judged(record: Record) -> Record:
+    """The record in the state that its figures call for."""
+    if record.tried is Tried.INVENTED:
+        return record._replace(state=State.FENCED)
+    if record.worth > OPEN_ABOVE or record.breadth is Breadth.SKELETON:
+        return record._replace(state=State.OPEN, probes=0)
+    if record.state is State.OPEN and record.worth < THROTTLE_BELOW and _is_known_well(record):
+        record = record._replace(state=State.THROTTLED)
+    if (
+        record.state is State.THROTTLED
+        and record.worth < FENCE_BELOW
+        and _may_fence(record)
+        and proof(record)
+    ):
+        record = record._replace(state=State.FENCED, probes=0)
+    return record
+
+
+def _is_known_well(record: Record) -> bool:
+    least = NARROW_LEAST if record.breadth < Breadth.FOLDER else BROAD_LEAST
+    return record.requests >= least or record.worth < SUSPECT_PRIOR / 2
+
+
+def _may_fence(record: Record) -> bool:
+    """A parameter that says nothing on one kind of page may say something on another."""
+    return record.breadth is not Breadth.SITE_PARAMETER
+
+
+def proof(record: Record) -> str:
+    """In words, what shows beside the low yield that a pattern does not deserve to be finished."""
+    if record.copies >= COPIES_ABOVE and record.letters < THROTTLE_BELOW:
+        return "nearly all are copies, errors or the answer to everything"
+    if record.growth < GROWTH_ABOVE:
+        return ""
+    if record.letters < FENCE_BELOW:
+        return "each offers more of the same without a new word"
+    if record.tried is Tried.ANSWERED:
+        return "made-up addresses are answered with the same kind of page"
+    if record.tried is Tried.UNASKED and record.requests >= UNASKED_PATIENCE:
+        return "nothing but numbers changes, and each offers more of the same"
+    return ""
+
+
+def evidence(record: Record) -> str:
+    """What the verdict on a pattern rests on, in words and figures."""
+    figures = (
+        f"{record.requests} requests, lately {record.worth:.0%} new text, "
+        f"{record.copies:.0%} copies or errors, {record.growth:.1f} new URLs of the kind for each"
+    )
+    because = INVENTS if record.tried is Tried.INVENTED else proof(record)
+    return f"{figures}; {because}" if because else figures
+
+
+def kind_of(record: Record) -> str:
+    """One word for what seems to be wrong with a pattern."""
+    if record.tried is Tried.INVENTED:
+        return "maze"
+    if record.copies >= COPIES_ABOVE:
+        return "copies"
+    return "endless" if record.growth >= GROWTH_ABOVE else "barren"

@@ -1,0 +1,153 @@
+"""Does a site answer 200 for everything? Ask for addresses that nobody ever linked to, and compare.
+
+Two made-up addresses beside real ones tell three kinds of sites apart: those that say that there is no such
+page, those that give the same text for everything (a soft 404), and those that invent a new page each time.
+Numbers and addresses are taken for the same, since such pages like to repeat what they were asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import NamedTuple
+
+from xxhash import xxh3_64_intdigest
+
+from evercrawl.core.signature import signature, similarity
+
+ALIKE = 0.8
+"""Similarity from which on an answer is the same for all; well above that of two pages of one template."""
+ALIKE_IN_PART = 0.2
+"""An apology that comes with ever other recommendations is no invented page."""
+NEW_LINKS_SHARE = 0.8
+SIZES_ALIKE = 0.7
+NONSENSE_LETTERS = 11
+LEAST_YEAR, MOST_YEAR = 1500, 2400
+MADE_UP_YEAR = 2500
+"""From here on the made-up years begin."""
+
+_DIGITS = re.compile(r"\d+")
+_ADDRESS = re.compile(r"\S*[\d/]\S*")
+_TOKEN = re.compile(r"[^/?&=#]+")
+_CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
+
+
+class MadeUp(Enum):
+    """What made-up addresses are answered with."""
+
+    NOT_FOUND = "not_found"
+    ANSWERED = "answered"
+    INVENTED = "invented"
+
+
+class SameForAll(NamedTuple):
+    """The text that a site gives for addresses that do not exist."""
+
+    signature: bytes
+    chars: int
+
+
+class Answer(NamedTuple):
+    """How a made-up address was answered."""
+
+    status: int
+    text: str = ""
+    links: int = 0
+    """Links of the answer to pages of the site."""
+    new_links: int = 0
+    """Those of them that were not known before."""
+
+
+def probe_url(first: str, last: str, *, seed: int) -> str:
+    """An address like the two given ones that nobody ever linked to: the place at which they differ, made up.
+
+    Of several such places the longest is taken: a year rather than a month.
+    """
+    ones, others = _places(first), _places(last)
+    places = [
+        (start, end)
+        for (start, end, value), (_, _, other) in zip(others, ones, strict=False)
+        if value != other and start > 0
+    ]
+    if len(ones) != len(others) or not places:
+        places = [(start, end) for start, end, _ in others[-1:]]
+    start, end = max(places, key=lambda place: (place[1] - place[0], place[0]))
+    offset = _path_start(last)
+    return (
+        last[: offset + start]
+        + made_up(last[offset + start : offset + end], seed=seed)
+        + last[offset + end :]
+    )
+
+
+def _path_start(url: str) -> int:
+    start = url.find("/", url.find("//") + 2)
+    return start if start >= 0 else len(url)
+
+
+def _places(url: str) -> list[tuple[int, int, str]]:
+    """Segments and values behind the host, with where they stand; names of parameters are left out."""
+    path = url[_path_start(url) :]
+    question = path.find("?")
+    found = []
+    for match in _TOKEN.finditer(path):
+        is_name = 0 <= question < match.start() and path[match.end() : match.end() + 1] == "="
+        if not is_name:
+            found.append((match.start(), match.end(), match[0]))
+    return found
+
+
+def made_up(value: str, *, seed: int) -> str:
+    """A value of the same kind that does not exist, the same for the same seed."""
+    number = xxh3_64_intdigest(value.encode("utf-8", "surrogatepass"), seed=seed & 0xFFFF_FFFF)
+    digits = _DIGITS.search(value)
+    if digits is not None and len(digits[0]) * 2 >= len(value.partition(".")[0]):
+        return value[: digits.start()] + _made_up_number(digits[0], number) + value[digits.end() :]
+    stem, dot, ending = value.rpartition(".")
+    return _nonsense(number) + (dot + ending if stem and len(ending) <= 5 else "")
+
+
+def _made_up_number(digits: str, number: int) -> str:
+    if len(digits) == 4 and LEAST_YEAR <= int(digits) <= MOST_YEAR:
+        return str(MADE_UP_YEAR + number % 400)
+    return str(1 + number % 9) + str(number)[: len(digits) + 3].zfill(len(digits) + 3)
+
+
+def _nonsense(number: int) -> str:
+    letters = []
+    for place in range(NONSENSE_LETTERS):
+        pool = _VOWELS if place % 2 else _CONSONANTS
+        number, pick = divmod(number, len(pool))
+        letters.append(pool[pick])
+    return "".join(letters)
+
+
+def same_for_all(text: str) -> SameForAll:
+    """What is kept of the text that made-up addresses get."""
+    return SameForAll(signature(_ADDRESS.sub("0", text)), len(text))
+
+
+def is_soft_404(text: str, known: SameForAll) -> bool:
+    """The text is the one that the site gives for addresses that do not exist."""
+    shorter, longer = sorted((len(text), known.chars))
+    if shorter < SIZES_ALIKE * longer:
+        return False
+    return similarity(signature(_ADDRESS.sub("0", text)), known.signature) >= ALIKE
+
+
+def judge_made_up(one: Answer, other: Answer) -> tuple[MadeUp, SameForAll | None]:
+    """What two answers to made-up addresses say about the site; the text, where it is the same for all."""
+    if not all(200 <= answer.status < 300 for answer in (one, other)):
+        return MadeUp.NOT_FOUND, None
+    same = same_for_all(one.text)
+    if is_soft_404(other.text, same):
+        # What is like this answer is no page; the others are real, for the site can tell them apart.
+        return MadeUp.NOT_FOUND, same
+    has_template = similarity(same.signature, same_for_all(other.text).signature) >= ALIKE_IN_PART
+    invents = not has_template and _leads_on(one) and _leads_on(other)
+    return (MadeUp.INVENTED if invents else MadeUp.ANSWERED), None
+
+
+def _leads_on(answer: Answer) -> bool:
+    """Nearly all of its links are unknown; an apology also links to what the site is known for."""
+    return answer.new_links > 0 and answer.new_links >= NEW_LINKS_SHARE * answer.links

@@ -1,0 +1,10 @@
+"""How fresh is a collection, what would a budget buy, and how does a page change? From its state alone."""
+
+from __future__ import annotations
+
+from evercrawl.forecast.freshness import freshness_of, plan_of
+from evercrawl.forecast.habits import habits_of
+from evercrawl.forecast.saved import saved_in
+from evercrawl.forecast.steering import steering_of
+
+__all__ = ["freshness_of", "habits_of", "plan_of", "saved_in", "steering_of"]

@@ -1,0 +1,331 @@
+"""The revisit policy of production, driven from outside in simulated days."""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Collection
+from itertools import islice
+from math import inf
+
+from evercrawl.core.freshness.belief import HubShock, PageBelief, SiteBelief
+from evercrawl.core.freshness.prior import REFRESH_DAYS, refreshed_prior
+from evercrawl.core.freshness.shock import WIDE_DOUBT, shock_of, spared
+from evercrawl.core.freshness.signal import after_notice, after_poll, poll_gap, weighed_down
+from evercrawl.core.freshness.threshold import MARGIN, steered
+from evercrawl.core.freshness.visit import after_visit, page_found
+from evercrawl.core.freshness.worth import due_at, value_now
+from evercrawl.lab.allowance import Allowance
+
+RESCHEDULED_MOST = 5000
+"""Pages that are looked at again at once when their prior or the shock around them moved."""
+REWEIGHED_MOST = 2000
+"""Candidates whose value is brought up to date at each moment; more than that keep the one they had."""
+PURGED_MOST = 10 * REWEIGHED_MOST
+SAMPLED_PAGES = 5000
+"""Pages from which the prior of a large site is learned."""
+SHOCK_STEP = 0.01
+UNREPORTED_DAYS = 2.0
+FIRST_SPANS = 0.4
+NO_SHOCK = HubShock()
+START = SiteBelief()
+UNKNOWN = PageBelief(visited=0.0)
+LONGEST_SPANS = 12.0
+"""No page waits longer than so many times the mean interval that the budget allows."""
+
+
+class Optimal:
+    """Greedy value under one threshold. Invariant: every live page is in exactly one place: new, out with the
+    caller, ready, or in the calendar by due time.
+    """
+
+    def __init__(self, budget_per_day: float | None) -> None:
+        self.allowance = Allowance(budget_per_day)
+        self.site = SiteBelief()
+        self.pages: dict[int, PageBelief] = {}
+        self.hub_of: dict[int, int] = {}
+        self.hubs: dict[int, HubShock] = {}
+        self.members: dict[int, set[int]] = {}
+        self.shown: dict[int | None, float] = {}
+        self.touched: set[int] = set()
+        self.new: deque[int] = deque()
+        self.out: dict[int, float] = {}
+        self.ticket: dict[int, int] = {}
+        self.unscheduled: list[tuple[int, int]] = []
+        self.calendar: list[tuple[float, int, int]] = []
+        self.ready: list[tuple[float, int, int]] = []
+        self.threshold = 0.0
+        self.now = -inf
+        self.poll_open: float | None = None
+        self.since_poll = 0
+        self.prior_at = 0.0
+        self.rate = 0.0
+        self.batch = 0
+        self.waiting = 0
+        self.silent_polls = 0
+
+    # -- what the caller tells
+    def add(self, page: int, hub: int, t: float, has_copy: bool) -> None:
+        if page in self.pages:
+            self.remove(page, t)
+        self.pages[page] = page_found(self.site, now=t, has_copy=has_copy)
+        self.hub_of[page] = hub
+        self.members.setdefault(hub, set()).add(page)
+        if has_copy:
+            self.unscheduled.append((page, self._new_ticket(page)))
+        else:
+            self.ticket[page] = self.ticket.get(page, 0) + 1
+            self.new.append(page)
+
+    def remove(self, page: int, t: float) -> None:
+        belief = self.pages.pop(page, None)
+        if belief is None:
+            return
+        self.waiting -= belief.notices > 0
+        self.members[self.hub_of.pop(page)].discard(page)
+        self.out.pop(page, None)
+        self.ticket[page] += 1
+
+    def signal(self, page: int, announced_at: float, t: float) -> None:
+        if self.poll_open is None:
+            self.poll_open = t
+        belief = self.pages.get(page)
+        if belief is None:
+            return
+        after, self.site = after_notice(belief, self.site, announced_at=announced_at)
+        self.pages[page] = after
+        if after.notices > 0 and belief.notices == 0:
+            self.waiting += 1
+        if after.notices > belief.notices and page not in self.out:
+            self._weigh(page, t)
+
+    def poll_due(self, t: float) -> bool:
+        self._turn(t)
+        gap = poll_gap(self.site, waiting=self.waiting, silent_polls=self.silent_polls)
+        if self.since_poll < gap or self.site.swamped or not self.pages:
+            return False
+        if not self.allowance.take(t):
+            return False
+        self.since_poll = 0
+        self.silent_polls += 1
+        self.poll_open = t
+        return True
+
+    def next(self, t: float) -> int | None:
+        self._turn(t)
+        if not self.allowance.take(t):
+            return None
+        page = self._pick(t)
+        if page is None:
+            self.allowance.give_back()
+            self.allowance.refuse()
+            return None
+        self.out[page] = t
+        self.since_poll += 1
+        self.batch += 1
+        return page
+
+    def observe(self, page: int, t: float, changed: bool, first: bool) -> None:
+        self._close_poll()
+        belief = self.pages.get(page)
+        if belief is None:
+            return
+        self.out.pop(page, None)
+        self.waiting -= belief.notices > 0
+        if first:
+            belief = belief._replace(visited=None)
+        hub = self.hub_of[page]
+        lesson = after_visit(belief, self.site, self.hubs.get(hub, NO_SHOCK), now=t, changed=changed)
+        self.pages[page], self.site, self.hubs[hub] = lesson
+        self.touched.add(hub)
+        self._schedule(page)
+
+    # -- choosing
+    def _pick(self, t: float) -> int | None:
+        while self.new:
+            page = self.new.popleft()
+            if page in self.pages and page not in self.out and self.pages[page].visited is None:
+                return page
+        while self.ready:
+            worth, ticket, page = heapq.heappop(self.ready)
+            if self.ticket.get(page) == ticket and page in self.pages:
+                self._steer(-worth)
+                return page
+        return self._early(t)
+
+    def _early(self, t: float) -> int | None:
+        """Nothing is a candidate but there is budget: the next one due."""
+        while self.calendar:
+            _, ticket, page = heapq.heappop(self.calendar)
+            if self.ticket.get(page) == ticket and page in self.pages:
+                self._steer(value_now(self.pages[page], self.site, now=t, span=self.span))
+                return page
+        return None
+
+    def _steer(self, worth: float) -> None:
+        if worth < inf:
+            self.threshold = steered(self._level(), value=worth)
+
+    def _turn(self, t: float) -> None:
+        """A new moment: learn the pace, refresh the prior, gather what is due."""
+        self._close_poll()
+        self._schedule_new()
+        if t <= self.now:
+            return
+        if self.now > -inf:
+            self._pace(t)
+        self.now = t
+        if t - self.prior_at >= REFRESH_DAYS:
+            self._refresh_prior(t)
+        if self.site.has_signal and self.rate:
+            self.site = weighed_down(self.site, waiting=self.waiting, requests_per_day=self.rate)
+        self._take_back(t)
+        self._spread_shocks(t)
+        self._gather(t)
+
+    def _schedule_new(self) -> None:
+        """Pages found with a copy know only the prior, so they all wait for the same time."""
+        if not self.unscheduled:
+            return
+        span, level = self.span, MARGIN * self._level()
+        wait = due_at(
+            page_found(self.site, now=0.0, has_copy=True),
+            self.site,
+            threshold=level,
+            span=span,
+            longest=LONGEST_SPANS * span,
+        )
+        entries = []
+        for page, ticket in self.unscheduled:
+            if self.ticket[page] == ticket:
+                since = self.pages[page].visited
+                assert since is not None
+                entries.append((since + wait, ticket, page))
+        self.unscheduled = []
+        if len(entries) > len(self.calendar) // 10:
+            self.calendar += entries
+            heapq.heapify(self.calendar)
+            return
+        for entry in entries:
+            heapq.heappush(self.calendar, entry)
+
+    def _take_back(self, t: float) -> None:
+        """A page whose visit was never reported is put back, so that it is not lost."""
+        while self.out:
+            page, since = next(iter(self.out.items()))
+            if t - since < UNREPORTED_DAYS:
+                return
+            del self.out[page]
+            if self.pages[page].visited is None:
+                self.new.append(page)
+            else:
+                self._schedule(page)
+
+    def _pace(self, t: float) -> None:
+        passed = t - self.now
+        if not self.rate:
+            self.rate = self.allowance.per_day or 0.0
+        share = min(passed / 10.0, 1.0)
+        self.rate += share * (self.batch / passed - self.rate)
+        self.batch = 0
+
+    @property
+    def span(self) -> float:
+        """Mean days between visits to a page, at the pace of the caller."""
+        rate = self.rate or self.allowance.per_day or 0.1 * len(self.pages)
+        return max(len(self.pages), 1) / max(rate, 1e-9)
+
+    def _refresh_prior(self, t: float) -> None:
+        every = 1 + len(self.pages) // SAMPLED_PAGES
+        self.site = refreshed_prior(self.site, islice(self.pages.values(), 0, None, every))
+        self.prior_at = t
+        if len(self.pages) <= RESCHEDULED_MOST:
+            for page, belief in self.pages.items():
+                if page not in self.out and belief.visited is not None:
+                    self._schedule(page)
+
+    def _spread_shocks(self, t: float) -> None:
+        """Siblings of pages that changed beyond expectation are looked at now, not when they are due."""
+        for hub in self.touched:
+            if self._has_risen(hub, shock_of(self.hubs[hub], now=t)):
+                self._weigh_all(self.members[hub], t)
+        self.touched.clear()
+        if self._has_risen(None, shock_of(self.site.wide, now=t, doubt=WIDE_DOUBT)):
+            self._weigh_all(self.pages, t)
+
+    def _has_risen(self, hub: int | None, q: float) -> bool:
+        shown = self.shown.get(hub, 0.0)
+        if q > 1.5 * shown + SHOCK_STEP:
+            self.shown[hub] = q
+            return True
+        self.shown[hub] = min(q, shown)
+        return False
+
+    def _weigh_all(self, pages: Collection[int], t: float) -> None:
+        for page in pages if len(pages) <= RESCHEDULED_MOST else ():
+            if page not in self.out and self.pages[page].visited is not None:
+                self._weigh(page, t)
+
+    def _gather(self, t: float) -> None:
+        """Move what is due from the calendar to the ready heap, or back with its corrected due time."""
+        if len(self.ready) <= PURGED_MOST:
+            self._weigh_again(t)
+        while self.calendar and self.calendar[0][0] <= t:
+            _, ticket, page = heapq.heappop(self.calendar)
+            if self.ticket.get(page) == ticket and page in self.pages:
+                self._weigh(page, t)
+
+    def _weigh_again(self, t: float) -> None:
+        """Bring the candidates up to date, and forget tickets that are no longer valid."""
+        valid = [entry for entry in self.ready if self.ticket.get(entry[2]) == entry[1]]
+        if len(valid) > REWEIGHED_MOST:
+            heapq.heapify(valid)
+            self.ready = valid
+            return
+        self.ready = []
+        for _, _, page in valid:
+            self._weigh(page, t)
+
+    def _weigh(self, page: int, t: float) -> None:
+        """Ready if worth the threshold now; back to the calendar otherwise."""
+        belief = self.pages[page]
+        assert belief.visited is not None
+        span = self.span
+        escape = self._spared(page)
+        worth = value_now(belief, self.site, now=t, span=span, spared=escape)
+        if t - belief.visited >= LONGEST_SPANS * span:
+            worth = inf
+        if worth < MARGIN * self._level():
+            self._schedule(page, not_before=t)
+            return
+        heapq.heappush(self.ready, (-worth, self._new_ticket(page), page))
+
+    def _schedule(self, page: int, *, not_before: float = -inf) -> None:
+        span = self.span
+        due = due_at(
+            self.pages[page],
+            self.site,
+            threshold=MARGIN * self._level(),
+            span=span,
+            longest=LONGEST_SPANS * span,
+            spared=self._spared(page),
+        )
+        heapq.heappush(self.calendar, (max(due, not_before + 1e-3), self._new_ticket(page), page))
+
+    def _spared(self, page: int) -> float:
+        sums = self.hubs.get(self.hub_of[page], NO_SHOCK)
+        return spared(self.site, sums, now=max(self.now, sums.at)).both
+
+    def _level(self) -> float:
+        """The threshold; before any visit, what an unknown page is worth early in its turn."""
+        return self.threshold or value_now(UNKNOWN, START, now=FIRST_SPANS * self.span, span=self.span)
+
+    def _new_ticket(self, page: int) -> int:
+        ticket = self.ticket.get(page, 0) + 1
+        self.ticket[page] = ticket
+        return ticket
+
+    def _close_poll(self) -> None:
+        if self.poll_open is not None:
+            self.site = after_poll(self.site, now=self.poll_open)
+            self.poll_open = None

@@ -1,0 +1,78 @@
+"""Whole crawls of sites with traps: few requests, and the real pages all the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evercrawl.sim.trapped import (
+    GENERATORS,
+    HOST,
+    TrappedSite,
+    generator,
+    honest_large_site,
+    random_word_maze,
+)
+from evercrawl.sim.trapped_more import MORE_GENERATORS
+from tests.shared import conformance_rows
+from tests.simulation.trapped_crawl import Crawl
+
+LEAST_REACHED = 0.95
+FAR_TOO_MANY = 6000
+BUDGETS = {
+    "shallow facets": 400,
+    "slow calendar": 400,
+    "session in path": 400,
+    "session in query": 400,
+    "symlink cycle": 800,
+    "soft 404 for everything": 400,
+    "endless counter": 300,
+    "sort orders": 400,
+    "print views": 400,
+    "piled up links": 400,
+    "honest tags": 300,
+    "calendar by day": 300,
+}
+
+
+def test_the_budgets_of_the_shared_generators_hold() -> None:
+    rows = conformance_rows("traps/site_traps.jsonl")
+    assert {row["name"] for row in rows} <= GENERATORS.keys()
+    for row in rows:
+        expect: dict[str, Any] = row["expect"]
+        crawl = Crawl(generator(row["name"]), FAR_TOO_MANY).run()
+        assert crawl.requests <= expect.get("max_fetched", FAR_TOO_MANY - 1), row["name"]
+        least = max(LEAST_REACHED, expect.get("must_reach_real", 0.0))
+        assert crawl.share_reached >= least, row["name"]
+        if expect.get("not_flagged"):
+            assert crawl.fences() == []
+            assert crawl.refused == {}
+
+
+@pytest.mark.parametrize("name", MORE_GENERATORS)
+def test_traps_that_the_rules_were_not_made_for(name: str) -> None:
+    crawl = Crawl(MORE_GENERATORS[name](), FAR_TOO_MANY).run()
+    assert crawl.requests <= BUDGETS[name]
+    assert crawl.share_reached >= LEAST_REACHED
+
+
+@pytest.mark.parametrize("site", [
+    random_word_maze(flat=True), random_word_maze(root="/"), random_word_maze(root="/", flat=True),
+])  # fmt: skip
+def test_mazes_of_other_shapes(site: TrappedSite) -> None:
+    assert Crawl(site, FAR_TOO_MANY).run().requests <= 300
+
+
+@pytest.mark.parametrize("folder", ["/page?id=", "/p/", "/p"])
+def test_an_honest_site_of_near_copies_is_finished(folder: str) -> None:
+    site = honest_large_site(pages=1500, numbered=True, path=folder)
+    crawl = Crawl(site, FAR_TOO_MANY).run()
+    assert crawl.share_reached == 1.0
+    assert crawl.fences() == []
+
+
+def test_every_fence_has_its_evidence() -> None:
+    crawl = Crawl(MORE_GENERATORS["endless counter"](), FAR_TOO_MANY).run()
+    refused = [why for url, why in crawl.refused.items() if url.startswith(f"{HOST}/home?")]
+    assert all("requests" in why for why in refused)

@@ -1,0 +1,108 @@
+"""A topic is learned from examples, told apart, stored and read."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from evercrawl.core.focus.around import texts_around
+from evercrawl.core.focus.background import drawn, read, shares_of, written
+from evercrawl.core.focus.classifier import Example, trained
+from evercrawl.core.focus.feature import link_blocks, page_blocks, url_features
+from evercrawl.core.focus.focus import Focus, learned
+from evercrawl.core.focus.relevance import focus_of, page_of, relevance
+from evercrawl.model.document import Document, Link
+from tests.unit.core.focus.pages import COURSE, PERSON, examples, page, web
+
+FOCUS = learned(examples("http://one.test"), random=Random(0))
+
+
+def score(url: str, html: str) -> float:
+    return relevance(FOCUS, url, html)
+
+
+def test_pages_of_another_site_are_told_apart():
+    for url, html in web("http://two.test").items():
+        assert (score(url, html) > 0.5) is ("/classes/" in url), url
+
+
+def test_the_same_examples_give_the_same_focus():
+    again = learned(examples("http://one.test"), random=Random(0))
+    assert again.to_bytes() == FOCUS.to_bytes()
+
+
+def test_what_is_stored_can_be_read():
+    again = Focus.from_bytes(FOCUS.to_bytes())
+    url, html = next(iter(web("http://two.test").items()))
+    assert relevance(again, url, html) == score(url, html)
+
+
+@pytest.mark.parametrize("stored", [b"", b"x", b"x\x9c\x03\x00\x00\x00\x00\x01"])
+def test_other_bytes_are_no_focus(stored: bytes):
+    with pytest.raises(ValueError):
+        Focus.from_bytes(stored)
+
+
+def test_links_are_judged_before_they_are_followed():
+    source = "http://two.test/classes.html"
+    good = link_blocks(source, Link("http://two.test/classes/cs210/", "CS 210 course", False))
+    bad = link_blocks(source, Link("http://two.test/people/p7.html", "member number 7", False))
+    hub = link_blocks("http://two.test/", Link("http://two.test/classes.html", "classes", False))
+    assert FOCUS.outlook(good).topic > 0 > FOCUS.outlook(bad).topic
+    assert FOCUS.outlook(hub).topic < FOCUS.outlook(good).topic
+
+
+def test_good_examples_alone_are_enough_with_a_background():
+    rows = [{"url": url, "html": html} for url, html in web("http://one.test").items() if "/classes/" in url]
+    people = [
+        page_blocks("", page_of("", html)) for url, html in web("http://x.test").items() if "/people/" in url
+    ]
+    shares = shares_of({name: of for name, of in blocks.items() if name != "url"} for blocks in people)
+    focus = focus_of(rows, background=shares)
+    on, off = (
+        relevance(focus, "http://q.test/", page("", "CS 9 course", words)) for words in (COURSE, PERSON)
+    )
+    assert on > 0.5
+    assert on > off
+
+
+def test_examples_may_be_plain_text():
+    rows = [{"text": COURSE, "on_topic": True}, {"text": PERSON, "on_topic": False}]
+    focus = focus_of(rows, background={})
+    assert relevance(focus, "", f"<p>{COURSE}") > 0.5 > relevance(focus, "", f"<p>{PERSON}")
+
+
+def test_examples_without_one_on_topic_are_refused():
+    with pytest.raises(ValueError, match="on_topic"):
+        focus_of([{"text": "x", "on_topic": False}], background={})
+
+
+def test_a_view_that_only_one_kind_has_is_not_learned():
+    rows = [Example(page_blocks("http://a.test/b", Document("utf-8", "", text="x")), True)] * 3
+    rows += [Example({"text": page_blocks("", Document("utf-8", "", text="y"))["text"]}, False)] * 3
+    assert set(trained(rows, random=Random(0)).scales) == {"text"}
+
+
+def test_without_both_kinds_all_is_undecided():
+    assert trained([], random=Random(0)).score({}) == 0.5
+
+
+def test_a_background_can_be_written_and_read():
+    pages = [page_blocks("", Document("utf-8", "", text="one two"))] * 5
+    shares = shares_of(pages)
+    assert read(written(shares)) == {name: of for name, of in shares.items() if of}
+    assert drawn(shares, pages=2, random=Random(0))[0]["text"] == {"one": 1, "two": 1}
+
+
+def test_urls_of_two_sites_share_their_forms():
+    one, other = url_features("http://a.test/x/cs415/index.html"), url_features("http://b.test/y/CS210/")
+    assert {"cs", "###", "cs@0", "cs###=0"} <= set(one) & set(other)
+
+
+def test_the_words_around_a_link():
+    text = "Before the first link. After it comes more"
+    document = Document(
+        "utf-8", "", text=text, links=(Link("u", "first link", False), Link("v", "other", False))
+    )
+    assert texts_around(document) == ["Before the  . After it comes more", "first link"]

@@ -1,0 +1,81 @@
+"""A focused crawl finds its pages early, tunnels, learns, and hands out each URL once."""
+
+from __future__ import annotations
+
+import pickle
+from random import Random
+
+from evercrawl.core.focus.distiller import distilled
+from evercrawl.core.focus.focus import Focus, learned
+from evercrawl.core.focus.priority import Steering, SteeringPolicy
+from evercrawl.core.focus.queue import FocusedQueue
+from evercrawl.core.focus.relevance import page_of
+from tests.unit.core.focus.pages import examples, web
+
+FOCUS = learned(examples("http://one.test"), random=Random(0))
+
+
+def crawled(focus: Focus, site: str) -> tuple[list[str], FocusedQueue]:
+    pages = web(site)
+    queue = FocusedQueue(Steering(focus), [f"{site}/"], admits=pages.__contains__)
+    order = []
+    while (url := queue.next()) is not None:
+        queue.saw(url, page_of(url, pages[url]))
+        order.append(url)
+    return order, queue
+
+
+def test_pages_on_topic_come_first_behind_the_pages_that_lead_there():
+    order, queue = crawled(FOCUS, "http://two.test")
+    assert len(order) == len(set(order)) == len(web("http://two.test"))
+    last = max(place for place, url in enumerate(order) if "/classes/" in url)
+    assert last <= 12 + 3
+    assert queue.harvest_ratio == 12 / len(order)
+
+
+def test_the_same_web_is_crawled_in_the_same_order():
+    assert crawled(FOCUS, "http://two.test")[0] == crawled(FOCUS, "http://two.test")[0]
+
+
+def test_nothing_fetched_harvests_nothing():
+    queue = FocusedQueue(Steering(FOCUS), [], admits=lambda _: True)
+    assert (queue.next(), queue.harvest_ratio) == (None, 0.0)
+
+
+def test_priorities_change_while_it_learns():
+    steering = Steering(FOCUS)
+    document = page_of("http://two.test/", web("http://two.test")["http://two.test/"])
+    people, _ = steering.found("http://two.test/", document, depth=0).prospects
+    before = steering.value(people)
+    steering.learn([people], 0.999, promise=5.0)
+    assert steering.value(people) > before
+    for _ in range(20):
+        steering.learn([people], 0.0, promise=0.0)
+    assert steering.value(people) < before
+    assert steering.value(people, hub=1.0) > steering.value(people)
+
+
+def test_what_is_learned_is_bounded_and_can_be_pickled():
+    steering = Steering(FOCUS, SteeringPolicy(most_features=0))
+    document = page_of("http://two.test/", web("http://two.test")["http://two.test/"])
+    people, _ = steering.found("http://two.test/", document, depth=0).prospects
+    before = steering.value(people)
+    steering.learn([people], 1.0, promise=1.0)
+    assert steering.value(people) == before
+    assert pickle.loads(pickle.dumps(steering)).value(people) == before
+
+
+def test_a_list_of_pages_on_topic_is_a_hub_and_a_list_of_others_is_not():
+    links = {"list": ["a", "b", "c"], "other": ["x", "y", "z", "w"], "a": ["b"], "list2": ["a", "unseen"]}
+    found = distilled(links, {"a": 1.0, "b": 0.9, "c": 0.8, "x": 0.01, "y": 0.0, "z": 0.0, "w": 0.0})
+    assert found.hubs["list"] == 1.0
+    assert found.hubs["list"] > found.hubs["list2"] > found.hubs["other"]
+    assert max(found.authorities, key=found.authorities.__getitem__) in ("a", "b")
+    assert distilled({}, {}) == ({}, {})
+    assert distilled({"a": []}, {"a": 1.0}).hubs == {"a": 0.0}
+
+
+def test_links_to_odd_places_are_taken():
+    steering = Steering(FOCUS)
+    document = page_of("", "<a href='mailto:x@y'>m</a>")
+    assert steering.found("", document, depth=0).score >= 0

@@ -1,0 +1,60 @@
+"""From sentences to pages and sites; no word about other languages."""
+
+from __future__ import annotations
+
+import pytest
+
+from evercrawl.core.sentiment.language import is_english
+from evercrawl.core.sentiment.page import Sentiment, page_sentiment, site_sentiment
+
+
+def by_word(sentence: str) -> float:
+    return 0.8 if "good" in sentence else -0.4 if "bad" in sentence else 0.0
+
+
+def test_a_page_is_the_mean_of_its_sentences():
+    page = page_sentiment("This is good. That was bad. It is a thing.", by_word)
+    assert page == Sentiment(pytest.approx(0.4 / 3), 3, 1, 1)
+
+
+def test_labels_do_not_count_where_there_are_sentences():
+    assert page_sentiment("Menu\nbad\nThis is good.", by_word) == Sentiment(0.8, 1, 1, 0)
+    assert page_sentiment("bad", by_word) == Sentiment(-0.4, 1, 0, 1)
+
+
+def test_nothing_to_judge():
+    assert page_sentiment("", by_word) is None
+    assert page_sentiment("This is good.", by_word, lang="de") is None
+    assert site_sentiment([]) is None
+
+
+def test_a_huge_page_does_not_speak_for_its_site():
+    site = site_sentiment([Sentiment(1.0, 10_000, 9_000, 0), Sentiment(-1.0, 100, 0, 90)])
+    assert site == Sentiment(0.0, 10_100, 9_000, 90)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Great phone!", "5/5 would buy again", "\U0001f60d", "", "A night at la Scala was superb, and so on."],
+)
+def test_english_or_nothing_that_speaks_against_it(text: str):
+    assert is_english(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Das Essen war hervorragend.",
+        "La película es horrible.",
+        "Это очень хорошо",
+        "とても良い",
+        "Ce film est une vraie merveille, et nous avons adoré.",
+    ],
+)
+def test_other_languages(text: str):
+    assert not is_english(text)
+
+
+def test_the_document_s_own_word_wins():
+    assert is_english("Das ist gut", lang="en-GB")
+    assert not is_english("This is good", lang="fr")

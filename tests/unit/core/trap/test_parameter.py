@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from evercrawl.core.trap.parameter import (
+    LEAST_SAME,
+    MOST_PARTS,
+    MOST_REMEMBERED,
+    Parameters,
+    identity,
+    idle_parts,
+    learn,
+    seen_otherwise,
+)
+
+PAGE = "http://a.test/page"
+
+
+def _pairs(known: Parameters, count: int, *, same: bool = True) -> Parameters:
+    for number in range(count):
+        known = learn(known, f"{PAGE}?id={number}&ref=a", f"text {number}")
+        known = learn(known, f"{PAGE}?id={number}&ref=b", f"text {number}" + ("" if same else " else"))
+    return known
+
+
+def test_nothing_is_assumed() -> None:
+    assert idle_parts(Parameters()) == ()
+    assert identity(Parameters(), f"{PAGE}?utm_source=x") == f"{PAGE}?utm_source=x"
+    assert idle_parts(_pairs(Parameters(), LEAST_SAME - 1)) == ()
+
+
+def test_a_parameter_that_alters_nothing_is_left_out_after_enough_pairs() -> None:
+    known = _pairs(Parameters(), LEAST_SAME)
+    assert idle_parts(known) == ("/page?ref=",)
+    assert identity(known, f"{PAGE}?id=7&ref=c") == f"{PAGE}?id=7"
+    assert identity(known, f"{PAGE}?id=7") == f"{PAGE}?id=7"
+    assert seen_otherwise(known, f"{PAGE}?id=3&ref=new") == "/page?ref="
+    assert seen_otherwise(known, f"{PAGE}?id=99&ref=new") is None
+
+
+def test_one_contradiction_takes_it_back() -> None:
+    known = _pairs(_pairs(Parameters(), LEAST_SAME), 1, same=False)
+    assert idle_parts(known) == ()
+    assert identity(known, f"{PAGE}?id=7&ref=c") == f"{PAGE}?id=7&ref=c"
+
+
+def test_a_parameter_that_matters_is_never_left_out() -> None:
+    known = Parameters()
+    for number in range(50):
+        known = learn(known, f"{PAGE}?id={number}", f"text {number}")
+    assert idle_parts(known) == ()
+
+
+def test_sessions_in_the_path_are_learned_too() -> None:
+    known = Parameters()
+    for number in range(8):
+        for session in ("9f8e7d6c5b4a3928", "1706f5e4d3c2b1a0"):
+            known = learn(known, f"http://a.test/{session}/p/{number}", f"text {number}")
+    assert seen_otherwise(known, "http://a.test/ffff00001111abcd/p/3") is not None
+    assert seen_otherwise(known, "http://a.test/ffff00001111abcd/p/77") is None
+
+
+def test_pages_without_text_are_no_evidence_and_memory_is_bounded() -> None:
+    assert learn(Parameters(), f"{PAGE}?a=1", "  ") == Parameters()
+    known = Parameters()
+    for number in range(3000):
+        known = learn(known, f"{PAGE}?a{number % 200}={number}&b={number}", "t")
+    assert len(known.rests) <= MOST_REMEMBERED
+    assert len(known.tallies) <= MOST_PARTS
