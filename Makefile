@@ -62,7 +62,7 @@ bench: venv  ## speed beside other crawlers, growth, 200 crashes
 	@$(call need,nginx,nginx-light)
 	@$(call need,wget,wget)
 	$(BIN)/python bench/race.py 3
-	$(MAKE) bench-growth bench-crash
+	$(MAKE) bench-growth bench-crash bench-watch
 
 .PHONY: bench-growth
 bench-growth: venv  ## ten million URLs offered to one collection
@@ -73,6 +73,15 @@ bench-growth: venv  ## ten million URLs offered to one collection
 .PHONY: bench-crash
 bench-crash: venv  ## kill -9 at 200 random moments, resume, check the archive
 	$(BIN)/python -m tests.e2e.crash 200
+
+.PHONY: bench-watch
+bench-watch: venv  ## 200 sites watched for 180 days of virtual time, with faults
+	$(BIN)/python bench/watch.py --sites 200 --days 180
+
+.PHONY: bench-freshness
+bench-freshness: venv  ## all revisit policies on recorded page histories: make bench-freshness TRACES=folder
+	$(BIN)/python bench/freshness.py $(TRACES)
+	$(BIN)/python bench/choose.py
 
 .PHONY: docs
 docs: venv  ## write the generated reference pages again

@@ -15,7 +15,7 @@ from rensa import RMinHash
 PERMUTATIONS = 64
 SEED = 42
 """Part of the stored format: signatures of different seeds cannot be compared."""
-SIGNED_CHARS = 12_000
+SIGNED_CHARS = 8_000
 """More of a text does not make its signature better, only dearer."""
 RUN_CHARS = 4
 """In scripts without spaces, runs of so many characters stand for pairs of words."""

@@ -25,7 +25,7 @@ from evercrawl.model.fetch import Headers
 from evercrawl.model.page import Look, Original, Page
 from evercrawl.model.settings import Settings
 
-MOST_MET = 100
+MOST_MET = 30
 """So many pages of a site are looked through at their first visit for what its pages have in common."""
 
 

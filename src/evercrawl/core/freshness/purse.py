@@ -7,6 +7,7 @@ worth more, down while tokens are left over. Without one it is a setting. Times 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import inf, isfinite
 
 import orjson
@@ -23,6 +24,7 @@ RUN_BURST_DAYS = 1.0
 LEFT_OVER = 0.97
 """The threshold falls by this factor for each token that nobody wanted."""
 LEAST_THRESHOLD = 1e-4
+_ROUNDING = 1e-6
 
 
 @dataclass(slots=True)
@@ -45,7 +47,7 @@ class Purse:
     def may_spend(self, now: float) -> bool:
         """One more request may begin."""
         self._fill(now)
-        return self.per_day is None or self.tokens >= 1.0
+        return self.per_day is None or self.tokens >= 1.0 - _ROUNDING
 
     def spend(self, now: float) -> None:
         """A request has gone out; one that nobody asked for (robots.txt) may leave a debt."""
@@ -63,7 +65,7 @@ class Purse:
     def is_full(self, now: float) -> bool:
         """Tokens are left over: nothing in the queue was worth them."""
         self._fill(now)
-        return self.per_day is not None and self.tokens >= self._most - 1e-9
+        return self.per_day is not None and self.tokens >= self._most - _ROUNDING
 
     def full_at(self, now: float) -> float:
         """When tokens will be left over, if none is spent until then."""
@@ -95,8 +97,7 @@ class Purse:
         if self.per_day:
             span = max(self.pages, 1) / self.per_day
         else:
-            prior = SiteBelief()
-            span = min(time_to_reach(prior.a, prior.b, self.threshold), longest)
+            span = min(_usual_span(self.threshold), longest)
         return Level(self.threshold, span, shortest, longest)
 
     def to_bytes(self) -> bytes:
@@ -111,6 +112,13 @@ class Purse:
             return
         if self.per_day is not None and tokens is not None:
             self.threshold, self.tokens, self.at = threshold, min(tokens, self._most), at
+
+
+@lru_cache(maxsize=64)
+def _usual_span(threshold: float) -> float:
+    """Days after which a page of average habits is worth the threshold."""
+    prior = SiteBelief()
+    return time_to_reach(prior.a, prior.b, threshold)
 
 
 def first_threshold(*, per_day: float | None, pages: int, worth: float) -> float:
