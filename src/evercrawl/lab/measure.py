@@ -11,6 +11,7 @@ from evercrawl.lab.replay import Driven, Notice, Score, poor_signal, replay, tru
 from evercrawl.lab.trace import Trace
 
 SIGNALS = ("none", "true", "poor")
+LEAST_MISSING = 1e-9
 UNLIMITED = 1e6
 """Requests per page and day that no rule of its own pace can use up."""
 
@@ -38,8 +39,10 @@ def gap_closed(*, freshness: float, uniform: float, oracle: float) -> float:
 
 
 def requests_for(goal: float, curve: Mapping[float, float]) -> float:
-    """Requests at which a curve (requests to freshness) reaches `goal`, by interpolation on a log scale.
+    """Requests at which a curve (requests to freshness) reaches `goal`, by interpolation.
 
+    What is missing to 1 falls about as a power of the requests, so both are taken on a log scale: a straight
+    line of freshness between two budgets would lie below the curve, and charge a few percent too much.
     Below the first point the first point counts; inf where the curve never gets there.
     """
     before: float | None = None
@@ -51,8 +54,12 @@ def requests_for(goal: float, curve: Mapping[float, float]) -> float:
 
 
 def _between(low: float, high: float, goal: float, curve: Mapping[float, float]) -> float:
-    part = (goal - curve[low]) / (curve[high] - curve[low])
+    part = (_missing(goal) - _missing(curve[low])) / (_missing(curve[high]) - _missing(curve[low]))
     return exp(log(low) + part * (log(high) - log(low)))
+
+
+def _missing(freshness: float) -> float:
+    return log(max(1.0 - freshness, LEAST_MISSING))
 
 
 def share_of_requests(goal: Score, curve: Mapping[float, float]) -> float:

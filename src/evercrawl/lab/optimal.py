@@ -11,7 +11,7 @@ from math import inf
 from evercrawl.core.freshness.belief import HubShock, PageBelief, SiteBelief
 from evercrawl.core.freshness.prior import REFRESH_DAYS, refreshed_prior
 from evercrawl.core.freshness.shock import WIDE_DOUBT, shock_of, spared
-from evercrawl.core.freshness.signal import after_notice, after_poll, poll_gap, weighed_down
+from evercrawl.core.freshness.signal import after_notice, after_poll, poll_gap
 from evercrawl.core.freshness.threshold import MARGIN, steered
 from evercrawl.core.freshness.visit import after_visit, page_found
 from evercrawl.core.freshness.worth import due_at, value_now
@@ -21,6 +21,8 @@ RESCHEDULED_MOST = 5000
 """Pages that are looked at again at once when their prior or the shock around them moved."""
 REWEIGHED_MOST = 2000
 """Candidates whose value is brought up to date at each moment; more than that keep the one they had."""
+EARLY_MOST = 64
+"""Pages that are compared when none is due: the order of due times is not quite the order of values."""
 PURGED_MOST = 10 * REWEIGHED_MOST
 SAMPLED_PAGES = 5000
 """Pages from which the prior of a large site is learned."""
@@ -102,7 +104,7 @@ class Optimal:
     def poll_due(self, t: float) -> bool:
         self._turn(t)
         gap = poll_gap(self.site, waiting=self.waiting, silent_polls=self.silent_polls)
-        if self.since_poll < gap or self.site.swamped or not self.pages:
+        if self.since_poll < gap or not self.pages:
             return False
         if not self.allowance.take(t):
             return False
@@ -146,21 +148,28 @@ class Optimal:
             page = self.new.popleft()
             if page in self.pages and page not in self.out and self.pages[page].visited is None:
                 return page
+        best = self._best()
+        if best is None and self._take_early(t):
+            best = self._best()
+        return best
+
+    def _best(self) -> int | None:
         while self.ready:
             worth, ticket, page = heapq.heappop(self.ready)
             if self.ticket.get(page) == ticket and page in self.pages:
                 self._steer(-worth)
                 return page
-        return self._early(t)
+        return None
 
-    def _early(self, t: float) -> int | None:
-        """Nothing is a candidate but there is budget: the next one due."""
-        while self.calendar:
+    def _take_early(self, t: float) -> bool:
+        """Nothing is a candidate but there is budget: the next ones due are, for this moment."""
+        taken = 0
+        while self.calendar and taken < EARLY_MOST:
             _, ticket, page = heapq.heappop(self.calendar)
             if self.ticket.get(page) == ticket and page in self.pages:
-                self._steer(value_now(self.pages[page], self.site, now=t, span=self.span))
-                return page
-        return None
+                self._offer(page, self._worth(page, t))
+                taken += 1
+        return taken > 0
 
     def _steer(self, worth: float) -> None:
         if worth < inf:
@@ -177,8 +186,6 @@ class Optimal:
         self.now = t
         if t - self.prior_at >= REFRESH_DAYS:
             self._refresh_prior(t)
-        if self.site.has_signal and self.rate:
-            self.site = weighed_down(self.site, waiting=self.waiting, requests_per_day=self.rate)
         self._take_back(t)
         self._spread_shocks(t)
         self._gather(t)
@@ -241,7 +248,11 @@ class Optimal:
         self.prior_at = t
         if len(self.pages) <= RESCHEDULED_MOST:
             for page, belief in self.pages.items():
-                if page not in self.out and belief.visited is not None:
+                if page in self.out or belief.visited is None:
+                    continue
+                if belief.notices:
+                    self._weigh(page, t)
+                else:
                     self._schedule(page)
 
     def _spread_shocks(self, t: float) -> None:
@@ -287,17 +298,26 @@ class Optimal:
             self._weigh(page, t)
 
     def _weigh(self, page: int, t: float) -> None:
-        """Ready if worth the threshold now; back to the calendar otherwise."""
-        belief = self.pages[page]
-        assert belief.visited is not None
-        span = self.span
-        escape = self._spared(page)
-        worth = value_now(belief, self.site, now=t, span=span, spared=escape)
-        if t - belief.visited >= LONGEST_SPANS * span:
-            worth = inf
-        if worth < MARGIN * self._level():
+        """Ready if worth the threshold now or announced; back to the calendar otherwise.
+
+        An announced page that changes fast may never reach the threshold, but is worth more than a page that
+        is early.
+        """
+        worth = self._worth(page, t)
+        if worth < MARGIN * self._level() and not self.pages[page].notices:
             self._schedule(page, not_before=t)
-            return
+        else:
+            self._offer(page, worth)
+
+    def _worth(self, page: int, t: float) -> float:
+        """What a visit would bring; infinite for a page that has waited as long as any may."""
+        belief, span = self.pages[page], self.span
+        assert belief.visited is not None
+        if t - belief.visited >= LONGEST_SPANS * span:
+            return inf
+        return value_now(belief, self.site, now=t, span=span, spared=self._spared(page))
+
+    def _offer(self, page: int, worth: float) -> None:
         heapq.heappush(self.ready, (-worth, self._new_ticket(page), page))
 
     def _schedule(self, page: int, *, not_before: float = -inf) -> None:

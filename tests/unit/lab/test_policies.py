@@ -110,6 +110,13 @@ def test_an_announced_page_comes_before_the_others_at_the_same_moment() -> None:
     assert driven.next(t) == 7
 
 
+def test_with_a_true_lastmod_and_few_requests_only_announced_pages_are_visited() -> None:
+    trace = synthetic_trace(pages=200, days=500.0)
+    result = replay(trace, policy(), per_page_day=0.03, notices=true_lastmod(trace))
+    assert result.useful_share > 0.95
+    assert result.polls > 20
+
+
 def test_polls_of_a_source_that_never_speaks_become_rare() -> None:
     driven = policy()
     for page in range(100):

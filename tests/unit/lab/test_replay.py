@@ -40,7 +40,9 @@ def test_the_poor_signal_misses_changes_and_tells_false_ones() -> None:
 
 def test_requests_are_interpolated() -> None:
     curve = {0.01: 0.5, 0.1: 0.7, 1.0: 0.9}
-    assert requests_for(0.6, curve) == pytest.approx(0.0316, rel=0.01)
+    assert 0.01 < requests_for(0.6, curve) < 0.0316
+    halving = {0.05: 0.96, 0.1: 0.98, 0.2: 0.99}
+    assert requests_for(1.0 - 0.002 / 0.07, halving) == pytest.approx(0.07)
     assert requests_for(0.4, curve) == 0.01
     assert requests_for(0.95, curve) == float("inf")
     assert share_of_requests(Score(0.7, 0.2, 0, 0.0), curve) == pytest.approx(0.5)

@@ -16,10 +16,9 @@ A row of the page table keeps a `PageBelief`, a row of the site table a `SiteBel
 - a shock: when `shock_of(hub)` (or the one of `site.wide`) has risen by half since the due times of its pages
   were computed, weigh those pages again (bounded: the earliest due some thousand). When it falls nothing need
   be done: due pages are weighed anyway.
-- signal poll: a poll is due `poll_gap(site, waiting=…, silent_polls=…)` requests after the last, not while
-  `site.swamped`. For each announcement: `after_notice(page, site, announced_at=…)`, and weigh the page now.
-  When all are read: `after_poll(site, now=…)` once, also when there was none. No other row is touched.
-- now and then: `weighed_down(site, waiting=announced pages, requests_per_day=…)`.
+- signal poll: a poll is due `poll_gap(site, waiting=…, silent_polls=…)` requests after the last. For
+  each announcement: `after_notice(page, site, announced_at=…)`, and weigh the page now. When all are read:
+  `after_poll(site, now=…)` once, also when there was none. No other row is touched.
 - prior refresh, every `REFRESH_DAYS`: `refreshed_prior(site, pages)` over the site's rows (or a sample). Only
   the site's row changes; due times of small sites are computed again.
 """
@@ -29,7 +28,7 @@ from __future__ import annotations
 from evercrawl.core.freshness.belief import HubShock, PageBelief, SiteBelief, rate_of
 from evercrawl.core.freshness.prior import REFRESH_DAYS, refreshed_prior
 from evercrawl.core.freshness.shock import WIDE_DOUBT, Spared, shock_of, spared
-from evercrawl.core.freshness.signal import after_notice, after_poll, is_trusted, poll_gap, weighed_down
+from evercrawl.core.freshness.signal import after_notice, after_poll, is_trusted, poll_gap
 from evercrawl.core.freshness.threshold import MARGIN, steered
 from evercrawl.core.freshness.visit import Lesson, after_visit, page_found
 from evercrawl.core.freshness.worth import chance_current, due_at, value_now
@@ -57,5 +56,4 @@ __all__ = [
     "spared",
     "steered",
     "value_now",
-    "weighed_down",
 ]

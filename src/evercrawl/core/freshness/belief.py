@@ -52,22 +52,22 @@ class SiteBelief(NamedTuple):
     """The prior of its pages: Gamma(a, b)."""
     recall: float = 0.5
     """Share of changes that are announced."""
-    false_rate: float = 0.01
+    false_rate: float = 0.0025
     """False announcements per page and day."""
     silent: float = 0.0
     """Changes found that were not announced, by visits without an announcement."""
     heard: float = 0.0
     """Changes that announcements accounted for over the same days, by expectation."""
     false_count: float = 0.0
-    visit_days: float = 0.0
+    """Announced visits whose announcements were false, by expectation."""
+    checked: float = 0.0
+    """Announced visits."""
     exposure: float = 0.0
     """Days in which announced changes would have been seen, times recall, summed over all polls."""
     polled: float | None = None
     """The last poll; None: never."""
     has_signal: bool = False
     """True once any announcement was received; until then the signals play no part."""
-    swamped: bool = False
-    """True while more pages are announced than can be visited in a month: the signal tells nothing then."""
     earned: float = 1.0
     """How far the shock of a directory may be believed on this site, 0 to 1."""
     curvature: float = 0.0
@@ -86,7 +86,9 @@ def rate_of(page: PageBelief, site: SiteBelief) -> tuple[float, float]:
     """The Gamma belief (a, b) about a page's change rate."""
     a = site.a + page.a
     b = site.b + site.exposure + page.b
-    return (a if a > LEAST_SHAPE else LEAST_SHAPE), (b if b > LEAST_SCALE_DAYS else LEAST_SCALE_DAYS)
+    # Only many changes make b fall. A page found after the last poll owes the days before it until the next.
+    least = site.b / (1.0 + page.a) if page.a > 0.0 else site.b
+    return (a if a > LEAST_SHAPE else LEAST_SHAPE), max(b, least, LEAST_SCALE_DAYS)
 
 
 def with_rate(page: PageBelief, site: SiteBelief, *, a: float, b: float) -> PageBelief:

@@ -20,7 +20,9 @@ TRUE_RECALL = 0.9
 CLEAN_SIGNAL = 0.1
 """Below this mean false share a signal is clean: announced pages stand out, and a simple index will do."""
 MOST_DOUBLINGS = 20
-SWAMPED_DAYS = 30.0
+FIRST_FALSE_SHARE = 0.2
+"""What is believed of the announcements of a site before any of them was checked; weighs one visit."""
+LEAST_FALSE_RATE = 1e-7
 
 
 def false_share(rate: float, site: SiteBelief) -> float:
@@ -30,7 +32,7 @@ def false_share(rate: float, site: SiteBelief) -> float:
 
 def is_trusted(site: SiteBelief) -> bool:
     """Do announcements play a part?"""
-    return site.has_signal and site.polled is not None and not site.swamped
+    return site.has_signal and site.polled is not None
 
 
 def unseen_days(page: PageBelief, site: SiteBelief, *, now: float) -> tuple[float, float]:
@@ -60,13 +62,6 @@ def poll_gap(site: SiteBelief, *, waiting: int, silent_polls: int) -> int:
 
 def _mean_false(site: SiteBelief) -> float:
     return false_share(site.mean_rate, site)
-
-
-def weighed_down(site: SiteBelief, *, waiting: int, requests_per_day: float) -> SiteBelief:
-    """The site, swamped once more pages wait than a month's requests, and until they are half of that."""
-    month = SWAMPED_DAYS * requests_per_day
-    swamped = waiting > month if not site.swamped else waiting > 0.5 * month
-    return site if swamped == site.swamped else site._replace(swamped=swamped)
 
 
 def after_notice(page: PageBelief, site: SiteBelief, *, announced_at: float) -> tuple[PageBelief, SiteBelief]:
@@ -126,7 +121,13 @@ def _expm1(x: float) -> float:
     return exp(-x) - 1.0 if x > 1e-6 else -x
 
 
-def false_lesson(site: SiteBelief, *, false_notices: float, tau: float) -> SiteBelief:
-    """The rate of false announcements after a visit that found so many of them false."""
-    count, days = site.false_count + false_notices, site.visit_days + tau
-    return site._replace(false_count=count, visit_days=days, false_rate=(count + 0.02) / (days + 1.0))
+def false_lesson(site: SiteBelief, *, share: float) -> SiteBelief:
+    """The rate of false announcements after a visit to an announced page, `share` of whose were false.
+
+    Counted per announced visit, not per day between visits: those who are visited are the announced ones, so
+    that their days alone would make false announcements look far too frequent, and then stay believed.
+    """
+    count, checked = site.false_count + share, site.checked + 1.0
+    mean = (count + FIRST_FALSE_SHARE) / (checked + 1.0)
+    rate = site.recall * site.mean_rate * mean / (1.0 - mean)
+    return site._replace(false_count=count, checked=checked, false_rate=max(rate, LEAST_FALSE_RATE))

@@ -91,7 +91,8 @@ def _learned(
     if trusted:
         if not page.notices:
             silent, site = silence_lesson(site, rate=rate, tau=tau, changed=changed)
-        site = false_lesson(site, false_notices=max(lies, 0.0), tau=tau)
+        else:
+            site = false_lesson(site, share=max(lies, 0.0) / page.notices)
     if a > MOST_EVIDENCE:
         a, b = MOST_EVIDENCE, b * MOST_EVIDENCE / a
     page = with_rate(page, site, a=a, b=b)

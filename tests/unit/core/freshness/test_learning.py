@@ -126,6 +126,24 @@ def test_false_announcements_are_taken_back_and_remembered() -> None:
     assert lesson.site.false_rate > site.false_rate
 
 
+def test_announcements_that_came_true_do_not_make_a_site_look_false() -> None:
+    site = _signalling()._replace(recall=0.5, false_rate=0.01)
+    for number in range(40):
+        page = page_found(site, now=10.0, has_copy=True)
+        for date in range(1 + number % 4):
+            page, site = after_notice(page, site, announced_at=11.0 + 0.1 * date)
+        site = after_visit(page, site._replace(polled=12.0), CALM, now=12.5, changed=True).site
+    assert false_share(site.mean_rate, site) < 0.1
+
+
+def test_a_page_found_long_after_the_last_poll_starts_with_the_prior() -> None:
+    site = _signalling()._replace(a=0.15, b=3.0, exposure=50.0)
+    page = page_found(site, now=site.polled + 30.0, has_copy=True)
+    assert rate_of(page, site) == (site.a, site.b)
+    heard = after_poll(site, now=site.polled + 40.0)
+    assert rate_of(page, heard) == pytest.approx((site.a, site.b + site.recall * 10.0))
+
+
 def test_recall_falls_by_silent_changes_but_not_by_those_announced_late() -> None:
     start = _signalling()
     page = page_found(start, now=10.0, has_copy=True)
