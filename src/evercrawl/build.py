@@ -98,7 +98,12 @@ def pace_for(settings: Settings) -> Pace:
     """
     is_own_net = settings.pace.mode == "own" and settings.http.allow_private
     anonymous = settings.identity.contact is None and not is_own_net
-    return pace_of(settings.pace, delay_cap=settings.robots.crawl_delay_cap, anonymous=anonymous)
+    return pace_of(
+        settings.pace,
+        delay_cap=settings.robots.crawl_delay_cap,
+        anonymous=anonymous,
+        per_day=settings.revisit.site_budget,
+    )
 
 
 def _behind_popular(settings: SeenSettings) -> SeenSettings:

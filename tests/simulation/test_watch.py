@@ -68,3 +68,14 @@ def test_nothing_is_asked_in_quiet_hours():
     hours = {asked.sent.hour for asked in web.record.asked if asked.sent > EPOCH + timedelta(minutes=1)}
     assert hours
     assert hours <= set(range(6, 22))
+
+
+def test_a_site_gets_no_more_than_its_budget():
+    web = SimWeb(SEED, sites=3, pages_per_site=10, faults=CALM)
+    base = Settings()
+    revisit = replace(base.revisit, site_budget=48.0, longest=timedelta(hours=6))
+    world = make_world(web, settings=replace(base, revisit=revisit), shards=2)
+    world.watch(timedelta(days=4))
+    for site, asked in web.record.by_site().items():
+        assert len(asked) <= 4 * 48 + 2, site
+        assert len(asked) > 10, site

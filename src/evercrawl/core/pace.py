@@ -31,9 +31,11 @@ class Pace(NamedTuple):
     delay_cap: timedelta
 
 
-def pace_of(settings: PaceSettings, *, delay_cap: timedelta, anonymous: bool) -> Pace:
+def pace_of(
+    settings: PaceSettings, *, delay_cap: timedelta, anonymous: bool, per_day: float | None = None
+) -> Pace:
     """The pace that the settings ask for; `anonymous`: no contact is set and the hosts may be other
-    people's.
+    people's; `per_day`: most requests to one site in a day.
     """
     floor = {"gentle": settings.shortest, "paper": PAPER_GAP, "own": timedelta(0)}[settings.mode]
     if settings.gap is not None:
@@ -41,6 +43,8 @@ def pace_of(settings: PaceSettings, *, delay_cap: timedelta, anonymous: bool) ->
     own = settings.mode == "own"
     if anonymous:
         floor = max(floor, ANONYMOUS_GAP)
+    if per_day is not None:
+        floor = max(floor, timedelta(days=1) / per_day)
     concurrency = settings.own_concurrency if own and floor == timedelta(0) else 1
     factor = 0.0 if own else settings.factor
     return Pace(floor, max(settings.longest, floor), factor, concurrency, delay_cap)

@@ -222,7 +222,9 @@ class RevisitSettings:
         "paper-selective, paper-pdfc, nutch, stormcrawler.",
     )
     budget: float | None = setting(None, "Most requests a day in all; none: as many as are worth it.")
-    site_budget: float | None = setting(None, "Most requests a day to one site.")
+    site_budget: float | None = setting(
+        None, "Most requests a day to one site: the gap between two grows to match."
+    )
     worth: timedelta = setting(
         timedelta(hours=6), "Without a budget: time of a current copy that a visit must bring to be made."
     )

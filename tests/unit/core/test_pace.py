@@ -99,3 +99,11 @@ def test_strain_doubles_at_once_and_eases_slowly():
     assert strain_after(MOST_STRAIN, failed=True) == MOST_STRAIN
     assert strain_after(2.0, failed=False) == pytest.approx(1.8)
     assert strain_after(1.0, failed=False) == 1.0
+
+
+def test_a_budget_of_a_site_is_a_gap():
+    pace = pace_of(PaceSettings(), delay_cap=timedelta(minutes=5), anonymous=False, per_day=144.0)
+    assert pace.floor == timedelta(minutes=10)
+    assert pace.concurrency == 1
+    own = pace_of(PaceSettings(mode="own"), delay_cap=timedelta(minutes=5), anonymous=False, per_day=144.0)
+    assert (own.floor, own.concurrency) == (timedelta(minutes=10), 1)
