@@ -106,6 +106,10 @@ class Revisits:
         """The smallest factor by which drift brings a visit forward."""
         return 1.0 - self._settings.drift
 
+    def chosen(self, page: Page, notes: SiteNotes[Outlook], *, now_us: int) -> None:
+        """A visit begins: what it is worth tells the budget's threshold where it stands."""
+        self.purse.made(self.worth(page, notes, now_us=now_us))
+
     def weigh(self, page: Page, notes: SiteNotes[Outlook], *, now_us: int) -> Weighed:
         """Is a page that is due worth a request, as things stand now?"""
         worth, threshold = self.worth(page, notes, now_us=now_us), self.purse.threshold

@@ -42,6 +42,7 @@ async def visit(turn: Visit, shard: Shard) -> None:
         _write_refused(turn, refused, shard)
         return
     notes = await shard.revisits.outlooks.of(turn.page.site_id)
+    shard.revisits.chosen(turn.page, notes, now_us=to_us(shard.around.clock.now()))
     conditional = shard.revisits.is_conditional(turn.page, notes)
     result = await shard.around.fetcher.fetch(plan_request(turn.page, conditional=conditional))
     seen = await _see(turn, result, shard)
