@@ -52,6 +52,7 @@ from evercrawl.past.history import page_facts, page_history
 from evercrawl.past.prune import prune
 from evercrawl.past.show import page_view
 from evercrawl.report import reporting, summary_of
+from evercrawl.runs import keep_run, told_live
 
 __all__ = ["Collection", "Selection", "StopSignal", "open"]
 
@@ -90,14 +91,17 @@ class Collection:
 
         With `forever` it waits for what comes due, until `stop` says otherwise.
         """
-        with CollectionLock(self.path):
+        with CollectionLock(self.path), told_live(self.path, on_progress, forever=forever) as tell:
+            began = datetime.now(UTC)
             self._add_seeds(urls)
             crawl = build_crawl(self.path, self.settings, stop=stop, forever=forever)
             async with crawl:
                 await crawl.begin(refresh=refresh)
-                async with reporting(crawl, on_progress, every_s=PROGRESS_EVERY_S):
+                async with reporting(crawl, tell, every_s=PROGRESS_EVERY_S):
                     ended = await crawl.run()
-            return summary_of(crawl, self.path, ended)
+            summary = summary_of(crawl, self.path, ended)
+            keep_run(self.path, summary, began=began, forever=forever)
+            return summary
 
     def crawl_blocking(
         self,

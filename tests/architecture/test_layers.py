@@ -28,14 +28,16 @@ LAYERS = {
     "look": 6,
     "past": 6,
     "exchange": 6,
+    "browse": 7,
+    "runs": 6,
     "library": 7,
     "lab": 7,
     "trial": 8,
-    "cli": 9,
     "web": 9,
+    "cli": 10,
     "demo_web": 0,
-    "demo": 10,
-    "__main__": 10,
+    "demo": 11,
+    "__main__": 11,
 }
 """A module may import what has a smaller number or is in its own part; `evercrawl` only names the library."""
 
