@@ -19,6 +19,7 @@ from types import TracebackType
 from evercrawl.adapters.lock import CollectionLock
 from evercrawl.adapters.schemes import installed_schemes
 from evercrawl.adapters.sqlite.reader import StateReader
+from evercrawl.announced import heeding
 from evercrawl.build import build_crawl
 from evercrawl.config import (
     collection_file,
@@ -97,7 +98,7 @@ class Collection:
             crawl = build_crawl(self.path, self.settings, stop=stop, forever=forever)
             async with crawl:
                 await crawl.begin(refresh=refresh)
-                async with reporting(crawl, tell, every_s=PROGRESS_EVERY_S):
+                async with heeding(crawl, self.path), reporting(crawl, tell, every_s=PROGRESS_EVERY_S):
                     ended = await crawl.run()
             summary = summary_of(crawl, self.path, ended)
             keep_run(self.path, summary, began=began, forever=forever)

@@ -30,6 +30,7 @@ LAYERS = {
     "exchange": 6,
     "browse": 7,
     "runs": 6,
+    "announced": 6,
     "library": 7,
     "lab": 7,
     "trial": 8,

@@ -1,0 +1,74 @@
+"""What every page needs at hand: the collection, its settings, what was computed before, and the crawl."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+from evercrawl.config import Configured, collection_file, read_settings
+from evercrawl.library import Collection
+from evercrawl.model.settings import Settings
+from evercrawl.web.crawl_child import CrawlChild
+from evercrawl.web.keyring import Keyring
+from evercrawl.web.remembered import Shelf
+
+T = TypeVar("T")
+
+
+class Desk:
+    """One collection that is being looked at."""
+
+    def __init__(
+        self,
+        collection: Path,
+        keyring: Keyring,
+        *,
+        replay_origin: Callable[[str], str],
+        read_only: bool = False,
+        env: Mapping[str, str] | None = None,
+        flags: Mapping[str, object] | None = None,
+    ) -> None:
+        self.path = collection
+        self.keyring = keyring
+        self.read_only = read_only
+        self.shelf = Shelf()
+        self.crawl = CrawlChild(collection)
+        self.replay_origin = replay_origin
+        """Host of a request -> origin of replay for it."""
+        self._env = dict(os.environ) if env is None else dict(env)
+        self._flags = dict(flags or {})
+        self._configured: Configured | None = None
+        self._mtime_ns = -1
+
+    @property
+    def configured(self) -> Configured:
+        """The settings in force, read again when the file was changed."""
+        try:
+            mtime_ns = collection_file(self.path).stat().st_mtime_ns
+        except OSError:
+            mtime_ns = 0
+        if self._configured is None or mtime_ns != self._mtime_ns:
+            self._configured = read_settings(self.path, flags=self._flags, env=self._env)
+            self._mtime_ns = mtime_ns
+        return self._configured
+
+    @property
+    def settings(self) -> Settings:
+        """The values alone."""
+        return self.configured.settings
+
+    @property
+    def collection(self) -> Collection:
+        """The library's view."""
+        return Collection(self.path, self.settings)
+
+    def now(self) -> datetime:
+        """The present moment."""
+        return datetime.now(UTC)
+
+    def remembered(self, name: str, compute: Callable[[], T], *, least_s: float = 2.0) -> T | None:
+        """Something that takes long in a large collection; None: it is still being computed."""
+        return self.shelf.get(name, compute, least_s=least_s)
