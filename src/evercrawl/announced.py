@@ -1,7 +1,7 @@
-"""Pages that somebody asks to be visited soon: the operator in the web interface, or a site's owner by IndexNow.
+"""Pages that somebody asks to be visited soon: the operator in the web interface, or an owner by IndexNow.
 
-Announcements are small files in the collection's folder, so that any process can write one while another crawls. A file
-goes when its pages are in the queue on disk: an announcement may be heeded twice, but is never lost.
+Announcements are small files in the collection's folder, so that any process can write one while another
+crawls. A file goes when its pages are in the queue on disk: it may be heeded twice, but is never lost.
 """
 
 from __future__ import annotations

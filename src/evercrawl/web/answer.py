@@ -1,4 +1,4 @@
-"""From a row of the table to an answer: values are read, the collector is called in a thread, the page is drawn."""
+"""From a row of the table to an answer: read the values, call the collector in a thread, draw the page."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def _missing(desk: Desk) -> Callable[[Request, Exception], Response]:
 
 
 def owner_endpoint(desk: Desk) -> Endpoint:
-    """The load page for a site's owner: whoever has the signed link may see this one site and nothing else."""
+    """The load page for a site's owner: who has the signed link may see this one site and nothing else."""
 
     async def endpoint(request: Request) -> Response:
         return await answered(request, desk, lambda: _owner(request, desk))

@@ -1,4 +1,4 @@
-"""Charts as SVG, with their numbers as a table: they print, follow the page's colours and can be read aloud."""
+"""Charts as SVG, with their numbers as a table: they print, follow the colours and can be read aloud."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import count as numbers_from
+from itertools import pairwise
 
 from markupsafe import Markup
 
@@ -58,7 +59,7 @@ def nice_most(most: float) -> float:
     if most <= 0:
         return 1.0
     power = 10.0 ** (len(str(int(most))) - 1) if most >= 1 else 0.1
-    return next(step * power for step in (1, 2, 2.5, 5, 10, 20) if step * power >= most)
+    return next(step * power for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * power >= most)
 
 
 def _grid(most: float, *, unit: str = "") -> list[Markup]:
@@ -122,11 +123,9 @@ def bars(title: str, columns: Sequence[tuple[str, int]], word: str) -> Chart:
     return stacked_bars(title, [(name, {word: value}) for name, value in columns], [(word, word)])
 
 
-def histogram(title: str, values: Sequence[float], edges: Sequence[float], *, unit: str, word: str) -> Chart:
+def histogram(title: str, values: Sequence[float], edges: Sequence[float], *, word: str) -> Chart:
     """How many values lie between two edges; the last column has all beyond."""
-    names = [f"{low:g}–{high:g}{unit}" for low, high in zip(edges, edges[1:], strict=False)] + [
-        f"≥{edges[-1]:g}{unit}"
-    ]
+    names = [f"{_short(low)}–{_short(high)}" for low, high in pairwise(edges)] + [f"≥ {_short(edges[-1])}"]
     counts = [0] * len(names)
     for value in values:
         counts[max(0, sum(value >= edge for edge in edges) - 1)] += 1

@@ -1,11 +1,12 @@
 """The door of the interface: which host was asked, from where, how often, and by whom.
 
-Host is checked against DNS rebinding, Origin and a form's token against requests that another site made the browser
-send. What passes has its visitor in the request's state.
+Host is checked against DNS rebinding, Origin and a form's token against requests that another site made the
+browser send. What passes has its visitor in the request's state.
 """
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
@@ -50,10 +51,11 @@ class Doors:
 
 
 def interface_policy(frames: str) -> str:
-    """The interface's content security policy: nothing inline, nothing from elsewhere but replay in a frame."""
+    """The interface's policy: nothing inline, and nothing from elsewhere but replay in a frame."""
+    framed = frames or "'none'"
     return (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-        f"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; frame-src {frames or chr(39) + 'none' + chr(39)}"
+        f"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; frame-src {framed}"
     )
 
 
@@ -131,8 +133,6 @@ class Guard:
 
 
 def _is_same(secret: str, known: str) -> bool:
-    import hmac
-
     return hmac.compare_digest(secret.encode("utf-8", "replace"), known.encode("utf-8", "replace"))
 
 

@@ -1,7 +1,7 @@
 """Who may come in: the password, tokens, sessions, and the book of what was changed by whom.
 
-A small SQLite file of its own in the collection's folder. Only hashes of secrets are kept, but for the key that
-signs links.
+A small SQLite file of its own in the collection's folder. Only hashes of secrets are kept, but for the key
+that signs links.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ LONGEST_PASSWORD = 1000
 SCRYPT = {"n": 2**14, "r": 8, "p": 2, "maxmem": 64 * 1024 * 1024}
 _SCHEMA = """
 create table secret (name text primary key, value blob not null) without rowid;
-create table token (id integer primary key, name text not null, hash blob not null unique, scope integer not null,
-                    made_us integer not null, used_us integer);
+create table token (id integer primary key, name text not null, hash blob not null unique,
+                    scope integer not null, made_us integer not null, used_us integer);
 create table session (hash blob primary key, who text not null, scope integer not null, csrf text not null,
                       expires_us integer not null) without rowid;
 create table audit (id integer primary key, at_us integer not null, who text not null, what text not null,
@@ -235,4 +235,4 @@ class Keyring:
 
 
 def _stretched(password: str, salt: bytes) -> bytes:
-    return hashlib.scrypt(password.encode("utf-8", "surrogatepass"), salt=salt, dklen=64, **SCRYPT)  # type: ignore[call-overload,no-any-return]
+    return hashlib.scrypt(password.encode("utf-8", "surrogatepass"), salt=salt, dklen=64, **SCRYPT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from evercrawl.version import __version__
@@ -99,9 +100,14 @@ def _standard(standard: Standard, method: str) -> dict[str, Any]:
     }
     if standard.in_path:
         found["parameters"].append(
-            {"name": standard.in_path, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1},
-             "description": "The page's URL, as it is."}
-        )  # fmt: skip
+            {
+                "name": standard.in_path,
+                "in": "path",
+                "required": True,
+                "schema": {"type": "string", "minLength": 1},
+                "description": "The page's URL, as it is.",
+            }
+        )
     if standard.scope is None:
         found["security"] = []
     if method == "POST":
@@ -124,7 +130,7 @@ def _answer(name: str) -> dict[str, Any]:
     }
 
 
-def _answers(content: dict[str, Any], *, more: dict[str, str] | None = None) -> dict[str, Any]:
+def _answers(content: dict[str, Any], *, more: Mapping[str, str] | None = None) -> dict[str, Any]:
     error = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     found: dict[str, Any] = {"200": {"description": "As asked.", "content": content}}
     found |= {status: {"description": text} for status, text in (more or {}).items()}

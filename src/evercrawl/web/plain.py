@@ -19,7 +19,7 @@ def moment_text(at: datetime) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The value in lists, mappings, texts and numbers; fields in microseconds become moments without `_us`."""
+    """The value in lists, mappings, texts and numbers; fields in microseconds become moments."""
     match value:
         case None | bool() | int() | float():
             return value

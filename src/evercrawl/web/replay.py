@@ -1,7 +1,7 @@
 """The second origin: archived pages, which may neither run nor reach anything.
 
-Nothing here reads a cookie or sets one. A page is opened by a key in its path, which the interface gives out for a day, or
-by a token.
+Nothing here reads a cookie or sets one. A page is opened by a key in its path, which the interface gives out
+for a day, or by a token.
 """
 
 from __future__ import annotations
@@ -55,9 +55,11 @@ BURST, PER_S = 400, 100.0
 
 def replay_policy(parents: Sequence[str]) -> str:
     """Nothing runs, nothing is sent, nothing comes from elsewhere; only the interface may frame it."""
+    framing = " ".join(sorted(parents)) or "'none'"
     return (
-        "sandbox; default-src 'none'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; font-src 'self' data:; "
-        f"media-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors {' '.join(sorted(parents)) or chr(39) + 'none' + chr(39)}"
+        "sandbox; default-src 'none'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; "
+        "font-src 'self' data:; media-src 'self'; form-action 'none'; base-uri 'none'; "
+        f"frame-ancestors {framing}"
     )
 
 

@@ -1,7 +1,7 @@
 """An archived page made still: its scripts gone, its links kept inside the archive.
 
-This is the second wall. The first is the policy that replay sends, which lets nothing run and nothing be loaded from
-elsewhere, whatever this leaves in.
+This is the second wall. The first is the policy that replay sends, which lets nothing run and nothing be
+loaded from elsewhere, whatever this leaves in.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ URL_ATTRIBUTES = frozenset(
      "manifest", "codebase", "classid", "profile", "usemap", "lowsrc", "dynsrc", "icon"}
 )  # fmt: skip
 DROPPED_ATTRIBUTES = frozenset(
-    {"srcset", "imagesrcset", "ping", "target", "nonce", "integrity", "crossorigin", "autofocus", "srcdoc", "archive",
-     "attributionsrc", "http-equiv"}
+    {"srcset", "imagesrcset", "ping", "target", "nonce", "integrity", "crossorigin", "autofocus", "srcdoc",
+     "archive", "attributionsrc", "http-equiv"}
 )  # fmt: skip
 MOST_BYTES = 20_000_000
 

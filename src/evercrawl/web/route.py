@@ -1,7 +1,7 @@
 """What can be asked: a table of views (to look at) and actions (to change something).
 
-A view is one collector; from it come a page, its JSON twin and a path of the API. An action is one function; from it
-come a form's target and a path of the API. The description of the API is made from the same table.
+A view is one collector; from it come a page, its JSON twin and a path of the API. An action is one function;
+from it come a form's target and a path of the API. The description of the API is made from the same table.
 """
 
 from __future__ import annotations

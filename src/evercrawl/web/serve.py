@@ -6,7 +6,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -81,15 +81,17 @@ def require_safe(how: Serving, keyring: Keyring) -> None:
 class Server(uvicorn.Server):
     """A server whose signals are somebody else's business."""
 
-    def install_signal_handlers(self) -> None:
-        """They are those of the command."""
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.began = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and say so."""
         await super().startup(sockets)
+        self.began.set()
 
-    def capture_signals(self):  # type: ignore[no-untyped-def]
-        from contextlib import nullcontext
-
+    def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
+        """They are those of the command."""
         return nullcontext()
 
 
@@ -155,8 +157,7 @@ class Service:
             asyncio.create_task(server.serve(sockets=[one]))
             for server, one in zip(self._servers, self.sockets, strict=True)
         ]
-        while not all(server.started for server in self._servers) and not any(task.done() for task in tasks):
-            await asyncio.sleep(0.02)
+        await asyncio.gather(*(server.began.wait() for server in self._servers))
         on_ready()
         crawl = asyncio.create_task(self._crawl(say)) if self.how.crawl else None
         try:

@@ -1,4 +1,4 @@
-"""Every view and every action. A new page is a row here, a collector in `pages/` and a template of its name."""
+"""Every view and every action. A new page is a row here, a collector in `pages/` and a template."""
 
 from __future__ import annotations
 

@@ -67,15 +67,22 @@ def command(
     evercrawl serve --crawl                          and keep the collection fresh beside it
     evercrawl serve --token "$TOKEN" --no-open       for programs: Authorization: Bearer $TOKEN
 
-    The collection may be crawled by another process meanwhile. Only this machine can connect unless --bind says
-    otherwise, and that is refused as long as nobody could log in. Ctrl-C ends it.
+    The collection may be crawled by another process meanwhile. Only this machine can connect unless --bind
+    says otherwise, and that is refused as long as nobody could log in. Ctrl-C ends it.
     """
     from evercrawl.web.serve import Service, Serving
 
     how = Serving(
-        bind=bind, port=port, replay_port=replay_port, public_url=public_url, replay_url=replay_url, token=token,
-        read_only=read_only, public_archive=public_archive, crawl=crawl,
-    )  # fmt: skip
+        bind=bind,
+        port=port,
+        replay_port=replay_port,
+        public_url=public_url,
+        replay_url=replay_url,
+        token=token,
+        read_only=read_only,
+        public_archive=public_archive,
+        crawl=crawl,
+    )
     path = session.require_collection()
     session.configured(path)
     if token is not None and len(token) < _LEAST_TOKEN:
@@ -118,8 +125,9 @@ async def _serve(session: Session, service: Service, how: Serving, *, opens: boo
 
     def ready() -> None:
         if as_json:
-            emit_json("serve", {"address": service.address, "first_link": service.first_link,
-                                "replay": service.replay_origin(service.address.partition("://")[2])})  # fmt: skip
+            replay = service.replay_origin(service.address.partition("://")[2])
+            fields = {"address": service.address, "first_link": service.first_link, "replay": replay}
+            emit_json("serve", fields)
         session.note(f"evercrawl serves {service.desk.path.name} at {service.address}")
         session.note(f"open this link once, within 15 minutes:\n  {service.first_link}")
         session.note("[Ctrl-C ends it]")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import Any
 
 from evercrawl.config import collection_file, write_setting
@@ -16,13 +17,13 @@ from evercrawl.web.route import Asked, Done
 
 CHANGEABLE = frozenset(
     (
-        "identity.contact", "scope.depth", "scope.include", "scope.exclude", "scope.pages_per_site", "pace.mode",
-        "pace.gap", "crawl.max_pages", "crawl.max_time", "crawl.concurrency", "revisit.policy", "revisit.budget",
-        "revisit.site_budget", "revisit.worth", "revisit.shortest", "revisit.longest", "revisit.quiet",
-        "signals.enabled",
+        "identity.contact", "scope.depth", "scope.include", "scope.exclude", "scope.pages_per_site",
+        "pace.mode", "pace.gap", "crawl.max_pages", "crawl.max_time", "crawl.concurrency",
+        "revisit.policy", "revisit.budget", "revisit.site_budget", "revisit.worth", "revisit.shortest",
+        "revisit.longest", "revisit.quiet", "signals.enabled",
     )
 )  # fmt: skip
-"""Settings that can be changed here: none of them can harm the machine or let the crawl into private networks."""
+"""Settings that can be changed here: none of them can harm the machine or open private networks."""
 
 
 def runs(desk: Desk, asked: Asked) -> dict[str, Any]:
@@ -88,12 +89,22 @@ def set_setting(desk: Desk, asked: Asked) -> Done:
     known = known_settings()[key]
     written: object = asked["value"].strip().strip('"')
     if known.shape not in (int, float, bool, str) and str(known.shape).startswith("tuple"):
-        written = tuple(line.strip() for line in asked["value"].splitlines() if line.strip())
+        written = _listed(asked["value"])
     try:
         write_setting(collection_file(desk.path), key, written)
     except ConfigError as error:
         raise BadRequest(str(error)) from error
     return Done(f"{key} is now {asked['value']}", "/settings")
+
+
+def _listed(text: str) -> tuple[object, ...]:
+    """A list as the settings file has it, or one entry on each line."""
+    if not text.strip().startswith("["):
+        return tuple(line.strip() for line in text.splitlines() if line.strip())
+    try:
+        return tuple(tomllib.loads(f"value = {text}")["value"])
+    except (tomllib.TOMLDecodeError, TypeError) as error:
+        raise BadRequest(f"the list cannot be read: {error}") from error
 
 
 def access(desk: Desk, asked: Asked) -> dict[str, Any]:

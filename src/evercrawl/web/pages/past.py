@@ -6,11 +6,13 @@ from datetime import date, timedelta
 from typing import Any
 
 from evercrawl.browse.news import MOST_PAGES_NAMED, newest_changes
+from evercrawl.core.diff import blocks_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.past import PageHistory
 from evercrawl.past.stored import page_name
 from evercrawl.web.chart import timeline
 from evercrawl.web.desk import Desk
+from evercrawl.web.pages.side_by_side import side_by_side
 from evercrawl.web.parameter import BadRequest
 from evercrawl.web.route import Asked
 
@@ -99,8 +101,10 @@ def diff(desk: Desk, asked: Asked) -> dict[str, Any]:
     """What differs between two versions of a page."""
     found = desk.collection.diff(full_url(asked["url"]), asked["a"], asked["b"])
     history = desk.collection.history(found.url)
+    newer = desk.collection.show(found.url, f"v{found.after.version}").text if found.edits else ""
     return {
         "difference": found,
+        "rows": side_by_side(found.edits, blocks_of(newer)),
         "came": found.words_of("+"),
         "went": found.words_of("-"),
         "numbers": [kept.version for kept in history.versions],

@@ -60,9 +60,10 @@ def why(desk: Desk, asked: Asked) -> dict[str, Any]:
 
 REFUSING = frozenset(
     (
-        Reason.NOT_A_PAGE_URL, Reason.SCHEME, Reason.URL_TOO_LONG, Reason.PORT_REFUSED, Reason.OUT_OF_SCOPE,
-        Reason.TOO_DEEP, Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.FILTERED, Reason.FILE_TYPE, Reason.NOFOLLOW,
-        Reason.ROBOTS, Reason.PRIVATE_ADDRESS, Reason.REDIRECT_LOOP, Reason.TOO_MANY_REDIRECTS, Reason.SITE_FULL,
+        Reason.NOT_A_PAGE_URL, Reason.SCHEME, Reason.URL_TOO_LONG, Reason.PORT_REFUSED,
+        Reason.OUT_OF_SCOPE, Reason.TOO_DEEP, Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.FILTERED,
+        Reason.FILE_TYPE, Reason.NOFOLLOW, Reason.ROBOTS, Reason.PRIVATE_ADDRESS, Reason.REDIRECT_LOOP,
+        Reason.TOO_MANY_REDIRECTS, Reason.SITE_FULL,
     )
 )  # fmt: skip
 """Why a URL is not asked for; reasons that are added elsewhere are listed under `any`."""

@@ -93,12 +93,11 @@ def load_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
     """How far apart our requests were, and how long the site took to answer."""
     found: SiteLoad = data["load"]
     return {
-        "gaps": histogram("Time between two requests", found.gaps_s, GAP_EDGES, unit=" s", word="requests"),
+        "gaps": histogram("Seconds between two requests", found.gaps_s, GAP_EDGES, word="requests"),
         "times": histogram(
-            "Time that the site took to answer",
+            "Milliseconds that the site took to answer",
             [visit.took_ms for visit in found.visits],
             TIME_EDGES,
-            unit=" ms",
             word="requests",
         ),
     }

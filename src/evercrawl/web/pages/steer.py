@@ -52,7 +52,7 @@ def visit_page(desk: Desk, asked: Asked) -> Done:
 
 
 def guarded_url(settings: Settings, text: str) -> str:
-    """The canonical URL of what somebody typed; BadRequest where it leads to a machine that only we can reach."""
+    """The canonical URL of what was typed; BadRequest where it leads to a machine that only we can reach."""
     url = canonical(full_url(text.strip()))
     if url is None:
         raise BadRequest(f"{text!r} is not a URL that can be crawled; write it like https://example.org/")

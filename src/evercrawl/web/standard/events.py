@@ -64,8 +64,8 @@ def ends(collection: Path) -> Lines:
     return {shard: reader.last_line() for shard, reader in browsing_all(collection)}
 
 
-def events_behind(collection: Path, lines: Lines, mtimes: dict[int, int]) -> list[ListedVisit]:
-    """The next visits in the order of time; `lines` moves on. Shards whose files did not change are not opened."""
+def events_behind(collection: Path, lines: Lines, mtimes: dict[int, int]) -> list[tuple[int, ListedVisit]]:
+    """The next visits in the order of time, each with its shard; files that did not change are not opened."""
     found: list[list[tuple[int, int, ListedVisit]]] = []
     for shard in shards_in(collection):
         changed = _changed_ns(collection, shard)
@@ -75,10 +75,8 @@ def events_behind(collection: Path, lines: Lines, mtimes: dict[int, int]) -> lis
             visits = reader.next_visits(lines.get(shard, 0), MOST_AT_A_TIME)
         if len(visits) < MOST_AT_A_TIME:
             mtimes[shard] = changed
-        if visits:
-            lines[shard] = visits[-1].line
         found.append([(visit.at_us, shard, visit) for visit in visits])
-    return [visit for _, _, visit in merge(*found, key=lambda row: row[:2])]
+    return [(shard, visit) for _, shard, visit in merge(*found, key=lambda row: row[:2])]
 
 
 def _changed_ns(collection: Path, shard: int) -> int:
@@ -116,12 +114,11 @@ class Events:
         try:
             while most > 0 and asyncio.get_running_loop().time() < end:
                 visits = await run_in_threadpool(events_behind, self.desk.path, lines, mtimes)
-                for at, visit in enumerate(visits[:most]):
-                    place = place_word(lines) if at == len(visits) - 1 else None
-                    event = {"event": "visit", **plain(visit), "place": place}
-                    line = json_line(event)
-                    mark = f"id: {place}\n" if place else ""
-                    yield f"event: visit\n{mark}data: ".encode() + line + b"\n" if is_sse else line
+                for shard, visit in visits[:most]:
+                    lines[shard] = visit.line
+                    place = place_word(lines)
+                    line = json_line({"event": "visit", **plain(visit), "place": place})
+                    yield f"event: visit\nid: {place}\ndata: ".encode() + line + b"\n" if is_sse else line
                 most -= len(visits)
                 if not visits:
                     if not follow:

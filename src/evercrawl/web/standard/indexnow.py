@@ -1,7 +1,7 @@
 """IndexNow: a site's owner tells us that pages changed, and proves to be the owner by a file on the site.
 
-Only sites that the collection knows or is to crawl are heard, so that nobody can use us to ask strangers; the file is asked
-for through the guarded fetcher, and seldom.
+Only sites that the collection knows or is to crawl are heard, so that nobody can use us to ask strangers; the
+file is asked for through the guarded fetcher, and seldom.
 """
 
 from __future__ import annotations

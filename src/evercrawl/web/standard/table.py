@@ -47,8 +47,8 @@ STANDARDS: tuple[Standard, ...] = (
         parameters=cdx.PARAMETERS, is_archive=True,
     ),
     Standard(
-        "timemap-link", "/web/timemap/link/{url:path}", "TimeMap of a URL (RFC 7089).", ("application/link-format",),
-        in_path="url", is_archive=True,
+        "timemap-link", "/web/timemap/link/{url:path}", "TimeMap of a URL (RFC 7089).",
+        ("application/link-format",), in_path="url", is_archive=True,
     ),
     Standard(
         "timemap-json", "/web/timemap/json/{url:path}", "TimeMap of a URL as JSON.", ("application/json",),
@@ -61,7 +61,7 @@ STANDARDS: tuple[Standard, ...] = (
     Standard(
         "indexnow", "/indexnow", "IndexNow: pages that changed, told by their site's owner.", ("text/plain",),
         methods=("GET", "POST"), parameters=indexnow.PARAMETERS, body=indexnow.BODY, scope=None,
-        statuses={"202": "Heard, and queued.", "422": "The URLs do not belong to the host or the collection."},
+        statuses={"202": "Heard, and queued.", "422": "The URLs are not of the host or the collection."},
     ),
     Standard(
         "changes-atom", "/changes.atom", "Atom feed of changes.", ("application/atom+xml",),

@@ -54,6 +54,7 @@ function watchLive(part) {
       if (progress) one.textContent = number.format(progress[one.dataset.liveNumber]);
     }
     part.querySelector("[data-live-rate]").textContent = live.rates.length ? live.rates.at(-1).toFixed(1) : "–";
+    part.querySelector(".spark").hidden = !progress;
     drawRates(part.querySelector("[data-live-rates]"), live.rates);
     if (live.visits.length) body.replaceChildren(...live.visits.map(visitRow));
     const running = Boolean(progress);

@@ -1,0 +1,91 @@
+"""A difference as rows of two columns, with a little of what stayed the same around every edit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby, zip_longest
+from typing import Literal, NamedTuple
+
+from evercrawl.model.difference import Edit, Words
+
+AROUND = 1
+"""Blocks that are shown before and behind an edit."""
+MOST_ROWS = 1000
+
+
+class DiffRow(NamedTuple):
+    """One row: an edit, a block that is the same on both sides, or a number of such blocks left out."""
+
+    kind: Literal["edit", "same", "gap"]
+    place: int
+    before: tuple[Words, ...] = ()
+    after: tuple[Words, ...] = ()
+    left_out: int = 0
+
+
+def side_by_side(edits: Sequence[Edit], blocks: Sequence[str]) -> list[DiffRow]:
+    """The rows of a difference; `blocks` is the newer text."""
+    rows: list[DiffRow] = []
+    shown = 0
+    for begin, end, group in _groups(edits):
+        rows += _unchanged(blocks, shown, begin - 1, is_first=shown == 0)
+        rows += group
+        shown = end
+        if len(rows) > MOST_ROWS:
+            return rows[:MOST_ROWS]
+    return rows + _unchanged(blocks, shown, len(blocks), is_last=True) if rows else rows
+
+
+def _groups(edits: Sequence[Edit]) -> Iterator[tuple[int, int, list[DiffRow]]]:
+    """Edits in a row: first and last block of the newer text, and rows that pair old with new."""
+    waiting: list[Edit] = []
+    for sign, some in groupby(edits, key=lambda edit: edit.sign):
+        if sign == "-":
+            waiting = list(some)
+            continue
+        came = list(some)
+        if sign == "+":
+            yield waiting[0].place if waiting else came[0].place, came[-1].place, _paired(waiting, came)
+        else:
+            yield from ((one.place, one.place - 1, [_row(one)]) for one in waiting)
+            yield from ((one.place, one.place, [_row(one)]) for one in came)
+        waiting = []
+    yield from ((one.place, one.place - 1, [_row(one)]) for one in waiting)
+
+
+def _paired(went: Sequence[Edit], came: Sequence[Edit]) -> list[DiffRow]:
+    pairs = zip_longest(went, came)
+    return [
+        DiffRow("edit", (new or old).place, old.words if old else (), new.words if new else ())  # type: ignore[union-attr]
+        for old, new in pairs
+    ]
+
+
+def _row(edit: Edit) -> DiffRow:
+    before = tuple(run for run in edit.words if run.sign != "+")
+    after = tuple(run for run in edit.words if run.sign != "-")
+    return DiffRow("edit", edit.place, before if edit.sign != "+" else (), after if edit.sign != "-" else ())
+
+
+def _unchanged(
+    blocks: Sequence[str], begin: int, end: int, *, is_first: bool = False, is_last: bool = False
+) -> list[DiffRow]:
+    """Blocks from `begin` to `end`, counted from 0, without those far from any edit."""
+    places = range(max(0, begin), min(end, len(blocks)))
+    kept = [
+        place
+        for place in places
+        if (not is_first and place < begin + AROUND) or (not is_last and place >= end - AROUND)
+    ]
+    rows: list[DiffRow] = []
+    following = places.start
+    for place in kept:
+        rows += _gap(following, place)
+        words = (Words(" ", blocks[place]),)
+        rows.append(DiffRow("same", place + 1, words, words))
+        following = place + 1
+    return rows + _gap(following, places.stop)
+
+
+def _gap(begin: int, end: int) -> list[DiffRow]:
+    return [DiffRow("gap", begin + 1, left_out=end - begin)] if end > begin else []
