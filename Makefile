@@ -52,6 +52,7 @@ check: venv  ## format, lint, types, architecture, unit, property, docs; under 9
 .PHONY: test
 test: venv  ## everything that CI runs
 	@$(call need,nginx,nginx-light)
+	@$(call need,chromium,chromium)
 	$(BIN)/ruff format --check src tests docs bench
 	$(BIN)/ruff check src tests docs bench
 	$(BIN)/mypy
@@ -90,6 +91,11 @@ docs: venv  ## write the generated reference pages again
 .PHONY: picture
 picture: venv  ## draw the picture of the README again, from a crawl of the demo's web
 	$(BIN)/python docs/make_picture.py
+
+.PHONY: web-pictures
+web-pictures: venv  ## take the pictures of the web interface again, from a collection made in virtual time
+	@$(call need,chromium,chromium)
+	PYTHONPATH=. $(BIN)/python docs/make_web_pictures.py
 
 .PHONY: lock
 lock:  ## choose versions again and write requirements.lock

@@ -2,8 +2,8 @@
 
     PYTHONPATH=. python docs/make_web_pictures.py [FOLDER]
 
-FOLDER keeps the collection for the next call. The sites are made up, time is virtual, the rest is real: engine,
-store, archive, server, browser.
+FOLDER keeps the collection for the next call. The sites are made up, time is virtual, the rest is real:
+engine, store, archive, server, browser.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from playwright.sync_api import Browser
-from tests.browser.chromium import chromium, serving
-from tests.browser.story import tell_story
+from tests.web.chromium import chromium, serving
+from tests.web.story import tell_story
 
 PICTURES = Path(__file__).resolve().parent / "images" / "web"
 PAGE = quote("https://harbour.example/page/1", safe="")

@@ -33,6 +33,7 @@ def _environment() -> Environment:
         span=words.span,
         when=words.when,
         crawled=words.crawled,
+        line=words.plain_line,
         block=words.crawled_block,
         short=words.short_url,
     )

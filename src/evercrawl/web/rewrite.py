@@ -6,6 +6,7 @@ loaded from elsewhere, whatever this leaves in.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from urllib.parse import quote
 
@@ -26,6 +27,8 @@ DROPPED_ATTRIBUTES = frozenset(
      "archive", "attributionsrc", "http-equiv"}
 )  # fmt: skip
 MOST_BYTES = 20_000_000
+_CSS_IMPORT = re.compile(r"@import[^;]*(?:;|$)", re.IGNORECASE)
+_CSS_ADDRESS = re.compile(r"(?:url|src|image|image-set|-webkit-image-set)\([^)]*\)", re.IGNORECASE)
 
 
 def still(html: str, base: str, place: Callable[[str], str]) -> str:
@@ -38,6 +41,8 @@ def still(html: str, base: str, place: Callable[[str], str]) -> str:
         relations = set((node.attributes.get("rel") or "").lower().split())
         if not relations & KEPT_LINKS or relations & {"preload", "prefetch", "dns-prefetch", "preconnect"}:
             node.decompose()
+    for node in tree.css("style"):
+        node.inner_html = _still_style(node.text() or "")
     for node in tree.css("*"):
         _still_attributes(node, base, place)
     return tree.html or ""
@@ -54,8 +59,15 @@ def _still_attributes(node: LexborNode, base: str, place: Callable[[str], str]) 
         low = name.lower()
         if low.startswith("on") or low in DROPPED_ATTRIBUTES:
             del node.attrs[name]
+        elif low == "style":
+            node.attrs[name] = _still_style(value or "")
         elif low in URL_ATTRIBUTES or low.endswith(":href"):
             node.attrs[name] = _kept_inside(value or "", base, place)
+
+
+def _still_style(css: str) -> str:
+    """A style sheet that asks for nothing: imports and addresses are gone."""
+    return _CSS_ADDRESS.sub("none", _CSS_IMPORT.sub("", css)).replace("</", "")
 
 
 def _kept_inside(written: str, base: str, place: Callable[[str], str]) -> str:

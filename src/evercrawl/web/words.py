@@ -74,6 +74,11 @@ def crawled(text: object, longest: int = LONGEST_LINE) -> Markup:
     return Markup("<bdi>{}</bdi>").format(safe_line(str(text or ""), longest=longest))
 
 
+def plain_line(text: object) -> str:
+    """The same where no markup may stand: in titles and attributes."""
+    return safe_line(str(text or ""), longest=LONGEST_LINE)
+
+
 def crawled_block(text: object) -> Markup:
     """Text of several lines from the web."""
     return escape(safe_block(str(text or "")))

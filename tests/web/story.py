@@ -65,6 +65,8 @@ CALM = (
     "Older notices are kept in the archive, in the order in which they were published.",
 )
 
+HOSTILE_HEADERS = (("X-Note", "<script>window.pwned = 'header'</script>"), ("Set-Cookie", "stolen=1; Path=/"))
+
 
 class StoryWeb:
     """The Fetcher of this web: what a page says depends on the moment at which it is asked."""
@@ -83,7 +85,9 @@ class StoryWeb:
         etag = f'"{hash_of(body)}"'
         if status == 200 and request.etag == etag:
             status, body = 304, b""
+        own = HOSTILE_HEADERS if request.url in self.extra else ()
         headers: Headers = (
+            *own,
             ("Date", format_datetime(began, usegmt=True)),
             ("Content-Type", kind),
             ("ETag", etag),
@@ -139,8 +143,10 @@ def home(site: str, day: int, extra: list[str]) -> str:
     news = fact(Random(f"{site}{day // 9}"))
     return (
         f"<!doctype html><html lang=en><head><title>{name}</title></head>"
-        f"<body><header><h1>{name}</h1></header><main><p>{CALM[0]}</p><p>News: {news}</p><ul>{links}</ul></main>"
-        f"<footer><a href='/private/staff'>staff</a> <a href='/logo.png'>logo</a> <a href='https://elsewhere.example/'>partner</a></footer></body></html>"
+        f"<body><header><h1>{name}</h1></header>"
+        f"<main><p>{CALM[0]}</p><p>News: {news}</p><ul>{links}</ul></main>"
+        "<footer><a href='/private/staff'>staff</a> <a href='/logo.png'>logo</a> "
+        "<a href='https://elsewhere.example/'>partner</a></footer></body></html>"
     )
 
 
@@ -161,7 +167,8 @@ def page(site: str, number: int, day: int) -> str:
     title = title_of(site, number)
     legal = "All rights reserved." if day < 30 else "All rights reserved. New: our privacy notice."
     return (
-        f"<!doctype html><html lang=en><head><title>{title}</title></head><body><nav><a href='/'>Home</a></nav>"
+        f"<!doctype html><html lang=en><head><title>{title}</title></head>"
+        f"<body><nav><a href='/'>Home</a></nav>"
         f"<main><h1>{title}</h1>{body}</main><footer>{legal}</footer></body></html>"
     )
 
