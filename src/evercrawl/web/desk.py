@@ -13,7 +13,7 @@ from evercrawl.library import Collection
 from evercrawl.model.settings import Settings
 from evercrawl.web.crawl_child import CrawlChild
 from evercrawl.web.keyring import Keyring
-from evercrawl.web.remembered import Shelf
+from evercrawl.web.remembered import WAIT_S, Shelf
 
 T = TypeVar("T")
 
@@ -69,6 +69,8 @@ class Desk:
         """The present moment."""
         return datetime.now(UTC)
 
-    def remembered(self, name: str, compute: Callable[[], T], *, least_s: float = 2.0) -> T | None:
+    def remembered(
+        self, name: str, compute: Callable[[], T], *, least_s: float = 2.0, wait_s: float = WAIT_S
+    ) -> T | None:
         """Something that takes long in a large collection; None: it is still being computed."""
-        return self.shelf.get(name, compute, least_s=least_s)
+        return self.shelf.get(name, compute, least_s=least_s, wait_s=wait_s)

@@ -9,8 +9,10 @@ from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
-WAIT_S = 0.3
+WAIT_S = 0.15
 """How long a page waits for an answer that nobody has computed yet."""
+QUICK_S = 0.05
+"""An answer that took no longer is waited for rather than shown as it was."""
 TIMES_COST = 20.0
 """An answer is computed anew when it is so many times older than it took."""
 MOST_KEPT = 256
@@ -36,7 +38,7 @@ class Remembered(Generic[T]):
             age = time.monotonic() - self._at
             if not self._busy and age > max(self._least_s, TIMES_COST * self._cost_s):
                 self._busy = True
-                if self._cost_s < wait_s:
+                if self._cost_s < QUICK_S:
                     self._ready.clear()  # it comes soon: better a moment later than an old answer
                 threading.Thread(target=self._refresh, daemon=True).start()
         self._ready.wait(wait_s)
@@ -65,7 +67,9 @@ class Shelf:
         self._turn = threading.Lock()
         self._kept: OrderedDict[Hashable, Remembered[Any]] = OrderedDict()
 
-    def get(self, key: Hashable, compute: Callable[[], T], *, least_s: float = 2.0) -> T | None:
+    def get(
+        self, key: Hashable, compute: Callable[[], T], *, least_s: float = 2.0, wait_s: float = WAIT_S
+    ) -> T | None:
         """The answer of that key; None: it is still being computed."""
         with self._turn:
             found = self._kept.get(key)
@@ -74,4 +78,4 @@ class Shelf:
             self._kept.move_to_end(key)
             while len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
-        return found.get()
+        return found.get(wait_s)

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import uvicorn
 from starlette.types import ASGIApp
 
+from evercrawl.adapters.sqlite.browse import IDLE
 from evercrawl.engine.stop import StopSignal
 from evercrawl.errors import ConfigError
 from evercrawl.model.report import Summary
@@ -23,6 +24,7 @@ from evercrawl.web.app import Openness, interface
 from evercrawl.web.desk import Desk
 from evercrawl.web.guard import Doors, loopback_origins
 from evercrawl.web.keyring import Keyring
+from evercrawl.web.pages.overview import warm_up
 from evercrawl.web.replay import Replay
 
 log = logging.getLogger("evercrawl")
@@ -159,15 +161,18 @@ class Service:
         ]
         await asyncio.gather(*(server.began.wait() for server in self._servers))
         on_ready()
+        warm = asyncio.create_task(asyncio.to_thread(warm_up, self.desk))
         crawl = asyncio.create_task(self._crawl(say)) if self.how.crawl else None
         try:
             await asyncio.gather(*tasks)
         finally:
+            await asyncio.gather(warm, return_exceptions=True)
             if crawl is not None:
                 with suppress(asyncio.CancelledError):
                     await crawl
             await asyncio.to_thread(self.desk.crawl.close)
             self.keyring.close()
+            IDLE.close(self.desk.path)
 
     def stop(self) -> None:
         """Let requests end; a second call ends them."""

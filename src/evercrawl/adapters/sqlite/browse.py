@@ -6,19 +6,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from evercrawl.adapters.sqlite.reader import ShardReader
+from evercrawl.adapters.sqlite.rows import refusal_from
 from evercrawl.adapters.sqlite.sights import change_from
 from evercrawl.adapters.sqlite.statements import statements_in
 from evercrawl.adapters.sqlite.store import shard_path, shards_in
 from evercrawl.core.url import key_of
 from evercrawl.model.listing import DuePage, ListedPage, ListedSite, ListedVisit
-from evercrawl.model.view import ChangeView
+from evercrawl.model.page import Refusal
+from evercrawl.model.reason import Reason
+from evercrawl.model.view import ChangeView, RejectedPage
 
 _SQL = statements_in(files(__package__).joinpath("browse.sql").read_text(encoding="utf-8"))
 _SITE_KEY_BYTES = 4
 _LAST_KEY = b"\xff" * 12
+MOST_IDLE = 512
+"""Readers that are kept open: those of all shards for a few questions at a time."""
 MOST_NAMES = 1000
 """Origins of one registrable domain."""
 
@@ -68,6 +74,19 @@ class BrowseReader(ShardReader):
         rows = self._rows("changes_before", *before, since_us, site_id, most)
         return [change_from(row) for row in rows]
 
+    def change_moments(self, since_us: int, most: int) -> list[int]:
+        """When the newest changes were seen, newest first."""
+        return [at_us for (at_us,) in self._rows("change_moments", since_us, most)]
+
+    def refusals_of(self, reason: str, *, after: bytes, most: int) -> list[Refusal]:
+        """The next refused URLs of one reason."""
+        return [refusal_from(row) for row in self._rows("refusals_of_reason", after, reason, most)]
+
+    def rejected_of(self, reason: str, *, after: int, most: int) -> list[RejectedPage]:
+        """The next pages that were refused for one reason when their turn came."""
+        rows = map(RejectedPage._make, self._rows("rejected_of_reason", after, reason, most))
+        return [row._replace(reason=Reason(row.reason)) for row in rows]
+
     def changes_by_day(self, since_us: int, site_id: int | None = None) -> dict[int, int]:
         """Day since 1970 -> number of changes that a reader would notice."""
         return dict(self._rows("changes_by_day", since_us, site_id))
@@ -100,14 +119,57 @@ class BrowseReader(ShardReader):
             return self.connection.execute(_SQL[name], parameters).fetchall()
 
 
+class IdleReaders:
+    """Readers that nobody uses at the moment: opening a file costs more than most questions to it.
+
+    A reader without a question under way holds no lock and keeps nobody from writing.
+    """
+
+    def __init__(self) -> None:
+        self._turn = Lock()
+        self._idle: dict[tuple[Path, int], list[BrowseReader]] = {}
+
+    def take(self, path: Path) -> tuple[tuple[Path, int], BrowseReader]:
+        """A reader of the file that is there now, and its mark."""
+        try:
+            mark = (path, path.stat().st_ino)
+        except OSError:
+            mark = (path, 0)
+        with self._turn:
+            if kept := self._idle.get(mark):
+                return mark, kept.pop()
+        return mark, BrowseReader(path)
+
+    def put(self, mark: tuple[Path, int], reader: BrowseReader) -> None:
+        """It is not used any more, for now."""
+        with self._turn:
+            if sum(map(len, self._idle.values())) < MOST_IDLE:
+                self._idle.setdefault(mark, []).append(reader)
+                return
+        reader.close()
+
+    def close(self, collection: Path) -> None:
+        """Close the files of a collection."""
+        with self._turn:
+            own = [mark for mark in self._idle if mark[0].is_relative_to(collection)]
+            readers = [reader for mark in own for reader in self._idle.pop(mark)]
+        for reader in readers:
+            reader.close()
+
+
+IDLE = IdleReaders()
+
+
 @contextmanager
 def browsing(collection: Path, shard: int) -> Iterator[BrowseReader]:
-    """One shard's reader, closed behind the block."""
-    reader = BrowseReader(shard_path(collection, shard))
+    """One shard's reader; it is kept open behind the block for the next one."""
+    mark, reader = IDLE.take(shard_path(collection, shard))
     try:
         yield reader
-    finally:
+    except BaseException:
         reader.close()
+        raise
+    IDLE.put(mark, reader)
 
 
 def browsing_all(collection: Path) -> Iterator[tuple[int, BrowseReader]]:

@@ -45,6 +45,19 @@ select c.at_us, c.page_id, p.url, c.kind, c.size, c.edits from change c indexed 
  where (c.at_us, c.page_id) < (?1, ?2) and c.at_us > ?3 and (?4 is null or p.site_id = ?4)
  order by c.at_us desc, c.page_id desc limit ?5
 
+-- change_moments --
+-- When the newest changes were seen, not before a moment.
+select at_us from change indexed by change_at where at_us > ? order by at_us desc limit ?
+
+-- refusals_of_reason --
+-- A portion of the refused URLs of one reason.
+select key, url, reason, detail, parent, at_us, depth from refusal where key > ?1 and reason = ?2 order by key limit ?3
+
+-- rejected_of_reason --
+-- A portion of the pages that were refused for one reason when their turn came.
+select p.url, p.reason, p.detail, o.url, p.id from page p left join page o on o.id = p.parent_id
+ where p.id > ?1 and p.outcome = 'rejected' and p.reason = ?2 order by p.id limit ?3
+
 -- changes_by_day --
 -- Changes that a reader would notice, by day since 1970, not before a moment; of a site or (null) of any.
 select c.at_us / 86400000000, count(*) from change c indexed by change_at join page p on p.id = c.page_id

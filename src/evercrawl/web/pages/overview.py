@@ -32,6 +32,13 @@ _KIND_OF = {
 }
 
 
+def warm_up(desk: Desk) -> None:
+    """Begin to count before anybody asks."""
+    desk.remembered("status", lambda: desk.collection.status(), least_s=3)
+    desk.remembered("visits by day", lambda: visits_by_day(desk.path), least_s=5)
+    desk.remembered("changes by day", lambda: changes_by_day(desk.path, now=desk.now()), least_s=5)
+
+
 def overview(desk: Desk, asked: Asked) -> dict[str, Any]:
     """Counts, freshness, what visits brought day by day, when pages changed, the largest sites."""
     now = desk.now()

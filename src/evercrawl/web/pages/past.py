@@ -17,6 +17,8 @@ from evercrawl.web.parameter import BadRequest
 from evercrawl.web.route import Asked
 
 VISITS_SHOWN = 50
+PATIENCE_S = 5.0
+"""How long the page waits for changes to be grouped."""
 TEXT_SHOWN = 20_000
 
 
@@ -30,6 +32,7 @@ def changes(desk: Desk, asked: Asked) -> dict[str, Any]:
         lambda: newest_changes(
             desk.path, desk.settings, since=since, now=now, site=asked["site"], noise=asked["noise"]
         ),
+        wait_s=PATIENCE_S,
     )
     if news is None:
         raise BadRequest("the changes are still being grouped; try again in a moment", 503)
