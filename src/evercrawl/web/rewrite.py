@@ -67,7 +67,7 @@ def _still_attributes(node: LexborNode, base: str, place: Callable[[str], str]) 
 
 def _still_style(css: str) -> str:
     """A style sheet that asks for nothing: imports and addresses are gone."""
-    return _CSS_ADDRESS.sub("none", _CSS_IMPORT.sub("", css)).replace("</", "")
+    return _CSS_ADDRESS.sub("none", _CSS_IMPORT.sub("", css)).replace("<", "")
 
 
 def _kept_inside(written: str, base: str, place: Callable[[str], str]) -> str:

@@ -61,11 +61,21 @@ def is_loopback(bind: str) -> bool:
         return False
 
 
+def _is_address(bind: str) -> bool:
+    try:
+        ip_address("127.0.0.1" if bind == "localhost" else bind.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
 def require_safe(how: Serving, keyring: Keyring) -> None:
     """ConfigError where somebody else could reach an interface that nobody can log in to."""
     for url in (how.public_url, how.replay_url):
         if url is not None and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc):
             raise ConfigError(f"{url!r} is not an address; write it like https://crawl.example.org")
+    if not _is_address(how.bind):
+        raise ConfigError(f"--bind {how.bind!r} is not an address of this machine, such as 127.0.0.1")
     if is_loopback(how.bind):
         return
     if not (how.token or keyring.has_password() or keyring.tokens()):
@@ -218,7 +228,7 @@ def bound(how: Serving) -> list[socket.socket]:
 
 
 def _listen(bind: str, port: int) -> socket.socket:
-    host = bind.strip("[]")
+    host = "127.0.0.1" if bind == "localhost" else bind.strip("[]")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     one = socket.socket(family, socket.SOCK_STREAM)
     one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby, zip_longest
+from itertools import takewhile, zip_longest
 from typing import Literal, NamedTuple
 
 from evercrawl.model.difference import Edit, Words
@@ -38,19 +38,25 @@ def side_by_side(edits: Sequence[Edit], blocks: Sequence[str]) -> list[DiffRow]:
 
 def _groups(edits: Sequence[Edit]) -> Iterator[tuple[int, int, list[DiffRow]]]:
     """Edits in a row: first and last block of the newer text, and rows that pair old with new."""
-    waiting: list[Edit] = []
-    for sign, some in groupby(edits, key=lambda edit: edit.sign):
-        if sign == "-":
-            waiting = list(some)
+    at = 0
+    while at < len(edits):
+        place = edits[at].place
+        if edits[at].sign == "~":
+            yield place, place, [_row(edits[at])]
+            at += 1
             continue
-        came = list(some)
-        if sign == "+":
-            yield waiting[0].place if waiting else came[0].place, came[-1].place, _paired(waiting, came)
-        else:
-            yield from ((one.place, one.place - 1, [_row(one)]) for one in waiting)
-            yield from ((one.place, one.place, [_row(one)]) for one in came)
-        waiting = []
-    yield from ((one.place, one.place - 1, [_row(one)]) for one in waiting)
+        went = list(takewhile(lambda edit: edit.sign == "-" and edit.place == place, edits[at:]))  # noqa: B023
+        came = _that_follow(edits[at + len(went) :], place)
+        yield place, place + len(came) - 1, _paired(went, came)
+        at += len(went) + len(came)
+
+
+def _that_follow(edits: Sequence[Edit], place: int) -> list[Edit]:
+    """New blocks that stand one behind the other, from `place` on."""
+    numbered = takewhile(
+        lambda pair: pair[1].sign == "+" and pair[1].place == place + pair[0], enumerate(edits)
+    )
+    return [edit for _, edit in numbered]
 
 
 def _paired(went: Sequence[Edit], came: Sequence[Edit]) -> list[DiffRow]:
