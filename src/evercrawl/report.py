@@ -12,6 +12,7 @@ from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.core.moment import from_us, to_us
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.stop import Ended
+from evercrawl.forecast import left_alone
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.report import Progress, Summary
 from evercrawl.model.site import Site
@@ -80,6 +81,7 @@ def summary_of(crawl: Crawl, collection: Path, ended: Ended) -> Summary:
     totals = StateReader(collection).totals(to_us(crawl.now()))
     fetched = tally.with_outcome(*GOT_CONTENT) - tally.with_reason(Reason.MOVED, Reason.NOT_MODIFIED)
     deferred = tally.with_outcome(Outcome.DEFERRED)
+    not_needed = max(0, crawl.pages_before - crawl.pending_before - tally.revisits)
     return Summary(
         requests=tally.requests,
         fetched=fetched,
@@ -87,7 +89,8 @@ def summary_of(crawl: Crawl, collection: Path, ended: Ended) -> Summary:
         changed=tally.changed,
         unchanged=tally.with_reason(Reason.SAME_CONTENT, Reason.ONLY_NOISE),
         not_modified=tally.with_reason(Reason.NOT_MODIFIED),
-        not_needed=max(0, crawl.pages_before - crawl.pending_before - tally.revisits),
+        not_needed=not_needed,
+        not_needed_by=left_alone(StateReader(collection), pages=not_needed, since=crawl.began),
         skipped=tally.refused.total(),
         errors=tally.with_outcome(Outcome.ERROR),
         bytes=tally.wire_bytes,

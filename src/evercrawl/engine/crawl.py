@@ -88,7 +88,7 @@ class Crawl:
         self._deliveries: set[asyncio.Task[None]] = set()
         self._unconfirmed: dict[tuple[int, int], list[int]] = {}
         self._news = asyncio.Event()
-        self._began = around.clock.now()
+        self.began = around.clock.now()
         self._is_open = False
         self.pages_before = 0
         """Pages that the collection held when the run began."""
@@ -278,7 +278,7 @@ class Crawl:
 
     def elapsed(self) -> timedelta:
         """How long the run has lasted."""
-        return self.now() - self._began
+        return self.now() - self.began
 
     def in_flight(self) -> int:
         """Requests under way."""
@@ -347,7 +347,7 @@ class Crawl:
             return f"{limits.max_pages} pages"
         if limits.max_bytes is not None and self.tally.wire_bytes >= limits.max_bytes:
             return f"{limits.max_bytes} bytes"
-        if limits.max_time is not None and self._around.clock.now() - self._began >= limits.max_time:
+        if limits.max_time is not None and self._around.clock.now() - self.began >= limits.max_time:
             return f"{limits.max_time.total_seconds():.0f} seconds"
         return None
 
@@ -396,7 +396,7 @@ class Crawl:
         limit = self._settings.crawl.max_time
         if limit is None:
             return None
-        return max(0.0, (self._began + limit - self._around.clock.now()).total_seconds())
+        return max(0.0, (self.began + limit - self._around.clock.now()).total_seconds())
 
     def _raise_errors(self) -> None:
         for task in self._running.values():
