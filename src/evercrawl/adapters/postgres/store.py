@@ -106,8 +106,10 @@ values ($1, 1, 0, 1, 1, 1, 1, 1, 0, 0) on conflict do nothing
 """
 
 
-async def connected(place: Place, schema: Schema, settings: StoreSettings, *, most: int = 8) -> asyncpg.Pool:
-    """Connections to a database that has the collection's tables."""
+async def connected(
+    place: Place, schema: Schema, settings: StoreSettings | None, *, most: int = 8
+) -> asyncpg.Pool:
+    """Connections to a database that has the collection's tables; without settings no table is made."""
     with translating():
         pool = await asyncpg.create_pool(
             place.dsn,
@@ -136,8 +138,37 @@ def _number(text: str) -> int | float:
     return float(text) if "." in text else int(text)
 
 
-async def _bring_up(pool: asyncpg.Pool, schema: Schema, settings: StoreSettings) -> None:
+async def _bring_up(pool: asyncpg.Pool, schema: Schema, settings: StoreSettings | None) -> None:
     """Make the tables if need be. The number of shards is fixed when the first process comes."""
+    space = schema.namespace
+    if settings is None:
+        kept = await _kept(pool, space)
+    else:
+        kept = await _made(pool, schema, settings)
+    if kept["version"] != SCHEMA_VERSION:
+        raise StoreUnavailable(
+            f"the tables in {space} have schema {kept['version']}, this evercrawl knows {SCHEMA_VERSION};"
+            " use the version of evercrawl that made them, or move the collection"
+        )
+    if settings is not None and kept["shards"] != settings.shards:
+        raise ConfigError(
+            f"the collection in {space} has {kept['shards']} shards, the settings say {settings.shards};"
+            f" set it: evercrawl config store.shards {kept['shards']}"
+        )
+
+
+async def _kept(pool: asyncpg.Pool, space: str) -> dict[str, int]:
+    """What the database says about the collection."""
+    try:
+        return dict(await pool.fetch(f"select name, value from {space}.collection"))
+    except (asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError) as error:
+        raise StoreUnavailable(
+            f"the database has no collection in {space}; crawl into it first, or check --store"
+        ) from error
+
+
+async def _made(pool: asyncpg.Pool, schema: Schema, settings: StoreSettings) -> dict[str, int]:
+    """The same, after the tables were made where there were none."""
     space = schema.namespace
     async with pool.acquire() as connection, connection.transaction():
         await connection.execute(f"create schema if not exists {space}")
@@ -150,13 +181,4 @@ async def _bring_up(pool: asyncpg.Pool, schema: Schema, settings: StoreSettings)
             await connection.execute(schema.script)
             kept = {"version": SCHEMA_VERSION, "shards": settings.shards}
             await connection.executemany(f"insert into {space}.collection values ($1, $2)", kept.items())
-    if kept["version"] != SCHEMA_VERSION:
-        raise StoreUnavailable(
-            f"the tables in {space} have schema {kept['version']}, this evercrawl knows {SCHEMA_VERSION};"
-            " bring them up with: evercrawl store upgrade"
-        )
-    if kept["shards"] != settings.shards:
-        raise ConfigError(
-            f"the collection in {space} has {kept['shards']} shards, the settings say {settings.shards};"
-            f" set it: evercrawl config store.shards {kept['shards']}"
-        )
+    return kept
