@@ -52,12 +52,11 @@ from evercrawl.past.difference import page_difference
 from evercrawl.past.history import page_facts, page_history
 from evercrawl.past.prune import prune
 from evercrawl.past.show import page_view
-from evercrawl.report import reporting, summary_of
+from evercrawl.report import PROGRESS_EVERY_S, reporting, summary_of
 from evercrawl.runs import keep_run, told_live
+from evercrawl.workers.run import run_crew
 
 __all__ = ["Collection", "Selection", "StopSignal", "open"]
-
-PROGRESS_EVERY_S = 0.25
 
 
 def open(path: str | Path, *, create: bool = False, settings: Settings | None = None) -> Collection:
@@ -92,17 +91,44 @@ class Collection:
 
         With `forever` it waits for what comes due, until `stop` says otherwise.
         """
-        with CollectionLock(self.path), told_live(self.path, on_progress, forever=forever) as tell:
+        with (
+            CollectionLock(self.path) as lock,
+            told_live(self.path, on_progress, forever=forever) as tell,
+        ):
             began = datetime.now(UTC)
             self._add_seeds(urls)
-            crawl = build_crawl(self.path, self.settings, stop=stop, forever=forever)
-            async with crawl:
-                await crawl.begin(refresh=refresh)
-                async with heeding(crawl, self.path), reporting(crawl, tell, every_s=PROGRESS_EVERY_S):
-                    ended = await crawl.run()
-            summary = summary_of(crawl, self.path, ended)
+            summary = await self._run(
+                refresh=refresh, forever=forever, stop=stop, on_progress=tell, lock=lock.fileno()
+            )
             keep_run(self.path, summary, began=began, forever=forever)
             return summary
+
+    async def _run(
+        self,
+        *,
+        refresh: bool,
+        forever: bool,
+        stop: StopSignal | None,
+        on_progress: Callable[[Progress], None],
+        lock: int,
+    ) -> Summary:
+        """One run, in this process or with several workers."""
+        if self.settings.crawl.workers > 1:
+            return await run_crew(
+                self.path,
+                self.settings,
+                refresh=refresh,
+                forever=forever,
+                stop=stop or StopSignal(),
+                on_progress=on_progress,
+                lock=lock,
+            )
+        crawl = build_crawl(self.path, self.settings, stop=stop, forever=forever)
+        async with crawl:
+            await crawl.begin(refresh=refresh)
+            async with heeding(crawl, self.path), reporting(crawl, on_progress, every_s=PROGRESS_EVERY_S):
+                ended = await crawl.run()
+        return summary_of(crawl, self.path, ended)
 
     def crawl_blocking(
         self,

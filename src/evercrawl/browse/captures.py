@@ -7,8 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from evercrawl.adapters.sqlite.browse import BrowseReader, browsing
-from evercrawl.adapters.sqlite.store import shards_in
+from evercrawl.adapters.sqlite.browse import BrowseReader, browsing, shards_of
 from evercrawl.core.moment import to_us
 from evercrawl.core.url import (
     canonical,
@@ -31,7 +30,7 @@ def captures_of(collection: Path, settings: Settings, url: str) -> list[Capture]
     """The versions of one URL, oldest first; http and https are tried where nothing else is known."""
     for name in _spellings(url):
         shard = shard_of_site(site_of(name), settings.store.shards)
-        if shard not in shards_in(collection):
+        if shard not in shards_of(collection):
             continue
         with browsing(collection, shard) as reader:
             page = reader.page(key_of(name))
@@ -54,7 +53,7 @@ def captures_matching(collection: Path, settings: Settings, url: str, match: Mat
     name = _spellings(url)[0]
     domain = registrable_domain(site_parts(site_of(name)).host)
     shard = shard_of_domain(domain, settings.store.shards)
-    if shard not in shards_in(collection):
+    if shard not in shards_of(collection):
         return
     with browsing(collection, shard) as reader:
         for site in reader.sites_of_domain(domain):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from heapq import nlargest
 from pathlib import Path
 
-from evercrawl.adapters.sqlite.browse import browsing, browsing_all
-from evercrawl.adapters.sqlite.store import shards_in
+from evercrawl.adapters.sqlite.browse import browsing, browsing_all, shards_of
 from evercrawl.browse.place import key_in, number_in, place_of, place_word
 from evercrawl.core.url import canonical, shard_of_site, site_of
 from evercrawl.errors import ConfigError
@@ -19,7 +18,7 @@ def sites_listed(collection: Path, *, after: str | None = None, most: int = 50) 
     """The next sites, shard by shard in the order in which they were met."""
     first, inside = place_of(after)
     rows: list[ListedSite] = []
-    for shard in shards_in(collection):
+    for shard in shards_of(collection):
         if shard < first:
             continue
         with browsing(collection, shard) as reader:
@@ -48,7 +47,7 @@ def site_record(collection: Path, settings: Settings, name: str) -> tuple[int, S
     """Shard and record of a site; None: the collection does not know it."""
     origin = origin_of(name)
     shard = shard_of_site(origin, settings.store.shards)
-    if shard not in shards_in(collection):
+    if shard not in shards_of(collection):
         return None
     with browsing(collection, shard) as reader:
         site = reader.site_named(origin)

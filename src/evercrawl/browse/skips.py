@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from evercrawl.adapters.sqlite.browse import BrowseReader, browsing
-from evercrawl.adapters.sqlite.store import shards_in
+from evercrawl.adapters.sqlite.browse import BrowseReader, browsing, shards_of
 from evercrawl.browse.place import key_in, number_in, place_of
 from evercrawl.model.listing import Portion
 from evercrawl.model.report import SkippedUrl
@@ -31,7 +30,7 @@ def skipped_portion(
     begin, inside = place_of(after)
     end = time.monotonic() + LONGEST_S
     found: list[_Found] = []
-    shards = shards_in(collection)
+    shards = shards_of(collection)
     for place in (*shards, *(PAGES_FROM + shard for shard in shards)):
         if place < begin:
             continue

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from evercrawl.adapters.sqlite.reader import ShardReader
+from evercrawl.adapters.sqlite.reader import ShardReader, StateReader, session_of
 from evercrawl.adapters.sqlite.rows import refusal_from
 from evercrawl.adapters.sqlite.sights import change_from
 from evercrawl.adapters.sqlite.statements import statements_in
-from evercrawl.adapters.sqlite.store import shard_path, shards_in
+from evercrawl.adapters.sqlite.store import shard_path
 from evercrawl.core.url import key_of
 from evercrawl.model.listing import DuePage, ListedPage, ListedSite, ListedVisit
 from evercrawl.model.page import Refusal
@@ -162,7 +162,12 @@ IDLE = IdleReaders()
 
 @contextmanager
 def browsing(collection: Path, shard: int) -> Iterator[BrowseReader]:
-    """One shard's reader; it is kept open behind the block for the next one."""
+    """One shard's reader; that of a file is kept open behind the block for the next one."""
+    session = session_of(collection, shard)
+    if session is not None:
+        with closing(BrowseReader(shard_path(collection, shard), session)) as reader:
+            yield reader
+        return
     mark, reader = IDLE.take(shard_path(collection, shard))
     try:
         yield reader
@@ -172,8 +177,13 @@ def browsing(collection: Path, shard: int) -> Iterator[BrowseReader]:
     IDLE.put(mark, reader)
 
 
+def shards_of(collection: Path) -> list[int]:
+    """The shards that hold something."""
+    return StateReader(collection).shards()
+
+
 def browsing_all(collection: Path) -> Iterator[tuple[int, BrowseReader]]:
     """The reader of each shard in turn; a reader is closed when the next one is asked for."""
-    for shard in shards_in(collection):
+    for shard in shards_of(collection):
         with browsing(collection, shard) as reader:
             yield shard, reader

@@ -42,7 +42,7 @@ select band, count(*), sum(pending) from site where pending > 0 group by band
 -- A portion of the changes, newest first: before this moment and page, and not before ?3; of site ?4 or any.
 select c.at_us, c.page_id, p.url, c.kind, c.size, c.edits from change c indexed by change_at
        join page p on p.id = c.page_id
- where (c.at_us, c.page_id) < (?1, ?2) and c.at_us > ?3 and (?4 is null or p.site_id = ?4)
+ where (c.at_us, c.page_id) < (?1, ?2) and c.at_us > ?3 and p.site_id = coalesce(?4, p.site_id)
  order by c.at_us desc, c.page_id desc limit ?5
 
 -- change_moments --
@@ -61,7 +61,7 @@ select p.url, p.reason, p.detail, o.url, p.id from page p left join page o on o.
 -- changes_by_day --
 -- Changes that a reader would notice, by day since 1970, not before a moment; of a site or (null) of any.
 select c.at_us / 86400000000, count(*) from change c indexed by change_at join page p on p.id = c.page_id
- where c.at_us > ?1 and c.kind in ('content', 'metadata') and (?2 is null or p.site_id = ?2) group by 1
+ where c.at_us > ?1 and c.kind in ('content', 'metadata') and p.site_id = coalesce(?2, p.site_id) group by 1
 
 -- last_visits --
 -- The newest lines of the log behind a line, newest first.

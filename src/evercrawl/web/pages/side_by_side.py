@@ -62,7 +62,7 @@ def _that_follow(edits: Sequence[Edit], place: int) -> list[Edit]:
 def _paired(went: Sequence[Edit], came: Sequence[Edit]) -> list[DiffRow]:
     pairs = zip_longest(went, came)
     return [
-        DiffRow("edit", (new or old).place, old.words if old else (), new.words if new else ())  # type: ignore[union-attr]
+        DiffRow("edit", (new or old).place, old.words if old else (), new.words if new else ())
         for old, new in pairs
     ]
 

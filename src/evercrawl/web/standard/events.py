@@ -13,8 +13,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from evercrawl.adapters.sqlite.browse import browsing, browsing_all
-from evercrawl.adapters.sqlite.store import shard_path, shards_in
+from evercrawl.adapters.sqlite.browse import browsing, browsing_all, shards_of
+from evercrawl.adapters.sqlite.store import shard_path
 from evercrawl.browse.activity import last_visits
 from evercrawl.model.listing import ListedVisit
 from evercrawl.runs import live_run
@@ -67,7 +67,7 @@ def ends(collection: Path) -> Lines:
 def events_behind(collection: Path, lines: Lines, mtimes: dict[int, int]) -> list[tuple[int, ListedVisit]]:
     """The next visits in the order of time, each with its shard; files that did not change are not opened."""
     found: list[list[tuple[int, int, ListedVisit]]] = []
-    for shard in shards_in(collection):
+    for shard in shards_of(collection):
         changed = _changed_ns(collection, shard)
         if mtimes.get(shard) == changed:
             continue
