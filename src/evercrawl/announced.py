@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from evercrawl.engine.crawl import Crawl
 from evercrawl.errors import StoreUnavailable
@@ -49,15 +50,40 @@ def waiting(collection: Path) -> list[Path]:
     return sorted((collection / FOLDER).glob("*.json"))
 
 
-async def take_in(crawl: Crawl, collection: Path) -> int:
-    """Queue what was announced; the number of URLs."""
-    files = waiting(collection)
+class Part(NamedTuple):
+    """Which of several workers this is: each heeds the announcements about its own shards."""
+
+    number: int = 0
+    workers: int = 1
+
+
+ALONE = Part()
+
+
+async def take_in(crawl: Crawl, collection: Path, part: Part = ALONE) -> int:
+    """Queue what was announced; the number of URLs that were read."""
+    files = [file for file in waiting(collection) if not _mark(file, part.number, part).exists()]
     urls = [url for file in files for url in _urls_in(file)]
     if urls:
         await crawl.visit_soon(dict.fromkeys(urls))
     for file in files:
-        file.unlink(missing_ok=True)
+        _heard(file, part)
     return len(urls)
+
+
+def _heard(file: Path, part: Part) -> None:
+    """The file goes when every worker has heard it."""
+    marks = [_mark(file, number, part) for number in range(part.workers)]
+    if part.workers > 1:
+        marks[part.number].touch()
+    if all(mark.exists() or number == part.number for number, mark in enumerate(marks)):
+        file.unlink(missing_ok=True)
+        for mark in marks:
+            mark.unlink(missing_ok=True)
+
+
+def _mark(file: Path, number: int, part: Part) -> Path:
+    return file.with_suffix(f".heard-{number}-of-{part.workers}")
 
 
 def _urls_in(file: Path) -> list[str]:
@@ -69,10 +95,10 @@ def _urls_in(file: Path) -> list[str]:
 
 
 @asynccontextmanager
-async def heeding(crawl: Crawl, collection: Path) -> AsyncIterator[None]:
+async def heeding(crawl: Crawl, collection: Path, part: Part = ALONE) -> AsyncIterator[None]:
     """Announcements are heeded while the block runs."""
-    await take_in(crawl, collection)
-    task = asyncio.create_task(_heed(crawl, collection))
+    await take_in(crawl, collection, part)
+    task = asyncio.create_task(_heed(crawl, collection, part))
     try:
         yield
     finally:
@@ -80,7 +106,7 @@ async def heeding(crawl: Crawl, collection: Path) -> AsyncIterator[None]:
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def _heed(crawl: Crawl, collection: Path) -> None:
+async def _heed(crawl: Crawl, collection: Path, part: Part) -> None:
     while True:
         await asyncio.sleep(LOOK_EVERY_S)
-        await take_in(crawl, collection)
+        await take_in(crawl, collection, part)

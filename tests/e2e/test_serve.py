@@ -132,6 +132,29 @@ def test_one_process_crawls_and_serves(tmp_path: Path):
     assert json.loads(runs[0])["summary"]["stopped"] == "interrupted"
 
 
+def test_watch_serves_too(tmp_path: Path):
+    with serving(DemoWeb()) as port:
+        command = [sys.executable, "-m", "evercrawl", "-C", str(tmp_path / "c.evercrawl"), "watch"]
+        process = subprocess.Popen(
+            [*command, f"http://{HOSTS[0]}:{port}/", "--serve", "0", "--json", "--gap", "0.05"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=os.environ | _environment(port),
+        )
+        assert process.stdout is not None
+        address = json.loads(process.stdout.readline())["address"]
+        with urllib.request.urlopen(f"{address}/healthz", timeout=30) as answer:
+            assert answer.read() == b"ok\n"
+        until = time.monotonic() + 30
+        while time.monotonic() < until and not (tmp_path / "c.evercrawl" / "archive").is_dir():
+            time.sleep(0.1)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 143
+        process.stdout.close()
+    assert (tmp_path / "c.evercrawl" / "runs.jsonl").exists()
+
+
 def test_a_collection_that_another_process_crawls_can_be_served(tmp_path: Path):
     collection = tmp_path / "c.evercrawl"
     with serving(DemoWeb()) as port:
@@ -174,6 +197,27 @@ def test_announced_pages_are_visited_although_they_are_not_due(tmp_path: Path):
         refused = [one.url for one in opened.skipped() if one.parent == "an announcement"]
         assert refused == ["https://other.example/"]
         asyncio.run(_while_it_runs(opened, f"{site}/news/4"))
+
+
+def test_several_workers_heed_announcements_too(tmp_path: Path):
+    collection = tmp_path / "c.evercrawl"
+    with serving(web := DemoWeb()) as port:
+        sites = [f"http://{host}:{port}" for host in HOSTS]
+        create_collection(collection, {"scope.seeds": tuple(f"{site}/" for site in sites)})
+        flags = {
+            "http.allow_private": True,
+            "http.resolve": tuple(f"{host}:{port}:127.0.0.1" for host in HOSTS),
+            "pace.mode": "own",
+            "crawl.workers": 2,
+        }
+        opened = evercrawl.open(collection, settings=read_settings(collection, flags=flags).settings)
+        opened.crawl_blocking()
+        web.change()
+        announce(collection, [f"{sites[0]}/news/3", f"{sites[1]}/", f"{sites[2]}/"], by="test")
+        opened.crawl_blocking()
+        assert [opened.why(f"{site}/").visits for site in sites] == [1, 2, 2]
+        assert opened.why(f"{sites[0]}/news/3").visits == 2
+        assert list((collection / "announced").iterdir()) == []
 
 
 async def _while_it_runs(opened: evercrawl.Collection, url: str) -> None:

@@ -297,6 +297,7 @@ class Crawl:
         for url in urls:
             href = parse(url) or url
             judge_url(offers, href, depth=1, hops=0, parent=asking, scope=self._around.scope, now_us=now_us)
+        offers.candidates = [candidate for candidate in offers.candidates if self._owns(candidate)]
         await self._hand_out(offers)
         keys: dict[int, list[bytes]] = {}
         for candidate in offers.candidates:

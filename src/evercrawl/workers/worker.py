@@ -10,6 +10,7 @@ import sys
 from dataclasses import replace
 from logging.handlers import QueueHandler
 
+from evercrawl.announced import Part, heeding
 from evercrawl.build import build_crawl
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.stop import StopSignal
@@ -87,7 +88,8 @@ async def _crawl(
         await crawl.begin(refresh=orders.refresh)
         reporting = asyncio.create_task(_report(crawl, writer))
         try:
-            ended = await crawl.run()
+            async with heeding(crawl, orders.collection, Part(orders.number, orders.workers)):
+                ended = await crawl.run()
         finally:
             reporting.cancel()
             listening.cancel()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import webbrowser
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -95,18 +96,24 @@ def command(
     return asyncio.run(_serve(session, service, how, opens=opens, as_json=as_json))
 
 
+def serve_beside(session: Session, path: Path, port: int, *, flags: dict[str, object], as_json: bool) -> int:
+    """Keep a collection fresh with these flags, and serve it meanwhile."""
+    from evercrawl.web.serve import Service, Serving
+
+    how = Serving(port=port, crawl=True)
+    return asyncio.run(_serve(session, Service(path, how, flags=flags), how, opens=True, as_json=as_json))
+
+
 _LEAST_TOKEN = 16
 
 
-def _set_password(path: object) -> None:
-    from pathlib import Path
-
+def _set_password(path: Path) -> None:
     from evercrawl.web.keyring import LEAST_PASSWORD, Keyring
 
     text = click.prompt("New password", hide_input=True, confirmation_prompt=True)
     if len(text) < LEAST_PASSWORD:
         raise ConfigError(f"a password needs at least {LEAST_PASSWORD} characters")
-    keyring = Keyring(Path(str(path)))
+    keyring = Keyring(path)
     keyring.set_password(text)
     keyring.close()
 
