@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -202,6 +203,24 @@ def test_nobody_sends_us_to_machines_that_only_we_can_reach(fresh: Interface, ur
         answer = fresh.operator.post(f"/do/{name}", data={field: url, "csrf": fresh.csrf})
         assert answer.status_code == 403, answer.text
         assert not fresh.service.desk.crawl.is_running
+
+
+def test_nobody_else_puts_words_into_our_pages(fresh: Interface):
+    assert "Call this number" not in fresh.operator.get("/?done=Call%20this%20number&proof=0").text
+    form = {"key": "revisit.budget", "value": "50", "csrf": fresh.csrf}
+    answer = fresh.operator.post("/do/set-setting", data=form)
+    assert "revisit.budget is now 50" in fresh.operator.get(answer.headers["location"]).text
+
+
+def test_a_defect_is_told_without_details(fresh: Interface):
+    def broken() -> datetime:
+        raise ZeroDivisionError("a secret of ours")
+
+    fresh.service.desk.now = broken  # type: ignore[method-assign]
+    answer = fresh.client({"Accept": "application/json"}).get("/readyz")
+    assert answer.status_code == 500
+    assert "defect" in answer.json()["error"]
+    assert "secret" not in answer.text
 
 
 def test_a_large_body_is_refused(web: Interface):

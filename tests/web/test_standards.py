@@ -20,6 +20,7 @@ from evercrawl.web.serve import Serving
 from evercrawl.web.standard.metrics import METRICS
 from tests.web.conftest import Interface, closed, opened
 from tests.web.hostile import PAGES
+from tests.web.story import tell_story
 
 PAGE = "https://harbour.example/page/0"
 HOSTILE = next(iter(PAGES))
@@ -171,6 +172,21 @@ def test_a_public_archive_is_open_and_the_rest_is_not(story: Path):
         target = _links(web.anybody.get(f"/web/timemap/link/{PAGE}").text)["memento"][0][0]
         assert web.replay.get(target.partition(f":{web.service.ports[1]}")[2]).status_code == 200
         assert web.anybody.get(f"{API}/sites").status_code == 401
+    finally:
+        closed(web)
+
+
+def test_a_public_archive_heeds_noarchive(tmp_path: Path):
+    url = "https://harbour.example/private-copy"
+    text = "<title>x</title><meta name=robots content=noarchive><p>Not to be shown from an archive.</p>"
+    story = tell_story(tmp_path / "c.evercrawl", days=1, extra={url: lambda day: text})
+    web = opened(story, Serving(port=0, public_archive=True))
+    try:
+        target = _links(web.anybody.get(f"/web/timemap/link/{url}").text)["memento"][0][0]
+        path = target.partition(f":{web.service.ports[1]}")[2]
+        assert web.replay.get(path).status_code == 403
+        secret = web.service.keyring.add_token("own", Scope.READ)
+        assert web.replay.get(path, headers={"Authorization": f"Bearer {secret}"}).status_code == 200
     finally:
         closed(web)
 

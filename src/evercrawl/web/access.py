@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from evercrawl.web.answer import answered, failed, read_body
 from evercrawl.web.desk import Desk
 from evercrawl.web.draw import draw
-from evercrawl.web.guard import COOKIE, Doors, is_form_of, session_secret
+from evercrawl.web.guard import Doors, is_form_of, session_secret
 from evercrawl.web.keyring import SESSION_LIFE, Scope
 from evercrawl.web.parameter import BadRequest
 from evercrawl.web.rate import RateLimit
@@ -93,7 +93,7 @@ class Access:
     def _welcome(self, who: str, show: str) -> Response:
         answer = RedirectResponse(show, 303)
         answer.set_cookie(
-            COOKIE,
+            self.doors.cookie,
             self.desk.keyring.begin_session(who, Scope.ADMIN),
             max_age=int(SESSION_LIFE.total_seconds()),
             httponly=True,
@@ -106,11 +106,11 @@ class Access:
     async def logout(self, request: Request) -> Response:
         """The session ends."""
         fields = await read_body(request)
-        secret = session_secret(request.headers)
+        secret = session_secret(request.headers, self.doors.cookie)
         if secret is not None and is_form_of(request, fields.get("csrf")):
             self.desk.keyring.end_session(secret)
         answer = RedirectResponse("/login", 303)
-        answer.delete_cookie(COOKIE)
+        answer.delete_cookie(self.doors.cookie)
         return answer
 
 

@@ -56,6 +56,9 @@ async def answered(request: Request, desk: Desk, call: Callable[[], Awaitable[Re
     except ConfigError as error:
         is_missing = "no version" in str(error)
         return failed(request, 404 if is_missing else 400, str(error), desk)
+    except Exception:
+        log.exception("defect while answering %s", request.url.path)
+        return failed(request, 500, "this is a defect in evercrawl; the details are in evercrawl.log", desk)
 
 
 def admitted(request: Request, desk: Desk, scope: Scope) -> Response | None:
@@ -95,7 +98,7 @@ def view_endpoint(desk: Desk, view: View) -> Endpoint:
 
 
 async def _shown(request: Request, desk: Desk, view: View) -> Response:
-    written = {name: value for name, value in request.query_params.items() if name not in ("done", "format")}
+    written = {name: value for name, value in request.query_params.items() if name not in ("done", "proof")}
     values = read_values(view.parameters, written, now=desk.now())
     asked = Asked(values, request.state.visitor, request.headers.get("host", ""))
     return await run_in_threadpool(_drawn, request, desk, view, asked)
@@ -181,7 +184,7 @@ async def _done(request: Request, desk: Desk, action: Action) -> Response:
     if done.data and "token" in done.data:
         page = draw("done", {"message": done.message, "show": done.show}, request=request, desk=desk)
         return Response(page, media_type="text/html")
-    return RedirectResponse(_with_word(done), 303)
+    return RedirectResponse(_with_word(desk, done), 303)
 
 
 def _carried_out(desk: Desk, action: Action, asked: Asked) -> Done:
@@ -193,6 +196,8 @@ def _carried_out(desk: Desk, action: Action, asked: Asked) -> Done:
     return done
 
 
-def _with_word(done: Done) -> str:
+def _with_word(desk: Desk, done: Done) -> str:
+    """The page that shows it, with a word that nobody else could put into its address."""
     joint = "&" if "?" in done.show else "?"
-    return f"{done.show}{joint}done={quote(done.message)}"
+    proof = desk.keyring.signature(f"done {done.message}")
+    return f"{done.show}{joint}done={quote(done.message, safe='')}&proof={proof}"

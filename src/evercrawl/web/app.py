@@ -232,4 +232,4 @@ def _standard_calls(desk: Desk) -> dict[str, Call]:
 
 def _places(desk: Desk, request: Request) -> Places:
     host = request.headers.get("host", "")
-    return Places(f"{request.url.scheme}://{host}", desk.replay_origin(host))
+    return Places(desk.own_origin(host), desk.replay_origin(host))

@@ -26,6 +26,7 @@ class Desk:
         collection: Path,
         keyring: Keyring,
         *,
+        own_origin: Callable[[str], str],
         replay_origin: Callable[[str], str],
         read_only: bool = False,
         env: Mapping[str, str] | None = None,
@@ -36,6 +37,8 @@ class Desk:
         self.read_only = read_only
         self.shelf = Shelf()
         self.crawl = CrawlChild(collection)
+        self.own_origin = own_origin
+        """Host of a request -> origin of the interface for it."""
         self.replay_origin = replay_origin
         """Host of a request -> origin of replay for it."""
         self._env = dict(os.environ) if env is None else dict(env)

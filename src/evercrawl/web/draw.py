@@ -52,7 +52,9 @@ def draw(name: str, data: dict[str, Any], *, request: Request, desk: Desk) -> st
     from evercrawl.web.table import VIEWS
 
     visitor = getattr(request.state, "visitor", None)
-    done = request.query_params.get("done", "")
+    done, proof = request.query_params.get("done", ""), request.query_params.get("proof", "")
+    if done and not desk.keyring.is_signed(f"done {done}", proof):
+        done = ""
     around = {
         "views": [view for view in VIEWS if view.title and visitor and visitor.scope >= view.scope],
         "here": request.url.path,

@@ -22,6 +22,7 @@ from evercrawl.web.keyring import Keyring, Scope, Visitor
 from evercrawl.web.rate import RateLimit
 
 COOKIE = "evercrawl_session"
+"""The port stands behind it: cookies know hosts, but no ports, and two collections may be served."""
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 MOST_BODY_BYTES = 1_000_000
 BURST, PER_S = 400, 100.0
@@ -42,6 +43,7 @@ class Doors:
     """`http://127.0.0.1:8787` and its like."""
     frames: str
     """Origins of replay, for the content security policy."""
+    cookie: str = COOKIE
     secure: bool = False
     """Behind https: cookies are sent over nothing else."""
     hosts: frozenset[str] = field(init=False)
@@ -115,7 +117,7 @@ class Guard:
             if self.given_token is not None and _is_same(secret, self.given_token):
                 return Visitor("token of the command line", Scope.ADMIN, None)
             return self.keyring.token(secret)
-        session = session_secret(headers)
+        session = session_secret(headers, self.doors.cookie)
         return self.keyring.session(session) if session else None
 
     def _with_headers(self, scope: AsgiScope, send: Send) -> Send:
@@ -136,13 +138,13 @@ def _is_same(secret: str, known: str) -> bool:
     return hmac.compare_digest(secret.encode("utf-8", "replace"), known.encode("utf-8", "replace"))
 
 
-def session_secret(headers: Headers) -> str | None:
+def session_secret(headers: Headers, name: str) -> str | None:
     """The session's secret, where the browser sent one."""
     try:
         cookie = SimpleCookie(headers.get("cookie", ""))
     except CookieError:
         return None
-    return cookie[COOKIE].value if COOKIE in cookie else None
+    return cookie[name].value if name in cookie else None
 
 
 def refusal(status: int, message: str) -> Response:

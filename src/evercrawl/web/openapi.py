@@ -55,7 +55,7 @@ def description() -> dict[str, Any]:
         "components": {
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer", "description": "Scopes: read, operate, admin."},
-                "session": {"type": "apiKey", "in": "cookie", "name": "evercrawl_session"},
+                "session": {"type": "apiKey", "in": "cookie", "name": "evercrawl_session_PORT"},
             },
             "schemas": {"Error": _ERROR},
         },

@@ -26,6 +26,7 @@ from evercrawl.core.moment import from_us
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.listing import Capture
 from evercrawl.model.report import PageView
+from evercrawl.past.stored import document_of
 from evercrawl.web.desk import Desk
 from evercrawl.web.guard import refusal
 from evercrawl.web.pages.past import is_replay_key
@@ -67,10 +68,11 @@ class Replay:
     """Answers with archived pages."""
 
     def __init__(
-        self, desk: Desk, *, hosts: frozenset[str], parents: Sequence[str], public: bool, token: str | None
+        self, desk: Desk, *, origins: frozenset[str], parents: Sequence[str], public: bool, token: str | None
     ) -> None:
         self.desk = desk
-        self.hosts = hosts
+        self.origins = origins
+        self.hosts = frozenset(origin.partition("://")[2] for origin in origins)
         self.public = public
         self.token = token
         self.policy = replay_policy(parents)
@@ -108,11 +110,11 @@ class Replay:
         is_known = kind.lower() == "bearer" and (is_given or self.desk.keyring.token(secret) is not None)
         if not self.public and not is_known:
             return refusal(401, "send a token, or open the page from the interface")
-        return await self._answered(request, "")
+        return await self._answered(request, "", is_public=not is_known)
 
-    async def _answered(self, request: Request, prefix: str) -> Response:
+    async def _answered(self, request: Request, prefix: str, *, is_public: bool = False) -> Response:
         try:
-            return await self._archived(request, prefix)
+            return await self._archived(request, prefix, is_public)
         except BadRequest as error:
             return refusal(error.status, error.message)
         except StoreUnavailable as error:
@@ -120,8 +122,9 @@ class Replay:
         except ConfigError as error:
             return refusal(404, str(error))
 
-    async def _archived(self, request: Request, prefix: str) -> Response:
-        origin = f"{request.url.scheme}://{request.headers.get('host', '')}"
+    async def _archived(self, request: Request, prefix: str, is_public: bool) -> Response:
+        host = request.headers.get("host", "")
+        origin = next((one for one in self.origins if one.partition("://")[2] == host), f"http://{host}")
         places = Places(origin, origin)
         rest = behind(request, "/web/")
         for form in ("link", "json"):
@@ -131,19 +134,33 @@ class Replay:
         found = STAMP.fullmatch(first)
         if not slash or found is None:
             return await time_gate(request, self.desk, places, prefix)
-        return await self._memento(request, repaired(target), found[1], found[2] or "", places, prefix)
+        return await self._memento(
+            request, repaired(target), found[1], found[2] or "", places, prefix, is_public
+        )
 
     async def _memento(
-        self, request: Request, url: str, stamp: str, modifier: str, places: Places, prefix: str
+        self,
+        request: Request,
+        url: str,
+        stamp: str,
+        modifier: str,
+        places: Places,
+        prefix: str,
+        is_public: bool,
     ) -> Response:
         captures = await known_captures(self.desk, url)
         chosen = nearest_capture(captures, moment_of(stamp))
         if stamp_of(chosen) != stamp:
             return RedirectResponse(f"{prefix}/web/{stamp_of(chosen)}{modifier}/{written(chosen.url)}", 302)
         view = await run_in_threadpool(self.desk.collection.show, chosen.url, f"v{chosen.version}")
+        if is_public and await run_in_threadpool(self._asks_not_to_be_shown, view):
+            return refusal(403, "this page asks not to be shown from an archive (noarchive)")
         answer = await run_in_threadpool(self._drawn, view, stamp, modifier, prefix)
         _describe(answer, captures, chosen, places)
         return answer
+
+    def _asks_not_to_be_shown(self, view: PageView) -> bool:
+        return document_of(view.url, view.headers, view.html, self.desk.settings).robots.noarchive
 
     def _drawn(self, view: PageView, stamp: str, modifier: str, prefix: str) -> Response:
         kind = (view.content_type or "application/octet-stream").partition(";")[0].strip().lower()

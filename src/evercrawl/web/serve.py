@@ -22,7 +22,7 @@ from evercrawl.model.report import Summary
 from evercrawl.web.access import OneTimeLink
 from evercrawl.web.app import Openness, interface
 from evercrawl.web.desk import Desk
-from evercrawl.web.guard import Doors, loopback_origins
+from evercrawl.web.guard import COOKIE, Doors, loopback_origins
 from evercrawl.web.keyring import Keyring
 from evercrawl.web.pages.overview import warm_up
 from evercrawl.web.replay import Replay
@@ -118,7 +118,12 @@ class Service:
         self.sockets = bound(how)
         self.ports = tuple(one.getsockname()[1] for one in self.sockets)
         self.desk = Desk(
-            collection, self.keyring, replay_origin=self.replay_origin, read_only=how.read_only, flags=flags
+            collection,
+            self.keyring,
+            own_origin=self.own_origin,
+            replay_origin=self.replay_origin,
+            read_only=how.read_only,
+            flags=flags,
         )
         self.stop_crawl: StopSignal | None = None
         self._servers: list[Server] = []
@@ -132,6 +137,11 @@ class Service:
     def first_link(self) -> str:
         """The link that opens it once."""
         return f"{self.address}/first?key={self.link.secret}"
+
+    def own_origin(self, host: str) -> str:
+        """How whoever asked at this host reaches the interface."""
+        public = (self.how.public_url or "").rstrip("/")
+        return public if public and urlsplit(public).netloc == host else f"http://{host}"
 
     def replay_origin(self, host: str) -> str:
         """Another origin than the one that was asked, also by name: cookies know hosts, but no ports."""
@@ -151,11 +161,12 @@ class Service:
             origins |= {self.how.public_url.rstrip("/").lower()}
             replay_origins |= {self.replay_origin(urlsplit(self.how.public_url).netloc).lower()}
         is_secure = (self.how.public_url or "").startswith("https:")
-        doors = Doors(origins, " ".join(sorted(replay_origins)), secure=is_secure)
+        cookie = f"{COOKIE}_{self.ports[0]}"
+        doors = Doors(origins, " ".join(sorted(replay_origins)), cookie=cookie, secure=is_secure)
         openness = Openness(self.how.token, self.how.public_archive)
         replay = Replay(
             self.desk,
-            hosts=frozenset(origin.partition("://")[2] for origin in replay_origins),
+            origins=replay_origins,
             parents=sorted(origins),
             public=self.how.public_archive,
             token=self.how.token,

@@ -119,6 +119,8 @@ def _set_password(path: Path) -> None:
 
 
 async def _serve(session: Session, service: Service, how: Serving, *, opens: bool, as_json: bool) -> int:
+    from evercrawl.cli.log import log_to, stop_logging
+
     loop = asyncio.get_running_loop()
     code = ExitCode.OK
 
@@ -141,5 +143,9 @@ async def _serve(session: Session, service: Service, how: Serving, *, opens: boo
         if opens and session.err.is_terminal and not session.env.get("CI"):
             loop.run_in_executor(None, webbrowser.open, service.first_link)
 
-    await service.run(on_ready=ready, say=session.note)
+    log_to(service.desk.path, verbose=session.verbose)
+    try:
+        await service.run(on_ready=ready, say=session.note)
+    finally:
+        stop_logging()
     return int(code)

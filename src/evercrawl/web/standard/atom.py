@@ -24,7 +24,7 @@ LONGEST_EDIT = 500
 
 def atom(desk: Desk, asked: Asked) -> Response:
     """The newest changes, newest first."""
-    origin = f"http://{asked.host}"
+    origin = desk.own_origin(asked.host)
     views = change_feed(desk.path, desk.settings, site=asked["site"], most=asked["limit"])
     updated = from_us(views[0].at_us) if views else desk.now()
     name = _text(f"Changes of {asked['site'] or desk.path.name}")
