@@ -114,6 +114,23 @@ def test_it_ends_when_it_is_told_to(tmp_path: Path, number: signal.Signals, code
         assert process.wait(20) == code
 
 
+def test_open_streams_end_with_it(tmp_path: Path):
+    create_collection(tmp_path / "c.evercrawl")
+    with _serve(tmp_path / "c.evercrawl") as (process, address):
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        for path in ("/live/stream", "/api/v1/events?follow=true"):
+            stream = urllib.request.Request(address + path, headers=headers)
+            opened = urllib.request.urlopen(stream, timeout=30)
+            if path == "/live/stream":
+                assert opened.readline() == b"event: live\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 143
+        opened.close()
+    log = (tmp_path / "c.evercrawl" / "evercrawl.log").read_text()
+    assert "Traceback" not in log
+    assert "Cancel" not in log
+
+
 def test_one_process_crawls_and_serves(tmp_path: Path):
     with serving(DemoWeb()) as port:
         create_collection(tmp_path / "c.evercrawl", {"scope.seeds": (f"http://{HOSTS[0]}:{port}/",)})

@@ -35,6 +35,8 @@ class Desk:
         self.path = collection
         self.keyring = keyring
         self.read_only = read_only
+        self.is_stopping = False
+        """Streams end themselves when they see this."""
         self.shelf = Shelf()
         self.crawl = CrawlChild(collection)
         self.own_origin = own_origin

@@ -175,6 +175,7 @@ class Service:
 
     async def run(self, *, on_ready: Callable[[], None], say: Callable[[str], None]) -> None:
         """Serve until `stop` is called."""
+        _log_here()
         self._servers = [Server(_config(app)) for app in self.apps()]
         tasks = [
             asyncio.create_task(server.serve(sockets=[one]))
@@ -197,6 +198,7 @@ class Service:
 
     def stop(self) -> None:
         """Let requests end; a second call ends them."""
+        self.desk.is_stopping = True
         for server in self._servers:
             server.force_exit = server.should_exit
             server.should_exit = True
@@ -250,6 +252,19 @@ def _listen(bind: str, port: int) -> socket.socket:
         one.close()
         raise
     return one
+
+
+class _ToOurLog(logging.Handler):
+    """What the server has to say goes where our own log goes, and never to the terminal."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        log.handle(record)
+
+
+def _log_here() -> None:
+    server = logging.getLogger("uvicorn")
+    server.handlers, server.propagate = [_ToOurLog()], False
+    server.setLevel(logging.WARNING)
 
 
 def _config(app: ASGIApp) -> uvicorn.Config:

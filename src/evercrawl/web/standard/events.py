@@ -112,7 +112,7 @@ class Events:
         mtimes: dict[int, int] = {}
         end = asyncio.get_running_loop().time() + LONGEST_STREAM_S
         try:
-            while most > 0 and asyncio.get_running_loop().time() < end:
+            while most > 0 and asyncio.get_running_loop().time() < end and not self.desk.is_stopping:
                 visits = await run_in_threadpool(events_behind, self.desk.path, lines, mtimes)
                 for shard, visit in visits[:most]:
                     lines[shard] = visit.line
@@ -153,13 +153,17 @@ class Pulse:
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._beat())
         try:
-            while True:
-                yield b"event: live\ndata: " + await queue.get() + b"\n"
+            while not self.desk.is_stopping:
+                try:
+                    beat = await asyncio.wait_for(queue.get(), LOOK_EVERY_S)
+                except TimeoutError:
+                    continue
+                yield b"event: live\ndata: " + beat + b"\n"
         finally:
             self._listeners.discard(queue)
 
     async def _beat(self) -> None:
-        while self._listeners:
+        while self._listeners and not self.desk.is_stopping:
             line = await run_in_threadpool(self._now)
             for queue in self._listeners:
                 if not queue.full():
