@@ -35,6 +35,12 @@ def largest_sites(collection: Path, most: int) -> list[ListedSite]:
     return nlargest(most, found, key=lambda site: site.pages)
 
 
+def busiest_sites(collection: Path, most: int) -> list[ListedSite]:
+    """The sites with most pages in the queue."""
+    found = (site for _, reader in browsing_all(collection) for site in reader.busiest_sites(most))
+    return nlargest(most, found, key=lambda site: site.pending)
+
+
 def origin_of(text: str) -> str:
     """The origin that the text names, which may be a bare host; ConfigError where it names none."""
     name = canonical(text if "://" in text else f"https://{text}")

@@ -45,6 +45,10 @@ class BrowseReader(ShardReader):
         """The sites with most pages."""
         return [ListedSite._make(row) for row in self._rows("largest_sites", most)]
 
+    def busiest_sites(self, most: int) -> list[ListedSite]:
+        """The sites with most pages in the queue."""
+        return [ListedSite._make(row) for row in self._rows("busiest_sites", most)]
+
     def sites_of_domain(self, domain: str) -> list[str]:
         """The origins of a registrable domain."""
         return [name for (name,) in self._rows("sites_of_domain", domain, MOST_NAMES)]

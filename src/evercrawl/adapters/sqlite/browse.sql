@@ -12,6 +12,13 @@ select s.id, s.name, s.domain, s.open_us, s.gap_ms, s.strain, s.failures, s.clos
   from site s left join robots r on r.site_id = s.id
  order by s.pages desc, s.id limit ?
 
+-- busiest_sites --
+-- The sites with most pages in the queue.
+select s.id, s.name, s.domain, s.open_us, s.gap_ms, s.strain, s.failures, s.closed_reason, s.requests, s.wire_bytes,
+       s.pages, s.pending, r.status, r.fetched_us
+  from site s left join robots r on r.site_id = s.id
+ where s.pending > 0 order by s.pending desc, s.id limit ?
+
 -- sites_of_domain --
 -- The origins of a registrable domain.
 select name from site where domain = ? order by name limit ?

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from evercrawl.browse.activity import changes_by_day, last_visits, visits_by_day
-from evercrawl.browse.sites import largest_sites
+from evercrawl.browse.sites import busiest_sites, largest_sites
 from evercrawl.model.reason import Reason
 from evercrawl.runs import live_run, past_runs
 from evercrawl.web.chart import calendar, stacked_bars
@@ -14,6 +14,7 @@ from evercrawl.web.desk import Desk
 from evercrawl.web.route import Asked
 
 SITES_SHOWN = 12
+LANES_SHOWN = 10
 DAYS_SHOWN = 30
 KINDS = (
     ("new", "new or changed"),
@@ -85,5 +86,6 @@ def live(desk: Desk, asked: Asked) -> dict[str, Any]:
         "last_exit": desk.crawl.last_exit,
         "last_words": desk.crawl.last_words(2000) if desk.crawl.last_exit else "",
         "visits": last_visits(desk.path, 25),
+        "lanes": desk.remembered("lanes", lambda: busiest_sites(desk.path, LANES_SHOWN), least_s=1) or [],
         "seeds": desk.settings.scope.seeds,
     }

@@ -16,6 +16,7 @@ from starlette.responses import Response, StreamingResponse
 from evercrawl.adapters.sqlite.browse import browsing, browsing_all, shards_of
 from evercrawl.adapters.sqlite.store import shard_path
 from evercrawl.browse.activity import last_visits
+from evercrawl.browse.sites import busiest_sites
 from evercrawl.model.listing import ListedVisit
 from evercrawl.runs import live_run
 from evercrawl.web.desk import Desk
@@ -28,6 +29,7 @@ LONGEST_STREAM_S = 3600.0
 MOST_STREAMS = 200
 SAMPLES = 90
 SHOWN_VISITS = 25
+LANES_SHOWN = 10
 PARAMETERS = (
     Parameter(
         "after",
@@ -179,4 +181,6 @@ class Pulse:
                 self._rates = [*self._rates, round(rate, 2)][-SAMPLES:]
             self._before = (at, requests)
         visits = last_visits(self.desk.path, SHOWN_VISITS)
-        return json_line({"run": run, "rates": self._rates, "visits": visits, "child": self.desk.crawl.pid})
+        lanes = self.desk.remembered("lanes", lambda: busiest_sites(self.desk.path, LANES_SHOWN), least_s=1)
+        told = {"run": run, "rates": self._rates, "visits": visits, "lanes": lanes or []}
+        return json_line({**told, "child": self.desk.crawl.pid})

@@ -33,6 +33,22 @@ function visitRow(visit) {
   return row;
 }
 
+function laneRow(lane) {
+  const row = document.createElement("tr");
+  const head = document.createElement("th");
+  head.scope = "row";
+  const link = document.createElement("a");
+  link.href = "/site?name=" + encodeURIComponent(lane.name);
+  link.textContent = lane.name.replace(/^\w+:\/\//, "").slice(0, 80);
+  head.append(link);
+  row.append(head);
+  cell(row, number.format(lane.pending), "num");
+  cell(row, lane.gap_ms ? (lane.gap_ms / 1000).toFixed(1) + " s" : "–", "num");
+  cell(row, lane.open.replace("T", " ").slice(0, 16));
+  cell(row, lane.closed_reason ? lane.closed_reason.slice(0, 100) : "");
+  return row;
+}
+
 function drawRates(svg, rates) {
   const most = Math.max(1, ...rates);
   const step = 200 / Math.max(1, rates.length - 1);
@@ -56,6 +72,7 @@ function watchLive(part) {
     part.querySelector("[data-live-rate]").textContent = live.rates.length ? live.rates.at(-1).toFixed(1) : "–";
     part.querySelector(".spark").hidden = !progress;
     drawRates(part.querySelector("[data-live-rates]"), live.rates);
+    if (live.lanes.length) part.querySelector("[data-live-lanes]").replaceChildren(...live.lanes.map(laneRow));
     if (live.visits.length) body.replaceChildren(...live.visits.map(visitRow));
     const running = Boolean(progress);
     if (wasRunning !== null && wasRunning !== running) location.replace("/live");
