@@ -74,7 +74,7 @@ def running_server() -> Iterator[PostgresServer]:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         settings = (
-            f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='{folder}' -c fsync=off"
+            f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='{folder}' -c fsync=off -c max_connections=200"
         )
         _control(folder, "-o", settings, "start")
         try:

@@ -37,25 +37,34 @@ def build_crawl(
     stop: StopSignal | None = None,
     forever: bool = False,
     neighbours: Neighbours | None = None,
+    store: Store | None = None,
+    member: str = "",
 ) -> Crawl:
     """A crawl of a collection on disk, over the real network; `forever`: it waits for what comes due.
-    `neighbours`: the processes that own the other shards.
+
+    `neighbours`: the processes that own the other shards; `store`: the state, where it is open already;
+    `member`: a word that no other process has, where several write archives of the same shards.
     """
+    neighbours = neighbours or Alone()
     clock = SystemClock()
     agent = user_agent(settings.identity, __version__)
     schemes = load_schemes(settings, clock, agent)
-    store = store_of(collection, settings.store)
     return assemble(
         settings,
         clock=clock,
-        fetcher=HttpFetcher(settings, clock, agent),
+        fetcher=HttpFetcher(settings, clock, agent, may_send=neighbours.may_ask),
         schemes=schemes,
-        store=store,
-        open_archive=_warc_files(collection, settings, clock),
+        store=store or store_of(collection, settings.store),
+        open_archive=_warc_files(collection, settings, clock, member),
         stop=stop,
         forever=forever,
         neighbours=neighbours,
     )
+
+
+def is_in_database(collection: Path, settings: StoreSettings) -> bool:
+    """Does the state of a collection lie in a database, where others may work on it too?"""
+    return settings.url is not None or marked(collection) is not None
 
 
 def store_of(collection: Path, settings: StoreSettings) -> Store:
@@ -136,7 +145,7 @@ def _behind_popular(settings: SeenSettings) -> SeenSettings:
     return replace(settings, cache_entries=max(1024, settings.cache_entries // 16))
 
 
-def _warc_files(collection: Path, settings: Settings, clock: Clock) -> OpenArchive:
+def _warc_files(collection: Path, settings: Settings, clock: Clock, member: str) -> OpenArchive:
     folder = collection / "archive"
     about = {"operator": settings.identity.contact} if settings.identity.contact else {}
 
@@ -149,6 +158,7 @@ def _warc_files(collection: Path, settings: Settings, clock: Clock) -> OpenArchi
             clock=clock,
             about=about,
             durable=settings.store.durability == "power",
+            member=member,
         )
 
     return open_archive

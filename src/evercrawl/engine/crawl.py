@@ -346,6 +346,8 @@ class Crawl:
         """One more request may begin."""
         if not self._is_open or self._stop.stage or self.limit_reached() is not None:
             return False
+        if not self._neighbours.may_ask():
+            return False
         return self.blocked_until_us() is None
 
     def blocked_until_us(self) -> int | None:
@@ -508,6 +510,36 @@ class Crawl:
             for parcel in await shard.store.parcels():
                 if is_wanted(parcel.target):
                     self._neighbours.bring(parcel)
+
+    def pass_on(self, candidate: Candidate, target: int) -> None:
+        """Send a URL to a shard that is not ours, with the next commit of one that is."""
+        if self.shards:
+            self.shards[min(self.shards)].pass_on([], {target: [candidate]}, [])
+
+    async def gain(self, number: int) -> None:
+        """A shard has become ours while the run goes on."""
+        shard = await self.shard(number)
+        await shard.signals.begin()
+        for parcel in await shard.store.parcels():
+            self._deliver(parcel)
+        self._news.set()
+
+    async def let_go(self, number: int, within: timedelta) -> None:
+        """A shard goes to somebody else: finish what is under way there, save, and release it."""
+        shard = self.shards[number]
+        shard.retire()
+        await shard.finish(within)
+        running = self._running.pop(number, None)
+        if running is not None:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+        await shard.commit()
+        del self.shards[number]
+        await shard.close(cleanly=True)
+
+    def is_quiet(self) -> bool:
+        """Nothing is under way and nothing waits to be saved."""
+        return not self._deliveries and all(shard.is_quiet for shard in self.shards.values())
 
     async def answer(self, request: Request) -> FetchResult:
         """Ask one of our sites for a neighbour, in that site's pace."""

@@ -21,6 +21,9 @@ class Neighbours(Protocol):
     def is_first(self) -> bool:
         """Do we write down what belongs to no shard, such as refused seeds?"""
 
+    def may_ask(self) -> bool:
+        """Are our shards surely ours at this moment? Nothing is asked of a site otherwise."""
+
     def bring(self, parcel: Parcel) -> None:
         """Links for a shard that is not ours; they stay in our store until it confirms them."""
 
@@ -50,6 +53,9 @@ class Alone:
         return True
 
     def is_first(self) -> bool:
+        return True
+
+    def may_ask(self) -> bool:
         return True
 
     def bring(self, parcel: Parcel) -> None:

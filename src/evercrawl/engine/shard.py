@@ -515,6 +515,10 @@ class Shard:
 
     # Ends
 
+    def retire(self) -> None:
+        """Begin nothing new: the shard is about to be let go."""
+        self._may_start = _never
+
     async def finish(self, within: timedelta) -> None:
         """Wait for visits under way, but not for ever; what is cut off stays in the queue."""
         if self._tasks:
@@ -544,6 +548,10 @@ class Shard:
             return site
         gap_us = max(self._restart_gap_us, site.gap_ms * 1000)
         return site._replace(open_us=max(site.open_us, self._crashed_at_us + gap_us))
+
+
+def _never() -> bool:
+    return False
 
 
 def _nothing_came(turn: Work, detail: str) -> Failed:

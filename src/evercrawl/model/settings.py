@@ -182,6 +182,13 @@ class StoreSettings:
         "postgresql://user@host/database: the state lies there, for any number of machines; none: in files.",
     )
     shards: int = setting(64, "Number of shards; fixed when the collection is made.")
+    lease: timedelta = setting(
+        _seconds(30),
+        "With url: a worker without a heartbeat for so long is taken for dead, and its shards go to others.",
+    )
+    patience: timedelta = setting(
+        _seconds(600), "With url: how long in all a worker waits for a database that is away before it ends."
+    )
     commit_every: timedelta = setting(_seconds(1), "Time between two commits of a shard.")
     commit_pages: int = setting(500, "A commit is made earlier when this many visits wait for it.")
     durability: str = setting(

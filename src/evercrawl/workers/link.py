@@ -48,6 +48,9 @@ class Link:
     def is_first(self) -> bool:
         return self._number == 0
 
+    def may_ask(self) -> bool:
+        return True
+
     def bring(self, parcel: Parcel) -> None:
         self._send(Bring(parcel))
 
