@@ -9,6 +9,7 @@ from pathlib import Path
 from evercrawl.adapters.clock import SystemClock
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.media import InstalledHandlers
+from evercrawl.adapters.near import NEW_ENTRIES, NearIndex
 from evercrawl.adapters.plugins import load_filter
 from evercrawl.adapters.schemes import FetcherByScheme, load_schemes
 from evercrawl.adapters.sqlite.store import SqliteStore
@@ -18,13 +19,15 @@ from evercrawl.core.pace import Pace, pace_of
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache, SeenTest
 from evercrawl.engine.crawl import Crawl
-from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, Store
+from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, OpenNear, Store
 from evercrawl.engine.see import Surroundings
 from evercrawl.engine.stop import StopSignal
 from evercrawl.model.settings import SeenSettings, Settings
 from evercrawl.version import __version__
 
 SOFTWARE = f"evercrawl/{__version__}"
+LEAST_NEW_ENTRIES = 1024
+"""Signatures that the near-duplicate index of each shard holds in memory at least, about 2 KB each."""
 
 
 def build_crawl(
@@ -42,6 +45,7 @@ def build_crawl(
         schemes=schemes,
         store=store,
         open_archive=_warc_files(collection, settings, clock),
+        open_near=_near_indexes(collection, settings),
         stop=stop,
         forever=forever,
     )
@@ -54,6 +58,7 @@ def assemble(
     fetcher: Fetcher,
     store: Store,
     open_archive: OpenArchive,
+    open_near: OpenNear,
     schemes: Mapping[str, Fetcher] | None = None,
     stop: StopSignal | None = None,
     seed: int = 0,
@@ -77,6 +82,7 @@ def assemble(
     return Crawl(
         store=store,
         open_archive=open_archive,
+        open_near=open_near,
         around=around,
         seen=SeenTest(_behind_popular(settings.seen)),
         pace=pace_for(settings),
@@ -103,6 +109,11 @@ def pace_for(settings: Settings) -> Pace:
 def _behind_popular(settings: SeenSettings) -> SeenSettings:
     """The key cache only sees what the cache of popular URLs in front of it missed, so it can be small."""
     return replace(settings, cache_entries=max(1024, settings.cache_entries // 16))
+
+
+def _near_indexes(collection: Path, settings: Settings) -> OpenNear:
+    new_entries = max(LEAST_NEW_ENTRIES, NEW_ENTRIES // settings.store.shards)
+    return lambda shard: NearIndex(collection / "near" / f"s{shard:02}", new_entries=new_entries)
 
 
 def _warc_files(collection: Path, settings: Settings, clock: Clock) -> OpenArchive:

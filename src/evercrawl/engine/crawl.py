@@ -21,15 +21,17 @@ from evercrawl.core.quiet_hours import parse_hours, quiet_until
 from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.seen import SeenTest
 from evercrawl.core.url import parse, shard_of_site, site_of
+from evercrawl.engine.credit import CREDIT_KEY, Credits
 from evercrawl.engine.errands import Errands
 from evercrawl.engine.gates import Gates
 from evercrawl.engine.intake import Intake
-from evercrawl.engine.ports import OpenArchive, ShardStore, Store
+from evercrawl.engine.ports import OpenArchive, OpenNear, ShardStore, Store
 from evercrawl.engine.revisits import DAY_US
 from evercrawl.engine.see import Surroundings
 from evercrawl.engine.shard import PURSE_KEY, Shard
 from evercrawl.engine.stop import Ended, StopSignal
 from evercrawl.engine.tally import Tally
+from evercrawl.engine.twins import Twins
 from evercrawl.model.batch import Parcel, ShardFacts
 from evercrawl.model.page import Candidate, Refusal
 from evercrawl.model.reason import Reason
@@ -59,6 +61,7 @@ class Crawl:
         *,
         store: Store,
         open_archive: OpenArchive,
+        open_near: OpenNear,
         around: Surroundings,
         seen: SeenTest,
         pace: Pace,
@@ -71,6 +74,7 @@ class Crawl:
         self.shards: dict[int, Shard] = {}
         self._store = store
         self._open_archive = open_archive
+        self._open_near = open_near
         self._around = around
         self._seen = seen
         self._pace = pace
@@ -137,12 +141,13 @@ class Crawl:
             self._seen.load(keys)
         gate_of = self._gate_finder(number)
         frontier = self._new_frontier(facts, gate_of)
+        credits = await self._new_credits(store, facts)
         shard = Shard(
             store=store,
             facts=facts,
             archive=archive,
             frontier=frontier,
-            intake=self._new_intake(store, facts, gate_of),
+            intake=self._new_intake(store, facts, gate_of, credits),
             around=self._around,
             tally=self.tally,
             errands=self._errands,
@@ -157,6 +162,9 @@ class Crawl:
             blocked_until_us=self.blocked_until_us,
             gate_of=gate_of,
             forever=self._forever,
+            credits=credits,
+            twins=Twins(store, self._open_near(number), settings=self._settings.duplicates),
+            is_open_shard=self.shards.__contains__,
         )
         self.shards[number] = shard
         self.purse.pages += facts.pages
@@ -179,16 +187,34 @@ class Crawl:
         )
 
     def _new_intake(
-        self, store: ShardStore, facts: ShardFacts, gate_of: Callable[[Site], RobotsGate | None]
+        self,
+        store: ShardStore,
+        facts: ShardFacts,
+        gate_of: Callable[[Site], RobotsGate | None],
+        credits: Credits,
     ) -> Intake:
         return Intake(
             store,
             facts,
             seen=self._seen,
             clock=self._around.clock,
-            bands=self._settings.frontier.bands,
             pages_per_site=self._settings.scope.pages_per_site,
             gate_of=gate_of,
+            credits=credits,
+        )
+
+    async def _new_credits(self, store: ShardStore, facts: ShardFacts) -> Credits:
+        def pages_elsewhere() -> dict[int, int]:
+            others = self.shards.items()
+            return {number: other.credits.pages for number, other in others if number != facts.shard}
+
+        return Credits(
+            await store.memory(*CREDIT_KEY),
+            pages=facts.pages,
+            settings=self._settings.credit,
+            bands=self._settings.frontier.bands,
+            seeds=len(self._settings.scope.seeds),
+            pages_elsewhere=pages_elsewhere,
         )
 
     def _back_queues(self) -> int:

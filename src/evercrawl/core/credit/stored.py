@@ -1,0 +1,19 @@
+"""How is the ledger of a shard written? As a list of whole numbers in JSON, which know no upper limit."""
+
+from __future__ import annotations
+
+import json
+
+from evercrawl.core.credit.flow import Ledger
+
+
+def ledger_bytes(ledger: Ledger) -> bytes:
+    """The stored form."""
+    return json.dumps(list(ledger)).encode()
+
+
+def ledger_of(stored: bytes | None) -> Ledger:
+    """What was stored; empty where there is nothing. Numbers that a later version adds are left out."""
+    if stored is None:
+        return Ledger()
+    return Ledger(*json.loads(stored)[: len(Ledger._fields)])
