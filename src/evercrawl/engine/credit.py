@@ -20,6 +20,7 @@ from evercrawl.core.credit import (
     band_of_credit,
     credit_of,
     distribute,
+    enter,
     hand_out,
     importance_of,
     is_lambda_next,
@@ -96,16 +97,17 @@ class Credits:
         self._for_others = 0
         """Set aside for the Lambdas of other shards."""
         self._visits = 0
-        self._entered = self._kept = self._refused = 0
-        """Booked with the next look at the ledger: new pages, their credit, and what nobody took."""
+        self._entered = self._kept = self._sent = self._refused = 0
+        """Booked with the next look at the ledger: new pages, their credit, what was sent, what nobody took."""
+        self._mean = mean_importance(self._ledger)
 
     @property
     def ledger(self) -> Ledger:
         """The books up to now."""
-        if self._entered or self._kept or self._refused:
-            ledger = self._ledger._replace(pages=self._ledger.pages + self._entered)
-            self._ledger = hand_out(ledger, kept=self._kept, refused=self._refused)
-            self._entered = self._kept = self._refused = 0
+        if self._entered or self._kept or self._sent or self._refused:
+            ledger = hand_out(self._ledger, kept=self._kept, sent=self._sent, refused=self._refused)
+            self._ledger = enter(ledger, self._entered) if self._entered else ledger
+            self._entered = self._kept = self._sent = self._refused = 0
         return self._ledger
 
     @property
@@ -161,31 +163,33 @@ class Credits:
         One that does not expand (a duplicate, or without links) leaves everything to Lambda.
         """
         self._visits += 1
-        credit = credit_of(PageCredit(page.credit, 0), self.ledger.dividend)
-        self._lambdas_turn(credit)
-        credit = credit_of(PageCredit(page.credit, 0), self._ledger.dividend)
-        met, candidates = offers.met, offers.candidates
-        links = len(met) + len(candidates) + len(offers.refusals) if expands else 0
-        shares = spend(PageCredit(page.credit, 0), self._ledger, links=links)
-        self._ledger = shares.ledger
-        share = shares.share if links else 0
-        self._refused += share * len(offers.refusals)
-        for_others = sum(map(len, parcels.values()))
+        held = PageCredit(page.credit, 0)
+        self._lambdas_turn(page.credit)
+        credit = credit_of(held, self._ledger.dividend)
+        links = len(offers.met) + len(offers.candidates) + len(offers.refusals) if expands else 0
+        self._ledger, _, share = spend(held, self._ledger, links=links)
         if share:
-            known = _known(candidates, placed, parcels)
-            self._put(met, share)
-            self._put(known, share)
-            # A link that stands there twice, in two spellings, is a page once.
-            doubled = len(candidates) - len(placed) - for_others - len(known)
-            self._ledger = hand_out(self._ledger, sent=share * for_others, refused=share * doubled)
+            self._share_out(share, offers, placed, parcels)
         priced = {target: _priced(sent, share) for target, sent in parcels.items()}
         return Paid(credit, [(found._replace(credit=share), site) for found, site in placed], priced)
 
-    def _lambdas_turn(self, highest: int) -> None:
+    def _share_out(self, share: int, offers: Offers, placed: Placed, parcels: Parcels) -> None:
+        """Links that were met before are paid later; new pages are when they enter."""
+        known = _known(offers.candidates, placed, parcels)
+        self._put(offers.met, share)
+        self._put(known, share)
+        for_others = sum(map(len, parcels.values()))
+        # A link that stands there twice, in two spellings, is a page once.
+        doubled = len(offers.candidates) - len(placed) - for_others - len(known)
+        self._sent += share * for_others
+        self._refused += share * (doubled + len(offers.refusals))
+
+    def _lambdas_turn(self, held: int) -> None:
         """Lambda pays all pages of the collection where it holds more than the page whose turn it is."""
         ledger = self.ledger
-        if not is_lambda_next(ledger, highest=highest):
+        if not is_lambda_next(ledger, highest=held + ledger.dividend):
             return
+        self._mean = mean_importance(ledger)
         elsewhere = sum(self._pages_elsewhere().values())
         aside = ledger.lambda_page * elsewhere // (ledger.pages + elsewhere)
         self._for_others += aside
@@ -272,11 +276,12 @@ class Credits:
 
     def weight(self, page: Page) -> float:
         """What a current copy of the page counts in revisits, 1 for an average one."""
-        if not self._settings.influence:
-            return 1.0
+        return weight_of(self.importance(page), mean=self._mean, influence=self._settings.influence)
+
+    def importance(self, page: Page) -> int:
+        """What links gave to the page, faded up to now."""
         earned = PageCredit(0, 0, page.earned, page.generation)
-        importance = importance_of(earned, max(page.generation, self._ledger.generation))
-        return weight_of(importance, mean=mean_importance(self._ledger), influence=self._settings.influence)
+        return importance_of(earned, max(page.generation, self._ledger.generation))
 
 
 def _known(candidates: Sequence[Candidate], placed: Placed, parcels: Parcels) -> list[str]:

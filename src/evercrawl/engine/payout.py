@@ -29,12 +29,16 @@ def _by_shard(
     others: dict[int, dict[str, int]] = {}
     refused = 0
     schemes = shard.around.scope.schemes
+    shard_of: dict[str, int] = {}
     for link, amount in shares.items():
         url = canonical_of_href(link, schemes)
         if url is None:
             refused += amount
             continue
-        target = shard_of_site(site_of(url), shards)
+        site = site_of(url)
+        target = shard_of.get(site, -1)
+        if target < 0:
+            target = shard_of[site] = shard_of_site(site, shards)
         if target == shard.number:
             key = key_of(url)
             _, before = own.get(key, ("", 0))

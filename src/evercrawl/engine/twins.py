@@ -10,16 +10,21 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from evercrawl.core.near.cluster import LEAST_CANONICAL_SIMILARITY
-from evercrawl.core.signature import signature, similarity
+from evercrawl.core.signature import page_signature, signature, similarity
 from evercrawl.core.url import canonical_of_href, key_of, site_of
 from evercrawl.engine.ports import NearTexts, ShardStore
 from evercrawl.engine.see import Seen
+from evercrawl.model.document import Document
 from evercrawl.model.page import Page, Twin
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import DuplicateSettings
 
-LEAST_CHARS = 200
-"""A shorter main text says too little to be called the same as another: "please log in", "no results"."""
+LEAST_CHARS = 400
+"""A main text that is shorter says too little: "please log in", or what stands below every page of a site."""
+TELLING_CHARS = 2000
+"""A main text that is shorter does not make a page a duplicate by itself: where the page leads counts too."""
+LEAST_SIMILARITY_IF_SHORT = 0.95
+"""How much such pages must have in common, text and links together."""
 STANDS_FOR_ITSELF = frozenset((Reason.NEW, Reason.CHANGED))
 
 
@@ -53,7 +58,7 @@ class Twins:
         if await self._is_named(page, seen, document.canonical):
             return
         if self._settings.near and seen.signature is not None and len(text) >= LEAST_CHARS:
-            await self._compare(page, seen, seen.signature, len(text))
+            await self._compare(page, seen, seen.signature, document)
 
     async def _is_named(self, page: Page, seen: Seen, canonical: str | None) -> bool:
         """The page names another one, which answers, and whose text does not contradict it."""
@@ -70,34 +75,37 @@ class Twins:
         _mark(seen, twin.page_id, Reason.CANONICAL_ELSEWHERE, f"it names {url} as its canonical page")
         return True
 
-    async def _compare(self, page: Page, seen: Seen, signed: bytes, chars: int) -> None:
+    async def _compare(self, page: Page, seen: Seen, of_text: bytes, document: Document) -> None:
+        chars = len(document.text)
+        signed, enough = of_text, self._settings.similarity
+        if chars < TELLING_CHARS:
+            signed = page_signature(document.text, (link.url for link in document.links))
+            enough = max(enough, LEAST_SIMILARITY_IF_SHORT)
         match = self._near.find(signed, chars=chars)
         if match is not None and match.page == page.id:
             return
-        if match is None or match.similarity < self._settings.similarity:
-            self._enter(page, signed, chars)
-            return
-        url = await self._url_of(match.page, signed)
-        if url is None:
-            # The index knows what a crash took back, or what has changed since.
-            self._enter(page, signed, chars)
+        url = None
+        if match is not None and match.similarity >= enough:
+            url = await self._url_of(match.page, of_text)
+        if match is None or url is None:
+            self._near.add(page.id, signed, chars=chars)
+            self._fresh[page.id] = _Fresh(page.url, of_text)
             return
         detail = f"it says nearly the same as {url} ({match.similarity:.0%} alike)"
         _mark(seen, match.page, Reason.NEARLY_SAME, detail)
 
-    def _enter(self, page: Page, signed: bytes, chars: int) -> None:
-        self._near.add(page.id, signed, chars=chars)
-        self._fresh[page.id] = _Fresh(page.url, signed)
+    async def _url_of(self, page_id: int, of_text: bytes) -> str | None:
+        """The URL of the page that the index proposes, if its newest text is as near.
 
-    async def _url_of(self, page_id: int, signed: bytes) -> str | None:
-        """The URL of the page that the index proposes, if its newest text is still as near."""
+        The index may know what a crash took back, and what has changed since.
+        """
         fresh = self._fresh.get(page_id)
-        if fresh is not None:
-            return fresh.url
-        twin = await self._store.twin(page_id)
-        if twin is None or twin.signature is None or not _answers(twin):
-            return None
-        return twin.url if similarity(signed, twin.signature) >= self._settings.similarity else None
+        if fresh is None:
+            twin = await self._store.twin(page_id)
+            if twin is None or twin.signature is None or not _answers(twin):
+                return None
+            fresh = _Fresh(twin.url, twin.signature)
+        return fresh.url if similarity(of_text, fresh.signature) >= self._settings.similarity else None
 
     def committed(self) -> None:
         """What was judged is in the store."""

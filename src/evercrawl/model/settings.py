@@ -260,7 +260,7 @@ class DuplicateSettings:
 
     near: bool = setting(True, "Look for pages whose main text is nearly that of another page.")
     similarity: float = setting(
-        0.8, "Share of two texts, 0 to 1, from which on one page counts as a duplicate of the other."
+        0.9, "Share of two texts, 0 to 1, from which on one page counts as a duplicate of the other."
     )
     mirrors: bool = setting(
         True, "Look for sites that are copies of another one; their pages are not asked for again."
