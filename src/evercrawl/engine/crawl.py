@@ -20,11 +20,12 @@ from evercrawl.core.pace import Pace
 from evercrawl.core.quiet_hours import parse_hours, quiet_until
 from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.seen import SeenTest
-from evercrawl.core.url import parse, shard_of_site, site_of
+from evercrawl.core.url import key_of, parse, shard_of_site, site_of
 from evercrawl.engine.credit import CREDIT_KEY, Credits
 from evercrawl.engine.errands import Errands
 from evercrawl.engine.gates import Gates
 from evercrawl.engine.intake import Intake
+from evercrawl.engine.mirrors import MIRRORS_KEY, Mirrors
 from evercrawl.engine.ports import OpenArchive, OpenNear, ShardStore, Store
 from evercrawl.engine.revisits import DAY_US
 from evercrawl.engine.see import Surroundings
@@ -33,7 +34,7 @@ from evercrawl.engine.stop import Ended, StopSignal
 from evercrawl.engine.tally import Tally
 from evercrawl.engine.twins import Twins
 from evercrawl.model.batch import Parcel, ShardFacts
-from evercrawl.model.page import Candidate, Refusal
+from evercrawl.model.page import Candidate, Refusal, Twin
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import RevisitSettings
 from evercrawl.model.site import Site
@@ -83,6 +84,7 @@ class Crawl:
         self._settings = around.settings
         self._forever = forever
         self._quiet_hours = tuple(parse_hours(text) for text in around.settings.revisit.quiet)
+        self._mirrors = Mirrors(is_on=around.settings.duplicates.mirrors)
         self.purse = _purse(around.settings.revisit, forever=forever)
         self._slots = asyncio.Semaphore(self._settings.crawl.concurrency)
         self._errands = Errands(self._send_errand)
@@ -119,6 +121,7 @@ class Crawl:
         if self.shards:
             first = self.shards[min(self.shards)]
             self.purse.recall(await first.store.memory(*PURSE_KEY))
+            self._mirrors.recall(await first.store.memory(*MIRRORS_KEY))
         for shard in list(self.shards.values()):
             for parcel in await shard.store.parcels():
                 self._deliver(parcel)
@@ -163,7 +166,7 @@ class Crawl:
             gate_of=gate_of,
             forever=self._forever,
             credits=credits,
-            twins=Twins(store, self._open_near(number), settings=self._settings.duplicates),
+            twins=self._new_twins(store, number),
             is_open_shard=self.shards.__contains__,
         )
         self.shards[number] = shard
@@ -202,6 +205,20 @@ class Crawl:
             gate_of=gate_of,
             credits=credits,
         )
+
+    def _new_twins(self, store: ShardStore, number: int) -> Twins:
+        return Twins(
+            store,
+            self._open_near(number),
+            settings=self._settings.duplicates,
+            mirrors=self._mirrors,
+            twin_at=self._twin_at,
+        )
+
+    async def _twin_at(self, url: str) -> Twin | None:
+        """What is known of a page of any shard of this process."""
+        shard = self.shards.get(shard_of_site(site_of(url), self._store.shards))
+        return None if shard is None else await shard.store.twin(key_of(url))
 
     async def _new_credits(self, store: ShardStore, facts: ShardFacts) -> Credits:
         def pages_elsewhere() -> dict[int, int]:

@@ -98,7 +98,7 @@ class Credits:
         """Set aside for the Lambdas of other shards."""
         self._visits = 0
         self._entered = self._kept = self._sent = self._refused = 0
-        """Booked with the next look at the ledger: new pages, their credit, what was sent, what nobody took."""
+        """Booked with the next look at the ledger: new pages, their credit, what was sent, refused."""
         self._mean = mean_importance(self._ledger)
 
     @property

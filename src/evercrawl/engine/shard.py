@@ -23,6 +23,7 @@ from evercrawl.engine.errands import Errands
 from evercrawl.engine.intake import Intake
 from evercrawl.engine.keep import status_of, visited_of
 from evercrawl.engine.ledger import Ledger
+from evercrawl.engine.mirrors import MIRRORS_KEY
 from evercrawl.engine.payout import pay_out
 from evercrawl.engine.ports import Archive, ShardStore
 from evercrawl.engine.revisits import DAY_US, Revisits
@@ -118,7 +119,7 @@ class Shard:
         self.signals = Signals(self, states, forever=forever)
         self._memories_saved_us = 0
         self.keeps_purse = False
-        """This shard stores for all what is left of the budget."""
+        """This shard stores for all what is left of the budget, and which sites are copies."""
         self.wake = asyncio.Event()
         self._epoch = facts.epoch
         self._next_parcel = facts.next_parcel
@@ -528,6 +529,8 @@ class Shard:
         self.ledger.batch.memories |= self.comparisons.memories.unsaved()
         self.ledger.batch.memories |= self.revisits.outlooks.unsaved()
         self.ledger.batch.memories |= self.signals.states.unsaved()
+        if self.keeps_purse and not self.twins.mirrors.is_saved:
+            self.ledger.batch.memories[MIRRORS_KEY] = self.twins.mirrors.to_bytes()
         if self.keeps_purse:
             self.ledger.batch.memories[PURSE_KEY] = self.revisits.purse.to_bytes()
 

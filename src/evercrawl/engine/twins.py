@@ -7,11 +7,16 @@ followed, but they get no credit (`engine/credit.py`), and its revisits are wort
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from datetime import datetime
 from typing import NamedTuple
 
+from evercrawl.core.digest import text_digest
+from evercrawl.core.judgement import Judgement, judge_mirrored
 from evercrawl.core.near.cluster import LEAST_CANONICAL_SIMILARITY
 from evercrawl.core.signature import page_signature, signature, similarity
-from evercrawl.core.url import canonical_of_href, key_of, site_of
+from evercrawl.core.url import canonical_of_href, key_of, path_of, site_of
+from evercrawl.engine.mirrors import Mirrors
 from evercrawl.engine.ports import NearTexts, ShardStore
 from evercrawl.engine.see import Seen
 from evercrawl.model.document import Document
@@ -25,6 +30,8 @@ TELLING_CHARS = 2000
 """A main text that is shorter does not make a page a duplicate by itself: where the page leads counts too."""
 LEAST_SIMILARITY_IF_SHORT = 0.95
 """How much such pages must have in common, text and links together."""
+PROBED = 13
+"""Of 256 pages of a copy, so many are asked for."""
 STANDS_FOR_ITSELF = frozenset((Reason.NEW, Reason.CHANGED))
 
 
@@ -38,10 +45,21 @@ class _Fresh(NamedTuple):
 class Twins:
     """The duplicates of one shard."""
 
-    def __init__(self, store: ShardStore, near: NearTexts, *, settings: DuplicateSettings) -> None:
+    def __init__(
+        self,
+        store: ShardStore,
+        near: NearTexts,
+        *,
+        settings: DuplicateSettings,
+        mirrors: Mirrors,
+        twin_at: Callable[[str], Awaitable[Twin | None]],
+    ) -> None:
+        """`twin_at` finds a page in any shard of this process."""
         self._store = store
         self._near = near
         self._settings = settings
+        self.mirrors = mirrors
+        self._twin_at = twin_at
         self._fresh: dict[int, _Fresh] = {}
 
     def weight(self, page: Page) -> float:
@@ -51,6 +69,8 @@ class Twins:
     async def judge(self, page: Page, seen: Seen) -> None:
         """Say of a new version whether it is a duplicate; its text is known to later ones."""
         document = seen.document
+        if seen.digest is not None and seen.judgement.changed:
+            self.mirrors.fetched(page.url, _content(document, seen.digest))
         if document is None or seen.judgement.reason not in STANDS_FOR_ITSELF:
             return
         text = document.text
@@ -59,6 +79,22 @@ class Twins:
             return
         if self._settings.near and seen.signature is not None and len(text) >= LEAST_CHARS:
             await self._compare(page, seen, seen.signature, document)
+
+    async def of_mirror(self, page: Page, site: str, *, now: datetime) -> Judgement | None:
+        """A page that is known from the site that its own is a copy of; None: it has to be asked for.
+
+        Some are asked for all the same, so that a wrong verdict heals.
+        """
+        mirror = self.mirrors.of(site)
+        if mirror is None or page.depth == 0 or page.key[-1] < PROBED:
+            return None
+        url = mirror.of + path_of(page.url)
+        twin = await self._twin_at(url)
+        if twin is None or not _answers(twin):
+            return None
+        evidence = f"{mirror.same} of {mirror.compared} pages"
+        detail = f"its site is a copy of {mirror.of} ({evidence}), where it is {url}"
+        return judge_mirrored(page, detail, now=now)
 
     async def _is_named(self, page: Page, seen: Seen, canonical: str | None) -> bool:
         """The page names another one, which answers, and whose text does not contradict it."""
@@ -118,6 +154,11 @@ class Twins:
     def close(self) -> None:
         """Let go of the index."""
         self._near.close()
+
+
+def _content(document: Document | None, digest: bytes) -> bytes:
+    """What a copy of a page has too: its main text, for links may name the host."""
+    return text_digest(document.text) if document is not None and document.text else digest
 
 
 def _contradict(one: bytes | None, other: bytes | None) -> bool:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 async def visit(turn: Visit, shard: Shard) -> None:
     """One page, from left to right."""
-    refused = robots_refusal(turn, now=shard.around.clock.now())
+    refused = robots_refusal(turn, now=shard.around.clock.now()) or await _mirrored(turn, shard)
     if refused is not None:
         _write_refused(turn, refused, shard)
         return
@@ -56,6 +56,10 @@ async def visit(turn: Visit, shard: Shard) -> None:
         await shard.signals.visited(turn.lane, turn.page, seen.document.feeds if seen.document else ())
 
 
+async def _mirrored(turn: Visit, shard: Shard) -> Judgement | None:
+    return await shard.twins.of_mirror(turn.page, turn.lane.site.name, now=shard.around.clock.now())
+
+
 async def _see(turn: Visit, result: FetchResult, shard: Shard) -> Seen:
     page = turn.page
     match result:
@@ -70,6 +74,7 @@ async def _see(turn: Visit, result: FetchResult, shard: Shard) -> Seen:
             await shard.comparisons.rested(page)
             return see_not_modified(result, await shard.store.version_original(page.id))
         case Moved(target=target):
+            shard.twins.mirrors.moved(page.url, target)
             loops = await _leads_back(page, target, shard)
             return see_moved(page, result, shard.around, loops=loops, forbidden=_forbidden(turn, target))
         case Failed():

@@ -158,7 +158,7 @@ def _apply_content(page: PageState, visited: Visited) -> None:
     if version is not None:
         page.version, page.digest = version.number, version.digest
         page.etag, page.last_modified = version.etag, version.last_modified
-    if version is not None or visited.outcome in CONFIRMING:
+    if version is not None or (visited.outcome in CONFIRMING and visited.status is not None):
         page.confirmed_us = visited.at_us
     if visited.etag is not None or visited.last_modified is not None:
         page.etag, page.last_modified = visited.etag, visited.last_modified
