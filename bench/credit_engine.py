@@ -20,8 +20,8 @@ from link_graph import LinkGraph, load_graph
 
 from evercrawl.build import assemble
 from evercrawl.core.credit import balance, ledger_of
+from evercrawl.core.credit.stored import CREDIT_KEY
 from evercrawl.core.parcel import unpack
-from evercrawl.engine.credit import CREDIT_KEY
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import Settings
 from evercrawl.sim.archive import MemoryArchive

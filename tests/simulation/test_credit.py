@@ -8,9 +8,9 @@ from datetime import timedelta
 import pytest
 
 from evercrawl.core.credit import Ledger, balance, ledger_of
+from evercrawl.core.credit.stored import CREDIT_KEY
 from evercrawl.core.parcel import unpack
 from evercrawl.engine import credit as credit_module
-from evercrawl.engine.credit import CREDIT_KEY
 from evercrawl.model.batch import Batch
 from evercrawl.model.page import Promoted
 from evercrawl.model.settings import CreditSettings, Settings

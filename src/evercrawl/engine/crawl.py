@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from random import Random
 from types import TracebackType
 
+from evercrawl.core.credit.stored import CREDIT_KEY
 from evercrawl.core.freshness.purse import RUN_BURST_DAYS, WATCH_BURST_DAYS, Purse, first_threshold
 from evercrawl.core.frontier import Frontier
 from evercrawl.core.lane import Errand
@@ -21,7 +22,7 @@ from evercrawl.core.quiet_hours import parse_hours, quiet_until
 from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.seen import SeenTest
 from evercrawl.core.url import key_of, parse, shard_of_site, site_of
-from evercrawl.engine.credit import CREDIT_KEY, Credits
+from evercrawl.engine.credit import Credits
 from evercrawl.engine.errands import Errands
 from evercrawl.engine.gates import Gates
 from evercrawl.engine.intake import Intake

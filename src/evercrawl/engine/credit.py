@@ -41,8 +41,6 @@ from evercrawl.model.page import Candidate, Page, Standing
 from evercrawl.model.settings import CreditSettings
 from evercrawl.model.site import Site
 
-CREDIT_KEY = (0, "credit")
-"""Where a shard's ledger is kept; no site has this number."""
 BY_CREDIT = "credit"
 VISITS_A_ROUND = 500
 """The pot is emptied after so many visits."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 
 from evercrawl.core.credit import ledger_bytes
+from evercrawl.core.credit.stored import CREDIT_KEY
 from evercrawl.core.fault import FAULT_RULES
 from evercrawl.core.freshness.purse import Purse
 from evercrawl.core.frontier import AskRobots, Frontier, Idle, PagesNeeded, RunErrand, Visit, Wait
@@ -18,7 +19,7 @@ from evercrawl.core.parcel import Contents, pack, unpack
 from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.url import shard_of_site, site_of
 from evercrawl.engine.comparison import Comparisons
-from evercrawl.engine.credit import CREDIT_KEY, Credits
+from evercrawl.engine.credit import Credits
 from evercrawl.engine.errands import Errands
 from evercrawl.engine.intake import Intake
 from evercrawl.engine.keep import status_of, visited_of

@@ -309,6 +309,10 @@ select p.id, p.key, p.url, s.name, p.depth, p.hops, p.band, p.seq is not null, o
        left join page o on o.id = p.parent_id left join page d on d.id = p.duplicate_of
  where k.key = ?
 
+-- view_credit --
+-- Credit of a page by its key.
+select p.credit, p.earned, p.generation from seen k join page p on p.id = k.page_id where k.key = ?
+
 -- view_refusal --
 -- A refused URL by its key.
 select key, url, reason, detail, parent, at_us, depth from refusal where key = ?

@@ -33,7 +33,7 @@ def mean_importance(ledger: Ledger) -> float:
     return (100 - TAX_PERCENT) / 100 * whole / max(1, ledger.pages)
 
 
-def weight_of(importance: int, *, mean: float, influence: float) -> float:
+def weight_of(importance: float, *, mean: float, influence: float) -> float:
     """What a current copy of a page counts, 1 for an average one; `influence` 0: all count alike.
 
     Bounded, so that no page is forgotten and none has the whole budget.

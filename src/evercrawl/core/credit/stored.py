@@ -6,6 +6,9 @@ import json
 
 from evercrawl.core.credit.flow import Ledger
 
+CREDIT_KEY = (0, "credit")
+"""Where a shard's ledger is kept among what was learned about sites; no site has this number."""
+
 
 def ledger_bytes(ledger: Ledger) -> bytes:
     """The stored form."""
