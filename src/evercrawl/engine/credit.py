@@ -115,6 +115,7 @@ class Credits:
 
     def to_store(self) -> Ledger:
         """The books as the next commit has to write them."""
+        self._mean = mean_importance(self.ledger)
         return resting(self.ledger)
 
     # New pages
@@ -130,6 +131,8 @@ class Credits:
             return band_of(depth=candidate.depth, hops=candidate.hops, bands=self._bands)
         if candidate.hops:
             return 0
+        if not candidate.credit:
+            return self._bands - 1
         return band_of_credit(candidate.credit, mean=mean_credit(self._ledger), bands=self._bands)
 
     def entered(self, candidate: Candidate) -> Columns:
@@ -187,7 +190,6 @@ class Credits:
         ledger = self.ledger
         if not is_lambda_next(ledger, highest=held + ledger.dividend):
             return
-        self._mean = mean_importance(ledger)
         elsewhere = sum(self._pages_elsewhere().values())
         aside = ledger.lambda_page * elsewhere // (ledger.pages + elsewhere)
         self._for_others += aside
