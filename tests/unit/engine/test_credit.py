@@ -15,11 +15,9 @@ SITE = Site(1, "https://a.test", "a.test")
 SHARE = 1_000_000_000_000 // 2
 
 
-def credits_of(
-    stored: bytes | None = None, *, pages: int = 0, elsewhere: int = 0, **settings: object
-) -> Credits:
+def credits_of(*, pages: int = 0, elsewhere: int = 0, **settings: object) -> Credits:
     return Credits(
-        stored,
+        None,
         pages=pages,
         settings=CreditSettings(**settings),  # type: ignore[arg-type]
         bands=8,
@@ -122,6 +120,8 @@ def test_a_queued_page_moves_up_when_it_has_gained_enough():
 def test_importance_weighs_revisits_within_bounds():
     credits = credits_of()
     page = page_of(credits)
+    assert credits.weight(page) == 1.0, "nothing is known before the first commit"
+    credits.to_store()
     assert credits.weight(page) == 0.25
     assert credits.weight(page._replace(earned=100 * SHARE)) == 4.0
     assert credits_of(influence=0.0).weight(page) == 1.0
