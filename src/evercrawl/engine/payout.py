@@ -43,7 +43,7 @@ def _by_shard(
             key = key_of(url)
             _, before = own.get(key, ("", 0))
             own[key] = (url, before + amount)
-        elif shard.is_open_shard(target):
+        elif shard.takes_parcels(target) and shard.around.scope.verdict(url, depth=1) is None:
             of_target = others.setdefault(target, {})
             of_target[url] = of_target.get(url, 0) + amount
         else:

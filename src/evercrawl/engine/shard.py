@@ -92,7 +92,7 @@ class Shard:
         forever: bool,
         credits: Credits,
         twins: Twins,
-        is_open_shard: Callable[[int], bool],
+        takes_parcels: Callable[[int], bool],
     ) -> None:
         self.number = facts.shard
         self.store = store
@@ -105,8 +105,8 @@ class Shard:
         pages = around.settings.store.commit_pages
         self.credits = credits
         self.twins = twins
-        self.is_open_shard = is_open_shard
-        """Another shard of this process takes parcels."""
+        self.takes_parcels = takes_parcels
+        """Credit can be sent to the shard of this number."""
         self._taking = asyncio.Lock()
         self._taken: dict[int, int] | None = None
         """Source shard -> the last parcel taken in; None: the store was not asked yet."""
