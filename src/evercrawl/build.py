@@ -9,6 +9,7 @@ from pathlib import Path
 from evercrawl.adapters.clock import SystemClock
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.media import InstalledHandlers
+from evercrawl.adapters.near import NEW_ENTRIES, NearIndex
 from evercrawl.adapters.plugins import load_filter
 from evercrawl.adapters.postgres.marker import mark, marked
 from evercrawl.adapters.schemes import FetcherByScheme, load_schemes
@@ -20,7 +21,7 @@ from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache, SeenTest
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.neighbours import Alone, Neighbours
-from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, Store
+from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, OpenNear, Store
 from evercrawl.engine.see import Surroundings
 from evercrawl.engine.stop import StopSignal
 from evercrawl.errors import ConfigError
@@ -28,6 +29,8 @@ from evercrawl.model.settings import SeenSettings, Settings, StoreSettings
 from evercrawl.version import __version__
 
 SOFTWARE = f"evercrawl/{__version__}"
+LEAST_NEW_ENTRIES = 1024
+"""Signatures that the near-duplicate index of each shard holds in memory at least, about 2 KB each."""
 
 
 def build_crawl(
@@ -56,6 +59,7 @@ def build_crawl(
         schemes=schemes,
         store=store or store_of(collection, settings.store),
         open_archive=_warc_files(collection, settings, clock, member),
+        open_near=_near_indexes(collection, settings),
         stop=stop,
         forever=forever,
         neighbours=neighbours,
@@ -92,6 +96,7 @@ def assemble(
     fetcher: Fetcher,
     store: Store,
     open_archive: OpenArchive,
+    open_near: OpenNear,
     schemes: Mapping[str, Fetcher] | None = None,
     stop: StopSignal | None = None,
     seed: int = 0,
@@ -117,6 +122,7 @@ def assemble(
     return Crawl(
         store=store,
         open_archive=open_archive,
+        open_near=open_near,
         around=around,
         seen=SeenTest(_behind_popular(settings.seen)),
         pace=pace_for(settings),
@@ -143,6 +149,11 @@ def pace_for(settings: Settings) -> Pace:
 def _behind_popular(settings: SeenSettings) -> SeenSettings:
     """The key cache only sees what the cache of popular URLs in front of it missed, so it can be small."""
     return replace(settings, cache_entries=max(1024, settings.cache_entries // 16))
+
+
+def _near_indexes(collection: Path, settings: Settings) -> OpenNear:
+    new_entries = max(LEAST_NEW_ENTRIES, NEW_ENTRIES // settings.store.shards)
+    return lambda shard: NearIndex(collection / "near" / f"s{shard:02}", new_entries=new_entries)
 
 
 def _warc_files(collection: Path, settings: Settings, clock: Clock, member: str) -> OpenArchive:

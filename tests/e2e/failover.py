@@ -2,10 +2,10 @@
 
     python -m tests.e2e.failover --minutes 5
 
-Real processes, a real server, real sites on loopback. The last line is JSON: `requests` in the sites' log, `violations`
-of a site's gap there, `lost`: pages that were acknowledged once and are not there at the end, `double_commits`: versions
-stored twice, `duplicate_fetches`: requests for a page that had been asked for before, `takeover_s`: the longest time
-from a worker's death to the first request of another at one of its sites.
+Real processes, a real server, real sites on loopback. The last line is JSON: `requests` in the sites' log,
+`violations` of a site's gap there, `lost`: pages that were acknowledged once and are not there at the end,
+`double_commits`: versions stored twice, `duplicate_fetches`: requests for a page that had been asked for before,
+`takeover_s`: the longest time from a worker's death to the first request of another at one of its sites.
 """
 
 from __future__ import annotations
@@ -186,7 +186,8 @@ def judged(cluster: Cluster) -> dict[str, Any]:
         row[0]
         for row in asyncio.run(
             cluster.rows(
-                f"select p.url from {space}.version v join {space}.page p on p.shard = v.shard and p.id = v.page_id"
+                f"select p.url from {space}.version v join {space}.page p"
+                " on p.shard = v.shard and p.id = v.page_id"
             )
         )
     )

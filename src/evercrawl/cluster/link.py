@@ -51,6 +51,9 @@ class ClusterLink:
     def bring(self, parcel: Parcel) -> None:
         """It lies in the outbox, where its receiver finds it."""
 
+    def fetches(self) -> bool:
+        return True
+
     def confirm(self, source: int, target: int, seq: int) -> None:
         """The mark that was committed with it says so."""
 

@@ -27,6 +27,9 @@ class Neighbours(Protocol):
     def bring(self, parcel: Parcel) -> None:
         """Links for a shard that is not ours; they stay in our store until it confirms them."""
 
+    def fetches(self) -> bool:
+        """Are links looked for where their sender stores them, also those from ourselves?"""
+
     def confirm(self, source: int, target: int, seq: int) -> None:
         """Everything up to this parcel is stored here: its sender need not keep it."""
 
@@ -60,6 +63,9 @@ class Alone:
 
     def bring(self, parcel: Parcel) -> None:
         raise AssertionError("every shard is ours")
+
+    def fetches(self) -> bool:
+        return False
 
     def confirm(self, source: int, target: int, seq: int) -> None:
         raise AssertionError("every shard is ours")

@@ -54,6 +54,9 @@ class Link:
     def bring(self, parcel: Parcel) -> None:
         self._send(Bring(parcel))
 
+    def fetches(self) -> bool:
+        return False
+
     def confirm(self, source: int, target: int, seq: int) -> None:
         self._send(Confirm(source, target, seq))
 

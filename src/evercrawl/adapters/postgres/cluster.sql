@@ -97,10 +97,10 @@ select exists (select 1 from {space}.worker where not dead and quiet is null and
     or exists (select 1 from {space}.errand where answer is null)
 
 -- parcels_for --
--- Links for some shards from others that are not taken in yet, in order.
+-- Links for some shards that are not taken in yet, in order.
 select o.seq, o.source, o.target, o.links
   from {space}.outbox o left join {space}.inbox_mark m on m.shard = o.target and m.source = o.source
- where o.target = any($1::integer[]) and not o.source = any($1::integer[]) and o.seq > coalesce(m.seq, 0)
+ where o.target = any($1::integer[]) and o.seq > coalesce(m.seq, 0)
  order by o.source, o.seq limit $2
 
 -- taken_from --
