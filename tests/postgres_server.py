@@ -73,7 +73,10 @@ def running_server() -> Iterator[PostgresServer]:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        settings = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='{folder}' -c fsync=off -c max_connections=200"
+        settings = (
+            f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='{folder}' -c fsync=off"
+        )
+        settings += " -c max_connections=200"
         _control(folder, "-o", settings, "start")
         try:
             yield PostgresServer(port, folder)
