@@ -13,7 +13,7 @@ def command() -> None:
     """Show the workers of a collection that lies in PostgreSQL, and send them home.
 
     \b
-    evercrawl cluster status
+    evercrawl cluster status --json
     evercrawl cluster drain 3f9a
     """
 
@@ -33,10 +33,9 @@ def status(session: Session, as_json: bool) -> None:
             emit_json("cluster", member._asdict() | {"id": str(member.id)})
             continue
         state = "draining" if member.draining else "resting" if member.quiet else "at work"
-        click.echo(
-            f"{str(member.id)[:8]}  {state:<9} {member.shards:>5} shards  {member.visits:>9,} visits"
-            f"  {size(member.wire_bytes):>9}  {member.host} ({member.pid}), since {member.began:%Y-%m-%d %H:%M} UTC"
-        )
+        done = f"{member.shards:>5} shards  {member.visits:>9,} visits  {size(member.wire_bytes):>9}"
+        place = f"{member.host} ({member.pid}), since {member.began:%Y-%m-%d %H:%M} UTC"
+        click.echo(f"{str(member.id)[:8]}  {state:<9} {done}  {place}")
     if not found and not as_json:
         click.echo("nobody works on this collection")
 
