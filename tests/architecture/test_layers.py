@@ -28,6 +28,7 @@ LAYERS = {
     "look": 6,
     "past": 6,
     "exchange": 6,
+    "owner": 7,
     "library": 7,
     "lab": 7,
     "trial": 8,
