@@ -68,30 +68,42 @@ class BuildReport:
 
 
 def build_from_folder(
-    folder: Path, rules: FolderRules, target: Target, *, full: bool = False, on_page: OnPage | None = None
+    folder: Path,
+    rules: FolderRules,
+    target: Target,
+    *,
+    full: bool = False,
+    on_page: OnPage | None = None,
+    now_ns: int | None = None,
 ) -> BuildReport:
     """Sitemaps of a folder of files; `full`: read every file, also those that were not touched."""
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a folder")
 
     def rows(known: Mapping[str, Row], built_ms: int | None, now_ns: int) -> Iterator[Row]:
-        before = {key: row._replace(mark="0 0 0") for key, row in known.items()} if full else known
+        before = unmarked(known) if full else known
         return rows_of_folder(folder, rules, before, built_ms=built_ms, now_ns=now_ns)
 
-    return build(target, rows, source=rules.name(), on_page=on_page)
+    return build(target, rows, source=rules.name(), on_page=on_page, now_ns=now_ns)
 
 
 def build(
-    target: Target, rows_since: RowsSince, *, source: str, on_page: OnPage | None = None
+    target: Target,
+    rows_since: RowsSince,
+    *,
+    source: str,
+    on_page: OnPage | None = None,
+    now_ns: int | None = None,
 ) -> BuildReport:
     """Find out what is new since the last build, write the files, and then remember it.
 
-    The state is written last: a build that was killed is made again by the next, and finds the same.
+    The state is written last: a build that was killed is made again by the next, and finds the same. `now_ns`
+    is the moment of the build; None: the present.
     """
     began = time.monotonic()
     with alone(target.state.with_name(target.state.name + ".lock")):
         before = read_state(target.state)
-        now_ns = time.time_ns()
+        now_ns = time.time_ns() if now_ns is None else now_ns
         known = before.rows if before.source == source else unmarked(before.rows)
         rows: dict[str, Row] = {}
         for row in rows_since(known, before.built_ms, now_ns):
