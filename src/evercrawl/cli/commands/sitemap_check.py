@@ -91,7 +91,7 @@ async def _survey(subject: str, settings: Settings, *, sample: int, offline: boo
 
     now = datetime.now(UTC)
     is_file = not subject.lower().startswith(WEB) and Path(subject).exists()
-    if is_file and offline:
+    if offline:
         return await Surveyor(None, settings, sample=0).of_file(require_sitemap_file(Path(subject)), now=now)
     clock = SystemClock()
     fetcher = HttpFetcher(settings, clock, user_agent(settings.identity, __version__))
