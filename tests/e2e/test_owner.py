@@ -7,6 +7,7 @@ import http.client
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -174,6 +176,41 @@ def uvicorn(owner: Owner) -> Iterator[None]:
         yield
 
 
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "for-site-owners.md"
+NGINX = """daemon off; {user} pid {folder}/nginx.pid; error_log {folder}/nginx-errors.log;
+events {{}}
+http {{
+  types {{ text/html html; application/xml xml; }}
+  access_log off; gzip_vary on;
+  client_body_temp_path {folder}/t1; proxy_temp_path {folder}/t2; fastcgi_temp_path {folder}/t3;
+  uwsgi_temp_path {folder}/t4; scgi_temp_path {folder}/t5;
+  server {{ listen 127.0.0.1:{port}; root {folder}/public; {blocks} }}
+}}
+"""
+
+
+def guide_block(language: str, mark: str) -> str:
+    """The example of the guide in this language that has these words."""
+    found = re.findall(rf"```{language}\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    return next(block for block in found if mark in block)
+
+
+@contextmanager
+def nginx(owner: Owner) -> Iterator[None]:
+    """nginx with the lines of the guide."""
+    program = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/bin")
+    if program is None:
+        pytest.skip("nginx is not installed")
+    blocks = guide_block("nginx", "sitemap")
+    user = "user root;" if os.geteuid() == 0 else ""
+    (owner.folder / "nginx.conf").write_text(
+        NGINX.format(user=user, folder=owner.folder, port=owner.port, blocks=blocks)
+    )
+    errors = str(owner.folder / "nginx-errors.log")
+    with running(owner, [program, "-p", str(owner.folder), "-c", "nginx.conf", "-e", errors]):
+        yield
+
+
 SERVERS = {"gunicorn": gunicorn, "uvicorn": uvicorn}
 
 
@@ -229,6 +266,52 @@ def test_the_crawler_asks_for_what_the_owner_announces(owner: Owner, server: str
         owner.build()
         assert owner.crawl()["changed"] == 0
         assert owner.asked() == []
+
+
+def test_the_guides_lines_for_nginx(owner: Owner) -> None:
+    owner.build("--gzip")
+    with nginx(owner):
+        for path, kind in (
+            ("/sitemap.xml", SitemapType.URLSET),
+            ("/sitemap.xml?XTND", SitemapType.EXTENDED),
+            ("/sitemap.xml?a=b&xtnd=1", SitemapType.EXTENDED),
+            ("/sitemap.xml?XTNDED", SitemapType.URLSET),
+        ):
+            status, headers, body = ask(owner.port, "GET", path)
+            assert (status, read_sitemap(body, owner.base).type) == (200, kind), path
+            assert ask(owner.port, "GET", path, If_None_Match=headers["etag"])[0] == 304
+            _, fields, packed = ask(owner.port, "GET", path, Accept_Encoding="gzip")
+            assert (fields["content-encoding"], gzip.decompress(packed)) == ("gzip", body)
+
+
+@pytest.mark.parametrize("framework", ["django", "flask", "starlette"])
+def test_the_guides_lines_for_python(owner: Owner, framework: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Django and Flask are stood in for by what the lines need of them: a WSGI application."""
+    owner.build()
+
+    def wsgi(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        return [b"own"]
+
+    class Flask:
+        def __init__(self, name: str) -> None:
+            self.wsgi_app = wsgi
+
+    django, flask = ModuleType("django.core.wsgi"), ModuleType("flask")
+    django.get_wsgi_application = lambda: wsgi  # type: ignore[attr-defined]
+    flask.Flask = Flask  # type: ignore[attr-defined]
+    for name in ("django", "django.core"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setitem(sys.modules, "django.core.wsgi", django)
+    monkeypatch.setitem(sys.modules, "flask", flask)
+    names: dict[str, Any] = {"__name__": "site"}
+    exec(guide_block("python", f"from {framework}").replace("/srv/sitemaps", str(owner.site)), names)
+    if framework == "starlette":
+        assert callable(names["app"])
+        return
+    application = names["application"] if framework == "django" else names["app"].wsgi_app
+    environ = {"REQUEST_METHOD": "GET", "PATH_INFO": "/sitemap.xml", "QUERY_STRING": "XTND"}
+    assert b"<EXTENDED_SITEMAP>" in b"".join(application(environ, lambda *_: None))
+    assert application({"REQUEST_METHOD": "GET", "PATH_INFO": "/"}, lambda *_: None) == [b"own"]
 
 
 def test_serve_and_check_and_build_from_the_web(owner: Owner) -> None:

@@ -16,5 +16,5 @@ def command() -> None:
     """Rerun the experiments of the papers that evercrawl stands on; nothing is sent.
 
     \b
-    evercrawl lab sitemap
+    evercrawl lab sitemap --json
     """

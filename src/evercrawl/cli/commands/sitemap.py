@@ -22,5 +22,5 @@ def command() -> None:
 
     \b
     evercrawl sitemap build public/ --base-url https://example.org/
-    evercrawl sitemap check https://example.org/
+    evercrawl sitemap check https://example.org/ --json
     """
