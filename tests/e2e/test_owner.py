@@ -192,7 +192,7 @@ http {{
 def guide_block(language: str, mark: str) -> str:
     """The example of the guide in this language that has these words."""
     found = re.findall(rf"```{language}\n(.*?)```", GUIDE.read_text(), re.DOTALL)
-    return next(block for block in found if mark in block)
+    return str(next(block for block in found if mark in block))
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -33,10 +34,9 @@ def pages(count: int = 10) -> list[SitemapEntry]:
     return [SitemapEntry(f"{SITE}/{number}", NOW - (number + 1) * DAY) for number in range(count)]
 
 
-def ok(url: str, **said: object) -> PageSeen:
-    return PageSeen(
-        url, "ok", at=NOW, document=Document("utf-8", url, **said), date="Sun, 15 Nov 2026 12:00:00 GMT"
-    )  # type: ignore[arg-type]
+def ok(url: str, **said: Any) -> PageSeen:
+    document = Document("utf-8", url, **said)
+    return PageSeen(url, "ok", at=NOW, document=document, date="Sun, 15 Nov 2026 12:00:00 GMT")
 
 
 def faults(judgement: Judgement) -> set[Fault]:
