@@ -23,8 +23,11 @@ from typing import Any
 
 import pytest
 
+from evercrawl import library
 from evercrawl.core.sitemap.read import read_sitemap
 from evercrawl.model.sitemap import SitemapType
+from evercrawl.owner.build import BuildReport, Target, build_from_folder
+from evercrawl.owner.folder import FolderRules
 
 HOST = "owner.test"
 PAGES = 14
@@ -268,6 +271,41 @@ def test_the_crawler_asks_for_what_the_owner_announces(owner: Owner, server: str
         assert owner.asked() == []
 
 
+def test_a_large_site_has_an_extended_index(owner: Owner) -> None:
+    """Beyond the limits of one file `?XTND` gives an index, and the crawler reads what it leads to."""
+
+    def build() -> BuildReport:
+        target = Target(owner.site, owner.base, owner.folder / "state.jsonl", most_urls=4)
+        return build_from_folder(owner.site, FolderRules(owner.base), target)
+
+    (owner.site / "robots.txt").write_text(f"User-agent: *\nSitemap: {owner.base}sitemap.xml\n")
+    assert "sitemap-extended-4.xml.gz" in build().files
+    with gunicorn(owner):
+        assert owner.crawl(owner.base)["new"] == PAGES
+        owner.asked()
+        owner.put(9, "corrected")
+        owner.put(PAGES - 1)
+        report = build()
+        assert (len(report.changed), len(report.added)) == (1, 1)
+        second = owner.crawl()
+        read = {line for line in owner.log.read_text().splitlines() if line.startswith("/sitemap")}
+    assert all("XTND" in line or "extended" in line for line in read), "the standard one is not needed"
+    # p13 and p9 (in the order of names) lie in the second and the fourth part; the others did not change.
+    assert sum(line.endswith(".gz") for line in read) == 2
+    assert owner.asked() == sorted(f"/p{number}.html" for number in (9, PAGES - 1))
+    assert (second["new"], second["changed"]) == (1, 1)
+
+
+def test_a_collection_makes_its_sitemap_from_python(owner: Owner) -> None:
+    owner.build()
+    with gunicorn(owner):
+        owner.crawl(owner.base)
+    with library.open(owner.folder / "copy.evercrawl") as collection:
+        report = collection.build_sitemap(owner.folder, state=owner.folder / "made.jsonl")
+        assert (report.pages, report.is_first) == (PAGES, True)
+        assert collection.build_sitemap(owner.folder, state=owner.folder / "made.jsonl").added == ()
+
+
 def test_the_guides_lines_for_nginx(owner: Owner) -> None:
     owner.build("--gzip")
     with nginx(owner):
@@ -472,6 +510,9 @@ def test_kill_at_any_moment_leaves_whole_files(owner: Owner) -> None:
 def test_errors_are_clear(owner: Owner) -> None:
     owner.call("sitemap", "build", "nowhere", "--base-url", owner.base, code=2)
     owner.call("sitemap", "build", "public", code=2)
+    owner.build()
+    assert owner.json("sitemap", "build", "public")["base_url"] == owner.base
+    (owner.site / "sitemap.xml").unlink()
     owner.call("sitemap", "build", "public", "--base-url", "example", code=2)
     owner.call("sitemap", "serve", "public", code=2)
     owner.call("sitemap", "check", "nowhere.xml", "--offline", code=2)

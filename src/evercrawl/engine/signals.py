@@ -202,10 +202,24 @@ class Signals:
             if sitemap is None:
                 continue
             walk.take(url, sitemap)
+            # An index that led to extended sitemaps once does so when only its dates are news, too.
+            is_extended = sitemap.type is SitemapType.EXTENDED or (
+                sitemap.type is SitemapType.INDEX
+                and before is not None
+                and before.kind == SourceKind.EXTENDED
+            )
+            if is_extended and source.kind is SourceKind.EXTENDED and kind is not None:
+                kind = self._learn_extended(source, notes)
             if sitemap.type is not SitemapType.INDEX:
                 since = before.read if before is not None else None
                 announced += await self._take_in(sitemap.entries, url, outlook, since=since)
         return kind, announced
+
+    def _learn_extended(self, source: Source, notes: SiteNotes[SignalState]) -> SourceKind:
+        """Where an index leads to extended sitemaps, it is one itself: the others need not be asked for."""
+        state = notes.memory.sources[source.url]._replace(kind=SourceKind.EXTENDED.value)
+        notes.learn(notes.memory.with_source(source.url, state))
+        return SourceKind.EXTENDED
 
     async def _ask(self, source: Source, site: Site, notes: SiteNotes[SignalState]) -> Sitemap | None:
         """The sitemap at this address; None where there is none, or none that differs from the last time."""

@@ -59,6 +59,14 @@ def rows_of_collection(
             yield _row(reader, collection, settings, version, page, base_url, known.get(version.url))
 
 
+def listable_pages(collection: Path, settings: Settings, site: str) -> list[str]:
+    """The pages of a site that a collection has seen and that want to be listed."""
+    if not site:
+        return []
+    rows = rows_of_collection(collection, settings, base_url_of(site), {})
+    return [row.url for row in rows if row.left_out is None]
+
+
 def _row(
     reader: StoredReader,
     collection: Path,

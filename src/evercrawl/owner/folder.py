@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -15,13 +16,16 @@ from evercrawl.core.url import canonical, path_of, site_of
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.fetch import Headers
 from evercrawl.owner.content import Reading, read_page
-from evercrawl.owner.state import Row
+from evercrawl.owner.state import BuildState, Row
 
 ENDINGS = ("html", "htm", "xhtml")
 IGNORED = ("404.html", "50x.html", "500.html", "google*.html", "node_modules", ".*")
 """Names of files and folders that are never pages of a site."""
 MOST_BYTES = 32 * 1024 * 1024
 """Of one file; what lies behind is not looked at."""
+LONGEST_WORD = 64 * 1024
+"""Bytes of a file that are searched for the site's address."""
+SOURCE = "folder "
 INDEX_NAMES = ("index.html", "index.htm", "index.xhtml")
 
 _MEDIA_TYPES = {
@@ -53,7 +57,7 @@ class FolderRules:
 
     def name(self) -> str:
         """What the rows of these rules have in common; a row of others cannot be taken over."""
-        return f"folder {self.base_url} clean={self.clean_urls:d}"
+        return f"{SOURCE}{self.base_url} clean={self.clean_urls:d}"
 
 
 class FoundFile(NamedTuple):
@@ -72,6 +76,37 @@ def base_url_of(text: str) -> str:
     if found is None or "?" in found:
         raise ConfigError(f"--base-url {text!r} cannot be used; write it like https://example.org/")
     return found
+
+
+def known_base_url(folder: Path, state: BuildState) -> str:
+    """The address that a folder is served under, as the last build, its robots.txt, a sitemap that is there
+    or a CNAME file says it; ConfigError where nothing does.
+    """
+    written = state.source.removeprefix(SOURCE).partition(" ")[0] if state.source.startswith(SOURCE) else None
+    found = written or _named_in(folder)
+    if found is None:
+        raise ConfigError(f"under which address is {folder} served? Say so with --base-url URL")
+    return base_url_of(found)
+
+
+def _named_in(folder: Path) -> str | None:
+    for line in _text_of(folder / "robots.txt").splitlines():
+        field, _, value = line.partition(":")
+        if field.strip().lower() == "sitemap" and (name := canonical(value.strip())) is not None:
+            return site_of(name)
+    first = re.search("<loc>([^<]+)", _text_of(folder / "sitemap.xml"))
+    if first is not None and (name := canonical(first[1].strip())) is not None:
+        return site_of(name)
+    host = _text_of(folder / "CNAME").strip()
+    return f"https://{host}/" if host and canonical(f"https://{host}/") else None
+
+
+def _text_of(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(LONGEST_WORD).decode("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def found_files(folder: Path, rules: FolderRules) -> Iterator[FoundFile]:

@@ -19,7 +19,7 @@ from evercrawl.core.sitemap.date import moment_of
 from evercrawl.core.sitemap.write import MOST_BYTES, MOST_URLS
 from evercrawl.core.url import canonical
 from evercrawl.model.sitemap import SitemapEntry, SitemapType
-from evercrawl.owner.finding import Example, Fault, Finding, finding, score_of
+from evercrawl.owner.finding import MOST_EXAMPLES, Example, Fault, Finding, finding, score_of
 from evercrawl.owner.survey import Listed, PageSeen, Survey
 from evercrawl.past.stored import StoredPage, seen_until
 
@@ -283,10 +283,14 @@ def _missing(survey: Survey) -> Iterator[Finding]:
         for page in survey.probed
         if page.document is not None and not page.document.robots.noindex and _elsewhere(page) is None
     ]
-    cases = [Example(page.url, f"linked {survey.candidates[page.url]} times") for page in there]
-    # What was asked for stands for all that is linked and not listed.
+    cases = [Example(page.url, f"linked from {survey.candidates[page.url]} pages") for page in there]
+    listed = {canonical(one.entry.url) for one in survey.entries}
+    asked = {page.url for page in survey.probed}
+    seen = [url for url in survey.known if url not in listed and url not in asked]
+    cases += [Example(url, "the collection has it") for url in seen]
+    # What was asked for stands for all that is linked, not listed and not known otherwise.
+    unsure = [url for url in survey.candidates if url not in asked and url not in survey.known]
     share = len(there) / len(survey.probed) if survey.probed else 0.0
-    expected = round(share * len(survey.candidates))
-    of = len({one.entry.url for one in survey.entries}) + len(survey.candidates)
+    count = len(cases) + round(share * len(unsure))
     if cases:
-        yield Finding(Fault.MISSING, max(expected, len(cases)), max(of, 1), tuple(cases))
+        yield Finding(Fault.MISSING, count, len(listed) + count, tuple(cases[:MOST_EXAMPLES]))

@@ -88,6 +88,8 @@ class Survey:
     """Pages that are linked and not listed, with the number of links."""
     probed: list[PageSeen] = field(default_factory=list)
     """Those of them that were asked for."""
+    known: list[str] = field(default_factory=list)
+    """Pages that a collection has seen and that want to be listed."""
     requests: int = 0
     closed: RobotsRecord | None = None
     """The site's last word where nothing may be asked of it: out of reach, private, or forbidden."""

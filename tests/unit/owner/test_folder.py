@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from evercrawl.errors import ConfigError
-from evercrawl.owner.folder import FolderRules, base_url_of, found_files, moment_of_change, page_url
+from evercrawl.owner.folder import (
+    FolderRules,
+    base_url_of,
+    found_files,
+    known_base_url,
+    moment_of_change,
+    page_url,
+)
+from evercrawl.owner.state import BuildState
 
 BASE = "https://example.org/"
 
@@ -64,3 +72,16 @@ def test_when_a_change_happened() -> None:
     assert moment_of_change(70, 60, 100) == 70, "written between the builds"
     assert moment_of_change(50, 60, 100) == 100, "a file from before the last build cannot be the change"
     assert moment_of_change(200, 60, 100) == 100, "no date lies ahead"
+
+
+def test_the_address_is_known_from_the_last_build_or_the_site_itself(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="--base-url"):
+        known_base_url(tmp_path, BuildState())
+    (tmp_path / "CNAME").write_text("cname.example\n")
+    assert known_base_url(tmp_path, BuildState()) == "https://cname.example/"
+    (tmp_path / "sitemap.xml").write_text("<urlset><url><loc>https://listed.example/a</loc></url></urlset>")
+    assert known_base_url(tmp_path, BuildState()) == "https://listed.example/"
+    (tmp_path / "robots.txt").write_text("User-agent: *\nSitemap: https://robots.example/sitemap.xml\n")
+    assert known_base_url(tmp_path, BuildState()) == "https://robots.example/"
+    rules = FolderRules("https://built.example/docs/")
+    assert known_base_url(tmp_path, BuildState(rules.name(), 1)) == "https://built.example/docs/"

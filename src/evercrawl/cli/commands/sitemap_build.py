@@ -23,7 +23,11 @@ WEB = ("http://", "https://")
 
 @click.command("build")
 @click.argument("source", required=False, metavar="[DIR|URL]")
-@click.option("--base-url", metavar="URL", help="The address under which DIR is served.")
+@click.option(
+    "--base-url",
+    metavar="URL",
+    help="The address of DIR. Default: that of the last build, robots.txt, sitemap.xml or CNAME.",
+)
 @click.option(
     "--to",
     "target",
@@ -50,6 +54,7 @@ WEB = ("http://", "https://")
 @click.option(
     "--resolve", multiple=True, metavar="HOST:PORT:ADDR", help="With URL: use this address, as curl does."
 )
+@click.option("--max-pages", metavar="N", help="With URL: crawl at most N pages, or none. Default: 10000.")
 @click.option("--pace", type=click.Choice(["gentle", "paper", "own"]), help="With URL: how gently to ask.")
 @click.option("--json", "as_json", is_flag=True, help="Print pages, added, changed, removed, files as JSON.")
 @common_options
@@ -93,13 +98,11 @@ def _from_folder(
     session: Session, folder: Path, options: dict[str, Any], on_page: OnPage
 ) -> tuple[BuildReport, Target]:
     from evercrawl.owner.build import build_from_folder
-    from evercrawl.owner.folder import ENDINGS, FolderRules, base_url_of
+    from evercrawl.owner.folder import ENDINGS, FolderRules
 
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a folder; for a site write its URL, like https://example.org/")
-    if options["base_url"] is None:
-        raise ConfigError(f"under which address is {folder} served? Say so with --base-url URL")
-    base_url = base_url_of(options["base_url"])
+    base_url = _base_url(session, folder, options)
     rules = FolderRules(
         base_url,
         clean_urls=options["clean_urls"],
@@ -109,6 +112,15 @@ def _from_folder(
     )
     target = _target(session, folder, base_url, options)
     return build_from_folder(folder, rules, target, full=options["full"], on_page=on_page), target
+
+
+def _base_url(session: Session, folder: Path, options: dict[str, Any]) -> str:
+    from evercrawl.owner.folder import base_url_of, known_base_url
+    from evercrawl.owner.state import read_state
+
+    if options["base_url"] is not None:
+        return base_url_of(options["base_url"])
+    return known_base_url(folder, read_state(_state(session, folder, options)))
 
 
 def _from_collection(
@@ -131,7 +143,7 @@ def _crawled(session: Session, url: str, options: dict[str, Any]) -> Path:
     """The collection of the site after a run of the crawler, as `evercrawl crawl URL` makes it."""
     from evercrawl.cli.commands.crawl import carry_out, given_flags, plan_run
 
-    names = ("allow_private", "resolve", "pace")
+    names = ("allow_private", "resolve", "pace", "max_pages")
     plan = plan_run(session, [url], flags=given_flags({name: options[name] for name in names}))
     code = carry_out(session, plan, as_json=False)
     if code:
@@ -141,11 +153,16 @@ def _crawled(session: Session, url: str, options: dict[str, Any]) -> Path:
 
 def _target(session: Session, default: Path, base_url: str, options: dict[str, Any]) -> Target:
     from evercrawl.owner.build import Target
-    from evercrawl.owner.state import state_place
 
     folder: Path = options["target"] or default
-    state = options["state"] or state_place(session.env, folder)
-    return Target(folder, base_url, state, packed=options["packed"])
+    return Target(folder, base_url, _state(session, default, options), packed=options["packed"])
+
+
+def _state(session: Session, default: Path, options: dict[str, Any]) -> Path:
+    from evercrawl.owner.state import state_place
+
+    state: Path = options["state"] or state_place(session.env, options["target"] or default)
+    return state
 
 
 def _fields(report: BuildReport, target: Target) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 WEB = ("http://", "https://")
 DEFAULT_SAMPLE = 20
+MOST_BYTES = 64 * 1024 * 1024
 DEFAULT_LEAST = 80
 
 
@@ -93,6 +95,9 @@ async def _survey(subject: str, settings: Settings, *, sample: int, offline: boo
     is_file = not subject.lower().startswith(WEB) and Path(subject).exists()
     if offline:
         return await Surveyor(None, settings, sample=0).of_file(require_sitemap_file(Path(subject)), now=now)
+    # What is beyond the protocol's limit of 50 MiB has to be seen to be named.
+    http = replace(settings.http, wire_bytes=MOST_BYTES, decoded_bytes=MOST_BYTES)
+    settings = replace(settings, http=http)
     clock = SystemClock()
     fetcher = HttpFetcher(settings, clock, user_agent(settings.identity, __version__))
     try:
@@ -116,11 +121,13 @@ def _tell_closed(session: Session, survey: Survey) -> int:
 
 
 def _judged(survey: Survey, collection: Path | None, settings: Settings) -> Judgement:
+    from evercrawl.owner.collected import listable_pages
     from evercrawl.owner.judge import judge
     from evercrawl.past.stored import StoredPage, stored_page
 
     if collection is None:
         return judge(survey)
+    survey.known = listable_pages(collection, settings, survey.site)
 
     def history(url: str) -> StoredPage | None:
         try:
