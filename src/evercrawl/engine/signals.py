@@ -202,13 +202,7 @@ class Signals:
             if sitemap is None:
                 continue
             walk.take(url, sitemap)
-            # An index that led to extended sitemaps once does so when only its dates are news, too.
-            is_extended = sitemap.type is SitemapType.EXTENDED or (
-                sitemap.type is SitemapType.INDEX
-                and before is not None
-                and before.kind == SourceKind.EXTENDED
-            )
-            if is_extended and source.kind is SourceKind.EXTENDED and kind is not None:
+            if source.kind is SourceKind.EXTENDED and kind is not None and _is_extended(sitemap, before):
                 kind = self._learn_extended(source, notes)
             if sitemap.type is not SitemapType.INDEX:
                 since = before.read if before is not None else None
@@ -351,6 +345,13 @@ def _may_be_news(lastmod: datetime, since: float | None) -> bool:
         return True
     latest = lastmod + A_DAY if lastmod.time() == time.min else lastmod
     return latest > _moment(since)
+
+
+def _is_extended(sitemap: Sitemap, before: SourceState | None) -> bool:
+    """It is, or it is the index that led to extended sitemaps the last time: now only dates may be news."""
+    if sitemap.type is SitemapType.INDEX and before is not None and before.read is not None:
+        return before.kind == SourceKind.EXTENDED
+    return sitemap.type is SitemapType.EXTENDED
 
 
 def _as_parent(url: str) -> Page:
