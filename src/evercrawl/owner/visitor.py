@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from evercrawl.core.fault import FAULT_RULES
@@ -34,11 +35,20 @@ class NotAsked(NamedTuple):
 class PoliteVisitor:
     """Asks sites for pages. No site is asked before its robots.txt is known, nor within its gap."""
 
-    def __init__(self, fetcher: Fetcher, clock: Clock, settings: Settings, *, pace: Pace) -> None:
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        clock: Clock,
+        settings: Settings,
+        *,
+        pace: Pace,
+        on_request: Callable[[str], None] | None = None,
+    ) -> None:
         self._fetcher = fetcher
         self._clock = clock
         self._settings = settings
         self._pace = pace
+        self._on_request = on_request
         self._lanes: dict[str, Lane] = {}
         self.requests = 0
 
@@ -78,6 +88,8 @@ class PoliteVisitor:
         opens = from_us(lane.site.open_us)
         if opens - now > self._settings.crawl.patience:
             return NotAsked(request.url, lane.site.closed_reason or "the site's gap is long", False)
+        if self._on_request is not None:
+            self._on_request(request.url)
         await self._clock.sleep_until(opens)
         self.requests += 1
         result = await self._fetcher.fetch(request)

@@ -6,6 +6,7 @@ import gzip
 import os
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from evercrawl.errors import CollectionBusy, StoreUnavailable
 from evercrawl.model.sitemap import SitemapType
 from evercrawl.owner.atomic import alone, write_whole
 from evercrawl.owner.build import BuildReport, Target, build_from_folder
+from evercrawl.owner.content import Reading, read_page
 from evercrawl.owner.folder import FolderRules
 from evercrawl.owner.state import read_state, state_place
 
@@ -230,3 +232,21 @@ def test_each_folder_has_a_state_of_its_own(tmp_path: Path) -> None:
     assert len(places) == 2
     assert all(tmp_path in path.parents for path in places)
     assert read_state(places.pop()).built_ms is None
+
+
+def test_only_what_was_touched_is_read(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(200):
+        place.put(f"many/{number}.html", f"words of {number}")
+    read: list[str] = []
+
+    def counted(url: str, *given: Any, **named: Any) -> Reading:
+        read.append(url)
+        return read_page(url, *given, **named)
+
+    monkeypatch.setattr("evercrawl.owner.folder.read_page", counted)
+    assert len(place.build().added) == len(read) == 205
+    read.clear()
+    edited = [f"{BASE}many/{number}.html" for number in range(20, 30)]
+    for number in range(20, 30):
+        place.put(f"many/{number}.html", f"other words of {number}")
+    assert list(place.build().changed) == sorted(read) == edited

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evercrawl.cli.counter import live_line
 from evercrawl.cli.exit_codes import ExitCode
 from evercrawl.cli.output import counted, emit_json
 from evercrawl.cli.safe_text import safe_line
@@ -17,6 +18,8 @@ from evercrawl.cli.session import Session, common_options, pass_session
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evercrawl.model.settings import Settings
     from evercrawl.owner.judge import Judgement
     from evercrawl.owner.survey import Survey
@@ -70,7 +73,9 @@ def command(session: Session, /, subject: str, least: int, as_json: bool, **opti
     flags = given_flags({name: options[name] for name in names})
     collection = session.find_collection() if session.named_collection() is not None else None
     settings = session.configured(collection, flags).settings
-    survey = asyncio.run(_survey(subject, settings, sample=options["sample"], offline=options["offline"]))
+    with live_line(session) as show:
+        wanted = _survey(subject, settings, sample=options["sample"], offline=options["offline"], show=show)
+        survey = asyncio.run(wanted)
     if survey.closed is not None and not survey.entries:
         return _tell_closed(session, survey)
     judgement = _judged(survey, collection, settings)
@@ -81,7 +86,9 @@ def command(session: Session, /, subject: str, least: int, as_json: bool, **opti
     return ExitCode.OK if judgement.score >= least else ExitCode.ERROR
 
 
-async def _survey(subject: str, settings: Settings, *, sample: int, offline: bool) -> Survey:
+async def _survey(
+    subject: str, settings: Settings, *, sample: int, offline: bool, show: Callable[[str], None]
+) -> Survey:
     from evercrawl.adapters.clock import SystemClock
     from evercrawl.adapters.http.client import HttpFetcher
     from evercrawl.build import pace_for
@@ -101,7 +108,9 @@ async def _survey(subject: str, settings: Settings, *, sample: int, offline: boo
     clock = SystemClock()
     fetcher = HttpFetcher(settings, clock, user_agent(settings.identity, __version__))
     try:
-        visitor = PoliteVisitor(fetcher, clock, settings, pace=pace_for(settings))
+        visitor = PoliteVisitor(
+            fetcher, clock, settings, pace=pace_for(settings), on_request=lambda url: show(safe_line(url))
+        )
         surveyor = Surveyor(visitor, settings, sample=sample)
         if is_file:
             return await surveyor.of_file(require_sitemap_file(Path(subject)), now=now)
