@@ -46,6 +46,9 @@ from evercrawl.model.forecast import Freshness, Plan
 from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PruneReport
 from evercrawl.model.report import Explanation, PageView, Progress, SkippedUrl, Status, Summary
 from evercrawl.model.settings import Settings
+from evercrawl.owner.build import BuildReport, Target
+from evercrawl.owner.collected import build_from_collection, site_of_collection
+from evercrawl.owner.folder import base_url_of
 from evercrawl.past.changes import changes_since
 from evercrawl.past.difference import page_difference
 from evercrawl.past.history import page_facts, page_history
@@ -208,6 +211,16 @@ class Collection:
         return import_archives(
             self.path, self.settings, paths, form=import_form_named(form), on_progress=on_progress
         )
+
+    def build_sitemap(
+        self, to: str | Path, *, state: str | Path, base_url: str | None = None, gzip: bool = False
+    ) -> BuildReport:
+        """Write sitemaps of the pages below `base_url` (otherwise of the collection's one site) into the
+        folder `to`; `state` is the file that the next build compares with.
+        """
+        base = site_of_collection(self.settings) if base_url is None else base_url_of(base_url)
+        target = Target(Path(to), base, Path(state), packed=gzip)
+        return build_from_collection(self.path, self.settings, target)
 
     def verify(self, *, on_progress: OnVerify | None = None) -> VerifyReport:
         """Read every stored version back and compute its digests anew."""

@@ -28,6 +28,7 @@ LAYERS = {
     "look": 6,
     "past": 6,
     "exchange": 6,
+    "owner": 7,
     "together": 7,
     "cluster": 8,
     "workers": 9,

@@ -33,6 +33,8 @@ COMMANDS = {
     "store": "Show the space that the collection takes, and reclaim it.",
     "cluster": "The workers of a collection that lies in PostgreSQL.",
     "config": "Show or change settings.",
+    "sitemap": "For owners of sites: make, serve, check and announce a true sitemap.",
+    "lab": "Rerun the papers' experiments in virtual time.",
     "doctor": "Check this machine, and robots.txt of a site as we read it.",
     "tool": "Ask one decision from a pipe: JSON lines in, JSON lines out.",
     "version": "The version of evercrawl and of what it stands on.",
