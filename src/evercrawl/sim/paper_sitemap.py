@@ -29,6 +29,7 @@ from evercrawl.sim.college import (
     Download,
 )
 from evercrawl.sim.loop import run
+from evercrawl.sim.near import MemoryNear
 from evercrawl.sim.store import MemoryStore
 
 PAPER_MS = {"full": 6151, "extended": 1899}
@@ -173,6 +174,7 @@ class _World:
             fetcher=self._college,
             store=self._store,
             open_archive=lambda _: self._archive,
+            open_near=lambda _: MemoryNear(),
         )
         async with crawl:
             await crawl.begin(refresh=refresh)
