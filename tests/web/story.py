@@ -32,6 +32,7 @@ from evercrawl.report import summary_of
 from evercrawl.runs import RUNS_FILE
 from evercrawl.sim.clock import SimClock
 from evercrawl.sim.loop import run
+from evercrawl.sim.near import MemoryNear
 
 DAYS = 62
 SITES = ("https://council.example", "https://harbour.example", "https://gazette.example")
@@ -228,6 +229,7 @@ async def _watch(
             clock=clock,
             about={},
         ),
+        open_near=lambda _: MemoryNear(),
         stop=stop,
         forever=True,
     )
