@@ -100,6 +100,11 @@ bench-freshness: venv  ## all revisit policies on recorded page histories: make 
 	$(BIN)/python bench/freshness.py $(TRACES)
 	$(BIN)/python bench/choose.py
 
+.PHONY: bench-web
+bench-web: venv  ## pages over a million pages; fifty readers beside a crawl
+	PYTHONPATH=. $(BIN)/python bench/web.py million
+	PYTHONPATH=. $(BIN)/python bench/web.py readers
+
 .PHONY: docs
 docs: venv  ## write the generated reference pages again
 	$(BIN)/python docs/generate.py

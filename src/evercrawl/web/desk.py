@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from evercrawl.config import Configured, collection_file, read_settings
 from evercrawl.library import Collection
@@ -16,6 +17,8 @@ from evercrawl.web.keyring import Keyring
 from evercrawl.web.remembered import WAIT_S, Shelf
 
 T = TypeVar("T")
+SEVERAL_LEAST_S = 3.0
+"""How old an answer may be at least, where a page shows several."""
 
 
 class Desk:
@@ -79,3 +82,15 @@ class Desk:
     ) -> T | None:
         """Something that takes long in a large collection; None: it is still being computed."""
         return self.shelf.get(name, compute, least_s=least_s, wait_s=wait_s)
+
+    def remembered_all(self, wishes: Mapping[str, Callable[[], Any]], *, wait_s: float) -> dict[str, Any]:
+        """Several such answers, computed at the same time and waited for no longer than one would be."""
+        for name, compute in wishes.items():
+            self.remembered(name, compute, least_s=SEVERAL_LEAST_S, wait_s=0.0)
+        end = time.monotonic() + wait_s
+        return {
+            name: self.remembered(
+                name, compute, least_s=SEVERAL_LEAST_S, wait_s=max(0.0, end - time.monotonic())
+            )
+            for name, compute in wishes.items()
+        }

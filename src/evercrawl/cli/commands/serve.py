@@ -36,7 +36,12 @@ if TYPE_CHECKING:
 )
 @click.option("--public-url", metavar="URL", help="Address at which others reach it, behind a proxy.")
 @click.option("--replay-url", metavar="URL", help="The same of the origin that shows archived pages.")
-@click.option("--token", metavar="TEXT", help="A token that may do everything while this process runs.")
+@click.option(
+    "--token",
+    metavar="TEXT",
+    envvar="EVERCRAWL_TOKEN",
+    help="A token that may do everything while this process runs; better in EVERCRAWL_TOKEN.",
+)
 @click.option("--password", is_flag=True, help="Ask for a password on the terminal and set it first.")
 @click.option("--read-only", is_flag=True, help="Show, and change nothing.")
 @click.option("--public-archive", is_flag=True, help="Let anybody ask for Memento, CDX and archived pages.")

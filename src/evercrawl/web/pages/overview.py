@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Any
 
@@ -15,6 +16,8 @@ from evercrawl.web.route import Asked
 
 SITES_SHOWN = 12
 LANES_SHOWN = 10
+PATIENCE_S = 0.25
+"""How long the page waits for counts that nobody has made yet."""
 DAYS_SHOWN = 30
 KINDS = (
     ("new", "new or changed"),
@@ -33,28 +36,30 @@ _KIND_OF = {
 }
 
 
+def _wishes(desk: Desk) -> dict[str, Callable[[], Any]]:
+    return {
+        "status": desk.collection.status,
+        "visits by day": lambda: visits_by_day(desk.path),
+        "changes by day": lambda: changes_by_day(desk.path, now=desk.now()),
+        "largest sites": lambda: largest_sites(desk.path, SITES_SHOWN),
+    }
+
+
 def warm_up(desk: Desk) -> None:
     """Begin to count before anybody asks."""
-    desk.remembered("status", lambda: desk.collection.status(), least_s=3)
-    desk.remembered("visits by day", lambda: visits_by_day(desk.path), least_s=5)
-    desk.remembered("changes by day", lambda: changes_by_day(desk.path, now=desk.now()), least_s=5)
+    desk.remembered_all(_wishes(desk), wait_s=0.0)
 
 
 def overview(desk: Desk, asked: Asked) -> dict[str, Any]:
     """Counts, freshness, what visits brought day by day, when pages changed, the largest sites."""
-    now = desk.now()
-    days = desk.remembered("visits by day", lambda: visits_by_day(desk.path), least_s=5) or {}
-    changes = (
-        desk.remembered("changes by day", lambda: changes_by_day(desk.path, now=desk.now()), least_s=5) or {}
-    )
+    found = desk.remembered_all(_wishes(desk), wait_s=PATIENCE_S)
     return {
-        "status": desk.remembered("status", lambda: desk.collection.status(), least_s=3),
-        "run": live_run(desk.path, now=now),
+        "status": found["status"],
+        "run": live_run(desk.path, now=desk.now()),
         "last_run": next(iter(past_runs(desk.path, most=1)), None),
-        "sites": desk.remembered("largest sites", lambda: largest_sites(desk.path, SITES_SHOWN), least_s=3)
-        or [],
-        "visits_by_day": days,
-        "changes_by_day": changes,
+        "sites": found["largest sites"] or [],
+        "visits_by_day": found["visits by day"] or {},
+        "changes_by_day": found["changes by day"] or {},
         "seeds": desk.settings.scope.seeds,
     }
 
