@@ -15,6 +15,7 @@ LEFT, RIGHT, TOP, BOTTOM = 46, 6, 10, 24
 CELL = 11
 LEVELS = 4
 MOST_LABELS = 8
+WIDEST_BAR = 40
 _numbers = numbers_from(1)
 
 
@@ -95,7 +96,7 @@ def stacked_bars(
     """Columns of stacked parts; a series is its name and its word for readers."""
     most = nice_most(max((sum(parts.values()) for _, parts in columns), default=0))
     step = (WIDTH - LEFT - RIGHT) / max(1, len(columns))
-    inner = HEIGHT - TOP - BOTTOM
+    inner, wide = HEIGHT - TOP - BOTTOM, min(step * 0.8, WIDEST_BAR)
     parts = _grid(most)
     for place, (name, values) in enumerate(columns):
         top = float(TOP + inner)
@@ -104,9 +105,8 @@ def stacked_bars(
             if tall:
                 top -= tall
                 words = f"{name}: {values[key]:,} {word}"
-                parts.append(
-                    _rect(LEFT + place * step + step * 0.1, top, min(step * 0.8, 40), tall, f"s{at}", words)
-                )
+                left = LEFT + (place + 0.5) * step - wide / 2
+                parts.append(_rect(left, top, wide, tall, f"s{at}", words))
     parts += _labels([name for name, _ in columns], step)
     rows = tuple((name, *(f"{values.get(key, 0):,}" for key, _ in series)) for name, values in columns)
     in_all = sum(sum(values.values()) for _, values in columns)
