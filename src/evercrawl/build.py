@@ -13,11 +13,13 @@ from evercrawl.adapters.plugins import load_filter
 from evercrawl.adapters.schemes import FetcherByScheme, load_schemes
 from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.adapters.warc.writer import WarcArchive
+from evercrawl.config.trap_rules import RulesInFile
 from evercrawl.core.identity import user_agent
 from evercrawl.core.pace import Pace, pace_of
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache, SeenTest
-from evercrawl.engine.crawl import Crawl
+from evercrawl.core.trap.guard import TrapGuard
+from evercrawl.engine.crawl import Crawl, NewRules
 from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, Store
 from evercrawl.engine.see import Surroundings
 from evercrawl.engine.stop import StopSignal
@@ -44,6 +46,7 @@ def build_crawl(
         open_archive=_warc_files(collection, settings, clock),
         stop=stop,
         forever=forever,
+        new_rules=RulesInFile(collection, settings.traps).changed,
     )
 
 
@@ -58,6 +61,7 @@ def assemble(
     stop: StopSignal | None = None,
     seed: int = 0,
     forever: bool = False,
+    new_rules: NewRules | None = None,
 ) -> Crawl:
     """A crawl from given ports: the same for the real world and for a simulated one."""
     around = Surroundings(
@@ -73,6 +77,7 @@ def assemble(
         popular=PopularCache(settings.seen.cache_entries),
         handler_of=InstalledHandlers().get,
         agent=settings.identity.product,
+        guard=TrapGuard(settings.traps),
     )
     return Crawl(
         store=store,
@@ -83,6 +88,7 @@ def assemble(
         seed=seed,
         stop=stop,
         forever=forever,
+        new_rules=new_rules,
     )
 
 

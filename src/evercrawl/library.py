@@ -29,6 +29,7 @@ from evercrawl.config import (
 )
 from evercrawl.core.rate import parse_rate
 from evercrawl.core.scope import Scope
+from evercrawl.core.trap.operator_rule import Word
 from evercrawl.engine.stop import StopSignal
 from evercrawl.errors import ConfigError
 from evercrawl.exchange.export import export, form_named
@@ -45,13 +46,15 @@ from evercrawl.model.difference import Difference
 from evercrawl.model.forecast import Freshness, Plan
 from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PruneReport
 from evercrawl.model.report import Explanation, PageView, Progress, SkippedUrl, Status, Summary
-from evercrawl.model.settings import Settings
+from evercrawl.model.settings import Settings, TrapSettings
+from evercrawl.model.trap import RuleEffect, TrapPattern
 from evercrawl.past.changes import changes_since
 from evercrawl.past.difference import page_difference
 from evercrawl.past.history import page_facts, page_history
 from evercrawl.past.prune import prune
 from evercrawl.past.show import page_view
 from evercrawl.report import reporting, summary_of
+from evercrawl.trap_view import effect_of, exploding_sites, say, sites_named, trap_patterns
 
 __all__ = ["Collection", "Selection", "StopSignal", "open"]
 
@@ -114,8 +117,42 @@ class Collection:
             return runner.run(self.crawl(urls=urls, refresh=refresh, stop=stop, on_progress=on_progress))
 
     def status(self) -> Status:
-        """Counts by outcome and reason, sites, load, what is due."""
-        return status_of(self.path, self.settings)
+        """Counts by outcome and reason, sites, load, what is due, sites that explode."""
+        traps = exploding_sites(StateReader(self.path))
+        return replace(status_of(self.path, self.settings), traps=traps)
+
+    def traps(self) -> list[TrapPattern]:
+        """What is left out or asked for last since it brings nothing, with the evidence; your rules first."""
+        return trap_patterns(self.path, self.settings.traps)
+
+    def trap_exclude(self, pattern: str, site: str | None = None, *, do: bool = False) -> RuleEffect:
+        """What leaving out a pattern would touch; with `do` it is left out from now on, also by a crawl that
+        runs.
+        """
+        return self._rule(Word.EXCLUDE, pattern, site, do=do)
+
+    def trap_allow(self, pattern: str, site: str | None = None, *, do: bool = False) -> RuleEffect:
+        """What allowing a pattern would touch; with `do` nothing is said against it from now on."""
+        return self._rule(Word.ALLOW, pattern, site, do=do)
+
+    def trap_undo(self, pattern: str, site: str | None = None) -> bool:
+        """Take back every word about a pattern; False: there was none."""
+        before = self._trap_settings()
+        after = say(self.path, before, None, pattern, sites_named(StateReader(self.path), site))
+        self.settings = replace(self.settings, traps=after)
+        return after != before
+
+    def _rule(self, word: Word, pattern: str, site: str | None, *, do: bool) -> RuleEffect:
+        effect = effect_of(self.path, pattern, site)
+        if not do:
+            return effect
+        after = say(self.path, self._trap_settings(), word, pattern, effect.sites)
+        self.settings = replace(self.settings, traps=after)
+        return replace(effect, done=True)
+
+    def _trap_settings(self) -> TrapSettings:
+        """As they are in the collection's file, which others may have written since."""
+        return read_settings(self.path).settings.traps
 
     def freshness(self) -> Freshness:
         """The estimated share of pages whose copy is current, with its uncertainty."""

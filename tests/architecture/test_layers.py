@@ -26,6 +26,7 @@ LAYERS = {
     "build": 6,
     "report": 6,
     "look": 6,
+    "trap_view": 6,
     "past": 6,
     "exchange": 6,
     "library": 7,

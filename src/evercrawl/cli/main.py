@@ -23,6 +23,7 @@ COMMANDS = {
     "simulate": "Replay history against revisit policies: freshness against requests.",
     "why": "Why a URL was or was not asked for.",
     "skipped": "URLs that were not asked for, each with its reason.",
+    "trap": "URLs without end: what is left out and why; exclude, allow, undo.",
     "history": "The versions of a page, and when each came to be.",
     "show": "A stored version of a page: text, html, headers, links or raw.",
     "diff": "What differs between two versions of a page.",

@@ -23,6 +23,7 @@ from evercrawl.core.offer import Offers, judge_url, offers_of
 from evercrawl.core.retry_after import retry_after
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache
+from evercrawl.core.trap.guard import TrapGuard
 from evercrawl.engine.comparison import Compared, Past, compared, met, rest, sight_of
 from evercrawl.engine.ports import Clock, DocumentHandler, Fetcher
 from evercrawl.model.change import NO_CHANGE
@@ -55,6 +56,7 @@ class Surroundings:
     handler_of: Callable[[str], DocumentHandler | None]
     """Media type -> who can read it, beside HTML and plain text."""
     agent: str
+    guard: TrapGuard
 
 
 @dataclass(slots=True)

@@ -28,8 +28,9 @@ from evercrawl.engine.see import (
 )
 from evercrawl.engine.site_memory import SiteNotes
 from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified, header
-from evercrawl.model.page import Page
+from evercrawl.model.page import Candidate, Page
 from evercrawl.model.reason import Reason
+from evercrawl.model.site import Site
 
 if TYPE_CHECKING:
     from evercrawl.engine.shard import Shard
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 async def visit(turn: Visit, shard: Shard) -> None:
     """One page, from left to right."""
-    refused = robots_refusal(turn, now=shard.around.clock.now())
+    refused = robots_refusal(turn, now=shard.around.clock.now()) or await _trap_refusal(turn, shard)
     if refused is not None:
         _write_refused(turn, refused, shard)
         return
@@ -48,10 +49,26 @@ async def visit(turn: Visit, shard: Shard) -> None:
     seen = await _see(turn, result, shard)
     own, parcels = shard.sort_out(seen.offers.candidates)
     placed = await shard.intake.place(await shard.intake.unknown(own))
+    await _learn_yield(turn, seen, placed, shard)
     _write(turn, seen, notes, shard)
     shard.pass_on(placed, parcels, seen.offers.refusals)
     if isinstance(result, (Fetched, NotModified)):
         await shard.signals.visited(turn.lane, turn.page, seen.document.feeds if seen.document else ())
+
+
+async def _trap_refusal(turn: Visit, shard: Shard) -> Judgement | None:
+    pages = shard.intake.pages_of(turn.lane.site)
+    notes = await shard.traps.load(turn.page.site_id, pages=pages)
+    return shard.traps.on_turn(turn.page, notes, now=shard.around.clock.now())
+
+
+async def _learn_yield(turn: Visit, seen: Seen, placed: list[tuple[Candidate, Site]], shard: Shard) -> None:
+    """What the page brought is booked before its links are judged by it."""
+    site = turn.lane.site
+    notes = await shard.traps.load(site.id, pages=shard.intake.pages_of(site))
+    new_links = [candidate.url for candidate, own in placed if own.id == site.id]
+    if shard.traps.learn(turn.page, seen, notes, new_links=new_links):
+        shard.made_up.consider(site, notes)
 
 
 async def _see(turn: Visit, result: FetchResult, shard: Shard) -> Seen:

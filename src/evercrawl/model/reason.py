@@ -55,6 +55,7 @@ class Reason(StrEnum):
     REDIRECT_LOOP = "redirect_loop"
     TOO_MANY_REDIRECTS = "too_many_redirects"
     SITE_FULL = "site_full"
+    TRAP = "trap"
     # it failed
     DNS = "dns"
     CONNECT = "connect"
@@ -108,6 +109,7 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.REDIRECT_LOOP: "the redirects lead back to where they began",
     Reason.TOO_MANY_REDIRECTS: "more redirects in a row than the limit",
     Reason.SITE_FULL: "the site has reached its limit of pages",
+    Reason.TRAP: "it leads to nothing new, by its form or by what such URLs of its site have brought",
     Reason.DNS: "the host name could not be resolved",
     Reason.CONNECT: "no connection could be made",
     Reason.TLS: "the TLS connection or the certificate is not valid",

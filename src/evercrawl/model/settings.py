@@ -248,6 +248,28 @@ class SignalSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class TrapSettings:
+    """URLs without end and without content: what is left out, and when it is learned."""
+
+    enabled: bool = setting(True, "Walk out of traps; without it only your own rules count.")
+    learn_from: int = setting(
+        60, "Known pages of a site from which on it is learned what each of its parts yields."
+    )
+    tries: int = setting(
+        20, "Most patterns of one site that are tried in a run with two addresses that nobody linked to."
+    )
+    ignore: tuple[str, ...] = setting(
+        (),
+        "Sets of rules for known software by name: forums, wikis, shops, calendars, blogs, code, listings.",
+    )
+    exclude: tuple[str, ...] = setting(
+        (),
+        "Patterns that are left out, each alone or behind a site, as `evercrawl trap exclude` writes them.",
+    )
+    allow: tuple[str, ...] = setting((), "Patterns that are asked for whatever is said against them.")
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All of them, by section of `collection.toml`."""
 
@@ -266,3 +288,4 @@ class Settings:
     change: ChangeSettings = field(default_factory=ChangeSettings)
     revisit: RevisitSettings = field(default_factory=RevisitSettings)
     signals: SignalSettings = field(default_factory=SignalSettings)
+    traps: TrapSettings = field(default_factory=TrapSettings)

@@ -6,6 +6,7 @@ Made after the rules of `core/trap`, to see whether they hold for traps that the
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date, timedelta
 
 from evercrawl.sim.draw import number, stream
 from evercrawl.sim.trapped import HOST, NOT_FOUND, Reply, TrappedSite, asked, page, prose
@@ -258,6 +259,26 @@ def calendar_by_day() -> TrappedSite:
     return _with_articles(trap, ["/agenda?on=20000"])
 
 
+def calendar_by_date(*, days_with_news: int = 60) -> TrappedSite:
+    """A calendar that knows what a date is: steps of a day, a week and a month, and news on some days."""
+    home = date(2026, 11, 15)
+
+    def trap(url: str) -> Reply | None:
+        path, _, query = asked(url)
+        if path != "/events":
+            return None
+        try:
+            day = date.fromisoformat(query.get("date", home.isoformat()))
+        except ValueError:
+            return NOT_FOUND
+        has_news = abs((day - home).days) < days_with_news and day.day % 9 == 0
+        body = prose("event", day, count=40) if has_news else "Nothing on this day."
+        steps = (-30, -7, -1, 1, 7, 30)
+        return page(f"Day {day}", body, [f"/events?date={day + timedelta(days=step)}" for step in steps])
+
+    return _with_articles(trap, ["/events"])
+
+
 MORE_GENERATORS: dict[str, Callable[[], TrappedSite]] = {
     "shallow facets": shallow_facets,
     "slow calendar": slow_calendar,
@@ -271,4 +292,5 @@ MORE_GENERATORS: dict[str, Callable[[], TrappedSite]] = {
     "piled up links": piled_up_links,
     "honest tags": honest_tags,
     "calendar by day": calendar_by_day,
+    "calendar by date": calendar_by_date,
 }

@@ -241,6 +241,14 @@ select id, key, url, site_id, depth, hops, band, 0, tries, visits, version, etag
  where due_us <= ?
  order by due_us, id limit ?
 
+-- unseen --
+-- Pages outside the queue that wait for their time and of which nothing is stored.
+select id, key, url, site_id, depth, hops, band, 0, tries, visits, version, etag, last_modified, digest, interval_s,
+       belief, last_us
+  from page
+ where id > ? and version = 0 and due_us is not null
+ order by id limit ?
+
 -- page_by_key --
 -- A page that is not in the queue, by its key.
 select p.id, p.key, p.url, p.site_id, p.depth, p.hops, p.band, coalesce(p.seq, 0), p.tries, p.visits, p.version, p.etag,

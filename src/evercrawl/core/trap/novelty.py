@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from zlib import crc32
 
-READ_CHARS = 12_000
+READ_CHARS = 4000
 """More of a text does not make the estimate better, only dearer."""
 SAMPLE = 4
 """One group in so many is remembered."""

@@ -64,11 +64,12 @@ class _Part(NamedTuple):
 
 def learn(known: Parameters, url: str, text: str) -> Parameters:
     """The evidence with one more page in it; a page without text is no evidence."""
-    if not text.strip():
+    parts = list(_parts(url))
+    if not parts or not text.strip():
         return known
     content = xxh32_intdigest(text.encode("utf-8", "surrogatepass"))
     tallies, rests = dict(known.tallies), dict(known.rests)
-    for part in _parts(url):
+    for part in parts:
         key, value = _hash(part.name, part.rest), _hash(part.value)
         before = rests.pop(key, None)
         if before is not None and before.value != value:

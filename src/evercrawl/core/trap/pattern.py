@@ -95,6 +95,7 @@ def path_shape(segments: list[str]) -> str:
     return "/" + "/".join(shaped)
 
 
+@lru_cache(maxsize=8192)
 def _placeholder(segment: str) -> str | None:
     """What stands for a segment that is drawn from a large set; None: it is a word."""
     if not segment:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from xxhash import xxh32_intdigest
 
 from evercrawl.core.trap.harvest import SiteYield
-from evercrawl.core.trap.parameter import seen_otherwise
+from evercrawl.core.trap.parameter import idle_parts, seen_otherwise
 from evercrawl.core.trap.pattern import Breadth, Pattern, lengthens, patterns_of
 from evercrawl.core.trap.record import INVENTS, State, evidence, kind_of
 
@@ -47,6 +47,12 @@ class Ruled(NamedTuple):
 
 
 ALLOWED = Ruled(Ruling.ALLOW)
+
+
+def says_nothing(site: SiteYield) -> bool:
+    """Whatever URL is asked about, the answer is that it may be asked for: most sites set no traps."""
+    is_open = all(record.state is State.OPEN for record in site.records.values())
+    return is_open and not site.invented and not idle_parts(site.parameters)
 
 
 def on_offer(site: SiteYield, url: str) -> Ruled:

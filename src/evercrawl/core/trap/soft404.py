@@ -27,6 +27,10 @@ MADE_UP_YEAR = 2500
 """From here on the made-up years begin."""
 
 _DIGITS = re.compile(r"\d+")
+_DATE = re.compile(
+    r"(?:1[5-9]|2[0-3])\d\d([-_.]?)(?:0?[1-9]|1[0-2])(?:\1(?:0?[1-9]|[12]\d|3[01]))?(?:[t ].*)?\Z",
+    re.IGNORECASE,
+)
 _ADDRESS = re.compile(r"\S*[\d/]\S*")
 _TOKEN = re.compile(r"[^/?&=#]+")
 _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
@@ -100,6 +104,9 @@ def _places(url: str) -> list[tuple[int, int, str]]:
 def made_up(value: str, *, seed: int) -> str:
     """A value of the same kind that does not exist, the same for the same seed."""
     number = xxh3_64_intdigest(value.encode("utf-8", "surrogatepass"), seed=seed & 0xFFFF_FFFF)
+    if _DATE.match(value):
+        # Most of these years have a 29th of February, so the date stays one.
+        return str(MADE_UP_YEAR + 4 * (1 + number % 99)) + value[4:]
     digits = _DIGITS.search(value)
     if digits is not None and len(digits[0]) * 2 >= len(value.partition(".")[0]):
         return value[: digits.start()] + _made_up_number(digits[0], number) + value[digits.end() :]
