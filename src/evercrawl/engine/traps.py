@@ -130,13 +130,15 @@ class Traps:
         if not _is_worth_a_look(before, page.url):
             notes.learn(replace(before, parameters=learn(before.parameters, page.url, text)))
             return False
+        is_copy = seen.judgement.reason is Reason.SAME_AS_OTHER
         observed, after = observe(
             before,
             page.url,
             status=status_of(seen.result) or 0,
             text=text,
-            duplicate=seen.judgement.reason is Reason.SAME_AS_OTHER,
+            duplicate=is_copy,
             new_links=new_links,
+            copy_of=seen.original.url if is_copy and seen.original is not None else "",
         )
         notes.learn(book(after, observed))
         _say_fences(page.url, before, notes.memory)

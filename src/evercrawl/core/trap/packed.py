@@ -20,7 +20,7 @@ from evercrawl.core.trap.pattern import Breadth
 from evercrawl.core.trap.record import Record, State, Tried
 from evercrawl.core.trap.soft404 import SameForAll
 
-VERSION = 1
+VERSION = 2
 LEVEL = 6
 DIGITS = 4
 """Of the averages as many are kept."""
@@ -33,7 +33,7 @@ def pack(site: SiteYield) -> bytes:
     """The blob; averages are rounded."""
     said = site.said
     head = orjson.dumps({
-        "requests": site.requests,
+        "requests": [site.requests, site.wasted],
         "records": [[name, *_rounded(record)] for name, record in site.records.items()],
         "said": [said.count, bool(said.young), bool(said.old)],
         "soft_404": [[b64encode(one.signature).decode(), one.chars] for one in site.soft_404],
@@ -62,9 +62,9 @@ def unpack(blob: bytes) -> SiteYield:
     young, at = plain[at : at + MEMORY_BYTES * has_young], at + MEMORY_BYTES * has_young
     old, at = plain[at : at + MEMORY_BYTES * has_old], at + MEMORY_BYTES * has_old
     rests = {key: Rest(value, content) for key, value, content in _ROW.iter_unpack(plain[at:])}
-    tallies = {name: Tally(same, different) for name, same, different in head["tallies"]}
+    tallies = {name: Tally(*counts) for name, *counts in head["tallies"]}
     return SiteYield(
-        head["requests"],
+        *head["requests"],
         {row[0]: _record(row[1:]) for row in head["records"]},
         Said(young, old, count),
         Parameters(tallies, rests, head["probes"]),

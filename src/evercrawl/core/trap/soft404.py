@@ -42,6 +42,7 @@ class MadeUp(Enum):
     NOT_FOUND = "not_found"
     ANSWERED = "answered"
     INVENTED = "invented"
+    SAME = "same"
 
 
 class SameForAll(NamedTuple):
@@ -149,7 +150,7 @@ def judge_made_up(one: Answer, other: Answer) -> tuple[MadeUp, SameForAll | None
     same = same_for_all(one.text)
     if is_soft_404(other.text, same):
         # What is like this answer is no page; the others are real, for the site can tell them apart.
-        return MadeUp.NOT_FOUND, same
+        return MadeUp.SAME, same
     has_template = similarity(same.signature, same_for_all(other.text).signature) >= ALIKE_IN_PART
     invents = not has_template and _leads_on(one) and _leads_on(other)
     return (MadeUp.INVENTED if invents else MadeUp.ANSWERED), None
