@@ -1,4 +1,4 @@
-"""Heeding the operator: pages that a rule kept out come back into the queue when the rule is taken back."""
+"""What a rule or a fence kept out is queued again when the rule is taken back or the fence opens."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import orjson
 
 from evercrawl.core.trap.guard import rules_of
 from evercrawl.core.trap.operator_rule import OperatorRule, Word, word_on
-from evercrawl.model.page import Requeued
+from evercrawl.model.page import Candidate, Requeued
+from evercrawl.model.reason import Reason
 from evercrawl.model.settings import TrapSettings
 
 if TYPE_CHECKING:
     from evercrawl.engine.shard import Shard
+    from evercrawl.model.site import Site
 
 RULES_KEY = (0, "trap_rules")
 """Where a shard keeps the rules that it has heard; no site has this number."""
@@ -55,3 +57,33 @@ async def _requeue(shard: Shard, before: Sequence[OperatorRule], after: Sequence
 def _word(rules: Sequence[OperatorRule], url: str) -> Word | None:
     rule = word_on(rules, url)
     return None if rule is None else rule.word
+
+
+async def bring_back(shard: Shard, site: Site) -> None:
+    """Queue what a fence of the site kept out, now that it was found wrong."""
+    await shard.commit()
+    notes = await shard.traps.yields.of(site.id)
+    now = shard.around.clock.now()
+    after_id = 0
+    while pages := await shard.store.unseen(after_id, PORTION):
+        after_id = pages[-1].id
+        for page in pages:
+            is_kept_out = page.site_id == site.id and page.visits == 0
+            if is_kept_out and shard.traps.on_turn(page, notes, now=now) is None:
+                seq = shard.intake.next_seq()
+                shard.ledger.batch.requeued.append(Requeued(page.id, page.site_id, page.band, seq))
+    await _offer_again(shard, site)
+    shard.wake.set()
+
+
+async def _offer_again(shard: Shard, site: Site) -> None:
+    after_key = b""
+    while refusals := await shard.store.refusals(after_key, PORTION):
+        after_key = refusals[-1].key
+        found = [
+            Candidate(refusal.url, refusal.key, refusal.depth, 0, refusal.parent, None)
+            for refusal in refusals
+            if refusal.reason is Reason.TRAP and refusal.url.startswith(site.name + "/")
+        ]
+        if found:
+            await shard.offer(found)

@@ -18,7 +18,7 @@ from evercrawl.model.reason import REASON_TEXT, Reason
 from evercrawl.model.site import Site
 
 if TYPE_CHECKING:
-    from evercrawl.engine.traps import Traps
+    from evercrawl.engine.traps import Offered, Traps
 
 MOST_SITES_IN_MEMORY = 20_000
 """Site rows that intake keeps at hand; others are read again from the store."""
@@ -128,14 +128,10 @@ class Intake:
 
         Does not wait, so that the pages and the visit that found them are in one commit.
         """
-        now = self._clock.now()
-        now_us, year = to_us(now), now.year
+        now_us = to_us(self._clock.now())
         refusals: list[Refusal] = []
         for candidate, site in placed:
-            is_asked_for = candidate.depth == 0
-            offered = self._traps.on_offer(
-                candidate.url, site_id=site.id, year=year, is_asked_for=is_asked_for
-            )
+            offered = self._offered(candidate, site)
             refused = offered.refused or self._refusal(candidate, site)
             if refused is not None:
                 refusals.append(_refusal_of(candidate, refused, now_us))
@@ -145,6 +141,17 @@ class Intake:
                 batch.sites.setdefault(site.id, self._unsaved_sites.pop(site.id))
             batch.new_pages.append(self._new_page(candidate, site, now_us, is_last=offered.is_last))
         return refusals
+
+    def refuses(self, candidate: Candidate, site: Site) -> bool:
+        """The candidate would not become a page."""
+        return (
+            self._offered(candidate, site).refused is not None or self._refusal(candidate, site) is not None
+        )
+
+    def _offered(self, candidate: Candidate, site: Site) -> Offered:
+        year = self._clock.now().year
+        is_asked_for = candidate.depth == 0
+        return self._traps.on_offer(candidate.url, site_id=site.id, year=year, is_asked_for=is_asked_for)
 
     def _refusal(self, candidate: Candidate, site: Site) -> tuple[Reason, str] | None:
         if self._pages_per_site is not None and self.pages_of(site) >= self._pages_per_site:

@@ -14,8 +14,9 @@ from evercrawl.core.trap.probe import ProbeWanted, book_probe, probe_wanted
 from evercrawl.core.trap.record import Tried
 from evercrawl.core.trap.soft404 import Answer
 from evercrawl.core.url import canonical_of_href, key_of, site_of
+from evercrawl.engine.absent import AbsentPages
 from evercrawl.engine.keep import status_of
-from evercrawl.engine.see import parse
+from evercrawl.engine.see import Seen, parse
 from evercrawl.model.fetch import Fetched, FetchResult, Request
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from evercrawl.engine.shard import Shard
     from evercrawl.engine.site_memory import SiteNotes
     from evercrawl.model.document import Document
+    from evercrawl.model.page import Page
     from evercrawl.model.site import Site
 
 log = logging.getLogger("evercrawl")
@@ -40,6 +42,7 @@ class MadeUpAddresses:
 
     def __init__(self, shard: Shard) -> None:
         self.tasks: set[asyncio.Task[None]] = set()
+        self.absent = AbsentPages(shard)
         self._shard = shard
         self._trying: set[int] = set()
         self._tries: Counter[int] = Counter()
@@ -66,6 +69,24 @@ class MadeUpAddresses:
         self.tasks.add(task)
         task.add_done_callback(self._ended)
 
+    def consider_absent(self, site: Site, page: Page, seen: Seen) -> None:
+        """Ask what the site says for addresses that do not exist, if what was seen looks like that."""
+        urls = self.absent.suspect(page, site, seen)
+        if urls is None:
+            return
+        task = asyncio.create_task(self._ask_absent(site, page, seen, urls))
+        self.tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    async def _ask_absent(self, site: Site, page: Page, seen: Seen, urls: tuple[str, str]) -> None:
+        results = [await self._asked(url, site) for url in urls]
+        found = [result for result in results if result is not None]
+        if len(found) == len(urls):
+            answers = [
+                (result, await self._measured(result, status_of(result) or 0, site)) for result in found
+            ]
+            await self.absent.learn(page, seen, answers)
+
     def _ended(self, task: asyncio.Task[None]) -> None:
         self.tasks.discard(task)
         self._shard.wake.set()
@@ -88,14 +109,16 @@ class MadeUpAddresses:
 
     async def _answer(self, url: str, site: Site) -> Answer | None:
         """How a made-up address is answered; None: it must not be asked for, or nobody can tell now."""
+        result = await self._asked(url, site)
+        return None if result is None else await self._measured(result, status_of(result) or 0, site)
+
+    async def _asked(self, url: str, site: Site) -> FetchResult | None:
         gate = self._shard.gate_of(site)
         if gate is None or not gate.verdict(url).allowed:
             return None
         result = await self._shard.errands.run(Request(url))
         status = status_of(result)
-        if status is None or status in SAYS_NOTHING:
-            return None
-        return await self._measured(result, status, site)
+        return None if status is None or status in SAYS_NOTHING else result
 
     async def _measured(self, result: FetchResult, status: int, site: Site) -> Answer:
         document = parse(result, self._shard.around) if isinstance(result, Fetched) else None

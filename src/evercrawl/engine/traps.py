@@ -6,6 +6,7 @@ A site with few pages is not judged: it costs nothing, and there is nothing to w
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -35,7 +36,9 @@ MOST_YIELDS = 1000
 FENCED_RECHECK = timedelta(days=7)
 """A page behind a fence is considered again after this time, without a request while the fence stands."""
 
-TRUSTED_FROM = 100
+MOST_OPENINGS = 20
+"""Times in one run that what a fence of one site kept out is looked through."""
+TRUSTED_FROM = 80
 LOOK_AT_ONE_IN = 8
 """Of a kind of pages that is known so well only this part is looked at from then on."""
 
@@ -60,6 +63,9 @@ class Traps:
         """The yield that was asked last, and whether it has nothing to say about any URL."""
         self._silent: set[int] = set()
         """Sites whose yield had nothing to say when it was read last; it changes only by visits."""
+        self._opened: set[int] = set()
+        """Sites with a fence that was found wrong."""
+        self._openings: Counter[int] = Counter()
 
     def is_judged(self, pages: int) -> bool:
         """A site with so many known pages is large enough to be judged by its yield."""
@@ -142,6 +148,17 @@ class Traps:
         )
         notes.learn(book(after, observed))
         _say_fences(page.url, before, notes.memory)
+        if _opens_fence(page.url, before, notes.memory):
+            self._openings[page.site_id] += 1
+            if self._openings[page.site_id] <= MOST_OPENINGS:
+                self._opened.add(page.site_id)
+        return True
+
+    def has_opened(self, site_id: int) -> bool:
+        """A fence on the site was found wrong since this was asked last."""
+        if site_id not in self._opened:
+            return False
+        self._opened.remove(site_id)
         return True
 
 
@@ -174,6 +191,16 @@ def _is_first_sight(page: Page, seen: Seen) -> bool:
 
 def _fenced(ruled: Ruled) -> Refused:
     return Reason.TRAP, f"{ruled.pattern}: {ruled.evidence}"
+
+
+def _opens_fence(url: str, before: SiteYield, after: SiteYield) -> bool:
+    names = [name for name, _ in patterns_of(url)]
+    return any(_is_fenced(before, name) and not _is_fenced(after, name) for name in names)
+
+
+def _is_fenced(site: SiteYield, name: str) -> bool:
+    record = site.records.get(name)
+    return record is not None and record.state is State.FENCED
 
 
 def _say_fences(url: str, before: SiteYield, after: SiteYield) -> None:

@@ -15,7 +15,9 @@ from evercrawl.core.freshness.outlook import Outlook
 from evercrawl.core.frontier import Visit
 from evercrawl.core.judgement import Judgement
 from evercrawl.core.moment import to_us
+from evercrawl.core.trap.harvest import SiteYield
 from evercrawl.core.url import key_of, site_of
+from evercrawl.engine.heed import bring_back
 from evercrawl.engine.keep import keep, visited_of
 from evercrawl.engine.see import (
     Seen,
@@ -47,11 +49,15 @@ async def visit(turn: Visit, shard: Shard) -> None:
     conditional = shard.revisits.is_conditional(turn.page, notes)
     result = await shard.around.fetcher.fetch(plan_request(turn.page, conditional=conditional))
     seen = await _see(turn, result, shard)
+    traps = await shard.traps.load(turn.page.site_id, pages=shard.intake.pages_of(turn.lane.site))
+    seen = await shard.made_up.absent.marked(turn.page, seen, traps)
     own, parcels = shard.sort_out(seen.offers.candidates)
     placed = await shard.intake.place(await shard.intake.unknown(own))
-    await _learn_yield(turn, seen, placed, shard)
+    _learn_yield(turn, seen, placed, traps, shard)
     _write(turn, seen, notes, shard)
     shard.pass_on(placed, parcels, seen.offers.refusals)
+    if shard.traps.has_opened(turn.page.site_id):
+        await bring_back(shard, turn.lane.site)
     if isinstance(result, (Fetched, NotModified)):
         await shard.signals.visited(turn.lane, turn.page, seen.document.feeds if seen.document else ())
 
@@ -62,13 +68,23 @@ async def _trap_refusal(turn: Visit, shard: Shard) -> Judgement | None:
     return shard.traps.on_turn(turn.page, notes, now=shard.around.clock.now())
 
 
-async def _learn_yield(turn: Visit, seen: Seen, placed: list[tuple[Candidate, Site]], shard: Shard) -> None:
-    """What the page brought is booked before its links are judged by it."""
+def _learn_yield(
+    turn: Visit,
+    seen: Seen,
+    placed: list[tuple[Candidate, Site]],
+    notes: SiteNotes[SiteYield] | None,
+    shard: Shard,
+) -> None:
+    """What the page brought is booked before its links are judged by it; refused links are nothing."""
     site = turn.lane.site
-    notes = await shard.traps.load(site.id, pages=shard.intake.pages_of(site))
-    new_links = [candidate.url for candidate, own in placed if own.id == site.id]
-    if shard.traps.learn(turn.page, seen, notes, new_links=new_links):
+    own = [
+        candidate
+        for candidate, its in placed
+        if its.id == site.id and not shard.intake.refuses(candidate, its)
+    ]
+    if shard.traps.learn(turn.page, seen, notes, new_links=[candidate.url for candidate in own]):
         shard.made_up.consider(site, notes)
+    shard.made_up.consider_absent(site, turn.page, seen)
 
 
 async def _see(turn: Visit, result: FetchResult, shard: Shard) -> Seen:

@@ -29,6 +29,7 @@ class Reason(StrEnum):
     NOT_MODIFIED = "not_modified"
     SAME_AS_OTHER = "same_as_other"
     MOVED = "moved"
+    SOFT_404 = "soft_404"
     BODY_TOO_LARGE = "body_too_large"
     DECODED_TOO_LARGE = "decoded_too_large"
     RATIO_TOO_HIGH = "ratio_too_high"
@@ -85,6 +86,7 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.NOT_MODIFIED: "the server says that it is not modified (304)",
     Reason.SAME_AS_OTHER: "the same body was already stored under another URL",
     Reason.MOVED: "the server sends us to another URL",
+    Reason.SOFT_404: "the server says that all is well, and the page that there is no such page",
     Reason.BODY_TOO_LARGE: "the body was cut off at the limit for bytes on the wire",
     Reason.DECODED_TOO_LARGE: "the body was cut off at the limit for decoded bytes",
     Reason.RATIO_TOO_HIGH: "the body was cut off because it unpacks to too many times its size",

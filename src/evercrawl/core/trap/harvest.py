@@ -14,7 +14,15 @@ from typing import NamedTuple
 from evercrawl.core.trap.novelty import NOTHING_NEW, NewText, Said, new_text
 from evercrawl.core.trap.parameter import Parameters, learn
 from evercrawl.core.trap.parts import parts_of
-from evercrawl.core.trap.pattern import Breadth, Pattern, is_more_of, lengthens, path_of_shape, patterns_of, shorter
+from evercrawl.core.trap.pattern import (
+    Breadth,
+    Pattern,
+    is_more_of,
+    lengthens,
+    path_of_shape,
+    patterns_of,
+    shorter,
+)
 from evercrawl.core.trap.record import Gains, Record, State, after_request, suspect
 from evercrawl.core.trap.soft404 import SameForAll, is_soft_404
 
@@ -60,6 +68,10 @@ class SiteYield:
     said: Said = field(default_factory=Said)
     parameters: Parameters = field(default_factory=Parameters)
     soft_404: tuple[SameForAll, ...] = ()
+    absent: tuple[SameForAll, ...] = ()
+    """What is said for addresses that do not exist; other answers to made-up addresses may be empty pages."""
+    homes: tuple[str, ...] = ()
+    """Where addresses that do not exist are redirected to."""
     invented: tuple[str, ...] = ()
     """Patterns that answer made-up addresses with invented pages; what lengthens them is fenced too."""
 
@@ -70,7 +82,14 @@ class SiteYield:
 
 
 def observe(
-    site: SiteYield, url: str, *, status: int, text: str, duplicate: bool, new_links: Sequence[str], copy_of: str = ""
+    site: SiteYield,
+    url: str,
+    *,
+    status: int,
+    text: str,
+    duplicate: bool,
+    new_links: Sequence[str],
+    copy_of: str = "",
 ) -> tuple[Observation, SiteYield]:
     """What a visit brought, measured against what the site said before; the text is remembered."""
     share, said = new_text(site.said, text)

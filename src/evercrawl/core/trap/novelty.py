@@ -8,6 +8,7 @@ is the harmless side.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 from zlib import crc32
@@ -98,7 +99,7 @@ def _groups(text: str) -> list[tuple[int, int]]:
     joined = b" ".join(words)
     if _DIGIT.search(joined) is not None:
         essences = [_END_HASH, *map(crc32, _DIGITS.sub(b"0", joined).split(b" ")), _END_HASH, _END_HASH]
-    drawn = range(1, len(words) + 1)
+    drawn: Iterable[int] = range(1, len(words) + 1)
     if len(words) >= LEAST_WORDS:
         drawn = [place for place in drawn if not essences[place] & _DRAWN]
     found = []

@@ -20,8 +20,8 @@ LEAST_SAME, LEAST_SAME_ON_SITE = 6, 12
 SAME_PER_DIFFERENT = 30
 """So many more pairs are needed for each contradiction."""
 LEAST_PLACES, MOST_PLACES = 3, 24
-"""Different pages that the pairs must come from: one page that says the same to everyone proves nothing. So many
-are told apart.
+"""Different pages that the pairs must come from: one page that says the same to everyone proves nothing; so
+many are told apart.
 """
 MOST_REMEMBERED = 1024
 """URLs without one of their parts that wait for a partner."""

@@ -1,7 +1,7 @@
 """What has one pattern of URLs yielded, and what do its figures call for?
 
-Running averages over the last requests. A pattern that brings nothing is throttled, which loses nothing. It is
-fenced only when it also shows no sign of an end: page after page offers new ones of the kind, and the site
+Running averages over the last requests. A pattern that brings nothing is throttled, which loses nothing. It
+is fenced only when it also shows no sign of an end: page after page offers new ones of the kind, and the site
 answers addresses that were made up. A set that ends by itself is finished, be it of copies or of dead links:
 manuals have many near-identical pages, translations that are copies, and folders that were never installed.
 """
@@ -14,7 +14,9 @@ from typing import NamedTuple
 
 from evercrawl.core.trap.pattern import Breadth
 
-_PAGING = re.compile(r"\?(?:p|pg|page|paged|pagenum|page_?no|offset|start|from|skip|seite)=\d+\Z", re.IGNORECASE)
+_PAGING = re.compile(
+    r"\?(?:p|pg|page|paged|pagenum|page_?no|offset|start|from|skip|seite)=\d+\Z", re.IGNORECASE
+)
 
 NARROW_PACE, BROAD_PACE = 1 / 12, 1 / 36
 """How much the newest request counts in the averages; broad patterns need more evidence."""
@@ -32,8 +34,8 @@ COPIES_ABOVE = 0.8
 GROWTH_ABOVE = 0.3
 """New URLs of the same pattern for each request: from here on it may not end by itself."""
 STEADY_ABOVE = 0.75
-"""Share of the requests that offered a new URL of the pattern: a set with an end falls below soon, since a page
-that lists all of it counts once.
+"""Share of the requests that offered a new URL of the pattern: a set with an end falls below soon, since a
+page that lists all of it counts once.
 """
 PARAMETERS_LEAST = 30
 """Requests with parameters until no new word is proof enough; paths may be copies for good reasons."""
@@ -128,9 +130,7 @@ def suspect(breadth: Breadth, url: str) -> Record:
     return Record(breadth, worth=prior, letters=prior, text=prior, first=url, last=url)
 
 
-def after_request(
-    record: Record, url: str, gains: Gains, *, growth: int, overspent: bool = False
-) -> Record:
+def after_request(record: Record, url: str, gains: Gains, *, growth: int, overspent: bool = False) -> Record:
     """The record with one more request in it, in the state that its figures call for."""
     slowest = NARROW_PACE if record.breadth < Breadth.FOLDER else BROAD_PACE
     pace = max(slowest, 1 / (record.requests + PRIOR_WEIGHT))
@@ -188,7 +188,7 @@ def proof(record: Record, *, overspent: bool = True) -> str:
         if record.copies >= COPIES_ABOVE:
             return "nearly all are copies or the answer to everything"
         if record.letters < FENCE_BELOW and (record.steady >= STEADY_ABOVE or not record.is_paging):
-            return "whatever the parameters say, there is not a new word"
+            return "many values of the parameters without a new word"
     if overspent and record.cycles >= CYCLES_ABOVE and record.growth >= GROWTH_ABOVE:
         return "shorter paths have shown the same, and longer ones go on"
     return _endless(record) if record.steady >= STEADY_ABOVE else ""

@@ -85,6 +85,18 @@ def probe_url(first: str, last: str, *, seed: int) -> str:
     )
 
 
+def absent_urls(url: str, *, seed: int) -> tuple[str, str]:
+    """Two addresses in the folder of the URL that nobody ever linked to."""
+    path = url.partition("?")[0]
+    start = _path_start(path)
+    folder = path[: path.rindex("/") + 1] if start < len(path) else path + "/"
+    last = path[len(folder) :]
+    ending = last[last.rindex(".") :] if "." in last and len(last) - last.rindex(".") <= 6 else ""
+    numbers = (xxh3_64_intdigest(url.encode("utf-8", "surrogatepass"), seed=seed + turn) for turn in (0, 1))
+    one, other = (folder + _nonsense(number) + ending for number in numbers)
+    return one, other
+
+
 def _path_start(url: str) -> int:
     start = url.find("/", url.find("//") + 2)
     return start if start >= 0 else len(url)

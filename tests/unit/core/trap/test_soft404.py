@@ -40,7 +40,7 @@ def test_three_kinds_of_sites_are_told_apart() -> None:
     one = Answer(200, apology.format("/a/77"), 5, 5)
     other = Answer(200, apology.format("/a/9912"), 5, 5)
     kind, same = judge_made_up(one, other)
-    assert kind is MadeUp.NOT_FOUND
+    assert kind is MadeUp.SAME
     assert same is not None
     assert is_soft_404(apology.format("/b/1"), same)
     assert not is_soft_404(prose("page"), same)
