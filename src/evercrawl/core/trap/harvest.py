@@ -151,19 +151,23 @@ def _leads_back(url: str, shorter: str) -> bool:
 def _promise(records: dict[str, Record], seen: Observation) -> float:
     """The new text that the best new link promises; more of the same path promises only what it brings."""
     own = path_of_shape(patterns_of(seen.url)[0])
-    promises = (
-        _expected(records, link)
-        for link in seen.new_links[:LINKS_WEIGHED]
-        if path_of_shape(patterns_of(link)[0]) != own
-    )
+    promises = (_expected(records, link, own) for link in seen.new_links[:LINKS_WEIGHED])
     best = max(promises, default=0.0)
     return best if best >= LEAST_PROMISE else 0.0
 
 
-def _expected(records: dict[str, Record], url: str) -> float:
-    """The new text that pages like this one brought; for an unknown kind that of what it lengthens."""
+def _expected(records: dict[str, Record], url: str, own: str) -> float:
+    """The new text that pages like this one brought; for an unknown kind that of what it lengthens.
+
+    A path that lengthens the page's own promises nothing before one of its kind was seen: each page of a
+    maze leads deeper.
+    """
     shape = patterns_of(url)[0]
-    record = records.get(shape.name) or _fresh(records, shape, url)
+    path = path_of_shape(shape)
+    record = records.get(shape.name)
+    if path == own or (record is None and path.startswith(own.removesuffix("/") + "/") and own != "/"):
+        return 0.0
+    record = record or _fresh(records, shape, url)
     return min(record.text, record.worth)
 
 

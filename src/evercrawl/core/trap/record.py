@@ -43,6 +43,10 @@ PAGING_LEAST = 60
 """The same for the pages of a list: behind many that only show what is known there may be others."""
 CYCLES_ABOVE = 0.6
 """Share of requests for what a shorter path showed already: links of the file system that lead back."""
+EXPLODES_ABOVE, EXPLODES_LEAST = 3.0, 100
+"""New URLs for each request, still after so many: paths that combine choices, on a site that knows its
+addresses.
+"""
 UNASKED_PATIENCE, UNASKED_PATIENCE_BROAD = 120, 300
 """Requests until an endless pattern is fenced although nobody could try it with made-up addresses."""
 PROVEN_LEAST, PROVEN_ABOVE = 3, 0.5
@@ -191,10 +195,10 @@ def proof(record: Record, *, overspent: bool = True) -> str:
             return "many values of the parameters without a new word"
     if overspent and record.cycles >= CYCLES_ABOVE and record.growth >= GROWTH_ABOVE:
         return "shorter paths have shown the same, and longer ones go on"
-    return _endless(record) if record.steady >= STEADY_ABOVE else ""
+    return _endless(record, overspent=overspent) if record.steady >= STEADY_ABOVE else ""
 
 
-def _endless(record: Record) -> str:
+def _endless(record: Record, *, overspent: bool) -> str:
     if record.tried is Tried.ANSWERED:
         return "made-up addresses are answered with the same kind of page"
     if record.tried is Tried.SAME and record.copies >= COPIES_ABOVE:
@@ -202,6 +206,9 @@ def _endless(record: Record) -> str:
     patience = UNASKED_PATIENCE if record.breadth < Breadth.FOLDER else UNASKED_PATIENCE_BROAD
     if record.tried is Tried.UNASKED and record.requests >= patience:
         return "nothing but numbers changes, and each offers more of the same"
+    is_exploding = record.growth >= EXPLODES_ABOVE and record.requests >= EXPLODES_LEAST
+    if overspent and is_exploding and record.letters < FENCE_BELOW:
+        return "each offers many more without a new word, and they cost more than all the rest of the site"
     return ""
 
 
