@@ -126,7 +126,7 @@ class Crawl:
             copy_of=copy_of,
         )
         self.harvest = book(harvest, seen)
-        for link in new if not seen.soft_404 else ():
+        for link in new:
             self._offer(link)
 
     def _ask(self, url: str) -> tuple[int, Document, list[str]]:

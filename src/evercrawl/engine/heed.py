@@ -67,7 +67,8 @@ async def bring_back(shard: Shard, site: Site) -> None:
     after_id = 0
     while pages := await shard.store.unseen(after_id, PORTION):
         after_id = pages[-1].id
-        for page in pages:
+        # In an order of its own: what was kept out first is what the fence was made for.
+        for page in sorted(pages, key=lambda page: page.key):
             is_kept_out = page.site_id == site.id and page.visits == 0
             if is_kept_out and shard.traps.on_turn(page, notes, now=now) is None:
                 seq = shard.intake.next_seq()

@@ -36,6 +36,7 @@ MOST_YIELDS = 1000
 FENCED_RECHECK = timedelta(days=7)
 """A page behind a fence is considered again after this time, without a request while the fence stands."""
 
+SAMPLED_FROM = 4
 MOST_OPENINGS = 20
 """Times in one run that what a fence of one site kept out is looked through."""
 TRUSTED_FROM = 80
@@ -66,6 +67,9 @@ class Traps:
         self._opened: set[int] = set()
         """Sites with a fence that was found wrong."""
         self._openings: Counter[int] = Counter()
+        self._kept_out: Counter[tuple[int, str]] = Counter()
+        self._samples: set[int] = set()
+        """Pages from behind a fence that are on their way."""
 
     def is_judged(self, pages: int) -> bool:
         """A site with so many known pages is large enough to be judged by its yield."""
@@ -113,9 +117,25 @@ class Traps:
         if notes is None or page.version or page.depth == 0 or self._says_nothing(notes.memory):
             return None
         ruled = on_turn(notes.memory, page.url)
-        if ruled.ruling is not Ruling.FENCE:
+        if ruled.ruling is not Ruling.FENCE or self._is_sample(page, ruled.pattern):
             return None
         return judge_refused(page, *_fenced(ruled), now=now, wait=FENCED_RECHECK)
+
+    def _is_sample(self, page: Page, pattern: str) -> bool:
+        """Every time that as many again were kept out, one goes through: few, from all over what waits.
+
+        It is asked when the page is read from the queue and again when its request begins.
+        """
+        if page.id in self._samples:
+            self._samples.discard(page.id)
+            return True
+        fence = (page.site_id, pattern)
+        self._kept_out[fence] += 1
+        times = self._kept_out[fence]
+        is_sample = times >= SAMPLED_FROM and times & (times - 1) == 0
+        if is_sample:
+            self._samples.add(page.id)
+        return is_sample
 
     def _says_nothing(self, site: SiteYield) -> bool:
         if self._asked[0] is not site:
@@ -159,6 +179,8 @@ class Traps:
         if site_id not in self._opened:
             return False
         self._opened.remove(site_id)
+        for fence in [fence for fence in self._kept_out if fence[0] == site_id]:
+            del self._kept_out[fence]
         return True
 
 

@@ -18,6 +18,7 @@ from evercrawl.core.moment import to_us
 from evercrawl.core.trap.harvest import SiteYield
 from evercrawl.core.url import key_of, site_of
 from evercrawl.engine.heed import bring_back
+from evercrawl.engine.hidden import offer_hidden
 from evercrawl.engine.keep import keep, visited_of
 from evercrawl.engine.see import (
     Seen,
@@ -51,6 +52,7 @@ async def visit(turn: Visit, shard: Shard) -> None:
     seen = await _see(turn, result, shard)
     traps = await shard.traps.load(turn.page.site_id, pages=shard.intake.pages_of(turn.lane.site))
     seen = await shard.made_up.absent.marked(turn.page, seen, traps)
+    offer_hidden(turn.page, seen, shard.around)
     own, parcels = shard.sort_out(seen.offers.candidates)
     placed = await shard.intake.place(await shard.intake.unknown(own))
     _learn_yield(turn, seen, placed, traps, shard)

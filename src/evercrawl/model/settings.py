@@ -248,6 +248,18 @@ class SignalSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class HiddenSettings:
+    """Pages that nothing links to."""
+
+    parents: int = setting(
+        0, "Folders above each page that are asked for too, the nearest first, by cutting off its URL."
+    )
+    neighbours: int = setting(
+        0, "Numbers before and behind each numbered page that are asked for too, on either side."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class TrapSettings:
     """URLs without end and without content: what is left out, and when it is learned."""
 
@@ -288,4 +300,5 @@ class Settings:
     change: ChangeSettings = field(default_factory=ChangeSettings)
     revisit: RevisitSettings = field(default_factory=RevisitSettings)
     signals: SignalSettings = field(default_factory=SignalSettings)
+    hidden: HiddenSettings = field(default_factory=HiddenSettings)
     traps: TrapSettings = field(default_factory=TrapSettings)

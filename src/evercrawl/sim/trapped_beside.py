@@ -100,7 +100,7 @@ def share_buttons() -> TrappedSite:
     """Each article again for every service that it may be shared with, each with a number of its own."""
 
     def trap(url: str) -> Reply | None:
-        path, segments, query = asked(url)
+        path, segments, _ = asked(url)
         if segments[:1] != ("article",) or len(segments) != 2 or not segments[1].isdigit():
             return None
         found = int(segments[1])
@@ -170,7 +170,7 @@ def honest_shop() -> TrappedSite:
     """Products that only the lists of a shop lead to: by category, by page, each with words of its own."""
 
     def answer(url: str) -> Reply:
-        path, segments, query = asked(url)
+        path, _, query = asked(url)
         if path == "/":
             return page("Shop", prose("shop"), [f"/list?category={one}&page=0" for one in range(10)])
         if path == "/list" and set(query) == {"category", "page"}:
@@ -216,7 +216,7 @@ def honest_versions(*, pages: int = 200) -> TrappedSite:
 
 
 def honest_translations(*, pages: int = 120) -> TrappedSite:
-    """A manual in ten languages of which only three are translated; the others are copies, with dead links."""
+    """A manual in ten languages of which three are translated; the others are copies, with dead links."""
     languages = ("en", "de", "fr", "es", "ja", "ko", "pt-br", "tr", "zh-cn", "da")
 
     def answer(url: str) -> Reply:

@@ -86,8 +86,8 @@ def test_fences_refusals_and_rules_are_listed_with_their_evidence(call: Call) ->
     assert call("list")[0]["state"] == "excluded"
 
 
-def test_the_effect_is_shown_and_nothing_is_changed_without_yes(call: Call, collection: Path) -> None:
-    (effect,) = call("exclude", "/shop?color=", "--site", "trapped.test")
+def test_the_effect_is_shown_and_a_dry_run_changes_nothing(call: Call, collection: Path) -> None:
+    (effect,) = call("exclude", "/shop?color=", "--site", "trapped.test", "--dry-run")
     assert (effect["known"], effect["waiting"], effect["looked_at"], effect["done"]) == (20, 20, 30, False)
     assert effect["sites"] == [HOST]
     assert effect["examples"][0] == f"{HOST}/shop?color=0"
@@ -95,7 +95,7 @@ def test_the_effect_is_shown_and_nothing_is_changed_without_yes(call: Call, coll
 
 
 def test_a_rule_is_written_replaced_and_taken_back(call: Call, collection: Path) -> None:
-    call("exclude", "/shop?color=", "--site", HOST, "--yes")
+    assert call("exclude", "/shop?color=", "--site", HOST)[0]["done"] is True
     assert read_settings(collection).settings.traps.exclude == (f"{HOST} /shop?color=",)
     call("allow", "/shop?color=", "--site", HOST, "--yes")
     traps = read_settings(collection).settings.traps
@@ -121,9 +121,9 @@ def test_wrong_use_is_one_clear_message(
 
 
 def test_people_read_it_too(collection: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["-C", str(collection), "trap", "exclude", "/shop?color="]) == 0
+    assert run(["-C", str(collection), "trap", "exclude", "/shop?color=", "--dry-run"]) == 0
     shown = capsys.readouterr()
     assert "20 known pages (20 not asked for yet)" in shown.out
-    assert "--yes" in shown.err
+    assert "nothing was changed" in shown.err
     assert run(["-C", str(collection), "status"]) == 0
     assert f"trap on {HOST}: /diary/" in capsys.readouterr().out

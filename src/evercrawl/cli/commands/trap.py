@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,8 +32,8 @@ def command() -> None:
 
     \b
     evercrawl trap list --json
+    evercrawl trap exclude '/shop?color=' --site https://example.org --dry-run
     evercrawl trap exclude '/shop?color=' --site https://example.org
-    evercrawl trap exclude '/shop?color=' --site https://example.org --yes
     evercrawl trap undo '/shop?color=' --site https://example.org
     """
 
@@ -74,7 +76,8 @@ def _emit(one: TrapPattern) -> None:
 def _rule_options(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-        click.option("--yes", is_flag=True, help="Do it. Without it only what it would touch is shown."),
+        click.option("--yes", is_flag=True, help="Do not ask; on a terminal you are asked otherwise."),
+        click.option("--dry-run", is_flag=True, help="Only show what it would touch."),
         click.option("--site", metavar="SITE", help="Only on this site (origin or host); otherwise on all."),
         click.argument("pattern"),
     ):
@@ -86,29 +89,31 @@ def _rule_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @_rule_options
 @common_options
 @pass_session
-def exclude(session: Session, pattern: str, site: str | None, yes: bool, as_json: bool) -> None:
+def exclude(
+    session: Session, pattern: str, site: str | None, yes: bool, dry_run: bool, as_json: bool
+) -> None:
     """Leave out the URLs of PATTERN from now on; what is stored stays.
 
     A running crawl hears it within seconds. Pages that wait are refused when their turn comes.
     """
     with session.open_collection() as collection:
-        effect = collection.trap_exclude(_checked(pattern), site, do=yes)
-    _show(session, effect, "left out", as_json=as_json)
+        rule = partial(collection.trap_exclude, _checked(pattern), site)
+        _say(session, rule, "left out", is_sure=yes or as_json, dry_run=dry_run, as_json=as_json)
 
 
 @command.command("allow")
 @_rule_options
 @common_options
 @pass_session
-def allow(session: Session, pattern: str, site: str | None, yes: bool, as_json: bool) -> None:
+def allow(session: Session, pattern: str, site: str | None, yes: bool, dry_run: bool, as_json: bool) -> None:
     """Ask for the URLs of PATTERN whatever is said against them, other than robots.txt and the scope.
 
     A running crawl hears it within seconds, and pages that were kept out come back into the queue. Links that
     never became pages are offered again at the next start.
     """
     with session.open_collection() as collection:
-        effect = collection.trap_allow(_checked(pattern), site, do=yes)
-    _show(session, effect, "allowed", as_json=as_json)
+        rule = partial(collection.trap_allow, _checked(pattern), site)
+        _say(session, rule, "allowed", is_sure=yes or as_json, dry_run=dry_run, as_json=as_json)
 
 
 @command.command("undo")
@@ -136,17 +141,33 @@ def _checked(pattern: str) -> str:
     return pattern
 
 
-def _show(session: Session, effect: RuleEffect, word: str, *, as_json: bool) -> None:
+def _say(
+    session: Session,
+    rule: Callable[..., RuleEffect],
+    word: str,
+    *,
+    is_sure: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Show what the rule touches, then write it, unless nobody wants it."""
+    effect = rule()
+    if not as_json:
+        _show(effect, word)
+    if not dry_run and (is_sure or not sys.stdin.isatty() or click.confirm("Do it?")):
+        effect = rule(do=True)
+        session.note(f"{effect.pattern} is {word} from now on; take it back with: evercrawl trap undo")
+    elif not as_json:
+        session.note("nothing was changed")
     if as_json:
         emit_json("trap-rule", asdict(effect))
-        return
-    verb = "are" if effect.done else "would be"
+
+
+def _show(effect: RuleEffect, word: str) -> None:
     sample = "" if effect.looked_at >= effect.of else f", of {effect.looked_at:,} that were looked at"
     click.echo(
         f"{counted(effect.known, 'known page')} ({effect.waiting:,} not asked for yet{sample}) and "
-        f"{counted(effect.refused, 'refused URL')} {verb} {word}"
+        f"{counted(effect.refused, 'refused URL')} would be {word}"
     )
     for url in effect.examples:
         click.echo(f"  {safe_line(url)}")
-    if not effect.done:
-        session.note("nothing was changed; say it with the same command and --yes")

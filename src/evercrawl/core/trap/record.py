@@ -30,6 +30,8 @@ SUSPECT_PRIOR = 0.12
 THROTTLE_BELOW = 0.1
 FENCE_BELOW = 0.04
 OPEN_ABOVE = 0.25
+HEALS_ABOVE = 0.5
+"""New text on one page from behind a fence that turns it into a throttle: what follows decides."""
 COPIES_ABOVE = 0.8
 GROWTH_ABOVE = 0.3
 """New URLs of the same pattern for each request: from here on it may not end by itself."""
@@ -138,6 +140,8 @@ def after_request(record: Record, url: str, gains: Gains, *, growth: int, oversp
     """The record with one more request in it, in the state that its figures call for."""
     slowest = NARROW_PACE if record.breadth < Breadth.FOLDER else BROAD_PACE
     pace = max(slowest, 1 / (record.requests + PRIOR_WEIGHT))
+    if record.state is State.FENCED and gains.text >= HEALS_ABOVE and record.tried is not Tried.INVENTED:
+        record = record._replace(state=State.THROTTLED, worth=max(record.worth, THROTTLE_BELOW), probes=0)
     return judged(
         record._replace(
             requests=record.requests + 1,
