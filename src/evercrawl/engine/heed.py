@@ -69,7 +69,7 @@ async def bring_back(shard: Shard, site: Site) -> None:
         after_id = pages[-1].id
         # In an order of its own: what was kept out first is what the fence was made for.
         for page in sorted(pages, key=lambda page: page.key):
-            is_kept_out = page.site_id == site.id and page.visits == 0
+            is_kept_out = page.site_id == site.id and page.tries == 0
             if is_kept_out and shard.traps.on_turn(page, notes, now=now) is None:
                 seq = shard.intake.next_seq()
                 shard.ledger.batch.requeued.append(Requeued(page.id, page.site_id, page.band, seq))
