@@ -35,7 +35,7 @@ class Ledger:
         *,
         epoch: int,
         pages: int,
-        closing: Callable[[Batch], None],
+        closing: Callable[[Batch], None] = lambda _: None,
     ) -> None:
         """`closing` is told when a batch is closed, and may put last things into it."""
         self.batch = Batch()
