@@ -19,7 +19,7 @@ from types import TracebackType
 from evercrawl.adapters.lock import CollectionLock
 from evercrawl.adapters.schemes import installed_schemes
 from evercrawl.adapters.sqlite.reader import StateReader
-from evercrawl.build import build_crawl
+from evercrawl.build import build_crawl, is_in_database
 from evercrawl.config import (
     collection_file,
     create_collection,
@@ -48,17 +48,19 @@ from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PruneRepor
 from evercrawl.model.report import Explanation, PageView, Progress, SkippedUrl, Status, Summary
 from evercrawl.model.settings import Settings, TrapSettings
 from evercrawl.model.trap import RuleEffect, TrapPattern
+from evercrawl.owner.build import BuildReport, Target
+from evercrawl.owner.collected import build_from_collection, site_of_collection
+from evercrawl.owner.folder import base_url_of
 from evercrawl.past.changes import changes_since
 from evercrawl.past.difference import page_difference
 from evercrawl.past.history import page_facts, page_history
 from evercrawl.past.prune import prune
 from evercrawl.past.show import page_view
-from evercrawl.report import reporting, summary_of
+from evercrawl.report import PROGRESS_EVERY_S, reporting, summary_of
 from evercrawl.trap_view import effect_of, exploding_sites, say, sites_named, trap_patterns
+from evercrawl.workers.run import run_crew
 
 __all__ = ["Collection", "Selection", "StopSignal", "open"]
-
-PROGRESS_EVERY_S = 0.25
 
 
 def open(path: str | Path, *, create: bool = False, settings: Settings | None = None) -> Collection:
@@ -93,8 +95,26 @@ class Collection:
 
         With `forever` it waits for what comes due, until `stop` says otherwise.
         """
-        with CollectionLock(self.path):
+        with CollectionLock(self.path) as lock:
             self._add_seeds(urls)
+            if self.settings.crawl.workers > 1:
+                return await run_crew(
+                    self.path,
+                    self.settings,
+                    refresh=refresh,
+                    forever=forever,
+                    stop=stop or StopSignal(),
+                    on_progress=on_progress,
+                    lock=lock.fileno(),
+                )
+            if is_in_database(self.path, self.settings.store):
+                from evercrawl.cluster.run import Task, run_in_cluster  # the database's library is an extra
+
+                return await run_in_cluster(
+                    Task(self.path, self.settings, refresh, forever),
+                    stop=stop or StopSignal(),
+                    on_progress=on_progress,
+                )
             crawl = build_crawl(self.path, self.settings, stop=stop, forever=forever)
             async with crawl:
                 await crawl.begin(refresh=refresh)
@@ -228,6 +248,16 @@ class Collection:
         return import_archives(
             self.path, self.settings, paths, form=import_form_named(form), on_progress=on_progress
         )
+
+    def build_sitemap(
+        self, to: str | Path, *, state: str | Path, base_url: str | None = None, gzip: bool = False
+    ) -> BuildReport:
+        """Write sitemaps of the pages below `base_url` (otherwise of the collection's one site) into the
+        folder `to`; `state` is the file that the next build compares with.
+        """
+        base = site_of_collection(self.settings) if base_url is None else base_url_of(base_url)
+        target = Target(Path(to), base, Path(state), packed=gzip)
+        return build_from_collection(self.path, self.settings, target)
 
     def verify(self, *, on_progress: OnVerify | None = None) -> VerifyReport:
         """Read every stored version back and compute its digests anew."""

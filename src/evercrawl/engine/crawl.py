@@ -7,11 +7,13 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from datetime import datetime, timedelta
 from random import Random
 from types import TracebackType
+from typing import Any
 
+from evercrawl.core.credit.stored import CREDIT_KEY
 from evercrawl.core.freshness.purse import RUN_BURST_DAYS, WATCH_BURST_DAYS, Purse, first_threshold
 from evercrawl.core.frontier import Frontier
 from evercrawl.core.lane import Errand
@@ -20,22 +22,27 @@ from evercrawl.core.offer import Offers, judge_url
 from evercrawl.core.pace import Pace
 from evercrawl.core.quiet_hours import parse_hours, quiet_until
 from evercrawl.core.robots_policy import RobotsGate
+from evercrawl.core.scope import Scope
 from evercrawl.core.seen import SeenTest
-from evercrawl.core.url import parse, shard_of_site, site_of
+from evercrawl.core.url import key_of, parse, shard_of_site, site_of
+from evercrawl.engine.credit import Credits
 from evercrawl.engine.errands import Errands
 from evercrawl.engine.gates import Gates
 from evercrawl.engine.heed import heed
 from evercrawl.engine.intake import Intake
-from evercrawl.engine.ports import OpenArchive, ShardStore, Store
+from evercrawl.engine.mirrors import MIRRORS_KEY, Mirrors
+from evercrawl.engine.ports import OpenArchive, OpenNear, ShardStore, Store
 from evercrawl.engine.revisits import DAY_US
 from evercrawl.engine.see import Surroundings
 from evercrawl.engine.shard import PURSE_KEY, Shard
 from evercrawl.engine.stop import Ended, StopSignal
 from evercrawl.engine.tally import Tally
 from evercrawl.engine.traps import Traps
+from evercrawl.engine.twins import Twins
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.batch import Parcel, ShardFacts
-from evercrawl.model.page import Candidate, Refusal
+from evercrawl.model.fetch import FetchResult, Request
+from evercrawl.model.page import Candidate, Refusal, Twin
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import RevisitSettings, TrapSettings
 from evercrawl.model.site import Site
@@ -71,6 +78,7 @@ class Crawl:
         *,
         store: Store,
         open_archive: OpenArchive,
+        open_near: OpenNear,
         around: Surroundings,
         seen: SeenTest,
         pace: Pace,
@@ -86,6 +94,7 @@ class Crawl:
         self.shards: dict[int, Shard] = {}
         self._store = store
         self._open_archive = open_archive
+        self._open_near = open_near
         self._around = around
         self._seen = seen
         self._pace = pace
@@ -94,7 +103,9 @@ class Crawl:
         self._settings = around.settings
         self._forever = forever
         self._new_rules = new_rules
+        self._neighbours = around.neighbours
         self._quiet_hours = tuple(parse_hours(text) for text in around.settings.revisit.quiet)
+        self._mirrors = Mirrors(is_on=around.settings.duplicates.mirrors)
         self.purse = _purse(around.settings.revisit, forever=forever)
         self._slots = asyncio.Semaphore(self._settings.crawl.concurrency)
         self._errands = Errands(self._send_errand)
@@ -104,7 +115,7 @@ class Crawl:
         self._deliveries: set[asyncio.Task[None]] = set()
         self._unconfirmed: dict[tuple[int, int], list[int]] = {}
         self._news = asyncio.Event()
-        self._began = around.clock.now()
+        self.began = around.clock.now()
         self._is_open = False
         self.pages_before = 0
         """Pages that the collection held when the run began."""
@@ -127,10 +138,12 @@ class Crawl:
     async def open_shards(self) -> None:
         """Take over every shard that holds something, and deliver what was on its way."""
         for number in await self._store.existing_shards():
-            await self.shard(number)
+            if self._neighbours.owns(number):
+                await self.shard(number)
         if self.shards:
             first = self.shards[min(self.shards)]
             self.purse.recall(await first.store.memory(*PURSE_KEY))
+            self._mirrors.recall(await first.store.memory(*MIRRORS_KEY))
         for shard in list(self.shards.values()):
             for parcel in await shard.store.parcels():
                 self._deliver(parcel)
@@ -154,12 +167,13 @@ class Crawl:
         gate_of = self._gate_finder(number)
         frontier = self._new_frontier(facts, gate_of)
         traps = Traps(store, self._around.guard, shards=self._store.shards)
+        credits = await self._new_credits(store, facts)
         shard = Shard(
             store=store,
             facts=facts,
             archive=archive,
             frontier=frontier,
-            intake=self._new_intake(store, facts, gate_of, traps),
+            intake=self._new_intake(store, facts, gate_of, credits, traps),
             traps=traps,
             around=self._around,
             tally=self.tally,
@@ -175,7 +189,11 @@ class Crawl:
             blocked_until_us=self.blocked_until_us,
             gate_of=gate_of,
             forever=self._forever,
+            credits=credits,
+            twins=self._new_twins(store, number),
+            takes_parcels=self._takes_parcels,
         )
+        shard.recall_sent(await store.parcels())
         self.shards[number] = shard
         self.purse.pages += facts.pages
         for kept in self.shards.values():
@@ -202,6 +220,7 @@ class Crawl:
         store: ShardStore,
         facts: ShardFacts,
         gate_of: Callable[[Site], RobotsGate | None],
+        credits: Credits,
         traps: Traps,
     ) -> Intake:
         return Intake(
@@ -209,10 +228,42 @@ class Crawl:
             facts,
             seen=self._seen,
             clock=self._around.clock,
-            bands=self._settings.frontier.bands,
             pages_per_site=self._settings.scope.pages_per_site,
             gate_of=gate_of,
             traps=traps,
+            credits=credits,
+        )
+
+    def _takes_parcels(self, number: int) -> bool:
+        """The shard is there already, here or at a neighbour's."""
+        return number in self.shards or not self._neighbours.owns(number)
+
+    def _new_twins(self, store: ShardStore, number: int) -> Twins:
+        return Twins(
+            store,
+            self._open_near(number),
+            settings=self._settings.duplicates,
+            mirrors=self._mirrors,
+            twin_at=self._twin_at,
+        )
+
+    async def _twin_at(self, url: str) -> Twin | None:
+        """What is known of a page of any shard of this process."""
+        shard = self.shards.get(shard_of_site(site_of(url), self._store.shards))
+        return None if shard is None else await shard.store.twin(key_of(url))
+
+    async def _new_credits(self, store: ShardStore, facts: ShardFacts) -> Credits:
+        def pages_elsewhere() -> dict[int, int]:
+            others = self.shards.items()
+            return {number: other.credits.pages for number, other in others if number != facts.shard}
+
+        return Credits(
+            await store.memory(*CREDIT_KEY),
+            pages=facts.pages,
+            settings=self._settings.credit,
+            bands=self._settings.frontier.bands,
+            seeds=len(self._settings.scope.seeds),
+            pages_elsewhere=pages_elsewhere,
         )
 
     def _back_queues(self) -> int:
@@ -243,6 +294,7 @@ class Crawl:
                 scope=self._around.scope,
                 now_us=now_us,
             )
+            offers.candidates = [seed for seed in offers.candidates if self._owns(seed)]
             for candidate in offers.candidates:
                 await self._adopt_new_home(candidate)
             await self._hand_out(offers)
@@ -252,10 +304,13 @@ class Crawl:
         shard = await self.shard(self._shard_of(seed))
         target = await shard.store.moved_to(seed.key)
         if target is not None:
-            self._around.scope.adopt(seed.url, target)
+            self._around.adopt(seed.url, target)
 
     def _shard_of(self, candidate: Candidate) -> int:
         return shard_of_site(site_of(candidate.url), self._store.shards)
+
+    def _owns(self, candidate: Candidate) -> bool:
+        return self._neighbours.owns(self._shard_of(candidate))
 
     async def reconsider_refusals(self) -> None:
         """Offer again what was refused, for rules and scope may have changed since.
@@ -293,16 +348,28 @@ class Crawl:
 
     async def _hand_out(self, offers: Offers) -> None:
         for candidate in offers.candidates:
-            shard = await self.shard(self._shard_of(candidate))
-            await shard.offer([candidate])
-        if offers.refusals:
+            await self.offer(candidate)
+        if offers.refusals and self._neighbours.is_first():
             shard = await self.shard(min(self.shards, default=0))
             shard.refuse(offers.refusals)
+
+    async def offer(self, candidate: Candidate) -> None:
+        """Hand a URL to the shard that it belongs to."""
+        number = self._shard_of(candidate)
+        if self._neighbours.owns(number):
+            await (await self.shard(number)).offer([candidate])
+        else:
+            self._neighbours.offer(candidate, number)
 
     async def requeue_all(self) -> None:
         """Put every known page into the queue, whatever the schedule says."""
         for shard in self.shards.values():
             await shard.requeue_all()
+
+    @property
+    def scope(self) -> Scope:
+        """Which URLs belong."""
+        return self._around.scope
 
     # For reports
 
@@ -312,7 +379,7 @@ class Crawl:
 
     def elapsed(self) -> timedelta:
         """How long the run has lasted."""
-        return self.now() - self._began
+        return self.now() - self.began
 
     def in_flight(self) -> int:
         """Requests under way."""
@@ -376,6 +443,8 @@ class Crawl:
         """One more request may begin."""
         if not self._is_open or self._stop.stage or self.limit_reached() is not None:
             return False
+        if not self._neighbours.may_ask():
+            return False
         return self.blocked_until_us() is None
 
     def blocked_until_us(self) -> int | None:
@@ -394,11 +463,12 @@ class Crawl:
     def limit_reached(self) -> str | None:
         """The limit that ends this run, in words; None: none yet."""
         limits = self._settings.crawl
-        if limits.max_pages is not None and self.tally.visits >= limits.max_pages:
+        visits, wire_bytes = self._neighbours.spent(self.tally.visits, self.tally.wire_bytes)
+        if limits.max_pages is not None and visits >= limits.max_pages:
             return f"{limits.max_pages} pages"
-        if limits.max_bytes is not None and self.tally.wire_bytes >= limits.max_bytes:
+        if limits.max_bytes is not None and wire_bytes >= limits.max_bytes:
             return f"{limits.max_bytes} bytes"
-        if limits.max_time is not None and self._around.clock.now() - self._began >= limits.max_time:
+        if limits.max_time is not None and self._around.clock.now() - self.began >= limits.max_time:
             return f"{limits.max_time.total_seconds():.0f} seconds"
         return None
 
@@ -411,7 +481,7 @@ class Crawl:
             if self.limit_reached() is not None or self._is_budget_spent():
                 return Ended.LIMIT
             ended = self._quiet_end()
-            if ended is not None:
+            if ended is not None and self._neighbours.agree(ended):
                 return ended
             await self._wait_for_news()
 
@@ -447,7 +517,7 @@ class Crawl:
         limit = self._settings.crawl.max_time
         if limit is None:
             return None
-        return max(0.0, (self._began + limit - self._around.clock.now()).total_seconds())
+        return max(0.0, (self.began + limit - self._around.clock.now()).total_seconds())
 
     def _raise_errors(self) -> None:
         for task in self._running.values():
@@ -493,29 +563,96 @@ class Crawl:
     # Between shards
 
     def _deliver(self, parcel: Parcel) -> None:
-        task = asyncio.create_task(self._bring(parcel))
+        if parcel.source in self.shards:
+            self._unconfirmed.setdefault((parcel.source, parcel.target), []).append(parcel.seq)
+        if self._neighbours.owns(parcel.target) and not self._neighbours.fetches():
+            self.bring(parcel)
+        else:
+            self._neighbours.bring(parcel)
+
+    def bring(self, parcel: Parcel) -> None:
+        """Links for one of our shards are here, from ourselves or from a neighbour."""
+        self.begin_soon(self._take_in(parcel))
+
+    def begin_soon(self, delivery: Coroutine[Any, Any, None]) -> None:
+        """Do something for a neighbour; the run does not end before that is done."""
+        task = asyncio.create_task(delivery)
         self._deliveries.add(task)
         task.add_done_callback(self._brought)
 
-    async def _bring(self, parcel: Parcel) -> None:
-        shard = await self.shard(parcel.target)
-        self._unconfirmed.setdefault((parcel.source, parcel.target), []).append(parcel.seq)
-        await shard.take_in(parcel)
+    async def _take_in(self, parcel: Parcel) -> None:
+        if self._neighbours.owns(parcel.target):
+            await (await self.shard(parcel.target)).take_in(parcel)
 
     def _brought(self, task: asyncio.Task[None]) -> None:
         self._deliveries.discard(task)
         self._news.set()
 
     def _confirm(self, source: int, target: int, seq: int) -> None:
+        if self._neighbours.owns(source):
+            self.confirmed(source, target, seq)
+        else:
+            self._neighbours.confirm(source, target, seq)
+
+    def confirmed(self, source: int, target: int, seq: int) -> None:
         """The target has stored everything up to this parcel: its sender need not keep it."""
         waiting = self._unconfirmed.get((source, target), [])
         sender = self.shards.get(source)
         while waiting and waiting[0] <= seq and sender is not None:
             sender.delivered(waiting.pop(0))
 
+    async def bring_again(self, is_wanted: Callable[[int], bool]) -> None:
+        """Send once more what shards for which `is_wanted` have not confirmed: their owner has died."""
+        for shard in list(self.shards.values()):
+            for parcel in await shard.store.parcels():
+                if is_wanted(parcel.target):
+                    self._neighbours.bring(parcel)
+
+    def pass_on(self, candidate: Candidate, target: int) -> None:
+        """Send a URL to a shard that is not ours, with the next commit of one that is."""
+        if self.shards:
+            self.shards[min(self.shards)].pass_on([], {target: [candidate]}, [])
+
+    async def gain(self, number: int) -> None:
+        """A shard has become ours while the run goes on."""
+        shard = await self.shard(number)
+        await shard.signals.begin()
+        for parcel in await shard.store.parcels():
+            self._deliver(parcel)
+        self._news.set()
+
+    async def let_go(self, number: int, within: timedelta) -> None:
+        """A shard goes to somebody else: finish what is under way there, save, and release it."""
+        shard = self.shards[number]
+        shard.retire()
+        await shard.finish(within)
+        running = self._running.pop(number, None)
+        if running is not None:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+        await shard.commit()
+        del self.shards[number]
+        await shard.close(cleanly=True)
+
+    def is_quiet(self) -> bool:
+        """Nothing is under way and nothing waits to be saved."""
+        return not self._deliveries and all(shard.is_quiet for shard in self.shards.values())
+
+    async def answer(self, request: Request) -> FetchResult:
+        """Ask one of our sites for a neighbour, in that site's pace."""
+        return await self._errands.run(request)
+
+    def wake(self) -> None:
+        """Something happened outside that may end the run."""
+        self._news.set()
+
     async def _send_errand(self, errand: Errand) -> None:
-        shard = await self.shard(shard_of_site(site_of(errand.url), self._store.shards))
-        await shard.add_errand(errand)
+        number = shard_of_site(site_of(errand.url), self._store.shards)
+        if self._neighbours.owns(number):
+            await (await self.shard(number)).add_errand(errand)
+        else:
+            result = await self._neighbours.ask(self._errands.request_of(errand), number)
+            self._errands.done(errand, result)
 
 
 def _purse(settings: RevisitSettings, *, forever: bool) -> Purse:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from evercrawl.core.digest import payload_sha1
@@ -25,6 +25,7 @@ from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache
 from evercrawl.core.trap.guard import TrapGuard
 from evercrawl.engine.comparison import Compared, Past, compared, met, rest, sight_of
+from evercrawl.engine.neighbours import Alone, Neighbours
 from evercrawl.engine.ports import Clock, DocumentHandler, Fetcher
 from evercrawl.model.change import NO_CHANGE
 from evercrawl.model.document import Document
@@ -57,6 +58,12 @@ class Surroundings:
     """Media type -> who can read it, beside HTML and plain text."""
     agent: str
     guard: TrapGuard
+    neighbours: Neighbours = field(default_factory=Alone)
+
+    def adopt(self, seed: str, target: str) -> None:
+        """The host that a seed has moved to belongs to the scope, here and at the neighbours."""
+        self.scope.adopt(seed, target)
+        self.neighbours.adopted(seed, target)
 
 
 @dataclass(slots=True)
@@ -75,6 +82,10 @@ class Seen:
     """Main text of the version before, where this is a new version of a page that had one."""
     compared: Compared | None = None
     """How the content differs from the last sight of the page; None: the first sight, or the same bytes."""
+    signature: bytes | None = None
+    """Of the main text; None: not asked for yet, or there is no text."""
+    duplicate_of: int | None = None
+    """Page (in the same shard) that says the same."""
 
 
 def plan_request(page: Page, *, conditional: bool = True) -> Request:
@@ -162,6 +173,7 @@ def see_fetched(
         original=original or _sight(page, past),
         text_before=past.text,
         compared=found,
+        duplicate_of=original.page_id if is_copy and original is not None else None,
     )
 
 
@@ -192,7 +204,7 @@ def see_moved(
     now = around.clock.now()
     offers = Offers()
     if page.depth == 0:
-        around.scope.adopt(page.url, result.target)
+        around.adopt(page.url, result.target)
     refused = forbidden or judge_url(
         offers,
         result.target,

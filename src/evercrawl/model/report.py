@@ -49,6 +49,8 @@ class Summary:
     not_modified: int = 0
     not_needed: int = 0
     """Known pages that were not due."""
+    not_needed_by: Mapping[str, int] = field(default_factory=dict)
+    """Why they were not asked for -> pages: the words of `core/freshness/held.py`."""
     skipped: int = 0
     errors: int = 0
     bytes: int = 0
@@ -149,6 +151,11 @@ class Explanation:
     """Past visits, newest first."""
     habits: Habits | None = None
     """How it changes and what follows from it; None: no visit has seen it."""
+    duplicate_of: str | None = None
+    """The page that this one repeats."""
+    credit: float | None = None
+    importance: float | None = None
+    """What links give to the page, against the mean of all pages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from evercrawl.model.settings import HttpSettings, Settings
 from evercrawl.sim.archive import MemoryArchive
 from evercrawl.sim.clock import SimClock
 from evercrawl.sim.loop import run
+from evercrawl.sim.near import MemoryNear
 from evercrawl.sim.store import MemoryStore
 from evercrawl.sim.trapped import Reply, TrappedSite
 
@@ -91,7 +92,12 @@ class TrappedWorld:
             identity=replace(base.identity, contact="mailto:simulation@example.org"),
         )
         crawl = assemble(
-            settings, clock=self.clock, fetcher=web, store=self.store, open_archive=self._archive
+            settings,
+            clock=self.clock,
+            fetcher=web,
+            store=self.store,
+            open_archive=self._archive,
+            open_near=lambda _: MemoryNear(),
         )
         async with crawl:
             await crawl.begin()
