@@ -140,12 +140,9 @@ def _gains(records: dict[str, Record], seen: Observation) -> Gains:
 
 
 def _leads_back(url: str, shorter: str) -> bool:
-    """The path is the other one with more segments put in."""
+    """The path ends like the other one, and has more segments on the way."""
     longer, kept = parts_of(url).segments, parts_of(shorter).segments
-    if not shorter or len(longer) < len(kept) + CYCLE_LONGER:
-        return False
-    rest = iter(longer)
-    return all(segment in rest for segment in kept)
+    return bool(kept) and len(longer) >= len(kept) + CYCLE_LONGER and longer[-1] == kept[-1]
 
 
 def _promise(records: dict[str, Record], seen: Observation) -> float:
