@@ -63,12 +63,18 @@ def signal_value(a: float, b: float, site: SiteBelief, *, chance: float, span: f
     if false_share(site.mean_rate, site) < CLEAN_SIGNAL:
         return time_current(a, b, span) - span * chance
     reach = -log(chance) / ((1.0 - site.recall) * a / b)
-    return _expected_gain(a, b, site, chance=chance, reach=reach)
+    return _expected_gain(a, b, site, chance=chance, reach=reach, span=span)
 
 
-def _expected_gain(a: float, b: float, site: SiteBelief, *, chance: float, reach: float) -> float:
-    """The first term of the exact index with announcements, averaged over the belief about the rate."""
-    false, recall = site.false_rate, site.recall
+def _expected_gain(
+    a: float, b: float, site: SiteBelief, *, chance: float, reach: float, span: float
+) -> float:
+    """The first term of the exact index with announcements, averaged over the belief about the rate.
+
+    What a visit brings ends with the next false announcement or with the next visit, whichever comes first:
+    without the visits, slow pages that were announced, most of them falsely, would look worth waiting for.
+    """
+    false, recall = site.false_rate + 1.0 / span, site.recall
     unit = 1.0 / (a / b + false)
     end = log1p(reach / unit)
     total = 0.0

@@ -136,6 +136,28 @@ def test_announcements_that_came_true_do_not_make_a_site_look_false() -> None:
     assert false_share(site.mean_rate, site) < 0.1
 
 
+def test_many_announcements_that_came_true_together_do_not_confirm_a_wrong_belief() -> None:
+    """A page with ten announcements has changed whatever share of them is false: nothing is learned."""
+    doubting = _signalling()._replace(false_odds=20.0, false_rate=0.3)
+    site = doubting
+    for _ in range(30):
+        page = page_found(site, now=10.0, has_copy=True)
+        for date in range(10):
+            page, site = after_notice(page, site, announced_at=11.0 + 0.1 * date)
+        site = after_visit(page, site._replace(polled=12.0), CALM, now=12.5, changed=True).site
+    assert site.false_odds < doubting.false_odds
+
+
+def test_single_announcements_teach_the_share_that_is_false() -> None:
+    site = _signalling()._replace(a=3.0, b=100.0, mean_rate=0.03)
+    for number in range(400):
+        page = page_found(site, now=10.0, has_copy=True)
+        page, site = after_notice(page, site, announced_at=11.0)
+        site = after_visit(page, site._replace(polled=12.0), CALM, now=12.0, changed=number % 5 >= 2).site
+        site = site._replace(a=3.0, b=100.0, wide=CALM, exposure=0.0)
+    assert false_share(site.mean_rate, site) == pytest.approx(0.4, abs=0.12)
+
+
 def test_a_page_found_long_after_the_last_poll_starts_with_the_prior() -> None:
     site = _signalling()._replace(a=0.15, b=3.0, exposure=50.0)
     page = page_found(site, now=site.polled + 30.0, has_copy=True)
