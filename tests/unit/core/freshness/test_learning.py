@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from evercrawl.core.freshness.belief import HubShock, PageBelief, SiteBelief, rate_of
+from evercrawl.core.freshness.belief import HubShock, PageBelief, SiteBelief, rate_of, with_rate
 from evercrawl.core.freshness.prior import refreshed_prior
 from evercrawl.core.freshness.shock import shock_of, spared, sums_after
 from evercrawl.core.freshness.signal import after_notice, after_poll, false_share
@@ -184,6 +184,18 @@ def test_before_any_announcement_signals_play_no_part() -> None:
 def test_false_notices_weigh_more_on_slow_pages() -> None:
     site = _signalling()
     assert false_share(0.0001, site) > 0.9 > 0.1 > false_share(1.0, site)
+
+
+def test_a_doubtful_announcement_of_a_slow_page_is_worth_less_than_a_credible_one_of_a_fast_page() -> None:
+    """Without an end to what a visit brings, the slow page would look worth about as much."""
+    site = _signalling()._replace(recall=0.75, false_rate=0.0028, mean_rate=0.004, polled=12.0)
+    slow, fast = (
+        with_rate(page_found(site, now=10.0, has_copy=True), site, a=5.0, b=5.0 / rate)
+        for rate in (0.0003, 0.02)
+    )
+    told = [page._replace(notices=1.0) for page in (slow, fast)]
+    doubtful, credible = (value_now(page, site, now=12.0, span=20.0) for page in told)
+    assert credible > 4.0 * doubtful
 
 
 @pytest.mark.parametrize("false_rate", [0.0005, 0.05])
