@@ -18,6 +18,11 @@ define need
 	  else echo "$(1) is missing: install it (on Debian: apt-get install $(2))" >&2; exit 1; fi; }
 endef
 
+# The server's programs lie outside the path on Debian.
+define need_postgres
+	ls /usr/lib/postgresql/*/bin/pg_ctl >/dev/null 2>&1 || $(call need,pg_ctl,postgresql)
+endef
+
 .PHONY: help
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +57,7 @@ check: venv  ## format, lint, types, architecture, unit, property, docs; under 9
 .PHONY: test
 test: venv  ## everything that CI runs
 	@$(call need,nginx,nginx-light)
+	@$(need_postgres)
 	$(BIN)/ruff format --check src tests docs bench
 	$(BIN)/ruff check src tests docs bench
 	$(BIN)/mypy
@@ -74,9 +80,19 @@ bench-growth: venv  ## ten million URLs offered to one collection
 bench-crash: venv  ## kill -9 at 200 random moments, resume, check the archive
 	$(BIN)/python -m tests.e2e.crash 200
 
+.PHONY: bench-failover
+bench-failover: venv  ## workers and the database die and come back for five minutes; the last line is JSON
+	@$(need_postgres)
+	$(BIN)/python -m tests.e2e.failover --minutes 5
+
 .PHONY: bench-watch
 bench-watch: venv  ## 200 sites watched for 180 days of virtual time, with faults
 	$(BIN)/python bench/watch.py --sites 200 --days 180
+
+.PHONY: bench-sitemap
+bench-sitemap: venv  ## a large site's sitemap, built again after ten edits: make bench-sitemap SITE=folder
+	mkdir -p scratch
+	$(BIN)/python bench/sitemap.py $(SITE) scratch
 
 .PHONY: bench-freshness
 bench-freshness: venv  ## all revisit policies on recorded page histories: make bench-freshness TRACES=folder

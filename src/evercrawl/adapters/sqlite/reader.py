@@ -10,18 +10,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from evercrawl.adapters.postgres.marker import marked
 from evercrawl.adapters.sqlite.connection import open_for_reading
 from evercrawl.adapters.sqlite.fault import Translating
 from evercrawl.adapters.sqlite.rows import refusal_from, site_from, text_of
 from evercrawl.adapters.sqlite.sights import change_from
 from evercrawl.adapters.sqlite.statements import SQL
 from evercrawl.adapters.sqlite.store import shard_path, shards_in
+from evercrawl.core.credit import PageCredit, importance_of, ledger_of, mean_importance
+from evercrawl.core.credit.flow import MICROS
+from evercrawl.core.credit.stored import CREDIT_KEY
 from evercrawl.core.text_delta import LONGEST_CHAIN
 from evercrawl.model.page import Original, Refusal, Version
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.site import Site
 from evercrawl.model.view import (
     ChangeView,
+    CreditView,
     Decisions,
     PageView,
     RejectedPage,
@@ -44,9 +49,10 @@ MOST_ID = 2**63 - 1
 class ShardReader:
     """The state of one shard, as of the moment of each call."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection | None = None) -> None:
+        """`connection`: where the state lies when it is not in the file."""
         self._translating = Translating(path)
-        self.connection: sqlite3.Connection = open_for_reading(path)
+        self.connection: sqlite3.Connection = connection or open_for_reading(path)
 
     def page(self, key: bytes) -> PageView | None:
         """The page of this key."""
@@ -57,6 +63,17 @@ class ShardReader:
         return page._replace(
             outcome=Outcome(page.outcome), reason=Reason(page.reason), is_queued=bool(page.is_queued)
         )
+
+    def credit(self, key: bytes) -> CreditView | None:
+        """What the page of this key counts; None: there is no such page."""
+        row = self._one("view_credit", key)
+        if row is None:
+            return None
+        ledger = ledger_of(self.memory(*CREDIT_KEY))
+        held, earned, generation = row
+        importance = importance_of(PageCredit(0, 0, earned, generation), max(generation, ledger.generation))
+        mean = mean_importance(ledger)
+        return CreditView((held + ledger.dividend) / MICROS, importance / mean if mean else 1.0)
 
     def refusal(self, key: bytes) -> Refusal | None:
         """The refused URL of this key."""
@@ -173,20 +190,37 @@ class ShardReader:
             return self.connection.execute(SQL[name], parameters).fetchall()
 
 
+def _reading(address: str) -> Any:
+    """Imported when a collection needs it: the library is an extra."""
+    from evercrawl.adapters.postgres.reading import reading
+
+    return reading(address)
+
+
+def session_of(collection: Path, shard: int) -> Any:
+    """Where the shard's state lies when it is in a database; None: in its file."""
+    address = marked(collection)
+    return None if address is None else _reading(address).session(shard)
+
+
 class StateReader:
-    """The state of a whole collection; files are opened one at a time."""
+    """The state of a whole collection, in its files or in the database that it names; one shard at a time."""
 
     def __init__(self, collection: Path) -> None:
         self._collection = collection
+        self._address = marked(collection)
 
     def shards(self) -> list[int]:
         """The shards that hold something."""
+        if self._address is not None:
+            shards: list[int] = _reading(self._address).shards()
+            return shards
         return shards_in(self._collection)
 
     @contextmanager
     def shard(self, shard: int) -> Iterator[ShardReader]:
         """One shard's reader, closed behind the block."""
-        reader = ShardReader(shard_path(self._collection, shard))
+        reader = ShardReader(shard_path(self._collection, shard), session_of(self._collection, shard))
         try:
             yield reader
         finally:
