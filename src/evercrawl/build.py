@@ -38,13 +38,25 @@ def build_crawl(
     return assemble(
         settings,
         clock=clock,
-        fetcher=HttpFetcher(settings, clock, agent),
+        fetcher=_fetcher(collection, settings, clock, agent),
         schemes=schemes,
         store=store,
         open_archive=_warc_files(collection, settings, clock),
         stop=stop,
         forever=forever,
     )
+
+
+def _fetcher(collection: Path, settings: Settings, clock: Clock, agent: str) -> Fetcher:
+    """Our own connections; with `outposts.listen` also those of outposts."""
+    own = HttpFetcher(settings, clock, agent)
+    if settings.outposts.listen is None:
+        return own
+    from evercrawl.outpost.home import Home
+
+    home = Home(collection, settings, clock, direct=own)
+    home.listen(settings.outposts.listen, collection)
+    return home
 
 
 def assemble(

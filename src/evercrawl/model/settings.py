@@ -248,6 +248,25 @@ class SignalSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class OutpostSettings:
+    """Helpers that run near sites and send only what changed."""
+
+    listen: str | None = setting(
+        None, "HOST:PORT at which paired outposts reach this collection while it crawls; none: nowhere."
+    )
+    lease: timedelta = setting(
+        _seconds(120), "How long an outpost that falls silent keeps its sites before the crawler takes them."
+    )
+    resend: timedelta | None = setting(
+        timedelta(hours=6),
+        "A page that changes at every visit is sent again after this time at the earliest; none: each time.",
+    )
+    held_bytes: int = setting(
+        1024 * 1024 * 1024, "Most bytes of answers kept at home so that outposts can send differences."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All of them, by section of `collection.toml`."""
 
@@ -266,3 +285,4 @@ class Settings:
     change: ChangeSettings = field(default_factory=ChangeSettings)
     revisit: RevisitSettings = field(default_factory=RevisitSettings)
     signals: SignalSettings = field(default_factory=SignalSettings)
+    outposts: OutpostSettings = field(default_factory=OutpostSettings)

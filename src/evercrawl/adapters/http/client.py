@@ -13,7 +13,7 @@ from evercrawl.adapters.http.pool import Pool
 from evercrawl.core.answer import Answer, result_of
 from evercrawl.core.coding import DecodeLimits
 from evercrawl.core.http1 import ReadLimits, ResponseReader
-from evercrawl.core.request_head import constant_lines, is_sendable, request_head
+from evercrawl.core.request_head import ACCEPT_ENCODING, constant_lines, is_sendable, request_head
 from evercrawl.core.url import SiteName, site_of, site_parts
 from evercrawl.engine.ports import Clock
 from evercrawl.model.fetch import Exchange, Failed, Fault, FetchResult, Request
@@ -26,11 +26,18 @@ IDLE_FOR_EACH_REQUEST = 4
 class HttpFetcher:
     """Fetches over HTTP/1.1; no exception leaves `fetch` but cancellation, which closes the connection."""
 
-    def __init__(self, settings: Settings, clock: Clock, user_agent: str) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        user_agent: str,
+        *,
+        accept_encoding: str = ACCEPT_ENCODING,
+    ) -> None:
         http = settings.http
         self._clock = clock
         self._http = http
-        self._constant = constant_lines(user_agent, http.accept_language)
+        self._constant = constant_lines(user_agent, http.accept_language, accept_encoding=accept_encoding)
         self._patience = Patience(
             http.first_byte.total_seconds(), http.idle.total_seconds(), http.total.total_seconds()
         )

@@ -1,0 +1,307 @@
+"""An outpost at work: it calls home, does the jobs that it gets, compares, and delivers what is new.
+
+It opens no port and runs no code that it is sent: a job is a URL and a digest. Without home it does nothing
+but try to reach it; results wait on disk until home has said that it took them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from random import Random
+
+from evercrawl.core.moment import span_us, to_us
+from evercrawl.core.outpost.answer import Held, answered_item, failed_item, flat, unasked_item
+from evercrawl.core.outpost.compare import Habit, Verdict, after_answer, verdict_on, wire_digest
+from evercrawl.core.outpost.lease import BEATS_PER_LEASE, Tenure
+from evercrawl.core.outpost.message import (
+    Beat,
+    Bye,
+    Deliver,
+    Item,
+    Job,
+    Lease,
+    Ready,
+    Taken,
+    Welcome,
+    Work,
+    from_bytes,
+    to_bytes,
+)
+from evercrawl.engine.ports import Clock
+from evercrawl.model.fetch import Fetched, FetchResult
+from evercrawl.outpost.greeting import Credentials, greet_home
+from evercrawl.outpost.hand import Hand, LeaseOver, NotMine, Withheld
+from evercrawl.outpost.link import LINK_ERRORS, Link
+from evercrawl.outpost.station_book import StationBook, Waiting
+
+log = logging.getLogger("evercrawl")
+
+FIRST_RETRY_S, LONGEST_RETRY_S = 0.25, 8.0
+WELCOME_S = 10.0
+GATHER_S = 0.05
+"""Results are gathered for so long before they go out together; what home does not hold goes at once."""
+MOST_IN_BATCH = 256
+MOST_BATCH_BYTES = 4 * 1024 * 1024
+ROOM = 16
+"""Jobs at a time: one for each site."""
+
+Dial = Callable[[], Awaitable[Link]]
+"""A new connection to home, whose certificate is the one that we know."""
+
+
+class Station:
+    """The outpost's process.
+
+    Invariant: a result leaves the disk only when home has said that it is on home's.
+    """
+
+    def __init__(
+        self, dial: Dial, who: Credentials, *, hand: Hand, book: StationBook, clock: Clock, random: Random
+    ) -> None:
+        self._dial = dial
+        self._who = who
+        self._hand = hand
+        self._book = book
+        self._clock = clock
+        self._random = random
+        self._tenure = Tenure()
+        self._jobs: dict[tuple[str, int], asyncio.Task[None]] = {}
+        self._news = asyncio.Event()
+        self._urgent = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self._run = ""
+        self._same_connection: set[tuple[str, int]] = set()
+        self._retry_s = FIRST_RETRY_S
+        self.link: Link | None = None
+        self.is_known = asyncio.Event()
+        """Home has welcomed us at least once."""
+
+    async def run(self) -> None:
+        """Until `stop` is called."""
+        stopping = asyncio.create_task(self._stopping.wait())
+        try:
+            while not self._stopping.is_set():
+                session = asyncio.create_task(self._session())
+                await asyncio.wait([session, stopping], return_when=asyncio.FIRST_COMPLETED)
+                if not session.done():
+                    await self._leave(session)
+                    return
+                session.result()
+                await self._pause(stopping)
+        finally:
+            stopping.cancel()
+
+    def stop(self) -> None:
+        """End soon: no new requests, deliver what is there, say good-bye."""
+        self._stopping.set()
+
+    async def _pause(self, stopping: asyncio.Task[bool]) -> None:
+        wait_s = self._retry_s * (0.5 + self._random.random())
+        self._retry_s = min(self._retry_s * 2, LONGEST_RETRY_S)
+        await asyncio.wait([stopping], timeout=wait_s)
+
+    # One connection
+
+    async def _session(self) -> None:
+        link: Link | None = None
+        try:
+            link = await self._dial()
+            await greet_home(link, self._who)
+            async with asyncio.timeout(WELCOME_S):
+                welcome = await link.receive()
+            if not isinstance(welcome, Welcome):
+                raise ValueError("home did not say welcome")
+            await self._talk(link, welcome)
+        except* LINK_ERRORS as errors:
+            log.info("the connection to home ended: %s", errors.exceptions[0])
+        finally:
+            self.link = None
+            if link is not None:
+                link.close()
+
+    async def _talk(self, link: Link, welcome: Welcome) -> None:
+        self._welcomed(welcome)
+        await self._deliver_old(link)
+        # No await from the last look at the outbox to here: a job is delivered, or still running.
+        running = tuple(number for run, number in self._jobs if run == welcome.run)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._beat(link, welcome.lease_us))
+            group.create_task(self._deliver(link))
+            await link.send(Ready(running, ROOM))
+            self.link = link
+            while True:
+                self._hear(await link.receive())
+
+    def _welcomed(self, welcome: Welcome) -> None:
+        self._retry_s = FIRST_RETRY_S
+        self._run = welcome.run
+        self._same_connection.clear()
+        self._book.taken(welcome.taken)
+        if self._who.code_key is not None:
+            self._book.forget("code_key")
+            self._who = self._who._replace(code_key=None)
+        self.is_known.set()
+
+    def _hear(self, message: object) -> None:
+        match message:
+            case Lease(number, lease_us):
+                self._tenure.answered(number, lease_us)
+            case Taken(batch):
+                self._book.taken(batch)
+            case Work(jobs):
+                for job in jobs:
+                    self._begin(job)
+            case _:
+                raise ValueError(f"home does not say {type(message).__name__}")
+
+    async def _beat(self, link: Link, lease_us: int) -> None:
+        while True:
+            await link.send(Beat(self._tenure.beat(self._now_us())))
+            await asyncio.sleep(lease_us / BEATS_PER_LEASE / 1_000_000)
+
+    # Delivering
+
+    async def _deliver_old(self, link: Link) -> None:
+        """Everything from before, also what home may have and did not confirm: under its old numbers."""
+        for batch, waiting in self._book.batches().items():
+            await link.send(self._parcel(batch, waiting))
+        await self._deliver_unsent(link)
+
+    async def _deliver_unsent(self, link: Link) -> None:
+        while waiting := self._book.unsent(most=MOST_IN_BATCH, most_bytes=MOST_BATCH_BYTES):
+            await link.send(self._parcel(self._book.bind(waiting), waiting))
+
+    async def _deliver(self, link: Link) -> None:
+        while True:
+            await self._deliver_unsent(link)
+            self._news.clear()
+            await self._news.wait()
+            await self._gather()
+
+    async def _gather(self) -> None:
+        try:
+            async with asyncio.timeout(GATHER_S):
+                await self._urgent.wait()
+        except TimeoutError:
+            pass
+        self._urgent.clear()
+
+    def _parcel(self, batch: int, waiting: list[Waiting]) -> Deliver:
+        return Deliver(batch, tuple(self._dated(one) for one in waiting))
+
+    def _dated(self, waiting: Waiting) -> Item:
+        """The item with its age; with its run and URL where home may have forgotten the job."""
+        message = from_bytes(waiting.item)
+        assert isinstance(message, Deliver)
+        (item,) = message.items
+        item = item._replace(age_us=max(0, self._now_us() - waiting.began_us))
+        if (waiting.run, waiting.number) in self._same_connection:
+            return item
+        return item._replace(run=waiting.run, url=waiting.url)
+
+    # Jobs
+
+    def _begin(self, job: Job) -> None:
+        key = self._run, job.number
+        self._same_connection.add(key)
+        if key in self._jobs or self._stopping.is_set():
+            return
+        task = asyncio.create_task(self._do(job, self._run))
+        self._jobs[key] = task
+        task.add_done_callback(lambda done: self._ended(key, done))
+
+    def _ended(self, key: tuple[str, int], task: asyncio.Task[None]) -> None:
+        self._jobs.pop(key, None)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("defect in a job", exc_info=error)
+
+    async def _do(self, job: Job, run: str) -> None:
+        began_us = self._now_us()
+        habit, held, result = None, None, None
+        try:
+            await self._have_lease()
+            result = await self._hand.fetch(job, self._tenure)
+        except LeaseOver:
+            return  # home takes the site, or asks again when we are back
+        except NotMine as why:
+            item = unasked_item(job, Verdict.NOT_MINE, str(why))
+        except Withheld as why:
+            item = unasked_item(job, Verdict.WITHHELD, str(why))
+        else:
+            item, habit, held = self._compared(job, result)
+            began_us = self._began_us(result)
+        now_us = self._now_us()
+        waiting = Waiting(0, run, job.number, job.url, began_us, to_bytes(Deliver(0, (item,))))
+        self._book.keep(waiting, habit=habit, held=held, now_us=now_us)
+        self._news.set()
+        if item.verdict is Verdict.AT_ONCE:
+            self._urgent.set()
+
+    async def _have_lease(self) -> None:
+        """Jobs may come before the answer to our first beat."""
+        while self._tenure.time_left_us(self._now_us(), 0) <= 0:
+            if self.link is None:
+                raise LeaseOver
+            await asyncio.sleep(0.01)
+
+    def _compared(self, job: Job, result: FetchResult) -> tuple[Item, Habit | None, Held | None]:
+        """The comparator: what is sent, what is remembered, and what both sides hold from now on."""
+        exchange = result.exchange
+        if exchange is None:
+            assert not isinstance(result, Fetched)
+            return failed_item(job, result), None, None  # type: ignore[arg-type]
+        base = self._book.held(job.url)
+        if not isinstance(result, Fetched) or result.truncated is not None:
+            return (
+                answered_item(job, result, exchange, verdict=Verdict.AT_ONCE, held=base),
+                None,
+                None,
+            )
+        digest, now_us = wire_digest(exchange.wire_body), self._now_us()
+        habit = self._book.habit(job.url)
+        verdict = verdict_on(
+            digest, home_has=job.home_has, habit=habit, now_us=now_us, resend_us=job.resend_us
+        )
+        item = answered_item(job, result, exchange, verdict=verdict, held=base)
+        is_sent = verdict in (Verdict.AT_ONCE, Verdict.CHANGED)
+        habit = after_answer(habit, digest, now_us=now_us, sent=is_sent)
+        if verdict is Verdict.WITHHELD:
+            return item, habit, None
+        whole = flat(exchange.request_head, exchange.response_head, exchange.wire_body)
+        return item, habit, Held(digest, whole)
+
+    def _began_us(self, result: FetchResult) -> int:
+        if result.exchange is not None:
+            return to_us(result.exchange.began)
+        took = getattr(result, "took", timedelta(0))
+        return self._now_us() - span_us(took)
+
+    def _now_us(self) -> int:
+        return to_us(self._clock.now())
+
+    # The end
+
+    async def _leave(self, session: asyncio.Task[None]) -> None:
+        """Let requests under way end, deliver, and give the sites back."""
+        patience_s = 10.0
+        if self._jobs:
+            await asyncio.wait(list(self._jobs.values()), timeout=patience_s)
+        broken_off = [task for task in self._jobs.values() if not task.done()]
+        for task in broken_off:
+            task.cancel()
+        await asyncio.gather(*broken_off, return_exceptions=True)
+        link = self.link
+        try:
+            async with asyncio.timeout(patience_s):
+                while link is not None and self.link is link and not self._book.is_delivered():
+                    self._news.set()
+                    await asyncio.sleep(0.01)
+                if link is not None and self.link is link and not broken_off:
+                    await link.send(Bye())
+        except LINK_ERRORS as error:
+            log.info("home did not hear our good-bye: %s", error)
+        session.cancel()
+        await asyncio.gather(session, return_exceptions=True)
