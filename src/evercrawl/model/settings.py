@@ -257,6 +257,9 @@ class OutpostSettings:
     lease: timedelta = setting(
         _seconds(120), "How long an outpost that falls silent keeps its sites before the crawler takes them."
     )
+    wait: timedelta = setting(
+        _seconds(10), "How long a run waits at its start for an outpost before it asks its sites itself."
+    )
     resend: timedelta | None = setting(
         timedelta(hours=6),
         "A page that changes at every visit is sent again after this time at the earliest; none: each time.",

@@ -46,8 +46,6 @@ from evercrawl.outpost.link import LINK_ERRORS, Link, Reader, Writer
 from evercrawl.outpost.post import Ask, Post
 from evercrawl.outpost.receipt import Receipt, most_bytes
 
-CONNECT_GRACE = timedelta(seconds=10)
-"""After its start home waits this long for outposts before it asks their sites itself."""
 ANSWER_LIMIT_S = 900.0
 """An outpost that lives and does not answer for so long is given up for this page."""
 INTAKE_LIFETIME = timedelta(minutes=15)
@@ -83,20 +81,20 @@ class Home:
         self.book.forget_intake(before_us=oldest_us)
         self._orphans = self.book.intake_urls()
         self._handed: dict[str, int] = {}
-        self._greeted_us = now_us
+        self._began_us = now_us
         self._learn_outposts()
 
     def _now_us(self) -> int:
         return to_us(self._clock.now())
 
     def _learn_outposts(self) -> None:
-        """Read who is paired: also those that were paired since the start."""
+        """Read who is paired, also since the start, and who is expected to be."""
         now_us = self._now_us()
-        rows = self.book.outposts()
+        rows = [*self.book.outposts(), *self.book.expected(now_us=now_us)]
         for row in rows:
             if row.id not in self._posts:
                 # A clock that was set back must not make a lease longer than leases are.
-                grace_us = self._greeted_us + min(span_us(CONNECT_GRACE), self._lease_us)
+                grace_us = self._began_us + span_us(self._settings.outposts.wait)
                 until_us = max(min(row.until_us, now_us + self._lease_us), grace_us)
                 self._posts[row.id] = Post(row, Grant(self._lease_us, until_us), row.taken)
         for gone in set(self._posts) - {row.id for row in rows}:
@@ -269,7 +267,7 @@ class Home:
             request.etag,
             request.last_modified,
             request.body_limit,
-            self.book.held_digest(request.url),
+            *self.book.held_marks(request.url),
             None if resend is None else span_us(resend),
         )
 

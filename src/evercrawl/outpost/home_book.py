@@ -31,7 +31,7 @@ create table outpost (id text primary key, called text not null unique, key blob
     taken integer not null default 0, until_us integer not null default 0) strict;
 create table counted (outpost text not null, what text not null, value integer not null,
     primary key (outpost, what)) strict, without rowid;
-create table held (url text primary key, digest blob not null, size integer not null,
+create table held (url text primary key, digest blob not null, mark blob not null, size integer not null,
     used_us integer not null, frame blob not null) strict;
 create index held_by_use on held (used_us);
 create table intake (url text primary key, outpost text not null, at_us integer not null,
@@ -117,6 +117,14 @@ class HomeBook:
         )
         return [_outpost(row) for row in rows]
 
+    def expected(self, *, now_us: int) -> list[OutpostRow]:
+        """Outposts whose code was given out and not used yet; they have no key."""
+        rows = self.db.execute(
+            "select name, called, x'', routes, 0, 0, 0, 0 from code where nonce is null and expires_us >= ?",
+            (now_us,),
+        )
+        return [_outpost(row) for row in rows]
+
     def outpost(self, outpost: str) -> OutpostRow | None:
         """One of them."""
         return next((row for row in self.outposts() if row.id == outpost), None)
@@ -157,10 +165,10 @@ class HomeBook:
             return None
         return Held(bytes(row[0]), zstandard.ZstdDecompressor().decompress(row[1]))
 
-    def held_digest(self, url: str) -> bytes | None:
-        """What identifies it."""
-        row = self.db.execute("select digest from held where url = ?", (url,)).fetchone()
-        return None if row is None else bytes(row[0])
+    def held_marks(self, url: str) -> tuple[bytes | None, bytes | None]:
+        """The digest of its body, and the mark of the whole."""
+        row = self.db.execute("select digest, mark from held where url = ?", (url,)).fetchone()
+        return (None, None) if row is None else (bytes(row[0]), bytes(row[1]))
 
     # Taking in
 
@@ -184,8 +192,8 @@ class HomeBook:
             for url, answer in held.items():
                 frame = compress(answer.flat)
                 self.db.execute(
-                    "insert or replace into held values (?, ?, ?, ?, ?)",
-                    (url, answer.digest, len(frame), now_us, frame),
+                    "insert or replace into held values (?, ?, ?, ?, ?, ?)",
+                    (url, answer.digest, answer.mark, len(frame), now_us, frame),
                 )
             self.db.execute(
                 "update outpost set taken = max(taken, ?), seen_us = ? where id = ?", (batch, now_us, outpost)

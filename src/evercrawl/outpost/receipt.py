@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from evercrawl.core.moment import to_us
 from evercrawl.core.outpost.answer import Held, exchange_in, flat, result_in
-from evercrawl.core.outpost.compare import Verdict
+from evercrawl.core.outpost.compare import Verdict, wire_digest
 from evercrawl.core.outpost.message import Deliver, Item, to_bytes
 from evercrawl.core.patch import patch
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
@@ -25,7 +25,7 @@ _COUNTED_AS = {
 }
 
 RequestOf = Callable[[Item], tuple[int | None, Request] | None]
-"""The job's number in this run of home (None: of an earlier one) and its request; None: not of this outpost."""
+"""The job's number in this run of home (None: of an earlier one) and its request; None: not its own."""
 
 
 class Receipt:
@@ -109,5 +109,7 @@ def _self_contained(item: Item, exchange: Exchange | None) -> bytes:
     if exchange is not None:
         plain = flat(exchange.request_head, exchange.response_head, exchange.wire_body)
         blob = patch(plain, b"", level=KEEP_LEVEL)
-        item = item._replace(verdict=Verdict.CHANGED, is_based=False, blob=blob)
+        item = item._replace(
+            verdict=Verdict.CHANGED, digest=wire_digest(exchange.wire_body), base=b"", blob=blob
+        )
     return to_bytes(Deliver(0, (item,)))

@@ -39,7 +39,7 @@ from evercrawl.outpost.station_book import StationBook, Waiting
 
 log = logging.getLogger("evercrawl")
 
-FIRST_RETRY_S, LONGEST_RETRY_S = 0.25, 8.0
+FIRST_RETRY_S, LONGEST_RETRY_S = 0.25, 3.0
 WELCOME_S = 10.0
 GATHER_S = 0.05
 """Results are gathered for so long before they go out together; what home does not hold goes at once."""

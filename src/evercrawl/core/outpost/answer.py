@@ -8,13 +8,14 @@ downstream can tell an outpost from a connection of its own.
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from hashlib import blake2b
 from typing import NamedTuple
 
 from evercrawl.core.answer import Answer, result_of
 from evercrawl.core.coding import DecodeLimits
 from evercrawl.core.http1 import BadResponse, ReadLimits, parse_head
 from evercrawl.core.outpost.compare import Verdict, wire_digest
-from evercrawl.core.outpost.message import LEVEL, LONGEST_DETAIL, Item, Job
+from evercrawl.core.outpost.message import LEVEL, LONGEST_DETAIL, MARK_BYTES, Item, Job
 from evercrawl.core.patch import patch, patched
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request, Truncation
 from evercrawl.model.settings import HttpSettings
@@ -28,6 +29,11 @@ class Held(NamedTuple):
 
     digest: bytes
     flat: bytes
+
+    @property
+    def mark(self) -> bytes:
+        """What tells this exchange from any other, heads included: the base of a patch must be the same."""
+        return blake2b(self.flat, digest_size=MARK_BYTES).digest()
 
 
 def flat(request_head: bytes, response_head: bytes, body: bytes) -> bytes:
@@ -50,20 +56,21 @@ def failed_item(job: Job, failed: Failed) -> Item:
     took_us = failed.took // timedelta(microseconds=1)
     detail = failed.detail[:LONGEST_DETAIL]
     return Item(
-        job.number, Verdict.AT_ONCE, b"", b"", False, took_us, took_us, fault=failed.fault, detail=detail
+        job.number, Verdict.AT_ONCE, b"", b"", b"", took_us, took_us, fault=failed.fault, detail=detail
     )
 
 
 def unasked_item(job: Job, verdict: Verdict, detail: str) -> Item:
     """A job for which the site was not asked."""
-    return Item(job.number, verdict, b"", b"", False, 0, 0, detail=detail[:LONGEST_DETAIL])
+    return Item(job.number, verdict, b"", b"", b"", 0, 0, detail=detail[:LONGEST_DETAIL])
 
 
 def answered_item(
     job: Job, result: FetchResult, exchange: Exchange, *, verdict: Verdict, held: Held | None
 ) -> Item:
     """An answer, as short as what home holds allows; `held` is used only where it is what home has."""
-    base = held.flat if held is not None and held.digest == job.home_has else b""
+    base = held if held is not None and job.base is not None and held.mark == job.base else None
+    is_withheld = verdict is Verdict.WITHHELD
     is_sent = verdict in (Verdict.AT_ONCE, Verdict.CHANGED)
     plain = flat(exchange.request_head, exchange.response_head, exchange.wire_body if is_sent else b"")
     failed = result if isinstance(result, Failed) else None
@@ -71,9 +78,9 @@ def answered_item(
     return Item(
         job.number,
         verdict,
-        wire_digest(exchange.wire_body),
-        b"" if verdict is Verdict.WITHHELD else patch(plain, base, level=LEVEL),
-        bool(base) and verdict is not Verdict.WITHHELD,
+        b"" if verdict is Verdict.SAME else wire_digest(exchange.wire_body),
+        b"" if is_withheld else patch(plain, base.flat if base is not None else b"", level=LEVEL),
+        base.mark if base is not None and not is_withheld else b"",
         took_us,
         took_us,
         exchange.ip,
@@ -85,18 +92,19 @@ def answered_item(
 
 def exchange_in(item: Item, held: Held | None, *, began: datetime, most_bytes: int) -> tuple[Exchange, Held]:
     """The exchange that an item tells of, and what home holds from now on; ValueError where it is damaged."""
-    if item.is_based and held is None:
-        raise ValueError("the item refers to an answer that home does not hold")
-    base = held.flat if item.is_based and held is not None else b""
+    if item.base and (held is None or held.mark != item.base):
+        raise ValueError("the item builds on an answer that home does not hold")
+    base = held.flat if item.base and held is not None else b""
     asked, answered, body = parts_of(patched(item.blob, base, most_bytes=most_bytes))
+    digest = item.digest
     if item.verdict is Verdict.SAME:
-        if held is None or held.digest != item.digest:
+        if held is None:
             raise ValueError("the item says that nothing changed since an answer that home does not hold")
-        body = parts_of(held.flat)[2]
-    if wire_digest(body) != item.digest:
+        body, digest = parts_of(held.flat)[2], held.digest
+    if wire_digest(body) != digest:
         raise ValueError("the body does not have the digest that was announced")
     exchange = Exchange(asked, answered, body, item.ip, began, timedelta(microseconds=item.took_us))
-    return exchange, Held(item.digest, flat(asked, answered, body))
+    return exchange, Held(digest, flat(asked, answered, body))
 
 
 def result_in(item: Item, request: Request, exchange: Exchange | None, *, http: HttpSettings) -> FetchResult:

@@ -24,8 +24,8 @@ class Grant:
     until_us: int = 0
 
     def renew(self, now_us: int) -> None:
-        """The outpost was heard."""
-        self.until_us = max(self.until_us, now_us + self.lease_us)
+        """The outpost was heard: what was granted (or waited for) before is replaced."""
+        self.until_us = now_us + self.lease_us
 
     def free_at_us(self, handover_us: int) -> int:
         """From when on somebody else may ask its sites."""

@@ -14,6 +14,7 @@ from evercrawl.core.outpost.compare import DIGEST_BYTES, Verdict
 from evercrawl.core.patch import patch, patched
 from evercrawl.model.fetch import Fault
 
+MARK_BYTES = 6
 MOST_TABLE_BYTES = 8 * 1024 * 1024
 MOST_JOBS = 1024
 MOST_ITEMS = 4096
@@ -31,7 +32,9 @@ class NotUnderstood(ValueError):
 
 
 class Job(NamedTuple):
-    """One request that home asks for; `home_has` is the digest of the body that home holds (B5)."""
+    """One request that home asks for; `home_has` is the digest of the body that home holds (B5), `base` the
+    mark of the whole exchange that a patch can build on.
+    """
 
     number: int
     url: str
@@ -39,6 +42,7 @@ class Job(NamedTuple):
     last_modified: str | None = None
     body_limit: int | None = None
     home_has: bytes | None = None
+    base: bytes | None = None
     resend_us: int | None = None
 
 
@@ -48,10 +52,11 @@ class Item(NamedTuple):
     number: int
     verdict: Verdict
     digest: bytes
+    """Of the body; empty where it is the one that home has."""
     blob: bytes
     """Heads and, unless the body is the one that home has, the body: a patch."""
-    is_based: bool
-    """The patch is against what home holds of the page."""
+    base: bytes
+    """Mark of the exchange that the patch builds on; empty: none."""
     took_us: int
     age_us: int
     """Time since the request began, when the item is sent: home's clock makes a moment of it."""
@@ -156,7 +161,8 @@ def _table_of(message: Message) -> tuple[list[Any], Sequence[bytes]]:
 
 
 def _job_row(job: Job) -> list[Any]:
-    return [*job[:5], job.home_has.hex() if job.home_has else None, job.resend_us]
+    digests = [part.hex() if part else None for part in (job.home_has, job.base)]
+    return [*job[:5], *digests, job.resend_us]
 
 
 def _item_row(item: Item) -> list[Any]:
@@ -166,7 +172,7 @@ def _item_row(item: Item) -> list[Any]:
         item.verdict.value[0],
         item.digest.hex(),
         len(item.blob),
-        int(item.is_based),
+        item.base.hex(),
         item.took_us,
         item.age_us,
         item.ip,
@@ -198,14 +204,15 @@ def _message(kind: type[Any], table: list[Any], blobs: bytes) -> Message:
 
 
 def _job(row: list[Any]) -> Job:
-    number, url, etag, last_modified, limit, digest, resend_us = row
+    number, url, etag, last_modified, limit, digest, base, resend_us = row
     return Job(
         _whole(number),
         _text(url, LONGEST_URL),
         None if etag is None else _text(etag, LONGEST_URL),
         None if last_modified is None else _text(last_modified, LONGEST_URL),
         None if limit is None else _whole(limit),
-        None if digest is None else _digest(digest),
+        None if digest is None else _bytes(digest, DIGEST_BYTES),
+        None if base is None else _bytes(base, MARK_BYTES),
         None if resend_us is None else _whole(resend_us),
     )
 
@@ -222,14 +229,14 @@ def _items(rows: list[Any], blobs: bytes) -> tuple[Item, ...]:
 
 
 def _item(row: list[Any]) -> tuple[Item, int]:
-    number, verdict, digest, size, is_based, took_us, age_us, ip = row[:8]
+    number, verdict, digest, size, base, took_us, age_us, ip = row[:8]
     is_cut, fault, detail, run, url = row[8:] or (0, None, "", None, None)
     item = Item(
         _whole(number),
         _VERDICTS[verdict],
-        _digest(digest) if digest else b"",
+        _bytes(digest, DIGEST_BYTES) if digest else b"",
         b"",
-        bool(is_based),
+        _bytes(base, MARK_BYTES) if base else b"",
         min(_whole(took_us), LONGEST_SPAN_US),
         min(_whole(age_us), LONGEST_SPAN_US),
         None if ip is None else _text(ip, 64),
@@ -254,9 +261,9 @@ def _text(value: Any, longest: int) -> str:
     return value
 
 
-def _digest(value: Any) -> bytes:
-    raw = bytes.fromhex(_text(value, 2 * DIGEST_BYTES))
-    if len(raw) != DIGEST_BYTES:
+def _bytes(value: Any, size: int) -> bytes:
+    raw = bytes.fromhex(_text(value, 2 * size))
+    if len(raw) != size:
         raise ValueError("a digest is expected")
     return raw
 
