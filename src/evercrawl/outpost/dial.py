@@ -8,7 +8,7 @@ import hmac
 from evercrawl.core.outpost.code import pin_of
 from evercrawl.core.outpost.seal import NotAuthentic
 from evercrawl.outpost.identity import client_context
-from evercrawl.outpost.link import Link
+from evercrawl.outpost.link import Link, keep_alive
 
 CONNECT_S = 15.0
 
@@ -20,6 +20,7 @@ async def dial_home(address: str, pin: bytes) -> Link:
         reader, writer = await asyncio.open_connection(
             host, port, ssl=client_context(), server_hostname="evercrawl-home"
         )
+    keep_alive(writer.get_extra_info("socket"))
     shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
     if not shown or not hmac.compare_digest(pin_of(shown), pin):
         writer.close()

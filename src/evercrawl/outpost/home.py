@@ -42,7 +42,7 @@ from evercrawl.outpost.events import Events
 from evercrawl.outpost.greeting import greet_outpost
 from evercrawl.outpost.home_book import FOLDER, HomeBook
 from evercrawl.outpost.identity import home_identity, server_context
-from evercrawl.outpost.link import LINK_ERRORS, Link, Reader, Writer
+from evercrawl.outpost.link import LINK_ERRORS, Link, Reader, Writer, keep_alive
 from evercrawl.outpost.post import Ask, Post
 from evercrawl.outpost.receipt import Receipt, most_bytes
 
@@ -52,6 +52,8 @@ INTAKE_LIFETIME = timedelta(minutes=15)
 """A result that a crash of home left behind is used for so long; then its page is asked for anew."""
 COMMITTED_AFTER = timedelta(minutes=1)
 MOST_CONNECTIONS = 256
+GATHER_S = 0.01
+"""Jobs are gathered for so long before they go out together."""
 
 
 class Home:
@@ -120,6 +122,8 @@ class Home:
     async def _through(self, post: Post, request: Request) -> FetchResult:
         ask = Ask(next(self._numbers), request, asyncio.get_running_loop().create_future())
         deadline_us = self._now_us() + int(ANSWER_LIMIT_S * 1_000_000)
+        if post.link is not None and post.grant.until_us < self._now_us() + self._lease_us // 2:
+            self._renew(post)  # an idle outpost is silent: from now on it is waited for
         post.add(ask)
         try:
             while not ask.answer.done():
@@ -196,6 +200,7 @@ class Home:
         if len(self._tasks) > MOST_CONNECTIONS:
             writer.close()
         else:
+            keep_alive(writer.get_extra_info("socket"))
             self._start(self.serve(reader, writer))
 
     def _start(self, work: Coroutine[None, None, None]) -> None:
@@ -252,6 +257,7 @@ class Home:
         """Hand out jobs as the outpost has room for them."""
         while True:
             await post.more.wait()
+            await asyncio.sleep(GATHER_S)
             post.more.clear()
             if post.link is not link:
                 return

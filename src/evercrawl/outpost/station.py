@@ -41,11 +41,14 @@ log = logging.getLogger("evercrawl")
 
 FIRST_RETRY_S, LONGEST_RETRY_S = 0.25, 3.0
 WELCOME_S = 10.0
-GATHER_S = 0.05
-"""Results are gathered for so long before they go out together; what home does not hold goes at once."""
+GATHER_S = 0.25
+"""Results are gathered for so long, or until no job is left, before they go out together; what home does not
+hold goes at once.
+"""
+LEASE_WAIT_S = 30.0
 MOST_IN_BATCH = 256
 MOST_BATCH_BYTES = 4 * 1024 * 1024
-ROOM = 16
+ROOM = 64
 """Jobs at a time: one for each site."""
 
 Dial = Callable[[], Awaitable[Link]]
@@ -71,6 +74,8 @@ class Station:
         self._jobs: dict[tuple[str, int], asyncio.Task[None]] = {}
         self._news = asyncio.Event()
         self._urgent = asyncio.Event()
+        self._busy = asyncio.Event()
+        self._leased = asyncio.Event()
         self._stopping = asyncio.Event()
         self._run = ""
         self._same_connection: set[tuple[str, int]] = set()
@@ -149,6 +154,7 @@ class Station:
         match message:
             case Lease(number, lease_us):
                 self._tenure.answered(number, lease_us)
+                self._leased.set()
             case Taken(batch):
                 self._book.taken(batch)
             case Work(jobs):
@@ -158,9 +164,13 @@ class Station:
                 raise ValueError(f"home does not say {type(message).__name__}")
 
     async def _beat(self, link: Link, lease_us: int) -> None:
+        """Renew the lease while there is something to do; an idle outpost says nothing."""
         while True:
+            await self._busy.wait()
             await link.send(Beat(self._tenure.beat(self._now_us())))
             await asyncio.sleep(lease_us / BEATS_PER_LEASE / 1_000_000)
+            if not self._jobs:
+                self._busy.clear()
 
     # Delivering
 
@@ -211,10 +221,13 @@ class Station:
             return
         task = asyncio.create_task(self._do(job, self._run))
         self._jobs[key] = task
+        self._busy.set()
         task.add_done_callback(lambda done: self._ended(key, done))
 
     def _ended(self, key: tuple[str, int], task: asyncio.Task[None]) -> None:
         self._jobs.pop(key, None)
+        if not self._jobs:
+            self._urgent.set()
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("defect in a job", exc_info=error)
 
@@ -224,7 +237,7 @@ class Station:
         try:
             await self._have_lease()
             result = await self._hand.fetch(job, self._tenure)
-        except LeaseOver:
+        except (LeaseOver, TimeoutError):
             return  # home takes the site, or asks again when we are back
         except NotMine as why:
             item = unasked_item(job, Verdict.NOT_MINE, str(why))
@@ -241,11 +254,11 @@ class Station:
             self._urgent.set()
 
     async def _have_lease(self) -> None:
-        """Jobs may come before the answer to our first beat."""
-        while self._tenure.time_left_us(self._now_us(), 0) <= 0:
-            if self.link is None:
-                raise LeaseOver
-            await asyncio.sleep(0.01)
+        """A job may come before the lease to do it."""
+        async with asyncio.timeout(LEASE_WAIT_S):
+            while self._tenure.time_left_us(self._now_us(), 0) <= 0:
+                self._leased.clear()
+                await self._leased.wait()
 
     def _compared(self, job: Job, result: FetchResult) -> tuple[Item, Habit | None, Held | None]:
         """The comparator: what is sent, what is remembered, and what both sides hold from now on."""
