@@ -2,8 +2,8 @@
 
     python -m tests.e2e.outpost_web LOGFILE EDITS PAGES ADDRESS...
 
-prints one line of JSON with the origins, then serves until it is ended. EDITS is a file of JSON: page number ->
-how often it was edited. The log has a line per request: monotonic seconds, origin, path, user agent.
+prints one line of JSON with the origins, then serves until it is ended. EDITS is a file of JSON: page number
+-> how often it was edited. The log has a line per request: monotonic seconds, origin, path, user agent.
 """
 
 from __future__ import annotations

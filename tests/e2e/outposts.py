@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -96,13 +97,16 @@ class Proxy:
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(2048):
-            while self.is_stalled:
-                await asyncio.sleep(0.02)
+            await self._until_flowing()
             if self.bytes_a_second is not None:
                 await asyncio.sleep(len(data) / self.bytes_a_second)
             writer.write(data)
             await writer.drain()
         writer.close()
+
+    async def _until_flowing(self) -> None:
+        while self.is_stalled:  # noqa: ASYNC110 - set from another thread
+            await asyncio.sleep(0.02)
 
     def cut(self) -> None:
         """Break every connection, and let no new one through."""
@@ -192,7 +196,7 @@ class Field:
         return [
             (after.at - before.at, before, after)
             for asked in by_site.values()
-            for before, after in zip(asked, asked[1:], strict=False)
+            for before, after in pairwise(asked)
         ]
 
     def assert_pace(self) -> None:

@@ -1,4 +1,4 @@
-"""Home, three outposts and their sites as real processes: what they bring, what they send, what they survive."""
+"""Home, three outposts and their sites as real processes: what they bring, send and survive."""
 
 from __future__ import annotations
 

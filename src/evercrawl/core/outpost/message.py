@@ -185,14 +185,14 @@ _VERDICTS = {verdict.value[0]: verdict for verdict in Verdict}
 
 
 def _message(kind: type[Any], table: list[Any], blobs: bytes) -> Message:
-    if kind is Work:
-        (rows,) = table
-        return Work(tuple(_job(row) for row in _bounded(rows, MOST_JOBS)))
     if kind is Deliver:
         batch, rows = table
         return Deliver(_whole(batch), _items(_bounded(rows, MOST_ITEMS), blobs))
     if blobs:
         raise ValueError("bytes behind the end")
+    if kind is Work:
+        (rows,) = table
+        return Work(tuple(_job(row) for row in _bounded(rows, MOST_JOBS)))
     if kind is Ready:
         running, room = table
         return Ready(tuple(_whole(number) for number in _bounded(running, MOST_JOBS)), _whole(room))

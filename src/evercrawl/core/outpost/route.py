@@ -18,7 +18,7 @@ SITE, DOMAIN, SUFFIX = 3, 2, 1
 def normal_route(text: str) -> str:
     """A route as it is stored; ValueError where it is none."""
     route = text.strip().lower().rstrip("/")
-    if not route.removeprefix(".") or any(sign in route for sign in " \t?#@*"):
+    if not route.removeprefix(".") or route.endswith(":") or any(sign in route for sign in " \t?#@*"):
         raise ValueError("is not a suffix such as .edu, a domain such as example.org, or a site")
     bare = route.removeprefix(".")
     found = canonical(bare if "://" in bare else f"http://{bare}/")
