@@ -25,6 +25,7 @@ Check = Callable[[Any], str | None]
 MOST_SHARDS = 4096
 FILE_KINDS = ("image", "style", "script", "font", "archive", "media", "document")
 _RESOLVE = re.compile(r"[^\s:\[\]]+:\d{1,5}:\[?[0-9A-Fa-f.:]+\]?")
+_LISTEN = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+):\d{1,5}")
 _PLUGIN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
@@ -168,6 +169,8 @@ CHECKS: dict[str, Check] = {
     "revisit.drift": _between(0, 0.5),
     "revisit.audit": _between(0, 1),
     "revisit.quiet": _each(_hours),
+    "outposts.listen": _like(_LISTEN, "HOST:PORT, such as 0.0.0.0:7443 or [::]:7443"),
+    "outposts.wait": _at_least(0),
 }
 """What a value must be, beyond its type. A number that is not named here must be more than 0."""
 
