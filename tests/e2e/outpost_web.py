@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TextIO
 
 PARAGRAPHS = 40
+BIG_BYTES = 1_000_000
 
 
 def page_html(origin: str, number: int, pages: int, edits: int) -> bytes:
@@ -63,6 +64,9 @@ class Site:
     def answer(self, path: str) -> bytes:
         if path == "/robots.txt":
             return _answer(200, b"User-agent: *\nDisallow: /private/\n", "text/plain")
+        if path.startswith("/big/"):
+            data = b"\n".join(b"%d" % (n * 7919 % 1_000_003) for n in range(300_000))
+            return _answer(200, data[:BIG_BYTES], "application/octet-stream")
         number = path.removeprefix("/p/").removesuffix(".html") if path != "/" else "0"
         if number.isdigit() and int(number) < self.pages:
             edits = json.loads(self.edits.read_text()).get(number, 0)

@@ -165,6 +165,11 @@ class Field:
         """With its seeds, and nothing asked yet."""
         create_collection(self.collection, {"scope.seeds": tuple(f"{origin}/" for origin in self.origins)})
 
+    def code_for_all(self) -> str:
+        """One outpost for every site."""
+        routes = [origin.removeprefix("http://") for origin in self.origins]
+        return new_code(self.collection, called="outposta", routes=routes, valid_for=timedelta(hours=1))
+
     def code(self, number: int) -> str:
         route = self.origins[number].removeprefix("http://")
         name = f"outpost{'abc'[number]}"

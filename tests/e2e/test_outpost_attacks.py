@@ -291,3 +291,18 @@ def test_garbage_instead_of_a_greeting_is_shown_out(tmp_path: Path) -> None:
         assert scene.home.book.outposts() == []
 
     _run(tmp_path, play)
+
+
+def test_an_outpost_that_is_forgotten_while_it_is_connected_is_shown_out(tmp_path: Path) -> None:
+    async def play(scene: Scene) -> None:
+        link, _ = await scene.join()
+        await link.send(Ready((), 8))
+        asked = asyncio.create_task(scene.home.fetch(Request(f"{SITE}/a")))
+        job = await _job(link)
+        assert scene.home.book.forget("one")
+        await link.send(Deliver(1, (_item(job, b"too late"),)))
+        await _refuses(link)
+        assert isinstance(await asyncio.wait_for(asked, 5), Failed)
+        assert scene.web.asked == [f"{SITE}/a"]
+
+    _run(tmp_path, play)

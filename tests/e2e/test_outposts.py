@@ -11,6 +11,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
+from evercrawl.outpost.station_book import StationBook
 from tests.e2e.outposts import GAP_S, LEASE_S, SLACK_S, Field, Proxy, outdoors
 
 PAGES = 7
@@ -152,29 +153,29 @@ def test_a_network_that_stalls_breaks_and_crawls(tmp_path: Path) -> None:
 
 
 def test_an_outpost_with_100_000_pages_stays_small(tmp_path: Path) -> None:
-    with outdoors(tmp_path, pages=PAGES, sites=1) as field:
-        code = field.code(0)
-        # Made and ended at once, so that there is a list to fill.
-        first = field.start_outpost(0, "--code", code)
+    """Also while it fetches pages of 1 MB from three sites at a time."""
+    with outdoors(tmp_path, pages=3) as field:
         file = tmp_path / "outpost0" / "outpost.db"
-        field.wait_for(file.exists)
-        time.sleep(0.5)
-        first.send_signal(signal.SIGTERM)
-        assert first.wait(10) == 0
-        with sqlite3.connect(file) as book:
-            rows = (
-                (f"{field.origins[0]}/list/{number}.html", number.to_bytes(16, "big"))
-                for number in range(100_000)
-            )
-            book.executemany("insert into page (url, digest) values (?, ?)", rows)
+        book = StationBook(file.parent, most_bytes=64_000_000)
+        rows = [
+            (f"{field.origins[0]}/list/{number}.html", number.to_bytes(16, "big"))
+            for number in range(100_000)
+        ]
+        book.db.execute("begin")
+        book.db.executemany("insert into page (url, digest) values (?, ?)", rows)
+        book.db.execute("commit")
         book.close()
-        outpost = field.start_outpost(0, "--max-disk", "64MB")
-        home = field.start(*field.crawl_arguments())
-        assert home.wait(30) == 0, home.communicate()[0]
+        code = field.code_for_all()
+        big = [f"{origin}/big/{number}.html" for origin in field.origins for number in range(2)]
+        home = field.start(*field.crawl_arguments(*big))
+        allow = [part for origin in field.origins for part in ("--allow", origin.removeprefix("http://"))]
+        outpost = field.start_outpost(0, "--code", code, "--max-disk", "64MB", *allow)
+        assert home.wait(40) == 0, home.communicate()[0]
         peak_kb = _peak_kb(outpost)
         print(f"an outpost with 100,000 pages took {peak_kb / 1024:.1f} MB at most")
         assert peak_kb <= MOST_RSS_KB
-        assert field.status()["outposta"].requests == PAGES + 1
+        field.assert_pace()
+        assert set(field.versions()) == _expected(field, 3) | set(big)
         assert file.stat().st_size <= 64_000_000
 
 

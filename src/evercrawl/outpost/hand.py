@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -27,6 +28,8 @@ from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
 from evercrawl.outpost.station_book import StationBook
 
+FETCHES_AT_ONCE = 4
+"""Bodies that may be in memory at a time."""
 MOST_LANES = 256
 """Sites whose pace is held in memory; the others lie in the file."""
 
@@ -41,6 +44,11 @@ class Withheld(Exception):
 
 class LeaseOver(Exception):
     """The site may not be asked any more before home renews the lease."""
+
+    def __init__(self, rest_us: int = 0) -> None:
+        """`rest_us`: the gap of a site that was asked before the lease was over."""
+        super().__init__("the lease was over")
+        self.rest_us = rest_us
 
 
 @dataclass
@@ -77,10 +85,14 @@ class Hand:
         self._rate_open_us = 0
         self._crashed_at_us = to_us(clock.now()) if after_crash else None
         self._places: OrderedDict[str, _Place] = OrderedDict()
+        self._fetching = asyncio.Semaphore(FETCHES_AT_ONCE)
         self.requests = 0
 
-    async def fetch(self, job: Job, tenure: Tenure) -> FetchResult:
-        """How the request ended; NotMine, Withheld or LeaseOver where it was not (or not fully) made."""
+    async def fetch(self, job: Job, tenure: Tenure, *, on_start: Callable[[], None]) -> FetchResult:
+        """How the request ended; NotMine, Withheld or LeaseOver where it was not (or not fully) made.
+
+        `on_start` is called when the request for the job itself goes out.
+        """
         if canonical(job.url) != job.url or not is_allowed(site_of(job.url), self._allow):
             raise NotMine("the owner of the outpost does not allow this host")
         site = site_of(job.url)
@@ -91,7 +103,7 @@ class Hand:
                 await self._read_robots(place.lane, tenure)
                 self._check_robots(place.lane, job.url)
             request = Request(job.url, job.etag, job.last_modified, job.body_limit)
-            result = await self._ask(place.lane, request, tenure)
+            result = await self._ask(place.lane, request, tenure, on_start)
             if is_robots:
                 self._learn_robots(place.lane, result)
             return result
@@ -148,8 +160,19 @@ class Hand:
 
     # The request
 
-    async def _ask(self, lane: Lane, request: Request, tenure: Tenure) -> FetchResult:
-        await self._until_open(lane, tenure)
+    async def _ask(
+        self, lane: Lane, request: Request, tenure: Tenure, on_start: Callable[[], None] | None = None
+    ) -> FetchResult:
+        while True:
+            await self._until_open(lane, tenure)
+            async with self._fetching:
+                if self._opens_us(lane) <= to_us(self._clock.now()):
+                    self._check_lease(lane, tenure)
+                    if on_start is not None:
+                        on_start()
+                    return await self._ask_now(lane, request, tenure)
+
+    async def _ask_now(self, lane: Lane, request: Request, tenure: Tenure) -> FetchResult:
         self.requests += 1
         self._rate_open_us = to_us(self._clock.now()) + self._rate_gap_us
         try:
@@ -157,7 +180,7 @@ class Hand:
                 result = await self._fetcher.fetch(request)
         except TimeoutError:
             self._answered(lane, Failed(request.url, Fault.INTERNAL, "the lease is over", timedelta(0)))
-            raise LeaseOver from None
+            raise LeaseOver(self.gap_us(lane)) from None
         except asyncio.CancelledError:
             self._answered(lane, Failed(request.url, Fault.INTERNAL, "broken off", timedelta(0)))
             raise
@@ -165,20 +188,28 @@ class Hand:
         return result
 
     async def _until_open(self, lane: Lane, tenure: Tenure) -> None:
-        while True:
-            now_us = to_us(self._clock.now())
-            opens_us = max(lane.site.open_us, self._rate_open_us)
-            if opens_us <= now_us:
-                break
+        while (opens_us := self._opens_us(lane)) > (now_us := to_us(self._clock.now())):
             if opens_us > now_us + tenure.lease_us:
-                raise Withheld(f"the site is left alone: {lane.site.closed_reason}")
+                raise Withheld(f"the site is left alone: {lane.site.closed_reason or 'the rate is used up'}")
             await self._clock.sleep_until(from_us(opens_us))
+
+    def _opens_us(self, lane: Lane) -> int:
+        return max(lane.site.open_us, self._rate_open_us)
+
+    def _check_lease(self, lane: Lane, tenure: Tenure) -> None:
         if self._seconds_left(lane, tenure) <= 0:
             raise LeaseOver
 
     def _seconds_left(self, lane: Lane, tenure: Tenure) -> float:
-        gap_us = max(lane.site.gap_ms * 1000, span_us(self._pace.floor))
-        return tenure.time_left_us(to_us(self._clock.now()), gap_us) / 1_000_000
+        return tenure.time_left_us(to_us(self._clock.now()), self.gap_us(lane)) / 1_000_000
+
+    def rest_of(self, site: str) -> int:
+        """The gap of a site, in microseconds."""
+        return self.gap_us(self._place(site).lane)
+
+    def gap_us(self, lane: Lane) -> int:
+        """How long the site is left in peace after an answer."""
+        return max(lane.site.gap_ms * 1000, span_us(self._pace.floor))
 
     def _answered(self, lane: Lane, result: FetchResult) -> None:
         now = self._clock.now()

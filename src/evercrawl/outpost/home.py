@@ -7,6 +7,7 @@ batch that comes twice is taken once; what no key of ours has sealed has no effe
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import socket
 import ssl
@@ -43,8 +44,10 @@ from evercrawl.outpost.greeting import greet_outpost
 from evercrawl.outpost.home_book import FOLDER, HomeBook
 from evercrawl.outpost.identity import home_identity, server_context
 from evercrawl.outpost.link import LINK_ERRORS, Link, Reader, Writer, keep_alive
-from evercrawl.outpost.post import Ask, Post
+from evercrawl.outpost.post import Ask, Directly, Post
 from evercrawl.outpost.receipt import Receipt, most_bytes
+
+log = logging.getLogger("evercrawl")
 
 ANSWER_LIMIT_S = 900.0
 """An outpost that lives and does not answer for so long is given up for this page."""
@@ -74,8 +77,8 @@ class Home:
         self._posts: dict[str, Post] = {}
         self._director = Director({})
         self._lease_us = span_us(settings.outposts.lease)
-        longest = max(settings.pace.longest, settings.robots.crawl_delay_cap)
-        self._handover_us = handover_us(self._lease_us, span_us(longest))
+        self._longest_rest_us = span_us(max(settings.pace.longest, settings.robots.crawl_delay_cap))
+        self._handover_us = handover_us(self._lease_us, self._longest_rest_us)
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
         now_us = self._now_us()
@@ -104,8 +107,11 @@ class Home:
         self._director = Director({row.id: row.routes for row in rows})
 
     def _dismiss(self, post: Post) -> None:
+        """The outpost was unpaired: whoever waits for it asks directly."""
+        self._wake(post)
         if post.link is not None:
             post.link.close()
+            post.went_down(post.link)
 
     # Fetching
 
@@ -136,11 +142,14 @@ class Home:
                     return Failed(request.url, Fault.INCOMPLETE, detail, timedelta(seconds=ANSWER_LIMIT_S))
                 wait_us = min(free_us, deadline_us) - now_us
                 await asyncio.wait([ask.answer], timeout=max(wait_us, 1000) / 1_000_000)
-            result = ask.answer.result() if ask.answer.done() else None
+            result = ask.answer.result() if ask.answer.done() else Directly()
         finally:
             post.remove(ask)
             ask.answer.cancel()
-        return result if result is not None else await self._direct.fetch(request)
+        if not isinstance(result, Directly):
+            return result
+        await asyncio.sleep(min(result.rest_us, self._longest_rest_us) / 1_000_000)
+        return await self._direct.fetch(request)
 
     def _lost(self, post: Post) -> None:
         """The lease is over: whatever connection there is, it is not trusted to know that."""
@@ -206,7 +215,12 @@ class Home:
     def _start(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("defect while serving an outpost", exc_info=error)
 
     async def serve(self, reader: Reader, writer: Writer) -> None:
         """One connection, until it ends; an error of the other side ends this connection and nothing else."""
@@ -282,6 +296,9 @@ class Home:
             message = await link.receive()
             if post.link is not link:
                 return
+            if not self.book.is_paired(post.row.id):
+                self._learn_outposts()
+                raise NotAuthentic("the outpost was unpaired")
             match message:
                 case Beat(number):
                     self._renew(post)
@@ -304,7 +321,7 @@ class Home:
         """Nobody waits any longer for an outpost that has left: the crawler asks itself."""
         for ask in [*post.waiting, *post.given.values()]:
             if not ask.answer.done():
-                ask.answer.set_result(None)
+                ask.answer.set_result(Directly())
 
     # Taking in
 
@@ -353,8 +370,9 @@ class Home:
             ask = post.given.pop(number, None) if number is not None else None
             if ask is not None and not ask.answer.done():
                 ask.answer.set_result(result)
-                self._handed[url] = self._now_us()
-            elif result is not None:
+                if not isinstance(result, Directly):
+                    self._handed[url] = self._now_us()
+            elif not isinstance(result, Directly):
                 self._orphans.add(url)
         post.more.set()
 

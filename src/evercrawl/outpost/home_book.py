@@ -129,6 +129,10 @@ class HomeBook:
         """One of them."""
         return next((row for row in self.outposts() if row.id == outpost), None)
 
+    def is_paired(self, outpost: str) -> bool:
+        """It has not been forgotten since."""
+        return self.db.execute("select 1 from outpost where id = ?", (outpost,)).fetchone() is not None
+
     def forget(self, called: str) -> bool:
         """Unpair: the outpost's key opens nothing any more. False: there is none of that name."""
         with transaction(self.db):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from evercrawl.core.outpost.lease import Grant
 from evercrawl.core.outpost.message import MOST_JOBS
@@ -16,13 +17,19 @@ MOST_REMEMBERED = 4096
 """Jobs that were handed out and whose asker has gone; their results are still welcome."""
 
 
+class Directly(NamedTuple):
+    """The crawler has to ask itself, when the site has had its rest."""
+
+    rest_us: int = 0
+
+
 @dataclass(eq=False)
 class Ask:
-    """One fetch of the engine that waits for an outpost; the result None: the crawler has to ask itself."""
+    """One fetch of the engine that waits for an outpost."""
 
     number: int
     request: Request
-    answer: asyncio.Future[FetchResult | None]
+    answer: asyncio.Future[FetchResult | Directly]
 
 
 @dataclass(eq=False)

@@ -14,6 +14,7 @@ from evercrawl.core.patch import patch
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import HttpSettings
 from evercrawl.outpost.home_book import Intake
+from evercrawl.outpost.post import Directly
 
 GZIP_LEVEL = 6
 KEEP_LEVEL = 3
@@ -46,8 +47,8 @@ class Receipt:
         self.intake: list[Intake] = []
         self.held: dict[str, Held] = {}
         self.counts: dict[str, int] = {}
-        self.results: list[tuple[int | None, str, FetchResult | None]] = []
-        """Number of the job, URL, result; None: the crawler has to ask itself."""
+        self.results: list[tuple[int | None, str, FetchResult | Directly]] = []
+        """Number of the job, URL, result."""
 
     def add(self, item: Item) -> None:
         """Rebuild one item."""
@@ -66,7 +67,7 @@ class Receipt:
             return
         self._count_item(item, exchange)
         if item.verdict is Verdict.NOT_MINE:
-            self.results.append((number, request.url, None))
+            self.results.append((number, request.url, Directly(item.took_us)))
             return
         result = result_in(item, request, exchange, http=self._http)
         if new is not None and is_kept(result):

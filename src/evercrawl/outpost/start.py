@@ -27,8 +27,8 @@ from evercrawl.outpost.station_book import StationBook
 from evercrawl.version import __version__
 
 FETCH_CONCURRENCY = 16
-WIRE_BYTES = 8 * 1024 * 1024
-"""An outpost reads no larger bodies than this, to stay small."""
+WIRE_BYTES = 1024 * 1024
+"""An outpost reads no more of a body than this, to stay small; what is larger home asks for itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from evercrawl.core.outpost.message import (
     from_bytes,
     to_bytes,
 )
+from evercrawl.core.url import site_of
 from evercrawl.engine.ports import Clock
 from evercrawl.model.fetch import Fetched, FetchResult
 from evercrawl.outpost.greeting import Credentials, greet_home
@@ -72,6 +73,8 @@ class Station:
         self._random = random
         self._tenure = Tenure()
         self._jobs: dict[tuple[str, int], asyncio.Task[None]] = {}
+        self._begun: set[tuple[str, int]] = set()
+        """Jobs whose request is under way: only they outlive the connection on which they came."""
         self._news = asyncio.Event()
         self._urgent = asyncio.Event()
         self._busy = asyncio.Event()
@@ -126,6 +129,14 @@ class Station:
             self.link = None
             if link is not None:
                 link.close()
+            await self._drop_unbegun()
+
+    async def _drop_unbegun(self) -> None:
+        """Home may have given these sites to somebody else by now: it says again what it wants."""
+        dropped = [task for key, task in self._jobs.items() if key not in self._begun]
+        for task in dropped:
+            task.cancel()
+        await asyncio.gather(*dropped, return_exceptions=True)
 
     async def _talk(self, link: Link, welcome: Welcome) -> None:
         self._welcomed(welcome)
@@ -208,7 +219,9 @@ class Station:
         assert isinstance(message, Deliver)
         (item,) = message.items
         item = item._replace(age_us=max(0, self._now_us() - waiting.began_us))
-        if (waiting.run, waiting.number) in self._same_connection:
+        key = waiting.run, waiting.number
+        if key in self._same_connection:
+            self._same_connection.discard(key)
             return item
         return item._replace(run=waiting.run, url=waiting.url)
 
@@ -226,6 +239,7 @@ class Station:
 
     def _ended(self, key: tuple[str, int], task: asyncio.Task[None]) -> None:
         self._jobs.pop(key, None)
+        self._begun.discard(key)
         if not self._jobs:
             self._urgent.set()
         if not task.cancelled() and (error := task.exception()) is not None:
@@ -236,9 +250,12 @@ class Station:
         habit, held, result = None, None, None
         try:
             await self._have_lease()
-            result = await self._hand.fetch(job, self._tenure)
-        except (LeaseOver, TimeoutError):
-            return  # home takes the site, or asks again when we are back
+            begun = (run, job.number)
+            result = await self._hand.fetch(job, self._tenure, on_start=lambda: self._begun.add(begun))
+        except TimeoutError:
+            item = unasked_item(job, Verdict.NOT_MINE, "no lease came")
+        except LeaseOver as over:
+            item = unasked_item(job, Verdict.NOT_MINE, str(over), rest_us=over.rest_us)
         except NotMine as why:
             item = unasked_item(job, Verdict.NOT_MINE, str(why))
         except Withheld as why:
@@ -267,6 +284,10 @@ class Station:
             assert not isinstance(result, Fetched)
             return failed_item(job, result), None, None  # type: ignore[arg-type]
         base = self._book.held(job.url)
+        if isinstance(result, Fetched) and result.truncated is not None and job.body_limit is None:
+            rest_us = self._hand.rest_of(site_of(job.url))
+            why = "larger than an outpost takes"
+            return unasked_item(job, Verdict.NOT_MINE, why, rest_us=rest_us), None, None
         if not isinstance(result, Fetched) or result.truncated is not None:
             return (
                 answered_item(job, result, exchange, verdict=Verdict.AT_ONCE, held=base),

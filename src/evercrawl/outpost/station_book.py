@@ -112,6 +112,7 @@ class StationBook:
             if "full" not in str(error):
                 raise StoreUnavailable(f"the outpost's file cannot be written: {error}") from error
             self._evict(most=None)
+            self._forget_oldest()
             self._keep(waiting, habit, None, None, now_us)
 
     def _keep(
@@ -204,6 +205,15 @@ class StationBook:
         while self.used_bytes() + coming > self._most_bytes * FULL_SHARE:
             if not self._evict(most=EVICT_ROWS):
                 return
+
+    def _forget_oldest(self) -> None:
+        """Where the list alone fills the file, the pages not visited for longest leave it; home's digests of
+        them come with their next jobs.
+        """
+        self.db.execute(
+            "delete from page where url in"
+            " (select url from page order by used_us limit 1 + (select count(*) from page) / 10)"
+        )
 
     def _evict(self, *, most: int | None) -> int:
         """Let go of bodies that were not used for longest; digests stay, so unchanged pages stay unsent."""

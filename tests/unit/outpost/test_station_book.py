@@ -63,3 +63,20 @@ def test_a_site_is_remembered_with_its_robots_file(tmp_path: Path) -> None:
     assert book.site("https://example.org") == site
     assert book.site("https://example.com") is None
     book.close()
+
+
+def test_a_list_that_fills_the_file_forgets_the_pages_not_visited_for_longest(tmp_path: Path) -> None:
+    book = StationBook(tmp_path, most_bytes=MOST)
+    filler = "x" * 2000
+    with_filler = [(f"https://example.org/{number}/{filler}", number) for number in range(600)]
+    book.db.execute("begin")
+    book.db.executemany("insert into page (url, used_us) values (?, ?)", with_filler)
+    book.db.execute("commit")
+    for number in range(400):
+        book.keep(_waiting(number, 2000), habit=Habit(bytes(16), 0, 1), now_us=5000 + number)
+        if number % 50 == 49:
+            book.taken(book.bind(book.unsent(most=100, most_bytes=10**7)))
+    assert book.pages() < 600 + 400
+    assert book.habit("https://example.org/399").digest is not None
+    assert (tmp_path / "outpost.db").stat().st_size <= MOST
+    book.close()

@@ -21,6 +21,7 @@ from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult,
 from evercrawl.model.settings import HttpSettings
 
 _LENGTHS = 8
+LARGE_BYTES, LARGE_LEVEL = 256 * 1024, 3
 WITHHELD_DETAIL = "changes at every visit; the outpost does not send it again yet"
 
 
@@ -60,9 +61,11 @@ def failed_item(job: Job, failed: Failed) -> Item:
     )
 
 
-def unasked_item(job: Job, verdict: Verdict, detail: str) -> Item:
-    """A job for which the site was not asked."""
-    return Item(job.number, verdict, b"", b"", b"", 0, 0, detail=detail[:LONGEST_DETAIL])
+def unasked_item(job: Job, verdict: Verdict, detail: str, *, rest_us: int = 0) -> Item:
+    """A job that brought no answer to send; `rest_us`: so long the site has to be left in peace, because it
+    was asked all the same.
+    """
+    return Item(job.number, verdict, b"", b"", b"", rest_us, 0, detail=detail[:LONGEST_DETAIL])
 
 
 def answered_item(
@@ -79,7 +82,7 @@ def answered_item(
         job.number,
         verdict,
         b"" if verdict is Verdict.SAME else wire_digest(exchange.wire_body),
-        b"" if is_withheld else patch(plain, base.flat if base is not None else b"", level=LEVEL),
+        b"" if is_withheld else patch(plain, base.flat if base is not None else b"", level=_level(plain)),
         base.mark if base is not None and not is_withheld else b"",
         took_us,
         took_us,
@@ -88,6 +91,11 @@ def answered_item(
         failed.fault if failed is not None else None,
         failed.detail[:LONGEST_DETAIL] if failed is not None else "",
     )
+
+
+def _level(plain: bytes) -> int:
+    """Large bodies are packed faster: zstd's tables would take more memory than an outpost has."""
+    return LEVEL if len(plain) <= LARGE_BYTES else LARGE_LEVEL
 
 
 def exchange_in(item: Item, held: Held | None, *, began: datetime, most_bytes: int) -> tuple[Exchange, Held]:
