@@ -45,7 +45,7 @@ class Web:
     async def fetch(self, request: Request) -> FetchResult:
         began = self.clock.now()
         path = path_of(request.url)
-        self.asked.append((began.timestamp(), path))
+        self.asked.append((began.timestamp(), request.url))
         await asyncio.sleep(0.05)
         body = {"/robots.txt": b"User-agent: *\nDisallow: /no\n", "/fast": b"%d" % len(self.asked)}.get(
             path, b"<p>Always the same.</p>"
@@ -161,11 +161,11 @@ def test_the_outpost_reads_robots_itself_and_asks_only_hosts_that_its_owner_allo
         refused = await camp.home.fetch(Request(f"{SITE}/no/way"))
         assert isinstance(refused, Failed)
         assert "line 2" in refused.detail
-        assert [path for _, path in camp.near.asked] == ["/robots.txt"]
+        assert [url for _, url in camp.near.asked] == [f"{SITE}/robots.txt"]
         other = await camp.home.fetch(Request("https://other.org/"))
         assert isinstance(other, Fetched)
         assert b"X-By: home" in other.exchange.response_head
-        assert [path for _, path in camp.far.asked] == ["/"]
+        assert [url for _, url in camp.far.asked] == ["https://other.org/"]
 
     _play(tmp_path, story)
 
