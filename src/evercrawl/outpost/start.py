@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import signal
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -58,7 +59,7 @@ class ShiftedClock(SystemClock):
         return super().now() + self._offset
 
 
-async def run_outpost(orders: Orders, settings: Settings) -> int:
+async def run_outpost(orders: Orders, settings: Settings, *, say: Callable[[str], None]) -> int:
     """Work until SIGTERM or SIGINT; gives back how many requests were made."""
     book = StationBook(orders.folder, most_bytes=orders.disk_bytes)
     try:
@@ -82,7 +83,7 @@ async def run_outpost(orders: Orders, settings: Settings) -> int:
         async def dial() -> Link:
             return await dial_home(home, pin)
 
-        station = Station(dial, who, hand=hand, book=book, clock=clock, random=Random())
+        station = Station(dial, who, hand=hand, book=book, clock=clock, random=Random(), say=say)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, station.stop)

@@ -63,8 +63,19 @@ class Station:
     """
 
     def __init__(
-        self, dial: Dial, who: Credentials, *, hand: Hand, book: StationBook, clock: Clock, random: Random
+        self,
+        dial: Dial,
+        who: Credentials,
+        *,
+        hand: Hand,
+        book: StationBook,
+        clock: Clock,
+        random: Random,
+        say: Callable[[str], None] = log.info,
     ) -> None:
+        """`say` tells the owner how things stand, whenever that changes."""
+        self._say = say
+        self._said = ""
         self._dial = dial
         self._who = who
         self._hand = hand
@@ -124,12 +135,17 @@ class Station:
                 raise ValueError("home did not say welcome")
             await self._talk(link, welcome)
         except* LINK_ERRORS as errors:
-            log.info("the connection to home ended: %s", errors.exceptions[0])
+            self._tell(_why_not(errors, was_reached=link is not None, was_known=self.link is not None))
         finally:
             self.link = None
             if link is not None:
                 link.close()
             await self._drop_unbegun()
+
+    def _tell(self, words: str) -> None:
+        if words != self._said:
+            self._said = words
+            self._say(words)
 
     async def _drop_unbegun(self) -> None:
         """Home may have given these sites to somebody else by now: it says again what it wants."""
@@ -153,6 +169,7 @@ class Station:
 
     def _welcomed(self, welcome: Welcome) -> None:
         self._retry_s = FIRST_RETRY_S
+        self._tell(f"connected to home as {welcome.name}")
         self._run = welcome.run
         self._same_connection.clear()
         self._book.taken(welcome.taken)
@@ -339,3 +356,15 @@ class Station:
             log.info("home did not hear our good-bye: %s", error)
         session.cancel()
         await asyncio.gather(session, return_exceptions=True)
+
+
+def _why_not(errors: BaseExceptionGroup[BaseException], *, was_reached: bool, was_known: bool) -> str:
+    """Why there is no connection, in words for the outpost's owner."""
+    error: BaseException = errors
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if was_known:
+        return "the connection to home ended; trying again"
+    if was_reached and isinstance(error, (EOFError, ConnectionError)):
+        return "home refuses us: is the code used up or expired, or were we unpaired? Trying again"
+    return f"home cannot be reached, trying again: {error or type(error).__name__}"

@@ -130,7 +130,7 @@ def run(session: Session, /, as_json: bool, **given: Any) -> None:
         flags["http.allow_private"] = True
     settings = session.configured(None, flags).settings
     session.note(f"outpost in {orders.folder}; stop it with Ctrl-C")
-    requests = asyncio.run(run_outpost(orders, settings))
+    requests = asyncio.run(run_outpost(orders, settings, say=lambda words: session.note(safe_line(words))))
     if as_json:
         emit_json("outpost-run", {"requests": requests})
 
