@@ -19,7 +19,7 @@ from types import TracebackType
 from evercrawl.adapters.lock import CollectionLock
 from evercrawl.adapters.schemes import installed_schemes
 from evercrawl.adapters.sqlite.reader import StateReader
-from evercrawl.build import build_crawl
+from evercrawl.build import build_crawl, is_in_database
 from evercrawl.config import (
     collection_file,
     create_collection,
@@ -46,6 +46,9 @@ from evercrawl.model.forecast import Freshness, Plan
 from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PruneReport
 from evercrawl.model.report import Explanation, PageView, Progress, SkippedUrl, Status, Summary
 from evercrawl.model.settings import Settings
+from evercrawl.owner.build import BuildReport, Target
+from evercrawl.owner.collected import build_from_collection, site_of_collection
+from evercrawl.owner.folder import base_url_of
 from evercrawl.past.changes import changes_since
 from evercrawl.past.difference import page_difference
 from evercrawl.past.history import page_facts, page_history
@@ -91,8 +94,7 @@ class Collection:
         """
         with CollectionLock(self.path) as lock:
             self._add_seeds(urls)
-            if self.settings.crawl.workers > 1 and self.settings.outposts.listen is not None:
-                raise ConfigError("outposts need one process at home: leave --workers or --outposts away")
+            self._check_outposts()
             if self.settings.crawl.workers > 1:
                 return await run_crew(
                     self.path,
@@ -102,6 +104,14 @@ class Collection:
                     stop=stop or StopSignal(),
                     on_progress=on_progress,
                     lock=lock.fileno(),
+                )
+            if is_in_database(self.path, self.settings.store):
+                from evercrawl.cluster.run import Task, run_in_cluster  # the database's library is an extra
+
+                return await run_in_cluster(
+                    Task(self.path, self.settings, refresh, forever),
+                    stop=stop or StopSignal(),
+                    on_progress=on_progress,
                 )
             crawl = build_crawl(self.path, self.settings, stop=stop, forever=forever)
             async with crawl:
@@ -203,6 +213,16 @@ class Collection:
             self.path, self.settings, paths, form=import_form_named(form), on_progress=on_progress
         )
 
+    def build_sitemap(
+        self, to: str | Path, *, state: str | Path, base_url: str | None = None, gzip: bool = False
+    ) -> BuildReport:
+        """Write sitemaps of the pages below `base_url` (otherwise of the collection's one site) into the
+        folder `to`; `state` is the file that the next build compares with.
+        """
+        base = site_of_collection(self.settings) if base_url is None else base_url_of(base_url)
+        target = Target(Path(to), base, Path(state), packed=gzip)
+        return build_from_collection(self.path, self.settings, target)
+
     def verify(self, *, on_progress: OnVerify | None = None) -> VerifyReport:
         """Read every stored version back and compute its digests anew."""
         return verify(self.path, on_progress=on_progress)
@@ -214,6 +234,14 @@ class Collection:
     def vacuum(self) -> int:
         """Give back what the state files hold without need; the number of bytes freed."""
         return vacuum(self.path, self.settings)
+
+    def _check_outposts(self) -> None:
+        """An outpost has one home: a site whose shard went to another process would have two askers."""
+        is_shared = self.settings.crawl.workers > 1 or is_in_database(self.path, self.settings.store)
+        if self.settings.outposts.listen is not None and is_shared:
+            raise ConfigError(
+                "outposts need one process and its own files at home: use --outposts without --workers and --store"
+            )
 
     def _add_seeds(self, urls: Sequence[str]) -> None:
         """New seeds belong to the collection from now on: they are written to its file."""

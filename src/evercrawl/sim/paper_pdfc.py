@@ -39,6 +39,7 @@ from evercrawl.sim.archive import MemoryArchive
 from evercrawl.sim.clock import EPOCH, SimClock
 from evercrawl.sim.draw import stream
 from evercrawl.sim.loop import run
+from evercrawl.sim.near import MemoryNear
 from evercrawl.sim.paper_pages import SITES, SUFFIXES, PaperPage, PaperWeb
 from evercrawl.sim.pipe import pipe
 from evercrawl.sim.store import MemoryStore
@@ -269,6 +270,7 @@ class _Camp:
             fetcher=_KeptOpen(self.home),
             store=self.store,
             open_archive=lambda shard: self.archives.setdefault(shard, MemoryArchive(shard)),
+            open_near=lambda _: MemoryNear(),
         )
         async with crawl:
             await crawl.begin(refresh=True)
