@@ -240,7 +240,7 @@ class Collection:
         is_shared = self.settings.crawl.workers > 1 or is_in_database(self.path, self.settings.store)
         if self.settings.outposts.listen is not None and is_shared:
             raise ConfigError(
-                "outposts need one process and its own files at home: use --outposts without --workers and --store"
+                "outposts need one process and its own files at home: leave --workers and --store away"
             )
 
     def _add_seeds(self, urls: Sequence[str]) -> None:

@@ -53,7 +53,8 @@ class Web:
         raw = f"HTTP/1.1 200 OK\r\nX-By: {self.name}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
         exchange = Exchange(b"GET", raw, body, None, began, self.clock.now() - began)
         head = parse_head(raw, ReadLimits(10_000, 100, 10_000))
-        return result_of(request, Answer(head, exchange), limits=DecodeLimits(10_000, 100.0))
+        is_cut = path == "/large" and self.name == "outpost"
+        return result_of(request, Answer(head, exchange, cut=is_cut), limits=DecodeLimits(10_000, 100.0))
 
     async def close(self) -> None:
         pass
@@ -166,6 +167,19 @@ def test_the_outpost_reads_robots_itself_and_asks_only_hosts_that_its_owner_allo
         assert isinstance(other, Fetched)
         assert b"X-By: home" in other.exchange.response_head
         assert [url for _, url in camp.far.asked] == ["https://other.org/"]
+
+    _play(tmp_path, story)
+
+
+def test_what_is_too_large_for_an_outpost_home_asks_for_itself_behind_the_gap(tmp_path: Path) -> None:
+    async def story(camp: Camp) -> None:
+        result = await camp.home.fetch(Request(f"{SITE}/large"))
+        assert isinstance(result, Fetched)
+        assert result.truncated is None
+        assert b"X-By: home" in result.exchange.response_head
+        (_, near), (far,) = camp.near.asked, camp.far.asked
+        assert near[1] == far[1] == f"{SITE}/large"
+        assert far[0] - near[0] >= 1.0
 
     _play(tmp_path, story)
 

@@ -13,8 +13,8 @@ from datetime import timedelta
 from random import Random
 
 from evercrawl.core.moment import span_us, to_us
-from evercrawl.core.outpost.answer import Held, answered_item, failed_item, flat, unasked_item
-from evercrawl.core.outpost.compare import Habit, Verdict, after_answer, verdict_on, wire_digest
+from evercrawl.core.outpost.answer import unasked_item
+from evercrawl.core.outpost.compare import Verdict
 from evercrawl.core.outpost.lease import BEATS_PER_LEASE, Tenure
 from evercrawl.core.outpost.message import (
     Beat,
@@ -30,9 +30,9 @@ from evercrawl.core.outpost.message import (
     from_bytes,
     to_bytes,
 )
-from evercrawl.core.url import site_of
 from evercrawl.engine.ports import Clock
-from evercrawl.model.fetch import Fetched, FetchResult
+from evercrawl.model.fetch import FetchResult
+from evercrawl.outpost.comparator import compared
 from evercrawl.outpost.greeting import Credentials, greet_home
 from evercrawl.outpost.hand import Hand, LeaseOver, NotMine, Withheld
 from evercrawl.outpost.link import LINK_ERRORS, Link
@@ -278,7 +278,7 @@ class Station:
         except Withheld as why:
             item = unasked_item(job, Verdict.WITHHELD, str(why))
         else:
-            item, habit, held = self._compared(job, result)
+            item, habit, held = compared(job, result, book=self._book, hand=self._hand, now_us=self._now_us())
             began_us = self._began_us(result)
         now_us = self._now_us()
         waiting = Waiting(0, run, job.number, job.url, began_us, to_bytes(Deliver(0, (item,))))
@@ -293,36 +293,6 @@ class Station:
             while self._tenure.time_left_us(self._now_us(), 0) <= 0:
                 self._leased.clear()
                 await self._leased.wait()
-
-    def _compared(self, job: Job, result: FetchResult) -> tuple[Item, Habit | None, Held | None]:
-        """The comparator: what is sent, what is remembered, and what both sides hold from now on."""
-        exchange = result.exchange
-        if exchange is None:
-            assert not isinstance(result, Fetched)
-            return failed_item(job, result), None, None  # type: ignore[arg-type]
-        base = self._book.held(job.url)
-        if isinstance(result, Fetched) and result.truncated is not None and job.body_limit is None:
-            rest_us = self._hand.rest_of(site_of(job.url))
-            why = "larger than an outpost takes"
-            return unasked_item(job, Verdict.NOT_MINE, why, rest_us=rest_us), None, None
-        if not isinstance(result, Fetched) or result.truncated is not None:
-            return (
-                answered_item(job, result, exchange, verdict=Verdict.AT_ONCE, held=base),
-                None,
-                None,
-            )
-        digest, now_us = wire_digest(exchange.wire_body), self._now_us()
-        habit = self._book.habit(job.url)
-        verdict = verdict_on(
-            digest, home_has=job.home_has, habit=habit, now_us=now_us, resend_us=job.resend_us
-        )
-        item = answered_item(job, result, exchange, verdict=verdict, held=base)
-        is_sent = verdict in (Verdict.AT_ONCE, Verdict.CHANGED)
-        habit = after_answer(habit, digest, now_us=now_us, sent=is_sent)
-        if verdict is Verdict.WITHHELD:
-            return item, habit, None
-        whole = flat(exchange.request_head, exchange.response_head, exchange.wire_body)
-        return item, habit, Held(digest, whole)
 
     def _began_us(self, result: FetchResult) -> int:
         if result.exchange is not None:
