@@ -21,6 +21,7 @@ CODE_HOURS = 24
 
 
 @click.group("outpost")
+@common_options
 def command() -> None:
     """Small processes near the sites: they ask, compare, and send home only what is new.
 
@@ -28,7 +29,7 @@ def command() -> None:
     evercrawl outpost pair --for example.org --home crawler.example.net:7443     at home: prints a code
     evercrawl outpost run --home crawler.example.net:7443 --code CODE --allow example.org
     evercrawl watch --outposts 0.0.0.0:7443                                      home waits for outposts
-    evercrawl outpost status
+    evercrawl outpost status --json
 
     An outpost calls home, so it needs no open port and works behind NAT. It asks only hosts that its owner
     allows, obeys robots.txt and the pace itself, and runs no code that it is sent.
