@@ -57,7 +57,7 @@ def build_crawl(
     return assemble(
         settings,
         clock=clock,
-        fetcher=HttpFetcher(settings, clock, agent, may_send=neighbours.may_ask),
+        fetcher=_fetcher(collection, settings, clock, agent, neighbours),
         schemes=schemes,
         store=store or store_of(collection, settings.store),
         open_archive=_warc_files(collection, settings, clock, member),
@@ -67,6 +67,20 @@ def build_crawl(
         new_rules=RulesInFile(collection, settings.traps).changed,
         neighbours=neighbours,
     )
+
+
+def _fetcher(
+    collection: Path, settings: Settings, clock: Clock, agent: str, neighbours: Neighbours
+) -> Fetcher:
+    """Our own connections; with `outposts.listen` also those of outposts."""
+    own = HttpFetcher(settings, clock, agent, may_send=neighbours.may_ask)
+    if settings.outposts.listen is None:
+        return own
+    from evercrawl.outpost.home import Home
+
+    home = Home(collection, settings, clock, direct=own)
+    home.listen(settings.outposts.listen, collection)
+    return home
 
 
 def is_in_database(collection: Path, settings: StoreSettings) -> bool:

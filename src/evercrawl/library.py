@@ -97,6 +97,7 @@ class Collection:
         """
         with CollectionLock(self.path) as lock:
             self._add_seeds(urls)
+            self._check_outposts()
             if self.settings.crawl.workers > 1:
                 return await run_crew(
                     self.path,
@@ -270,6 +271,14 @@ class Collection:
     def vacuum(self) -> int:
         """Give back what the state files hold without need; the number of bytes freed."""
         return vacuum(self.path, self.settings)
+
+    def _check_outposts(self) -> None:
+        """An outpost has one home: a site whose shard went to another process would have two askers."""
+        is_shared = self.settings.crawl.workers > 1 or is_in_database(self.path, self.settings.store)
+        if self.settings.outposts.listen is not None and is_shared:
+            raise ConfigError(
+                "outposts need one process and its own files at home: leave --workers and --store away"
+            )
 
     def _add_seeds(self, urls: Sequence[str]) -> None:
         """New seeds belong to the collection from now on: they are written to its file."""

@@ -22,6 +22,7 @@ LAYERS = {
     "config": 5,
     "tools": 5,
     "forecast": 5,
+    "outpost": 5,
     "sim": 11,
     "build": 6,
     "report": 6,

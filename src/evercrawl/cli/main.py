@@ -33,6 +33,7 @@ COMMANDS = {
     "verify": "Prove that every stored version can be read back.",
     "store": "Show the space that the collection takes, and reclaim it.",
     "cluster": "The workers of a collection that lies in PostgreSQL.",
+    "outpost": "Small processes near the sites that send home only what changed.",
     "config": "Show or change settings.",
     "sitemap": "For owners of sites: make, serve, check and announce a true sitemap.",
     "lab": "Rerun the papers' experiments in virtual time.",

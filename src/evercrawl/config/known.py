@@ -27,6 +27,7 @@ MOST_SHARDS = 4096
 FILE_KINDS = ("image", "style", "script", "font", "archive", "media", "document")
 _RESOLVE = re.compile(r"[^\s:\[\]]+:\d{1,5}:\[?[0-9A-Fa-f.:]+\]?")
 _TRAP_RULE = re.compile(r"(?:https?://\S+ )?\S+")
+_LISTEN = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+):\d{1,5}")
 _PLUGIN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
@@ -178,6 +179,8 @@ CHECKS: dict[str, Check] = {
     "traps.ignore": _each(_one_of(*IGNORE_SETS)),
     "traps.exclude": _each(_like(_TRAP_RULE, "PATTERN or SITE PATTERN")),
     "traps.allow": _each(_like(_TRAP_RULE, "PATTERN or SITE PATTERN")),
+    "outposts.listen": _like(_LISTEN, "HOST:PORT, such as 0.0.0.0:7443 or [::]:7443"),
+    "outposts.wait": _at_least(0),
 }
 """What a value must be, beyond its type. A number that is not named here must be more than 0."""
 

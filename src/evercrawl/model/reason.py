@@ -42,6 +42,7 @@ class Reason(StrEnum):
     SITE_DOWN = "site_down"
     THROTTLED = "throttled"
     ROBOTS_UNREACHABLE = "robots_unreachable"
+    WITHHELD = "withheld"
     # it will not be asked for
     NOT_A_PAGE_URL = "not_a_page_url"
     SCHEME = "scheme"
@@ -101,6 +102,7 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.SITE_DOWN: "the site cannot be reached or fails, and is left alone for a while",
     Reason.THROTTLED: "the server is slow or asks us to slow down",
     Reason.ROBOTS_UNREACHABLE: "robots.txt could not be read, so nothing of this site is asked for yet",
+    Reason.WITHHELD: "its outpost did not send it: it changes at every visit, or robots.txt forbids it there",
     Reason.NOT_A_PAGE_URL: "not a URL that can name a page",
     Reason.SCHEME: "only http and https are crawled (or a scheme with a handler)",
     Reason.URL_TOO_LONG: "the URL is longer than the limit",

@@ -330,6 +330,28 @@ class TrapSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class OutpostSettings:
+    """Helpers that run near sites and send only what changed."""
+
+    listen: str | None = setting(
+        None, "HOST:PORT at which paired outposts reach this collection while it crawls; none: nowhere."
+    )
+    lease: timedelta = setting(
+        _seconds(120), "How long an outpost that falls silent keeps its sites before the crawler takes them."
+    )
+    wait: timedelta = setting(
+        _seconds(10), "How long a run waits at its start for an outpost before it asks its sites itself."
+    )
+    resend: timedelta | None = setting(
+        timedelta(hours=6),
+        "A page that changes at every visit is sent again after this time at the earliest; none: each time.",
+    )
+    held_bytes: int = setting(
+        1024 * 1024 * 1024, "Most bytes of answers kept at home so that outposts can send differences."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All of them, by section of `collection.toml`."""
 
@@ -352,3 +374,4 @@ class Settings:
     signals: SignalSettings = field(default_factory=SignalSettings)
     hidden: HiddenSettings = field(default_factory=HiddenSettings)
     traps: TrapSettings = field(default_factory=TrapSettings)
+    outposts: OutpostSettings = field(default_factory=OutpostSettings)
