@@ -1,0 +1,59 @@
+"""How is the outline of a page kept in little room? A small JSON array in one zstd frame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import zstandard
+
+from evercrawl.model.document import Document, Link
+from evercrawl.model.outline import Outline
+
+LEVEL = 1
+"""Made for every page of a first crawl: there speed counts."""
+MOST_OUTLINE_BYTES = 64 * 1024 * 1024
+"""More than this in one frame is taken for damage."""
+
+_COMPRESSOR = zstandard.ZstdCompressor(level=LEVEL)
+
+
+def outline_of(document: Document) -> Outline:
+    """The outline of a parsed page."""
+    return Outline(document.headings, document.links, document.robots.noindex)
+
+
+def pack_outline(outline: Outline) -> bytes:
+    """The outline as it is stored; links of one site share their beginnings, so little is left of them."""
+    links = [[link.url, link.text, 1] if link.nofollow else [link.url, link.text] for link in outline.links]
+    return _COMPRESSOR.compress(_json([int(outline.noindex), list(outline.headings), links]))
+
+
+def unpack_outline(frame: bytes) -> Outline:
+    """The outline of a stored frame; ValueError where it is damaged."""
+    try:
+        size = zstandard.frame_content_size(frame)
+        if not 0 <= size <= MOST_OUTLINE_BYTES:
+            raise ValueError(f"a stored outline claims {size} bytes")
+        noindex, headings, links = orjson.loads(zstandard.ZstdDecompressor().decompress(frame))
+    except (zstandard.ZstdError, orjson.JSONDecodeError) as error:
+        raise ValueError(f"a stored outline is damaged: {error}") from error
+    return Outline(tuple(headings), tuple(map(_link, links)), bool(noindex))
+
+
+def _link(stored: list[Any]) -> Link:
+    return Link(stored[0], stored[1], len(stored) > 2)
+
+
+def _json(value: Any) -> bytes:
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        # A lone surrogate, which UTF-8 cannot say: it stands for nothing that can be read.
+        return orjson.dumps(_without_surrogates(value))
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    return [_without_surrogates(part) for part in value] if isinstance(value, list) else value
