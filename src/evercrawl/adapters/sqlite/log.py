@@ -208,10 +208,10 @@ class LogReader(ShardReader):
             return self.connection.execute(OUTLINES[name], parameters).fetchall()
 
 
-def unpacked(frame: bytes) -> Outline:
+def unpacked(frame: bytes, *, with_links: bool = True) -> Outline:
     """The outline of a stored frame; StoreUnavailable where it is damaged."""
     try:
-        return unpack_outline(frame)
+        return unpack_outline(frame, with_links=with_links)
     except ValueError as error:
         raise StoreUnavailable(str(error)) from error
 

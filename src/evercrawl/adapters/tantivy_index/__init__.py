@@ -1,4 +1,4 @@
-"""The search index on tantivy: one document for each version, and one that says how far it follows each shard."""
+"""The search index on tantivy: a document for each version, and one for how far it follows each shard."""
 
 from evercrawl.adapters.tantivy_index.index import IndexBusy, TextIndex
 from evercrawl.adapters.tantivy_index.writing import IndexedVersion

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import tantivy
@@ -110,8 +111,8 @@ def _document(version: IndexedVersion) -> tantivy.Document:
     document.add_text("title", title)
     # The main text does not repeat the title, and a phrase may be in either.
     document.add_text("text", f"{title}\n{searchable(version.text)}")
-    for heading in version.headings:
-        document.add_text("headings", searchable(heading))
+    if version.headings:
+        document.add_text("headings", searchable("\n".join(version.headings)))
     document.add_text("url", searchable(url_words(version.url)))
     document.add_unsigned("page", page_number(version.shard, version.page_id))
     document.add_unsigned("number", version.number)
@@ -121,19 +122,24 @@ def _document(version: IndexedVersion) -> tantivy.Document:
     return document
 
 
-def site_terms(url: str) -> Iterable[str]:
+def site_terms(url: str) -> tuple[str, ...]:
     """Host, domains above it, host with port, and its folders, as `site:` may name them."""
-    authority, _, path = url.partition("://")[2].partition("/")
-    authority = authority.rpartition("@")[2].lower()
+    path_end = url.find("?")
+    end = url.rfind("/", 0, len(url) if path_end < 0 else path_end)
+    return _folder_terms(url[:end].lower())
+
+
+@lru_cache(maxsize=4096)
+def _folder_terms(folder_url: str) -> tuple[str, ...]:
+    authority, _, path = folder_url.partition("://")[2].partition("/")
+    authority = authority.rpartition("@")[2]
     host = authority.rpartition(":")[0] if authority.rpartition(":")[2].isdigit() else authority
-    terms = [authority] if authority != host else []
     labels = host.split(".")
     is_address = host.startswith("[") or all(label.isdigit() for label in labels)
-    terms += [host] if is_address else [".".join(labels[at:]) for at in range(len(labels))]
-    folder = ""
-    for name in path.partition("?")[0].lower().split("/")[:-1][:MOST_FOLDERS]:
-        folder += f"/{name}"
-        terms.append(host + folder)
-        if authority != host:
-            terms.append(authority + folder)
-    return terms
+    terms = [host] if is_address else [".".join(labels[at:]) for at in range(len(labels))]
+    roots = [host] if authority == host else [host, authority]
+    terms += roots[1:]
+    names = path.split("/")[:MOST_FOLDERS] if path else []
+    for depth in range(1, len(names) + 1):
+        terms += [f"{root}/{'/'.join(names[:depth])}" for root in roots]
+    return tuple(terms)

@@ -11,50 +11,72 @@ import re
 import unicodedata
 from functools import lru_cache
 
-MOST_WORD_CHARS = 200
-"""A longer run of letters is known by its beginning alone."""
-
 # Points of Hebrew, Arabic and Latin, the Arabic elongation, soft hyphens, joiners and directions, variants.
-_UNWRITTEN = re.compile(
-    "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
-    "\u06d6-\u06ed\u00ad\u200c-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\U0001f3fb-\U0001f3ff]"
+_UNWRITTEN_CHARS = (
+    "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
+    "\u06d6-\u06ed\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\U0001f3fb-\U0001f3ff"
 )
 # Thai to Myanmar, Khmer, kana, bopomofo, the ideographs, Hangul.
-_ALONE = re.compile(
-    "[\u0e00-\u109f\u1780-\u17ff\u3005-\u3007\u3031-\u3035\u3040-\u312f\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-    "\uf900-\ufaff\U00020000-\U0003ffff]"
+_ALONE_CHARS = (
+    "\u0e00-\u109f\u1780-\u17ff\u3005-\u3007\u3031-\u3035\u3040-\u312f\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+    "\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_EMOJI = re.compile("[\u231a-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")
+_EMOJI_CHARS = "\u231a-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
+_ACCENTED_CHARS = "άέήίόύώϊϋΐΰΆΈΉΊΌΎΏёЁ"
+# What has more than one form: accents apart, Jamo, polytonic Greek, signs like letters, widths, ligatures.
+_OTHER_CHARS = (
+    "\u0300-\u036f\u1100-\u11ff\u1f00-\u1fff\u2070-\u214f\ufb00-\ufb4f\uff00-\uffef\U0001d400-\U0001d7ff"
+)
+_UNWRITTEN = re.compile(f"[{_UNWRITTEN_CHARS}]")
+_ALONE = re.compile(f"[{_ALONE_CHARS}]")
+_EMOJI = re.compile(f"[{_EMOJI_CHARS}]")
+_COMPOSED = re.compile(f"[{_OTHER_CHARS}]")
+_SPECIAL = re.compile(f"[{_UNWRITTEN_CHARS}{_ALONE_CHARS}{_EMOJI_CHARS}{_ACCENTED_CHARS}\ud800-\udfff]")
 _STROKED = {"ø": "o", "Ø": "o", "ł": "l", "Ł": "l", "đ": "d", "Đ": "d", "ı": "i", "ħ": "h"}
 """Letters whose stroke is no accent to Unicode, and that people type without it."""
-_ACCENTED = str.maketrans("άέήίόύώϊϋΐΰΆΈΉΊΌΎΏёЁ", "αεηιουωιυιυΑΕΗΙΟΥΩеЕ")
+_ACCENTED = str.maketrans(_ACCENTED_CHARS, "αεηιουωιυιυΑΕΗΙΟΥΩеЕ")
 """Of Greek and Russian; accents of Latin letters are left out by the index itself."""
-_LONG_RUN = re.compile(rf"\w{{{MOST_WORD_CHARS + 1},}}")
 _EMOJI_PREFIX = "emojix"
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def searchable(text: str) -> str:
     """The text in the form in which it is cut into words."""
-    if not text.isascii():
-        text = _SURROGATE.sub(" ", unicodedata.normalize("NFKC", text))
-        text = _ALONE.sub(r" \g<0> ", _UNWRITTEN.sub("", text))
-        text = _EMOJI.sub(_emoji_word, text).translate(_ACCENTED)
-    return _LONG_RUN.sub(_beginning, text) if len(text) > MOST_WORD_CHARS else text
+    if text.isascii() or _is_western(text):
+        return text
+    if _COMPOSED.search(text):
+        text = unicodedata.normalize("NFKC", text)
+    return _SPECIAL.sub(_written, text)
 
 
-def _emoji_word(match: re.Match[str]) -> str:
-    return f" {_EMOJI_PREFIX}{ord(match[0]):x} "
+def _written(match: re.Match[str]) -> str:
+    return _written_char(match[0])
+
+
+@lru_cache(maxsize=16_384)
+def _written_char(char: str) -> str:
+    """What stands in the index for a character that needs care."""
+    if _UNWRITTEN.match(char):
+        return ""
+    if _ALONE.match(char):
+        return f" {char} "
+    if _EMOJI.match(char):
+        return f" {_EMOJI_PREFIX}{ord(char):x} "
+    return " " if "\ud800" <= char <= "\udfff" else char.translate(_ACCENTED)
+
+
+def _is_western(text: str) -> bool:
+    """Nothing in it needs care: Latin letters and the usual signs; to try is faster than to look."""
+    try:
+        text.encode("cp1252")
+    except UnicodeEncodeError:
+        return False
+    return "\u00ad" not in text
 
 
 def shown(word: str) -> str:
     """The characters that a word of `searchable` stands for: of an emoji the emoji."""
     code = word.removeprefix(_EMOJI_PREFIX)
     return chr(int(code, 16)) if code != word and re.fullmatch("[0-9a-f]{4,5}", code) else word
-
-
-def _beginning(match: re.Match[str]) -> str:
-    return match[0][:MOST_WORD_CHARS]
 
 
 def stands_alone(char: str) -> bool:
@@ -81,9 +103,7 @@ def _folded_char(char: str) -> str:
 
 _URL_WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_NOISE = frozenset(
-    ("http", "https", "www", "html", "htm", "php", "asp", "aspx", "jsp", "index", "com", "org", "net")
-)
+_NOISE = frozenset(["http", "https", "www", "html", "htm", "php", "asp", "aspx", "jsp", "index", "com", "org", "net"])
 
 
 _ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
@@ -95,5 +115,15 @@ def _unescaped(url: str) -> str:
 
 def url_words(url: str) -> str:
     """The words that an address is made of, without what nearly every address has."""
-    readable = _CAMEL.sub(" ", _unescaped(url))
-    return " ".join(word for word in _URL_WORD.findall(readable) if word.lower() not in _NOISE)
+    cut = url.rfind("/") + 1
+    return f"{_words_of_part(url[:cut])} {_words_in(url[cut:])}"
+
+
+def _words_in(part: str) -> str:
+    readable = _CAMEL.sub(" ", _unescaped(part) if "%" in part else part)
+    return " ".join([word for word in _URL_WORD.findall(readable) if word.lower() not in _NOISE])
+
+
+@lru_cache(maxsize=4096)
+def _words_of_part(part: str) -> str:
+    return _words_in(part)
