@@ -1,4 +1,4 @@
-"""How is the outline of a page kept in little room? Two lines of JSON in one zstd frame: directives and headings, links."""
+"""How is the outline of a page kept in little room? Two lines of JSON in one zstd frame."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,7 +146,7 @@ def build_graph(collection: Path) -> GraphFiles:
     ranks = _ranked(collection, graph, start=_known_ranks(collection, gathered.pages))
     scores = hub_scores(graph)
     write_anchors(folder / "anchors", _anchor_texts(gathered, finder, anchors))
-    arrays = {
+    arrays: dict[str, NDArray[Any]] = {
         "pages": np.array(gathered.pages, dtype=np.uint64),
         "starts": graph.starts,
         "targets": graph.targets,

@@ -1,1 +1,1 @@
-"""The search engine of a collection: an index that follows the crawl, questions to it, and to several at once."""
+"""The search engine of a collection: an index that follows the crawl, and questions to it."""

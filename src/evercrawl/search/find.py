@@ -16,7 +16,8 @@ from evercrawl.adapters.learned import default_sentiment
 from evercrawl.adapters.sqlite.log import FoundRow, LogReader
 from evercrawl.adapters.sqlite.store import shard_path
 from evercrawl.adapters.tantivy_index.anchors import AnchorIndex
-from evercrawl.adapters.tantivy_index.asking import Asking, all_of, languages_in, most_of, words_of
+from evercrawl.adapters.tantivy_index.asking import Asking, all_of, count_of, languages_in, most_of, words_of
+from evercrawl.adapters.tantivy_index.schema import FOREVER_US
 from evercrawl.adapters.tantivy_index.writing import page_number, place_of
 from evercrawl.core.moment import from_us, to_us
 from evercrawl.core.search import scoring
@@ -33,6 +34,8 @@ from evercrawl.search.follow import open_text_index
 FEWEST_CANDIDATES = 60
 CANDIDATES_PER_HIT = 4
 """The index gives more than is asked for: importance and anchor texts may still reorder them."""
+LOOKED_AT_PER_HIT = 3
+"""Of these, those that say nearly the same are folded into one."""
 MOST_LIMIT = 1000
 MOST_TONED = 300
 """Candidates whose sentiment is looked at for one query."""
@@ -108,7 +111,7 @@ class Searching:
         is_partial = not found.hits and len(groups) > 1
         if is_partial:
             found = asking.searcher.search(most_of(groups, filters), depth)
-        return self._ranked(query, asking.searcher, found, called), found.count or 0, is_partial
+        return self._ranked(query, asking.searcher, found, called), count_of(found), is_partial
 
     def _called(self, query: Query) -> dict[int, float]:
         """What is known of links is of today: the past is searched without."""
@@ -118,20 +121,17 @@ class Searching:
         self, query: Query, searcher: tantivy.Searcher, found: tantivy.SearchResult, called: dict[int, float]
     ) -> list[Candidate]:
         addresses = [address for _, address in found.hits]
-        if not addresses:
-            return []
-        pages, numbers, gone = (
-            searcher.fast_field_values(name, addresses) for name in ("page", "number", "gone_us")
-        )
+        pages, numbers, gone = (_column(searcher, name, addresses) for name in ("page", "number", "gone_us"))
         importance = self._graph.importance(pages) if self._graph is not None else [0.0] * len(pages)
-        until_us = None if query.as_of is None else to_us(query.as_of)
+        until_us = FOREVER_US if query.as_of is None else to_us(query.as_of)
         ranked = []
         for (score, _), page, number, gone_us, times in zip(
             found.hits, pages, numbers, gone, importance, strict=True
         ):
-            is_gone = gone_us > 0 and (until_us is None or gone_us <= until_us)
-            score += scoring.ANCHOR * called.get(page, 0.0) + scoring.importance_bonus(times)
-            ranked.append(Candidate(page, number, score * (scoring.GONE if is_gone else 1.0), is_gone))
+            is_gone = 0 < gone_us <= until_us
+            bonus = scoring.ANCHOR * called.get(page, 0.0) + scoring.importance_bonus(times)
+            worth = (float(score or 0.0) + bonus) * (scoring.GONE if is_gone else 1.0)
+            ranked.append(Candidate(page, number, worth, is_gone))
         return sorted(ranked, key=lambda candidate: -candidate.score)
 
     # Hits
@@ -140,11 +140,10 @@ class Searching:
         self, query: Query, asking: Asking, candidates: Sequence[Candidate], limit: int
     ) -> Iterator[Hit]:
         sought = _sought(query, asking)
-        rows = self._rows(
-            candidates[: max(3 * limit, FEWEST_CANDIDATES // 2) if query.tone is None else None]
-        )
+        looked_at = MOST_TONED if query.tone is not None else LOOKED_AT_PER_HIT * limit
+        rows = self._rows(candidates[:looked_at])
         known = [candidate for candidate in candidates if (candidate.page, candidate.number) in rows]
-        said = [_said(rows[candidate.page, candidate.number]) for candidate in known[: 3 * limit]]
+        said = [_said(rows[candidate.page, candidate.number]) for candidate in known]
         rank = 0
         for group in groups_alike(said) if query.tone is None else ([place] for place in range(len(known))):
             if rank >= limit:
@@ -186,6 +185,10 @@ class Searching:
         if shard not in self._readers:
             self._readers[shard] = LogReader(shard_path(self._collection, shard))
         return self._readers[shard]
+
+
+def _column(searcher: tantivy.Searcher, name: str, addresses: Sequence[tantivy.DocAddress]) -> list[int]:
+    return [int(value or 0) for value in searcher.fast_field_values(name, [*addresses])] if addresses else []
 
 
 def _said(row: FoundRow) -> Said:

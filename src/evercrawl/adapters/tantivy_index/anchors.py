@@ -1,4 +1,4 @@
-"""What other pages call a page, in an index of its own that is made with each generation of the link graph."""
+"""What other pages call a page, in an index of its own that is made with each generation of the graph."""
 
 from __future__ import annotations
 
@@ -44,13 +44,10 @@ class AnchorIndex:
             return {}
         if any(term.is_literal for group in query.groups for term in group):
             return {}
-        terms = [
-            (MUST, tantivy.Query.term_query(self._schema, "anchor", word, "freq"))
-            for run in words
-            for word in run
-        ]
+        called = (word for run in words for word in run)
+        terms = [(MUST, tantivy.Query.term_query(self._schema, "anchor", word, "freq")) for word in called]
         if not terms:
             return {}
         hits = self._searcher.search(tantivy.Query.boolean_query(terms), MOST_PAGES, count=False).hits
         pages = self._searcher.fast_field_values("page", [address for _, address in hits])
-        return {int(page): score for page, (score, _) in zip(pages, hits, strict=True)}
+        return {int(page or 0): score for page, (score, _) in zip(pages, hits, strict=True)}

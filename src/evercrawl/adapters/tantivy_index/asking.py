@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
 
 import tantivy
 
@@ -65,8 +64,7 @@ class Asking:
         if language not in STEMMERS or len(word) < SHORTEST_STEMMED or word.isdigit():
             return {word: 1.0}
         stem = stemmed([word], language)[0]
-        shared = commonprefix([word, stem])
-        shared = shared[: max(2, min(len(shared), len(stem) - ENDINGS + 1))]
+        shared = _shared_start(word, stem)
         near = self.searcher.terms_with_prefix("text", shared, limit=MOST_NEIGHBOURS)
         stems = stemmed([text for text, _ in near], language) if near else []
         forms = [Form(*pair) for pair, own in zip(near, stems, strict=True) if own == stem or pair[0] == word]
@@ -99,11 +97,9 @@ class Asking:
         return _any_of([self._in_field(field, forms, worth) for field, worth in fields])
 
     def _in_field(self, field: str, forms: dict[str, float], worth: float) -> Asked:
+        ask, boost = tantivy.Query.term_query, tantivy.Query.boost_query
         terms = [
-            tantivy.Query.boost_query(
-                tantivy.Query.term_query(self.schema, field, form, "freq"), worth * weight
-            )
-            for form, weight in forms.items()
+            boost(ask(self.schema, field, form, "freq"), worth * weight) for form, weight in forms.items()
         ]
         return terms[0] if len(terms) == 1 else tantivy.Query.disjunction_max_query(terms, 0.1)
 
@@ -119,7 +115,7 @@ class Asking:
     def _words_in_row(self, field: str, words: list[str]) -> Asked:
         if len(words) == 1:
             return tantivy.Query.term_query(self.schema, field, words[0], "freq")
-        return tantivy.Query.phrase_query(self.schema, field, words)
+        return tantivy.Query.phrase_query(self.schema, field, [*words])
 
     # The whole
 
@@ -173,6 +169,19 @@ class Asking:
     def pages(self, pages: Sequence[int]) -> Asked:
         """These pages, whatever they say."""
         return _silent(tantivy.Query.term_set_query(self.schema, "page", list(pages)))
+
+
+def _shared_start(word: str, stem: str) -> str:
+    """What all forms of a word begin with, as far as the word and its stem tell."""
+    same = 0
+    while same < min(len(word), len(stem)) and word[same] == stem[same]:
+        same += 1
+    return word[: max(2, min(same, len(stem) - ENDINGS + 1))]
+
+
+def count_of(found: tantivy.SearchResult) -> int:
+    """How many documents match; the type that tantivy declares does not name it."""
+    return int(getattr(found, "count", None) or 0)
 
 
 def _any_of(queries: list[Asked]) -> Asked:

@@ -11,6 +11,7 @@ from typing import Any
 
 import tantivy
 
+from evercrawl.adapters.tantivy_index.asking import count_of
 from evercrawl.adapters.tantivy_index.schema import FORMAT, open_index, version_schema
 from evercrawl.adapters.tantivy_index.writing import IndexWriting, cursor_key, shard_term, version_key
 from evercrawl.errors import EvercrawlError, StoreUnavailable
@@ -74,13 +75,13 @@ class TextIndex:
     def versions_of(self, shard: int, searcher: tantivy.Searcher | None = None) -> int:
         """Versions of a shard that are indexed."""
         query = tantivy.Query.term_query(self.schema, "site", shard_term(shard), "basic")
-        return (searcher or self.searcher()).search(query, 1).count or 0
+        return count_of((searcher or self.searcher()).search(query, 1))
 
     def has_version(self, shard: int, page_id: int, number: int, searcher: tantivy.Searcher) -> bool:
         """The version is indexed, once."""
         key = version_key(shard, page_id, number)
         query = tantivy.Query.term_query(self.schema, "key", key, "basic")
-        return searcher.search(query, 1).count == 1
+        return count_of(searcher.search(query, 1)) == 1
 
     def size(self) -> int:
         """Bytes on disk."""

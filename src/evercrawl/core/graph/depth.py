@@ -29,7 +29,7 @@ def depths_from(graph: SparseGraph, roots: Sequence[int]) -> NDArray[np.int32]:
 def _targets_of(graph: SparseGraph, nodes: NDArray[np.int64]) -> NDArray[np.int32]:
     begins, counts = graph.starts[nodes], graph.starts[nodes + 1] - graph.starts[nodes]
     offsets = np.repeat(begins - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
-    return graph.targets[offsets + np.arange(int(counts.sum()))]
+    return np.asarray(graph.targets[offsets + np.arange(int(counts.sum()))], dtype=np.int32)
 
 
 def parents_of(graph: SparseGraph, depths: NDArray[np.int32]) -> NDArray[np.int64]:

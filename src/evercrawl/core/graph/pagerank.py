@@ -1,4 +1,4 @@
-"""How important is a page to the other pages? PageRank by power iteration (Page, Brin, Motwani, Winograd 1999).
+"""How important is a page to the others? PageRank by power iteration (Page, Brin, Motwani, Winograd 1999).
 
 Rank flows along links; with probability 1 - damping a reader begins anew anywhere, and so does the rank of
 pages without links. Iteration can start from any ranks: from those of last time it ends sooner.
@@ -52,4 +52,4 @@ def pagerank_steps(
 def _begun(start: Floats | None, nodes: int) -> Floats:
     if start is None or len(start) != nodes or not start.sum() > 0:
         return np.full(nodes, 1.0 / nodes)
-    return start / start.sum()
+    return np.asarray(start / start.sum(), dtype=np.float64)

@@ -103,7 +103,8 @@ def _folded_char(char: str) -> str:
 
 _URL_WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_NOISE = frozenset(["http", "https", "www", "html", "htm", "php", "asp", "aspx", "jsp", "index", "com", "org", "net"])
+_EVERYWHERE = "http https www html htm php asp aspx jsp index com org net"
+_NOISE = frozenset(_EVERYWHERE.split())
 
 
 _ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
