@@ -5,20 +5,20 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from evercrawl.core.sentiment.language import ENGLISH
+from evercrawl.core.sentiment.language import ENGLISH, FOREIGN
 
 LOOKED_AT = 200
 """Characters; more make the answer hardly better."""
 FEWEST_LETTERS = 20
 PLAINLY_ENGLISH = 5
-"""So many different common words of English make it that, without a look at the model."""
+"""So many different common words of English, and none of others, make it that without the model."""
 LEAST_SURE = 0.5
 
 
 def language_of(text: str) -> str | None:
     """The code of the language; None: too little text, or none that stands out."""
     words = text[: 2 * LOOKED_AT].split()
-    if text.isascii() and len(ENGLISH.intersection(words)) >= PLAINLY_ENGLISH:
+    if len(ENGLISH.intersection(words)) >= PLAINLY_ENGLISH and FOREIGN.isdisjoint(words):
         return "en"
     beginning = " ".join(words)[:LOOKED_AT]
     if sum(map(str.isalpha, beginning)) < FEWEST_LETTERS:

@@ -36,6 +36,8 @@ CANDIDATES_PER_HIT = 4
 """The index gives more than is asked for: importance and anchor texts may still reorder them."""
 LOOKED_AT_PER_HIT = 3
 """Of these, those that say nearly the same are folded into one."""
+MOST_KNOWN_FORMS = 5000
+"""Words whose forms are remembered between questions."""
 MOST_LIMIT = 1000
 MOST_TONED = 300
 """Candidates whose sentiment is looked at for one query."""
@@ -63,7 +65,7 @@ class Searching:
         self._readers: dict[int, LogReader] = {}
         self._graph: GraphFiles | None = None
         self._anchors: AnchorIndex | None = None
-        self._languages: tuple[int, tuple[str, ...]] = (-1, ())
+        self._asked: Asking | None = None
         self._open_graph()
 
     def find(
@@ -90,10 +92,14 @@ class Searching:
     # Candidates
 
     def _asking(self) -> Asking:
+        """The index as it is now; what was looked up in it is kept until it changes."""
         searcher = self._index.searcher()
-        if self._languages[0] != searcher.num_docs:
-            self._languages = searcher.num_docs, tuple(languages_in(searcher))
-        return Asking(searcher, self._index.schema, self._languages[1])
+        before = self._asked
+        is_same = before is not None and before.searcher.num_docs == searcher.num_docs
+        if before is None or not is_same or len(before.known_forms) > MOST_KNOWN_FORMS:
+            before = Asking(searcher, self._index.schema, tuple(languages_in(searcher)))
+        self._asked = replace(before, searcher=searcher)
+        return self._asked
 
     def _open_graph(self) -> None:
         graph = current_graph(self._collection)

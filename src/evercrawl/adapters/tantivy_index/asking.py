@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import tantivy
 
@@ -56,11 +56,19 @@ class Asking:
     searcher: tantivy.Searcher
     schema: tantivy.Schema
     languages: tuple[str, ...]
+    known_forms: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
+    """Looked up before in this index, by word and language."""
 
     # Words
 
     def forms(self, word: str, language: str) -> dict[str, float]:
         """The words of the index that are forms of this one in a language, with their weights."""
+        known = self.known_forms.get((word, language))
+        if known is None:
+            known = self.known_forms[word, language] = self._look_up(word, language)
+        return known
+
+    def _look_up(self, word: str, language: str) -> dict[str, float]:
         if language not in STEMMERS or len(word) < SHORTEST_STEMMED or word.isdigit():
             return {word: 1.0}
         stem = stemmed([word], language)[0]

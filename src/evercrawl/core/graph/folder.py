@@ -11,6 +11,8 @@ from typing import NamedTuple
 MOST_ROWS = 120
 MOST_CHILDREN = 14
 """Of one folder; the others are summed up in one row."""
+MOST_SINGLES = 5
+"""Of them single pages, where there are too many to show all."""
 _ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 
 
@@ -106,12 +108,13 @@ def _opened(root: Folder, most_rows: int) -> set[int]:
     rows, order = 1, 0
     while waiting:
         _, _, folder = heapq.heappop(waiting)
-        cost = min(len(folder.children), MOST_CHILDREN + 1)
+        shown = _shown(folder)
+        cost = len(shown) + (len(shown) < len(folder.children))
         if not folder.children or rows + cost > most_rows:
             continue
         rows += cost
         opened.add(id(folder))
-        for child in _shown(folder):
+        for child in shown:
             order += 1
             heapq.heappush(waiting, (-_weight(child), order, child))
     return opened
@@ -123,7 +126,10 @@ def _weight(folder: Folder) -> float:
 
 def _shown(folder: Folder) -> list[Folder]:
     ordered = sorted(folder.children.values(), key=lambda child: (-_weight(child), child.name))
-    return ordered if len(ordered) <= MOST_CHILDREN + 1 else ordered[:MOST_CHILDREN]
+    if len(ordered) <= MOST_CHILDREN + 1:
+        return ordered
+    singles = [child for child in ordered if child.count == 1][:MOST_SINGLES]
+    return [child for child in ordered if child.count > 1][: MOST_CHILDREN - len(singles)] + singles
 
 
 def _append(rows: list[Row], folder: Folder, parent: int | None, level: int, opened: set[int]) -> None:

@@ -53,8 +53,8 @@ def draw_structure(
     width = int(label_end + BAR_WIDTH + ARC_WIDTH + MARGIN)
     height = HEAD + ROW_HEIGHT * len(rows) + MARGIN
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
-        f' role="img"><title>{_xml(title)}</title><style>{_STYLE}</style>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" role="img"'
+        f' viewBox="0 0 {width} {height}"><title>{_xml(title)}</title><style>{_STYLE}</style>'
         f'<rect width="{width}" height="{height}" fill="#fff"/>',
         *_head(title, pages, label_end),
         *(_branch(rows, number) for number in range(1, len(rows))),
@@ -84,16 +84,16 @@ def _head(title: str, pages: Sequence[DrawnPage], label_end: float) -> list[str]
         f'<text class="h" x="{MARGIN}" y="30">{_xml(title)}</text>',
         f'<text class="s" x="{MARGIN}" y="48">{said}</text>',
         f'<text class="s" x="{label_end:.0f}" y="{HEAD - 12}">share of PageRank</text>',
-        f'<text class="s" x="{label_end + BAR_WIDTH + 8:.0f}" y="{HEAD - 12}">strongest flows of links</text>',
+        f'<text class="s" x="{label_end + BAR_WIDTH + 8:.0f}" y="{HEAD - 12}">links between parts</text>',
     ]
-    x = float(MARGIN)
+    parts.append(f'<text class="s" x="{MARGIN}" y="66">clicks from a seed:</text>')
+    x = MARGIN + 118.0
     legend = [(colour, f"{clicks}") for clicks, colour in enumerate(CLICK_COLOURS)]
     legend[-1] = (CLICK_COLOURS[-1], f"{len(CLICK_COLOURS) - 1}+")
-    for colour, label in [*legend, (UNREACHED_COLOUR, "not linked from a seed"), (DEAD_COLOUR, "dead")]:
+    for colour, label in [*legend, (UNREACHED_COLOUR, "no way"), (DEAD_COLOUR, "dead")]:
         parts.append(f'<circle cx="{x + 5:.0f}" cy="62" r="5" fill="{colour}"/>')
         parts.append(f'<text class="s" x="{x + 14:.0f}" y="66">{label}</text>')
         x += 24 + CHAR_WIDTH * len(label)
-    parts.append(f'<text class="s" x="{x:.0f}" y="66">clicks</text>')
     return parts
 
 
@@ -160,9 +160,10 @@ def _arcs(flows: Sequence[Flow], x: float) -> list[str]:
         top, bottom = _y(flow.source), _y(flow.target)
         reach = min(ARC_WIDTH - 14.0, 16.0 + 0.45 * abs(bottom - top))
         thick = 0.7 + 0.45 * log2(1 + flow.links)
+        far = x + reach * 1.33
+        way = f"M{x:.0f} {top:.1f}C{far:.1f} {top:.1f} {far:.1f} {bottom:.1f} {x:.0f} {bottom:.1f}"
         parts.append(
-            f'<path class="f" stroke-width="{thick:.1f}" d="M{x:.0f} {top:.1f}C{x + reach * 1.33:.1f} {top:.1f}'
-            f' {x + reach * 1.33:.1f} {bottom:.1f} {x:.0f} {bottom:.1f}"><title>{flow.links:,} links</title></path>'
+            f'<path class="f" stroke-width="{thick:.1f}" d="{way}"><title>{flow.links:,} links</title></path>'
         )
     return parts
 

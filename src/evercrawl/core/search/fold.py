@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from evercrawl.core.signature import is_near_duplicate
+import numpy as np
+from numpy.typing import NDArray
+
+from evercrawl.core.signature import EMPTY_SIGNATURE, NEAR_DUPLICATE, PERMUTATIONS, is_near_duplicate
 
 CHARS_OF_A_WORD = 6
 """Texts are compared by size in words, which the store has at hand."""
@@ -21,15 +24,27 @@ class Said(NamedTuple):
 
 def groups_alike(texts: Sequence[Said]) -> list[list[int]]:
     """The places of the texts, in groups; each group begins with the first of its kind."""
+    near = _nearly_equal(texts)
     groups: list[list[int]] = []
     for place, said in enumerate(texts):
-        for group in groups:
-            if _is_alike(texts[group[0]], said):
-                group.append(place)
-                break
-        else:
+        alike = (group for group in groups if near[group[0], place] and _is_alike(texts[group[0]], said))
+        group = next(alike, None)
+        if group is None:
             groups.append([place])
+        else:
+            group.append(place)
     return groups
+
+
+def _nearly_equal(texts: Sequence[Said]) -> NDArray[np.bool_]:
+    """Pairs that are worth a look, all at once: most are not."""
+    raw = b"".join(
+        said.signature if said.signature and len(said.signature) == PERMUTATIONS else EMPTY_SIGNATURE
+        for said in texts
+    )
+    rows = np.frombuffer(raw, dtype=np.uint8).reshape(len(texts), PERMUTATIONS)
+    equal = (rows[:, None, :] == rows[None, :, :]).sum(axis=2)
+    return np.asarray(equal >= NEAR_DUPLICATE * PERMUTATIONS)
 
 
 def _is_alike(one: Said, other: Said) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from evercrawl.core.search.words import folded, stands_alone
@@ -18,7 +19,10 @@ from evercrawl.model.search import Span
 WINDOW_CHARS = 220
 MOST_TEXT_CHARS = 400_000
 """More of a text is not looked at."""
-MOST_MATCHES = 300
+FIRST_LOOK_CHARS = 20_000
+"""Where everything is found in so much of it, the rest is not looked at."""
+MOST_MATCHES = 40
+"""Of one word."""
 LONGEST_SEARCH_FOR_CUT = 24
 """So far from the ideal place a space is looked for."""
 SHORTEST_PREFIX = 3
@@ -43,7 +47,9 @@ class _Match(NamedTuple):
 def snippet_of(text: str, sought: Sequence[Sought], *, window: int = WINDOW_CHARS) -> tuple[Span, ...]:
     """The best piece of a text in spans, the hits marked; its beginning where nothing is found."""
     text = text[:MOST_TEXT_CHARS]
-    matches = _matches(folded(text), sought)
+    matches = _matches(folded(text[:FIRST_LOOK_CHARS]), sought)
+    if len(text) > FIRST_LOOK_CHARS and len({match.which for match in matches}) < len(sought):
+        matches = _matches(folded(text), sought)
     start, end = _window(matches, len(text), window)
     start, end = cut_before(text, start), cut_behind(text, end)
     return _spans(text, start, end, [match for match in matches if start <= match.start and match.end <= end])
@@ -52,11 +58,10 @@ def snippet_of(text: str, sought: Sequence[Sought], *, window: int = WINDOW_CHAR
 def _matches(plain: str, sought: Sequence[Sought]) -> list[_Match]:
     found: list[_Match] = []
     for which, one in enumerate(sought):
-        for match in re.finditer(_pattern(one), plain):
-            if not one.forms or match[0] in one.forms:
-                found.append(_Match(match.start(), match.end(), which))
-            if len(found) >= MOST_MATCHES * (which + 1):
-                break
+        matching = (
+            match for match in re.finditer(_pattern(one), plain) if not one.forms or match[0] in one.forms
+        )
+        found += [_Match(*match.span(), which) for match in islice(matching, MOST_MATCHES)]
     return sorted(found)
 
 

@@ -36,6 +36,7 @@ _STROKED = {"ø": "o", "Ø": "o", "ł": "l", "Ł": "l", "đ": "d", "Đ": "d", "�
 """Letters whose stroke is no accent to Unicode, and that people type without it."""
 _ACCENTED = str.maketrans(_ACCENTED_CHARS, "αεηιουωιυιυΑΕΗΙΟΥΩеЕ")
 """Of Greek and Russian; accents of Latin letters are left out by the index itself."""
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _EMOJI_PREFIX = "emojix"
 
 
@@ -89,7 +90,9 @@ def folded(text: str) -> str:
     lowered = text.lower()
     if text.isascii():
         return lowered
-    return "".join(map(_folded_char, text))
+    if len(lowered) != len(text):
+        return "".join(map(_folded_char, text))
+    return _NOT_ASCII.sub(lambda match: _folded_char(match[0]), lowered)
 
 
 @lru_cache(maxsize=8192)
