@@ -16,7 +16,15 @@ from evercrawl.adapters.learned import default_sentiment
 from evercrawl.adapters.sqlite.log import FoundRow, LogReader
 from evercrawl.adapters.sqlite.store import shard_path
 from evercrawl.adapters.tantivy_index.anchors import AnchorIndex
-from evercrawl.adapters.tantivy_index.asking import Asking, all_of, count_of, languages_in, most_of, words_of
+from evercrawl.adapters.tantivy_index.asking import (
+    Asking,
+    all_of,
+    count_of,
+    languages_in,
+    least_groups,
+    most_of,
+    words_of,
+)
 from evercrawl.adapters.tantivy_index.schema import FOREVER_US
 from evercrawl.adapters.tantivy_index.writing import page_number, place_of
 from evercrawl.core.moment import from_us, to_us
@@ -114,7 +122,7 @@ class Searching:
         depth = MOST_TONED if query.tone is not None else max(FEWEST_CANDIDATES, CANDIDATES_PER_HIT * limit)
         or_pages = asking.pages(list(called)) if called else None
         found = asking.searcher.search(all_of(groups, filters, or_pages=or_pages), depth)
-        is_partial = not found.hits and len(groups) > 1
+        is_partial = not found.hits and least_groups(len(groups)) < len(groups)
         if is_partial:
             found = asking.searcher.search(most_of(groups, filters), depth)
         return self._ranked(query, asking.searcher, found, called), count_of(found), is_partial

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import ceil
 
 import tantivy
 
@@ -18,11 +19,19 @@ MOST_FORMS = 12
 MOST_NEIGHBOURS = 4000
 """Words of the index that are looked at for forms of one word."""
 SHORTEST_STEMMED = 3
+MOST_SHARE = 0.7
+"""Of the words of a long query."""
 MOST_LANGUAGES = 4
-"""The most frequent ones of the collection are asked."""
-LEAST_LANGUAGE_SHARE = 0.002
-ENDINGS = 2
-"""Letters by which the end of a stem may differ from what all forms share: studi, study, studies."""
+"""With Latin letters; the most frequent ones of the collection are asked."""
+SCRIPTS = {
+    "ar": ("\u0600", "\u06ff"),
+    "el": ("\u0370", "\u03ff"),
+    "ru": ("\u0400", "\u04ff"),
+    "ta": ("\u0b80", "\u0bff"),
+}
+"""Languages that are told by their letters."""
+LONG_STEM = 5
+"""From this length on the last letter may differ between forms: journal, journaux."""
 
 Asked = tantivy.Query
 Clause = tuple[tantivy.Occur, Asked]
@@ -45,8 +54,16 @@ def stemmed(words: Sequence[str], language: str) -> list[str]:
 def languages_in(searcher: tantivy.Searcher) -> list[str]:
     """The languages of the indexed pages that are worth asking in, most frequent first."""
     counted = sorted(searcher.terms_with_prefix("lang", ""), key=lambda pair: -pair[1])
-    least = LEAST_LANGUAGE_SHARE * sum(count for _, count in counted)
-    return [lang for lang, count in counted if lang and count >= least][:MOST_LANGUAGES]
+    latin = [lang for lang, _ in counted if lang in STEMMERS and lang not in SCRIPTS]
+    return latin[:MOST_LANGUAGES] + [lang for lang, _ in counted if lang in SCRIPTS]
+
+
+def fitting(languages: Sequence[str], word: str) -> list[str]:
+    """The languages whose script the word is written in; English where none is known."""
+    own = [lang for lang, (first, last) in SCRIPTS.items() if first <= word[0] <= last]
+    if own:
+        return own
+    return [lang for lang in languages if lang not in SCRIPTS] or ["en"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +99,7 @@ class Asking:
     def all_forms(self, word: str, languages: Sequence[str]) -> dict[str, float]:
         """The forms over several languages, each with its best weight."""
         merged: dict[str, float] = {word: 1.0}
-        for language in languages or ("en",):
+        for language in fitting(languages, word):
             for form, weight in self.forms(word, language).items():
                 merged[form] = max(weight, merged.get(form, 0.0))
         return merged
@@ -184,7 +201,8 @@ def _shared_start(word: str, stem: str) -> str:
     same = 0
     while same < min(len(word), len(stem)) and word[same] == stem[same]:
         same += 1
-    return word[: max(2, min(same, len(stem) - ENDINGS + 1))]
+    is_open = same >= LONG_STEM or word[same - 1 : same] == "i"
+    return word[: max(2, same - is_open)]
 
 
 def count_of(found: tantivy.SearchResult) -> int:
@@ -215,9 +233,14 @@ def all_of(groups: list[Asked], filters: list[Clause], *, or_pages: Asked | None
     return tantivy.Query.boolean_query([(MUST, words if groups else _silent(words)), *filters])
 
 
+def least_groups(groups: int) -> int:
+    """How many groups of a long query must be met where no page meets all; of a short one, all."""
+    return ceil(MOST_SHARE * groups)
+
+
 def most_of(groups: list[Asked], filters: list[Clause]) -> Asked:
-    """At least half of the groups."""
-    least = max(1, (len(groups) + 1) // 2)
+    """All groups but about a quarter."""
+    least = least_groups(len(groups))
     words = tantivy.Query.boolean_query(
         [(SHOULD, group) for group in groups], minimum_number_should_match=least
     )

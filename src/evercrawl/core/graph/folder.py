@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -63,6 +63,10 @@ class Row:
     is_rest: bool = False
 
 
+Shown = Callable[[Folder], list[Folder]]
+"""Which children of a folder get a row."""
+
+
 def tree_of_pages(pages: Sequence[DrawnPage]) -> Folder:
     """The tree of the pages' addresses; chains of folders with nothing else in them are one."""
     root = Folder("")
@@ -95,20 +99,26 @@ def _joined(node: Folder) -> Folder:
 
 def rows_of(root: Folder, *, most_rows: int = MOST_ROWS) -> list[Row]:
     """The lines of the picture, top to bottom: the folders that matter most are opened first."""
-    opened = _opened(root, most_rows)
+    fits = _size(root) <= most_rows
+    shown = _children if fits else _most_important
+    opened = _opened(root, most_rows, shown)
     rows: list[Row] = []
-    _append(rows, root, None, 0, opened)
+    _append(rows, root, None, 0, opened, shown)
     return rows
 
 
-def _opened(root: Folder, most_rows: int) -> set[int]:
+def _size(folder: Folder) -> int:
+    return 1 + sum(map(_size, folder.children.values()))
+
+
+def _opened(root: Folder, most_rows: int, shown_of: Shown) -> set[int]:
     """Identities of the folders whose content is shown."""
     opened: set[int] = set()
     waiting = [(-_weight(root), 0, root)]
     rows, order = 1, 0
     while waiting:
         _, _, folder = heapq.heappop(waiting)
-        shown = _shown(folder)
+        shown = shown_of(folder)
         cost = len(shown) + (len(shown) < len(folder.children))
         if not folder.children or rows + cost > most_rows:
             continue
@@ -124,15 +134,23 @@ def _weight(folder: Folder) -> float:
     return folder.count * (1.0 + folder.rank)
 
 
-def _shown(folder: Folder) -> list[Folder]:
-    ordered = sorted(folder.children.values(), key=lambda child: (-_weight(child), child.name))
+def _children(folder: Folder) -> list[Folder]:
+    """All that a folder holds, what matters most first."""
+    return sorted(folder.children.values(), key=lambda child: (-_weight(child), child.name))
+
+
+def _most_important(folder: Folder) -> list[Folder]:
+    """As many as can be shown of a large site: folders before single pages."""
+    ordered = _children(folder)
     if len(ordered) <= MOST_CHILDREN + 1:
         return ordered
     singles = [child for child in ordered if child.count == 1][:MOST_SINGLES]
     return [child for child in ordered if child.count > 1][: MOST_CHILDREN - len(singles)] + singles
 
 
-def _append(rows: list[Row], folder: Folder, parent: int | None, level: int, opened: set[int]) -> None:
+def _append(
+    rows: list[Row], folder: Folder, parent: int | None, level: int, opened: set[int], shown_of: Shown
+) -> None:
     own = len(rows)
     is_open = id(folder) in opened
     members = list(folder.pages) if is_open else list(_all_pages(folder))
@@ -150,9 +168,9 @@ def _append(rows: list[Row], folder: Folder, parent: int | None, level: int, ope
     )
     if not is_open:
         return
-    shown = _shown(folder)
+    shown = shown_of(folder)
     for child in shown:
-        _append(rows, child, own, level + 1, opened)
+        _append(rows, child, own, level + 1, opened, shown_of)
     rest = [child for child in folder.children.values() if all(child is not one for one in shown)]
     if rest:
         rows.append(_rest(rest, own, level + 1))

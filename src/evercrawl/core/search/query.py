@@ -94,6 +94,8 @@ def _take(draft: _Draft, match: re.Match[str]) -> None:
     negative = match["sign"] == "-"
     name = (match["name"] or "").lower()
     value = match["phrase"] if match["phrase"] is not None else match["word"]
+    if match["word"] is not None and not name and value.endswith(":") and value[:-1].lower() in _OPERATORS:
+        raise ConfigError(f"{value} needs a value, such as {_EXAMPLES[value[:-1].lower()]}")
     operator = _OPERATORS.get(name)
     if operator is not None:
         _apply(draft, operator, name, value.strip(), negative=negative)
