@@ -10,31 +10,41 @@ from evercrawl.adapters.clock import SystemClock
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.media import InstalledHandlers
 from evercrawl.adapters.plugins import load_filter
+from evercrawl.adapters.postgres.marker import mark, marked
 from evercrawl.adapters.schemes import FetcherByScheme, load_schemes
-from evercrawl.adapters.sqlite.store import SqliteStore
+from evercrawl.adapters.sqlite.store import SqliteStore, shards_in
 from evercrawl.adapters.warc.writer import WarcArchive
 from evercrawl.core.identity import user_agent
 from evercrawl.core.pace import Pace, pace_of
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache, SeenTest
 from evercrawl.engine.crawl import Crawl
+from evercrawl.engine.neighbours import Alone, Neighbours
 from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, Store
 from evercrawl.engine.see import Surroundings
 from evercrawl.engine.stop import StopSignal
-from evercrawl.model.settings import SeenSettings, Settings
+from evercrawl.errors import ConfigError
+from evercrawl.model.settings import SeenSettings, Settings, StoreSettings
 from evercrawl.version import __version__
 
 SOFTWARE = f"evercrawl/{__version__}"
 
 
 def build_crawl(
-    collection: Path, settings: Settings, *, stop: StopSignal | None = None, forever: bool = False
+    collection: Path,
+    settings: Settings,
+    *,
+    stop: StopSignal | None = None,
+    forever: bool = False,
+    neighbours: Neighbours | None = None,
 ) -> Crawl:
-    """A crawl of a collection on disk, over the real network; `forever`: it waits for what comes due."""
+    """A crawl of a collection on disk, over the real network; `forever`: it waits for what comes due.
+    `neighbours`: the processes that own the other shards.
+    """
     clock = SystemClock()
     agent = user_agent(settings.identity, __version__)
     schemes = load_schemes(settings, clock, agent)
-    store = SqliteStore(collection, settings.store)
+    store = store_of(collection, settings.store)
     return assemble(
         settings,
         clock=clock,
@@ -44,7 +54,26 @@ def build_crawl(
         open_archive=_warc_files(collection, settings, clock),
         stop=stop,
         forever=forever,
+        neighbours=neighbours,
     )
+
+
+def store_of(collection: Path, settings: StoreSettings) -> Store:
+    """The state of a collection: in its files, or in the database that the settings name."""
+    address = settings.url or marked(collection)
+    if address is None:
+        return SqliteStore(collection, settings)
+    try:
+        from evercrawl.adapters.postgres.store import PostgresStore, place_of
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"--store needs the extra postgres ({error.name} is missing): pip install 'evercrawl[postgres]'"
+        ) from error
+    if marked(collection) is None and shards_in(collection):
+        raise ConfigError(f"the state of {collection} lies in its files and cannot be joined with a database")
+    store = PostgresStore(place_of(address), settings)
+    mark(collection, address)
+    return store
 
 
 def assemble(
@@ -58,6 +87,7 @@ def assemble(
     stop: StopSignal | None = None,
     seed: int = 0,
     forever: bool = False,
+    neighbours: Neighbours | None = None,
 ) -> Crawl:
     """A crawl from given ports: the same for the real world and for a simulated one."""
     around = Surroundings(
@@ -73,6 +103,7 @@ def assemble(
         popular=PopularCache(settings.seen.cache_entries),
         handler_of=InstalledHandlers().get,
         agent=settings.identity.product,
+        neighbours=neighbours or Alone(),
     )
     return Crawl(
         store=store,

@@ -59,15 +59,14 @@ from evercrawl.past.difference import page_difference
 from evercrawl.past.history import page_facts, page_history
 from evercrawl.past.prune import prune
 from evercrawl.past.show import page_view
-from evercrawl.report import reporting, summary_of
+from evercrawl.report import PROGRESS_EVERY_S, reporting, summary_of
 from evercrawl.search.ask import search
 from evercrawl.search.beside import indexing
 from evercrawl.search.find import Searching
 from evercrawl.search.follow import index_state, open_text_index, rebuild
+from evercrawl.workers.run import run_crew
 
 __all__ = ["Collection", "Selection", "StopSignal", "open"]
-
-PROGRESS_EVERY_S = 0.25
 
 
 def open(path: str | Path, *, create: bool = False, settings: Settings | None = None) -> Collection:
@@ -102,8 +101,21 @@ class Collection:
 
         With `forever` it waits for what comes due, until `stop` says otherwise.
         """
-        with CollectionLock(self.path):
+        with CollectionLock(self.path) as lock:
             self._add_seeds(urls)
+            if self.settings.crawl.workers > 1:
+                async with indexing(self.path, self.settings.search) as beside:
+                    summary = await run_crew(
+                        self.path,
+                        self.settings,
+                        refresh=refresh,
+                        forever=forever,
+                        stop=stop or StopSignal(),
+                        on_progress=on_progress,
+                        lock=lock.fileno(),
+                    )
+                    beside.is_done = summary.stopped != Ended.INTERRUPTED.value
+                return summary
             crawl = build_crawl(self.path, self.settings, stop=stop, forever=forever)
             async with indexing(self.path, self.settings.search) as beside:
                 async with crawl:

@@ -76,6 +76,10 @@ class CrawlSettings:
     """Limits of one run."""
 
     concurrency: int = setting(64, "Most requests in flight over all sites.")
+    workers: int = setting(
+        1,
+        "Processes that share the work, each with its own part of the shards. Sites of one domain stay with one worker.",
+    )
     max_pages: int | None = setting(10_000, "Soft stop after this many pages in one run; none: no limit.")
     max_time: timedelta | None = setting(None, "Soft stop after this time; none: no limit.")
     max_bytes: int | None = setting(None, "Soft stop after this many bytes on the wire; none: no limit.")
@@ -171,8 +175,12 @@ class SeenSettings:
 
 @dataclass(frozen=True, slots=True)
 class StoreSettings:
-    """State on disk."""
+    """State on disk, or in a database."""
 
+    url: str | None = setting(
+        None,
+        "postgresql://user@host/database: the state lies there, for any number of machines; none: in files.",
+    )
     shards: int = setting(64, "Number of shards; fixed when the collection is made.")
     commit_every: timedelta = setting(_seconds(1), "Time between two commits of a shard.")
     commit_pages: int = setting(500, "A commit is made earlier when this many visits wait for it.")
