@@ -3,7 +3,7 @@
     python bench/search.py make FOLDER [--pages N]    texts, titles and links of the corpus into a collection
     python bench/search.py index FOLDER               documents per CPU-second, size against the text
     python bench/search.py graph FOLDER               the link graph and PageRank
-    python bench/search.py ask FOLDER                 query times, and known items: a title's words -> that page
+    python bench/search.py ask FOLDER                 query times; known items: a title's words, its page
 
 CPU time is what counts: the machine may be shared.
 """
@@ -107,7 +107,8 @@ class Maker:
         batch.visited.append(
             Visited(
                 page_id, site.id, 0, page_id, self.at_us, Outcome.FETCHED, Reason.NEW, "", 200, 1, len(body),
-                None, 0, 0, version=version, digest=version.digest, outline=pack_outline(outline_of(document)),
+                None, 0, 0, version=version, digest=version.digest,
+                outline=pack_outline(outline_of(document)),
             )
         )  # fmt: skip
         if len(batch.visited) >= BATCH_PAGES:
@@ -148,11 +149,10 @@ async def make(folder: Path, most: int | None) -> None:
 
 def text_bytes(folder: Path) -> int:
     """Bytes of all main texts."""
-    from evercrawl.adapters.sqlite.log import log_reader
-    from evercrawl.adapters.sqlite.store import shards_in
+    from evercrawl.adapters.sqlite.log import log_reader, shards_of
 
     total = 0
-    for shard in shards_in(folder):
+    for shard in shards_of(folder):
         with log_reader(folder, shard) as reader:
             place = (0, 0)
             while places := reader.version_places(place, 500):
@@ -168,7 +168,11 @@ def measure_index(folder: Path) -> dict[str, float]:
     count = rebuild(folder, SearchSettings())
     cpu = process_time() - before
     size = sum(path.stat().st_size for path in (folder / "index").rglob("*") if path.is_file())
-    return {"documents": count, "documents_per_cpu_s": round(count / cpu), "index_to_text": round(size / text_bytes(folder), 3)}
+    return {
+        "documents": count,
+        "documents_per_cpu_s": round(count / cpu),
+        "index_to_text": round(size / text_bytes(folder), 3),
+    }
 
 
 def measure_graph(folder: Path) -> dict[str, float]:
@@ -179,7 +183,12 @@ def measure_graph(folder: Path) -> dict[str, float]:
     before = process_time()
     pagerank(found.graph)
     alone = process_time() - before
-    return {"pages": len(found.pages), "links": found.graph.links, "graph_cpu_s": round(whole, 2), "pagerank_cpu_s": round(alone, 2)}
+    return {
+        "pages": len(found.pages),
+        "links": found.graph.links,
+        "graph_cpu_s": round(whole, 2),
+        "pagerank_cpu_s": round(alone, 2),
+    }
 
 
 def titles(folder: Path) -> list[tuple[str, str]]:
@@ -187,7 +196,9 @@ def titles(folder: Path) -> list[tuple[str, str]]:
     pairs: list[tuple[str, str]] = []
     for path in sorted((folder / "state").glob("s*.sqlite")):
         with sqlite3.connect(path) as db:
-            pairs += db.execute("select v.title, p.url from version v join page p on p.id = v.page_id where v.title > ''").fetchall()
+            pairs += db.execute(
+                "select v.title, p.url from version v join page p on p.id = v.page_id where v.title > ''"
+            ).fetchall()
     counted = Counter(title for title, _ in pairs)
     return [(title, url) for title, url in pairs if counted[title] == 1]
 
@@ -199,6 +210,15 @@ def known_item_queries(folder: Path, rng: random.Random) -> list[tuple[str, str]
     return rng.sample(sorted(good), min(KNOWN_ITEMS, len(good)))
 
 
+def mixed_queries(folder: Path, rng: random.Random, known: list[tuple[str, str]]) -> list[str]:
+    """One to three words of titles, phrases, and long queries with a filter."""
+    others = known_item_queries(folder, random.Random(SEED + 1)) * 8
+    some = [rng.sample(words.split(), min(len(words.split()), rng.choice((1, 2, 3)))) for words, _ in others]
+    short = [" ".join(words) for words in some][: QUERIES - 40]
+    phrases = [f'"{words}"' for words, _ in known[:20]]
+    return short + phrases + [f"{words} lang:en" for words, _ in known[:20]]
+
+
 def measure_ask(folder: Path) -> dict[str, object]:
     """Query times in milliseconds (of this thread), and the share of known items in the first ten."""
     rng = random.Random(SEED)
@@ -208,8 +228,7 @@ def measure_ask(folder: Path) -> dict[str, object]:
     for words, url in known:
         if url not in [hit.url for hit in searching.find(words).hits]:
             missed.append((words, url))
-    mixed = [" ".join(rng.sample(words.split(), min(len(words.split()), rng.choice((1, 2, 3))))) for words, _ in known_item_queries(folder, random.Random(SEED + 1)) * 8]
-    mixed = mixed[:QUERIES - 40] + [f'"{words}"' for words, _ in known[:20]] + [f"{words} lang:en" for words, _ in known[:20]]
+    mixed = mixed_queries(folder, rng, known)
     walls, cpus = [], []
     for query in mixed:
         wall, cpu = perf_counter(), process_time()

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.adapters.sqlite.log import log_reader
-from evercrawl.adapters.sqlite.store import shards_in
+from evercrawl.adapters.sqlite.log import log_reader, shards_of
 from evercrawl.adapters.tantivy_index import TextIndex
 from evercrawl.adapters.tantivy_index.index import index_folder
 from evercrawl.model.settings import SearchSettings
@@ -31,7 +30,7 @@ def disagreements(collection: Path, index: TextIndex) -> list[str]:
     """Shards whose indexed versions are not exactly those of the log up to the cursor."""
     wrong = []
     searcher = index.searcher()
-    for shard in shards_in(collection):
+    for shard in shards_of(collection):
         at = int(index.cursor(shard, searcher).get("visit", 0))
         with log_reader(collection, shard) as reader:
             visits = [visit for visit in reader.followed(0, 1_000_000) if visit.id <= at]
@@ -54,7 +53,7 @@ def run(kills: int) -> tuple[int, int, list[str]]:
             command = crash.crawl_command(collection, origins)
             while done < kills and _killed(command, collection, after_s=chance.uniform(0.0, 0.8)):
                 done += 1
-                if shards_in(collection):
+                if shards_of(collection):
                     index = TextIndex(collection)
                     begun += index.searcher().num_docs > 0
                     wrong += disagreements(collection, index)

@@ -22,8 +22,7 @@ from evercrawl.adapters.graph_files import (
     publish,
     save_partial,
 )
-from evercrawl.adapters.sqlite.log import GraphPage, LogReader, log_reader
-from evercrawl.adapters.sqlite.store import shards_in
+from evercrawl.adapters.sqlite.log import GraphPage, LogReader, log_reader, shards_of
 from evercrawl.adapters.tantivy_index.anchors import write_anchors
 from evercrawl.adapters.tantivy_index.writing import page_number
 from evercrawl.core.graph.depth import depths_from
@@ -123,7 +122,7 @@ def is_worn(collection: Path) -> bool:
 
 def _ends(collection: Path) -> dict[int, int]:
     ends = {}
-    for shard in shards_in(collection):
+    for shard in shards_of(collection):
         with log_reader(collection, shard) as reader:
             line = reader.log_end()
             ends[shard] = line.id if line is not None else 0
@@ -165,7 +164,7 @@ def build_graph(collection: Path) -> GraphFiles:
 
 def _gather_pages(collection: Path) -> _Gathered:
     gathered = _Gathered()
-    for shard in shards_in(collection):
+    for shard in shards_of(collection):
         with log_reader(collection, shard) as reader:
             line = reader.log_end()
             gathered.ends[shard] = line.id if line is not None else 0
@@ -179,7 +178,7 @@ def _gather_links(
 ) -> tuple[array[int], array[int]]:
     sources, targets = array("q"), array("q")
     node_of = {page: node for node, page in enumerate(gathered.pages)}
-    for shard in shards_in(collection):
+    for shard in shards_of(collection):
         with log_reader(collection, shard) as reader:
             for page_id, links, nodes in _resolved(reader, finder):
                 source = node_of.get(page_number(shard, page_id))

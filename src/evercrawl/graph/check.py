@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from evercrawl.adapters.sqlite.log import GONE, log_reader
-from evercrawl.adapters.sqlite.store import shards_in
+from evercrawl.adapters.sqlite.log import GONE, log_reader, shards_of
 from evercrawl.core.url import canonical_of_href, site_of
 from evercrawl.graph.build import HASH_BYTES, url_hash
 from evercrawl.model.document import Link
@@ -36,7 +35,7 @@ def bad_links(collection: Path, site: str | None = None) -> Iterator[BadLink]:
     troubled = _troubled(collection)
     if not troubled:
         return
-    for shard in shards_in(collection):
+    for shard in shards_of(collection):
         with log_reader(collection, shard) as reader:
             for page_id, outline in reader.outlines():
                 bad = [found for link in outline.links if (found := _judged(link, troubled)) is not None]
@@ -50,7 +49,7 @@ def bad_links(collection: Path, site: str | None = None) -> Iterator[BadLink]:
 def _troubled(collection: Path) -> dict[int, _Target]:
     """Pages that failed or moved, by the hash of their URL; few, compared with all."""
     troubled: dict[int, _Target] = {}
-    for shard in shards_in(collection):
+    for shard in shards_of(collection):
         with log_reader(collection, shard) as reader:
             for page in reader.graph_pages():
                 reason = page.reason or ""

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from evercrawl.adapters.graph_files import GraphFiles
-from evercrawl.adapters.sqlite.log import log_reader
-from evercrawl.adapters.sqlite.store import shards_in
+from evercrawl.adapters.sqlite.log import log_reader, shards_of
 from evercrawl.adapters.tantivy_index.writing import page_number
 from evercrawl.core.graph.depth import UNREACHED
 from evercrawl.core.graph.folder import DrawnPage
@@ -66,7 +65,7 @@ def _links(graph: GraphFiles, wanted: list[int]) -> Iterator[tuple[int, int]]:
 
 def _dead(collection: Path) -> set[int]:
     dead: set[int] = set()
-    for shard in shards_in(collection):
+    for shard in shards_of(collection):
         with log_reader(collection, shard) as reader:
             dead |= {page_number(shard, page.id) for page in reader.graph_pages() if page.reason in DEAD}
     return dead

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from evercrawl.adapters.graph_files import GraphFiles
-from evercrawl.adapters.sqlite.log import log_reader
-from evercrawl.adapters.sqlite.store import shards_in
+from evercrawl.adapters.sqlite.log import log_reader, shards_of
 from evercrawl.adapters.tantivy_index.writing import page_number, place_of
 from evercrawl.core.url import canonical, key_of, shard_of_site, site_of
 from evercrawl.errors import ConfigError
@@ -44,7 +43,7 @@ def page_at(collection: Path, settings: Settings, url: str) -> tuple[int, str]:
     if name is None:
         raise ConfigError(f"{url!r} is not a URL that can name a page; write it like https://example.org/")
     shard = shard_of_site(site_of(name), settings.store.shards)
-    if shard in shards_in(collection):
+    if shard in shards_of(collection):
         with log_reader(collection, shard) as reader:
             page = reader.page(key_of(name))
             if page is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,8 +14,8 @@ import tantivy
 
 from evercrawl.adapters.graph_files import GraphFiles, current_graph
 from evercrawl.adapters.learned import default_sentiment
-from evercrawl.adapters.sqlite.log import FoundRow, LogReader
-from evercrawl.adapters.sqlite.store import shard_path
+from evercrawl.adapters.postgres.marker import marked
+from evercrawl.adapters.sqlite.log import FoundRow, LogReader, log_reader, open_log
 from evercrawl.adapters.tantivy_index.anchors import AnchorIndex
 from evercrawl.adapters.tantivy_index.asking import (
     Asking,
@@ -71,6 +72,7 @@ class Searching:
         self._settings = settings
         self._index = open_text_index(collection)
         self._readers: dict[int, LogReader] = {}
+        self._is_in_database = marked(collection) is not None
         self._graph: GraphFiles | None = None
         self._anchors: AnchorIndex | None = None
         self._asked: Asking | None = None
@@ -164,7 +166,8 @@ class Searching:
                 return
             candidate = known[group[0]]
             row = rows[candidate.page, candidate.number]
-            text = self._reader(place_of(candidate.page)[0]).text(row.page_id, row.number) or ""
+            with self._reading(place_of(candidate.page)[0]) as reader:
+                text = reader.text(row.page_id, row.number) or ""
             tone = _tone(text, row.lang) if query.tone is not None else None
             if query.tone is not None and not _fits(tone, query.tone):
                 continue
@@ -189,16 +192,23 @@ class Searching:
         for candidate in candidates:
             shard, page_id = place_of(candidate.page)
             of_shard.setdefault(shard, []).append((page_id, candidate.number))
-        rows = {}
+        rows: dict[tuple[int, int], FoundRow] = {}
         for shard, places in of_shard.items():
-            for (page_id, number), row in self._reader(shard).found_rows(places).items():
-                rows[page_number(shard, page_id), number] = row
+            with self._reading(shard) as reader:
+                found = reader.found_rows(places)
+            rows |= {(page_number(shard, page_id), number): row for (page_id, number), row in found.items()}
         return rows
 
-    def _reader(self, shard: int) -> LogReader:
+    @contextmanager
+    def _reading(self, shard: int) -> Iterator[LogReader]:
+        """One shard; a file is kept open, a connection to a database is given back."""
+        if self._is_in_database:
+            with log_reader(self._collection, shard) as reader:
+                yield reader
+            return
         if shard not in self._readers:
-            self._readers[shard] = LogReader(shard_path(self._collection, shard))
-        return self._readers[shard]
+            self._readers[shard] = open_log(self._collection, shard)
+        yield self._readers[shard]
 
 
 def _column(searcher: tantivy.Searcher, name: str, addresses: Sequence[tantivy.DocAddress]) -> list[int]:

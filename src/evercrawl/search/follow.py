@@ -17,9 +17,9 @@ from evercrawl.adapters.sqlite.log import (
     VersionPlace,
     VersionRow,
     log_reader,
+    shards_of,
     unpacked,
 )
-from evercrawl.adapters.sqlite.store import shards_in
 from evercrawl.adapters.tantivy_index import IndexedVersion, TextIndex
 from evercrawl.adapters.tantivy_index.index import remove_index
 from evercrawl.adapters.tantivy_index.writing import IndexWriting
@@ -49,7 +49,7 @@ def open_text_index(collection: Path) -> TextIndex:
 def lag_of(collection: Path, index: TextIndex) -> int:
     """Visits that are stored and not indexed yet."""
     lag, searcher = 0, index.searcher()
-    for shard in shards_in(collection):
+    for shard in shards_of(collection):
         with log_reader(collection, shard) as reader:
             end = reader.log_end()
             lag += max(0, end.id - int(index.cursor(shard, searcher).get("visit", 0))) if end else 0
@@ -60,7 +60,7 @@ def index_state(collection: Path, index: TextIndex) -> IndexState:
     """How the index stands to the collection."""
     documents = versions = 0
     searcher = index.searcher()
-    for shard in shards_in(collection):
+    for shard in shards_of(collection):
         with log_reader(collection, shard) as reader:
             versions += reader.version_count()
         documents += index.versions_of(shard, searcher)
@@ -81,7 +81,7 @@ def catch_up(
 
     IndexBusy where another process is doing it.
     """
-    behind = [shard for shard in shards_in(collection) if not _is_level(collection, index, shard)]
+    behind = [shard for shard in shards_of(collection) if not _is_level(collection, index, shard)]
     if not behind:
         return 0
     with index.writing(heap_bytes or settings.heap_bytes) as writing:
@@ -220,7 +220,7 @@ class _Way:
 def missing_versions(collection: Path, index: TextIndex) -> Iterator[tuple[int, int, int]]:
     """Every version of the collection that the index misses, for checks: shard, page, number."""
     searcher = index.searcher()
-    for shard in shards_in(collection):
+    for shard in shards_of(collection):
         with log_reader(collection, shard) as reader:
             place: VersionPlace = (0, 0)
             while places := reader.version_places(place, VISITS_AT_A_TIME):

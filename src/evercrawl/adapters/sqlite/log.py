@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evercrawl.adapters.sqlite.reader import ROWS_AT_A_TIME, ShardReader
+from evercrawl.adapters.sqlite.reader import ROWS_AT_A_TIME, ShardReader, StateReader, session_of
 from evercrawl.adapters.sqlite.statements import OUTLINES
 from evercrawl.adapters.sqlite.store import shard_path
 from evercrawl.core.outline import unpack_outline
@@ -20,6 +21,9 @@ from evercrawl.model.reason import Reason
 GONE = frozenset({Reason.GONE.value, Reason.NOT_FOUND.value})
 """What a visit says of a page that is not there any more."""
 
+_HAS_OUTLINES = "select 1 from sqlite_master where type = 'table' and name = 'outline'"
+NUMBER_BITS = 20
+"""Versions of one page, in the lists that the statements take."""
 VersionPlace = tuple[int, int]
 """Page and number of a version."""
 
@@ -109,9 +113,9 @@ class GraphPage(NamedTuple):
 class LogReader(ShardReader):
     """One shard, read along its log of visits."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self._has_outlines: bool | None = None
+    def __init__(self, path: Path, connection: sqlite3.Connection | None = None) -> None:
+        super().__init__(path, connection)
+        self._has_outlines = True if connection is not None else None
 
     def log_end(self) -> LogLine | None:
         """The newest line; None: nothing was visited yet."""
@@ -129,16 +133,16 @@ class LogReader(ShardReader):
 
     def version_rows(self, places: Sequence[VersionPlace]) -> list[VersionRow]:
         """Those of the versions that there are."""
-        statement = OUTLINES["indexed_versions"]
+        statement, packed = OUTLINES["indexed_versions"], json.dumps(list(map(_packed_place, places)))
         if not self.has_outlines:
             statement = statement.replace("left join outline o", "left join (select 0 page_id, null frame) o")
         with self._translating:
-            found = self.connection.execute(statement, (json.dumps(places),)).fetchall()
+            found = self.connection.execute(statement, (packed,)).fetchall()
         return [VersionRow._make(row) for row in found]
 
     def found_rows(self, places: Sequence[VersionPlace]) -> dict[VersionPlace, FoundRow]:
         """The same for a list of hits."""
-        rows = map(FoundRow._make, self._rows("found_versions", json.dumps(places)))
+        rows = map(FoundRow._make, self._rows("found_versions", json.dumps(list(map(_packed_place, places)))))
         return {(row.page_id, row.number): row for row in rows}
 
     def text_in(self, row: VersionRow) -> str:
@@ -172,7 +176,8 @@ class LogReader(ShardReader):
     def has_outlines(self) -> bool:
         """The file was written by a crawl that keeps them."""
         if self._has_outlines is None:
-            self._has_outlines = bool(self._rows("has_outlines"))
+            with self._translating:
+                self._has_outlines = self.connection.execute(_HAS_OUTLINES).fetchone() is not None
         return self._has_outlines
 
     def outline(self, page_id: int) -> Outline | None:
@@ -216,10 +221,25 @@ def unpacked(frame: bytes, *, with_links: bool = True) -> Outline:
         raise StoreUnavailable(str(error)) from error
 
 
+def _packed_place(place: VersionPlace) -> int:
+    """Page and number as one number, which both databases take apart."""
+    return (place[0] << NUMBER_BITS) | place[1]
+
+
+def shards_of(collection: Path) -> list[int]:
+    """The shards that hold something, in files or in a database."""
+    return StateReader(collection).shards()
+
+
+def open_log(collection: Path, shard: int) -> LogReader:
+    """One shard's reader, which the caller closes."""
+    return LogReader(shard_path(collection, shard), session_of(collection, shard))
+
+
 @contextmanager
 def log_reader(collection: Path, shard: int) -> Iterator[LogReader]:
     """One shard's reader, closed behind the block."""
-    reader = LogReader(shard_path(collection, shard))
+    reader = open_log(collection, shard)
     try:
         yield reader
     finally:

@@ -1,15 +1,3 @@
--- outline_table --
--- Headings and links of the newest sight of each page (core/outline.py); what search and the link graph read.
-create table if not exists outline (
-  page_id integer primary key,
-  at_us integer not null,
-  frame blob not null
-);
-
--- has_outlines --
--- Whether the file has the table; one of an older crawl may not.
-select 1 from sqlite_master where type = 'table' and name = 'outline'
-
 -- write_outline --
 -- The newest sight replaces the one before: page, when, frame.
 insert into outline (page_id, at_us, frame) values (?, ?, ?)
@@ -51,12 +39,12 @@ select w.id, w.page_id, w.at_us, w.reason, w.version, v.number,
  where w.id > ? order by w.id limit ?
 
 -- indexed_versions --
--- What is indexed of some versions, given as a JSON array of [page, number].
+-- What is indexed of some versions; they come as a JSON array of page * 2^20 + number.
 select v.page_id, v.number, p.url, v.seen_us, v.title, v.lang, v.words, v.text_digest, t.base, t.frame, p.reason,
        p.last_us, p.version, o.frame,
        (select min(n.seen_us) from version n where n.page_id = v.page_id and n.number > v.number)
   from json_each(?) wanted
-       join version v on v.page_id = wanted.value ->> 0 and v.number = wanted.value ->> 1
+       join version v on v.page_id = (wanted.value >> 20) and v.number = (wanted.value & 1048575)
        join page p on p.id = v.page_id
        left join text t on t.page_id = v.page_id and t.number = v.number
        left join outline o on o.page_id = v.page_id and v.number = p.version
@@ -74,9 +62,9 @@ select count(*) from version
 select page_id, number from version where (page_id, number) > (?, ?) order by page_id, number limit ?
 
 -- found_versions --
--- What a list of hits shows, for a JSON array of [page, number].
+-- What a list of hits shows, for versions as in indexed_versions.
 select v.page_id, v.number, p.url, v.title, v.lang, v.seen_us, v.words, v.signature, v.text_digest, p.reason, p.last_us,
        p.version
   from json_each(?) wanted
-       join version v on v.page_id = wanted.value ->> 0 and v.number = wanted.value ->> 1
+       join version v on v.page_id = (wanted.value >> 20) and v.number = (wanted.value & 1048575)
        join page p on p.id = v.page_id

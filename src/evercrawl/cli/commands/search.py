@@ -37,7 +37,7 @@ MANY_BEHIND = 2000
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line, best hit first.")
 @common_options
 @pass_session
-def command(session: Session, words: tuple[str, ...], as_json: bool, **options: Any) -> None:
+def command(session: Session, /, words: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Find pages by their text, title, address and what other pages call them.
 
     \b
