@@ -65,7 +65,7 @@ def test_the_same_crawl_as_in_files(places: tuple[Place, Place, str]) -> None:
     assert not list((in_database.folder / "site.evercrawl" / "state").glob("*.sqlite"))
 
     found = [
-        {hit["url"] for hit in rows(place, "search", "harbour ship", "--json", "--limit", "50")}
+        {hit["url"] for hit in rows(place, "search", "albatross", "--json", "--limit", "50")}
         for place in (in_files, in_database)
     ]
     assert found[0] == found[1] != set()
