@@ -18,14 +18,12 @@ from evercrawl.adapters.sqlite.log import (
     VersionRow,
     log_reader,
     shards_of,
-    unpacked,
 )
 from evercrawl.adapters.tantivy_index import IndexedVersion, TextIndex
 from evercrawl.adapters.tantivy_index.index import remove_index
 from evercrawl.adapters.tantivy_index.writing import IndexWriting
 from evercrawl.core.search.query import primary_language
 from evercrawl.errors import StoreUnavailable
-from evercrawl.model.outline import Outline
 from evercrawl.model.search import IndexState
 from evercrawl.model.settings import SearchSettings
 
@@ -34,7 +32,6 @@ COMMIT_VERSIONS = 20_000
 """A long way is committed in steps of so many versions."""
 REBUILD_HEAP_BYTES = 128 * 1024 * 1024
 """Where no crawl runs beside it, larger portions save merging."""
-NO_OUTLINE = Outline()
 
 
 def open_text_index(collection: Path) -> TextIndex:
@@ -199,7 +196,7 @@ class _Way:
 
     def _indexed(self, row: VersionRow) -> IndexedVersion:
         text = self._reader.text_in(row)
-        outline = unpacked(row.outline, with_links=False) if row.outline is not None else NO_OUTLINE
+        outline = self._reader.headings_in(row)
         lang = primary_language(row.lang) if row.lang else language_of(text)
         return IndexedVersion(
             shard=self._shard,

@@ -9,11 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import zstandard
+
 from evercrawl.adapters.sqlite.reader import ROWS_AT_A_TIME, ShardReader, StateReader, session_of
 from evercrawl.adapters.sqlite.statements import OUTLINES
 from evercrawl.adapters.sqlite.store import shard_path
 from evercrawl.core.outline import unpack_outline
-from evercrawl.core.text_delta import unpack_text
+from evercrawl.core.text_delta import MOST_TEXT_BYTES
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.outline import Outline
 from evercrawl.model.reason import Reason
@@ -116,6 +118,7 @@ class LogReader(ShardReader):
     def __init__(self, path: Path, connection: sqlite3.Connection | None = None) -> None:
         super().__init__(path, connection)
         self._has_outlines = True if connection is not None else None
+        self._opener = zstandard.ZstdDecompressor()
 
     def log_end(self) -> LogLine | None:
         """The newest line; None: nothing was visited yet."""
@@ -152,9 +155,15 @@ class LogReader(ShardReader):
         if row.base is not None:
             return self.text(row.page_id, row.number) or ""
         try:
-            return unpack_text([row.frame])
-        except ValueError as error:
+            return self._plain(row.frame)
+        except (ValueError, zstandard.ZstdError) as error:
             raise StoreUnavailable(f"the text of {row.url} cannot be read: {error}") from error
+
+    def _plain(self, frame: bytes) -> str:
+        """A frame that stands alone; larger ones than a text can be are damage."""
+        if not 0 <= zstandard.frame_content_size(frame) <= MOST_TEXT_BYTES:
+            raise ValueError("it claims a size that no text has")
+        return self._opener.decompress(frame).decode("utf-8", "surrogatepass")
 
     def version_before(self, page_id: int, number: int) -> int | None:
         """The version that a page had before; None: it was the first that is kept."""
@@ -180,17 +189,23 @@ class LogReader(ShardReader):
                 self._has_outlines = self.connection.execute(_HAS_OUTLINES).fetchone() is not None
         return self._has_outlines
 
+    def headings_in(self, row: VersionRow) -> Outline:
+        """The outline of a row without its links; empty where there is none."""
+        if row.outline is None:
+            return Outline()
+        return _unpacked(row.outline, self._opener, with_links=False)
+
     def outline(self, page_id: int) -> Outline | None:
         """The outline of the newest sight of a page; None: there is none."""
         rows = self._rows("outline", page_id) if self.has_outlines else []
-        return unpacked(rows[0][0]) if rows else None
+        return _unpacked(rows[0][0], self._opener) if rows else None
 
     def outlines(self) -> Iterator[tuple[int, Outline]]:
         """Every outline, in order of page."""
         after = 0
         while rows := self._rows("outlines", after, ROWS_AT_A_TIME) if self.has_outlines else []:
             for page_id, frame in rows:
-                yield page_id, unpacked(frame)
+                yield page_id, _unpacked(frame, self._opener)
             after = rows[-1][0]
 
     def graph_pages(self) -> Iterator[GraphPage]:
@@ -213,10 +228,10 @@ class LogReader(ShardReader):
             return self.connection.execute(OUTLINES[name], parameters).fetchall()
 
 
-def unpacked(frame: bytes, *, with_links: bool = True) -> Outline:
+def _unpacked(frame: bytes, opener: zstandard.ZstdDecompressor, *, with_links: bool = True) -> Outline:
     """The outline of a stored frame; StoreUnavailable where it is damaged."""
     try:
-        return unpack_outline(frame, with_links=with_links)
+        return unpack_outline(frame, with_links=with_links, opener=opener)
     except ValueError as error:
         raise StoreUnavailable(str(error)) from error
 

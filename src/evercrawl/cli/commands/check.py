@@ -17,15 +17,22 @@ if TYPE_CHECKING:
 _LONGEST_TEXT = 60
 
 
-@click.group("check")
+@click.group("check", invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @common_options
-def command() -> None:
-    """Check the pages of the collection: links that are dead or lead elsewhere, pages that nobody links to.
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> int:
+    """Check the pages of the collection (without more words their links, as `links` does).
 
     \b
     evercrawl check links
     evercrawl check orphans
+
+    Links that are dead or lead elsewhere, and pages that nobody links to.
     """
+    if ctx.invoked_subcommand is not None:
+        return ExitCode.OK
+    return int(ctx.invoke(links, site=None, only_dead=False, as_json=as_json))
 
 
 @command.command("links")
