@@ -80,9 +80,19 @@ bench-growth: venv  ## ten million URLs offered to one collection
 bench-crash: venv  ## kill -9 at 200 random moments, resume, check the archive
 	$(BIN)/python -m tests.e2e.crash 200
 
+.PHONY: bench-failover
+bench-failover: venv  ## workers and the database die and come back for five minutes; the last line is JSON
+	@$(need_postgres)
+	$(BIN)/python -m tests.e2e.failover --minutes 5
+
 .PHONY: bench-watch
 bench-watch: venv  ## 200 sites watched for 180 days of virtual time, with faults
 	$(BIN)/python bench/watch.py --sites 200 --days 180
+
+.PHONY: bench-sitemap
+bench-sitemap: venv  ## a large site's sitemap, built again after ten edits: make bench-sitemap SITE=folder
+	mkdir -p scratch
+	$(BIN)/python bench/sitemap.py $(SITE) scratch
 
 .PHONY: bench-freshness
 bench-freshness: venv  ## all revisit policies on recorded page histories: make bench-freshness TRACES=folder

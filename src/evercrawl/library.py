@@ -19,7 +19,7 @@ from types import TracebackType
 from evercrawl.adapters.lock import CollectionLock
 from evercrawl.adapters.schemes import installed_schemes
 from evercrawl.adapters.sqlite.reader import StateReader
-from evercrawl.build import build_crawl
+from evercrawl.build import build_crawl, is_in_database
 from evercrawl.config import (
     collection_file,
     create_collection,
@@ -54,6 +54,9 @@ from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PruneRepor
 from evercrawl.model.report import Explanation, PageView, Progress, SkippedUrl, Status, Summary
 from evercrawl.model.search import Found, IndexState
 from evercrawl.model.settings import Settings
+from evercrawl.owner.build import BuildReport, Target
+from evercrawl.owner.collected import build_from_collection, site_of_collection
+from evercrawl.owner.folder import base_url_of
 from evercrawl.past.changes import changes_since
 from evercrawl.past.difference import page_difference
 from evercrawl.past.history import page_facts, page_history
@@ -116,6 +119,14 @@ class Collection:
                     )
                     beside.is_done = summary.stopped != Ended.INTERRUPTED.value
                 return summary
+            if is_in_database(self.path, self.settings.store):
+                from evercrawl.cluster.run import Task, run_in_cluster  # the database's library is an extra
+
+                return await run_in_cluster(
+                    Task(self.path, self.settings, refresh, forever),
+                    stop=stop or StopSignal(),
+                    on_progress=on_progress,
+                )
             crawl = build_crawl(self.path, self.settings, stop=stop, forever=forever)
             async with indexing(self.path, self.settings.search) as beside:
                 async with crawl:
@@ -217,6 +228,16 @@ class Collection:
         return import_archives(
             self.path, self.settings, paths, form=import_form_named(form), on_progress=on_progress
         )
+
+    def build_sitemap(
+        self, to: str | Path, *, state: str | Path, base_url: str | None = None, gzip: bool = False
+    ) -> BuildReport:
+        """Write sitemaps of the pages below `base_url` (otherwise of the collection's one site) into the
+        folder `to`; `state` is the file that the next build compares with.
+        """
+        base = site_of_collection(self.settings) if base_url is None else base_url_of(base_url)
+        target = Target(Path(to), base, Path(state), packed=gzip)
+        return build_from_collection(self.path, self.settings, target)
 
     def verify(self, *, on_progress: OnVerify | None = None) -> VerifyReport:
         """Read every stored version back and compute its digests anew."""

@@ -240,7 +240,7 @@ def test_links_of_a_page_go_both_ways(coast: Coast) -> None:
     assert found["in"][0]["text"] == "a visit to gale"
     assert [end["url"] for end in found["out"]] == [f"{coast.site}/"]
     assert 0 < found["pagerank"] < 1
-    assert found["credit"] is None
+    assert found["credit"] >= 0
     assert found["clicks"] == 1
     home = coast.lines("links", f"{coast.site}/")[0]
     assert home["pagerank"] > found["pagerank"]

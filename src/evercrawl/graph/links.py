@@ -10,7 +10,7 @@ from evercrawl.adapters.graph_files import GraphFiles
 from evercrawl.adapters.sqlite.log import log_reader
 from evercrawl.adapters.tantivy_index.writing import place_of
 from evercrawl.core.graph.depth import UNREACHED
-from evercrawl.core.url import canonical_of_href
+from evercrawl.core.url import canonical_of_href, key_of
 from evercrawl.graph.build import fresh_graph
 from evercrawl.graph.pages import page_at, urls_of
 from evercrawl.model.document import Link
@@ -27,11 +27,12 @@ def page_links(collection: Path, settings: Settings, url: str) -> PageLinks:
     graph = fresh_graph(collection)
     shard, page_id = place_of(page)
     with log_reader(collection, shard) as reader:
-        outline = reader.outline(page_id)
+        outline, held = reader.outline(page_id), reader.credit(key_of(name))
     outgoing = tuple(map(_end, outline.links)) if outline is not None else ()
+    credit = None if held is None else round(held.credit, 3)
     node = graph.node_of(page)
     if node is None:
-        return PageLinks(name, outgoing=outgoing)
+        return PageLinks(name, outgoing=outgoing, credit=credit)
     sources = _sources(graph, node)
     depth = int(graph.array("depths")[node])
     return PageLinks(
@@ -43,6 +44,7 @@ def page_links(collection: Path, settings: Settings, url: str) -> PageLinks:
         hub=float(graph.array("hubs")[node]),
         authority=float(graph.array("authorities")[node]),
         clicks=None if depth == UNREACHED else depth,
+        credit=credit,
         incoming_count=len(sources),
     )
 

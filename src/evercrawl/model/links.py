@@ -30,7 +30,7 @@ class PageLinks:
     clicks: int | None = None
     """Fewest links from a seed; None: no way leads there."""
     credit: float | None = None
-    """Importance by the OPIC rule; None: not kept for this collection."""
+    """What the page holds by the OPIC rule, 1 for an average one; None: nothing is known."""
     incoming_count: int = 0
     """All links to it; the list may be shorter."""
 

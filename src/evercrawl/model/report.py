@@ -148,6 +148,11 @@ class Explanation:
     """Past visits, newest first."""
     habits: Habits | None = None
     """How it changes and what follows from it; None: no visit has seen it."""
+    duplicate_of: str | None = None
+    """The page that this one repeats."""
+    credit: float | None = None
+    importance: float | None = None
+    """What links give to the page, against the mean of all pages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,8 @@ class Story:
         self.versions[path] = number = self.versions.get(path, 0) + 1
         version = Version(
             number, content_digest(text.encode()), b"\0" * 20, text_digest(text), signature(text),
-            "text/html", "utf-8", f"Title of {path.strip('/')}", "en", len(text), len(text.split()), None, None, "f", 0, 0,
+            "text/html", "utf-8", f"Title of {path.strip('/')}", "en", len(text), len(text.split()), None,
+            None, "f", 0, 0,
             bytes(16), None, text=pack_text(text, 1, None),
         )  # fmt: skip
         outline = pack_outline(Outline(("Heading",), (Link("https://tale.test/a", "the first", False),)))
