@@ -127,6 +127,7 @@ def parse(result: Fetched, around: Surroundings, *, wants_snapshot: bool = False
             limits=limits,
             all_details=wants_embeds,
             wants_snapshot=wants_snapshot,
+            wants_outline=around.settings.search.enabled,
         )
     handler = around.handler_of(kind)
     return handler.parse(result.url, result.headers, result.body) if handler is not None else None

@@ -352,6 +352,21 @@ class OutpostSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """The search index and the link graph."""
+
+    enabled: bool = setting(True, "Keep links and headings, and the index in step with the crawl.")
+    every: timedelta = setting(
+        _seconds(3), "Time between two looks of the index at what the crawl has stored."
+    )
+    heap_bytes: int = setting(32 * 1024 * 1024, "Memory for index entries that are not written yet.")
+    noindex: bool = setting(True, "Find pages in local search that ask not to be indexed.")
+    source_timeout: timedelta = setting(
+        _seconds(5), "How long a search over several collections waits for one of them."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All of them, by section of `collection.toml`."""
 
@@ -375,3 +390,4 @@ class Settings:
     hidden: HiddenSettings = field(default_factory=HiddenSettings)
     traps: TrapSettings = field(default_factory=TrapSettings)
     outposts: OutpostSettings = field(default_factory=OutpostSettings)
+    search: SearchSettings = field(default_factory=SearchSettings)
