@@ -30,7 +30,8 @@ from evercrawl.config import (
 )
 from evercrawl.core.rate import parse_rate
 from evercrawl.core.scope import Scope
-from evercrawl.engine.stop import StopSignal
+from evercrawl.core.trap.operator_rule import Word
+from evercrawl.engine.stop import Ended, StopSignal
 from evercrawl.errors import ConfigError
 from evercrawl.exchange.export import export, form_named
 from evercrawl.exchange.into_shard import ImportReport
@@ -41,12 +42,21 @@ from evercrawl.exchange.space import SpacePart, space_of, vacuum
 from evercrawl.exchange.take_in import OnImport, import_archives
 from evercrawl.exchange.verify import OnVerify, VerifyReport, verify
 from evercrawl.forecast import freshness_of, plan_of
+from evercrawl.graph.build import build_graph, fresh_graph
+from evercrawl.graph.check import bad_links
+from evercrawl.graph.draw import draw_graph
+from evercrawl.graph.export import export_graph
+from evercrawl.graph.links import graph_summary, orphans, page_links
+from evercrawl.graph.pages import best_pages
 from evercrawl.look import explain, skipped_urls, status_of
 from evercrawl.model.difference import Difference
 from evercrawl.model.forecast import Freshness, Plan
+from evercrawl.model.links import BadLink, GraphSummary, PageLinks, RankedPage
 from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PruneReport
 from evercrawl.model.report import Explanation, PageView, Progress, SkippedUrl, Status, Summary
-from evercrawl.model.settings import Settings
+from evercrawl.model.search import Found, IndexState
+from evercrawl.model.settings import Settings, TrapSettings
+from evercrawl.model.trap import RuleEffect, TrapPattern
 from evercrawl.owner.build import BuildReport, Target
 from evercrawl.owner.collected import build_from_collection, site_of_collection
 from evercrawl.owner.folder import base_url_of
@@ -57,6 +67,11 @@ from evercrawl.past.prune import prune
 from evercrawl.past.show import page_view
 from evercrawl.report import PROGRESS_EVERY_S, reporting, summary_of
 from evercrawl.runs import keep_run, told_live
+from evercrawl.search.ask import search
+from evercrawl.search.beside import indexing
+from evercrawl.search.find import Searching
+from evercrawl.search.follow import index_state, open_text_index, rebuild
+from evercrawl.trap_view import effect_of, exploding_sites, say, sites_named, trap_patterns
 from evercrawl.workers.run import run_crew
 
 __all__ = ["Collection", "Selection", "StopSignal", "open"]
@@ -100,6 +115,7 @@ class Collection:
         ):
             began = datetime.now(UTC)
             self._add_seeds(urls)
+            self._check_outposts()
             summary = await self._run(
                 refresh=refresh, forever=forever, stop=stop, on_progress=tell, lock=lock.fileno()
             )
@@ -115,17 +131,20 @@ class Collection:
         on_progress: Callable[[Progress], None],
         lock: int,
     ) -> Summary:
-        """One run, in this process or with several workers."""
+        """One run, in this process, with several workers, or as a member of a cluster."""
         if self.settings.crawl.workers > 1:
-            return await run_crew(
-                self.path,
-                self.settings,
-                refresh=refresh,
-                forever=forever,
-                stop=stop or StopSignal(),
-                on_progress=on_progress,
-                lock=lock,
-            )
+            async with indexing(self.path, self.settings.search) as beside:
+                summary = await run_crew(
+                    self.path,
+                    self.settings,
+                    refresh=refresh,
+                    forever=forever,
+                    stop=stop or StopSignal(),
+                    on_progress=on_progress,
+                    lock=lock,
+                )
+                beside.is_done = summary.stopped != Ended.INTERRUPTED.value
+            return summary
         if is_in_database(self.path, self.settings.store):
             from evercrawl.cluster.run import Task, run_in_cluster  # the database's library is an extra
 
@@ -135,10 +154,12 @@ class Collection:
                 on_progress=on_progress,
             )
         crawl = build_crawl(self.path, self.settings, stop=stop, forever=forever)
-        async with crawl:
-            await crawl.begin(refresh=refresh)
-            async with heeding(crawl, self.path), reporting(crawl, on_progress, every_s=PROGRESS_EVERY_S):
-                ended = await crawl.run()
+        async with indexing(self.path, self.settings.search) as beside:
+            async with crawl:
+                await crawl.begin(refresh=refresh)
+                async with heeding(crawl, self.path), reporting(crawl, on_progress, every_s=PROGRESS_EVERY_S):
+                    ended = await crawl.run()
+            beside.is_done = ended is not Ended.INTERRUPTED
         return summary_of(crawl, self.path, ended)
 
     def crawl_blocking(
@@ -156,8 +177,42 @@ class Collection:
             return runner.run(self.crawl(urls=urls, refresh=refresh, stop=stop, on_progress=on_progress))
 
     def status(self) -> Status:
-        """Counts by outcome and reason, sites, load, what is due."""
-        return status_of(self.path, self.settings)
+        """Counts by outcome and reason, sites, load, what is due, sites that explode."""
+        traps = exploding_sites(StateReader(self.path))
+        return replace(status_of(self.path, self.settings), traps=traps)
+
+    def traps(self) -> list[TrapPattern]:
+        """What is left out or asked for last since it brings nothing, with the evidence; your rules first."""
+        return trap_patterns(self.path, self.settings.traps)
+
+    def trap_exclude(self, pattern: str, site: str | None = None, *, do: bool = False) -> RuleEffect:
+        """What leaving out a pattern would touch; with `do` it is left out from now on, also by a crawl that
+        runs.
+        """
+        return self._rule(Word.EXCLUDE, pattern, site, do=do)
+
+    def trap_allow(self, pattern: str, site: str | None = None, *, do: bool = False) -> RuleEffect:
+        """What allowing a pattern would touch; with `do` nothing is said against it from now on."""
+        return self._rule(Word.ALLOW, pattern, site, do=do)
+
+    def trap_undo(self, pattern: str, site: str | None = None) -> bool:
+        """Take back every word about a pattern; False: there was none."""
+        before = self._trap_settings()
+        after = say(self.path, before, None, pattern, sites_named(StateReader(self.path), site))
+        self.settings = replace(self.settings, traps=after)
+        return after != before
+
+    def _rule(self, word: Word, pattern: str, site: str | None, *, do: bool) -> RuleEffect:
+        effect = effect_of(self.path, pattern, site)
+        if not do:
+            return effect
+        after = say(self.path, self._trap_settings(), word, pattern, effect.sites)
+        self.settings = replace(self.settings, traps=after)
+        return replace(effect, done=True)
+
+    def _trap_settings(self) -> TrapSettings:
+        """As they are in the collection's file, which others may have written since."""
+        return read_settings(self.path).settings.traps
 
     def freshness(self) -> Freshness:
         """The estimated share of pages whose copy is current, with its uncertainty."""
@@ -255,6 +310,64 @@ class Collection:
     def vacuum(self) -> int:
         """Give back what the state files hold without need; the number of bytes freed."""
         return vacuum(self.path, self.settings)
+
+    def _check_outposts(self) -> None:
+        """An outpost has one home: a site whose shard went to another process would have two askers."""
+        is_shared = self.settings.crawl.workers > 1 or is_in_database(self.path, self.settings.store)
+        if self.settings.outposts.listen is not None and is_shared:
+            raise ConfigError(
+                "outposts need one process and its own files at home: leave --workers and --store away"
+            )
+
+    def search(self, query: str, *, limit: int = 10, as_of: datetime | None = None) -> Found:
+        """The best hits for a query, as `evercrawl search` has them; ConfigError where it cannot be read."""
+        return search(self.path, self.settings.search, query, limit=limit, as_of=as_of)
+
+    def searching(self) -> Searching:
+        """The index held open for many questions; the caller closes it and brings the index up itself."""
+        return Searching(self.path, self.settings.search)
+
+    def index_state(self) -> IndexState:
+        """How the search index stands to the collection."""
+        return index_state(self.path, open_text_index(self.path))
+
+    def rebuild_index(self) -> int:
+        """Make index and link graph anew from what is stored; the number of versions indexed."""
+        count = rebuild(self.path, self.settings.search)
+        build_graph(self.path)
+        return count
+
+    def links(self, url: str) -> PageLinks:
+        """What links to a page, what it links to, and how important it is."""
+        return page_links(self.path, self.settings, url)
+
+    def bad_links(self, site: str | None = None) -> Iterator[BadLink]:
+        """Links that are dead or lead to pages that have moved."""
+        return bad_links(self.path, site)
+
+    def orphans(self) -> list[str]:
+        """Known pages that no page links to."""
+        return orphans(self.path)
+
+    def graph(self) -> GraphSummary:
+        """The link graph in numbers."""
+        return graph_summary(self.path)
+
+    def best_pages(self, scores: str = "ranks", most: int = 20) -> list[RankedPage]:
+        """The pages with the highest PageRank (ranks), hub or authority scores (hubs, authorities)."""
+        return best_pages(self.path, fresh_graph(self.path), scores, most)
+
+    def rebuild_graph(self) -> None:
+        """Make the link graph anew."""
+        build_graph(self.path)
+
+    def export_graph(self, form: str, to: str | Path, *, force: bool = False) -> dict[str, int]:
+        """Write the link graph as graphml or parquet; the numbers of pages and links."""
+        return export_graph(self.path, form, Path(to), force=force)
+
+    def draw_graph(self, site: str | None = None) -> str:
+        """The structure of the collection or of one site, as SVG."""
+        return draw_graph(self.path, site)
 
     def _add_seeds(self, urls: Sequence[str]) -> None:
         """New seeds belong to the collection from now on: they are written to its file."""

@@ -23,6 +23,7 @@ from evercrawl.core.offer import Offers, judge_url, offers_of
 from evercrawl.core.retry_after import retry_after
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache
+from evercrawl.core.trap.guard import TrapGuard
 from evercrawl.engine.comparison import Compared, Past, compared, met, rest, sight_of
 from evercrawl.engine.neighbours import Alone, Neighbours
 from evercrawl.engine.ports import Clock, DocumentHandler, Fetcher
@@ -56,6 +57,7 @@ class Surroundings:
     handler_of: Callable[[str], DocumentHandler | None]
     """Media type -> who can read it, beside HTML and plain text."""
     agent: str
+    guard: TrapGuard
     neighbours: Neighbours = field(default_factory=Alone)
 
     def adopt(self, seed: str, target: str) -> None:
@@ -125,6 +127,7 @@ def parse(result: Fetched, around: Surroundings, *, wants_snapshot: bool = False
             limits=limits,
             all_details=wants_embeds,
             wants_snapshot=wants_snapshot,
+            wants_outline=around.settings.search.enabled,
         )
     handler = around.handler_of(kind)
     return handler.parse(result.url, result.headers, result.body) if handler is not None else None

@@ -247,6 +247,8 @@ class Visited(NamedTuple):
     """How the page differs from the last sight of it; None: nothing was compared, or nothing differs."""
     belief: bytes | None = None
     """What the revisit policy knows now; None: as before."""
+    outline: bytes | None = None
+    """Headings and links in their stored form (`core/outline.py`); None: as before."""
     spent: int = 0
     """Credit that leaves the page."""
 

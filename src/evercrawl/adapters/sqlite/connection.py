@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from evercrawl.adapters.sqlite.fault import Translating
-from evercrawl.adapters.sqlite.statements import SCHEMA, UPGRADES
+from evercrawl.adapters.sqlite.statements import OUTLINE_TABLE, SCHEMA, UPGRADES
 from evercrawl.errors import StoreUnavailable
 
 SCHEMA_VERSION = 5
@@ -31,6 +31,7 @@ def open_for_writing(path: Path, *, durability: str) -> sqlite3.Connection:
         try:
             _tune(db, durability)
             _bring_up(db, path)
+            db.execute(OUTLINE_TABLE)
         except BaseException:
             db.close()
             raise
