@@ -15,6 +15,7 @@ from email.utils import format_datetime
 from pathlib import Path
 from random import Random
 
+import evercrawl
 from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.adapters.warc.writer import WarcArchive
 from evercrawl.build import assemble
@@ -203,6 +204,9 @@ def tell_story(
             _watch(collection, settings, clock, begin, timedelta(days=days / parts), extra)
         )
         _note(collection, summary, began, ended)
+    opened = evercrawl.open(collection)
+    opened.rebuild_index()
+    opened.rebuild_graph()
     return collection
 
 

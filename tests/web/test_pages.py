@@ -169,3 +169,32 @@ def test_every_route_is_described(web: Interface):
     assert all(one["x-scope"] for methods in paths.values() for one in methods.values())
     assert len([path for path in paths if "post" in paths[path]]) == len(ACTIONS) + 1
     assert web.operator.get(f"{API}/openapi.json").json()["openapi"].startswith("3.1")
+
+
+def test_search_marks_what_was_found_and_nothing_else(web: Interface):
+    found = web.operator.get("/search.json?q=harbour+attack").json()["found"]
+    assert found["hits"]
+    page = web.operator.get("/search?q=harbour+attack").text
+    assert "<mark>" in page
+    assert "<script>" not in page
+    assert "\u202e" not in page
+    before = web.operator.get("/search.json?q=attack&as_of=365d").json()["found"]
+    assert before["hits"] == []
+    assert web.operator.get("/search", params={"q": 'changed:>nonsense "'}).status_code in (200, 400)
+
+
+def test_a_trap_is_excluded_allowed_and_the_word_taken_back(fresh: Interface):
+    preview = fresh.operator.get("/traps", params={"pattern": "/calendar/*"})
+    assert "would touch" in preview.text
+    form = {"pattern": "/calendar/*", "csrf": fresh.csrf}
+    assert fresh.operator.post("/do/exclude-trap", data=form).status_code == 303
+    assert [one["state"] for one in fresh.operator.get("/traps.json").json()["traps"]] == ["excluded"]
+    assert fresh.operator.post("/do/allow-trap", data=form).status_code == 303
+    assert [one["state"] for one in fresh.operator.get("/traps.json").json()["traps"]] == ["allowed"]
+    assert fresh.operator.post("/do/undo-trap", data=form).status_code == 303
+    assert fresh.operator.get("/traps.json").json()["traps"] == []
+    assert [line.what for line in fresh.service.keyring.book()[:3]] == [
+        "undo-trap",
+        "allow-trap",
+        "exclude-trap",
+    ]

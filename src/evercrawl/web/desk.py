@@ -83,6 +83,10 @@ class Desk:
         """Something that takes long in a large collection; None: it is still being computed."""
         return self.shelf.get(name, compute, least_s=least_s, wait_s=wait_s)
 
+    def forget(self, name: str) -> None:
+        """An answer is not true any more."""
+        self.shelf.forget(name)
+
     def remembered_all(self, wishes: Mapping[str, Callable[[], Any]], *, wait_s: float) -> dict[str, Any]:
         """Several such answers, computed at the same time and waited for no longer than one would be."""
         for name, compute in wishes.items():

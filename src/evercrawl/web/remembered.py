@@ -67,6 +67,11 @@ class Shelf:
         self._turn = threading.Lock()
         self._kept: OrderedDict[Hashable, Remembered[Any]] = OrderedDict()
 
+    def forget(self, key: Hashable) -> None:
+        """The answer is not true any more."""
+        with self._turn:
+            self._kept.pop(key, None)
+
     def get(
         self, key: Hashable, compute: Callable[[], T], *, least_s: float = 2.0, wait_s: float = WAIT_S
     ) -> T | None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from evercrawl.model.reason import Reason
 from evercrawl.web.keyring import LONGEST_PASSWORD, Scope
-from evercrawl.web.pages import care, overview, past, queue, sites, steer
+from evercrawl.web.pages import care, overview, past, queue, search, sites, steer, traps
 from evercrawl.web.parameter import AFTER, Parameter, limit
 from evercrawl.web.route import Action, View
 
 _URL = Parameter("url", "The page's URL.", "url", required=True)
 _SITE = Parameter("name", "The site's origin or host, such as https://example.org.", required=True)
 _REASONS = tuple(reason.value for reason in Reason)
+_RULE = (
+    Parameter("pattern", "The pattern, as the list has it.", required=True),
+    Parameter("site", "Only at this site; none: at all."),
+)
 
 VIEWS: tuple[View, ...] = (
     View("overview", "/", "The collection at a glance.", overview.overview, title="Overview"),
@@ -28,6 +32,18 @@ VIEWS: tuple[View, ...] = (
         ),
         title="Changes",
     ),
+    View(
+        "search",
+        "/search",
+        "Full text search over every version.",
+        search.search,
+        (
+            Parameter("q", "Words, phrases, site:, lang:, changed:, as in `evercrawl search`."),
+            Parameter("as_of", "As the collection was then: 2026-05, 30d.", "moment"),
+            limit(20, 100),
+        ),
+        title="Search",
+    ),
     View("sites", "/sites", "The sites of the collection.", sites.sites, (AFTER, limit()), title="Sites"),
     View(
         "frontier", "/frontier", "What is queued and due.", queue.frontier, (AFTER, limit()), title="Frontier"
@@ -40,7 +56,19 @@ VIEWS: tuple[View, ...] = (
         (Parameter("reason", "Only of this reason.", "choice", choices=_REASONS), AFTER, limit()),
         title="Skipped",
     ),
+    View(
+        "traps",
+        "/traps",
+        "Patterns that bring nothing, with the evidence; with a pattern, what a rule would touch.",
+        traps.traps,
+        (
+            Parameter("pattern", "Show what leaving this pattern out would touch."),
+            Parameter("site", "Only at this site."),
+        ),
+        title="Traps",
+    ),
     View("runs", "/runs", "The runs, newest first.", care.runs, (AFTER, limit()), title="Runs"),
+    View("outposts", "/outposts", "Outposts and what they cost.", care.outposts, title="Outposts"),
     View(
         "settings", "/settings", "Every setting with its value and origin.", care.settings, title="Settings"
     ),
@@ -63,6 +91,7 @@ VIEWS: tuple[View, ...] = (
     View("site", "/site", "One site: pace, robots.txt, pages, changes.", sites.site, (_SITE, AFTER, limit())),
     View("load", "/load", "What a site had to bear from us.", sites.load, (_SITE,)),
     View("page", "/page", "A page: versions, visits, what comes next.", past.page, (_URL,)),
+    View("links", "/links", "What links to a page, and what it links to.", search.links, (_URL,)),
     View(
         "diff",
         "/diff",
@@ -103,6 +132,9 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("stop-crawl", "Stop the crawl that was started here.", steer.stop_crawl),
     Action("visit-page", "Visit a page as soon as its site allows.", steer.visit_page, (_URL,)),
+    Action("exclude-trap", "Leave a pattern out from now on.", traps.exclude, _RULE),
+    Action("allow-trap", "Say nothing against a pattern from now on.", traps.allow, _RULE),
+    Action("undo-trap", "Take back every word about a pattern.", traps.undo, _RULE),
     Action(
         "set-setting",
         "Change one of the settings that can be changed safely.",

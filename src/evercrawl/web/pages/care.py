@@ -9,6 +9,7 @@ from evercrawl.config import collection_file, write_setting
 from evercrawl.config.known import known_settings, sections
 from evercrawl.config.value import meaning_of, written_form
 from evercrawl.errors import ConfigError
+from evercrawl.outpost.status import outposts_of
 from evercrawl.runs import live_run, past_run, past_runs
 from evercrawl.web.desk import Desk
 from evercrawl.web.keyring import LEAST_PASSWORD, Scope
@@ -46,6 +47,11 @@ def run(desk: Desk, asked: Asked) -> dict[str, Any]:
     if found is None:
         raise BadRequest("there is no such run", 404)
     return {"run": found}
+
+
+def outposts(desk: Desk, asked: Asked) -> dict[str, Any]:
+    """The outposts, what each has cost, and what a crawl from home would have cost."""
+    return {"outposts": outposts_of(desk.path)}
 
 
 def settings(desk: Desk, asked: Asked) -> dict[str, Any]:
