@@ -104,6 +104,18 @@ def test_a_reader_finds_a_change_and_what_it_was(operator: BrowserContext, serve
     page.close()
 
 
+def test_a_reader_searches(operator: BrowserContext, served: Served):
+    page = operator.new_page()
+    page.goto(f"{served.address}/search")
+    page.get_by_label("Words").fill("attack harbour")
+    page.get_by_label("Words").press("Enter")
+    expect(page.locator("mark").first).to_be_visible()
+    assert page.evaluate("window.pwned") is None
+    page.get_by_role("link", name="history").first.click()
+    expect(page.get_by_role("heading", name="Versions", exact=True)).to_be_visible()
+    page.close()
+
+
 def test_everything_can_be_used_by_everybody(operator: BrowserContext, served: Served):
     page = operator.new_page()
     serious: list[str] = []
@@ -206,19 +218,31 @@ def test_first_run_crawl_live_settings_log_in_and_out(browser: Browser, tmp_path
             page.get_by_label("Address of the site").fill(f"http://{HOSTS[0]}:{port}/")
             page.get_by_role("button", name="Crawl", exact=True).click()
             page.wait_for_url("**/live*")
-            _watch_the_crawl(page)
+            _watch_the_crawl(page, served)
             _change_the_budget(page, served, collection)
             _log_out_and_in(page, served, collection)
             page.context.close()
 
 
-def _watch_the_crawl(page: Page) -> None:
+def _watch_the_crawl(page: Page, served: Served) -> None:
     expect(page.locator("[data-live-visits] tr").nth(3)).to_be_visible(timeout=20_000)
     expect(page.locator("[data-live-state]")).to_have_text("A crawl is running.", timeout=20_000)
     expect(page.locator("[data-live-number=fetched]")).not_to_have_text("–", timeout=20_000)
+    _exclude_a_trap(page, served)
+    page.goto(f"{served.address}/live")
     expect(page.locator("[data-live-state]")).to_have_text("No crawl is running.", timeout=30_000)
-    page.goto(page.url.partition("/live")[0] + "/runs")
+    page.goto(f"{served.address}/runs")
     expect(page.locator("tbody tr")).to_have_count(1)
+
+
+def _exclude_a_trap(page: Page, served: Served) -> None:
+    """While the crawl runs: it takes the word up without being started again."""
+    page.goto(f"{served.address}/traps")
+    page.get_by_label("Pattern", exact=True).fill("/news/*")
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Exclude").first.click()
+    expect(page.get_by_role("status")).to_contain_text("/news/* is left out")
+    expect(page.get_by_role("button", name="Undo")).to_be_visible()
 
 
 def _change_the_budget(page: Page, served: Served, collection: Path) -> None:
