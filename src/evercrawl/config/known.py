@@ -88,10 +88,6 @@ def _between(least: float, most: float) -> Check:
     return lambda value: None if least <= _number(value) <= most else f"from {least:g} to {most:g}"
 
 
-def _not_negative(value: Any) -> str | None:
-    return None if value >= 0 else "0 or more"
-
-
 def _positive(value: Any) -> str | None:
     return None if _number(value) > 0 else "more than 0"
 
@@ -173,8 +169,8 @@ CHECKS: dict[str, Check] = {
     "duplicates.similarity": _between(0.5, 1),
     "duplicates.weight": _between(0.01, 1),
     "revisit.policy": _one_of(*POLICIES),
-    "hidden.parents": _not_negative,
-    "hidden.neighbours": _not_negative,
+    "hidden.parents": _at_least(0),
+    "hidden.neighbours": _at_least(0),
     "revisit.budget": _positive,
     "revisit.site_budget": _positive,
     "revisit.worth": _positive,
