@@ -271,7 +271,7 @@ select id, key, url, site_id, depth, hops, band, 0, tries, visits, version, etag
 -- unseen --
 -- Pages outside the queue that wait for their time and of which nothing is stored.
 select id, key, url, site_id, depth, hops, band, 0, tries, visits, version, etag, last_modified, digest, interval_s,
-       belief, last_us
+       belief, last_us, credit, earned, generation, duplicate_of
   from page
  where id > ? and version = 0 and due_us is not null
  order by id limit ?
