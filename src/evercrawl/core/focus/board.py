@@ -102,11 +102,10 @@ class Board:
         prospects = [prospect for prospect in found.prospects if self._admits(prospect.url)]
         self._remember(url, found.score, prospects)
         self.steering.learn(led_here, found.score, promise=self._take_in(prospects))
+        self._weigh(dict.fromkeys(prospect.url for prospect in prospects))
         if self.fetched % WEIGHED_AGAIN_EVERY == 0:
             self._hubs = distilled(self._links, self._scores).hubs
             self._weigh(self._best(MOST_WEIGHED))
-        else:
-            self._weigh({prospect.url for prospect in prospects})
         return found.page_score
 
     def _remember(self, url: str, score: float, prospects: list[Prospect]) -> None:
