@@ -18,6 +18,7 @@ from evercrawl.core.pace import Pace, pace_of
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache, SeenTest
 from evercrawl.engine.crawl import Crawl
+from evercrawl.engine.neighbours import Alone, Neighbours
 from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, Store
 from evercrawl.engine.see import Surroundings
 from evercrawl.engine.stop import StopSignal
@@ -28,9 +29,16 @@ SOFTWARE = f"evercrawl/{__version__}"
 
 
 def build_crawl(
-    collection: Path, settings: Settings, *, stop: StopSignal | None = None, forever: bool = False
+    collection: Path,
+    settings: Settings,
+    *,
+    stop: StopSignal | None = None,
+    forever: bool = False,
+    neighbours: Neighbours | None = None,
 ) -> Crawl:
-    """A crawl of a collection on disk, over the real network; `forever`: it waits for what comes due."""
+    """A crawl of a collection on disk, over the real network; `forever`: it waits for what comes due.
+    `neighbours`: the processes that own the other shards.
+    """
     clock = SystemClock()
     agent = user_agent(settings.identity, __version__)
     schemes = load_schemes(settings, clock, agent)
@@ -44,6 +52,7 @@ def build_crawl(
         open_archive=_warc_files(collection, settings, clock),
         stop=stop,
         forever=forever,
+        neighbours=neighbours,
     )
 
 
@@ -58,6 +67,7 @@ def assemble(
     stop: StopSignal | None = None,
     seed: int = 0,
     forever: bool = False,
+    neighbours: Neighbours | None = None,
 ) -> Crawl:
     """A crawl from given ports: the same for the real world and for a simulated one."""
     around = Surroundings(
@@ -73,6 +83,7 @@ def assemble(
         popular=PopularCache(settings.seen.cache_entries),
         handler_of=InstalledHandlers().get,
         agent=settings.identity.product,
+        neighbours=neighbours or Alone(),
     )
     return Crawl(
         store=store,

@@ -4,6 +4,7 @@ EvercrawlError
 ├── ConfigError        the operator's: a setting, flag or file that cannot be used
 ├── CollectionBusy     the operator's: another process has the collection open
 ├── StoreUnavailable   the environment's: disk full, file damaged, database away
+├── WorkerLost         the environment's: worker processes die again and again
 ├── LeaseLost          somebody else owns the shard now; stop this work
 └── BugFound           ours: an invariant broke; stop the shard, keep the evidence
 """
@@ -39,6 +40,10 @@ class LeaseLost(EvercrawlError):
     """The shard has a newer owner; nothing of this batch was written."""
 
     exit_code = 5
+
+
+class WorkerLost(EvercrawlError):
+    """Processes of the run were killed, more often than it makes sense to start them anew."""
 
 
 class BugFound(EvercrawlError):

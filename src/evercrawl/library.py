@@ -51,11 +51,10 @@ from evercrawl.past.difference import page_difference
 from evercrawl.past.history import page_facts, page_history
 from evercrawl.past.prune import prune
 from evercrawl.past.show import page_view
-from evercrawl.report import reporting, summary_of
+from evercrawl.report import PROGRESS_EVERY_S, reporting, summary_of
+from evercrawl.workers.run import run_crew
 
 __all__ = ["Collection", "Selection", "StopSignal", "open"]
-
-PROGRESS_EVERY_S = 0.25
 
 
 def open(path: str | Path, *, create: bool = False, settings: Settings | None = None) -> Collection:
@@ -90,8 +89,18 @@ class Collection:
 
         With `forever` it waits for what comes due, until `stop` says otherwise.
         """
-        with CollectionLock(self.path):
+        with CollectionLock(self.path) as lock:
             self._add_seeds(urls)
+            if self.settings.crawl.workers > 1:
+                return await run_crew(
+                    self.path,
+                    self.settings,
+                    refresh=refresh,
+                    forever=forever,
+                    stop=stop or StopSignal(),
+                    on_progress=on_progress,
+                    lock=lock.fileno(),
+                )
             crawl = build_crawl(self.path, self.settings, stop=stop, forever=forever)
             async with crawl:
                 await crawl.begin(refresh=refresh)

@@ -5,21 +5,45 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 from statistics import median
+from typing import Protocol
 
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.core.moment import from_us, to_us
-from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.stop import Ended
+from evercrawl.engine.tally import Tally
+from evercrawl.forecast import left_alone
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.report import Progress, Summary
 from evercrawl.model.site import Site
 
+PROGRESS_EVERY_S = 0.25
+
+
+class Run(Protocol):
+    """What progress and summary need of a run, of one process or of several."""
+
+    @property
+    def tally(self) -> Tally: ...
+    @property
+    def began(self) -> datetime: ...
+    @property
+    def pages_before(self) -> int: ...
+    @property
+    def pending_before(self) -> int: ...
+    def now(self) -> datetime: ...
+    def elapsed(self) -> timedelta: ...
+    def in_flight(self) -> int: ...
+    def closed_sites(self) -> list[Site]: ...
+    def is_throttled(self) -> bool: ...
+    def url_seen(self) -> dict[str, float]: ...
+
 
 @asynccontextmanager
 async def reporting(
-    crawl: Crawl, on_progress: Callable[[Progress], None] | None, *, every_s: float
+    crawl: Run, on_progress: Callable[[Progress], None] | None, *, every_s: float
 ) -> AsyncIterator[None]:
     """Report the progress of a run while the block runs, and once at its end."""
     if on_progress is None:
@@ -33,13 +57,13 @@ async def reporting(
         on_progress(progress_of(crawl))
 
 
-async def _report(crawl: Crawl, on_progress: Callable[[Progress], None], every_s: float) -> None:
+async def _report(crawl: Run, on_progress: Callable[[Progress], None], every_s: float) -> None:
     while True:
         on_progress(progress_of(crawl))
         await asyncio.sleep(every_s)
 
 
-def progress_of(crawl: Crawl) -> Progress:
+def progress_of(crawl: Run) -> Progress:
     """Where a run stands."""
     tally = crawl.tally
     elapsed = crawl.elapsed().total_seconds()
@@ -74,12 +98,13 @@ def _closed_note(closed: Sequence[Site]) -> str | None:
 GOT_CONTENT = (Outcome.FETCHED, Outcome.TRUNCATED, Outcome.DUPLICATE, Outcome.UNCHANGED)
 
 
-def summary_of(crawl: Crawl, collection: Path, ended: Ended) -> Summary:
+def summary_of(crawl: Run, collection: Path, ended: Ended) -> Summary:
     """What a run did and why it ended."""
     tally = crawl.tally
     totals = StateReader(collection).totals(to_us(crawl.now()))
     fetched = tally.with_outcome(*GOT_CONTENT) - tally.with_reason(Reason.MOVED, Reason.NOT_MODIFIED)
     deferred = tally.with_outcome(Outcome.DEFERRED)
+    not_needed = max(0, crawl.pages_before - crawl.pending_before - tally.revisits)
     return Summary(
         requests=tally.requests,
         fetched=fetched,
@@ -87,7 +112,8 @@ def summary_of(crawl: Crawl, collection: Path, ended: Ended) -> Summary:
         changed=tally.changed,
         unchanged=tally.with_reason(Reason.SAME_CONTENT, Reason.ONLY_NOISE),
         not_modified=tally.with_reason(Reason.NOT_MODIFIED),
-        not_needed=max(0, crawl.pages_before - crawl.pending_before - tally.revisits),
+        not_needed=not_needed,
+        not_needed_by=left_alone(StateReader(collection), pages=not_needed, since=crawl.began),
         skipped=tally.refused.total(),
         errors=tally.with_outcome(Outcome.ERROR),
         bytes=tally.wire_bytes,
@@ -107,7 +133,7 @@ def summary_of(crawl: Crawl, collection: Path, ended: Ended) -> Summary:
     )
 
 
-def _is_all_refused(crawl: Crawl) -> bool:
+def _is_all_refused(crawl: Run) -> bool:
     """Every page that came up was refused, or every seed before it could become a page."""
     tally = crawl.tally
     rejected = tally.with_outcome(Outcome.REJECTED)

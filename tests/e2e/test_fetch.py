@@ -9,6 +9,7 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -176,6 +177,32 @@ def test_connections_are_reused_and_a_dead_one_is_replaced() -> None:
 
     seen = run(job())
     assert (seen.connections, len(seen.heads)) == (2, 4)
+
+
+def test_a_request_that_goes_out_twice_leaves_the_gap_of_its_site() -> None:
+    asked: list[float] = []
+
+    def make(seen: Hostile) -> Play:
+        async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            for answer in (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", b""):
+                await reader.readuntil(b"\r\n\r\n")
+                asked.append(time.monotonic())
+                writer.write(answer)
+
+        return play
+
+    async def job() -> list[FetchResult]:
+        async with playing(make) as server, fetcher(total=timedelta(seconds=5)) as one:
+            url = f"http://127.0.0.1:{server.port}/"
+            first = await one.fetch(Request(url))
+            return [first, await one.fetch(Request(url, gap_s=0.3)), await one.fetch(Request(url, gap_s=60))]
+
+    first, second, third = run(job())
+    assert isinstance(first, Fetched)
+    assert isinstance(second, Fetched)
+    assert asked[2] - asked[1] >= 0.3
+    assert isinstance(third, Failed)
+    assert (third.fault, len(asked)) == (Fault.RESET, 4)
 
 
 def test_bytes_that_nobody_asked_for_end_the_connection() -> None:

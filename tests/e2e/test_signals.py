@@ -34,6 +34,7 @@ class College:
     updated_ms: dict[str, int] = field(default_factory=dict)
     sitemap: str = "extended"
     etags: str = "none"
+    cache_control: str | None = None
     asked: list[tuple[str, int]] = field(default_factory=list)
 
     def put(self, name: str) -> None:
@@ -87,6 +88,8 @@ def running(college: College) -> Iterator[int]:
             self.send_header("Content-Length", str(len(body)))
             if etag is not None:
                 self.send_header("ETag", etag)
+            if college.cache_control is not None:
+                self.send_header("Cache-Control", college.cache_control)
             self.end_headers()
             self.wfile.write(body)
 
@@ -128,6 +131,21 @@ def test_the_papers_example(tmp_path: Path, college: College) -> None:
         third = place.crawl()
         assert college.asked_pages() == []
         assert third["not_needed"] == len(PAPER_PAGES) + 1
+        assert third["not_needed_by"] == {"sitemap": len(PAPER_PAGES) + 1}
+
+
+@pytest.mark.parametrize(("cache_control", "cause"), [(None, "model"), ("max-age=86400", "cache")])
+def test_a_second_crawl_says_why_it_left_pages_alone(
+    tmp_path: Path, college: College, cache_control: str | None, cause: str
+) -> None:
+    college.sitemap, college.cache_control = "none", cache_control
+    with running(college) as port:
+        place = Place(tmp_path, DemoWeb(), port)
+        place.env |= {"EVERCRAWL_REVISIT__LONGEST": "3d", "EVERCRAWL_REVISIT__WORTH": "1m"}
+        place.crawl(place.site + "/home")
+        again = place.crawl()
+        assert again["not_needed_by"] == {cause: len(PAPER_PAGES)}
+        assert again["not_needed"] == len(PAPER_PAGES)
 
 
 def test_without_a_sitemap_nothing_is_hidden(tmp_path: Path, college: College) -> None:

@@ -39,6 +39,11 @@ class CollectionLock:
         self._file = file
         _write_owner(file)
 
+    def fileno(self) -> int:
+        """The descriptor that holds the lock; a process that inherits it holds the lock as well."""
+        assert self._file is not None
+        return self._file.fileno()
+
     def release(self) -> None:
         """Let the lock go; without effect when it is not held."""
         if self._file is not None:

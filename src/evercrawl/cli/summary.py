@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SUMMARY_FIELDS = (
     "requests", "fetched", "new", "changed", "unchanged", "not_modified", "not_needed", "skipped", "errors",
-    "bytes", "seconds", "url_seen",
+    "bytes", "seconds", "not_needed_by", "url_seen",
 )  # fmt: skip
 """What scripts rely on, in this order."""
 _MOST_REASONS = 4
@@ -27,6 +27,15 @@ _ENDINGS = {
     "interrupted": "interrupted; the state is saved",
     "closed": "the sites that are left are closed for now",
 }
+
+_CAUSES = {
+    "sitemap": "not announced by the sitemap",
+    "cache": "called fresh by the server",
+    "model": "too early to be worth it",
+    "failed": "tried again later",
+    "gone": "vanished",
+}
+"""Why known pages are left alone, in words."""
 
 
 def summary_fields(summary: Summary) -> dict[str, Any]:
@@ -71,7 +80,7 @@ def _facts(summary: Summary) -> list[str]:
     if summary.skipped:
         facts.append(f"skipped {summary.skipped:,}{_by_reason(summary)}")
     if summary.not_needed:
-        facts.append(f"known and not due: {summary.not_needed:,}")
+        facts.append(f"not asked for: {summary.not_needed:,}{_by_cause(summary)}")
     facts.append(_load(summary))
     if summary.nothing_reachable:
         facts.append("no site could be reached")
@@ -90,6 +99,12 @@ def _by_reason(summary: Summary) -> str:
     named = [f"{str(reason).replace('_', ' ')} {count:,}" for reason, count in ranked[:_MOST_REASONS]]
     if len(ranked) > _MOST_REASONS:
         named.append(f"others {sum(count for _, count in ranked[_MOST_REASONS:]):,}")
+    return f" ({', '.join(named)})" if named else ""
+
+
+def _by_cause(summary: Summary) -> str:
+    """Why known pages were left alone."""
+    named = [f"{_CAUSES.get(cause, cause)} {count:,}" for cause, count in summary.not_needed_by.items()]
     return f" ({', '.join(named)})" if named else ""
 
 

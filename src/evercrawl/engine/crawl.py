@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from datetime import datetime, timedelta
 from random import Random
 from types import TracebackType
+from typing import Any
 
 from evercrawl.core.freshness.purse import RUN_BURST_DAYS, WATCH_BURST_DAYS, Purse, first_threshold
 from evercrawl.core.frontier import Frontier
@@ -19,6 +20,7 @@ from evercrawl.core.offer import Offers, judge_url
 from evercrawl.core.pace import Pace
 from evercrawl.core.quiet_hours import parse_hours, quiet_until
 from evercrawl.core.robots_policy import RobotsGate
+from evercrawl.core.scope import Scope
 from evercrawl.core.seen import SeenTest
 from evercrawl.core.url import parse, shard_of_site, site_of
 from evercrawl.engine.errands import Errands
@@ -31,6 +33,7 @@ from evercrawl.engine.shard import PURSE_KEY, Shard
 from evercrawl.engine.stop import Ended, StopSignal
 from evercrawl.engine.tally import Tally
 from evercrawl.model.batch import Parcel, ShardFacts
+from evercrawl.model.fetch import FetchResult, Request
 from evercrawl.model.page import Candidate, Refusal
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import RevisitSettings
@@ -78,6 +81,7 @@ class Crawl:
         self._stop = stop or StopSignal()
         self._settings = around.settings
         self._forever = forever
+        self._neighbours = around.neighbours
         self._quiet_hours = tuple(parse_hours(text) for text in around.settings.revisit.quiet)
         self.purse = _purse(around.settings.revisit, forever=forever)
         self._slots = asyncio.Semaphore(self._settings.crawl.concurrency)
@@ -88,7 +92,7 @@ class Crawl:
         self._deliveries: set[asyncio.Task[None]] = set()
         self._unconfirmed: dict[tuple[int, int], list[int]] = {}
         self._news = asyncio.Event()
-        self._began = around.clock.now()
+        self.began = around.clock.now()
         self._is_open = False
         self.pages_before = 0
         """Pages that the collection held when the run began."""
@@ -111,7 +115,8 @@ class Crawl:
     async def open_shards(self) -> None:
         """Take over every shard that holds something, and deliver what was on its way."""
         for number in await self._store.existing_shards():
-            await self.shard(number)
+            if self._neighbours.owns(number):
+                await self.shard(number)
         if self.shards:
             first = self.shards[min(self.shards)]
             self.purse.recall(await first.store.memory(*PURSE_KEY))
@@ -219,6 +224,7 @@ class Crawl:
                 scope=self._around.scope,
                 now_us=now_us,
             )
+            offers.candidates = [seed for seed in offers.candidates if self._owns(seed)]
             for candidate in offers.candidates:
                 await self._adopt_new_home(candidate)
             await self._hand_out(offers)
@@ -228,10 +234,13 @@ class Crawl:
         shard = await self.shard(self._shard_of(seed))
         target = await shard.store.moved_to(seed.key)
         if target is not None:
-            self._around.scope.adopt(seed.url, target)
+            self._around.adopt(seed.url, target)
 
     def _shard_of(self, candidate: Candidate) -> int:
         return shard_of_site(site_of(candidate.url), self._store.shards)
+
+    def _owns(self, candidate: Candidate) -> bool:
+        return self._neighbours.owns(self._shard_of(candidate))
 
     async def reconsider_refusals(self) -> None:
         """Offer again what was refused, for rules and scope may have changed since.
@@ -259,16 +268,28 @@ class Crawl:
 
     async def _hand_out(self, offers: Offers) -> None:
         for candidate in offers.candidates:
-            shard = await self.shard(self._shard_of(candidate))
-            await shard.offer([candidate])
-        if offers.refusals:
+            await self.offer(candidate)
+        if offers.refusals and self._neighbours.is_first():
             shard = await self.shard(min(self.shards, default=0))
             shard.refuse(offers.refusals)
+
+    async def offer(self, candidate: Candidate) -> None:
+        """Hand a URL to the shard that it belongs to."""
+        number = self._shard_of(candidate)
+        if self._neighbours.owns(number):
+            await (await self.shard(number)).offer([candidate])
+        else:
+            self._neighbours.offer(candidate, number)
 
     async def requeue_all(self) -> None:
         """Put every known page into the queue, whatever the schedule says."""
         for shard in self.shards.values():
             await shard.requeue_all()
+
+    @property
+    def scope(self) -> Scope:
+        """Which URLs belong."""
+        return self._around.scope
 
     # For reports
 
@@ -278,7 +299,7 @@ class Crawl:
 
     def elapsed(self) -> timedelta:
         """How long the run has lasted."""
-        return self.now() - self._began
+        return self.now() - self.began
 
     def in_flight(self) -> int:
         """Requests under way."""
@@ -343,11 +364,12 @@ class Crawl:
     def limit_reached(self) -> str | None:
         """The limit that ends this run, in words; None: none yet."""
         limits = self._settings.crawl
-        if limits.max_pages is not None and self.tally.visits >= limits.max_pages:
+        visits, wire_bytes = self._neighbours.spent(self.tally.visits, self.tally.wire_bytes)
+        if limits.max_pages is not None and visits >= limits.max_pages:
             return f"{limits.max_pages} pages"
-        if limits.max_bytes is not None and self.tally.wire_bytes >= limits.max_bytes:
+        if limits.max_bytes is not None and wire_bytes >= limits.max_bytes:
             return f"{limits.max_bytes} bytes"
-        if limits.max_time is not None and self._around.clock.now() - self._began >= limits.max_time:
+        if limits.max_time is not None and self._around.clock.now() - self.began >= limits.max_time:
             return f"{limits.max_time.total_seconds():.0f} seconds"
         return None
 
@@ -360,7 +382,7 @@ class Crawl:
             if self.limit_reached() is not None or self._is_budget_spent():
                 return Ended.LIMIT
             ended = self._quiet_end()
-            if ended is not None:
+            if ended is not None and self._neighbours.agree(ended):
                 return ended
             await self._wait_for_news()
 
@@ -396,7 +418,7 @@ class Crawl:
         limit = self._settings.crawl.max_time
         if limit is None:
             return None
-        return max(0.0, (self._began + limit - self._around.clock.now()).total_seconds())
+        return max(0.0, (self.began + limit - self._around.clock.now()).total_seconds())
 
     def _raise_errors(self) -> None:
         for task in self._running.values():
@@ -442,13 +464,25 @@ class Crawl:
     # Between shards
 
     def _deliver(self, parcel: Parcel) -> None:
-        task = asyncio.create_task(self._bring(parcel))
+        if parcel.source in self.shards:
+            self._unconfirmed.setdefault((parcel.source, parcel.target), []).append(parcel.seq)
+        if self._neighbours.owns(parcel.target):
+            self.bring(parcel)
+        else:
+            self._neighbours.bring(parcel)
+
+    def bring(self, parcel: Parcel) -> None:
+        """Links for one of our shards are here, from ourselves or from a neighbour."""
+        self.begin_soon(self._take_in(parcel))
+
+    def begin_soon(self, delivery: Coroutine[Any, Any, None]) -> None:
+        """Do something for a neighbour; the run does not end before that is done."""
+        task = asyncio.create_task(delivery)
         self._deliveries.add(task)
         task.add_done_callback(self._brought)
 
-    async def _bring(self, parcel: Parcel) -> None:
+    async def _take_in(self, parcel: Parcel) -> None:
         shard = await self.shard(parcel.target)
-        self._unconfirmed.setdefault((parcel.source, parcel.target), []).append(parcel.seq)
         await shard.take_in(parcel)
 
     def _brought(self, task: asyncio.Task[None]) -> None:
@@ -456,15 +490,40 @@ class Crawl:
         self._news.set()
 
     def _confirm(self, source: int, target: int, seq: int) -> None:
+        if self._neighbours.owns(source):
+            self.confirmed(source, target, seq)
+        else:
+            self._neighbours.confirm(source, target, seq)
+
+    def confirmed(self, source: int, target: int, seq: int) -> None:
         """The target has stored everything up to this parcel: its sender need not keep it."""
         waiting = self._unconfirmed.get((source, target), [])
         sender = self.shards.get(source)
         while waiting and waiting[0] <= seq and sender is not None:
             sender.delivered(waiting.pop(0))
 
+    async def bring_again(self, is_wanted: Callable[[int], bool]) -> None:
+        """Send once more what shards for which `is_wanted` have not confirmed: their owner has died."""
+        for shard in list(self.shards.values()):
+            for parcel in await shard.store.parcels():
+                if is_wanted(parcel.target):
+                    self._neighbours.bring(parcel)
+
+    async def answer(self, request: Request) -> FetchResult:
+        """Ask one of our sites for a neighbour, in that site's pace."""
+        return await self._errands.run(request)
+
+    def wake(self) -> None:
+        """Something happened outside that may end the run."""
+        self._news.set()
+
     async def _send_errand(self, errand: Errand) -> None:
-        shard = await self.shard(shard_of_site(site_of(errand.url), self._store.shards))
-        await shard.add_errand(errand)
+        number = shard_of_site(site_of(errand.url), self._store.shards)
+        if self._neighbours.owns(number):
+            await (await self.shard(number)).add_errand(errand)
+        else:
+            result = await self._neighbours.ask(self._errands.request_of(errand), number)
+            self._errands.done(errand, result)
 
 
 def _purse(settings: RevisitSettings, *, forever: bool) -> Purse:

@@ -10,7 +10,7 @@ from xxhash import xxh32_intdigest, xxh64_intdigest
 
 from evercrawl.core.freshness.outlook import Outlook
 from evercrawl.core.freshness.purse import Purse
-from evercrawl.core.freshness.schedule import Level, Schedule, schedule_named
+from evercrawl.core.freshness.schedule import Level, Schedule, held_by_cache, schedule_named
 from evercrawl.core.freshness.threshold import MARGIN
 from evercrawl.core.judgement import Judgement
 from evercrawl.engine.site_memory import Memories, SiteNotes
@@ -82,7 +82,10 @@ class Revisits:
         if outlook is not notes.memory:
             notes.learn(outlook)
         due = self._schedule.due(belief, outlook, hub=hub, now=now, level=self.level())
-        days = max(due - now, fresh / DAY, self._settings.shortest / DAY)
+        wanted = max(due - now, self._settings.shortest / DAY)
+        days = max(wanted, fresh / DAY)
+        if days > wanted:
+            belief = held_by_cache(belief)
         days = min(days, self._settings.longest / DAY) * self._drift(page)
         return Planned(now_us + int(days * DAY_US), int(days * 86_400), belief)
 

@@ -12,6 +12,7 @@ from evercrawl.core.robots_policy import (
     judge_robots_answer,
     robots_after_too_many_redirects,
 )
+from evercrawl.engine.ask import ask
 from evercrawl.model.fetch import FetchResult, Moved, Request
 from evercrawl.model.reason import Reason
 from evercrawl.model.site import RobotsRecord
@@ -25,7 +26,7 @@ async def ask_robots(turn: AskRobots, shard: Shard) -> None:
     lane = turn.lane
     before = lane.site.robots
     url = lane.site.name + "/robots.txt"
-    result = await shard.around.fetcher.fetch(_request(url, before, shard))
+    result = await ask(_request(url, before, shard), lane, shard)
     _write(turn, url, result, shard)
     record = await _follow(result, before, shard)
     gate = compile_record(record, agent=shard.around.agent)
@@ -59,7 +60,7 @@ async def _follow(result: FetchResult, before: RobotsRecord | None, shard: Shard
 async def run_errand(turn: RunErrand, shard: Shard) -> None:
     """One request to this site for somebody else."""
     request = shard.errands.request_of(turn.errand)
-    result = await shard.around.fetcher.fetch(request)
+    result = await ask(request, turn.lane, shard)
     _write(turn, request.url, result, shard)
     shard.errands.done(turn.errand, result)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from evercrawl.core.digest import payload_sha1
@@ -24,6 +24,7 @@ from evercrawl.core.retry_after import retry_after
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache
 from evercrawl.engine.comparison import Compared, Past, compared, met, rest, sight_of
+from evercrawl.engine.neighbours import Alone, Neighbours
 from evercrawl.engine.ports import Clock, DocumentHandler, Fetcher
 from evercrawl.model.change import NO_CHANGE
 from evercrawl.model.document import Document
@@ -55,6 +56,12 @@ class Surroundings:
     handler_of: Callable[[str], DocumentHandler | None]
     """Media type -> who can read it, beside HTML and plain text."""
     agent: str
+    neighbours: Neighbours = field(default_factory=Alone)
+
+    def adopt(self, seed: str, target: str) -> None:
+        """The host that a seed has moved to belongs to the scope, here and at the neighbours."""
+        self.scope.adopt(seed, target)
+        self.neighbours.adopted(seed, target)
 
 
 @dataclass(slots=True)
@@ -190,7 +197,7 @@ def see_moved(
     now = around.clock.now()
     offers = Offers()
     if page.depth == 0:
-        around.scope.adopt(page.url, result.target)
+        around.adopt(page.url, result.target)
     refused = forbidden or judge_url(
         offers,
         result.target,

@@ -16,6 +16,7 @@ from evercrawl.core.frontier import Visit
 from evercrawl.core.judgement import Judgement
 from evercrawl.core.moment import to_us
 from evercrawl.core.url import key_of, site_of
+from evercrawl.engine.ask import ask
 from evercrawl.engine.keep import keep, visited_of
 from evercrawl.engine.see import (
     Seen,
@@ -44,7 +45,7 @@ async def visit(turn: Visit, shard: Shard) -> None:
     notes = await shard.revisits.outlooks.of(turn.page.site_id)
     shard.revisits.chosen(turn.page, notes, now_us=to_us(shard.around.clock.now()))
     conditional = shard.revisits.is_conditional(turn.page, notes)
-    result = await shard.around.fetcher.fetch(plan_request(turn.page, conditional=conditional))
+    result = await ask(plan_request(turn.page, conditional=conditional), turn.lane, shard)
     seen = await _see(turn, result, shard)
     own, parcels = shard.sort_out(seen.offers.candidates)
     placed = await shard.intake.place(await shard.intake.unknown(own))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from evercrawl.forecast.freshness import freshness_of, plan_of
 from evercrawl.forecast.habits import habits_of
+from evercrawl.forecast.left_alone import left_alone
 from evercrawl.forecast.saved import saved_in
 from evercrawl.forecast.steering import steering_of
 
-__all__ = ["freshness_of", "habits_of", "plan_of", "saved_in", "steering_of"]
+__all__ = ["freshness_of", "habits_of", "left_alone", "plan_of", "saved_in", "steering_of"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
 from evercrawl.adapters.sqlite.reader import ROWS_AT_A_TIME, ShardReader, StateReader
@@ -37,17 +37,35 @@ class Gathered(NamedTuple):
 
 def gathered(reader: StateReader, *, now_us: int, policy: str, most: int = MOST_SAMPLED) -> Gathered:
     """A systematic sample over all shards; every page where there are no more than `most`."""
-    sizes = _sizes(reader)
-    stride = max(1, -(-sum(sizes.values()) // most))
     found = Gathered([], {}, {}, 1.0)
-    offset, read, pages = stride // 2, 0, 0
-    for shard, size in sizes.items():
-        ids = range(offset + 1, size + 1, stride)
+    read, pages = 0, 0
+    for shard, ids in _chosen(reader, most):
         with reader.shard(shard) as state:
             read += _take(state, shard, ids, found, now_us=now_us, policy=policy)
             pages += state.totals(now_us).pages
+    return found._replace(share=min(1.0, read / pages) if read else 1.0)
+
+
+def sampled(reader: StateReader, *, most: int = MOST_SAMPLED) -> Iterator[tuple[SampledPage, Outlook]]:
+    """The same sample row by row, each with what is expected of its site."""
+    for shard, ids in _chosen(reader, most):
+        known = Gathered([], {}, {}, 1.0)
+        with reader.shard(shard) as state:
+            for start in range(0, len(ids), ROWS_AT_A_TIME):
+                rows = state.sampled_pages(ids[start : start + ROWS_AT_A_TIME])
+                _learn_sites(state, shard, {row.site_id for row in rows}, known)
+                yield from ((row, known.outlooks[shard, row.site_id]) for row in rows)
+
+
+def _chosen(reader: StateReader, most: int) -> Iterator[tuple[int, range]]:
+    """The numbers of the pages that are looked at, shard by shard."""
+    sizes = _sizes(reader)
+    stride = max(1, -(-sum(sizes.values()) // most))
+    offset = stride // 2
+    for shard, size in sizes.items():
+        ids = range(offset + 1, size + 1, stride)
+        yield shard, ids
         offset = offset + stride * len(ids) - size
-    return found._replace(share=min(1.0, read / pages) if read and stride > 1 else 1.0)
 
 
 def _sizes(reader: StateReader) -> dict[int, int]:

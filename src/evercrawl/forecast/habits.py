@@ -9,7 +9,7 @@ from evercrawl.adapters.sqlite.reader import ShardReader, StateReader
 from evercrawl.core.duration import every, in_words
 from evercrawl.core.freshness.belief import PageBelief, SiteBelief, rate_of
 from evercrawl.core.freshness.outlook import Outlook
-from evercrawl.core.freshness.schedule import Level, schedule_named
+from evercrawl.core.freshness.schedule import Level, is_held_by_cache, schedule_named
 from evercrawl.core.freshness.signal import false_share, is_trusted
 from evercrawl.core.freshness.threshold import MARGIN
 from evercrawl.core.freshness.worth import chance_current
@@ -103,6 +103,8 @@ def _next_words(page: PageView, worth: float, level: Level, *, now: datetime) ->
         return f"tried again from {_minute(due)} on, after {_counted(page.tries, 'failure')}"
     if due <= now:
         return "due now; the next run weighs it against the pages that are worth more"
+    if is_held_by_cache(page.belief):
+        return f"not before {_minute(due)}: the server called its last answer fresh for that long"
     if worth < needed:
         lasting = f"now it would bring {in_words(worth)} of a current copy, {in_words(needed)} are asked for"
         return f"not worth a request before {_minute(due)}: {lasting}"

@@ -62,6 +62,8 @@ class Request:
     last_modified: str | None = None
     body_limit: int | None = None
     """Bytes on the wire and decoded after which to stop; None: the fetcher's own limits."""
+    gap_s: float = 0.0
+    """Seconds to leave where the request has to be sent again, because a kept connection had been closed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,8 @@ class Summary:
     not_modified: int = 0
     not_needed: int = 0
     """Known pages that were not due."""
+    not_needed_by: Mapping[str, int] = field(default_factory=dict)
+    """Why they were not asked for -> pages: the words of `core/freshness/held.py`."""
     skipped: int = 0
     errors: int = 0
     bytes: int = 0

@@ -76,6 +76,10 @@ class CrawlSettings:
     """Limits of one run."""
 
     concurrency: int = setting(64, "Most requests in flight over all sites.")
+    workers: int = setting(
+        1,
+        "Processes that share the work, each with its own part of the shards. Sites of one domain stay with one worker.",
+    )
     max_pages: int | None = setting(10_000, "Soft stop after this many pages in one run; none: no limit.")
     max_time: timedelta | None = setting(None, "Soft stop after this time; none: no limit.")
     max_bytes: int | None = setting(None, "Soft stop after this many bytes on the wire; none: no limit.")

@@ -111,6 +111,9 @@ class SampledPage(NamedTuple):
     reason: Reason | None
     is_waiting: bool
     """In the queue, or due some day."""
+    due_us: int | None
+    """None: in the queue, or not asked for again."""
+    tries: int
 
 
 class SampledSite(NamedTuple):

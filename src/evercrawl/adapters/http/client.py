@@ -69,12 +69,19 @@ class HttpFetcher:
             try:
                 return await self._exchange(request, kept, head, began, deadline)
             except StaleConnection:
-                pass  # the server had closed it before it saw the request; GET is safe to send once more
+                # GET is safe to send once more (RFC 9110 section 9.2.2); but the server may have seen it.
+                await self._wait(request.gap_s, deadline)
         fresh = await self._dial(site, deadline)
         try:
             return await self._exchange(request, fresh, head, began, deadline)
         except StaleConnection as error:
             raise FetchFailed(Fault.RESET, "the connection was closed before the request was sent") from error
+
+    async def _wait(self, gap_s: float, deadline: float) -> None:
+        if asyncio.get_running_loop().time() + gap_s >= deadline:
+            raise FetchFailed(Fault.RESET, "the server closed a kept connection without an answer")
+        if gap_s > 0:
+            await asyncio.sleep(gap_s)
 
     async def _dial(self, site: SiteName, deadline: float) -> Connection:
         return await self._dialer.dial(site, deadline=deadline)

@@ -373,7 +373,7 @@ delete from dropped_file where name = ?
 -- view_sample --
 -- What forecasts need of some pages; the ids come as a JSON array.
 select p.id, p.site_id, p.url, p.version, p.visits, p.found_us, coalesce(p.confirmed_us, p.last_us), p.belief, p.outcome,
-       p.reason, p.seq is not null or p.due_us is not null
+       p.reason, p.seq is not null or p.due_us is not null, p.due_us, p.tries
   from json_each(?) wanted join page p on p.id = wanted.value
 
 -- view_sampled_sites --

@@ -22,7 +22,10 @@ POLICIES = (OPTIMAL, *RULES)
 
 _BELIEF = Struct("<B7d")
 _MEMORY = Struct("<B4dqqd")
+assert _MEMORY.size == _BELIEF.size
 _OPTIMAL_FORM, _RULE_FORM = 1, 2
+_CACHE_MARK = b"c"
+"""Stands behind a stored state where a cache hint, not the schedule, set the next visit."""
 _NEVER = -1e9
 
 
@@ -143,7 +146,7 @@ def belief_bytes(page: PageBelief) -> bytes:
 def belief_of(state: bytes | None) -> PageBelief | None:
     """What was stored; None: nothing, or another policy's."""
     try:
-        form, a, b, visited, notices, credit, silent, announced = _BELIEF.unpack(state or b"")
+        form, a, b, visited, notices, credit, silent, announced = _BELIEF.unpack_from(state or b"")
     except error:
         return None
     if form != _OPTIMAL_FORM:
@@ -167,7 +170,17 @@ def memory_bytes(memory: RuleMemory) -> bytes:
 def memory_of(state: bytes | None) -> RuleMemory:
     """What was stored; empty where there is nothing, or another policy's."""
     try:
-        form, *fields = _MEMORY.unpack(state or b"")
+        form, *fields = _MEMORY.unpack_from(state or b"")
     except error:
         return RuleMemory()
     return RuleMemory(*fields) if form == _RULE_FORM else RuleMemory()
+
+
+def held_by_cache(state: bytes) -> bytes:
+    """The stored form of a page whose next visit a cache hint has put off."""
+    return state + _CACHE_MARK
+
+
+def is_held_by_cache(state: bytes | None) -> bool:
+    """Did a cache hint set the next visit?"""
+    return state is not None and state[_BELIEF.size :] == _CACHE_MARK

@@ -1,0 +1,115 @@
+"""One worker: `python -m evercrawl.workers.worker SOCKET COUNTS`, started by `crew` with both descriptors."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+import sys
+from dataclasses import replace
+from logging.handlers import QueueHandler
+
+from evercrawl.build import build_crawl
+from evercrawl.engine.crawl import Crawl
+from evercrawl.engine.stop import StopSignal
+from evercrawl.errors import BugFound, EvercrawlError
+from evercrawl.workers.counts import SharedCounts
+from evercrawl.workers.link import Link
+from evercrawl.workers.message import Broke, Done, Logged, Orders, Report, next_message, packed
+
+REPORT_EVERY_S = 0.25
+MOST_CLOSED = 20
+"""Closed sites that a report names."""
+
+
+def report_of(crawl: Crawl, *, with_times: bool = False) -> Report:
+    """Where the run stands; the answer times are many and only sent at the end."""
+    tally = crawl.tally if with_times else replace(crawl.tally, answer_ms=[])
+    return Report(
+        tally=tally,
+        pages_before=crawl.pages_before,
+        pending_before=crawl.pending_before,
+        in_flight=crawl.in_flight(),
+        closed=tuple(crawl.closed_sites()[:MOST_CLOSED]),
+        is_throttled=crawl.is_throttled(),
+        url_seen=crawl.url_seen(),
+    )
+
+
+class _Told(QueueHandler):
+    """Log records go to the process that has the log file."""
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        super().__init__(None)  # type: ignore[arg-type]  # nothing is queued: see enqueue
+        self._writer = writer
+
+    def enqueue(self, record: logging.LogRecord) -> None:
+        self._writer.write(packed(Logged(record)))
+
+
+async def _serve(descriptor: int, counts: int) -> None:
+    reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=descriptor))
+    orders = await next_message(reader)
+    if not isinstance(orders, Orders):
+        return
+    log = logging.getLogger("evercrawl")
+    log.addHandler(_Told(writer))
+    log.setLevel(logging.INFO)
+    try:
+        last: object = await _crawl(orders, reader, writer, counts)
+    except EvercrawlError as error:
+        last = Broke(error)
+    except Exception as defect:
+        log.exception("a worker broke")
+        last = Broke(BugFound(f"a worker broke: {type(defect).__name__}: {defect}"))
+    writer.write(packed(last))
+    await writer.drain()
+    writer.close()
+    await writer.wait_closed()
+
+
+async def _crawl(
+    orders: Orders, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, counts: int
+) -> Done:
+    if orders.settings.scope.plugins:
+        sys.path.insert(0, orders.plugin_folder)
+    shared = SharedCounts(counts, workers=orders.workers, number=orders.number)
+    link = Link(
+        orders.number, orders.workers, counts=shared, send=lambda message: writer.write(packed(message))
+    )
+    stop = StopSignal()
+    crawl = build_crawl(
+        orders.collection, orders.settings, stop=stop, forever=orders.forever, neighbours=link
+    )
+    async with crawl:
+        listening = asyncio.create_task(link.listen(reader, crawl, stop))
+        await crawl.begin(refresh=orders.refresh)
+        reporting = asyncio.create_task(_report(crawl, writer))
+        try:
+            ended = await crawl.run()
+        finally:
+            reporting.cancel()
+            listening.cancel()
+    return Done(ended, report_of(crawl, with_times=True))
+
+
+async def _report(crawl: Crawl, writer: asyncio.StreamWriter) -> None:
+    while True:
+        writer.write(packed(report_of(crawl)))
+        await writer.drain()
+        await asyncio.sleep(REPORT_EVERY_S)
+
+
+def main() -> None:
+    """Serve until the run is over. Ctrl-C is for the process that started us, which passes it on."""
+    import uvloop
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    descriptor, counts = map(int, sys.argv[1:3])
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(descriptor, counts))
+
+
+if __name__ == "__main__":
+    main()
