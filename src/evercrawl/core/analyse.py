@@ -14,6 +14,9 @@ Field = str | int | float | bool | None
 """What a field may hold: a value that JSON, SQL and a search index all know."""
 
 
+LONGEST_ERROR = 200
+
+
 class Analyser(Protocol):
     """Document in, fields out; found by entry point `evercrawl.analysers`."""
 
@@ -57,6 +60,14 @@ def fields_of(document: Document, analysers: Iterable[Analyser]) -> dict[str, Fi
     """The fields of all analysers together; a name that is taken gets its analyser's name in front."""
     fields: dict[str, Field] = {}
     for analyser in analysers:
-        for field, value in analyser.analyse(document).items():
+        for field, value in _said_by(analyser, document).items():
             fields[field if field not in fields else f"{analyser.name}_{field}"] = value
     return fields
+
+
+def _said_by(analyser: Analyser, document: Document) -> Mapping[str, Field]:
+    """What it says; an analyser that fails costs its own fields and not the page."""
+    try:
+        return analyser.analyse(document)
+    except Exception as error:
+        return {f"{analyser.name}_error": f"{type(error).__name__}: {error}"[:LONGEST_ERROR]}

@@ -24,6 +24,7 @@ from evercrawl.core.scope import Scope
 from evercrawl.core.seen import SeenTest
 from evercrawl.core.url import parse, shard_of_site, site_of
 from evercrawl.engine.errands import Errands
+from evercrawl.engine.focus import FOCUS_KEY
 from evercrawl.engine.gates import Gates
 from evercrawl.engine.intake import Intake
 from evercrawl.engine.ports import OpenArchive, ShardStore, Store
@@ -120,6 +121,8 @@ class Crawl:
         if self.shards:
             first = self.shards[min(self.shards)]
             self.purse.recall(await first.store.memory(*PURSE_KEY))
+            if self._around.focus is not None:
+                self._around.focus.recall(await first.store.memory(*FOCUS_KEY))
         for shard in list(self.shards.values()):
             for parcel in await shard.store.parcels():
                 self._deliver(parcel)
@@ -173,14 +176,15 @@ class Crawl:
             self._running[number] = asyncio.create_task(shard.run())
 
     def _new_frontier(self, facts: ShardFacts, gate_of: Callable[[Site], RobotsGate | None]) -> Frontier:
-        settings = self._settings.frontier
+        settings, focus = self._settings.frontier, self._around.focus
         return Frontier(
             pace=self._pace,
             bands=settings.bands,
-            window=settings.window,
+            window=settings.window if focus is None else focus.window,
             back_queues=self._back_queues(),
             random=Random(f"{self._seed}/{facts.shard}/{facts.epoch}"),
             gate_of=gate_of,
+            worth=None if focus is None else focus.worth_of,
         )
 
     def _new_intake(
@@ -194,6 +198,7 @@ class Crawl:
             bands=self._settings.frontier.bands,
             pages_per_site=self._settings.scope.pages_per_site,
             gate_of=gate_of,
+            focus=self._around.focus,
         )
 
     def _back_queues(self) -> int:

@@ -10,6 +10,7 @@ from evercrawl.core.priority import band_of
 from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.seen import SeenTest
 from evercrawl.core.url import registrable_domain, site_of, site_parts
+from evercrawl.engine.focus import Guide
 from evercrawl.engine.ports import Clock, ShardStore
 from evercrawl.model.batch import Batch, ShardFacts
 from evercrawl.model.page import Candidate, NewPage, Refusal
@@ -37,7 +38,9 @@ class Intake:
         bands: int,
         pages_per_site: int | None,
         gate_of: Callable[[Site], RobotsGate | None],
+        focus: Guide | None = None,
     ) -> None:
+        self._focus = focus
         self._store = store
         self._seen = seen
         self._clock = clock
@@ -138,7 +141,7 @@ class Intake:
         return verdict.reason or Reason.ROBOTS, verdict.detail
 
     def _new_page(self, candidate: Candidate, site: Site, now_us: int) -> NewPage:
-        band = band_of(depth=candidate.depth, hops=candidate.hops, bands=self._bands)
+        band = self._band_of(candidate)
         page = NewPage(
             self._next_id,
             candidate.key,
@@ -154,6 +157,11 @@ class Intake:
         self._next_id += 1
         self._page_counts[site.id] = self._page_counts.get(site.id, site.pages) + 1
         return page
+
+    def _band_of(self, candidate: Candidate) -> int:
+        if self._focus is not None:
+            return self._focus.band_of(candidate, bands=self._bands)
+        return band_of(depth=candidate.depth, hops=candidate.hops, bands=self._bands)
 
     def committed(self, batch: Batch) -> None:
         """The batch is stored; its keys are found there from now on."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from evercrawl.core.analyse import Analyser, Field
 from evercrawl.core.digest import payload_sha1
 from evercrawl.core.document.parse import media_type, parse_document
 from evercrawl.core.fault import site_wait
@@ -23,6 +24,7 @@ from evercrawl.core.offer import Offers, judge_url, offers_of
 from evercrawl.core.retry_after import retry_after
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache
+from evercrawl.engine.focus import Guide
 from evercrawl.engine.comparison import Compared, Past, compared, met, rest, sight_of
 from evercrawl.engine.neighbours import Alone, Neighbours
 from evercrawl.engine.ports import Clock, DocumentHandler, Fetcher
@@ -57,6 +59,10 @@ class Surroundings:
     """Media type -> who can read it, beside HTML and plain text."""
     agent: str
     neighbours: Neighbours = field(default_factory=Alone)
+    focus: Guide | None = None
+    """What the crawl looks for; None: everything."""
+    analysers: tuple[Analyser, ...] = ()
+    """What else is said about each new version."""
 
     def adopt(self, seed: str, target: str) -> None:
         """The host that a seed has moved to belongs to the scope, here and at the neighbours."""
@@ -80,6 +86,8 @@ class Seen:
     """Main text of the version before, where this is a new version of a page that had one."""
     compared: Compared | None = None
     """How the content differs from the last sight of the page; None: the first sight, or the same bytes."""
+    analysis: dict[str, Field] = field(default_factory=dict)
+    """What analysers say about the document."""
 
 
 def plan_request(page: Page, *, conditional: bool = True) -> Request:

@@ -18,6 +18,7 @@ from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.url import shard_of_site, site_of
 from evercrawl.engine.comparison import Comparisons
 from evercrawl.engine.errands import Errands
+from evercrawl.engine.focus import FOCUS_KEY
 from evercrawl.engine.intake import Intake
 from evercrawl.engine.keep import status_of, visited_of
 from evercrawl.engine.ledger import Ledger
@@ -152,6 +153,9 @@ class Shard:
         self.wake.clear()
         self.signals.start_due(self._now_us())
         await self._requeue_due()
+        if self.around.focus is not None and self.ledger.batch.new_pages:
+            # The best page may be among those that were found just now.
+            await self.commit()
         await self._read_needed()
         await self._slots.acquire()
         turn = self.frontier.turn(now_us=self._now_us()) if self._may_start() else Idle()
@@ -491,6 +495,8 @@ class Shard:
         self.ledger.batch.memories |= self.signals.states.unsaved()
         if self.keeps_purse:
             self.ledger.batch.memories[PURSE_KEY] = self.revisits.purse.to_bytes()
+            if self.around.focus is not None:
+                self.ledger.batch.memories[FOCUS_KEY] = self.around.focus.to_bytes()
 
     async def _announce(self, batch: Batch, now_us: int) -> None:
         """Tell the frontier of new work, and other shards of parcels."""

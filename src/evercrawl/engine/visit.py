@@ -17,6 +17,7 @@ from evercrawl.core.judgement import Judgement
 from evercrawl.core.moment import to_us
 from evercrawl.core.url import key_of, site_of
 from evercrawl.engine.ask import ask
+from evercrawl.engine.analysis import look_into
 from evercrawl.engine.keep import keep, visited_of
 from evercrawl.engine.see import (
     Seen,
@@ -47,6 +48,7 @@ async def visit(turn: Visit, shard: Shard) -> None:
     conditional = shard.revisits.is_conditional(turn.page, notes)
     result = await ask(plan_request(turn.page, conditional=conditional), turn.lane, shard)
     seen = await _see(turn, result, shard)
+    look_into(turn.page, seen, shard.around, shard.tally)
     own, parcels = shard.sort_out(seen.offers.candidates)
     placed = await shard.intake.place(await shard.intake.unknown(own))
     _write(turn, seen, notes, shard)

@@ -252,6 +252,24 @@ class SignalSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class FocusSettings:
+    """Focused crawls."""
+
+    window: int = setting(
+        1000, "Pages of one site among which the best is looked for; more are read from the store in turn."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisSettings:
+    """What else is said about each new version."""
+
+    enabled: tuple[str, ...] = setting(
+        (), "Analysers by name, such as language and sentiment, or module:object for one of your own."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All of them, by section of `collection.toml`."""
 
@@ -270,3 +288,5 @@ class Settings:
     change: ChangeSettings = field(default_factory=ChangeSettings)
     revisit: RevisitSettings = field(default_factory=RevisitSettings)
     signals: SignalSettings = field(default_factory=SignalSettings)
+    focus: FocusSettings = field(default_factory=FocusSettings)
+    analysis: AnalysisSettings = field(default_factory=AnalysisSettings)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from evercrawl.adapters.sqlite.analysis import make_table
 from evercrawl.adapters.sqlite.fault import Translating
 from evercrawl.adapters.sqlite.statements import SCHEMA, UPGRADES
 from evercrawl.errors import StoreUnavailable
@@ -31,6 +32,7 @@ def open_for_writing(path: Path, *, durability: str) -> sqlite3.Connection:
         try:
             _tune(db, durability)
             _bring_up(db, path)
+            make_table(db)
         except BaseException:
             db.close()
             raise
