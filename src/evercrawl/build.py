@@ -6,18 +6,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from evercrawl.adapters.analysers import load_analysers
 from evercrawl.adapters.clock import SystemClock
+from evercrawl.adapters.focus_file import saved_focus
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.media import InstalledHandlers
 from evercrawl.adapters.plugins import load_filter
 from evercrawl.adapters.schemes import FetcherByScheme, load_schemes
 from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.adapters.warc.writer import WarcArchive
+from evercrawl.core.focus.focus import Focus
 from evercrawl.core.identity import user_agent
 from evercrawl.core.pace import Pace, pace_of
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache, SeenTest
 from evercrawl.engine.crawl import Crawl
+from evercrawl.engine.focus import Guide
 from evercrawl.engine.neighbours import Alone, Neighbours
 from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, Store
 from evercrawl.engine.see import Surroundings
@@ -53,6 +57,7 @@ def build_crawl(
         stop=stop,
         forever=forever,
         neighbours=neighbours,
+        focus=saved_focus(collection),
     )
 
 
@@ -68,6 +73,7 @@ def assemble(
     seed: int = 0,
     forever: bool = False,
     neighbours: Neighbours | None = None,
+    focus: Focus | None = None,
 ) -> Crawl:
     """A crawl from given ports: the same for the real world and for a simulated one."""
     around = Surroundings(
@@ -84,6 +90,8 @@ def assemble(
         handler_of=InstalledHandlers().get,
         agent=settings.identity.product,
         neighbours=neighbours or Alone(),
+        focus=None if focus is None else Guide(focus, window=settings.focus.window),
+        analysers=load_analysers(settings.analysis.enabled),
     )
     return Crawl(
         store=store,

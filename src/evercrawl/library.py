@@ -39,6 +39,7 @@ from evercrawl.exchange.source import import_form_named
 from evercrawl.exchange.space import SpacePart, space_of, vacuum
 from evercrawl.exchange.take_in import OnImport, import_archives
 from evercrawl.exchange.verify import OnVerify, VerifyReport, verify
+from evercrawl.focusing import set_focus
 from evercrawl.forecast import freshness_of, plan_of
 from evercrawl.look import explain, skipped_urls, status_of
 from evercrawl.model.difference import Difference
@@ -84,13 +85,17 @@ class Collection:
         forever: bool = False,
         stop: StopSignal | None = None,
         on_progress: Callable[[Progress], None] | None = None,
+        focus: str | None = None,
     ) -> Summary:
         """Start, resume or update: visit what is due, from the seeds and `urls` on, and say what was done.
 
-        With `forever` it waits for what comes due, until `stop` says otherwise.
+        With `forever` it waits for what comes due, until `stop` says otherwise. `focus` is what the crawl looks
+        for: a file of examples, the URL of one, or words; it stays until another is given, or "none".
         """
         with CollectionLock(self.path) as lock:
             self._add_seeds(urls)
+            if focus is not None:
+                await set_focus(self.path, self.settings, focus)
             if self.settings.crawl.workers > 1:
                 return await run_crew(
                     self.path,
@@ -115,12 +120,15 @@ class Collection:
         refresh: bool = False,
         stop: StopSignal | None = None,
         on_progress: Callable[[Progress], None] | None = None,
+        focus: str | None = None,
     ) -> Summary:
         """The same for programs without an event loop."""
         import uvloop
 
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(self.crawl(urls=urls, refresh=refresh, stop=stop, on_progress=on_progress))
+            return runner.run(
+                self.crawl(urls=urls, refresh=refresh, stop=stop, on_progress=on_progress, focus=focus)
+            )
 
     def status(self) -> Status:
         """Counts by outcome and reason, sites, load, what is due."""

@@ -29,6 +29,7 @@ LAYERS = {
     "past": 6,
     "exchange": 6,
     "workers": 7,
+    "focusing": 7,
     "library": 8,
     "lab": 8,
     "trial": 9,

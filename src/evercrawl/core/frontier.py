@@ -30,8 +30,8 @@ MOST_WAITING = 20_000
 
 
 POOR_SHARE = 0.5
-"""Where the best page comes first, a page is poor that is worth less than this share of one that may be asked for
-soon.
+"""Where the best page comes first, a page is poor that is worth less than this share of one that may be asked
+for soon, or of one under way: its links may be as good.
 """
 
 
@@ -263,8 +263,10 @@ class Frontier:
         values = {lane.site.id: lane.best(worth) for lane in soon}
         now = [lane for lane in soon if lane.scheduled and lane.site.open_us <= now_us]
         chosen = max(now, key=lambda lane: values[lane.site.id], default=None)
-        if chosen is not None and values[chosen.site.id] >= POOR_SHARE * max(values.values()):
+        hopes = [hope for lane in self.lanes.values() for hope in lane.hopes]
+        if chosen is not None and values[chosen.site.id] >= POOR_SHARE * max([*values.values(), *hopes]):
             chosen.scheduled = False
+            chosen.hopes.append(values[chosen.site.id])
             return self._start(chosen, now_us)
         opening = [lane.site.open_us for lane in self.lanes.values() if lane.scheduled]
         ahead = [open_us for open_us in opening if open_us > now_us] + [row[0] for row in self._asleep[:1]]
@@ -326,7 +328,7 @@ class Frontier:
         self, lane: Lane, *, now_us: int, took: timedelta, failed: bool = False, wire_bytes: int = 0
     ) -> None:
         """A request to this site has ended."""
-        lane.in_flight -= 1
+        lane.ended()
         lane.uncommitted += 1
         lane.answered(now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes, pace=self.pace)
         self._settle(lane)
@@ -341,14 +343,14 @@ class Frontier:
 
     def concluded_without_request(self, lane: Lane) -> None:
         """A page was handed out and decided without asking the site; the pace is untouched."""
-        lane.in_flight -= 1
+        lane.ended()
         lane.uncommitted += 1
         self._settle(lane)
 
     def put_back(self, turn: Visit | AskRobots | RunErrand) -> None:
         """A turn that was handed out was not carried out; nothing was sent."""
         lane = turn.lane
-        lane.in_flight -= 1
+        lane.ended()
         match turn:
             case Visit(page=page):
                 lane.window.appendleft(page)

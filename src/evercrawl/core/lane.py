@@ -47,6 +47,8 @@ class Lane:
     """Visits that ended since the last commit; the lane stays until they are stored."""
     served: int = 0
     asking_robots: bool = False
+    hopes: deque[float] = field(default_factory=deque)
+    """What the requests in flight are worth, where that decides about others."""
     scheduled: bool = False
     """The lane stands in the heap of earliest moments."""
 
@@ -77,6 +79,12 @@ class Lane:
         page = self.window[place]
         del self.window[place]
         return page
+
+    def ended(self) -> None:
+        """A request is no longer in flight."""
+        self.in_flight -= 1
+        if self.hopes:
+            self.hopes.popleft()
 
     def may_start(self, pace: Pace) -> bool:
         """One more request may be in flight."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
+from evercrawl.core.digest import content_digest
 from evercrawl.core.focus.board import Board
 from evercrawl.core.focus.focus import Focus
 from evercrawl.core.focus.priority import Steering
@@ -31,6 +32,7 @@ class Guide:
         self.window = window
         """Pages of one site among which the best is looked for."""
         self._board = Board(Steering(focus))
+        self._name = content_digest(focus.to_bytes())
 
     def worth_of(self, url: str) -> float:
         """What fetching a URL is worth now, larger first."""
@@ -56,13 +58,13 @@ class Guide:
         self._board.drop(page.url)
 
     def to_bytes(self) -> bytes:
-        """What was learned on the way."""
-        return self._board.to_bytes()
+        """What was learned on the way, behind the name of the focus."""
+        return self._name + self._board.to_bytes()
 
     def recall(self, stored: bytes | None) -> None:
-        """Go on where an earlier run ended; what cannot be read is forgotten."""
+        """Go on where an earlier run with the same focus ended; what cannot be read is forgotten."""
         try:
-            if stored:
-                self._board.recall(stored)
+            if stored and stored.startswith(self._name):
+                self._board.recall(stored[len(self._name) :])
         except ValueError as error:
             log.warning("the focus begins anew: %s", error)
