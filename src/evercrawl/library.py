@@ -44,13 +44,14 @@ from evercrawl.forecast import freshness_of, plan_of
 from evercrawl.look import explain, skipped_urls, status_of
 from evercrawl.model.difference import Difference
 from evercrawl.model.forecast import Freshness, Plan
-from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PruneReport
+from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PageMood, PruneReport
 from evercrawl.model.report import Explanation, PageView, Progress, SkippedUrl, Status, Summary
 from evercrawl.model.settings import Settings
 from evercrawl.past.changes import changes_since
 from evercrawl.past.difference import page_difference
 from evercrawl.past.history import page_facts, page_history
 from evercrawl.past.prune import prune
+from evercrawl.past.sentiment import page_mood
 from evercrawl.past.show import page_view
 from evercrawl.report import PROGRESS_EVERY_S, reporting, summary_of
 from evercrawl.workers.run import run_crew
@@ -89,7 +90,7 @@ class Collection:
     ) -> Summary:
         """Start, resume or update: visit what is due, from the seeds and `urls` on, and say what was done.
 
-        With `forever` it waits for what comes due, until `stop` says otherwise. `focus` is what the crawl looks
+        With `forever` it waits for what comes due, until `stop` says otherwise. `focus` is what to look
         for: a file of examples, the URL of one, or words; it stays until another is given, or "none".
         """
         with CollectionLock(self.path) as lock:
@@ -163,6 +164,10 @@ class Collection:
     def history(self, url: str) -> PageHistory:
         """Every version of a page, oldest first, with the span in which it came to be."""
         return page_history(self.path, self.settings, url)
+
+    def sentiment(self, url: str) -> PageMood:
+        """How friendly a page was, version by version, and the mean of its site."""
+        return page_mood(self.path, self.settings, url)
 
     def facts(self, url: str) -> PageFacts:
         """The statistics of one page: parent, ASCII count, last modified, frequency of change, file."""

@@ -113,6 +113,9 @@ def explain(collection: Path, settings: Settings, url: str) -> Explanation:
             if page is not None:
                 site = state.site_named(page.site)
                 found = _explain_page(page, site, state.visits(page.id, MOST_DECISIONS))
+                found = replace(
+                    found, relevance=state.analyses(page.id).get(page.version, {}).get("relevance")
+                )
                 return replace(found, habits=habits_of(reader, state, page, settings.revisit, now=_now()))
     return _explain_refusal(reader, name) or _unknown(name, settings, name)
 

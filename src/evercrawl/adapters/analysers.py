@@ -1,4 +1,4 @@
-"""Analysers: packages offer them by entry point `evercrawl.analysers`; `module:object` names one in a file."""
+"""Analysers: packages offer them by entry point `evercrawl.analysers`; `module:object` names one besides."""
 
 from __future__ import annotations
 
@@ -28,9 +28,7 @@ OURS: dict[str, Callable[[], Analyser]] = {"language": language, "sentiment": se
 """Those of this package, whatever the metadata of the installation says."""
 
 
-def load_analysers(
-    names: Iterable[str], points: Iterable[EntryPoint] | None = None
-) -> tuple[Analyser, ...]:
+def load_analysers(names: Iterable[str], points: Iterable[EntryPoint] | None = None) -> tuple[Analyser, ...]:
     """The analysers of these names, in order; ConfigError for one that is not there or cannot be used."""
     names = list(dict.fromkeys(names))
     if not names:

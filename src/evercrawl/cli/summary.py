@@ -40,7 +40,9 @@ _CAUSES = {
 
 def summary_fields(summary: Summary) -> dict[str, Any]:
     """The summary as `crawl --json` prints it."""
-    fields = {name: getattr(summary, name) for name in SUMMARY_FIELDS} | {"seconds": round(summary.seconds, 3)}
+    fields = {name: getattr(summary, name) for name in SUMMARY_FIELDS} | {
+        "seconds": round(summary.seconds, 3)
+    }
     if summary.harvest_ratio is not None:
         fields["harvest_ratio"] = summary.harvest_ratio
     return fields

@@ -31,8 +31,10 @@ MOST_WAITING = 20_000
 
 POOR_SHARE = 0.5
 """Where the best page comes first, a page is poor that is worth less than this share of one that may be asked
-for soon, or of one under way: its links may be as good.
+for soon.
 """
+HOPE_SHARE = 0.8
+"""The same against a page under way: its links may be as good."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +266,8 @@ class Frontier:
         now = [lane for lane in soon if lane.scheduled and lane.site.open_us <= now_us]
         chosen = max(now, key=lambda lane: values[lane.site.id], default=None)
         hopes = [hope for lane in self.lanes.values() for hope in lane.hopes]
-        if chosen is not None and values[chosen.site.id] >= POOR_SHARE * max([*values.values(), *hopes]):
+        least = max([POOR_SHARE * max(values.values(), default=0.0), *(HOPE_SHARE * hope for hope in hopes)])
+        if chosen is not None and values[chosen.site.id] >= least:
             chosen.scheduled = False
             chosen.hopes.append(values[chosen.site.id])
             return self._start(chosen, now_us)

@@ -24,8 +24,8 @@ from evercrawl.core.offer import Offers, judge_url, offers_of
 from evercrawl.core.retry_after import retry_after
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache
-from evercrawl.engine.focus import Guide
 from evercrawl.engine.comparison import Compared, Past, compared, met, rest, sight_of
+from evercrawl.engine.focus import Guide
 from evercrawl.engine.neighbours import Alone, Neighbours
 from evercrawl.engine.ports import Clock, DocumentHandler, Fetcher
 from evercrawl.model.change import NO_CHANGE

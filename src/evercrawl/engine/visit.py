@@ -16,8 +16,8 @@ from evercrawl.core.frontier import Visit
 from evercrawl.core.judgement import Judgement
 from evercrawl.core.moment import to_us
 from evercrawl.core.url import key_of, site_of
-from evercrawl.engine.ask import ask
 from evercrawl.engine.analysis import look_into
+from evercrawl.engine.ask import ask
 from evercrawl.engine.keep import keep, visited_of
 from evercrawl.engine.see import (
     Seen,

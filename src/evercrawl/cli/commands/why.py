@@ -59,6 +59,7 @@ def explanation_fields(found: Explanation) -> dict[str, Any]:
         "parent": found.parent,
         "depth": found.depth,
         "site_opens_at": found.site_opens_at,
+        "relevance": found.relevance,
         "decisions": [_visit_fields(visit) for visit in found.decisions],
         "habits": None if found.habits is None else asdict(found.habits),
     }
@@ -95,6 +96,10 @@ def _signal_words(told: Announcements) -> str:
     )
 
 
+def _relevance_words(relevance: float) -> str:
+    return f"{relevance:.2f}, {'on' if relevance > 0.5 else 'off'} the topic of the focus"
+
+
 def _visit_fields(visit: PastVisit) -> dict[str, Any]:
     return {
         "at": visit.at,
@@ -121,6 +126,7 @@ def _show(found: Explanation) -> None:
         "status": str(found.status or ""),
         "found on": safe_line(found.parent or ""),
         "visits": str(found.visits or ""),
+        "relevance": "" if found.relevance is None else _relevance_words(found.relevance),
         "site opens": moment(found.site_opens_at) if found.site_opens_at else "",
         "due": moment(found.due) if found.due else "",
         **(_habit_lines(found.habits) if found.habits else {}),

@@ -1,4 +1,4 @@
-"""What everything that waits is worth in a focused crawl: weighed again every few pages, as the crawl learns."""
+"""What everything that waits is worth in a focused crawl, weighed again every few pages as it learns."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FORMAT = 1
 
 
 class Board:
-    """URLs that wait, with what is known of them. While one waits its value is that of the best link to it."""
+    """URLs that wait, and what is known of them. Invariant: each has the value of the best link to it."""
 
     def __init__(
         self, steering: Steering, seeds: Iterable[str] = (), *, admits: Callable[[str], bool] = lambda _: True

@@ -116,7 +116,9 @@ def link_blocks(
         "around": Counter(words_of(around[:LONGEST_ANCHOR])),
         "url": Counter(url_features(link.url)),
         "source": Counter(words_of(source_title[:LONGEST_ANCHOR])),
-        "way": Counter([f"{way_of(source_url, link.url)}, source {'on' if source_on_topic else 'off'} topic"]),
+        "way": Counter(
+            [f"{way_of(source_url, link.url)}, source {'on' if source_on_topic else 'off'} topic"]
+        ),
     }
 
 

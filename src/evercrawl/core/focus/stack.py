@@ -1,4 +1,4 @@
-"""A small logistic regression over a handful of numbers: how far to trust each sign, fitted by Newton's method."""
+"""How far to trust each of a handful of signs: a small logistic regression, fitted by Newton's method."""
 
 from __future__ import annotations
 
