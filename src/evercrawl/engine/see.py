@@ -119,7 +119,7 @@ def parse(result: Fetched, around: Surroundings, *, wants_snapshot: bool = False
     """The document in an answer; None where no handler knows its media type."""
     kind = media_type(result.headers, result.body)
     if kind in BUILT_IN_TYPES:
-        wants_embeds = bool(around.settings.scope.fetch_types)
+        wants_embeds = bool(around.settings.scope.fetch_types or around.analysers)
         limits = around.settings.parse
         return parse_document(
             result.url,

@@ -187,6 +187,7 @@ def plan_run(
     known = () if is_new else session.configured(path).settings.scope.seeds
     fresh = tuple(seed for seed in dict.fromkeys(seeds) if seed not in known)
     _check_scope(configured.settings.scope)
+    _check_analysers(configured.settings.analysis.enabled)
     if is_new:
         kept = {key: value for key, value in flags.items() if key.startswith(KEPT_SECTION)}
         create_collection(path, {"scope.seeds": fresh, **kept})
@@ -207,6 +208,15 @@ def _check_scope(scope: ScopeSettings) -> None:
         sys.path.insert(0, str(Path.cwd()))
     filters = {name: load_filter(name) for name in scope.plugins}
     Scope(scope, filters=filters, schemes=installed_schemes())
+
+
+def _check_analysers(names: Sequence[str]) -> None:
+    """ConfigError for an analyser that cannot be used; modules in this folder are found."""
+    from evercrawl.adapters.analysers import load_analysers
+
+    if any(":" in name for name in names):
+        sys.path.insert(0, str(Path.cwd()))
+    load_analysers(names)
 
 
 def _collection_for(session: Session, seeds: Sequence[str]) -> Path:
