@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from evercrawl.adapters.language import detected_language
 from evercrawl.adapters.learned import default_sentiment
 from evercrawl.adapters.plugins import load_object
 from evercrawl.core.analyse import Analyser, LanguageAnalyser, SentimentAnalyser
@@ -16,12 +17,12 @@ GROUP = "evercrawl.analysers"
 
 def language() -> Analyser:
     """Which language a document is written in."""
-    return LanguageAnalyser()
+    return LanguageAnalyser(detected_language)
 
 
 def sentiment() -> Analyser:
     """How friendly a document in English is, by the default method."""
-    return SentimentAnalyser(default_sentiment().score)
+    return SentimentAnalyser(default_sentiment().score, detected_language)
 
 
 OURS: dict[str, Callable[[], Analyser]] = {"language": language, "sentiment": sentiment}
