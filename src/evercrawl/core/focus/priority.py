@@ -18,6 +18,8 @@ from evercrawl.core.focus.focus import LEVELS, Focus, Outlook, linked
 from evercrawl.core.focus.place import Places
 from evercrawl.model.document import Document
 
+SOURCE_SIZE = 2.0
+"""How much the page that a link stands on counts beside its words: where one link led, others lead too."""
 Key = tuple[str, str]
 Weights = dict[Key, float]
 
@@ -118,7 +120,7 @@ class Steering:
 
 def _features(source: str, target: str, blocks: Blocks) -> tuple[tuple[Key, float], ...]:
     """The words of each view, as long as one together, and where the link comes from and leads to."""
-    found: list[tuple[Key, float]] = [(("always", ""), 1.0), (("page", source), 1.0)]
+    found: list[tuple[Key, float]] = [(("always", ""), 1.0), (("page", source), SOURCE_SIZE)]
     folder = folder_of(target)
     found += [(("folder", folder), 0.7), (("above", folder_of(folder[:-1])), 0.5)]
     for name, counts in blocks.items():
