@@ -18,6 +18,11 @@ define need
 	  else echo "$(1) is missing: install it (on Debian: apt-get install $(2))" >&2; exit 1; fi; }
 endef
 
+# The server's programs lie outside the path on Debian.
+define need_postgres
+	ls /usr/lib/postgresql/*/bin/pg_ctl >/dev/null 2>&1 || $(call need,pg_ctl,postgresql)
+endef
+
 .PHONY: help
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +57,7 @@ check: venv  ## format, lint, types, architecture, unit, property, docs; under 9
 .PHONY: test
 test: venv  ## everything that CI runs
 	@$(call need,nginx,nginx-light)
+	@$(need_postgres)
 	$(BIN)/ruff format --check src tests docs bench
 	$(BIN)/ruff check src tests docs bench
 	$(BIN)/mypy

@@ -12,8 +12,9 @@ from evercrawl.adapters.focus_file import saved_focus
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.media import InstalledHandlers
 from evercrawl.adapters.plugins import load_filter
+from evercrawl.adapters.postgres.marker import mark, marked
 from evercrawl.adapters.schemes import FetcherByScheme, load_schemes
-from evercrawl.adapters.sqlite.store import SqliteStore
+from evercrawl.adapters.sqlite.store import SqliteStore, shards_in
 from evercrawl.adapters.warc.writer import WarcArchive
 from evercrawl.core.focus.focus import Focus
 from evercrawl.core.identity import user_agent
@@ -26,7 +27,8 @@ from evercrawl.engine.neighbours import Alone, Neighbours
 from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, Store
 from evercrawl.engine.see import Surroundings
 from evercrawl.engine.stop import StopSignal
-from evercrawl.model.settings import SeenSettings, Settings
+from evercrawl.errors import ConfigError
+from evercrawl.model.settings import SeenSettings, Settings, StoreSettings
 from evercrawl.version import __version__
 
 SOFTWARE = f"evercrawl/{__version__}"
@@ -46,7 +48,7 @@ def build_crawl(
     clock = SystemClock()
     agent = user_agent(settings.identity, __version__)
     schemes = load_schemes(settings, clock, agent)
-    store = SqliteStore(collection, settings.store)
+    store = store_of(collection, settings.store)
     return assemble(
         settings,
         clock=clock,
@@ -59,6 +61,24 @@ def build_crawl(
         neighbours=neighbours,
         focus=saved_focus(collection),
     )
+
+
+def store_of(collection: Path, settings: StoreSettings) -> Store:
+    """The state of a collection: in its files, or in the database that the settings name."""
+    address = settings.url or marked(collection)
+    if address is None:
+        return SqliteStore(collection, settings)
+    try:
+        from evercrawl.adapters.postgres.store import PostgresStore, place_of
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"--store needs the extra postgres ({error.name} is missing): pip install 'evercrawl[postgres]'"
+        ) from error
+    if marked(collection) is None and shards_in(collection):
+        raise ConfigError(f"the state of {collection} lies in its files and cannot be joined with a database")
+    store = PostgresStore(place_of(address), settings)
+    mark(collection, address)
+    return store
 
 
 def assemble(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
+from evercrawl.adapters.postgres.store import Place, PostgresStore
 from evercrawl.adapters.sqlite import SqliteStore
 from evercrawl.core.text_delta import pack_text
 from evercrawl.engine.ports import ShardStore, Store
@@ -30,6 +31,7 @@ from tests.contract.store_values import (
     a_visit,
     url_of,
 )
+from tests.postgres_server import PostgresServer
 
 T = TypeVar("T")
 REFUSALS_KEPT = 3
@@ -49,20 +51,33 @@ class Kept:
         self.store = self._make()
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Kept]:
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Kept:
+    settings = StoreSettings(shards=4, refusals_per_shard=REFUSALS_KEPT)
+    if request.param == "postgres":
+        server: PostgresServer = request.getfixturevalue("postgres")
+        place = Place(server.dsn, server.new_namespace())
+        return Kept(lambda: PostgresStore(place, settings, connections=4), lambda store: store.close())
     if request.param == "memory":
         memory = MemoryStore(4, most_refusals=REFUSALS_KEPT)
 
         async def crash(_: Store) -> None:
             memory.crash()
 
-        kept = Kept(lambda: memory, crash)
-    else:
-        settings = StoreSettings(shards=4, refusals_per_shard=REFUSALS_KEPT)
-        kept = Kept(lambda: SqliteStore(tmp_path, settings), lambda store: store.close())
-    yield kept
-    asyncio.run(kept.store.close())
+        return Kept(lambda: memory, crash)
+    return Kept(lambda: SqliteStore(tmp_path, settings), lambda store: store.close())
+
+
+def in_one_loop(kept: Kept, work: Coroutine[Any, Any, None]) -> None:
+    """Connections to a server live and end in the loop that they were made in."""
+
+    async def and_close() -> None:
+        try:
+            await work
+        finally:
+            await kept.store.close()
+
+    asyncio.run(and_close())
 
 
 def scenario(test: Callable[..., Awaitable[None]]) -> Callable[[Kept], None]:
@@ -76,7 +91,7 @@ def scenario(test: Callable[..., Awaitable[None]]) -> Callable[[Kept], None]:
             given: dict[str, Any] = {"kept": kept, "shard": shard, "epoch": facts.epoch}
             await test(**{name: given[name] for name in names})
 
-        asyncio.run(begin())
+        in_one_loop(kept, begin())
 
     run.__name__, run.__doc__ = test.__name__, test.__doc__  # type: ignore[attr-defined]
     return run
@@ -108,7 +123,7 @@ def test_a_new_shard_is_empty_and_clean(kept: Kept) -> None:
         assert facts.archive_end is None
         assert await kept.store.existing_shards() == [3]
 
-    asyncio.run(run())
+    in_one_loop(kept, run())
 
 
 @scenario

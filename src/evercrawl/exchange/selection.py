@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from evercrawl.adapters.sqlite.store import shards_in
+from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.adapters.sqlite.stored import Bounds, StoredReader, StoredVersion, stored_reader
 from evercrawl.core.moment import to_us
 
@@ -29,7 +29,7 @@ class Selection:
 def selected(collection: Path, selection: Selection) -> Iterator[tuple[StoredReader, StoredVersion]]:
     """The selected versions, each with the reader of its shard; those of one page follow each other."""
     bounds = bounds_of(selection)
-    for shard in shards_in(collection):
+    for shard in StateReader(collection).shards():
         with stored_reader(collection, shard) as reader:
             for version in reader.stored_versions(bounds):
                 yield reader, version

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evercrawl.adapters.sqlite.store import shards_in
+from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.adapters.sqlite.stored import Bounds, StoredReader, StoredVersion, stored_reader
 from evercrawl.core.digest import content_digest, payload_sha1
 from evercrawl.errors import StoreUnavailable
@@ -48,7 +48,7 @@ def verify(collection: Path, *, on_progress: OnVerify | None = None) -> VerifyRe
     report, archive = VerifyReport(), collection / "archive"
     for path in sorted(archive.glob("*.warc.gz")):
         report.files[path.name] = FileReport(path.name, path.stat().st_size)
-    for shard in shards_in(collection):
+    for shard in StateReader(collection).shards():
         with stored_reader(collection, shard) as reader:
             for version in reader.stored_versions(Bounds(newest_only=False)):
                 _note(report, version, problem_of(archive, reader, version))

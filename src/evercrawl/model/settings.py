@@ -175,8 +175,12 @@ class SeenSettings:
 
 @dataclass(frozen=True, slots=True)
 class StoreSettings:
-    """State on disk."""
+    """State on disk, or in a database."""
 
+    url: str | None = setting(
+        None,
+        "postgresql://user@host/database: the state lies there, for any number of machines; none: in files.",
+    )
     shards: int = setting(64, "Number of shards; fixed when the collection is made.")
     commit_every: timedelta = setting(_seconds(1), "Time between two commits of a shard.")
     commit_pages: int = setting(500, "A commit is made earlier when this many visits wait for it.")

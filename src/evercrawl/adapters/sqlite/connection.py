@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from evercrawl.adapters.sqlite.analysis import make_table
+from evercrawl.adapters.sqlite.analysis import has_table, make_table
 from evercrawl.adapters.sqlite.fault import Translating
 from evercrawl.adapters.sqlite.statements import SCHEMA, UPGRADES
 from evercrawl.errors import StoreUnavailable
@@ -44,7 +44,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     with Translating(path):
         db = _connect(f"{path.absolute().as_uri()}?mode=ro")
         try:
-            if _version(db, path) < SCHEMA_VERSION:
+            if _version(db, path) < SCHEMA_VERSION or not has_table(db):
                 _bring_up_beside(path)
         except BaseException:
             db.close()
@@ -150,5 +150,6 @@ def _bring_up_beside(path: Path) -> None:
     db = _connect(f"{path.absolute().as_uri()}?mode=rw")
     try:
         _bring_up(db, path)
+        make_table(db)
     finally:
         db.close()

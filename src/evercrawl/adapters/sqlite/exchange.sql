@@ -5,13 +5,13 @@ select p.id, p.url, v.number, v.seen_us, v.status, v.digest, v.payload_sha1, v.c
        v.body_bytes, v.words, v.file, v.offset, v.length, v.record_id, v.truncated
   from version v join page p on p.id = v.page_id join site s on s.id = p.site_id
  where (v.page_id, v.number) > (?1, ?2)
-   and (?3 is null or s.name in (?3, 'http://' || ?3, 'https://' || ?3)
+   and (cast(?3 as text) is null or s.name in (?3, 'http://' || ?3, 'https://' || ?3)
         or substr(s.name, 1, length(?3) + 8) = 'http://' || ?3 || ':'
         or substr(s.name, 1, length(?3) + 9) = 'https://' || ?3 || ':')
-   and (?4 is null or v.seen_us >= ?4) and (?5 is null or v.seen_us <= ?5)
-   and (?6 is null or lower(v.lang) = ?6 or substr(lower(v.lang), 1, length(?6) + 1) = ?6 || '-')
+   and (cast(?4 as bigint) is null or v.seen_us >= ?4) and (cast(?5 as bigint) is null or v.seen_us <= ?5)
+   and (cast(?6 as text) is null or lower(v.lang) = ?6 or substr(lower(v.lang), 1, length(?6) + 1) = ?6 || '-')
    and (not ?7 or not exists (select 1 from version w where w.page_id = v.page_id and w.number > v.number
-                                 and (?5 is null or w.seen_us <= ?5)))
+                                 and (cast(?5 as bigint) is null or w.seen_us <= ?5)))
  order by v.page_id, v.number limit ?8
 
 -- visits_at --

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from evercrawl.adapters.sqlite.analysis import delete_analyses
 from evercrawl.adapters.sqlite.connection import transaction
 from evercrawl.adapters.sqlite.statements import SQL
 from evercrawl.core.moment import from_us
@@ -115,7 +114,7 @@ def take_out(
         for page_id in doomed.pages():
             _pack_texts_anew(db, page_id, doomed)
         db.executemany(SQL["delete_version"], doomed.versions)
-        delete_analyses(db, doomed.versions)
+        db.executemany(SQL["delete_analysis"], doomed.versions)
         contents = [(version.digest, *place) for place, version in doomed.versions.items()]
         db.executemany(SQL["delete_content"], contents)
         db.executemany(SQL["note_dropped_file"], [(name,) for name in dropped])

@@ -47,10 +47,11 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     on conflict (site_id) do update set fetched_us = excluded.fetched_us, expires_us = excluded.expires_us,
        status = excluded.status, body = excluded.body, etag = excluded.etag, last_modified = excluded.last_modified,
        stance = excluded.stance, detail = excluded.detail, unreachable_since_us = excluded.unreachable_since_us
- where (fetched_us, expires_us, status, etag, last_modified, stance, detail, unreachable_since_us)
+ where (robots.fetched_us, robots.expires_us, robots.status, robots.etag, robots.last_modified, robots.stance,
+        robots.detail, robots.unreachable_since_us)
        is not (excluded.fetched_us, excluded.expires_us, excluded.status, excluded.etag, excluded.last_modified,
                excluded.stance, excluded.detail, excluded.unreachable_since_us)
-    or body is not excluded.body
+    or robots.body is not excluded.body
 
 -- forget_robots --
 -- The site has no robots record (any more).
@@ -83,7 +84,7 @@ select key from seen where key > ? order by key limit ?
 -- decision_about --
 -- Why a URL was refused before, and whether it is a page.
 select r.reason, r.detail, exists (select 1 from seen where key = ?1)
-  from (select 1) left join refusal r on r.key = ?1
+  from (select 1) one left join refusal r on r.key = ?1
 
 -- write_refusal --
 -- The last decision counts.
@@ -102,7 +103,7 @@ select key, url, reason, detail, parent, at_us, depth from refusal where key > ?
 -- count_tally --
 -- Add to the number of URLs that ended so.
 insert into tally (outcome, reason, urls) values (?, ?, ?)
-    on conflict (outcome, reason) do update set urls = urls + excluded.urls
+    on conflict (outcome, reason) do update set urls = tally.urls + excluded.urls
 
 -- touched_pages --
 -- What a commit must know about the pages that it moves; the ids come as a JSON array.
@@ -203,7 +204,7 @@ delete from outbox where seq = ?
 -- mark_taken --
 -- Marks only grow.
 insert into inbox_mark (source, seq) values (?, ?)
-    on conflict (source) do update set seq = max(seq, excluded.seq)
+    on conflict (source) do update set seq = max(inbox_mark.seq, excluded.seq)
 
 -- parcels --
 -- What is still on its way, in order.
@@ -401,3 +402,22 @@ select coalesce(max(id), 0) from visit
 select p.id, p.url, p.found_us, v.number, v.seen_us, v.changed_after_us, p.last_us, p.reason
   from page p join version v on v.page_id = p.id
  where p.id > ? and p.id <= ? order by p.id, v.number
+
+-- write_analysis --
+-- What analysers said about a version, as a JSON object.
+insert into analysis (page_id, number, fields) values (?, ?, ?)
+    on conflict (page_id, number) do update set fields = excluded.fields
+
+-- delete_analysis --
+-- The version is gone.
+delete from analysis where page_id = ? and number = ?
+
+-- view_analyses --
+-- What was said about the versions of a page, oldest first.
+select number, fields from analysis where page_id = ? order by number
+
+-- view_analyses_of_site --
+-- A portion of what was said about the newest versions of a site's pages. ?1: site; ?2: behind this page; ?3: most rows.
+select p.id, p.url, a.fields
+  from site s join page p on p.site_id = s.id join analysis a on a.page_id = p.id and a.number = p.version
+ where s.name = ?1 and p.id > ?2 order by p.id limit ?3

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from evercrawl.adapters.postgres.marker import marked
 from evercrawl.adapters.sqlite.analysis import Fields, analyses_of, newest_of_site
 from evercrawl.adapters.sqlite.connection import open_for_reading
 from evercrawl.adapters.sqlite.fault import Translating
@@ -45,9 +46,10 @@ MOST_ID = 2**63 - 1
 class ShardReader:
     """The state of one shard, as of the moment of each call."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection | None = None) -> None:
+        """`connection`: where the state lies when it is not in the file."""
         self._translating = Translating(path)
-        self.connection: sqlite3.Connection = open_for_reading(path)
+        self.connection: sqlite3.Connection = connection or open_for_reading(path)
 
     def page(self, key: bytes) -> PageView | None:
         """The page of this key."""
@@ -184,20 +186,37 @@ class ShardReader:
             return self.connection.execute(SQL[name], parameters).fetchall()
 
 
+def _reading(address: str) -> Any:
+    """Imported when a collection needs it: the library is an extra."""
+    from evercrawl.adapters.postgres.reading import reading
+
+    return reading(address)
+
+
+def session_of(collection: Path, shard: int) -> Any:
+    """Where the shard's state lies when it is in a database; None: in its file."""
+    address = marked(collection)
+    return None if address is None else _reading(address).session(shard)
+
+
 class StateReader:
-    """The state of a whole collection; files are opened one at a time."""
+    """The state of a whole collection, in its files or in the database that it names; one shard at a time."""
 
     def __init__(self, collection: Path) -> None:
         self._collection = collection
+        self._address = marked(collection)
 
     def shards(self) -> list[int]:
         """The shards that hold something."""
+        if self._address is not None:
+            shards: list[int] = _reading(self._address).shards()
+            return shards
         return shards_in(self._collection)
 
     @contextmanager
     def shard(self, shard: int) -> Iterator[ShardReader]:
         """One shard's reader, closed behind the block."""
-        reader = ShardReader(shard_path(self._collection, shard))
+        reader = ShardReader(shard_path(self._collection, shard), session_of(self._collection, shard))
         try:
             yield reader
         finally:

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evercrawl.adapters.sqlite.reader import ROWS_AT_A_TIME, ShardReader
+from evercrawl.adapters.sqlite.reader import ROWS_AT_A_TIME, ShardReader, session_of
 from evercrawl.adapters.sqlite.statements import statements_in
 from evercrawl.adapters.sqlite.store import shard_path
 
@@ -72,7 +72,7 @@ class StoredReader(ShardReader):
 @contextmanager
 def stored_reader(collection: Path, shard: int) -> Iterator[StoredReader]:
     """One shard's reader, closed behind the block."""
-    reader = StoredReader(shard_path(collection, shard))
+    reader = StoredReader(shard_path(collection, shard), session_of(collection, shard))
     try:
         yield reader
     finally:

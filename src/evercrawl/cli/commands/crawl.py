@@ -33,6 +33,7 @@ FLAG_KEYS = {
     "gap": "pace.gap",
     "concurrency": "crawl.concurrency",
     "workers": "crawl.workers",
+    "store": "store.url",
     "include": "scope.include",
     "exclude": "scope.exclude",
     "filters": "scope.plugins",
@@ -90,6 +91,7 @@ _RUN_OPTIONS = (
     _setting("--gap", metavar="SECONDS", help="Least gap per site; a larger Crawl-delay still wins."),
     _setting("--concurrency", metavar="N", help="Most requests in flight over all sites."),
     _setting("--workers", metavar="N", help="Processes that share the work, to use more than one core."),
+    _setting("--store", metavar="DSN", help="postgresql://user@host/database: keep the state there."),
     click.option(
         "--budget", metavar="N/day", callback=_rate, help="Most requests a day in all; also 50/hour."
     ),

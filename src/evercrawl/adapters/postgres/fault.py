@@ -1,0 +1,37 @@
+"""The database's errors in our terms: what happened, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import asyncpg
+
+from evercrawl.errors import BugFound, StoreUnavailable
+
+_WRONG_STATEMENT = (asyncpg.SyntaxOrAccessError, asyncpg.DataError, asyncpg.InterfaceError)
+
+
+@contextmanager
+def translating() -> Iterator[None]:
+    """Inside `with`, no exception of the database leaves untranslated."""
+    try:
+        yield
+    except asyncpg.InsufficientPrivilegeError as error:
+        raise StoreUnavailable(
+            f"the database refuses it ({error}); grant the user of --store what it needs"
+        ) from error
+    except asyncpg.DiskFullError as error:
+        raise StoreUnavailable(
+            f"the database's disk is full ({error}); free some space and crawl again;"
+            " everything up to the last commit is kept"
+        ) from error
+    except (OSError, asyncpg.PostgresConnectionError, asyncpg.OperatorInterventionError) as error:
+        raise StoreUnavailable(
+            f"the database cannot be reached ({error}); check that it runs and that --store names it;"
+            " everything up to the last commit is kept"
+        ) from error
+    except _WRONG_STATEMENT as error:
+        raise BugFound(f"the database refused a statement of ours: {error}") from error
+    except asyncpg.PostgresError as error:
+        raise StoreUnavailable(f"the database failed: {error}") from error
