@@ -80,6 +80,11 @@ bench-growth: venv  ## ten million URLs offered to one collection
 bench-crash: venv  ## kill -9 at 200 random moments, resume, check the archive
 	$(BIN)/python -m tests.e2e.crash 200
 
+.PHONY: bench-failover
+bench-failover: venv  ## workers and the database die and come back for five minutes; the last line is JSON
+	@$(need_postgres)
+	$(BIN)/python -m tests.e2e.failover --minutes 5
+
 .PHONY: bench-watch
 bench-watch: venv  ## 200 sites watched for 180 days of virtual time, with faults
 	$(BIN)/python bench/watch.py --sites 200 --days 180

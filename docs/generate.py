@@ -25,7 +25,7 @@ OUTCOME_TEXT: dict[Outcome, str] = {
     Outcome.FETCHED: "an answer was stored as a new version, or the page moved",
     Outcome.TRUNCATED: "stored, cut off at a limit",
     Outcome.UNCHANGED: "visited, and nothing new to store",
-    Outcome.DUPLICATE: "its body was already stored under another URL",
+    Outcome.DUPLICATE: "it says what another page says; `why` names that page",
     Outcome.DEFERRED: "will be tried again later",
     Outcome.REJECTED: "not asked for",
     Outcome.ERROR: "asked for, without a usable answer",

@@ -76,6 +76,7 @@ def running_server() -> Iterator[PostgresServer]:
         settings = (
             f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='{folder}' -c fsync=off"
         )
+        settings += " -c max_connections=200"
         _control(folder, "-o", settings, "start")
         try:
             yield PostgresServer(port, folder)

@@ -11,6 +11,7 @@ from evercrawl.adapters.clock import SystemClock
 from evercrawl.adapters.focus_file import saved_focus
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.media import InstalledHandlers
+from evercrawl.adapters.near import NEW_ENTRIES, NearIndex
 from evercrawl.adapters.plugins import load_filter
 from evercrawl.adapters.postgres.marker import mark, marked
 from evercrawl.adapters.schemes import FetcherByScheme, load_schemes
@@ -24,7 +25,7 @@ from evercrawl.core.seen import PopularCache, SeenTest
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.focus import Guide
 from evercrawl.engine.neighbours import Alone, Neighbours
-from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, Store
+from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, OpenNear, Store
 from evercrawl.engine.see import Surroundings
 from evercrawl.engine.stop import StopSignal
 from evercrawl.errors import ConfigError
@@ -32,6 +33,8 @@ from evercrawl.model.settings import SeenSettings, Settings, StoreSettings
 from evercrawl.version import __version__
 
 SOFTWARE = f"evercrawl/{__version__}"
+LEAST_NEW_ENTRIES = 1024
+"""Signatures that the near-duplicate index of each shard holds in memory at least, about 2 KB each."""
 
 
 def build_crawl(
@@ -41,26 +44,36 @@ def build_crawl(
     stop: StopSignal | None = None,
     forever: bool = False,
     neighbours: Neighbours | None = None,
+    store: Store | None = None,
+    member: str = "",
 ) -> Crawl:
     """A crawl of a collection on disk, over the real network; `forever`: it waits for what comes due.
-    `neighbours`: the processes that own the other shards.
+
+    `neighbours`: the processes that own the other shards; `store`: the state, where it is open already;
+    `member`: a word that no other process has, where several write archives of the same shards.
     """
+    neighbours = neighbours or Alone()
     clock = SystemClock()
     agent = user_agent(settings.identity, __version__)
     schemes = load_schemes(settings, clock, agent)
-    store = store_of(collection, settings.store)
     return assemble(
         settings,
         clock=clock,
-        fetcher=HttpFetcher(settings, clock, agent),
+        fetcher=HttpFetcher(settings, clock, agent, may_send=neighbours.may_ask),
         schemes=schemes,
-        store=store,
-        open_archive=_warc_files(collection, settings, clock),
+        store=store or store_of(collection, settings.store),
+        open_archive=_warc_files(collection, settings, clock, member),
+        open_near=_near_indexes(collection, settings),
         stop=stop,
         forever=forever,
         neighbours=neighbours,
         focus=saved_focus(collection),
     )
+
+
+def is_in_database(collection: Path, settings: StoreSettings) -> bool:
+    """Does the state of a collection lie in a database, where others may work on it too?"""
+    return settings.url is not None or marked(collection) is not None
 
 
 def store_of(collection: Path, settings: StoreSettings) -> Store:
@@ -88,6 +101,7 @@ def assemble(
     fetcher: Fetcher,
     store: Store,
     open_archive: OpenArchive,
+    open_near: OpenNear,
     schemes: Mapping[str, Fetcher] | None = None,
     stop: StopSignal | None = None,
     seed: int = 0,
@@ -110,12 +124,15 @@ def assemble(
         handler_of=InstalledHandlers().get,
         agent=settings.identity.product,
         neighbours=neighbours or Alone(),
-        focus=None if focus is None else Guide(focus, window=settings.focus.window),
+        focus=None
+        if focus is None
+        else Guide(focus, window=settings.focus.window, bands=settings.frontier.bands),
         analysers=load_analysers(settings.analysis.enabled),
     )
     return Crawl(
         store=store,
         open_archive=open_archive,
+        open_near=open_near,
         around=around,
         seen=SeenTest(_behind_popular(settings.seen)),
         pace=pace_for(settings),
@@ -144,7 +161,12 @@ def _behind_popular(settings: SeenSettings) -> SeenSettings:
     return replace(settings, cache_entries=max(1024, settings.cache_entries // 16))
 
 
-def _warc_files(collection: Path, settings: Settings, clock: Clock) -> OpenArchive:
+def _near_indexes(collection: Path, settings: Settings) -> OpenNear:
+    new_entries = max(LEAST_NEW_ENTRIES, NEW_ENTRIES // settings.store.shards)
+    return lambda shard: NearIndex(collection / "near" / f"s{shard:02}", new_entries=new_entries)
+
+
+def _warc_files(collection: Path, settings: Settings, clock: Clock, member: str) -> OpenArchive:
     folder = collection / "archive"
     about = {"operator": settings.identity.contact} if settings.identity.contact else {}
 
@@ -157,6 +179,7 @@ def _warc_files(collection: Path, settings: Settings, clock: Clock) -> OpenArchi
             clock=clock,
             about=about,
             durable=settings.store.durability == "power",
+            member=member,
         )
 
     return open_archive

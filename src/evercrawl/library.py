@@ -19,7 +19,7 @@ from types import TracebackType
 from evercrawl.adapters.lock import CollectionLock
 from evercrawl.adapters.schemes import installed_schemes
 from evercrawl.adapters.sqlite.reader import StateReader
-from evercrawl.build import build_crawl
+from evercrawl.build import build_crawl, is_in_database
 from evercrawl.config import (
     collection_file,
     create_collection,
@@ -106,6 +106,14 @@ class Collection:
                     stop=stop or StopSignal(),
                     on_progress=on_progress,
                     lock=lock.fileno(),
+                )
+            if is_in_database(self.path, self.settings.store):
+                from evercrawl.cluster.run import Task, run_in_cluster  # the database's library is an extra
+
+                return await run_in_cluster(
+                    Task(self.path, self.settings, refresh, forever),
+                    stop=stop or StopSignal(),
+                    on_progress=on_progress,
                 )
             crawl = build_crawl(self.path, self.settings, stop=stop, forever=forever)
             async with crawl:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from evercrawl.adapters.schemes import installed_schemes
 from evercrawl.adapters.sqlite.reader import StateReader
+from evercrawl.core.credit import weight_of
 from evercrawl.core.moment import from_us, to_us
 from evercrawl.core.offer import refusal_key
 from evercrawl.core.scope import Scope
@@ -113,11 +114,25 @@ def explain(collection: Path, settings: Settings, url: str) -> Explanation:
             if page is not None:
                 site = state.site_named(page.site)
                 found = _explain_page(page, site, state.visits(page.id, MOST_DECISIONS))
-                found = replace(
-                    found, relevance=state.analyses(page.id).get(page.version, {}).get("relevance")
-                )
-                return replace(found, habits=habits_of(reader, state, page, settings.revisit, now=_now()))
+                said = state.analyses(page.id).get(page.version, {})
+                found = replace(found, relevance=said.get("relevance"))
+                habits = habits_of(reader, state, page, settings.revisit, now=_now())
+                return _with_credit(replace(found, habits=habits), state.credit(page.key), settings)
     return _explain_refusal(reader, name) or _unknown(name, settings, name)
+
+
+def _with_credit(found: Explanation, credit: view.CreditView | None, settings: Settings) -> Explanation:
+    """Importance, and the value of a visit as it is weighed by it."""
+    if credit is None:
+        return found
+    weight = weight_of(credit.importance, mean=1.0, influence=settings.credit.influence)
+    if found.duplicate_of is not None:
+        weight *= settings.duplicates.weight
+    habits = found.habits
+    if habits is not None and habits.value_days is not None:
+        habits = replace(habits, value_days=habits.value_days * weight)
+    importance = round(credit.importance, 3)
+    return replace(found, habits=habits, credit=round(credit.credit, 3), importance=importance)
 
 
 def _explain_page(page: view.PageView, site: Site | None, visits: list[view.VisitView]) -> Explanation:
@@ -140,6 +155,7 @@ def _explain_page(page: view.PageView, site: Site | None, visits: list[view.Visi
         depth=page.depth,
         site_opens_at=opens,
         decisions=tuple(_past(visit) for visit in visits),
+        duplicate_of=page.duplicate_of,
     )
 
 

@@ -61,7 +61,10 @@ def place(tmp_path: Path, asked: list[str]) -> Iterator[Place]:
     pages = dict(web(""))
     pages["/review.html"] = "<html lang=en><p>A wonderful, touching film. I loved every minute of it.</p>"
     with served(pages, asked) as port:
-        yield Place(tmp_path, DemoWeb(), port)
+        found = Place(tmp_path, DemoWeb(), port)
+        # One at a time, so that the order is the focus's alone.
+        found.flags += ["--concurrency", "1"]
+        yield found
 
 
 def examples_file(folder: Path) -> str:
@@ -94,7 +97,7 @@ def test_pages_like_the_examples_come_first_and_a_resumed_crawl_goes_on(place: P
 def test_words_are_a_focus_and_none_ends_it(place: Place, asked: list[str]):
     words = "course syllabus lecture"
     place.crawl(place.site + "/", "--focus", words, "--max-pages", "15", code=ExitCode.LIMIT)
-    assert courses_in(asked) >= COURSES - 2
+    assert courses_in(asked) >= COURSES - 2, asked
     ended = place.crawl("--focus", "none")
     assert "harvest_ratio" not in ended
 

@@ -31,14 +31,17 @@ class Web:
 
     asked: list[tuple[float, str, str]] = field(default_factory=list)
     port: int = 0
+    pages: int = PAGES
 
     def answer(self, host: str, path: str) -> bytes | None:
         domain = host.partition(":")[0]
         number = 0 if path == "/" else int(path.removeprefix("/p/") or 0) if path.startswith("/p/") else -1
-        if domain not in DOMAINS or not 0 <= number < PAGES:
+        if domain not in DOMAINS or not 0 <= number < self.pages:
             return None
         other = DOMAINS[(DOMAINS.index(domain) - 1) % len(DOMAINS)]
-        link = f'<a href="http://{other}:{self.port}/p/{number + 1}">on</a>' if number + 1 < PAGES else ""
+        link = (
+            f'<a href="http://{other}:{self.port}/p/{number + 1}">on</a>' if number + 1 < self.pages else ""
+        )
         words = " ".join(f"{domain.partition('.')[0]}word{number}x{step}" for step in range(40))
         return f"<title>{domain} {number}</title><main><p>{words}</p></main>{link}".encode()
 
@@ -149,7 +152,7 @@ def pages_in(crawler: Crawler) -> set[str]:
 
 def every_page(web: Web) -> set[str]:
     front = {f"http://{domain}:{web.port}/" for domain in DOMAINS}
-    return front | {f"http://{domain}:{web.port}/p/{n}" for domain in DOMAINS for n in range(1, PAGES)}
+    return front | {f"http://{domain}:{web.port}/p/{n}" for domain in DOMAINS for n in range(1, web.pages)}
 
 
 def test_links_cross_from_worker_to_worker(tmp_path: Path, web: Web) -> None:

@@ -13,7 +13,7 @@ from evercrawl.core.focus.focus import Focus
 from evercrawl.core.focus.relevance import focus_of
 from evercrawl.errors import ConfigError
 
-FILE = "focus.bin"
+FILE = "topic.bin"
 
 
 def saved_focus(collection: Path) -> Focus | None:

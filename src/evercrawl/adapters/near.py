@@ -84,8 +84,10 @@ class NearIndex:
         """The nearest indexed text that says nearly the same as one of this signature and size."""
         if not is_indexed(signature):
             return None
-        numbers = most_promising(self._numbers(signature))
-        return best_match(signature, chars, map(self._entry, numbers))
+        numbers = self._numbers(signature)
+        if not numbers:
+            return None
+        return best_match(signature, chars, map(self._entry, most_promising(numbers)))
 
     def add(self, page: int, signature: bytes, *, chars: int) -> None:
         """Enter a text; only those that are no duplicate of another should be, so that bands stay short."""

@@ -32,6 +32,7 @@ COMMANDS = {
     "import": "Make or extend a collection from WARC or WACZ files.",
     "verify": "Prove that every stored version can be read back.",
     "store": "Show the space that the collection takes, and reclaim it.",
+    "cluster": "The workers of a collection that lies in PostgreSQL.",
     "config": "Show or change settings.",
     "doctor": "Check this machine, and robots.txt of a site as we read it.",
     "tool": "Ask one decision from a pipe: JSON lines in, JSON lines out.",

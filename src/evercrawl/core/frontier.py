@@ -134,6 +134,10 @@ class Frontier:
         self._sites_read_to = [0] * bands
         self._more_sites = [True] * bands
         self._forgot_some = False
+        self._moving: dict[int, int] = {}
+        """Pages that move up in the queue with the next commit -> their new seq."""
+        self._moved: dict[int, int] = {}
+        """The same with the last commit: a reading that began before it may still show their old place."""
         self._hungry: set[int] = set()
         """Lanes whose window is empty although the store may hold more."""
 
@@ -177,7 +181,7 @@ class Frontier:
         A refused page counts as decided and not yet committed.
         """
         lane = self.lanes[need.site_id]
-        lane.window.extend(page for page in pages if page.id not in refused)
+        lane.window.extend(page for page in pages if page.id not in refused and not self._is_leaving(page))
         lane.uncommitted += len(refused)
         if pages:
             lane.read_to[need.band] = pages[-1].seq
@@ -188,6 +192,23 @@ class Frontier:
             self._drop(lane)
         else:
             self._settle(lane)
+
+    def is_unread(self, site_id: int, band: int, seq: int) -> bool:
+        """No lane has read the store's queue up to this place."""
+        lane = self.lanes.get(site_id)
+        return lane is None or lane.read_to[band] < seq
+
+    def moving(self, page_id: int, seq: int) -> None:
+        """The page leaves its place, which is unread, for a better one; `seq` is its place there."""
+        self._moving[page_id] = seq
+
+    def moved(self) -> None:
+        """Those that were moving when the batch was closed are where they belong."""
+        self._moved, self._moving = self._moving, {}
+
+    def _is_leaving(self, page: Page) -> bool:
+        """The page was read at a place that it leaves; it is read again where it goes."""
+        return self._moving.get(page.id, page.seq) > page.seq or self._moved.get(page.id, page.seq) > page.seq
 
     def offer(self, need: SitesNeeded, sites: list[Site], *, now_us: int) -> None:
         """Take in sites that wait; those that are closed for long are put aside until they open."""

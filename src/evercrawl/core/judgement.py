@@ -17,6 +17,10 @@ RECHECK = timedelta(days=1)
 """A page that robots.txt or the scope kept us from is considered again after this time, without a request
 if still refused.
 """
+MIRROR_RECHECK = timedelta(days=7)
+"""A page that is known from another site is considered again after this time, without a request if it still
+is.
+"""
 
 
 class Judgement(NamedTuple):
@@ -131,6 +135,20 @@ def judge_refused(page: Page, reason: Reason, detail: str, *, now: datetime) -> 
     due_us = to_us(now + RECHECK)
     return Judgement(
         Outcome.REJECTED, reason, detail, due_us, page.tries, page.interval_s, is_new_version=False
+    )
+
+
+def judge_mirrored(page: Page, detail: str, *, now: datetime) -> Judgement:
+    """Known, due, and not asked for: a copy of this page is known."""
+    due_us = to_us(now + MIRROR_RECHECK)
+    return Judgement(
+        Outcome.DUPLICATE,
+        Reason.MIRROR,
+        detail,
+        due_us,
+        page.tries,
+        page.interval_s,
+        is_new_version=False,
     )
 
 

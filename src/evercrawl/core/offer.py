@@ -22,6 +22,8 @@ class Offers:
 
     candidates: list[Candidate] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
+    met: list[str] = field(default_factory=list)
+    """Links that were met lately: pages already, or refused."""
 
 
 def offers_of(
@@ -35,8 +37,12 @@ def offers_of(
     ignores_nofollow = scope.follows_nofollow
     page_nofollow = document.robots.nofollow and not ignores_nofollow
     refresh = document.refresh.url if document.refresh is not None else None
+    met = offers.met.append
     for url, nofollow in _leads(document):
-        if hit(url) or url == refresh:
+        if hit(url):
+            met(url)
+            continue
+        if url == refresh:
             continue
         if page_nofollow or (nofollow and not ignores_nofollow):
             # Not remembered as met: another page may link to it without the mark.

@@ -8,6 +8,8 @@ words counts. Case and punctuation do not.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from itertools import islice
 from operator import add, eq
 
 from rensa import RMinHash
@@ -17,6 +19,7 @@ SEED = 42
 """Part of the stored format: signatures of different seeds cannot be compared."""
 SIGNED_CHARS = 8_000
 """More of a text does not make its signature better, only dearer."""
+SIGNED_LINKS = 500
 RUN_CHARS = 4
 """In scripts without spaces, runs of so many characters stand for pairs of words."""
 LEAST_UNSPACED_SHARE = 0.3
@@ -45,7 +48,18 @@ _OTHER_MARKS = "’‘“”„«»‹›–—…·•¿¡。、，；：！？
 
 def signature(text: str) -> bytes:
     """64 bytes that are alike for texts that are alike; the same in every process."""
-    tokens = _tokens(text[:SIGNED_CHARS])
+    return _signed(_tokens(text[:SIGNED_CHARS]))
+
+
+def page_signature(text: str, links: Iterable[str]) -> bytes:
+    """The same of what a page says and where it leads; alike only where both are.
+
+    Of a page of links, an index or a list, the main text is hardly more than what all pages of its site have.
+    """
+    return _signed(_tokens(text[:SIGNED_CHARS]) + list(islice(links, SIGNED_LINKS)))
+
+
+def _signed(tokens: list[str]) -> bytes:
     if not tokens:
         return EMPTY_SIGNATURE
     minhash = RMinHash(PERMUTATIONS, SEED)

@@ -12,6 +12,7 @@ from random import Random
 from types import TracebackType
 from typing import Any
 
+from evercrawl.core.credit.stored import CREDIT_KEY
 from evercrawl.core.freshness.purse import RUN_BURST_DAYS, WATCH_BURST_DAYS, Purse, first_threshold
 from evercrawl.core.frontier import Frontier
 from evercrawl.core.lane import Errand
@@ -22,20 +23,23 @@ from evercrawl.core.quiet_hours import parse_hours, quiet_until
 from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import SeenTest
-from evercrawl.core.url import parse, shard_of_site, site_of
+from evercrawl.core.url import key_of, parse, shard_of_site, site_of
+from evercrawl.engine.credit import Credits
 from evercrawl.engine.errands import Errands
 from evercrawl.engine.focus import FOCUS_KEY
 from evercrawl.engine.gates import Gates
 from evercrawl.engine.intake import Intake
-from evercrawl.engine.ports import OpenArchive, ShardStore, Store
+from evercrawl.engine.mirrors import MIRRORS_KEY, Mirrors
+from evercrawl.engine.ports import OpenArchive, OpenNear, ShardStore, Store
 from evercrawl.engine.revisits import DAY_US
 from evercrawl.engine.see import Surroundings
 from evercrawl.engine.shard import PURSE_KEY, Shard
 from evercrawl.engine.stop import Ended, StopSignal
 from evercrawl.engine.tally import Tally
+from evercrawl.engine.twins import Twins
 from evercrawl.model.batch import Parcel, ShardFacts
 from evercrawl.model.fetch import FetchResult, Request
-from evercrawl.model.page import Candidate, Refusal
+from evercrawl.model.page import Candidate, Refusal, Twin
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import RevisitSettings
 from evercrawl.model.site import Site
@@ -63,6 +67,7 @@ class Crawl:
         *,
         store: Store,
         open_archive: OpenArchive,
+        open_near: OpenNear,
         around: Surroundings,
         seen: SeenTest,
         pace: Pace,
@@ -75,6 +80,7 @@ class Crawl:
         self.shards: dict[int, Shard] = {}
         self._store = store
         self._open_archive = open_archive
+        self._open_near = open_near
         self._around = around
         self._seen = seen
         self._pace = pace
@@ -84,6 +90,7 @@ class Crawl:
         self._forever = forever
         self._neighbours = around.neighbours
         self._quiet_hours = tuple(parse_hours(text) for text in around.settings.revisit.quiet)
+        self._mirrors = Mirrors(is_on=around.settings.duplicates.mirrors)
         self.purse = _purse(around.settings.revisit, forever=forever)
         self._slots = asyncio.Semaphore(self._settings.crawl.concurrency)
         self._errands = Errands(self._send_errand)
@@ -123,6 +130,7 @@ class Crawl:
             self.purse.recall(await first.store.memory(*PURSE_KEY))
             if self._around.focus is not None:
                 self._around.focus.recall(await first.store.memory(*FOCUS_KEY))
+            self._mirrors.recall(await first.store.memory(*MIRRORS_KEY))
         for shard in list(self.shards.values()):
             for parcel in await shard.store.parcels():
                 self._deliver(parcel)
@@ -145,12 +153,13 @@ class Crawl:
             self._seen.load(keys)
         gate_of = self._gate_finder(number)
         frontier = self._new_frontier(facts, gate_of)
+        credits = await self._new_credits(store, facts)
         shard = Shard(
             store=store,
             facts=facts,
             archive=archive,
             frontier=frontier,
-            intake=self._new_intake(store, facts, gate_of),
+            intake=self._new_intake(store, facts, gate_of, credits),
             around=self._around,
             tally=self.tally,
             errands=self._errands,
@@ -165,7 +174,11 @@ class Crawl:
             blocked_until_us=self.blocked_until_us,
             gate_of=gate_of,
             forever=self._forever,
+            credits=credits,
+            twins=self._new_twins(store, number),
+            takes_parcels=self._takes_parcels,
         )
+        shard.recall_sent(await store.parcels())
         self.shards[number] = shard
         self.purse.pages += facts.pages
         for kept in self.shards.values():
@@ -188,17 +201,53 @@ class Crawl:
         )
 
     def _new_intake(
-        self, store: ShardStore, facts: ShardFacts, gate_of: Callable[[Site], RobotsGate | None]
+        self,
+        store: ShardStore,
+        facts: ShardFacts,
+        gate_of: Callable[[Site], RobotsGate | None],
+        credits: Credits,
     ) -> Intake:
         return Intake(
             store,
             facts,
             seen=self._seen,
             clock=self._around.clock,
-            bands=self._settings.frontier.bands,
             pages_per_site=self._settings.scope.pages_per_site,
             gate_of=gate_of,
             focus=self._around.focus,
+            credits=credits,
+        )
+
+    def _takes_parcels(self, number: int) -> bool:
+        """The shard is there already, here or at a neighbour's."""
+        return number in self.shards or not self._neighbours.owns(number)
+
+    def _new_twins(self, store: ShardStore, number: int) -> Twins:
+        return Twins(
+            store,
+            self._open_near(number),
+            settings=self._settings.duplicates,
+            mirrors=self._mirrors,
+            twin_at=self._twin_at,
+        )
+
+    async def _twin_at(self, url: str) -> Twin | None:
+        """What is known of a page of any shard of this process."""
+        shard = self.shards.get(shard_of_site(site_of(url), self._store.shards))
+        return None if shard is None else await shard.store.twin(key_of(url))
+
+    async def _new_credits(self, store: ShardStore, facts: ShardFacts) -> Credits:
+        def pages_elsewhere() -> dict[int, int]:
+            others = self.shards.items()
+            return {number: other.credits.pages for number, other in others if number != facts.shard}
+
+        return Credits(
+            await store.memory(*CREDIT_KEY),
+            pages=facts.pages,
+            settings=self._settings.credit,
+            bands=self._settings.frontier.bands,
+            seeds=len(self._settings.scope.seeds),
+            pages_elsewhere=pages_elsewhere,
         )
 
     def _back_queues(self) -> int:
@@ -351,6 +400,8 @@ class Crawl:
         """One more request may begin."""
         if not self._is_open or self._stop.stage or self.limit_reached() is not None:
             return False
+        if not self._neighbours.may_ask():
+            return False
         return self.blocked_until_us() is None
 
     def blocked_until_us(self) -> int | None:
@@ -471,7 +522,7 @@ class Crawl:
     def _deliver(self, parcel: Parcel) -> None:
         if parcel.source in self.shards:
             self._unconfirmed.setdefault((parcel.source, parcel.target), []).append(parcel.seq)
-        if self._neighbours.owns(parcel.target):
+        if self._neighbours.owns(parcel.target) and not self._neighbours.fetches():
             self.bring(parcel)
         else:
             self._neighbours.bring(parcel)
@@ -487,8 +538,8 @@ class Crawl:
         task.add_done_callback(self._brought)
 
     async def _take_in(self, parcel: Parcel) -> None:
-        shard = await self.shard(parcel.target)
-        await shard.take_in(parcel)
+        if self._neighbours.owns(parcel.target):
+            await (await self.shard(parcel.target)).take_in(parcel)
 
     def _brought(self, task: asyncio.Task[None]) -> None:
         self._deliveries.discard(task)
@@ -513,6 +564,36 @@ class Crawl:
             for parcel in await shard.store.parcels():
                 if is_wanted(parcel.target):
                     self._neighbours.bring(parcel)
+
+    def pass_on(self, candidate: Candidate, target: int) -> None:
+        """Send a URL to a shard that is not ours, with the next commit of one that is."""
+        if self.shards:
+            self.shards[min(self.shards)].pass_on([], {target: [candidate]}, [])
+
+    async def gain(self, number: int) -> None:
+        """A shard has become ours while the run goes on."""
+        shard = await self.shard(number)
+        await shard.signals.begin()
+        for parcel in await shard.store.parcels():
+            self._deliver(parcel)
+        self._news.set()
+
+    async def let_go(self, number: int, within: timedelta) -> None:
+        """A shard goes to somebody else: finish what is under way there, save, and release it."""
+        shard = self.shards[number]
+        shard.retire()
+        await shard.finish(within)
+        running = self._running.pop(number, None)
+        if running is not None:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+        await shard.commit()
+        del self.shards[number]
+        await shard.close(cleanly=True)
+
+    def is_quiet(self) -> bool:
+        """Nothing is under way and nothing waits to be saved."""
+        return not self._deliveries and all(shard.is_quiet for shard in self.shards.values())
 
     async def answer(self, request: Request) -> FetchResult:
         """Ask one of our sites for a neighbour, in that site's pace."""

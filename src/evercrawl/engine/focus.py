@@ -28,9 +28,10 @@ class Guide:
     Invariant: the board knows each URL by the page's canonical name.
     """
 
-    def __init__(self, focus: Focus, *, window: int) -> None:
+    def __init__(self, focus: Focus, *, window: int, bands: int) -> None:
         self.window = window
         """Pages of one site among which the best is looked for."""
+        self._bands = bands
         self._board = Board(Steering(focus))
         self._name = content_digest(focus.to_bytes())
 
@@ -38,11 +39,11 @@ class Guide:
         """What fetching a URL is worth now, larger first."""
         return self._board.value_of(url)
 
-    def band_of(self, candidate: Candidate, *, bands: int) -> int:
+    def band_of(self, candidate: Candidate) -> int:
         """The front queue of a new page; a seed is before all others."""
         if candidate.depth == 0 and not candidate.hops:
             self._board.seed(candidate.url)
-        return band_of_worth(self.worth_of(candidate.url), bands=bands)
+        return band_of_worth(self.worth_of(candidate.url), bands=self._bands)
 
     def saw(self, page: Page, document: Document) -> float:
         """Take in a page; gives back how likely it is on topic, 0 to 1."""

@@ -6,10 +6,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 
 from evercrawl.core.moment import to_us
-from evercrawl.core.priority import band_of
 from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.seen import SeenTest
 from evercrawl.core.url import registrable_domain, site_of, site_parts
+from evercrawl.engine.credit import Credits
 from evercrawl.engine.focus import Guide
 from evercrawl.engine.ports import Clock, ShardStore
 from evercrawl.model.batch import Batch, ShardFacts
@@ -35,16 +35,16 @@ class Intake:
         *,
         seen: SeenTest,
         clock: Clock,
-        bands: int,
         pages_per_site: int | None,
         gate_of: Callable[[Site], RobotsGate | None],
+        credits: Credits,
         focus: Guide | None = None,
     ) -> None:
         self._focus = focus
         self._store = store
+        self._credits = credits
         self._seen = seen
         self._clock = clock
-        self._bands = bands
         self._pages_per_site = pages_per_site
         self._gate_of = gate_of
         self._next_id = facts.next_id
@@ -73,6 +73,10 @@ class Intake:
             self._uncommitted.update(missed)
             fresh += missed
         return [by_key[key] for key in fresh]
+
+    def is_on_its_way(self, key: bytes) -> bool:
+        """The key was offered as a page that is not stored yet."""
+        return key in self._uncommitted
 
     async def site_for(self, name: str) -> Site:
         """The site of that name, made if it is new; a new one is stored with its first page."""
@@ -121,6 +125,7 @@ class Intake:
             if refused is not None:
                 refusals.append(_refusal_of(candidate, refused, now_us))
                 self._uncommitted.discard(candidate.key)
+                self._credits.refused(candidate)
                 continue
             if site.id in self._unsaved_sites:
                 batch.sites.setdefault(site.id, self._unsaved_sites.pop(site.id))
@@ -153,6 +158,7 @@ class Intake:
             self.next_seq(),
             candidate.parent_id,
             now_us,
+            *self._credits.entered(candidate),
         )
         self._next_id += 1
         self._page_counts[site.id] = self._page_counts.get(site.id, site.pages) + 1
@@ -160,8 +166,8 @@ class Intake:
 
     def _band_of(self, candidate: Candidate) -> int:
         if self._focus is not None:
-            return self._focus.band_of(candidate, bands=self._bands)
-        return band_of(depth=candidate.depth, hops=candidate.hops, bands=self._bands)
+            return self._focus.band_of(candidate)
+        return self._credits.band_of(candidate)
 
     def committed(self, batch: Batch) -> None:
         """The batch is stored; its keys are found there from now on."""

@@ -16,7 +16,7 @@ from evercrawl.engine.ports import Archive, Stored
 from evercrawl.engine.see import Seen
 from evercrawl.model.fetch import Failed, Fault, Fetched, FetchResult, Moved, NotModified, Truncation, header
 from evercrawl.model.page import Look, PackedText, Page, Version, Visited
-from evercrawl.model.reason import Reason
+from evercrawl.model.reason import Outcome
 
 MOST_CONTENT_TYPE_CHARS = 200
 BROKEN_OFF = {
@@ -27,6 +27,8 @@ BROKEN_OFF = {
     Fault.BAD_HTTP: "unspecified",
 }
 """What WARC-Truncated says of an answer that was not read to its end (WARC 1.1 section 5.13)."""
+STILL_TRUE = frozenset((Outcome.UNCHANGED, Outcome.DEFERRED, Outcome.ERROR))
+"""Outcomes after which a page is still the duplicate that it was."""
 
 
 def keep(page: Page, seen: Seen, archive: Archive) -> Stored | None:
@@ -71,7 +73,7 @@ def version_of(page: Page, seen: Seen, stored: Stored) -> Version | None:
         digest=seen.digest,
         payload_sha1=seen.sha1,
         text_digest=text_digest(text) if document is not None else None,
-        signature=signature(text) if text else None,
+        signature=seen.signature or (signature(text) if text else None),
         content_type=content_type[:MOST_CONTENT_TYPE_CHARS] if content_type else None,
         encoding=document.encoding if document is not None else None,
         title=document.title if document is not None else None,
@@ -104,6 +106,7 @@ def visited_of(
     seen: Seen | None = None,
     stored: Stored | None = None,
     belief: bytes | None = None,
+    spent: int = 0,
 ) -> Visited:
     """The row that a visit writes."""
     result = seen.result if seen is not None else None
@@ -111,7 +114,6 @@ def visited_of(
     # Only an answer that stands for the page's content may say by what to recognise it.
     headers = result.headers if isinstance(result, (Fetched, NotModified)) else ()
     at_us = to_us(exchange.began if exchange is not None else now)
-    copies = judgement.reason is Reason.SAME_AS_OTHER and seen is not None and seen.original is not None
     return Visited(
         page_id=page.id,
         site_id=page.site_id,
@@ -131,14 +133,20 @@ def visited_of(
         etag=header(headers, "etag"),
         last_modified=trusted_last_modified(headers, seen_at=now),
         moved_to=result.target if isinstance(result, Moved) else None,
-        duplicate_of=seen.original.page_id
-        if copies and seen is not None and seen.original is not None
-        else None,
+        duplicate_of=_twin(page, judgement, seen),
         digest=seen.digest if seen is not None else None,
         look=_look(seen, stored, at_us=at_us) if seen is not None and stored is not None else None,
         change=seen.compared.change if seen is not None and seen.compared is not None else None,
         belief=belief,
+        spent=spent,
     )
+
+
+def _twin(page: Page, judgement: Judgement, seen: Seen | None) -> int | None:
+    """The page that this one repeats: found now, or known before and nothing has changed since."""
+    if judgement.outcome is Outcome.DUPLICATE and seen is not None:
+        return seen.duplicate_of
+    return page.duplicate_of if judgement.outcome in STILL_TRUE else None
 
 
 def _look(seen: Seen, stored: Stored, *, at_us: int) -> Look | None:

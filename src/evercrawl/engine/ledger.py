@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -27,11 +28,21 @@ class Ledger:
     archive records that it points to.
     """
 
-    def __init__(self, store: ShardStore, archive: Archive, *, epoch: int, pages: int) -> None:
+    def __init__(
+        self,
+        store: ShardStore,
+        archive: Archive,
+        *,
+        epoch: int,
+        pages: int,
+        closing: Callable[[Batch], None] = lambda _: None,
+    ) -> None:
+        """`closing` is told when a batch is closed, and may put last things into it."""
         self.batch = Batch()
         self._store = store
         self._archive = archive
         self._epoch = epoch
+        self._closing = closing
         self._pages = pages
         self._answers: Counter[int] = Counter()
         self._contents: dict[bytes, Original] = {}
@@ -92,6 +103,7 @@ class Ledger:
             if self.batch.is_empty():
                 return None
             batch, self.batch = self.batch, Batch()
+            self._closing(batch)
             answers, self._answers = self._answers, Counter()
             self._contents = {}
             batch.archive_end = self._archive.flush()

@@ -21,8 +21,14 @@ class Neighbours(Protocol):
     def is_first(self) -> bool:
         """Do we write down what belongs to no shard, such as refused seeds?"""
 
+    def may_ask(self) -> bool:
+        """Are our shards surely ours at this moment? Nothing is asked of a site otherwise."""
+
     def bring(self, parcel: Parcel) -> None:
         """Links for a shard that is not ours; they stay in our store until it confirms them."""
+
+    def fetches(self) -> bool:
+        """Are links looked for where their sender stores them, also those from ourselves?"""
 
     def confirm(self, source: int, target: int, seq: int) -> None:
         """Everything up to this parcel is stored here: its sender need not keep it."""
@@ -52,8 +58,14 @@ class Alone:
     def is_first(self) -> bool:
         return True
 
+    def may_ask(self) -> bool:
+        return True
+
     def bring(self, parcel: Parcel) -> None:
         raise AssertionError("every shard is ours")
+
+    def fetches(self) -> bool:
+        return False
 
     def confirm(self, source: int, target: int, seq: int) -> None:
         raise AssertionError("every shard is ours")

@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
+from evercrawl.core.near.banding import Match
 from evercrawl.model.batch import ArchiveEnd, Batch, Parcel, ShardFacts
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Exchange, FetchResult, Headers, Request
-from evercrawl.model.page import Look, Original, Page, Refusal
+from evercrawl.model.page import Look, Original, Page, Refusal, Standing, Twin
 from evercrawl.model.site import Site
 
 
@@ -115,6 +116,12 @@ class ShardStore(Protocol):
     async def pages(self, keys: Sequence[bytes]) -> list[Page]:
         """The known pages among these keys."""
 
+    async def standings(self, keys: Sequence[bytes]) -> list[Standing]:
+        """Queue place and credit of the known pages among these keys."""
+
+    async def twin(self, page: bytes | int) -> Twin | None:
+        """What is known of the page of this key or number as one that others may repeat; None: no page."""
+
     async def next_due(self) -> int | None:
         """The earliest due time of any page, in microseconds."""
 
@@ -152,6 +159,24 @@ class ShardStore(Protocol):
         """Close files or connections."""
 
 
+class NearTexts(Protocol):
+    """Signatures of the main texts of a shard's pages, found without a scan. Losing entries costs verdicts,
+    nothing else.
+    """
+
+    def find(self, signature: bytes, *, chars: int) -> Match | None:
+        """The nearest text that says nearly the same as one of this signature and size."""
+
+    def add(self, page: int, signature: bytes, *, chars: int) -> None:
+        """Enter the text of a page."""
+
+    def flush(self) -> None:
+        """Hand all entries to the operating system."""
+
+    def close(self) -> None:
+        """Flush, and let go of every file."""
+
+
 class Store(Protocol):
     """All shards of a collection."""
 
@@ -178,3 +203,5 @@ class DocumentHandler(Protocol):
 
 OpenArchive = Callable[[int], Archive]
 """Shard number -> its archive."""
+OpenNear = Callable[[int], NearTexts]
+"""Shard number -> its index of near duplicates."""

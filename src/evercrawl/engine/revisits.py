@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from math import inf, isfinite
 from typing import NamedTuple
@@ -54,10 +55,18 @@ def hub_of(url: str) -> int:
 class Revisits:
     """The schedule of one shard's pages."""
 
-    def __init__(self, outlooks: Memories[Outlook], purse: Purse, settings: RevisitSettings) -> None:
+    def __init__(
+        self,
+        outlooks: Memories[Outlook],
+        purse: Purse,
+        settings: RevisitSettings,
+        weight_of: Callable[[Page], float] = lambda _: 1.0,
+    ) -> None:
+        """`weight_of` says what a current copy of a page counts, 1 for an average one."""
         self.outlooks = outlooks
         self.purse = purse
         self._settings = settings
+        self._weight_of = weight_of
         self._schedule: Schedule = schedule_named(settings.policy)
 
     def level(self) -> Level:
@@ -81,7 +90,9 @@ class Revisits:
         )
         if outlook is not notes.memory:
             notes.learn(outlook)
-        due = self._schedule.due(belief, outlook, hub=hub, now=now, level=self.level())
+        due = self._schedule.due(
+            belief, outlook, hub=hub, now=now, level=self._level_for(self._weight_of(page))
+        )
         wanted = max(due - now, self._settings.shortest / DAY)
         days = max(wanted, fresh / DAY)
         if days > wanted:
@@ -100,9 +111,14 @@ class Revisits:
             return inf
         level = self.level()
         level = level._replace(longest=level.longest * self._earliest)
-        return self._schedule.worth(
+        return self._weight_of(page) * self._schedule.worth(
             page.belief, notes.memory, hub=hub_of(page.url), now=now_us / DAY_US, level=level
         )
+
+    def _level_for(self, weight: float) -> Level:
+        """A page that counts more reaches the threshold earlier, as if that were lower."""
+        level = self.level()
+        return level._replace(threshold=level.threshold / weight)
 
     @property
     def _earliest(self) -> float:
@@ -122,7 +138,11 @@ class Revisits:
             return Weighed(True, URGENT_BAND if is_urgent else ORDINARY_BAND, now_us)
         assert page.belief is not None
         due = self._schedule.due(
-            page.belief, notes.memory, hub=hub_of(page.url), now=now_us / DAY_US, level=self.level()
+            page.belief,
+            notes.memory,
+            hub=hub_of(page.url),
+            now=now_us / DAY_US,
+            level=self._level_for(self._weight_of(page)),
         )
         latest_us = now_us + int(self._settings.longest / DAY * DAY_US)
         due_us = min(int(due * DAY_US), latest_us)

@@ -88,6 +88,10 @@ class Seen:
     """How the content differs from the last sight of the page; None: the first sight, or the same bytes."""
     analysis: dict[str, Field] = field(default_factory=dict)
     """What analysers say about the document."""
+    signature: bytes | None = None
+    """Of the main text; None: not asked for yet, or there is no text."""
+    duplicate_of: int | None = None
+    """Page (in the same shard) that says the same."""
 
 
 def plan_request(page: Page, *, conditional: bool = True) -> Request:
@@ -175,6 +179,7 @@ def see_fetched(
         original=original or _sight(page, past),
         text_before=past.text,
         compared=found,
+        duplicate_of=original.page_id if is_copy and original is not None else None,
     )
 
 

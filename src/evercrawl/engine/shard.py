@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 
+from evercrawl.core.credit import ledger_bytes
+from evercrawl.core.credit.stored import CREDIT_KEY
 from evercrawl.core.fault import FAULT_RULES
 from evercrawl.core.freshness.purse import Purse
 from evercrawl.core.frontier import AskRobots, Frontier, Idle, PagesNeeded, RunErrand, Visit, Wait
 from evercrawl.core.judgement import judge_failed
 from evercrawl.core.lane import Errand, Lane
 from evercrawl.core.moment import from_us, span_us, to_us
-from evercrawl.core.parcel import pack, unpack
+from evercrawl.core.parcel import Contents, chain_of, chained, pack, unpack
 from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.url import shard_of_site, site_of
 from evercrawl.engine.comparison import Comparisons
+from evercrawl.engine.credit import Credits
 from evercrawl.engine.errands import Errands
 from evercrawl.engine.focus import FOCUS_KEY
 from evercrawl.engine.intake import Intake
 from evercrawl.engine.keep import status_of, visited_of
 from evercrawl.engine.ledger import Ledger
+from evercrawl.engine.mirrors import MIRRORS_KEY
+from evercrawl.engine.payout import pay_out
 from evercrawl.engine.ports import Archive, ShardStore
 from evercrawl.engine.revisits import DAY_US, Revisits
 from evercrawl.engine.robots import ask_robots, run_errand
@@ -29,6 +34,7 @@ from evercrawl.engine.see import Surroundings, scope_refusal, site_pause
 from evercrawl.engine.signals import Signals
 from evercrawl.engine.site_memory import CHANGE, FRESHNESS, MOST_OUTLOOKS, MOST_TEXTS, SIGNALS, Memories
 from evercrawl.engine.tally import Tally
+from evercrawl.engine.twins import Twins
 from evercrawl.engine.visit import visit
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.batch import Batch, Parcel, ShardFacts
@@ -85,6 +91,9 @@ class Shard:
         blocked_until_us: Callable[[], int | None],
         gate_of: Callable[[Site], RobotsGate | None],
         forever: bool,
+        credits: Credits,
+        twins: Twins,
+        takes_parcels: Callable[[int], bool],
     ) -> None:
         self.number = facts.shard
         self.store = store
@@ -95,20 +104,28 @@ class Shard:
         self.tally = tally
         self.errands = errands
         pages = around.settings.store.commit_pages
-        self.ledger = Ledger(store, archive, epoch=facts.epoch, pages=pages)
+        self.credits = credits
+        self.twins = twins
+        self.takes_parcels = takes_parcels
+        """Credit can be sent to the shard of this number."""
+        self._taking = asyncio.Lock()
+        self._taken: dict[int, int] | None = None
+        """Source shard -> the last parcel taken in; None: the store was not asked yet."""
+        self.ledger = Ledger(store, archive, epoch=facts.epoch, pages=pages, closing=self._close_batch)
         memories = Memories(store, CHANGE, most=MOST_TEXTS // shards)
         self.comparisons = Comparisons(store, archive, memories, settings=around.settings, agent=around.agent)
         outlooks = Memories(store, FRESHNESS, most=max(1, MOST_OUTLOOKS // shards))
-        self.revisits = Revisits(outlooks, purse, around.settings.revisit)
+        self.revisits = Revisits(outlooks, purse, around.settings.revisit, self._weight)
         self.gate_of = gate_of
         states = Memories(store, SIGNALS, most=max(1, MOST_OUTLOOKS // shards))
         self.signals = Signals(self, states, forever=forever)
         self._memories_saved_us = 0
         self.keeps_purse = False
-        """This shard stores for all what is left of the budget."""
+        """This shard stores for all what is left of the budget, and which sites are copies."""
         self.wake = asyncio.Event()
         self._epoch = facts.epoch
         self._next_parcel = facts.next_parcel
+        self._last_sent: dict[int, int] = {}
         self._shards = shards
         self._slots = slots
         self._may_start = may_start
@@ -153,11 +170,10 @@ class Shard:
         self.wake.clear()
         self.signals.start_due(self._now_us())
         await self._requeue_due()
-        if self.around.focus is not None and self.ledger.batch.new_pages:
-            # The best page may be among those that were found just now.
-            await self.commit()
         await self._read_needed()
         await self._slots.acquire()
+        if self.around.focus is not None:
+            await self._catch_up()
         turn = self.frontier.turn(now_us=self._now_us()) if self._may_start() else Idle()
         if isinstance(turn, (Wait, Idle)):
             self._slots.release()
@@ -165,6 +181,12 @@ class Shard:
                 await self._rest(turn)
         else:
             self._start(turn)
+
+    async def _catch_up(self) -> None:
+        """The best page may be among those that were found while we waited for a slot."""
+        if self.ledger.batch.new_pages:
+            await self.commit()
+        await self._read_needed()
 
     async def _read_needed(self) -> None:
         while (need := self.frontier.needs(now_us=self._now_us())) is not None:
@@ -434,17 +456,47 @@ class Shard:
         batch.refusals.extend(refusals)
         self.tally.refused.update(refusal.reason for refusal in refusals)
         for target, candidates in others.items():
-            batch.sent.append(Parcel(self._next_parcel, self.number, target, pack(candidates)))
-            self._next_parcel += 1
+            self._send(target, pack(candidates))
         self.ledger.touch()
 
+    def send_credit(self, target: int, *, shares: Mapping[str, int], gift: int) -> None:
+        """Credit for known pages of another shard, and for its Lambda."""
+        self._send(target, pack((), shares=shares, gift=gift))
+        self.ledger.touch()
+
+    def _send(self, target: int, links: bytes) -> None:
+        links = chained(links, self._last_sent.get(target, 0))
+        self.ledger.batch.sent.append(Parcel(self._next_parcel, self.number, target, links))
+        self._last_sent[target] = self._next_parcel
+        self._next_parcel += 1
+
+    def recall_sent(self, parcels: list[Parcel]) -> None:
+        """Parcels of an earlier owner that are still on their way: what we send comes behind them."""
+        for parcel in parcels:
+            self._last_sent[parcel.target] = max(parcel.seq, self._last_sent.get(parcel.target, 0))
+
     async def take_in(self, parcel: Parcel) -> None:
-        """Take in links from another shard; a parcel that comes twice changes nothing."""
-        await self.offer(unpack(parcel.links))
-        taken = self.ledger.batch.taken
-        taken[parcel.source] = max(parcel.seq, taken.get(parcel.source, 0))
+        """Take in links and credit from another shard, in the order sent; a parcel that comes twice changes
+        nothing, and one that comes before its time is left to come again.
+        """
+        async with self._taking:
+            if self._taken is None:
+                self._taken = await self.store.taken()
+            if self._taken.get(parcel.source, 0) < chain_of(parcel.links):
+                return
+            if parcel.seq > self._taken.get(parcel.source, 0):
+                await self._open(unpack(parcel.links))
+                self._taken[parcel.source] = parcel.seq
+            self.ledger.batch.taken[parcel.source] = self._taken[parcel.source]
         self.ledger.touch()
         self.wake.set()
+
+    async def _open(self, contents: Contents) -> None:
+        fresh = await self.intake.unknown(contents.candidates)
+        placed = await self.intake.place(fresh)
+        self.credits.received(contents.credit, gift=contents.gift, shares=contents.shares)
+        self.credits.known(contents.candidates, fresh)
+        self.pass_on(placed, {}, [])
 
     async def offer(self, candidates: list[Candidate]) -> None:
         """Take in links or seeds that belong to this shard."""
@@ -478,11 +530,14 @@ class Shard:
         """Acknowledge everything so far, and tell the frontier and other shards of it."""
         if self._now_us() - self._memories_saved_us >= span_us(SAVE_MEMORIES_EVERY):
             self._save_memories()
+        if self.credits.is_round_over(shards=self._shards):
+            await pay_out(self, shards=self._shards)
         committed = await self.ledger.commit()
         if committed is None:
             return
         now_us = self._last_commit_us = self._now_us()
         self.intake.committed(committed.batch)
+        self.twins.committed()
         self.frontier.committed(committed.answers, now_us=now_us)
         await self._announce(committed.batch, now_us)
         self.wake.set()
@@ -490,13 +545,25 @@ class Shard:
     def _save_memories(self) -> None:
         """What was learned about sites goes into the next commit."""
         self._memories_saved_us = self._now_us()
+        self.twins.save()
         self.ledger.batch.memories |= self.comparisons.memories.unsaved()
         self.ledger.batch.memories |= self.revisits.outlooks.unsaved()
         self.ledger.batch.memories |= self.signals.states.unsaved()
+        if self.keeps_purse and not self.twins.mirrors.is_saved:
+            self.ledger.batch.memories[MIRRORS_KEY] = self.twins.mirrors.to_bytes()
         if self.keeps_purse:
             self.ledger.batch.memories[PURSE_KEY] = self.revisits.purse.to_bytes()
             if self.around.focus is not None:
                 self.ledger.batch.memories[FOCUS_KEY] = self.around.focus.to_bytes()
+
+    def _close_batch(self, batch: Batch) -> None:
+        """What must be exactly as of the batch that it is written with."""
+        batch.memories[CREDIT_KEY] = ledger_bytes(self.credits.to_store())
+        self.frontier.moved()
+
+    def _weight(self, page: Page) -> float:
+        """What a current copy of a page counts."""
+        return self.credits.weight(page) * self.twins.weight(page)
 
     async def _announce(self, batch: Batch, now_us: int) -> None:
         """Tell the frontier of new work, and other shards of parcels."""
@@ -505,6 +572,8 @@ class Shard:
             bands.setdefault(page.site_id, set()).add(page.band)
         for requeued in batch.requeued:
             bands.setdefault(requeued.site_id, set()).add(requeued.band)
+        for promoted in batch.promoted:
+            bands.setdefault(promoted.site_id, set()).add(promoted.band)
         for site_id, site_bands in bands.items():
             site = await self.intake.site_numbered(site_id)
             if site is not None:
@@ -521,6 +590,10 @@ class Shard:
 
     # Ends
 
+    def retire(self) -> None:
+        """Begin nothing new: the shard is about to be let go."""
+        self._may_start = _never
+
     async def finish(self, within: timedelta) -> None:
         """Wait for visits under way, but not for ever; what is cut off stays in the queue."""
         if self._tasks:
@@ -528,6 +601,7 @@ class Shard:
         self.cancel_visits()
         await asyncio.gather(*self._tasks, *self.signals.polls, return_exceptions=True)
         self._save_memories()
+        await pay_out(self, shards=self._shards)
         await self.commit()
 
     def cancel_visits(self) -> None:
@@ -538,6 +612,7 @@ class Shard:
     async def close(self, *, cleanly: bool) -> None:
         """Let go of the shard."""
         self.archive.close()
+        self.twins.close()
         if cleanly:
             await self.store.release(self._epoch)
         await self.store.close()
@@ -550,6 +625,10 @@ class Shard:
             return site
         gap_us = max(self._restart_gap_us, site.gap_ms * 1000)
         return site._replace(open_us=max(site.open_us, self._crashed_at_us + gap_us))
+
+
+def _never() -> bool:
+    return False
 
 
 def _nothing_came(turn: Work, detail: str) -> Failed:

@@ -18,6 +18,7 @@ from evercrawl.core.moment import to_us
 from evercrawl.core.url import key_of, site_of
 from evercrawl.engine.analysis import look_into
 from evercrawl.engine.ask import ask
+from evercrawl.engine.credit import Paid, Parcels, Placed
 from evercrawl.engine.keep import keep, visited_of
 from evercrawl.engine.see import (
     Seen,
@@ -31,7 +32,7 @@ from evercrawl.engine.see import (
 from evercrawl.engine.site_memory import SiteNotes
 from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified, header
 from evercrawl.model.page import Page
-from evercrawl.model.reason import Reason
+from evercrawl.model.reason import Outcome, Reason
 
 if TYPE_CHECKING:
     from evercrawl.engine.shard import Shard
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 async def visit(turn: Visit, shard: Shard) -> None:
     """One page, from left to right."""
-    refused = robots_refusal(turn, now=shard.around.clock.now())
+    refused = robots_refusal(turn, now=shard.around.clock.now()) or await _mirrored(turn, shard)
     if refused is not None:
         _write_refused(turn, refused, shard)
         return
@@ -51,10 +52,15 @@ async def visit(turn: Visit, shard: Shard) -> None:
     look_into(turn.page, seen, shard.around, shard.tally)
     own, parcels = shard.sort_out(seen.offers.candidates)
     placed = await shard.intake.place(await shard.intake.unknown(own))
-    _write(turn, seen, notes, shard)
-    shard.pass_on(placed, parcels, seen.offers.refusals)
+    paid = _pay(turn.page, seen, placed, parcels, shard)
+    _write(turn, seen, notes, shard, spent=paid.spent)
+    shard.pass_on(paid.placed, paid.parcels, seen.offers.refusals)
     if isinstance(result, (Fetched, NotModified)):
         await shard.signals.visited(turn.lane, turn.page, seen.document.feeds if seen.document else ())
+
+
+async def _mirrored(turn: Visit, shard: Shard) -> Judgement | None:
+    return await shard.twins.of_mirror(turn.page, turn.lane.site.name, now=shard.around.clock.now())
 
 
 async def _see(turn: Visit, result: FetchResult, shard: Shard) -> Seen:
@@ -64,11 +70,14 @@ async def _see(turn: Visit, result: FetchResult, shard: Shard) -> Seen:
             digest = content_digest(body)
             original = await shard.ledger.recall(digest)
             past = await shard.comparisons.past_of(page, digest)
-            return see_fetched(page, result, original, shard.around, digest=digest, past=past)
+            seen = see_fetched(page, result, original, shard.around, digest=digest, past=past)
+            await shard.twins.judge(page, seen)
+            return seen
         case NotModified():
             await shard.comparisons.rested(page)
             return see_not_modified(result, await shard.store.version_original(page.id))
         case Moved(target=target):
+            shard.twins.mirrors.moved(page.url, target)
             loops = await _leads_back(page, target, shard)
             return see_moved(page, result, shard.around, loops=loops, forbidden=_forbidden(turn, target))
         case Failed():
@@ -91,11 +100,23 @@ def _forbidden(turn: Visit, target: str) -> tuple[Reason, str] | None:
     return None if verdict.allowed else (Reason.ROBOTS, verdict.detail)
 
 
-def _write(turn: Visit, seen: Seen, notes: SiteNotes[Outlook], shard: Shard) -> None:
+def _pay(page: Page, seen: Seen, placed: Placed, parcels: Parcels, shard: Shard) -> Paid:
+    """The links get the page's credit, but for those of duplicates, whose links the other page has paid.
+
+    Where the links were not seen (304, a fault that may pass) the page holds on to it.
+    """
+    judgement = seen.judgement
+    if isinstance(seen.result, NotModified) or (judgement.changed is None and judgement.due_us is not None):
+        return shard.credits.keep(placed, parcels)
+    expands = judgement.outcome is not Outcome.DUPLICATE
+    return shard.credits.pay(page, seen.offers, placed=placed, parcels=parcels, expands=expands)
+
+
+def _write(turn: Visit, seen: Seen, notes: SiteNotes[Outlook], shard: Shard, *, spent: int) -> None:
     page, now = turn.page, shard.around.clock.now()
     stored = keep(page, seen, shard.archive)
     judgement, belief = _scheduled(page, seen, notes, shard)
-    visited = visited_of(page, judgement, now=now, seen=seen, stored=stored, belief=belief)
+    visited = visited_of(page, judgement, now=now, seen=seen, stored=stored, belief=belief, spent=spent)
     shard.write_visited(page, visited)
     shard.answered(turn.lane, seen.result, now_us=to_us(now))
 
@@ -112,7 +133,9 @@ def _scheduled(
         shard.revisits.audited(page, notes, etag=etag, date=date)
     fresh = fresh_for(result.headers) if isinstance(result, (Fetched, NotModified)) else timedelta(0)
     now_us = to_us(shard.around.clock.now())
-    planned = shard.revisits.after_visit(page, notes, judgement, now_us=now_us, fresh=fresh)
+    # What the visit has found out about doubles counts at once.
+    as_found = page._replace(duplicate_of=seen.duplicate_of) if judgement.changed else page
+    planned = shard.revisits.after_visit(as_found, notes, judgement, now_us=now_us, fresh=fresh)
     return judgement._replace(due_us=planned.due_us, interval_s=planned.interval_s), planned.belief
 
 

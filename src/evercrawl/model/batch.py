@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from evercrawl.model.page import NewPage, Refusal, Requeued, Rescheduled, Visited
+from evercrawl.model.page import NewPage, Promoted, Refusal, Requeued, Rescheduled, Share, Visited
 from evercrawl.model.site import Site
 
 
@@ -51,6 +51,9 @@ class Batch:
     requeued: list[Requeued] = field(default_factory=list)
     rescheduled: list[Rescheduled] = field(default_factory=list)
     visited: list[Visited] = field(default_factory=list)
+    shares: list[Share] = field(default_factory=list)
+    """Credit for pages that were known before."""
+    promoted: list[Promoted] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     sent: list[Parcel] = field(default_factory=list)
     """Parcels for other shards, stored until they are delivered."""
@@ -70,6 +73,8 @@ class Batch:
             or self.requeued
             or self.rescheduled
             or self.visited
+            or self.shares
+            or self.promoted
             or self.refusals
             or self.sent
             or self.delivered

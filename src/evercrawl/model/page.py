@@ -39,6 +39,13 @@ class Page(NamedTuple):
     """What the revisit policy knows about the page (`core/freshness/schedule.py`); None: nothing yet."""
     last_us: int | None = None
     """The last visit."""
+    credit: int = 0
+    """What the page holds but for the dividends of its shard (`core/credit/flow.py`)."""
+    earned: int = 0
+    """What links gave to the page, faded, as of `generation`."""
+    generation: int = 0
+    duplicate_of: int | None = None
+    """Page (in the same shard) that says the same; None: it stands for itself."""
 
 
 class NewPage(NamedTuple):
@@ -55,6 +62,9 @@ class NewPage(NamedTuple):
     parent_id: int | None
     """The page that links here, when it is in the same shard."""
     found_us: int
+    credit: int = 0
+    earned: int = 0
+    generation: int = 0
 
 
 class Candidate(NamedTuple):
@@ -68,6 +78,52 @@ class Candidate(NamedTuple):
     """URL of the page that led here; None: a seed."""
     parent_id: int | None
     """Its number, when it is in the same shard as the candidate."""
+    credit: int | None = None
+    """The share of the page that led here; None: nobody pays, as for a seed."""
+
+
+class Share(NamedTuple):
+    """Credit for a known page, added to what it holds when the batch is applied."""
+
+    page_id: int
+    amount: int
+    generation: int
+    """The shard's generation in which it was earned."""
+
+
+class Standing(NamedTuple):
+    """Where a page stands in the queue, and its credit but for the dividends of its shard."""
+
+    key: bytes
+    page_id: int
+    site_id: int
+    band: int
+    seq: int | None
+    """None: it is not queued."""
+    credit: int
+
+
+class Promoted(NamedTuple):
+    """A queued page that moves to the end of a better band; without effect when it has left its place."""
+
+    page_id: int
+    site_id: int
+    old_band: int
+    old_seq: int
+    band: int
+    seq: int
+
+
+class Twin(NamedTuple):
+    """What is known of a page that another one may say the same as."""
+
+    page_id: int
+    url: str
+    version: int
+    signature: bytes | None
+    """Of the main text of its newest version."""
+    moved_to: str | None
+    duplicate_of: int | None
 
 
 class Requeued(NamedTuple):
@@ -193,6 +249,8 @@ class Visited(NamedTuple):
     """How the page differs from the last sight of it; None: nothing was compared, or nothing differs."""
     belief: bytes | None = None
     """What the revisit policy knows now; None: as before."""
+    spent: int = 0
+    """Credit that leaves the page."""
 
 
 class Original(NamedTuple):

@@ -28,6 +28,9 @@ class Reason(StrEnum):
     ONLY_NOISE = "only_noise"
     NOT_MODIFIED = "not_modified"
     SAME_AS_OTHER = "same_as_other"
+    NEARLY_SAME = "nearly_same"
+    CANONICAL_ELSEWHERE = "canonical_elsewhere"
+    MIRROR = "mirror"
     MOVED = "moved"
     BODY_TOO_LARGE = "body_too_large"
     DECODED_TOO_LARGE = "decoded_too_large"
@@ -83,6 +86,9 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.ONLY_NOISE: "fetched again, and nothing differs but clocks, counters, adverts, menus and the like",
     Reason.NOT_MODIFIED: "the server says that it is not modified (304)",
     Reason.SAME_AS_OTHER: "the same body was already stored under another URL",
+    Reason.NEARLY_SAME: "its main text says nearly what another page of the site says",
+    Reason.CANONICAL_ELSEWHERE: "the page names another page, which says the same, as its canonical form",
+    Reason.MIRROR: "its site is a copy of another one, where the same page is known",
     Reason.MOVED: "the server sends us to another URL",
     Reason.BODY_TOO_LARGE: "the body was cut off at the limit for bytes on the wire",
     Reason.DECODED_TOO_LARGE: "the body was cut off at the limit for decoded bytes",

@@ -154,6 +154,11 @@ class Explanation:
     """How it changes and what follows from it; None: no visit has seen it."""
     relevance: float | None = None
     """How likely its newest version is on the topic of the focus, 0 to 1; None: no focus has judged it."""
+    duplicate_of: str | None = None
+    """The page that this one repeats."""
+    credit: float | None = None
+    importance: float | None = None
+    """What links give to the page, against the mean of all pages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,7 +156,7 @@ class RobotsSettings:
 class FrontierSettings:
     """The queues."""
 
-    bands: int = setting(4, "Front queues, by priority.")
+    bands: int = setting(8, "Front queues, by priority.")
     window: int = setting(
         64, "Pages of one back queue that are held in memory; also a site's turn before others get theirs."
     )
@@ -182,6 +182,13 @@ class StoreSettings:
         "postgresql://user@host/database: the state lies there, for any number of machines; none: in files.",
     )
     shards: int = setting(64, "Number of shards; fixed when the collection is made.")
+    lease: timedelta = setting(
+        _seconds(30),
+        "With url: a worker without a heartbeat for so long is taken for dead, and its shards go to others.",
+    )
+    patience: timedelta = setting(
+        _seconds(600), "With url: how long in all a worker waits for a database that is away before it ends."
+    )
     commit_every: timedelta = setting(_seconds(1), "Time between two commits of a shard.")
     commit_pages: int = setting(500, "A commit is made earlier when this many visits wait for it.")
     durability: str = setting(
@@ -244,6 +251,39 @@ class RevisitSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class CreditSettings:
+    """Which pages deserve requests: credit flows along links, and the richest page is next."""
+
+    order: str = setting(
+        "credit",
+        "credit: pages that links give most credit to come first; breadth-first: near the seeds before far.",
+    )
+    influence: float = setting(
+        0.5,
+        "How much importance counts in revisits: a page's weight is its importance against the mean, to this "
+        "power; 0: all count alike.",
+    )
+    writes: int = setting(
+        2, "Known pages whose credit is written for each visited page, those first that gained most."
+    )
+    entries: int = setting(2**18, "Links with credit that wait in memory to be written, over all shards.")
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateSettings:
+    """Pages that say what another page says."""
+
+    near: bool = setting(True, "Look for pages whose main text is nearly that of another page.")
+    similarity: float = setting(
+        0.9, "Share of two texts, 0 to 1, from which on one page counts as a duplicate of the other."
+    )
+    mirrors: bool = setting(
+        True, "Look for sites that are copies of another one; their pages are not asked for again."
+    )
+    weight: float = setting(0.25, "What a visit to a duplicate is worth against one to the page it repeats.")
+
+
+@dataclass(frozen=True, slots=True)
 class SignalSettings:
     """Sitemaps and feeds: what sites say about their own pages."""
 
@@ -291,6 +331,8 @@ class Settings:
     parse: ParseSettings = field(default_factory=ParseSettings)
     change: ChangeSettings = field(default_factory=ChangeSettings)
     revisit: RevisitSettings = field(default_factory=RevisitSettings)
+    credit: CreditSettings = field(default_factory=CreditSettings)
+    duplicates: DuplicateSettings = field(default_factory=DuplicateSettings)
     signals: SignalSettings = field(default_factory=SignalSettings)
     focus: FocusSettings = field(default_factory=FocusSettings)
     analysis: AnalysisSettings = field(default_factory=AnalysisSettings)

@@ -41,6 +41,15 @@ class PageView(NamedTuple):
     """What the revisit policy knows (`core/freshness/schedule.py`)."""
 
 
+class CreditView(NamedTuple):
+    """What a page counts among those of its shard."""
+
+    credit: float
+    """What it holds, in credits; 0 right after a visit."""
+    importance: float
+    """What links gave to it lately, against the mean of all pages: 1 is an average page."""
+
+
 class VisitView(NamedTuple):
     """One line of the log of visits."""
 

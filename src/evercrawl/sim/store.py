@@ -15,9 +15,13 @@ from evercrawl.model.page import (
     NewPage,
     Original,
     Page,
+    Promoted,
     Refusal,
     Requeued,
     Rescheduled,
+    Share,
+    Standing,
+    Twin,
     Version,
     Visited,
 )
@@ -159,6 +163,10 @@ class MemoryShard:
         for new in new_pages:
             _enter(state, new)
         _move_pages(state, batch)
+        for share in batch.shares:
+            _pay(state.records[share.page_id], share)
+        for promoted in batch.promoted:
+            _promote(state, promoted)
         _set_bands(state, batch, new_pages)
         _write_refusals(state, batch.refusals, most=self._most_refusals)
         for later in batch.rescheduled:
@@ -208,6 +216,17 @@ class MemoryShard:
         """The known pages among these keys."""
         ids = [self._state.page_ids[key] for key in sorted(keys) if key in self._state.page_ids]
         return [self._state.records[page_id].page for page_id in ids]
+
+    async def standings(self, keys: Sequence[bytes]) -> list[Standing]:
+        """Queue place and credit of the known pages among these keys."""
+        ids = [self._state.page_ids[key] for key in sorted(keys) if key in self._state.page_ids]
+        return [_standing(self._state.records[page_id]) for page_id in ids]
+
+    async def twin(self, page: bytes | int) -> Twin | None:
+        """What is known of the page of this key or number as one that others may repeat."""
+        page_id = self._state.page_ids.get(page) if isinstance(page, bytes) else page
+        record = self._state.records.get(page_id) if page_id is not None else None
+        return None if record is None else _twin(record)
 
     async def next_due(self) -> int | None:
         """The earliest due time of any page, in microseconds."""
@@ -269,6 +288,19 @@ class MemoryShard:
     async def close(self) -> None:
         """Nothing can be asked from here on."""
         self.is_open = False
+
+
+def _standing(record: _Record) -> Standing:
+    page = record.page
+    seq = page.seq if record.is_queued else None
+    return Standing(page.key, page.id, page.site_id, page.band, seq, page.credit)
+
+
+def _twin(record: _Record) -> Twin:
+    page = record.page
+    newest = record.versions.get(page.version)
+    signature = newest.version.signature if newest is not None else None
+    return Twin(page.id, page.url, page.version, signature, record.moved_to, page.duplicate_of)
 
 
 def _original(state: _State, page_id: int, number: int) -> Original:
@@ -338,6 +370,7 @@ def _write_sites(state: _State, sites: dict[int, Site]) -> None:
 def _enter(state: _State, new: NewPage) -> None:
     """A new page enters the table and the queue; it is no refusal any more."""
     page = Page(new.id, new.key, new.url, new.site_id, new.depth, new.hops, new.band, new.seq)
+    page = page._replace(credit=new.credit, earned=new.earned, generation=new.generation)
     state.records[new.id] = _Record(page)
     state.page_ids[new.key] = new.id
     state.refusals.pop(new.key, None)
@@ -361,6 +394,7 @@ def _count(state: _State, site_id: int, *, pages: int, pending: int) -> None:
 def _set_bands(state: _State, batch: Batch, new_pages: Sequence[NewPage]) -> None:
     """The most urgent band of each site whose queue was touched; one without a queue keeps its last."""
     moved = [requeued.page_id for requeued in batch.requeued] + [visited.page_id for visited in batch.visited]
+    moved += [promoted.page_id for promoted in batch.promoted]
     touched = {new.site_id for new in new_pages} | {state.records[page_id].page.site_id for page_id in moved}
     for site_id in touched:
         bands = [band for band, queue in state.queues[site_id].items() if queue]
@@ -392,6 +426,21 @@ def _enter_again(state: _State, record: _Record, comers: deque[Requeued]) -> Non
     _count(state, record.page.site_id, pages=0, pending=1)
 
 
+def _pay(record: _Record, share: Share) -> None:
+    page = record.page
+    earned = (page.earned >> max(0, share.generation - page.generation)) + share.amount
+    record.page = page._replace(credit=page.credit + share.amount, earned=earned, generation=share.generation)
+
+
+def _promote(state: _State, move: Promoted) -> None:
+    record = state.records[move.page_id]
+    page = record.page
+    if record.is_queued and (page.band, page.seq) == (move.old_band, move.old_seq):
+        _take_out(_queue(state, page.site_id, page.band), (page.seq, page.id))
+        record.page = page._replace(band=move.band, seq=move.seq)
+        insort(_queue(state, page.site_id, move.band), (move.seq, page.id))
+
+
 def _apply_visit(state: _State, record: _Record, visited: Visited) -> None:
     page = record.page
     if record.is_queued and (page.band, page.seq) == (visited.band, visited.seq):
@@ -406,6 +455,8 @@ def _apply_visit(state: _State, record: _Record, visited: Visited) -> None:
         interval_s=visited.interval_s,
         belief=visited.belief or page.belief,
         last_us=visited.at_us,
+        credit=page.credit - visited.spent,
+        duplicate_of=visited.duplicate_of,
     )
     _apply_content(state, record, visited)
 
@@ -465,6 +516,7 @@ def _write_parcels(state: _State, batch: Batch) -> None:
 def _advance(state: _State, batch: Batch) -> None:
     """Numbers only grow, so that none is given twice."""
     seqs = [page.seq for page in batch.new_pages] + [requeued.seq for requeued in batch.requeued]
+    seqs += [promoted.seq for promoted in batch.promoted]
     state.next_id = max([state.next_id, *(page.id + 1 for page in batch.new_pages)])
     state.next_seq = max([state.next_seq, *(seq + 1 for seq in seqs)])
     state.next_site_id = max([state.next_site_id, *(site_id + 1 for site_id in batch.sites)])

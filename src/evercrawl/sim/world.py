@@ -16,6 +16,7 @@ from evercrawl.model.settings import Settings
 from evercrawl.sim.archive import MemoryArchive
 from evercrawl.sim.clock import SimClock
 from evercrawl.sim.loop import run
+from evercrawl.sim.near import MemoryNear
 from evercrawl.sim.store import MemoryStore
 from evercrawl.sim.web import SimWeb
 
@@ -88,6 +89,7 @@ class World:
             fetcher=self.web,
             store=self.store,
             open_archive=self._archive,
+            open_near=lambda _: MemoryNear(),
             seed=self.seed,
             stop=stop,
             forever=forever,

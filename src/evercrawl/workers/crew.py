@@ -18,8 +18,8 @@ from evercrawl.engine.stop import Ended, StopSignal
 from evercrawl.errors import EvercrawlError, WorkerLost
 from evercrawl.model.fetch import Failed, Fault
 from evercrawl.model.settings import Settings
+from evercrawl.together import MergedRun, Report, ended_together
 from evercrawl.workers.counts import shared_memory
-from evercrawl.workers.merged import MergedRun, ended_together
 from evercrawl.workers.message import (
     Adopted,
     Answer,
@@ -34,7 +34,6 @@ from evercrawl.workers.message import (
     Over,
     Quiet,
     Reborn,
-    Report,
     Routed,
     Stop,
     next_message,

@@ -48,8 +48,14 @@ class Link:
     def is_first(self) -> bool:
         return self._number == 0
 
+    def may_ask(self) -> bool:
+        return True
+
     def bring(self, parcel: Parcel) -> None:
         self._send(Bring(parcel))
+
+    def fetches(self) -> bool:
+        return False
 
     def confirm(self, source: int, target: int, seq: int) -> None:
         self._send(Confirm(source, target, seq))

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import pickle
-from dataclasses import dataclass
 from logging import LogRecord
 from pathlib import Path
 from struct import Struct
 from typing import NamedTuple
 
 from evercrawl.engine.stop import Ended
-from evercrawl.engine.tally import Tally
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.batch import Parcel
 from evercrawl.model.fetch import FetchResult, Request
 from evercrawl.model.page import Candidate
 from evercrawl.model.settings import Settings
-from evercrawl.model.site import Site
+from evercrawl.together import Report
 
 _LENGTH = Struct("<Q")
 
@@ -106,19 +104,6 @@ class Logged(NamedTuple):
     """A line for the log."""
 
     record: LogRecord
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """Where the run of one worker stands."""
-
-    tally: Tally
-    pages_before: int
-    pending_before: int
-    in_flight: int
-    closed: tuple[Site, ...]
-    is_throttled: bool
-    url_seen: dict[str, float]
 
 
 class Done(NamedTuple):

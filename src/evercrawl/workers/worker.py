@@ -7,34 +7,18 @@ import logging
 import signal
 import socket
 import sys
-from dataclasses import replace
+from collections.abc import Callable
 from logging.handlers import QueueHandler
 
-from evercrawl.build import build_crawl
-from evercrawl.engine.crawl import Crawl
+from evercrawl.build import build_crawl, is_in_database
 from evercrawl.engine.stop import StopSignal
 from evercrawl.errors import BugFound, EvercrawlError
+from evercrawl.together import MergedRun, Report, report_of
 from evercrawl.workers.counts import SharedCounts
 from evercrawl.workers.link import Link
-from evercrawl.workers.message import Broke, Done, Logged, Orders, Report, next_message, packed
+from evercrawl.workers.message import Broke, Done, Logged, Orders, Stop, next_message, packed
 
 REPORT_EVERY_S = 0.25
-MOST_CLOSED = 20
-"""Closed sites that a report names."""
-
-
-def report_of(crawl: Crawl, *, with_times: bool = False) -> Report:
-    """Where the run stands; the answer times are many and only sent at the end."""
-    tally = crawl.tally if with_times else replace(crawl.tally, answer_ms=[])
-    return Report(
-        tally=tally,
-        pages_before=crawl.pages_before,
-        pending_before=crawl.pending_before,
-        in_flight=crawl.in_flight(),
-        closed=tuple(crawl.closed_sites()[:MOST_CLOSED]),
-        is_throttled=crawl.is_throttled(),
-        url_seen=crawl.url_seen(),
-    )
 
 
 class _Told(QueueHandler):
@@ -74,6 +58,8 @@ async def _crawl(
 ) -> Done:
     if orders.settings.scope.plugins:
         sys.path.insert(0, orders.plugin_folder)
+    if is_in_database(orders.collection, orders.settings.store):
+        return await _as_member(orders, reader, writer)
     shared = SharedCounts(counts, workers=orders.workers, number=orders.number)
     link = Link(
         orders.number, orders.workers, counts=shared, send=lambda message: writer.write(packed(message))
@@ -85,7 +71,7 @@ async def _crawl(
     async with crawl:
         listening = asyncio.create_task(link.listen(reader, crawl, stop))
         await crawl.begin(refresh=orders.refresh)
-        reporting = asyncio.create_task(_report(crawl, writer))
+        reporting = asyncio.create_task(_report(lambda: report_of(crawl), writer))
         try:
             ended = await crawl.run()
         finally:
@@ -94,9 +80,32 @@ async def _crawl(
     return Done(ended, report_of(crawl, with_times=True))
 
 
-async def _report(crawl: Crawl, writer: asyncio.StreamWriter) -> None:
+async def _as_member(orders: Orders, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Done:
+    """The database holds the workers together; who started us only hears how it goes, and may stop us."""
+    from evercrawl.cluster.run import Task, work  # the database's library is an extra
+
+    stop, facts = StopSignal(), MergedRun()
+    listening = asyncio.create_task(_obey(reader, stop))
+    reporting = asyncio.create_task(_report(facts.together, writer))
+    try:
+        task = Task(orders.collection, orders.settings, orders.refresh, orders.forever)
+        ended = await work(task, facts, stop=stop)
+    finally:
+        reporting.cancel()
+        listening.cancel()
+    return Done(ended, facts.together())
+
+
+async def _obey(reader: asyncio.StreamReader, stop: StopSignal) -> None:
+    while (message := await next_message(reader)) is not None:
+        if isinstance(message, Stop):
+            stop.finish() if message.stage == 1 else stop.cancel()
+    stop.cancel()
+
+
+async def _report(report: Callable[[], Report], writer: asyncio.StreamWriter) -> None:
     while True:
-        writer.write(packed(report_of(crawl)))
+        writer.write(packed(report()))
         await writer.drain()
         await asyncio.sleep(REPORT_EVERY_S)
 

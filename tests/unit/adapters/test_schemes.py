@@ -17,6 +17,7 @@ from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult,
 from evercrawl.model.settings import Settings
 from evercrawl.sim import SimClock, SimWeb, run
 from evercrawl.sim.archive import MemoryArchive
+from evercrawl.sim.near import MemoryNear
 from evercrawl.sim.store import MemoryStore
 
 PAGES = {
@@ -58,6 +59,7 @@ def test_a_scheme_that_somebody_brings_is_crawled():
             fetcher=SimWeb(1, sites=1, clock=clock),
             store=MemoryStore(1),
             open_archive=lambda shard: archive,
+            open_near=lambda _: MemoryNear(),
             schemes={"shelf": shelf},
         )
         async with made as running:

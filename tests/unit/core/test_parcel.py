@@ -16,7 +16,20 @@ from evercrawl.model.page import Candidate
 def test_a_parcel_gives_back_what_was_packed_without_the_senders_numbers():
     urls = ["http://a.test/", "http://b.test/x?y=%C3%A9"]
     sent = [Candidate(url, key_of(url), depth, 1, "http://c.test/", 99) for depth, url in enumerate(urls)]
-    assert unpack(pack(sent)) == [candidate._replace(parent_id=None) for candidate in sent]
+    assert unpack(pack(sent)).candidates == [candidate._replace(parent_id=None) for candidate in sent]
+
+
+def test_a_parcel_carries_credit_for_links_for_known_pages_and_for_lambda():
+    link = Candidate("http://a.test/", key_of("http://a.test/"), 1, 0, None, None, 7)
+    contents = unpack(pack([link], shares={"http://b.test/": 5}, gift=3))
+    assert (contents.candidates, contents.shares, contents.gift) == ([link], {"http://b.test/": 5}, 3)
+    assert contents.credit == 15
+
+
+def test_a_parcel_of_an_older_version_has_links_without_credit():
+    contents = unpack(b'[["http://a.test/",1,0,null]]')
+    assert contents.candidates[0].credit is None
+    assert contents.credit == 0
 
 
 @given(st.datetimes(timezones=st.just(UTC)))

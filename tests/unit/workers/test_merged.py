@@ -9,9 +9,8 @@ import pytest
 from evercrawl.engine.stop import Ended
 from evercrawl.engine.tally import Tally
 from evercrawl.model.reason import Outcome, Reason
+from evercrawl.together import MergedRun, Report, ended_together, merged
 from evercrawl.workers.counts import SharedCounts, shared_memory
-from evercrawl.workers.merged import MergedRun, ended_together, merged
-from evercrawl.workers.message import Report
 
 
 def a_tally(fetched: int) -> Tally:

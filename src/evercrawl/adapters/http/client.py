@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from evercrawl.adapters.http.connection import Connection, Patience
@@ -16,6 +17,7 @@ from evercrawl.core.http1 import ReadLimits, ResponseReader
 from evercrawl.core.request_head import constant_lines, is_sendable, request_head
 from evercrawl.core.url import SiteName, site_of, site_parts
 from evercrawl.engine.ports import Clock
+from evercrawl.errors import LeaseLost
 from evercrawl.model.fetch import Exchange, Failed, Fault, FetchResult, Request
 from evercrawl.model.settings import HttpSettings, Settings
 
@@ -23,11 +25,19 @@ IDLE_FOR_EACH_REQUEST = 4
 """Idle connections kept for each request that may be in flight."""
 
 
+def _always() -> bool:
+    return True
+
+
 class HttpFetcher:
     """Fetches over HTTP/1.1; no exception leaves `fetch` but cancellation, which closes the connection."""
 
-    def __init__(self, settings: Settings, clock: Clock, user_agent: str) -> None:
+    def __init__(
+        self, settings: Settings, clock: Clock, user_agent: str, *, may_send: Callable[[], bool] = _always
+    ) -> None:
+        """`may_send`: asked at the very moment at which a request goes out; LeaseLost where it says no."""
         http = settings.http
+        self._may_send = may_send
         self._clock = clock
         self._http = http
         self._constant = constant_lines(user_agent, http.accept_language)
@@ -50,6 +60,8 @@ class HttpFetcher:
             return await self._ask(request, began, start + self._patience.total)
         except FetchFailed as failure:
             fault, detail = failure.fault, failure.detail
+        except LeaseLost:
+            raise
         except Exception as error:
             # Whatever a site provoked, it ends this visit and not the crawl; INTERNAL faults are reported.
             fault, detail = Fault.INTERNAL, f"{type(error).__name__}: {error}"
@@ -89,6 +101,9 @@ class HttpFetcher:
     async def _exchange(
         self, request: Request, connection: Connection, head: bytes, began: datetime, deadline: float
     ) -> FetchResult:
+        if not self._may_send():  # no await between this and the request's first byte
+            connection.close()
+            raise LeaseLost(f"{request.url} is not surely ours to ask any more")
         reader = ResponseReader(_read_limits(self._http, request))
         failure: FetchFailed | None = None
         try:

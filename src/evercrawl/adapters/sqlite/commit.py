@@ -34,6 +34,7 @@ def write_batch(db: sqlite3.Connection, batch: Batch, *, careful: bool, most_ref
     move_pages(db, batch, counts)
     moved = ((later.due_us, later.belief, later.page_id) for later in batch.rescheduled)
     db.executemany(SQL["reschedule"], moved)
+    _write_credit(db, batch, counts)
     write_sights(db, batch.visited)
     write_analyses(db, batch.visited)
     db.executemany(SQL["write_memory"], ((*key, value) for key, value in batch.memories.items()))
@@ -77,6 +78,23 @@ def _without_known(db: sqlite3.Connection, pages: Sequence[NewPage]) -> list[New
         if db.execute(SQL["is_seen"], (page.key,)).fetchone() is None:
             unknown.setdefault(page.key, page)
     return list(unknown.values())
+
+
+# Credit
+
+
+def _write_credit(db: sqlite3.Connection, batch: Batch, counts: Counts) -> None:
+    """Shares for known pages, and those of them that move up in the queue."""
+    # In order of the pages: rows that stand together are touched together.
+    shares = sorted((share.page_id, share.amount, share.generation) for share in batch.shares)
+    db.executemany(
+        SQL["pay_share"], ((amount, generation, page_id) for page_id, amount, generation in shares)
+    )
+    db.executemany(
+        SQL["promote"],
+        ((move.band, move.seq, move.page_id, move.old_band, move.old_seq) for move in batch.promoted),
+    )
+    counts.touched.update(move.site_id for move in batch.promoted)
 
 
 # Refusals
@@ -130,7 +148,11 @@ def _write_parcels(db: sqlite3.Connection, batch: Batch) -> None:
 
 
 def _advance(db: sqlite3.Connection, batch: Batch) -> None:
-    seqs = max(max(map(_seq, batch.new_pages), default=0), max((r.seq for r in batch.requeued), default=0))
+    seqs = max(
+        max(map(_seq, batch.new_pages), default=0),
+        max((requeued.seq for requeued in batch.requeued), default=0),
+        max((promoted.seq for promoted in batch.promoted), default=0),
+    )
     last_id = max(map(_id, batch.new_pages), default=0)
     last_parcel = max((parcel.seq for parcel in batch.sent), default=0)
     db.execute(

@@ -12,7 +12,7 @@ from evercrawl.adapters.sqlite.fault import Translating
 from evercrawl.adapters.sqlite.statements import SCHEMA, UPGRADES
 from evercrawl.errors import StoreUnavailable
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 PAGE_BYTES = 4096
 BUSY_WAIT_S = 10.0
 """How long a statement waits for a reader or a checkpoint of another process."""

@@ -49,6 +49,7 @@ class PageState:
     moved_to: str | None
     duplicate_of: int | None
     belief: bytes | None
+    credit: int
 
     def decision(self) -> tuple[str, str]:
         """Outcome and reason as the tally counts them."""
@@ -76,6 +77,7 @@ class PageState:
             self.moved_to,
             self.duplicate_of,
             self.belief,
+            self.credit,
             self.id,
         )
 
@@ -145,6 +147,7 @@ def _apply_visit(page: PageState, visited: Visited, counts: Counts) -> None:
     )
     page.visits += 1
     page.belief = visited.belief or page.belief
+    page.credit -= visited.spent
     _apply_content(page, visited)
 
 
@@ -155,7 +158,7 @@ def _apply_content(page: PageState, visited: Visited) -> None:
     if version is not None:
         page.version, page.digest = version.number, version.digest
         page.etag, page.last_modified = version.etag, version.last_modified
-    if version is not None or visited.outcome in CONFIRMING:
+    if version is not None or (visited.outcome in CONFIRMING and visited.status is not None):
         page.confirmed_us = visited.at_us
     if visited.etag is not None or visited.last_modified is not None:
         page.etag, page.last_modified = visited.etag, visited.last_modified

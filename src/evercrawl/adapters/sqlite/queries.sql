@@ -66,8 +66,8 @@ update site set pages = pages + ?2, pending = pending + ?3,
 
 -- insert_page --
 -- In the order of the NewPage tuple.
-insert into page (id, key, url, site_id, depth, hops, band, seq, parent_id, found_us)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+insert into page (id, key, url, site_id, depth, hops, band, seq, parent_id, found_us, credit, earned, generation)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- insert_seen --
 -- Fails on a key that is known: the commit then takes the careful way.
@@ -109,15 +109,39 @@ insert into tally (outcome, reason, urls) values (?, ?, ?)
 -- What a commit must know about the pages that it moves; the ids come as a JSON array.
 select p.id, p.site_id, p.band, p.seq, p.due_us, p.outcome, p.reason, p.detail, p.status, p.last_us, p.confirmed_us,
        p.visits, p.tries, p.interval_s, p.version, p.digest, p.etag, p.last_modified, p.moved_to, p.duplicate_of,
-       p.belief
+       p.belief, p.credit
   from json_each(?) wanted join page p on p.id = wanted.value
 
 -- update_page --
 -- The state after a commit, whole.
 update page set band = ?, seq = ?, due_us = ?, outcome = ?, reason = ?, detail = ?, status = ?, last_us = ?,
        confirmed_us = ?, visits = ?, tries = ?, interval_s = ?, version = ?, digest = ?, etag = ?, last_modified = ?,
-       moved_to = ?, duplicate_of = ?, belief = ?
+       moved_to = ?, duplicate_of = ?, belief = ?, credit = ?
  where id = ?
+
+-- pay_share --
+-- A share of some link: amount, generation, page. What was earned before fades by half with each generation since.
+update page set credit = credit + ?1, earned = (earned >> max(0, ?2 - generation)) + ?1, generation = ?2 where id = ?3
+
+-- promote --
+-- To the end of a better band, if the page still stands where it was seen: band, seq, page, old band, old seq.
+update page set band = ?, seq = ? where id = ? and band = ? and seq = ?
+
+-- standing --
+-- Where a page stands in the queue, and what it holds.
+select k.key, p.id, p.site_id, p.band, p.seq, p.credit from seen k join page p on p.id = k.page_id where k.key = ?
+
+-- twin_by_key --
+-- A page that another one may say the same as, by its key.
+select p.id, p.url, p.version, v.signature, p.moved_to, p.duplicate_of
+  from seen k join page p on p.id = k.page_id left join version v on v.page_id = p.id and v.number = p.version
+ where k.key = ?
+
+-- twin_by_id --
+-- The same by its number.
+select p.id, p.url, p.version, v.signature, p.moved_to, p.duplicate_of
+  from page p left join version v on v.page_id = p.id and v.number = p.version
+ where p.id = ?
 
 -- reschedule --
 -- A page that is not in the queue comes at another time; what is known about it stays unless more is known.
@@ -229,7 +253,7 @@ select * from site_row where pending > 0 and band = ? and id > ? order by id lim
 -- queue --
 -- The next pages of a site in one band.
 select id, key, url, site_id, depth, hops, band, seq, tries, visits, version, etag, last_modified, digest, interval_s,
-       belief, last_us
+       belief, last_us, credit, earned, generation, duplicate_of
   from page indexed by page_queued
  where site_id = ? and band = ? and seq > ?
  order by seq limit ?
@@ -237,7 +261,7 @@ select id, key, url, site_id, depth, hops, band, seq, tries, visits, version, et
 -- due --
 -- Pages whose due time has passed, earliest first; none of them is in the queue.
 select id, key, url, site_id, depth, hops, band, 0, tries, visits, version, etag, last_modified, digest, interval_s,
-       belief, last_us
+       belief, last_us, credit, earned, generation, duplicate_of
   from page indexed by page_due
  where due_us <= ?
  order by due_us, id limit ?
@@ -245,7 +269,7 @@ select id, key, url, site_id, depth, hops, band, 0, tries, visits, version, etag
 -- page_by_key --
 -- A page that is not in the queue, by its key.
 select p.id, p.key, p.url, p.site_id, p.depth, p.hops, p.band, coalesce(p.seq, 0), p.tries, p.visits, p.version, p.etag,
-       p.last_modified, p.digest, p.interval_s, p.belief, p.last_us
+       p.last_modified, p.digest, p.interval_s, p.belief, p.last_us, p.credit, p.earned, p.generation, p.duplicate_of
   from seen k join page p on p.id = k.page_id
  where k.key = ?
 
@@ -285,6 +309,10 @@ select p.id, p.key, p.url, s.name, p.depth, p.hops, p.band, p.seq is not null, o
   from seen k join page p on p.id = k.page_id join site s on s.id = p.site_id
        left join page o on o.id = p.parent_id left join page d on d.id = p.duplicate_of
  where k.key = ?
+
+-- view_credit --
+-- Credit of a page by its key.
+select p.credit, p.earned, p.generation from seen k join page p on p.id = k.page_id where k.key = ?
 
 -- view_refusal --
 -- A refused URL by its key.

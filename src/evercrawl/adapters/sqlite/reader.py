@@ -18,12 +18,16 @@ from evercrawl.adapters.sqlite.rows import refusal_from, site_from, text_of
 from evercrawl.adapters.sqlite.sights import change_from
 from evercrawl.adapters.sqlite.statements import SQL
 from evercrawl.adapters.sqlite.store import shard_path, shards_in
+from evercrawl.core.credit import PageCredit, importance_of, ledger_of, mean_importance
+from evercrawl.core.credit.flow import MICROS
+from evercrawl.core.credit.stored import CREDIT_KEY
 from evercrawl.core.text_delta import LONGEST_CHAIN
 from evercrawl.model.page import Original, Refusal, Version
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.site import Site
 from evercrawl.model.view import (
     ChangeView,
+    CreditView,
     Decisions,
     PageView,
     RejectedPage,
@@ -60,6 +64,17 @@ class ShardReader:
         return page._replace(
             outcome=Outcome(page.outcome), reason=Reason(page.reason), is_queued=bool(page.is_queued)
         )
+
+    def credit(self, key: bytes) -> CreditView | None:
+        """What the page of this key counts; None: there is no such page."""
+        row = self._one("view_credit", key)
+        if row is None:
+            return None
+        ledger = ledger_of(self.memory(*CREDIT_KEY))
+        held, earned, generation = row
+        importance = importance_of(PageCredit(0, 0, earned, generation), max(generation, ledger.generation))
+        mean = mean_importance(ledger)
+        return CreditView((held + ledger.dividend) / MICROS, importance / mean if mean else 1.0)
 
     def refusal(self, key: bytes) -> Refusal | None:
         """The refused URL of this key."""

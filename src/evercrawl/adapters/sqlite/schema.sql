@@ -55,6 +55,7 @@ select s.id, s.name, s.domain, s.open_us, s.gap_ms, s.strain, s.failures, s.clos
   from site s left join robots r on r.site_id = s.id;
 
 -- Every page, in the order in which it was found: rows are appended, whatever their keys.
+-- credit is what the page holds but for the dividends of the shard; earned is what links gave to it, faded up to generation.
 -- seq is the place in the queue of (site, band), null while the page is not queued. outcome is null before the first visit.
 create table page (
   id integer primary key,
@@ -83,7 +84,10 @@ create table page (
   last_modified text,
   moved_to text,
   duplicate_of integer,
-  belief blob
+  belief blob,
+  credit integer not null default 0,
+  earned integer not null default 0,
+  generation integer not null default 0
 );
 -- The queue is an index of the page table, so that a page can stand in it only once.
 create index page_queued on page (site_id, band, seq) where seq is not null;

@@ -15,7 +15,7 @@ from evercrawl.adapters.sqlite.statements import SQL
 from evercrawl.core.text_delta import LONGEST_CHAIN
 from evercrawl.errors import LeaseLost
 from evercrawl.model.batch import ArchiveEnd, Batch, Parcel, ShardFacts
-from evercrawl.model.page import Look, Original, Page, Refusal
+from evercrawl.model.page import Look, Original, Page, Refusal, Standing, Twin
 from evercrawl.model.site import Site
 
 KEYS_AT_A_TIME = 10_000
@@ -125,6 +125,16 @@ class SqliteShard:
         """The known pages among these keys."""
         found = self._each("page_by_key", sorted(keys))
         return [Page._make(row) for row in found if row is not None]
+
+    async def standings(self, keys: Sequence[bytes]) -> list[Standing]:
+        """Queue place and credit of the known pages among these keys."""
+        found = self._each("standing", sorted(keys))
+        return [Standing._make(row) for row in found if row is not None]
+
+    async def twin(self, page: bytes | int) -> Twin | None:
+        """What is known of the page of this key or number as one that others may repeat."""
+        row = self._one("twin_by_key", page) if isinstance(page, bytes) else self._one("twin_by_id", page)
+        return None if row is None else Twin._make(row)
 
     async def next_due(self) -> int | None:
         """The earliest due time of any page, in microseconds."""

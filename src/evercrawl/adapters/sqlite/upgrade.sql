@@ -46,3 +46,9 @@ create index change_at on change (at_us);
 -- from_3 --
 -- What the revisit policy knows about a page.
 alter table page add column belief blob;
+
+-- from_4 --
+-- Credit and importance of pages.
+alter table page add column credit integer not null default 0;
+alter table page add column earned integer not null default 0;
+alter table page add column generation integer not null default 0;

@@ -12,9 +12,10 @@ from pathlib import Path
 _NAME = re.compile(r"s(\d{2,})-(\d{6,})\.warc\.gz")
 
 
-def file_name(shard: int, number: int) -> str:
-    """The name of a shard's nth file; numbers begin at 1."""
-    return f"s{shard:02d}-{number:06d}.warc.gz"
+def file_name(shard: int, number: int, member: str = "") -> str:
+    """The name of a shard's nth file; numbers begin at 1. `member`: of the worker that alone writes it."""
+    own = f"-{member}" if member else ""
+    return f"s{shard:02d}{own}-{number:06d}.warc.gz"
 
 
 def number_in(name: str, shard: int) -> int | None:

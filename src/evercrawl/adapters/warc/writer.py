@@ -42,8 +42,12 @@ class WarcArchive:
         clock: Clock,
         about: Mapping[str, str] | None = None,
         durable: bool = False,
+        member: str = "",
     ) -> None:
-        """`about`: more fields of warcinfo; `durable`: what was flushed survives a power cut."""
+        """`about`: more fields of warcinfo; `durable`: what was flushed survives a power cut; `member`: a
+        word of this process alone, which then begins files of its own and touches nobody else's.
+        """
+        self._member = member
         self._folder = folder
         self._shard = shard
         self._settings = settings
@@ -60,6 +64,8 @@ class WarcArchive:
 
     def cut_back(self, end: ArchiveEnd | None) -> int:
         """Remove what lies behind the acknowledged end; gives the count of acknowledged bytes lost."""
+        if self._member:
+            return 0
         try:
             resumed = cut_back(self._folder, self._shard, end)
             self._next_number = resumed.next_number
@@ -135,8 +141,8 @@ class WarcArchive:
             self._write_out()
 
     def _begin_file(self) -> None:
-        number = self._next_number or max(shard_files(self._folder, self._shard), default=0) + 1
-        name = file_name(self._shard, number)
+        number = self._next_number or self._first_number()
+        name = file_name(self._shard, number, self._member)
         info = warcinfo_record(name, software=self._software, about=self._about, now=self._clock.now())
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -147,6 +153,9 @@ class WarcArchive:
             raise self._unavailable(error, f"begin {name}") from error
         self._name, self._written, self._next_number = name, 0, number + 1
         self._wait(pack(info, self._settings.level))
+
+    def _first_number(self) -> int:
+        return 1 if self._member else max(shard_files(self._folder, self._shard), default=0) + 1
 
     def _reopen(self, path: Path) -> None:
         self._file = os.open(path, _OLD_FILE)

@@ -60,6 +60,9 @@ def explanation_fields(found: Explanation) -> dict[str, Any]:
         "depth": found.depth,
         "site_opens_at": found.site_opens_at,
         "relevance": found.relevance,
+        "duplicate_of": found.duplicate_of,
+        "credit": found.credit,
+        "importance": found.importance,
         "decisions": [_visit_fields(visit) for visit in found.decisions],
         "habits": None if found.habits is None else asdict(found.habits),
     }
@@ -125,6 +128,8 @@ def _show(found: Explanation) -> None:
         "detail": "" if found.detail == REASON_TEXT[found.reason] else safe_line(found.detail),
         "status": str(found.status or ""),
         "found on": safe_line(found.parent or ""),
+        "repeats": safe_line(found.duplicate_of or ""),
+        "importance": "" if found.importance is None else f"{found.importance:g} times the mean",
         "visits": str(found.visits or ""),
         "relevance": "" if found.relevance is None else _relevance_words(found.relevance),
         "site opens": moment(found.site_opens_at) if found.site_opens_at else "",

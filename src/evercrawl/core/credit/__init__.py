@@ -11,6 +11,7 @@ from evercrawl.core.credit.flow import (
     PageCredit,
     Seeded,
     Shares,
+    adopted,
     balance,
     credit_of,
     credited,
@@ -23,11 +24,21 @@ from evercrawl.core.credit.flow import (
     leave,
     new_page,
     receive,
+    resting,
     seed,
+    set_aside,
     settle,
     spend,
 )
-from evercrawl.core.credit.order import band_of_credit, mean_credit, moves_to, sinks_to
+from evercrawl.core.credit.order import (
+    band_of_credit,
+    mean_credit,
+    mean_importance,
+    moves_to,
+    sinks_to,
+    weight_of,
+)
+from evercrawl.core.credit.stored import ledger_bytes, ledger_of
 
 __all__ = [
     "Evened",
@@ -35,6 +46,7 @@ __all__ = [
     "PageCredit",
     "Seeded",
     "Shares",
+    "adopted",
     "balance",
     "band_of_credit",
     "credit_of",
@@ -46,12 +58,18 @@ __all__ = [
     "importance_of",
     "is_lambda_next",
     "leave",
+    "ledger_bytes",
+    "ledger_of",
     "mean_credit",
+    "mean_importance",
     "moves_to",
     "new_page",
     "receive",
+    "resting",
     "seed",
+    "set_aside",
     "settle",
     "sinks_to",
     "spend",
+    "weight_of",
 ]

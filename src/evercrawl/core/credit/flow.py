@@ -191,6 +191,35 @@ def distribute(ledger: Ledger) -> Ledger:
     )
 
 
+def set_aside(ledger: Ledger, amount: int) -> Ledger:
+    """A part of what Lambda holds is in hand, to be given to Lambdas of other shards."""
+    return ledger._replace(lambda_page=ledger.lambda_page - amount, in_hand=ledger.in_hand + amount)
+
+
+def resting(ledger: Ledger) -> Ledger:
+    """The ledger as it is stored: what is in hand is Lambda's until somebody has it.
+
+    A crash then forgets for whom it was, and loses nothing.
+    """
+    return ledger._replace(in_hand=0, lambda_page=ledger.lambda_page + ledger.in_hand)
+
+
+def adopted(ledger: Ledger, pages: int, *, amount: int) -> Ledger:
+    """The ledger of a shard that holds so many pages, some of which perhaps came past it, by an import, say.
+
+    They are stored with nothing, which is worth the dividend. In a shard without any credit, Lambda gets
+    `amount`, for all pages alike.
+    """
+    strangers = max(0, pages - ledger.pages)
+    if not strangers:
+        return ledger
+    gained = strangers * ledger.dividend
+    ledger = ledger._replace(pages=pages, held=ledger.held + gained, minted=ledger.minted + gained)
+    if ledger.minted + ledger.received:
+        return ledger
+    return ledger._replace(minted=amount, lambda_page=amount)
+
+
 def even_out(ledger: Ledger, pages_elsewhere: Mapping[int, int]) -> Evened:
     """Give Lambdas of other shards their part, so that Lambda's credit goes to all pages of the collection.
 

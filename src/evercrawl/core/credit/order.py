@@ -8,10 +8,12 @@ pages and so never change their order.
 
 from __future__ import annotations
 
-from evercrawl.core.credit.flow import Ledger
+from evercrawl.core.credit.flow import TAX_PERCENT, Ledger
 
 TOP_OF_MEAN = 8
 """A page that holds so many times the mean is in the first band; half of that is the border of the next."""
+LEAST_WEIGHT, MOST_WEIGHT = 0.25, 4.0
+"""Bounds of what importance makes of a page in the revisit value."""
 LEAST_SINK = 2
 """A page whose credit now belongs so many bands lower goes back to the queue instead of being visited."""
 
@@ -19,6 +21,27 @@ LEAST_SINK = 2
 def mean_credit(ledger: Ledger) -> int:
     """The credit of an average page."""
     return ledger.held // ledger.pages if ledger.pages else 0
+
+
+def mean_importance(ledger: Ledger) -> float:
+    """The importance of an average page.
+
+    Half of all credit is spent in a generation, nine tenths of it on links, and each generation counts half
+    of the next: nine tenths of all credit are remembered.
+    """
+    whole = ledger.held + ledger.lambda_page + ledger.in_hand
+    return (100 - TAX_PERCENT) / 100 * whole / max(1, ledger.pages)
+
+
+def weight_of(importance: float, *, mean: float, influence: float) -> float:
+    """What a current copy of a page counts, 1 for an average one; `influence` 0: all count alike.
+
+    Bounded, so that no page is forgotten and none has the whole budget.
+    """
+    if mean <= 0.0 or influence <= 0.0:
+        return 1.0
+    weight = float((importance / mean) ** influence)
+    return min(MOST_WEIGHT, max(LEAST_WEIGHT, weight))
 
 
 def band_of_credit(credit: int, *, mean: int, bands: int) -> int:

@@ -1,17 +1,47 @@
-"""The reports of all workers as one run."""
+"""Several processes, or several starts of one, as one run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
+from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.stop import Ended
 from evercrawl.engine.tally import Tally
 from evercrawl.model.site import Site
-from evercrawl.workers.message import Report
 
+MOST_CLOSED = 20
+"""Closed sites that a report names."""
 ADDED_UP = ("offered", "store_lookups", "false_positives")
 """Counts of the URL-seen test; its other figures are rates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Where the run of one worker stands."""
+
+    tally: Tally
+    pages_before: int
+    pending_before: int
+    in_flight: int
+    closed: tuple[Site, ...]
+    is_throttled: bool
+    url_seen: dict[str, float]
+
+
+def report_of(crawl: Crawl, *, with_times: bool = False) -> Report:
+    """Where the run stands; the answer times are many and only told at the end."""
+    tally = crawl.tally if with_times else replace(crawl.tally, answer_ms=[])
+    return Report(
+        tally=tally,
+        pages_before=crawl.pages_before,
+        pending_before=crawl.pending_before,
+        in_flight=crawl.in_flight(),
+        closed=tuple(crawl.closed_sites()[:MOST_CLOSED]),
+        is_throttled=crawl.is_throttled(),
+        url_seen=crawl.url_seen(),
+    )
 
 
 class MergedRun:
@@ -31,6 +61,18 @@ class MergedRun:
         report = self._reports.pop(number, None)
         if report is not None:
             self._ended.append(report.tally)
+
+    def together(self) -> Report:
+        """All of it as one report."""
+        return Report(
+            tally=self.tally,
+            pages_before=self.pages_before,
+            pending_before=self.pending_before,
+            in_flight=self.in_flight(),
+            closed=tuple(self.closed_sites()[:MOST_CLOSED]),
+            is_throttled=self.is_throttled(),
+            url_seen=self.url_seen(),
+        )
 
     @property
     def tally(self) -> Tally:

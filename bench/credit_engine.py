@@ -1,0 +1,189 @@
+"""The same questions as bench/credit.py, asked of the whole engine: its queue, its commits, its pace.
+
+    CORPUS_ROOT=… python bench/credit_engine.py [REQUESTS] [order] [rank|trap …]
+
+The link graph of the benchmark web is served by a simulated fetcher in virtual time; store and archive are
+in memory. Prints one JSON object a measurement.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from time import process_time
+
+from credit import SITES, TRAP_LINKS, Web, linked_web, listed_web, page_rank, spearman
+from link_graph import LinkGraph, load_graph
+
+from evercrawl.build import assemble
+from evercrawl.core.credit import balance, ledger_of
+from evercrawl.core.credit.stored import CREDIT_KEY
+from evercrawl.core.parcel import unpack
+from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
+from evercrawl.model.settings import Settings
+from evercrawl.sim.archive import MemoryArchive
+from evercrawl.sim.clock import SimClock
+from evercrawl.sim.loop import run
+from evercrawl.sim.near import MemoryNear
+from evercrawl.sim.store import MemoryStore
+
+HEADERS = (("content-type", "text/html; charset=utf-8"),)
+TRAP = "/trap/"
+
+
+@dataclass
+class GraphWeb:
+    """Implements `Fetcher`: pages that hold nothing but their links, and on one site a trap without end."""
+
+    graph: LinkGraph
+    clock: SimClock
+    begins: dict[int, int]
+    hidden: frozenset[int] = frozenset()
+    trapped: int | None = None
+    asked: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._number = {url: number for number, url in enumerate(self.graph.urls)}
+
+    async def fetch(self, request: Request) -> FetchResult:
+        began = self.clock.now()
+        await self.clock.sleep_until(began + timedelta(milliseconds=50))
+        took = self.clock.now() - began
+        if request.url.endswith(("robots.txt", ".xml", "XTND")):
+            return Failed(request.url, Fault.NOT_FOUND, "", took, 404)
+        self.asked.append(request.url)
+        links = self._trap_links(request.url) if TRAP in request.url else self._links(request.url)
+        body = "".join([f'<a href="{link}">x</a>' for link in links]).encode()
+        exchange = Exchange(b"", b"", body, None, began, took)
+        return Fetched(request.url, 200, HEADERS, body + request.url.encode(), exchange)
+
+    def _links(self, url: str) -> list[str]:
+        graph, page = self.graph, self._number[url]
+        links = [
+            graph.urls[link]
+            for link in graph.links(page)
+            if graph.hosts[link] in self.begins and link not in self.hidden
+        ]
+        return [*links, TRAP + "0"] if graph.hosts[page] == self.trapped else links
+
+    def _trap_links(self, url: str) -> list[str]:
+        assert self.trapped is not None
+        number = int(url.rpartition("/")[2])
+        first = number * TRAP_LINKS + 1
+        return [
+            self.graph.urls[self.begins[self.trapped]],
+            *[f"{TRAP}{child}" for child in range(first, first + TRAP_LINKS)],
+        ]
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+def crawl(web: GraphWeb, *, requests: int, order: str, shards: int = 16) -> MemoryStore:
+    """So many requests from the first page of every site, at the pace that is the default."""
+    store = MemoryStore(shards)
+    base = Settings()
+    seeds = tuple(web.graph.urls[page] for page in web.begins.values())
+    settings = replace(
+        base,
+        scope=replace(base.scope, seeds=seeds),
+        crawl=replace(base.crawl, max_pages=requests, patience=timedelta(hours=1)),
+        http=replace(base.http, allow_private=True),
+        credit=replace(base.credit, order=order),
+        identity=replace(base.identity, contact="mailto:bench@example.org"),
+    )
+
+    async def go() -> None:
+        made = assemble(
+            settings,
+            clock=web.clock,
+            fetcher=web,
+            store=store,
+            open_archive=MemoryArchive,
+            open_near=lambda _: MemoryNear(),
+        )
+        async with made as running:
+            await running.begin()
+            await running.run()
+
+    run(go())
+    return store
+
+
+def books(store: MemoryStore) -> int:
+    """What is wrong with the sums over all shards: 0."""
+    ledgers = [ledger_of(store.state_of(shard).memories.get(CREDIT_KEY)) for shard in range(store.shards)]
+    on_its_way = sum(
+        unpack(parcel.links).credit
+        for shard in range(store.shards)
+        for parcel in store.state_of(shard).outbox.values()
+        if parcel.seq > store.state_of(parcel.target).taken.get(parcel.source, 0)
+    )
+    whole = sum(ledger.lambda_page + ledger.held for ledger in ledgers) + on_its_way
+    return sum(map(balance, ledgers)) + whole - sum(ledger.minted for ledger in ledgers)
+
+
+def rank(graph: LinkGraph, *, requests: int, order: str) -> dict[str, object]:
+    """Importance as the engine stores it against PageRank of the links that were seen."""
+    web = GraphWeb(graph, SimClock(), {graph.hosts[page]: page for page in graph.seeds})
+    store = crawl(web, requests=requests, order=order)
+    number = {url: page for page, url in enumerate(graph.urls)}
+    importance: dict[int, float] = {}
+    for shard in range(store.shards):
+        state = store.state_of(shard)
+        generation = ledger_of(state.memories.get(CREDIT_KEY)).generation
+        for record in state.records.values():
+            if record.page.url in number:
+                faded = record.page.earned / 2 ** (generation - record.page.generation)
+                importance[number[record.page.url]] = faded
+    visited = {number[url] for url in web.asked}
+    ranks = page_rank(graph, seen=visited.__contains__)
+    pages = sorted(importance)
+    correlation = spearman([importance[page] for page in pages], [ranks[page] for page in pages])
+    return {
+        "pages": len(pages),
+        "visited": len(visited),
+        "importance": round(correlation, 3),
+        "books": books(store),
+    }
+
+
+def trap(web: Web, trapped: int, *, requests: int, order: str) -> dict[str, object]:
+    """The share of the requests that a trap on one of twenty sites gets."""
+    served = GraphWeb(web.graph, SimClock(), web.begins, web.hidden, trapped)
+    store = crawl(served, requests=requests, order=order)
+    caught = sum(TRAP in url for url in served.asked)
+    return {
+        "trap_on": web.graph.urls[web.begins[trapped]],
+        "pages_of_site": Counter(web.graph.hosts)[trapped],
+        "found_by": "links" if web.hidden else "lists",
+        "requests": len(served.asked),
+        "trap_share": round(caught / len(served.asked), 4),
+        "books": books(store),
+    }
+
+
+def main() -> None:
+    requests = int(sys.argv[1]) if len(sys.argv) > 1 else 50_000
+    order = sys.argv[2] if len(sys.argv) > 2 else "credit"
+    wanted = sys.argv[3:] or ["rank", "trap"]
+    graph = load_graph()
+    if "rank" in wanted:
+        show(rank(graph, requests=requests, order=order), order)
+    if "trap" in wanted:
+        for web in (listed_web(graph), linked_web(graph)):
+            hosts = list(web.begins)
+            for trapped in (hosts[0], hosts[SITES // 2], hosts[-1]):
+                show(trap(web, trapped, requests=requests, order=order), order)
+
+
+def show(figures: dict[str, object], order: str) -> None:
+    """One line of JSON."""
+    print(json.dumps({"order": order, **figures, "cpu_s": round(process_time(), 1)}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

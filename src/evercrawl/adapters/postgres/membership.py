@@ -1,0 +1,143 @@
+"""Who works on a collection and owns which shard: leases by heartbeat, after the database's clock.
+
+A worker may ask sites only while its own clock says that the database cannot have declared it dead: it
+counts from before each heartbeat was sent. Its clock goes on while the machine sleeps. Nobody is declared
+dead within one lease of a restart or a promotion of the database: heartbeats of that time may be lost.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from importlib.resources import files
+from typing import NamedTuple
+from uuid import UUID, uuid4
+
+import asyncpg
+
+from evercrawl.adapters.postgres.fault import translating
+from evercrawl.adapters.sqlite.statements import statements_in
+from evercrawl.errors import LeaseLost
+
+_SQL = statements_in(files(__package__).joinpath("cluster.sql").read_text(encoding="utf-8"))
+
+
+class MemberView(NamedTuple):
+    """A worker as `cluster status` shows it."""
+
+    id: UUID
+    host: str
+    pid: int
+    began: datetime
+    until: datetime
+    capacity: int
+    draining: bool
+    quiet: str | None
+    visits: int
+    wire_bytes: int
+    shards: int
+
+
+class Membership:
+    """This process among the workers of a collection."""
+
+    def __init__(self, pool: asyncpg.Pool, namespace: str, *, lease: timedelta, margin: timedelta) -> None:
+        self.id = uuid4()
+        self.draining = False
+        self._pool = pool
+        self._sql = {name: text.replace("{space}", namespace) for name, text in _SQL.items()}
+        self._lease = lease
+        self._margin_s = margin.total_seconds()
+        self._deadline = 0.0
+
+    def holds(self) -> bool:
+        """Are our shards still ours, whatever the database may have decided meanwhile?"""
+        return boot_time() < self._deadline - self._margin_s
+
+    async def join(self, *, shards: int, capacity: int) -> None:
+        """Become a worker of the collection."""
+        with translating():
+            await self._pool.execute(self._sql["cluster_tables"])
+            await self._pool.execute(self._sql["make_leases"], shards)
+            before = boot_time()
+            place = (socket.gethostname(), os.getpid())
+            await self._pool.execute(self._sql["register"], self.id, self._lease, capacity, *place)
+        self._deadline = before + self._lease.total_seconds()
+
+    async def renew(self, *, quiet: str | None, visits: int, wire_bytes: int) -> None:
+        """The heartbeat; raises LeaseLost when we were declared dead."""
+        before = boot_time()
+        with translating():
+            row = await self._pool.fetchrow(
+                self._sql["renew"], self.id, self._lease, quiet, visits, wire_bytes
+            )
+        if row is None:
+            raise LeaseLost("the other workers have taken this one for dead")
+        self.draining = row[0]
+        self._deadline = before + self._lease.total_seconds()
+
+    async def bury(self) -> None:
+        """Declare those dead whose time has run out."""
+        with translating():
+            await self._pool.execute(self._sql["note_incarnation"])
+            await self._pool.execute(self._sql["bury"], self._lease)
+
+    async def take(self, most: int) -> list[int]:
+        """Become the owner of shards that have none; each still has to be claimed in the store."""
+        with translating():
+            return [row[0] for row in await self._pool.fetch(self._sql["take"], self.id, most)]
+
+    async def let_go(self, shard: int) -> None:
+        """Somebody else may take the shard."""
+        with translating():
+            await self._pool.execute(self._sql["let_go"], shard, self.id)
+
+    async def leave(self) -> None:
+        """End; what we own is free."""
+        with translating():
+            await self._pool.execute(self._sql["leave"], self.id)
+        self._deadline = 0.0
+
+    async def fair_share(self, capacity: int) -> int:
+        """Shards that are ours by our capacity, rounded up."""
+        with translating():
+            whole, shards = await self._pool.fetchrow(self._sql["shares"])
+        return -(-int(shards) * capacity // max(int(whole), capacity))
+
+    async def spent_by_others(self) -> tuple[int, int]:
+        """Visits and bytes of the other workers."""
+        with translating():
+            visits, wire_bytes = await self._pool.fetchrow(self._sql["spent_by_others"], self.id)
+        return int(visits), int(wire_bytes)
+
+    async def all_rest(self) -> bool:
+        """Nobody else is busy, nothing is on its way, every shard has an owner."""
+        with translating():
+            return not await self._pool.fetchval(self._sql["unrest"], self.id)
+
+    async def rows(self, name: str, *parameters: object) -> list[asyncpg.Record]:
+        """The rows of a statement of `cluster.sql`."""
+        with translating():
+            found: list[asyncpg.Record] = await self._pool.fetch(self._sql[name], *parameters)
+            return found
+
+
+async def members_of(pool: asyncpg.Pool, namespace: str) -> list[MemberView]:
+    """The workers that live."""
+    with translating():
+        rows = await pool.fetch(_SQL["members"].replace("{space}", namespace))
+    return [MemberView._make(row) for row in rows]
+
+
+async def drain(pool: asyncpg.Pool, namespace: str, which: str) -> Sequence[UUID]:
+    """Ask workers to let go of everything and end: those whose id begins so, or all."""
+    with translating():
+        return [row[0] for row in await pool.fetch(_SQL["drain"].replace("{space}", namespace), which)]
+
+
+def boot_time() -> float:
+    """Seconds since the machine was started, those included in which it slept."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)

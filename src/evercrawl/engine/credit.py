@@ -1,0 +1,297 @@
+"""The credit of one shard at work: what visits pay to links, who gets it, and what the store must know.
+
+Shares for new pages go into their rows. Shares for pages that are known already wait in a pot, by URL, and
+are written now and then, the largest first, so many for each visit and no more: a popular page then costs
+one write for hundreds of links. What is in the pot, or set aside for other shards, is Lambda's in the store
+(`resting`), so that a crash forgets for whom it was and loses nothing. Nothing here waits but `pay_out`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import nlargest
+from operator import itemgetter
+from typing import NamedTuple
+
+from evercrawl.core.credit import (
+    Ledger,
+    PageCredit,
+    adopted,
+    band_of_credit,
+    credit_of,
+    distribute,
+    enter,
+    hand_out,
+    importance_of,
+    is_lambda_next,
+    ledger_of,
+    mean_credit,
+    mean_importance,
+    moves_to,
+    receive,
+    resting,
+    set_aside,
+    spend,
+    weight_of,
+)
+from evercrawl.core.credit.flow import MICROS, SEED_CREDITS
+from evercrawl.core.offer import Offers
+from evercrawl.core.priority import band_of
+from evercrawl.model.page import Candidate, Page, Standing
+from evercrawl.model.settings import CreditSettings
+from evercrawl.model.site import Site
+
+BY_CREDIT = "credit"
+VISITS_A_ROUND = 500
+"""The pot is emptied after so many visits."""
+LEAST_WRITES = 200
+"""So many shares are written in each round, however few visits it had."""
+KEPT_SHARE = 2
+"""What stays in a full pot: its richer half; what the others were to have goes to Lambda."""
+
+Placed = list[tuple[Candidate, Site]]
+Parcels = dict[int, list[Candidate]]
+
+
+class Paid(NamedTuple):
+    """A visit's payment: what leaves the page, and its links with their shares."""
+
+    spent: int
+    placed: Placed
+    parcels: Parcels
+
+
+class Columns(NamedTuple):
+    """What a new page is stored with."""
+
+    credit: int
+    earned: int
+    generation: int
+
+
+class Credits:
+    """The books of one shard.
+
+    Invariant: what the store holds after a commit (pages, ledger, parcels on their way) is what was minted.
+    """
+
+    def __init__(
+        self,
+        stored: bytes | None,
+        *,
+        pages: int,
+        settings: CreditSettings,
+        bands: int,
+        seeds: int,
+        pages_elsewhere: Callable[[], Mapping[int, int]],
+    ) -> None:
+        amount = SEED_CREDITS * MICROS
+        self._ledger = adopted(ledger_of(stored), pages, amount=amount)
+        self._seed_share = amount // max(1, seeds)
+        self._settings = settings
+        self._bands = bands
+        self._pages_elsewhere = pages_elsewhere
+        self._pot: dict[str, int] = {}
+        self._for_others = 0
+        """Set aside for the Lambdas of other shards."""
+        self._visits = 0
+        self._entered = self._kept = self._sent = self._refused = 0
+        """Booked with the next look at the ledger: new pages, their credit, what was sent, refused."""
+        self._mean = mean_importance(self._ledger)
+
+    @property
+    def ledger(self) -> Ledger:
+        """The books up to now."""
+        if self._entered or self._kept or self._sent or self._refused:
+            ledger = hand_out(self._ledger, kept=self._kept, sent=self._sent, refused=self._refused)
+            self._ledger = enter(ledger, self._entered) if self._entered else ledger
+            self._entered = self._kept = self._sent = self._refused = 0
+        return self._ledger
+
+    @property
+    def pages(self) -> int:
+        """Pages of this shard."""
+        return self._ledger.pages + self._entered
+
+    def to_store(self) -> Ledger:
+        """The books as the next commit has to write them."""
+        self._mean = mean_importance(self.ledger)
+        return resting(self.ledger)
+
+    # New pages
+
+    @property
+    def is_order(self) -> bool:
+        """The queue is in order of credit."""
+        return self._settings.order == BY_CREDIT
+
+    def band_of(self, candidate: Candidate) -> int:
+        """The front queue of a new page; one that nobody paid for stands where breadth first has it."""
+        if candidate.credit is None or not self.is_order:
+            return band_of(depth=candidate.depth, hops=candidate.hops, bands=self._bands)
+        if candidate.hops:
+            return 0
+        if not candidate.credit:
+            return self._bands - 1
+        return band_of_credit(candidate.credit, mean=mean_credit(self._ledger), bands=self._bands)
+
+    def entered(self, candidate: Candidate) -> Columns:
+        """The page is new, and has its share; a seed's is minted."""
+        ledger = self._ledger
+        amount = candidate.credit or 0
+        if candidate.parent is None and candidate.depth == 0 and not amount:
+            amount = self._seed_share
+            self._ledger = ledger = ledger._replace(
+                minted=ledger.minted + amount, in_hand=ledger.in_hand + amount
+            )
+        self._entered += 1
+        self._kept += amount
+        return Columns(amount - ledger.dividend, amount, ledger.generation)
+
+    def refused(self, candidate: Candidate) -> None:
+        """A link that does not become a page: its share is Lambda's."""
+        self._refused += candidate.credit or 0
+
+    # Visits
+
+    def keep(self, placed: Placed, parcels: Parcels) -> Paid:
+        """A visit that does not pay: the page holds on to what it has."""
+        return Paid(0, placed, parcels)
+
+    def pay(self, page: Page, offers: Offers, *, placed: Placed, parcels: Parcels, expands: bool) -> Paid:
+        """The page pays its links: the new ones in `placed`, those for other shards, and those met before.
+
+        One that does not expand (a duplicate, or without links) leaves everything to Lambda.
+        """
+        self._visits += 1
+        held = PageCredit(page.credit, 0)
+        self._lambdas_turn(page.credit)
+        credit = credit_of(held, self._ledger.dividend)
+        links = len(offers.met) + len(offers.candidates) + len(offers.refusals) if expands else 0
+        self._ledger, _, share = spend(held, self._ledger, links=links)
+        if share:
+            self._share_out(share, offers, placed, parcels)
+        priced = {target: _priced(sent, share) for target, sent in parcels.items()}
+        return Paid(credit, [(found._replace(credit=share), site) for found, site in placed], priced)
+
+    def _share_out(self, share: int, offers: Offers, placed: Placed, parcels: Parcels) -> None:
+        """Links that were met before are paid later; new pages are when they enter."""
+        known = _known(offers.candidates, placed, parcels)
+        self._put(offers.met, share)
+        self._put(known, share)
+        for_others = sum(map(len, parcels.values()))
+        # A link that stands there twice, in two spellings, is a page once.
+        doubled = len(offers.candidates) - len(placed) - for_others - len(known)
+        self._sent += share * for_others
+        self._refused += share * (doubled + len(offers.refusals))
+
+    def _lambdas_turn(self, held: int) -> None:
+        """Lambda pays all pages of the collection where it holds more than the page whose turn it is."""
+        ledger = self.ledger
+        if not is_lambda_next(ledger, highest=held + ledger.dividend):
+            return
+        elsewhere = sum(self._pages_elsewhere().values())
+        aside = ledger.lambda_page * elsewhere // (ledger.pages + elsewhere)
+        self._for_others += aside
+        self._ledger = distribute(set_aside(ledger, aside))
+
+    def _put(self, urls: Iterable[str], share: int) -> None:
+        pot = self._pot
+        for url in urls:
+            pot[url] = pot.get(url, 0) + share
+
+    def received(self, amount: int, *, gift: int, shares: Mapping[str, int]) -> None:
+        """A parcel of another shard, taken in once: its links are priced, the rest is for those named."""
+        self._ledger = receive(self.ledger, amount)
+        self._refused += gift
+        for url, share in shares.items():
+            self._pot[url] = self._pot.get(url, 0) + share
+
+    def known(self, candidates: Sequence[Candidate], fresh: Iterable[Candidate]) -> None:
+        """Of the links of a parcel, those that are pages already."""
+        new = {candidate.key for candidate in fresh}
+        for candidate in candidates:
+            if candidate.key not in new and candidate.credit:
+                self._put((candidate.url,), candidate.credit)
+        # A link that stands there twice is a page once.
+        counted = {candidate.key: candidate for candidate in candidates if candidate.key in new}
+        doubled = [c for c in candidates if c.key in new and counted[c.key] is not c]
+        self._refused += sum(candidate.credit or 0 for candidate in doubled)
+
+    # Known pages
+
+    def is_round_over(self, *, shards: int) -> bool:
+        """It is time to write what is in the pot."""
+        return self._visits >= VISITS_A_ROUND or len(self._pot) > self._room(shards)
+
+    def _room(self, shards: int) -> int:
+        return max(LEAST_WRITES, self._settings.entries // max(1, shards))
+
+    def take_richest(self, *, shards: int) -> dict[str, int]:
+        """The links that gained most, out of the pot; they stay in hand until `wrote` or `sent`.
+
+        Where the pot is full, its poorer half goes to Lambda.
+        """
+        writes = max(LEAST_WRITES, self._settings.writes * self._visits) if self._settings.writes else 0
+        self._visits = 0
+        pot, by_amount = self._pot, itemgetter(1)
+        richest = dict(nlargest(writes, pot.items(), key=by_amount)) if len(pot) > writes else dict(pot)
+        for url in richest:
+            del pot[url]
+        room = self._room(shards)
+        if len(pot) > room:
+            kept = dict(nlargest(room // KEPT_SHARE, pot.items(), key=by_amount))
+            self._refused += sum(pot.values()) - sum(kept.values())
+            self._pot = kept
+        return richest
+
+    def put_back(self, shares: Mapping[str, int]) -> None:
+        """These could not be written yet."""
+        for url, amount in shares.items():
+            self._put((url,), amount)
+
+    def wrote(self, *, kept: int, sent: int, refused: int) -> None:
+        """What was taken out of the pot has gone to pages here, to other shards, or (no page) to Lambda."""
+        self._ledger = hand_out(self.ledger, kept=kept, sent=sent, refused=refused)
+
+    def gifts(self) -> dict[int, int]:
+        """What the Lambdas of other shards get, by their pages; the rest comes back to ours."""
+        aside, self._for_others = self._for_others, 0
+        pages = {shard: count for shard, count in self._pages_elsewhere().items() if count}
+        total = sum(pages.values())
+        gifts = {shard: gift for shard, count in pages.items() if (gift := aside * count // total) >= count}
+        sent = sum(gifts.values())
+        self._ledger = hand_out(self.ledger, sent=sent, refused=aside - sent)
+        return gifts
+
+    def better_band(self, standing: Standing, gained: int) -> int | None:
+        """Where a queued page moves that has gained so much; None: it stays."""
+        if standing.seq is None or not self.is_order:
+            return None
+        ledger = self.ledger
+        credit = standing.credit + ledger.dividend + gained
+        return moves_to(standing.band, credit, mean=mean_credit(ledger), bands=self._bands)
+
+    # Importance
+
+    def weight(self, page: Page) -> float:
+        """What a current copy of the page counts in revisits, 1 for an average one."""
+        return weight_of(self.importance(page), mean=self._mean, influence=self._settings.influence)
+
+    def importance(self, page: Page) -> int:
+        """What links gave to the page, faded up to now."""
+        earned = PageCredit(0, 0, page.earned, page.generation)
+        return importance_of(earned, max(page.generation, self._ledger.generation))
+
+
+def _known(candidates: Sequence[Candidate], placed: Placed, parcels: Parcels) -> list[str]:
+    """The URLs of those candidates of this shard that are pages already."""
+    if len(placed) + sum(map(len, parcels.values())) == len(candidates):
+        return []
+    elsewhere = {candidate.key for sent in parcels.values() for candidate in sent}
+    elsewhere.update(candidate.key for candidate, _ in placed)
+    return [candidate.url for candidate in candidates if candidate.key not in elsewhere]
+
+
+def _priced(candidates: Iterable[Candidate], share: int) -> list[Candidate]:
+    return [candidate._replace(credit=share) for candidate in candidates]

@@ -1,0 +1,119 @@
+"""Credit in the whole engine: conserved over crashes and shards, and a trap starves on it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from evercrawl.core.credit import Ledger, balance, ledger_of
+from evercrawl.core.credit.stored import CREDIT_KEY
+from evercrawl.core.parcel import unpack
+from evercrawl.engine import credit as credit_module
+from evercrawl.model.batch import Batch
+from evercrawl.model.page import Promoted
+from evercrawl.model.settings import CreditSettings, Settings
+from evercrawl.sim import CALM, SimWeb
+from evercrawl.sim.store import MemoryShard, MemoryStore
+from evercrawl.sim.world import World, make_world
+
+SEED = 11
+
+
+@pytest.fixture(autouse=True)
+def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Known pages get their credit, and move up in the queue, every few visits."""
+    monkeypatch.setattr(credit_module, "VISITS_A_ROUND", 15)
+
+
+def ledgers_of(store: MemoryStore) -> dict[int, Ledger]:
+    return {shard: ledger_of(store.state_of(shard).memories.get(CREDIT_KEY)) for shard in range(store.shards)}
+
+
+def underway(store: MemoryStore) -> int:
+    """Credit in parcels that are stored by their sender and not taken in."""
+    return sum(
+        unpack(parcel.links).credit
+        for shard in range(store.shards)
+        for parcel in store.state_of(shard).outbox.values()
+        if parcel.seq > store.state_of(parcel.target).taken.get(parcel.source, 0)
+    )
+
+
+def check_books(store: MemoryStore) -> Ledger:
+    """Every shard's books agree with its pages, and all of them with what was minted."""
+    ledgers = ledgers_of(store)
+    for shard, ledger in ledgers.items():
+        pages = [record.page for record in store.state_of(shard).records.values()]
+        assert balance(ledger) == 0
+        assert ledger.in_hand == 0
+        assert ledger.pages == len(pages)
+        assert ledger.held == sum(page.credit + ledger.dividend for page in pages)
+        assert all(page.credit + ledger.dividend >= 0 for page in pages)
+    whole = sum(ledger.lambda_page + ledger.held for ledger in ledgers.values()) + underway(store)
+    assert whole == sum(ledger.minted for ledger in ledgers.values())
+    return max(ledgers.values(), key=lambda ledger: ledger.pages)
+
+
+def world_of(web: SimWeb, *, shards: int, credit: CreditSettings | None = None) -> World:
+    settings = Settings()
+    crawl = replace(settings.crawl, patience=timedelta(hours=0.5))
+    scope = replace(settings.scope, kind="domain", pages_per_site=60)
+    settings = replace(settings, crawl=crawl, scope=scope, credit=credit or settings.credit)
+    return make_world(web, settings=settings, shards=shards)
+
+
+def watch_moves(monkeypatch: pytest.MonkeyPatch) -> list[Promoted]:
+    """Every move in the queue that a commit brings."""
+    moved: list[Promoted] = []
+    commit = MemoryShard.commit
+
+    async def noting(shard: MemoryShard, epoch: int, batch: Batch) -> None:
+        moved.extend(batch.promoted)
+        await commit(shard, epoch, batch)
+
+    monkeypatch.setattr(MemoryShard, "commit", noting)
+    return moved
+
+
+@pytest.mark.parametrize("shards", [1, 4])
+def test_credit_is_conserved_over_crashes_and_shards(shards: int):
+    world = world_of(SimWeb(SEED, sites=10, pages_per_site=30), shards=shards)
+    for crash in range(8):
+        world.crawl(crash_after=timedelta(seconds=4.1 + 5.3 * crash))
+        check_books(world.store)
+    world.crawl()
+    richest = check_books(world.store)
+    assert richest.dividend > 0
+    assert shards == 1 or sum(ledger.received for ledger in ledgers_of(world.store).values()) > 0
+
+
+def test_credit_is_conserved_where_hardly_any_share_is_written():
+    credit = CreditSettings(writes=0, entries=10)
+    world = world_of(SimWeb(SEED, sites=6, pages_per_site=30, faults=CALM), shards=3, credit=credit)
+    for crash in range(3):
+        world.crawl(crash_after=timedelta(seconds=7.3 + 9.7 * crash))
+        check_books(world.store)
+    world.crawl()
+    check_books(world.store)
+
+
+def test_every_page_is_visited_once_although_pages_move_up_in_the_queue(monkeypatch: pytest.MonkeyPatch):
+    web = SimWeb(SEED, sites=6, pages_per_site=40, faults=CALM)
+    world = world_of(web, shards=2)
+    moved = watch_moves(monkeypatch)
+    world.crawl()
+    assert len(moved) > 10
+    asked = [asked.site + asked.path for asked in web.record.asked]
+    pages = [url for url in asked if not url.endswith(("/robots.txt", "/sitemap.xml", "XTND"))]
+    assert len(pages) == len(set(pages)) > 100
+
+
+def test_revisits_and_later_runs_keep_the_books():
+    world = world_of(SimWeb(SEED, sites=4, pages_per_site=20, faults=CALM), shards=2)
+    world.crawl()
+    world.crawl(refresh=True)
+    check_books(world.store)
+    world.watch(timedelta(days=3))
+    check_books(world.store)

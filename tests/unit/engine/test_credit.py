@@ -1,0 +1,139 @@
+"""The books of one shard: who gets what a visit pays."""
+
+from __future__ import annotations
+
+from evercrawl.core.credit import balance, ledger_bytes, ledger_of
+from evercrawl.core.offer import Offers
+from evercrawl.core.url import key_of
+from evercrawl.engine.credit import Credits
+from evercrawl.model.page import Candidate, Page, Refusal, Standing
+from evercrawl.model.reason import Reason
+from evercrawl.model.settings import CreditSettings
+from evercrawl.model.site import Site
+
+SITE = Site(1, "https://a.test", "a.test")
+SHARE = 1_000_000_000_000 // 2
+
+
+def credits_of(*, pages: int = 0, elsewhere: int = 0, **settings: object) -> Credits:
+    return Credits(
+        None,
+        pages=pages,
+        settings=CreditSettings(**settings),  # type: ignore[arg-type]
+        bands=8,
+        seeds=2,
+        pages_elsewhere=lambda: {7: elsewhere} if elsewhere else {},
+    )
+
+
+def candidate(path: str, credit: int | None = None, *, parent: str | None = "https://a.test/") -> Candidate:
+    url = f"https://a.test{path}"
+    return Candidate(url, key_of(url), 0 if parent is None else 1, 0, parent, None, credit)
+
+
+def page_of(credits: Credits, path: str = "/") -> Page:
+    columns = credits.entered(candidate(path, parent=None))
+    return Page(1, b"k", f"https://a.test{path}", 1, 0, 0, 0, 1, credit=columns.credit)
+
+
+def test_a_seed_gets_its_part_of_what_is_minted():
+    credits = credits_of()
+    page = page_of(credits)
+    assert page.credit == SHARE
+    assert (credits.ledger.minted, credits.ledger.held) == (SHARE, SHARE)
+
+
+def test_a_visit_pays_new_links_known_links_and_lambda():
+    credits = credits_of()
+    page = page_of(credits)
+    new, known = candidate("/new"), candidate("/known")
+    offers = Offers(candidates=[new, known], met=["https://a.test/menu"])
+    offers.refusals.append(Refusal(b"", "x", Reason.OUT_OF_SCOPE, "", None, 0))
+    paid = credits.pay(page, offers, placed=[(new, SITE)], parcels={}, expands=True)
+    share = (SHARE - SHARE // 10) // 4
+    assert paid.spent == SHARE
+    assert paid.placed[0][0].credit == share
+    credits.entered(paid.placed[0][0])
+    assert credits.take_richest(shards=1) == {"https://a.test/menu": share, "https://a.test/known": share}
+    assert balance(credits.ledger) == 0
+
+
+def test_a_duplicate_pays_nobody_but_lambda_and_its_links_come_last():
+    credits = credits_of()
+    page = page_of(credits)
+    new = candidate("/new")
+    paid = credits.pay(page, Offers(candidates=[new]), placed=[(new, SITE)], parcels={}, expands=False)
+    found = paid.placed[0][0]
+    assert found.credit == 0
+    assert credits.band_of(found) == 7
+    assert credits.ledger.lambda_page == SHARE
+
+
+def test_links_of_other_shards_are_sent_with_their_share():
+    credits = credits_of()
+    page = page_of(credits)
+    far = candidate("/far")
+    paid = credits.pay(page, Offers(candidates=[far]), placed=[], parcels={3: [far]}, expands=True)
+    share = SHARE - SHARE // 10
+    assert paid.parcels[3][0].credit == share
+    assert credits.ledger.sent == share
+
+
+def test_what_is_in_hand_is_lambdas_in_the_store():
+    credits = credits_of()
+    page = page_of(credits)
+    credits.pay(page, Offers(met=["https://a.test/menu"]), placed=[], parcels={}, expands=True)
+    stored = credits.to_store()
+    assert stored.in_hand == 0
+    assert stored.lambda_page == SHARE
+    assert ledger_of(ledger_bytes(stored)) == stored
+
+
+def test_pages_that_came_past_the_books_are_adopted():
+    credits = credits_of(pages=10)
+    assert credits.ledger.pages == 10
+    assert credits.ledger.lambda_page == 2 * SHARE
+    assert balance(credits.ledger) == 0
+
+
+def test_lambda_pays_the_pages_of_all_shards():
+    credits = credits_of(elsewhere=3)
+    page = page_of(credits)
+    credits.pay(page, Offers(), placed=[], parcels={}, expands=True)
+    poor = page._replace(credit=page.credit - SHARE)
+    credits.pay(poor, Offers(), placed=[], parcels={}, expands=True)
+    assert credits.gifts() == {7: SHARE * 3 // 4}
+    assert credits.ledger.sent == SHARE * 3 // 4
+    assert balance(credits.ledger) == 0
+
+
+def test_a_queued_page_moves_up_when_it_has_gained_enough():
+    credits = credits_of()
+    page_of(credits)
+    queued = Standing(b"k", 2, 1, 7, 5, -credits.ledger.dividend)
+    assert credits.better_band(queued, 10 * SHARE) == 0
+    assert credits.better_band(queued, 0) is None
+    assert credits.better_band(queued._replace(seq=None), 10 * SHARE) is None
+    assert credits_of(order="breadth-first").better_band(queued, 10 * SHARE) is None
+
+
+def test_importance_weighs_revisits_within_bounds():
+    credits = credits_of()
+    page = page_of(credits)
+    assert credits.weight(page) == 1.0, "nothing is known before the first commit"
+    credits.to_store()
+    assert credits.weight(page) == 0.25
+    assert credits.weight(page._replace(earned=100 * SHARE)) == 4.0
+    assert credits_of(influence=0.0).weight(page) == 1.0
+
+
+def test_a_full_pot_keeps_its_richer_half_and_loses_nothing():
+    credits = credits_of(entries=200, writes=0)
+    page = page_of(credits)
+    met = [f"https://a.test/{number}" for number in range(500)]
+    credits.pay(page, Offers(met=met), placed=[], parcels={}, expands=True)
+    assert credits.is_round_over(shards=1)
+    assert credits.take_richest(shards=1) == {}
+    assert not credits.is_round_over(shards=1)
+    assert balance(credits.ledger) == 0
+    assert credits.to_store().lambda_page == SHARE
