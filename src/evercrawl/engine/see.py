@@ -123,7 +123,7 @@ def parse(result: Fetched, around: Surroundings, *, wants_snapshot: bool = False
     """The document in an answer; None where no handler knows its media type."""
     kind = media_type(result.headers, result.body)
     if kind in BUILT_IN_TYPES:
-        wants_embeds = bool(around.settings.scope.fetch_types or around.analysers)
+        wants_all = bool(around.settings.scope.fetch_types or around.analysers or around.focus)
         limits = around.settings.parse
         return parse_document(
             result.url,
@@ -131,7 +131,7 @@ def parse(result: Fetched, around: Surroundings, *, wants_snapshot: bool = False
             result.body,
             agent=around.agent,
             limits=limits,
-            all_details=wants_embeds,
+            all_details=wants_all,
             wants_snapshot=wants_snapshot,
         )
     handler = around.handler_of(kind)

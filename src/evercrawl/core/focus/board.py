@@ -31,6 +31,8 @@ MOST_SAVED = 20_000
 """Waiting URLs whose value is saved, the best ones; others are judged by their URL after a restart."""
 MOST_URL_VALUE = 0.3
 """What a URL that no known link led to is worth at most."""
+LEAST_PROMISE = 0.05
+"""A smaller chance is none: many links together would make a hub of every list."""
 ON_TOPIC = 0.5
 FORMAT = 1
 
@@ -126,7 +128,8 @@ class Board:
                 self._seen.add(url)
                 self.waiting[url] = []
                 self._depths[url] = prospect.depth
-                promise += self.steering.chances(prospect)[0]
+                chance = self.steering.chances(prospect)[0]
+                promise += chance if chance >= LEAST_PROMISE else 0.0
             if url in self.waiting and len(self.waiting[url]) < MOST_LINKS_IN:
                 self.waiting[url].append(prospect)
         return promise
