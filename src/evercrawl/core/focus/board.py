@@ -32,7 +32,7 @@ MOST_SAVED = 20_000
 MOST_URL_VALUE = 0.3
 """What a URL that no known link led to is worth at most."""
 LEAST_PROMISE = 0.05
-"""A smaller chance is none: many links together would make a hub of every list."""
+"""Where no example taught what hubs are, a smaller chance is none: else every long list would be one."""
 ON_TOPIC = 0.5
 FORMAT = 1
 
@@ -122,6 +122,7 @@ class Board:
     def _take_in(self, prospects: Iterable[Prospect]) -> float:
         """Remember the links; gives back how many pages on topic the new ones promise."""
         promise = 0.0
+        least = 0.0 if self.steering.focus.levels[1].signs.knows_anything else LEAST_PROMISE
         for prospect in prospects:
             url = prospect.url
             if url not in self._seen and len(self.waiting) < MOST_WAITING:
@@ -129,7 +130,7 @@ class Board:
                 self.waiting[url] = []
                 self._depths[url] = prospect.depth
                 chance = self.steering.chances(prospect)[0]
-                promise += chance if chance >= LEAST_PROMISE else 0.0
+                promise += chance if chance >= least else 0.0
             if url in self.waiting and len(self.waiting[url]) < MOST_LINKS_IN:
                 self.waiting[url].append(prospect)
         return promise
