@@ -89,6 +89,11 @@ bench-failover: venv  ## workers and the database die and come back for five min
 bench-watch: venv  ## 200 sites watched for 180 days of virtual time, with faults
 	$(BIN)/python bench/watch.py --sites 200 --days 180
 
+.PHONY: bench-sitemap
+bench-sitemap: venv  ## a large site's sitemap, built again after ten edits: make bench-sitemap SITE=folder
+	mkdir -p scratch
+	$(BIN)/python bench/sitemap.py $(SITE) scratch
+
 .PHONY: bench-freshness
 bench-freshness: venv  ## all revisit policies on recorded page histories: make bench-freshness TRACES=folder
 	$(BIN)/python bench/freshness.py $(TRACES)

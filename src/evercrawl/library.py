@@ -29,6 +29,7 @@ from evercrawl.config import (
 )
 from evercrawl.core.rate import parse_rate
 from evercrawl.core.scope import Scope
+from evercrawl.core.trap.operator_rule import Word
 from evercrawl.engine.stop import StopSignal
 from evercrawl.errors import ConfigError
 from evercrawl.exchange.export import export, form_named
@@ -46,7 +47,11 @@ from evercrawl.model.difference import Difference
 from evercrawl.model.forecast import Freshness, Plan
 from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PageMood, PruneReport
 from evercrawl.model.report import Explanation, PageView, Progress, SkippedUrl, Status, Summary
-from evercrawl.model.settings import Settings
+from evercrawl.model.settings import Settings, TrapSettings
+from evercrawl.model.trap import RuleEffect, TrapPattern
+from evercrawl.owner.build import BuildReport, Target
+from evercrawl.owner.collected import build_from_collection, site_of_collection
+from evercrawl.owner.folder import base_url_of
 from evercrawl.past.changes import changes_since
 from evercrawl.past.difference import page_difference
 from evercrawl.past.history import page_facts, page_history
@@ -54,6 +59,7 @@ from evercrawl.past.prune import prune
 from evercrawl.past.sentiment import page_mood
 from evercrawl.past.show import page_view
 from evercrawl.report import PROGRESS_EVERY_S, reporting, summary_of
+from evercrawl.trap_view import effect_of, exploding_sites, say, sites_named, trap_patterns
 from evercrawl.workers.run import run_crew
 
 __all__ = ["Collection", "Selection", "StopSignal", "open"]
@@ -95,6 +101,7 @@ class Collection:
         """
         with CollectionLock(self.path) as lock:
             self._add_seeds(urls)
+            self._check_outposts()
             if focus is not None:
                 await set_focus(self.path, self.settings, focus)
             if self.settings.crawl.workers > 1:
@@ -140,8 +147,42 @@ class Collection:
             )
 
     def status(self) -> Status:
-        """Counts by outcome and reason, sites, load, what is due."""
-        return status_of(self.path, self.settings)
+        """Counts by outcome and reason, sites, load, what is due, sites that explode."""
+        traps = exploding_sites(StateReader(self.path))
+        return replace(status_of(self.path, self.settings), traps=traps)
+
+    def traps(self) -> list[TrapPattern]:
+        """What is left out or asked for last since it brings nothing, with the evidence; your rules first."""
+        return trap_patterns(self.path, self.settings.traps)
+
+    def trap_exclude(self, pattern: str, site: str | None = None, *, do: bool = False) -> RuleEffect:
+        """What leaving out a pattern would touch; with `do` it is left out from now on, also by a crawl that
+        runs.
+        """
+        return self._rule(Word.EXCLUDE, pattern, site, do=do)
+
+    def trap_allow(self, pattern: str, site: str | None = None, *, do: bool = False) -> RuleEffect:
+        """What allowing a pattern would touch; with `do` nothing is said against it from now on."""
+        return self._rule(Word.ALLOW, pattern, site, do=do)
+
+    def trap_undo(self, pattern: str, site: str | None = None) -> bool:
+        """Take back every word about a pattern; False: there was none."""
+        before = self._trap_settings()
+        after = say(self.path, before, None, pattern, sites_named(StateReader(self.path), site))
+        self.settings = replace(self.settings, traps=after)
+        return after != before
+
+    def _rule(self, word: Word, pattern: str, site: str | None, *, do: bool) -> RuleEffect:
+        effect = effect_of(self.path, pattern, site)
+        if not do:
+            return effect
+        after = say(self.path, self._trap_settings(), word, pattern, effect.sites)
+        self.settings = replace(self.settings, traps=after)
+        return replace(effect, done=True)
+
+    def _trap_settings(self) -> TrapSettings:
+        """As they are in the collection's file, which others may have written since."""
+        return read_settings(self.path).settings.traps
 
     def freshness(self) -> Freshness:
         """The estimated share of pages whose copy is current, with its uncertainty."""
@@ -222,6 +263,16 @@ class Collection:
             self.path, self.settings, paths, form=import_form_named(form), on_progress=on_progress
         )
 
+    def build_sitemap(
+        self, to: str | Path, *, state: str | Path, base_url: str | None = None, gzip: bool = False
+    ) -> BuildReport:
+        """Write sitemaps of the pages below `base_url` (otherwise of the collection's one site) into the
+        folder `to`; `state` is the file that the next build compares with.
+        """
+        base = site_of_collection(self.settings) if base_url is None else base_url_of(base_url)
+        target = Target(Path(to), base, Path(state), packed=gzip)
+        return build_from_collection(self.path, self.settings, target)
+
     def verify(self, *, on_progress: OnVerify | None = None) -> VerifyReport:
         """Read every stored version back and compute its digests anew."""
         return verify(self.path, on_progress=on_progress)
@@ -233,6 +284,14 @@ class Collection:
     def vacuum(self) -> int:
         """Give back what the state files hold without need; the number of bytes freed."""
         return vacuum(self.path, self.settings)
+
+    def _check_outposts(self) -> None:
+        """An outpost has one home: a site whose shard went to another process would have two askers."""
+        is_shared = self.settings.crawl.workers > 1 or is_in_database(self.path, self.settings.store)
+        if self.settings.outposts.listen is not None and is_shared:
+            raise ConfigError(
+                "outposts need one process and its own files at home: leave --workers and --store away"
+            )
 
     def _add_seeds(self, urls: Sequence[str]) -> None:
         """New seeds belong to the collection from now on: they are written to its file."""

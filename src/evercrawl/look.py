@@ -13,6 +13,7 @@ from evercrawl.core.credit import weight_of
 from evercrawl.core.moment import from_us, to_us
 from evercrawl.core.offer import refusal_key
 from evercrawl.core.scope import Scope
+from evercrawl.core.trap.guard import TrapGuard
 from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
 from evercrawl.forecast import freshness_of, habits_of, saved_in, steering_of
 from evercrawl.model import view
@@ -214,7 +215,9 @@ def _unknown(url: str, settings: Settings, name: str | None) -> Explanation:
             url, known=False, reason=Reason.NOT_A_PAGE_URL, detail=REASON_TEXT[Reason.NOT_A_PAGE_URL]
         )
     scope = Scope(settings.scope, allow_ports=settings.http.allow_ports, schemes=installed_schemes())
-    refused = scope.verdict(name, depth=1)
+    refused = scope.verdict(name, depth=1) or TrapGuard(settings.traps).refusal(
+        name, year=_now().year, is_asked_for=scope.is_seed(name)
+    )
     if refused is None:
         return Explanation(
             name,

@@ -26,7 +26,7 @@ class ExitCode(IntEnum):
 
 EXIT_TEXT: dict[ExitCode, str] = {
     ExitCode.OK: "done",
-    ExitCode.ERROR: "an error that no other code names, or a failed check of `doctor`",
+    ExitCode.ERROR: "an error that no other code names, or a failed check of `doctor`, `sitemap` or `lab`",
     ExitCode.USAGE: "wrong use: a flag, setting, file or URL that cannot be used",
     ExitCode.NOTHING_REACHABLE: "no site could be reached",
     ExitCode.STORE: "the collection cannot be read or written: in use, damaged, or the disk is full",

@@ -24,6 +24,7 @@ from evercrawl.core.offer import Offers, judge_url, offers_of
 from evercrawl.core.retry_after import retry_after
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache
+from evercrawl.core.trap.guard import TrapGuard
 from evercrawl.engine.comparison import Compared, Past, compared, met, rest, sight_of
 from evercrawl.engine.focus import Guide
 from evercrawl.engine.neighbours import Alone, Neighbours
@@ -58,6 +59,7 @@ class Surroundings:
     handler_of: Callable[[str], DocumentHandler | None]
     """Media type -> who can read it, beside HTML and plain text."""
     agent: str
+    guard: TrapGuard
     neighbours: Neighbours = field(default_factory=Alone)
     focus: Guide | None = None
     """What the crawl looks for; None: everything."""

@@ -110,9 +110,19 @@ class Signals:
                 self._unprobed[site.id] = site
         elif self._forever:
             outlook = await self._shard.revisits.outlooks.of(site.id)
-            if is_poll_due(state, has_signal=outlook.memory.belief.has_signal) and state.has_source:
+            if state.has_source and self._is_due(site, state, outlook.memory):
                 self._polled.discard(site.id)
                 self._want(site)
+
+    def _is_due(self, site: Site, state: SignalState, outlook: Outlook) -> bool:
+        level = self._shard.revisits.level()
+        return is_poll_due(
+            state,
+            outlook.belief,
+            pages=site.pages,
+            per_day=site.pages / level.span,
+            threshold=level.threshold,
+        )
 
     def _want(self, site: Site) -> None:
         if self._settings.enabled and site.id not in self._polled:
@@ -202,10 +212,18 @@ class Signals:
             if sitemap is None:
                 continue
             walk.take(url, sitemap)
+            if source.kind is SourceKind.EXTENDED and kind is not None and _is_extended(sitemap, before):
+                kind = self._learn_extended(source, notes)
             if sitemap.type is not SitemapType.INDEX:
                 since = before.read if before is not None else None
                 announced += await self._take_in(sitemap.entries, url, outlook, since=since)
         return kind, announced
+
+    def _learn_extended(self, source: Source, notes: SiteNotes[SignalState]) -> SourceKind:
+        """Where an index leads to extended sitemaps, it is one itself: the others need not be asked for."""
+        state = notes.memory.sources[source.url]._replace(kind=SourceKind.EXTENDED.value)
+        notes.learn(notes.memory.with_source(source.url, state))
+        return SourceKind.EXTENDED
 
     async def _ask(self, source: Source, site: Site, notes: SiteNotes[SignalState]) -> Sitemap | None:
         """The sitemap at this address; None where there is none, or none that differs from the last time."""
@@ -253,9 +271,7 @@ class Signals:
         outlook.learn(outlook.memory._replace(belief=belief))
         if self._forever and self._shard.revisits.purse.per_day is None:
             threshold = self._shard.revisits.purse.threshold
-            days = poll_interval(
-                pages=site.pages, recall=belief.recall, rate=belief.mean_rate, threshold=threshold
-            )
+            days = poll_interval(belief, pages=site.pages, threshold=threshold)
             self._next_us[site.id] = (int((now + days) * DAY_US), site)
 
     # What it says
@@ -337,6 +353,13 @@ def _may_be_news(lastmod: datetime, since: float | None) -> bool:
         return True
     latest = lastmod + A_DAY if lastmod.time() == time.min else lastmod
     return latest > _moment(since)
+
+
+def _is_extended(sitemap: Sitemap, before: SourceState | None) -> bool:
+    """It is, or it is the index that led to extended sitemaps the last time: now only dates may be news."""
+    if sitemap.type is SitemapType.INDEX and before is not None and before.read is not None:
+        return before.kind == SourceKind.EXTENDED
+    return sitemap.type is SitemapType.EXTENDED
 
 
 def _as_parent(url: str) -> Page:

@@ -11,6 +11,7 @@ from evercrawl.model.document import Link
 from evercrawl.model.fetch import Headers
 from evercrawl.model.forecast import Freshness, Habits, Saved, Steering
 from evercrawl.model.reason import Outcome, Reason
+from evercrawl.model.trap import TrapPattern
 
 Stopped = Literal["done", "limit", "interrupted", "closed"]
 """Why a run ended: nothing left, a limit of the run, Ctrl-C, or every remaining site is closed for now."""
@@ -113,6 +114,8 @@ class Status:
     freshness: Freshness | None = None
     saved: Saved | None = None
     steering: Steering | None = None
+    traps: tuple[TrapPattern, ...] = ()
+    """Sites that explode: of each the pattern behind a fence that cost most; a few."""
 
 
 @dataclass(frozen=True, slots=True)

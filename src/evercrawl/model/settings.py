@@ -305,11 +305,67 @@ class FocusSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class HiddenSettings:
+    """Pages that nothing links to."""
+
+    parents: int = setting(
+        0, "Folders above each page that are asked for too, the nearest first, by cutting off its URL."
+    )
+    neighbours: int = setting(
+        0, "Numbers before and behind each numbered page that are asked for too, on either side."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class AnalysisSettings:
     """What else is said about each new version."""
 
     enabled: tuple[str, ...] = setting(
         (), "Analysers by name, such as language and sentiment, or module:object for one of your own."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TrapSettings:
+    """URLs without end and without content: what is left out, and when it is learned."""
+
+    enabled: bool = setting(True, "Walk out of traps; without it only your own rules count.")
+    learn_from: int = setting(
+        60, "Known pages of a site from which on it is learned what each of its parts yields."
+    )
+    tries: int = setting(
+        20, "Most patterns of one site that are tried in a run with two addresses that nobody linked to."
+    )
+    ignore: tuple[str, ...] = setting(
+        (),
+        "Sets of rules for known software by name: forums, wikis, shops, calendars, blogs, code, listings.",
+    )
+    exclude: tuple[str, ...] = setting(
+        (),
+        "Patterns that are left out, each alone or behind a site, as `evercrawl trap exclude` writes them.",
+    )
+    allow: tuple[str, ...] = setting((), "Patterns that are asked for whatever is said against them.")
+
+
+@dataclass(frozen=True, slots=True)
+class OutpostSettings:
+    """Helpers that run near sites and send only what changed."""
+
+    listen: str | None = setting(
+        None, "HOST:PORT at which paired outposts reach this collection while it crawls; none: nowhere."
+    )
+    lease: timedelta = setting(
+        _seconds(120), "How long an outpost that falls silent keeps its sites before the crawler takes them."
+    )
+    wait: timedelta = setting(
+        _seconds(10), "How long a run waits at its start for an outpost before it asks its sites itself."
+    )
+    resend: timedelta | None = setting(
+        timedelta(hours=6),
+        "A page that changes at every visit is sent again after this time at the earliest; none: each time.",
+    )
+    held_bytes: int = setting(
+        1024 * 1024 * 1024, "Most bytes of answers kept at home so that outposts can send differences."
     )
 
 
@@ -336,3 +392,6 @@ class Settings:
     signals: SignalSettings = field(default_factory=SignalSettings)
     focus: FocusSettings = field(default_factory=FocusSettings)
     analysis: AnalysisSettings = field(default_factory=AnalysisSettings)
+    hidden: HiddenSettings = field(default_factory=HiddenSettings)
+    traps: TrapSettings = field(default_factory=TrapSettings)
+    outposts: OutpostSettings = field(default_factory=OutpostSettings)

@@ -121,7 +121,9 @@ update page set band = ?, seq = ?, due_us = ?, outcome = ?, reason = ?, detail =
 
 -- pay_share --
 -- A share of some link: amount, generation, page. What was earned before fades by half with each generation since.
-update page set credit = credit + ?1, earned = (earned >> max(0, ?2 - generation)) + ?1, generation = ?2 where id = ?3
+update page set credit = credit + ?1, generation = ?2,
+       earned = ?1 + case when ?2 - generation > 62 then 0 else earned >> cast(max(0, ?2 - generation) as integer) end
+ where id = ?3
 
 -- promote --
 -- To the end of a better band, if the page still stands where it was seen: band, seq, page, old band, old seq.
@@ -265,6 +267,14 @@ select id, key, url, site_id, depth, hops, band, 0, tries, visits, version, etag
   from page indexed by page_due
  where due_us <= ?
  order by due_us, id limit ?
+
+-- unseen --
+-- Pages outside the queue that wait for their time and of which nothing is stored.
+select id, key, url, site_id, depth, hops, band, 0, tries, visits, version, etag, last_modified, digest, interval_s,
+       belief, last_us
+  from page
+ where id > ? and version = 0 and due_us is not null
+ order by id limit ?
 
 -- page_by_key --
 -- A page that is not in the queue, by its key.

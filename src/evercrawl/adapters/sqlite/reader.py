@@ -171,6 +171,10 @@ class ShardReader:
         row = self._one("memory", site_id, kind)
         return None if row is None else row[0]
 
+    def memory_sites(self, kind: str) -> list[int]:
+        """The sites about which something of this kind was learned."""
+        return [site_id for (site_id,) in self._all("memory_sites", kind)]
+
     def not_due(self, now_us: int) -> int:
         """Pages outside the queue whose time has not come."""
         count: int = self._one("view_not_due", now_us)[0]

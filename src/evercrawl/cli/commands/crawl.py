@@ -40,6 +40,7 @@ FLAG_KEYS = {
     "allow_private": "http.allow_private",
     "resolve": "http.resolve",
     "budget": "revisit.budget",
+    "outposts": "outposts.listen",
 }
 """Which setting each flag overrides for one run."""
 
@@ -111,6 +112,7 @@ _RUN_OPTIONS = (
         metavar="HOST:PORT:ADDR",
         help="Use this address, as curl does. Repeatable.",
     ),
+    _setting("--outposts", metavar="HOST:PORT", help="Listen here for paired outposts and use them."),
     click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object on stdout."),
 )
 

@@ -44,7 +44,7 @@ def html_document(
     joiner = Joiner(url, base, encoding)
     alternates = _alternates(elements, headers, joiner)
     body = tree.body
-    title = _title(elements, limits)
+    title = title_of(elements, limits)
     facts = facts_of(tree, elements)
     document = Document(
         encoding=encoding,
@@ -56,10 +56,10 @@ def html_document(
         lang=_lang(tree, elements.metas, headers),
         links=links_of(elements, joiner, limits, with_text=all_details),
         embeds=embeds_of(elements, joiner) if all_details else (),
-        canonical=_canonical(elements, headers, joiner),
+        canonical=canonical_link(elements, headers, joiner),
         alternates=alternates,
         feeds=tuple(dict.fromkeys(other.url for other in alternates if other.type in FEED_TYPES)),
-        refresh=_refresh(url, headers, elements.metas, joiner),
+        refresh=refresh_of(url, headers, elements.metas, joiner),
         robots=directives_of(headers, elements.metas, agent=agent),
         text=main_text(body, most_chars=limits.text_chars, title=title) if body is not None else "",
         snapshot=pack(snapshot_of(tree, elements)) if wants_snapshot else None,
@@ -85,7 +85,8 @@ def directives_of(headers: Headers, metas: list[Attributes], *, agent: str) -> D
     return rules_for(product_token(agent), named, tags)
 
 
-def _title(elements: Elements, limits: ParseSettings) -> str | None:
+def title_of(elements: Elements, limits: ParseSettings) -> str | None:
+    """The page's title, its space collapsed; None where it has none."""
     if elements.title is None:
         return None
     return collapsed(elements.title.text_lexbor(), limits.title_chars) or None
@@ -105,7 +106,7 @@ def _lang(tree: LexborHTMLParser, metas: list[Attributes], headers: Headers) -> 
     return lang if 0 < len(lang) <= LONGEST_LANG and "," not in lang and " " not in lang else None
 
 
-def _canonical(elements: Elements, headers: Headers, joiner: Joiner) -> str | None:
+def canonical_link(elements: Elements, headers: Headers, joiner: Joiner) -> str | None:
     """The page's own word on its URL: a link element in the head, else the Link header (RFC 6596)."""
     for attributes, rel, is_in_head in elements.relations:
         if is_in_head and "canonical" in rel:
@@ -144,7 +145,7 @@ def _links_in(headers: Headers) -> Iterator[HeaderLink]:
             yield from header_links(value)
 
 
-def _refresh(page_url: str, headers: Headers, metas: list[Attributes], joiner: Joiner) -> Refresh | None:
+def refresh_of(page_url: str, headers: Headers, metas: list[Attributes], joiner: Joiner) -> Refresh | None:
     """The first usable refresh; the header comes before the page (HTML 7.4.2.1 and 4.2.5.3)."""
     contents = [header(headers, "refresh") or ""]
     contents += [meta.get("content") or "" for meta in metas if is_refresh(meta)]

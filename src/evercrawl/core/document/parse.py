@@ -63,8 +63,7 @@ def parse_document(
     """
     kind = media_type(headers, body)
     if kind in HTML_TYPES:
-        charset = charset_of(body := _in_html_terms(body, kind), header(headers, "content-type"))
-        tree, elements, encoding = _tree_in_its_encoding(body, charset)
+        tree, elements, encoding = parsed_page(headers, body, kind=kind)
         return html_document(
             url,
             headers,
@@ -81,6 +80,14 @@ def parse_document(
     if kind.startswith("text/"):
         text = decoded(body[charset.mark_bytes :], charset.encoding)[: limits.text_chars].replace("\0", "�")
     return Document(charset.encoding, url, text=text, robots=directives_of(headers, [], agent=agent))
+
+
+def parsed_page(
+    headers: Headers, body: bytes, *, kind: str = "text/html"
+) -> tuple[LexborHTMLParser, Elements, str]:
+    """The tree of an HTML page, the elements in it that matter, and its encoding."""
+    body = _in_html_terms(body, kind)
+    return _tree_in_its_encoding(body, charset_of(body, header(headers, "content-type")))
 
 
 def _in_html_terms(body: bytes, kind: str) -> bytes:

@@ -16,7 +16,7 @@ from evercrawl.core.sitemap.discovery import (
     sources_of,
 )
 from evercrawl.core.sitemap.read import read_sitemap
-from evercrawl.core.sitemap.write import SitemapFile, extended_sitemap, gzipped, sitemap_files
+from evercrawl.core.sitemap.write import SitemapFile, extended_files, extended_sitemap, gzipped, sitemap_files
 
 __all__ = [
     "News",
@@ -25,6 +25,7 @@ __all__ = [
     "SitemapWalk",
     "Source",
     "SourceKind",
+    "extended_files",
     "extended_sitemap",
     "extended_url",
     "found_kind",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -59,15 +59,45 @@ def sitemap_files(
 
     It has the pages themselves where they fit in one file, and else is the index of the packed files.
     """
+    parts = _parts(pages, _STANDARD, most_urls=most_urls, most_bytes=most_bytes)
+    return _files(parts, _STANDARD, folder_url, stem=stem)
+
+
+def extended_files(
+    pages: Iterable[ListedPage],
+    folder_url: str,
+    *,
+    stem: str = "sitemap-extended",
+    most_urls: int = MOST_URLS,
+    most_bytes: int = MOST_BYTES,
+) -> Iterator[SitemapFile]:
+    """The same for the extended sitemap: beyond the limits a standard index leads to its parts."""
+    parts = _parts(pages, _EXTENDED, most_urls=most_urls, most_bytes=most_bytes)
+    return _files(parts, _EXTENDED, folder_url, stem=stem)
+
+
+class _Part(NamedTuple):
+    data: bytes
+    lastmod: datetime | None
+
+
+class _Form(NamedTuple):
+    """How a document begins and ends, and how it writes a page."""
+
+    document: Callable[[str], bytes]
+    line: Callable[[ListedPage], str]
+
+
+def _files(found: Iterable[_Part], form: _Form, folder_url: str, *, stem: str) -> Iterator[SitemapFile]:
     parts: list[SitemapFile] = []
     held: _Part | None = None
-    for part in _parts(pages, most_urls=most_urls, most_bytes=most_bytes):
+    for part in found:
         if held is not None:
             packed = SitemapFile(f"{stem}-{len(parts) + 1}.xml.gz", gzipped(held.data), held.lastmod)
             yield packed
             parts.append(packed._replace(data=b""))
         held = part
-    last = held or _Part(_document("urlset", ""), None)
+    last = held or _Part(form.document(""), None)
     if not parts:
         yield SitemapFile(f"{stem}.xml", last.data, last.lastmod)
         return
@@ -76,27 +106,22 @@ def sitemap_files(
     yield _index(f"{stem}.xml", [*parts, packed], folder_url)
 
 
-class _Part(NamedTuple):
-    data: bytes
-    lastmod: datetime | None
-
-
-def _parts(pages: Iterable[ListedPage], *, most_urls: int, most_bytes: int) -> Iterator[_Part]:
+def _parts(pages: Iterable[ListedPage], form: _Form, *, most_urls: int, most_bytes: int) -> Iterator[_Part]:
     """The pages in documents of at most so many URLs and bytes; a page alone is never refused."""
-    room = most_bytes - len(_document("urlset", ""))
+    room = most_bytes - len(form.document(""))
     lines: list[str] = []
     used, newest = 0, None
     for page in pages:
-        line = _element("url", page.url, page.lastmod)
+        line = form.line(page)
         size = len(line.encode())
         if lines and (len(lines) >= most_urls or used + size > room):
-            yield _Part(_document("urlset", "".join(lines)), newest)
+            yield _Part(form.document("".join(lines)), newest)
             lines, used, newest = [], 0, None
         lines.append(line)
         used += size
         newest = _later(newest, page.lastmod)
     if lines:
-        yield _Part(_document("urlset", "".join(lines)), newest)
+        yield _Part(form.document("".join(lines)), newest)
 
 
 def _later(moment: datetime | None, other: datetime | None) -> datetime | None:
@@ -125,7 +150,10 @@ def w3c_datetime(moment: datetime) -> str:
 
 def extended_sitemap(pages: Iterable[ListedPage]) -> bytes:
     """Paper C's sitemap (section 4.1): anchor text, URL and time of the last change in milliseconds."""
-    rows = "".join(_extended_row(page) for page in pages)
+    return _extended_document("".join(_extended_row(page) for page in pages))
+
+
+def _extended_document(rows: str) -> bytes:
     return f"{_DECLARATION}<EXTENDED_SITEMAP>\n{rows}</EXTENDED_SITEMAP>\n".encode()
 
 
@@ -135,3 +163,10 @@ def _extended_row(page: ListedPage) -> str:
         f"<PAGE><ANCHOR_TEXT>{escaped(page.anchor_text)}</ANCHOR_TEXT><URL>{escaped(page.url)}</URL>"
         f"<LAST_UPDATED>{updated}</LAST_UPDATED></PAGE>\n"
     )
+
+
+_STANDARD = _Form(
+    document=lambda lines: _document("urlset", lines),
+    line=lambda page: _element("url", page.url, page.lastmod),
+)
+_EXTENDED = _Form(document=_extended_document, line=_extended_row)

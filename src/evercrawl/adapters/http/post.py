@@ -1,0 +1,76 @@
+"""One POST of a JSON document to a web service, through the guard that every request passes."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import NamedTuple
+
+from evercrawl.adapters.http.connection import Patience
+from evercrawl.adapters.http.dial import Dialer
+from evercrawl.adapters.http.dns import Resolver
+from evercrawl.adapters.http.failure import FetchFailed, StaleConnection
+from evercrawl.core.http1 import ReadLimits, ResponseReader
+from evercrawl.core.request_head import is_sendable
+from evercrawl.core.url import path_of, site_of, site_parts
+from evercrawl.model.fetch import Headers
+from evercrawl.model.settings import Settings
+
+ANSWER_BYTES = 64 * 1024
+"""More of an answer is not read."""
+
+
+class Posted(NamedTuple):
+    """How it ended: the answer's status, or why there is none."""
+
+    status: int | None
+    detail: str = ""
+    headers: Headers = ()
+    body: bytes = b""
+
+
+class JsonPoster:
+    """Sends documents; addresses that are not public are refused unless the settings allow them."""
+
+    def __init__(self, settings: Settings, user_agent: str) -> None:
+        http = settings.http
+        self._http = http
+        self._agent = user_agent
+        self._patience = Patience(
+            http.first_byte.total_seconds(), http.idle.total_seconds(), http.total.total_seconds()
+        )
+        self._resolver = Resolver(settings.dns, http)
+        self._dialer = Dialer(http, self._resolver, lost=lambda _: None)
+
+    async def post(self, url: str, document: bytes) -> Posted:
+        """The answer to one POST to a canonical URL; redirects are not followed."""
+        try:
+            return await self._post(url, document)
+        except (FetchFailed, StaleConnection) as failure:
+            return Posted(None, getattr(failure, "detail", "the connection was closed"))
+
+    async def _post(self, url: str, document: bytes) -> Posted:
+        if not is_sendable(url):
+            return Posted(None, "the URL is not in canonical form")
+        deadline = asyncio.get_running_loop().time() + self._patience.total
+        connection = await self._dialer.dial(site_parts(site_of(url)), deadline=deadline)
+        limits = ReadLimits(self._http.header_bytes, self._http.header_count, ANSWER_BYTES)
+        reader = ResponseReader(limits)
+        try:
+            head = self._head(url, len(document))
+            await connection.exchange(head + document, reader, patience=self._patience, deadline=deadline)
+        finally:
+            connection.close()
+        assert reader.head is not None
+        return Posted(reader.head.status, headers=reader.head.headers, body=reader.body)
+
+    def _head(self, url: str, length: int) -> bytes:
+        host = site_of(url).partition("//")[2]
+        return (
+            f"POST {path_of(url)} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: {self._agent}\r\n"
+            "Content-Type: application/json; charset=utf-8\r\nAccept: application/json, text/plain;q=0.5\r\n"
+            f"Content-Length: {length}\r\nConnection: close\r\n\r\n"
+        ).encode("latin-1")
+
+    async def close(self) -> None:
+        """Let go of the resolver."""
+        await self._resolver.close()

@@ -1,0 +1,21 @@
+"""`evercrawl lab`: the papers' experiments, with the code of a real crawl in virtual time."""
+
+from __future__ import annotations
+
+import click
+
+from evercrawl.cli.lazy_group import LazyGroup
+from evercrawl.cli.session import common_options
+
+SUBCOMMANDS = {"pdfc": "lab_pdfc", "sitemap": "lab_sitemap"}
+
+
+@click.group("lab", cls=LazyGroup, subcommands=SUBCOMMANDS)
+@common_options
+def command() -> None:
+    """Rerun the experiments of the papers that evercrawl stands on; nothing is sent.
+
+    \b
+    evercrawl lab pdfc --plot pdfc.svg
+    evercrawl lab sitemap --json
+    """

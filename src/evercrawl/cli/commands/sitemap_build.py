@@ -1,0 +1,199 @@
+"""`evercrawl sitemap build`: make or update the sitemaps of a site."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evercrawl.cli.counter import live_line
+from evercrawl.cli.output import counted, emit_json, span
+from evercrawl.cli.safe_text import safe_line
+from evercrawl.cli.session import Session, common_options, pass_session
+from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from evercrawl.owner.build import BuildReport, OnPage, Target
+
+MOST_SHOWN = 10
+SHOW_EVERY = 50
+WEB = ("http://", "https://")
+
+
+@click.command("build")
+@click.argument("source", required=False, metavar="[DIR|URL]")
+@click.option(
+    "--base-url",
+    metavar="URL",
+    help="The address of DIR. Default: that of the last build, robots.txt, sitemap.xml or CNAME.",
+)
+@click.option(
+    "--to",
+    "target",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where the files go. Default: DIR itself, or `sitemap` in the collection.",
+)
+@click.option(
+    "--state",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="What is remembered for the next build. Default: a file in your state folder.",
+)
+@click.option("--gzip", "packed", is_flag=True, help="Put a .gz beside every .xml file.")
+@click.option("--clean-urls", is_flag=True, help="about.html is served as /about.")
+@click.option(
+    "--ignore", multiple=True, metavar="PATTERN", help="Leave out files or folders, such as 'drafts/*'."
+)
+@click.option(
+    "--ending", "endings", multiple=True, metavar="EXT", help="Endings of pages. Default: html, htm, xhtml."
+)
+@click.option("--full", is_flag=True, help="Read every file again, also those with the same time and size.")
+@click.option("--allow-private", is_flag=True, help="With URL: allow loopback and private addresses.")
+@click.option(
+    "--resolve", multiple=True, metavar="HOST:PORT:ADDR", help="With URL: use this address, as curl does."
+)
+@click.option("--max-pages", metavar="N", help="With URL: crawl at most N pages, or none. Default: 10000.")
+@click.option("--pace", type=click.Choice(["gentle", "paper", "own"]), help="With URL: how gently to ask.")
+@click.option("--json", "as_json", is_flag=True, help="Print pages, added, changed, removed, files as JSON.")
+@common_options
+@pass_session
+def command(session: Session, /, source: str | None, as_json: bool, **options: Any) -> None:
+    """Write sitemap.xml and sitemap-extended.xml, each page with the date of its last real change.
+
+    \b
+    evercrawl sitemap build public/ --base-url https://example.org/
+    evercrawl sitemap build https://example.org/ --to /var/www/html
+    evercrawl sitemap build -C example.org.evercrawl --json
+
+    A date changes when title, description, text or links of the page's own part do: neither the file's time
+    nor a new menu, footer, script or time of generation counts. Called again, only files that were touched
+    are read. The first build has no history: it takes the files' times. Beyond 50,000 pages sitemap.xml
+    is an index of packed parts. Pages with noindex, with a canonical address elsewhere, or that robots.txt
+    forbids are left out. A URL is crawled politely into a collection, and the sitemap is made of that.
+    """
+    with live_line(session) as show:
+
+        def on_page(pages: int) -> None:
+            if pages % SHOW_EVERY == 0:
+                show(f"{pages:,} pages")
+
+        report, target = _built(session, source, options, on_page)
+    if as_json:
+        emit_json("sitemap-build", _fields(report, target))
+    else:
+        _tell(session, report, target)
+
+
+def _built(
+    session: Session, source: str | None, options: dict[str, Any], on_page: OnPage
+) -> tuple[BuildReport, Target]:
+    if source is not None and not source.lower().startswith(WEB):
+        return _from_folder(session, Path(source), options, on_page)
+    return _from_collection(session, source, options, on_page)
+
+
+def _from_folder(
+    session: Session, folder: Path, options: dict[str, Any], on_page: OnPage
+) -> tuple[BuildReport, Target]:
+    from evercrawl.owner.build import build_from_folder
+    from evercrawl.owner.folder import ENDINGS, FolderRules
+
+    if not folder.is_dir():
+        raise ConfigError(f"{folder} is not a folder; for a site write its URL, like https://example.org/")
+    base_url = _base_url(session, folder, options)
+    rules = FolderRules(
+        base_url,
+        clean_urls=options["clean_urls"],
+        endings=tuple(one.lstrip(".").lower() for one in options["endings"]) or ENDINGS,
+        ignore=options["ignore"],
+        agent=session.configured(None).settings.identity.product,
+    )
+    target = _target(session, folder, base_url, options)
+    return build_from_folder(folder, rules, target, full=options["full"], on_page=on_page), target
+
+
+def _base_url(session: Session, folder: Path, options: dict[str, Any]) -> str:
+    from evercrawl.owner.folder import base_url_of, known_base_url
+    from evercrawl.owner.state import read_state
+
+    if options["base_url"] is not None:
+        return base_url_of(options["base_url"])
+    return known_base_url(folder, read_state(_state(session, folder, options)))
+
+
+def _from_collection(
+    session: Session, url: str | None, options: dict[str, Any], on_page: OnPage
+) -> tuple[BuildReport, Target]:
+    from evercrawl.owner.collected import build_from_collection, site_of_collection
+    from evercrawl.owner.folder import base_url_of
+
+    path = _crawled(session, url, options) if url is not None else session.require_collection()
+    settings = session.configured(path).settings
+    base_url = base_url_of(options["base_url"]) if options["base_url"] else site_of_collection(settings)
+    default = path / "sitemap"
+    if options["target"] is None:
+        default.mkdir(exist_ok=True)
+    target = _target(session, default, base_url, options)
+    return build_from_collection(path, settings, target, on_page=on_page), target
+
+
+def _crawled(session: Session, url: str, options: dict[str, Any]) -> Path:
+    """The collection of the site after a run of the crawler, as `evercrawl crawl URL` makes it."""
+    from evercrawl.cli.commands.crawl import carry_out, given_flags, plan_run
+
+    names = ("allow_private", "resolve", "pace", "max_pages")
+    plan = plan_run(session, [url], flags=given_flags({name: options[name] for name in names}))
+    code = carry_out(session, plan, as_json=False)
+    if code:
+        session.note(f"! the crawl ended with code {code}: the sitemap has the pages that are known so far")
+    return plan.path
+
+
+def _target(session: Session, default: Path, base_url: str, options: dict[str, Any]) -> Target:
+    from evercrawl.owner.build import Target
+
+    folder: Path = options["target"] or default
+    return Target(folder, base_url, _state(session, default, options), packed=options["packed"])
+
+
+def _state(session: Session, default: Path, options: dict[str, Any]) -> Path:
+    from evercrawl.owner.state import state_place
+
+    state: Path = options["state"] or state_place(session.env, options["target"] or default)
+    return state
+
+
+def _fields(report: BuildReport, target: Target) -> dict[str, Any]:
+    return {
+        "folder": str(target.folder),
+        "base_url": target.base_url,
+        "first": report.is_first,
+        "pages": report.pages,
+        "added": report.added,
+        "changed": report.changed,
+        "removed": report.removed,
+        "unlisted": report.unlisted,
+        "left_out": report.left_out,
+        "files": report.files,
+        "written": report.written,
+        "seconds": round(report.seconds, 3),
+    }
+
+
+def _tell(session: Session, report: BuildReport, target: Target) -> None:
+    news = f"{len(report.added):,} added, {len(report.changed):,} changed, {len(report.removed):,} removed"
+    session.note(f"{counted(report.pages, 'page')}: {news}, in {span(report.seconds)}")
+    if not report.is_first:
+        for sign, urls in (("+", report.added), ("~", report.changed), ("-", report.removed)):
+            for url in urls[:MOST_SHOWN]:
+                click.echo(f"{sign} {safe_line(url)}")
+            if len(urls) > MOST_SHOWN:
+                click.echo(f"{sign} and {len(urls) - MOST_SHOWN:,} more")
+    for reason, pages in report.left_out.items():
+        session.note(f"  left out: {counted(pages, 'page')} ({reason})")
+    written = ", ".join(report.written) or "nothing new to write"
+    session.note(f"  {target.folder}: {written}")
+    if report.is_first:
+        session.note(f"  robots.txt should say: Sitemap: {target.base_url}sitemap.xml")

@@ -1,0 +1,144 @@
+"""What does a page say that a search engine would call new? A digest of it, and whether it wants to be
+listed.
+
+The digest covers title, description, the texts and the links of the page's own part. Menus, sidebars, footers
+and what is called alike are the site's: a new entry in the menu does not make every page new. Nor do scripts,
+styles, comments, white space, times of generation and counters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from evercrawl.core.change.noise import meaning
+from evercrawl.core.change.region import NAMINGS, is_site_role
+from evercrawl.core.change.snapshot import BODY, REGION_BITS, SITE, SITE_BY_NAME, Snapshot, snapshot_of
+from evercrawl.core.digest import content_digest, text_digest
+from evercrawl.core.document.element import Elements
+from evercrawl.core.document.html import base_url, canonical_link, directives_of, refresh_of, title_of
+from evercrawl.core.document.parse import HTML_TYPES, media_type, parsed_page
+from evercrawl.core.document.reference import Joiner
+from evercrawl.core.document.tag import tag_ids
+from evercrawl.model.fetch import Headers
+from evercrawl.model.settings import ParseSettings
+
+MISLEADING = 2
+"""So many times the rest may a part be that is the site's by its name; then the name misleads."""
+
+_SITE_ELEMENTS = tag_ids("nav aside footer dialog menu")
+_HEADER = tag_ids("header")
+_OWN_ELEMENTS = tag_ids("main article")
+_DIGIT = re.compile(r"\d")
+_LIMITS = ParseSettings()
+_FIELD, _ENTRY = "\x1e", "\x1f"
+
+
+class Reading(NamedTuple):
+    """What a sitemap needs to know of a page."""
+
+    digest: bytes
+    """Equal for contents that say the same."""
+    title: str = ""
+    noindex: bool = False
+    canonical: str | None = None
+    """Where the page says that it lives."""
+    moves_to: str | None = None
+    """Where it sends its readers at once."""
+
+
+def read_page(url: str, headers: Headers, body: bytes, *, agent: str, site: str) -> Reading:
+    """The reading of a file or an answer; other than HTML, every byte counts.
+
+    Links within `site` (its address up to and with the last slash) are digested without it, so that a site
+    which moves as a whole has the same content.
+    """
+    kind = media_type(headers, body)
+    if kind not in HTML_TYPES:
+        return Reading(content_digest(body), noindex=directives_of(headers, [], agent=agent).noindex)
+    tree, elements, encoding = parsed_page(headers, body, kind=kind)
+    joiner = Joiner(url, base_url(url, elements.base), encoding)
+    refresh = refresh_of(url, headers, elements.metas, joiner)
+    reading = Reading(
+        digest=_digest(tree, elements, joiner, site),
+        title=title_of(elements, _LIMITS) or _headline(tree),
+        noindex=directives_of(headers, elements.metas, agent=agent).noindex,
+        canonical=canonical_link(elements, headers, joiner),
+        moves_to=refresh.url if refresh is not None and refresh.delay == 0 else None,
+    )
+    joiner.close()
+    return reading
+
+
+def _headline(tree: LexborHTMLParser) -> str:
+    node = tree.css_first("h1")
+    return " ".join(node.text_lexbor().split())[: _LIMITS.title_chars] if node is not None else ""
+
+
+def _digest(tree: LexborHTMLParser, elements: Elements, joiner: Joiner, site: str) -> bytes:
+    snapshot = snapshot_of(tree, elements)
+    said = _ENTRY.join(filter(None, map(_said, own_texts(snapshot))))
+    links = _ENTRY.join(target.removeprefix(site) for target in _own_links(elements, joiner))
+    about = snapshot.metadata
+    return text_digest(_FIELD.join((about.title, about.description, said, links)))
+
+
+def _said(text: str) -> str:
+    """The text without what a machine counts or stamps, which has digits in it."""
+    return meaning(text) if _DIGIT.search(text) else text
+
+
+def own_texts(snapshot: Snapshot) -> list[str]:
+    """The blocks outside of the site's parts; all of them where nothing else is there."""
+    blocks = list(zip(snapshot.flags, snapshot.texts, strict=True))
+    chars = [0] * (REGION_BITS + 1)
+    for flag, text in blocks:
+        chars[flag & REGION_BITS] += len(text)
+    free = sum(chars[BODY:SITE_BY_NAME])
+    first_refused = SITE if chars[SITE_BY_NAME] > MISLEADING * free else SITE_BY_NAME
+    own = [text for flag, text in blocks if flag & REGION_BITS < first_refused]
+    return own or list(snapshot.texts)
+
+
+def _own_links(elements: Elements, joiner: Joiner) -> Iterator[str]:
+    """The targets of links outside of the site's parts, in order."""
+    known: dict[int, bool] = {}
+    for node in elements.links:
+        href = node.attributes.get("href")
+        if href and not _is_in_site_part(node.parent, known):
+            target = joiner.url(href)
+            if target is not None:
+                yield target
+
+
+def _is_in_site_part(node: LexborNode | None, known: dict[int, bool]) -> bool:
+    """The element, or one around it, is the site's; what was found out is remembered for all on the way."""
+    passed: list[int] = []
+    verdict = False
+    while node is not None:
+        identity = node.mem_id
+        if identity in known:
+            verdict = known[identity]
+            break
+        passed.append(identity)
+        if node.tag_id in _OWN_ELEMENTS:
+            break
+        if _is_site_part(node):
+            verdict = True
+            break
+        node = node.parent
+    known.update(dict.fromkeys(passed, verdict))
+    return verdict
+
+
+def _is_site_part(node: LexborNode) -> bool:
+    if node.tag_id in _SITE_ELEMENTS or node.tag_id in _HEADER:
+        return True
+    attributes = node.attributes
+    if not attributes:
+        return False
+    names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".strip()
+    return bool(names and NAMINGS[names].is_site) or is_site_role(attributes.get("role"))
