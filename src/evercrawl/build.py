@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from evercrawl.adapters.analysers import load_analysers
 from evercrawl.adapters.clock import SystemClock
+from evercrawl.adapters.focus_file import saved_focus
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.media import InstalledHandlers
 from evercrawl.adapters.near import NEW_ENTRIES, NearIndex
@@ -16,12 +18,14 @@ from evercrawl.adapters.schemes import FetcherByScheme, load_schemes
 from evercrawl.adapters.sqlite.store import SqliteStore, shards_in
 from evercrawl.adapters.warc.writer import WarcArchive
 from evercrawl.config.trap_rules import RulesInFile
+from evercrawl.core.focus.focus import Focus
 from evercrawl.core.identity import user_agent
 from evercrawl.core.pace import Pace, pace_of
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache, SeenTest
 from evercrawl.core.trap.guard import TrapGuard
 from evercrawl.engine.crawl import Crawl, NewRules
+from evercrawl.engine.focus import Guide
 from evercrawl.engine.neighbours import Alone, Neighbours
 from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, OpenNear, Store
 from evercrawl.engine.see import Surroundings
@@ -66,6 +70,7 @@ def build_crawl(
         forever=forever,
         new_rules=RulesInFile(collection, settings.traps).changed,
         neighbours=neighbours,
+        focus=saved_focus(collection),
     )
 
 
@@ -120,6 +125,7 @@ def assemble(
     forever: bool = False,
     new_rules: NewRules | None = None,
     neighbours: Neighbours | None = None,
+    focus: Focus | None = None,
 ) -> Crawl:
     """A crawl from given ports: the same for the real world and for a simulated one."""
     around = Surroundings(
@@ -137,6 +143,10 @@ def assemble(
         agent=settings.identity.product,
         guard=TrapGuard(settings.traps),
         neighbours=neighbours or Alone(),
+        focus=None
+        if focus is None
+        else Guide(focus, window=settings.focus.window, bands=settings.frontier.bands),
+        analysers=load_analysers(settings.analysis.enabled),
     )
     return Crawl(
         store=store,

@@ -41,6 +41,7 @@ from evercrawl.exchange.source import import_form_named
 from evercrawl.exchange.space import SpacePart, space_of, vacuum
 from evercrawl.exchange.take_in import OnImport, import_archives
 from evercrawl.exchange.verify import OnVerify, VerifyReport, verify
+from evercrawl.focusing import set_focus
 from evercrawl.forecast import freshness_of, plan_of
 from evercrawl.graph.build import build_graph, fresh_graph
 from evercrawl.graph.check import bad_links
@@ -52,7 +53,7 @@ from evercrawl.look import explain, skipped_urls, status_of
 from evercrawl.model.difference import Difference
 from evercrawl.model.forecast import Freshness, Plan
 from evercrawl.model.links import BadLink, GraphSummary, PageLinks, RankedPage
-from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PruneReport
+from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PageMood, PruneReport
 from evercrawl.model.report import Explanation, PageView, Progress, SkippedUrl, Status, Summary
 from evercrawl.model.search import Found, IndexState
 from evercrawl.model.settings import Settings, TrapSettings
@@ -64,6 +65,7 @@ from evercrawl.past.changes import changes_since
 from evercrawl.past.difference import page_difference
 from evercrawl.past.history import page_facts, page_history
 from evercrawl.past.prune import prune
+from evercrawl.past.sentiment import page_mood
 from evercrawl.past.show import page_view
 from evercrawl.report import PROGRESS_EVERY_S, reporting, summary_of
 from evercrawl.runs import keep_run, told_live
@@ -104,10 +106,12 @@ class Collection:
         forever: bool = False,
         stop: StopSignal | None = None,
         on_progress: Callable[[Progress], None] | None = None,
+        focus: str | None = None,
     ) -> Summary:
         """Start, resume or update: visit what is due, from the seeds and `urls` on, and say what was done.
 
-        With `forever` it waits for what comes due, until `stop` says otherwise.
+        With `forever` it waits for what comes due, until `stop` says otherwise. `focus` is what to look
+        for: a file of examples, the URL of one, or words; it stays until another is given, or "none".
         """
         with (
             CollectionLock(self.path) as lock,
@@ -116,6 +120,8 @@ class Collection:
             began = datetime.now(UTC)
             self._add_seeds(urls)
             self._check_outposts()
+            if focus is not None:
+                await set_focus(self.path, self.settings, focus)
             summary = await self._run(
                 refresh=refresh, forever=forever, stop=stop, on_progress=tell, lock=lock.fileno()
             )
@@ -169,12 +175,15 @@ class Collection:
         refresh: bool = False,
         stop: StopSignal | None = None,
         on_progress: Callable[[Progress], None] | None = None,
+        focus: str | None = None,
     ) -> Summary:
         """The same for programs without an event loop."""
         import uvloop
 
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(self.crawl(urls=urls, refresh=refresh, stop=stop, on_progress=on_progress))
+            return runner.run(
+                self.crawl(urls=urls, refresh=refresh, stop=stop, on_progress=on_progress, focus=focus)
+            )
 
     def status(self) -> Status:
         """Counts by outcome and reason, sites, load, what is due, sites that explode."""
@@ -243,6 +252,10 @@ class Collection:
     def history(self, url: str) -> PageHistory:
         """Every version of a page, oldest first, with the span in which it came to be."""
         return page_history(self.path, self.settings, url)
+
+    def sentiment(self, url: str) -> PageMood:
+        """How friendly a page was, version by version, and the mean of its site."""
+        return page_mood(self.path, self.settings, url)
 
     def facts(self, url: str) -> PageFacts:
         """The statistics of one page: parent, ASCII count, last modified, frequency of change, file."""

@@ -115,6 +115,8 @@ def explain(collection: Path, settings: Settings, url: str) -> Explanation:
             if page is not None:
                 site = state.site_named(page.site)
                 found = _explain_page(page, site, state.visits(page.id, MOST_DECISIONS))
+                said = state.analyses(page.id).get(page.version, {})
+                found = replace(found, relevance=said.get("relevance"))
                 habits = habits_of(reader, state, page, settings.revisit, now=_now())
                 return _with_credit(replace(found, habits=habits), state.credit(page.key), settings)
     return _explain_refusal(reader, name) or _unknown(name, settings, name)

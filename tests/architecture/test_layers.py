@@ -37,6 +37,7 @@ LAYERS = {
     "announced": 6,
     "owner": 7,
     "together": 7,
+    "focusing": 7,
     "cluster": 8,
     "workers": 9,
     "library": 10,

@@ -237,6 +237,7 @@ def environment(agent: str) -> dict[str, str]:
         "EVERCRAWL_CONTACT": "mailto:outpost@example.org",
         "EVERCRAWL_IDENTITY__PRODUCT": agent,
         "EVERCRAWL_OUTPOSTS__LEASE": f"{LEASE_S}s",
+        "EVERCRAWL_OUTPOSTS__WAIT": "30s",
         "EVERCRAWL_PACE__LONGEST": "700ms",
         "EVERCRAWL_PACE__SHORTEST": "200ms",
         "EVERCRAWL_ROBOTS__CRAWL_DELAY_CAP": "700ms",

@@ -26,6 +26,7 @@ COMMANDS = {
     "skipped": "URLs that were not asked for, each with its reason.",
     "trap": "URLs without end: what is left out and why; exclude, allow, undo.",
     "history": "The versions of a page, and when each came to be.",
+    "sentiment": "How friendly a page is, was, and its site.",
     "show": "A stored version of a page: text, html, headers, links or raw.",
     "diff": "What differs between two versions of a page.",
     "changes": "What changed on which pages since some time.",

@@ -170,6 +170,8 @@ CHECKS: dict[str, Check] = {
     "duplicates.similarity": _between(0.5, 1),
     "duplicates.weight": _between(0.01, 1),
     "revisit.policy": _one_of(*POLICIES),
+    "hidden.parents": _at_least(0),
+    "hidden.neighbours": _at_least(0),
     "revisit.budget": _positive,
     "revisit.site_budget": _positive,
     "revisit.worth": _positive,

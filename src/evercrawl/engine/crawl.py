@@ -27,6 +27,7 @@ from evercrawl.core.seen import SeenTest
 from evercrawl.core.url import key_of, parse, shard_of_site, site_of
 from evercrawl.engine.credit import Credits
 from evercrawl.engine.errands import Errands
+from evercrawl.engine.focus import FOCUS_KEY
 from evercrawl.engine.gates import Gates
 from evercrawl.engine.heed import heed
 from evercrawl.engine.intake import Intake
@@ -145,6 +146,8 @@ class Crawl:
         if self.shards:
             first = self.shards[min(self.shards)]
             self.purse.recall(await first.store.memory(*PURSE_KEY))
+            if self._around.focus is not None:
+                self._around.focus.recall(await first.store.memory(*FOCUS_KEY))
             self._mirrors.recall(await first.store.memory(*MIRRORS_KEY))
         for shard in list(self.shards.values()):
             for parcel in await shard.store.parcels():
@@ -207,14 +210,15 @@ class Crawl:
             self._running[number] = asyncio.create_task(shard.run())
 
     def _new_frontier(self, facts: ShardFacts, gate_of: Callable[[Site], RobotsGate | None]) -> Frontier:
-        settings = self._settings.frontier
+        settings, focus = self._settings.frontier, self._around.focus
         return Frontier(
             pace=self._pace,
             bands=settings.bands,
-            window=settings.window,
+            window=settings.window if focus is None else focus.window,
             back_queues=self._back_queues(),
             random=Random(f"{self._seed}/{facts.shard}/{facts.epoch}"),
             gate_of=gate_of,
+            worth=None if focus is None else focus.worth_of,
         )
 
     def _new_intake(
@@ -232,6 +236,7 @@ class Crawl:
             clock=self._around.clock,
             pages_per_site=self._settings.scope.pages_per_site,
             gate_of=gate_of,
+            focus=self._around.focus,
             traps=traps,
             credits=credits,
         )

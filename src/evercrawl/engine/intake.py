@@ -11,6 +11,7 @@ from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.seen import SeenTest
 from evercrawl.core.url import registrable_domain, site_of, site_parts
 from evercrawl.engine.credit import Credits
+from evercrawl.engine.focus import Guide
 from evercrawl.engine.ports import Clock, ShardStore
 from evercrawl.model.batch import Batch, ShardFacts
 from evercrawl.model.page import Candidate, NewPage, Refusal
@@ -42,7 +43,9 @@ class Intake:
         gate_of: Callable[[Site], RobotsGate | None],
         credits: Credits,
         traps: Traps,
+        focus: Guide | None = None,
     ) -> None:
+        self._focus = focus
         self._store = store
         self._credits = credits
         self._traps = traps
@@ -171,7 +174,7 @@ class Intake:
         return verdict.reason or Reason.ROBOTS, verdict.detail
 
     def _new_page(self, candidate: Candidate, site: Site, now_us: int, *, is_last: bool) -> NewPage:
-        band = self._credits.last_band if is_last else self._credits.band_of(candidate)
+        band = self._credits.last_band if is_last else self._band_of(candidate)
         page = NewPage(
             self._next_id,
             candidate.key,
@@ -188,6 +191,11 @@ class Intake:
         self._next_id += 1
         self._page_counts[site.id] = self.pages_of(site) + 1
         return page
+
+    def _band_of(self, candidate: Candidate) -> int:
+        if self._focus is not None:
+            return self._focus.band_of(candidate)
+        return self._credits.band_of(candidate)
 
     def committed(self, batch: Batch) -> None:
         """The batch is stored; its keys are found there from now on."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from typing import assert_never
 
@@ -90,6 +91,7 @@ def version_of(page: Page, seen: Seen, stored: Stored) -> Version | None:
         change_class=change.kind.value if change is not None else None,
         change_size=round(change.size, 4) if change is not None else None,
         text=_packed(page, seen.text_before, text) if document is not None else None,
+        analysis=json.dumps(seen.analysis, ensure_ascii=False) if seen.analysis else None,
     )
 
 

@@ -22,6 +22,7 @@ from evercrawl.core.url import shard_of_site, site_of
 from evercrawl.engine.comparison import Comparisons
 from evercrawl.engine.credit import Credits
 from evercrawl.engine.errands import Errands
+from evercrawl.engine.focus import FOCUS_KEY
 from evercrawl.engine.intake import Intake
 from evercrawl.engine.keep import status_of, visited_of
 from evercrawl.engine.ledger import Ledger
@@ -185,6 +186,8 @@ class Shard:
         await self._requeue_due()
         await self._read_needed()
         await self._slots.acquire()
+        if self.around.focus is not None:
+            await self._catch_up()
         turn = self.frontier.turn(now_us=self._now_us()) if self._may_start() else Idle()
         if isinstance(turn, (Wait, Idle)):
             self._slots.release()
@@ -192,6 +195,12 @@ class Shard:
                 await self._rest(turn)
         else:
             self._start(turn)
+
+    async def _catch_up(self) -> None:
+        """The best page may be among those that were found while we waited for a slot."""
+        if self.ledger.batch.new_pages:
+            await self.commit()
+        await self._read_needed()
 
     async def _read_needed(self) -> None:
         while (need := self.frontier.needs(now_us=self._now_us())) is not None:
@@ -576,6 +585,8 @@ class Shard:
             self.ledger.batch.memories[MIRRORS_KEY] = self.twins.mirrors.to_bytes()
         if self.keeps_purse:
             self.ledger.batch.memories[PURSE_KEY] = self.revisits.purse.to_bytes()
+            if self.around.focus is not None:
+                self.ledger.batch.memories[FOCUS_KEY] = self.around.focus.to_bytes()
 
     def _close_batch(self, batch: Batch) -> None:
         """What must be exactly as of the batch that it is written with."""

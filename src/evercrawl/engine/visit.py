@@ -17,6 +17,7 @@ from evercrawl.core.judgement import Judgement
 from evercrawl.core.moment import to_us
 from evercrawl.core.trap.harvest import SiteYield
 from evercrawl.core.url import key_of, site_of
+from evercrawl.engine.analysis import look_into
 from evercrawl.engine.ask import ask
 from evercrawl.engine.credit import Paid, Parcels, Placed
 from evercrawl.engine.heed import bring_back
@@ -55,6 +56,7 @@ async def visit(turn: Visit, shard: Shard) -> None:
     traps = await shard.traps.load(turn.page.site_id, pages=shard.intake.pages_of(turn.lane.site))
     seen = await shard.made_up.absent.marked(turn.page, seen, traps)
     offer_hidden(turn.page, seen, shard.around)
+    look_into(turn.page, seen, shard.around, shard.tally)
     own, parcels = shard.sort_out(seen.offers.candidates)
     placed = await shard.intake.place(await shard.intake.unknown(own))
     _learn_yield(turn, seen, placed, traps, shard)

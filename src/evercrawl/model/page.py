@@ -196,6 +196,8 @@ class Version(NamedTuple):
     """How much of the page differs, from 0 to 1."""
     text: PackedText | None = None
     """The main text; None: no document, or read without it."""
+    analysis: str | None = None
+    """What analysers say, as a JSON object; None: nothing, or read without it."""
 
 
 class Look(NamedTuple):

@@ -296,6 +296,15 @@ class SignalSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class FocusSettings:
+    """Focused crawls."""
+
+    window: int = setting(
+        1000, "Pages of one site among which the best is looked for; more are read from the store in turn."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class HiddenSettings:
     """Pages that nothing links to."""
 
@@ -304,6 +313,15 @@ class HiddenSettings:
     )
     neighbours: int = setting(
         0, "Numbers before and behind each numbered page that are asked for too, on either side."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisSettings:
+    """What else is said about each new version."""
+
+    enabled: tuple[str, ...] = setting(
+        (), "Analysers by name, such as language and sentiment, or module:object for one of your own."
     )
 
 
@@ -387,6 +405,8 @@ class Settings:
     credit: CreditSettings = field(default_factory=CreditSettings)
     duplicates: DuplicateSettings = field(default_factory=DuplicateSettings)
     signals: SignalSettings = field(default_factory=SignalSettings)
+    focus: FocusSettings = field(default_factory=FocusSettings)
+    analysis: AnalysisSettings = field(default_factory=AnalysisSettings)
     hidden: HiddenSettings = field(default_factory=HiddenSettings)
     traps: TrapSettings = field(default_factory=TrapSettings)
     outposts: OutpostSettings = field(default_factory=OutpostSettings)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evercrawl.adapters.postgres.marker import marked
+from evercrawl.adapters.sqlite.analysis import Fields, analyses_of, newest_of_site
 from evercrawl.adapters.sqlite.connection import open_for_reading
 from evercrawl.adapters.sqlite.fault import Translating
 from evercrawl.adapters.sqlite.rows import refusal_from, site_from, text_of
@@ -105,6 +106,16 @@ class ShardReader:
     def text(self, page_id: int, number: int) -> str | None:
         """The main text of one version of a page; None: the version is not there, or has no text."""
         return text_of(self._all("text_chain", page_id, number, LONGEST_CHAIN), page_id, number)
+
+    def analyses(self, page_id: int) -> dict[int, Fields]:
+        """Version -> what analysers said about it."""
+        with self._translating:
+            return analyses_of(self.connection, page_id)
+
+    def analyses_of_site(self, site: str) -> Iterator[tuple[str, Fields]]:
+        """URL and what analysers said about the newest version, of every page of a site."""
+        with self._translating:
+            yield from newest_of_site(self.connection, site)
 
     def changes_since(self, at_us: int, page_id: int = MOST_ID) -> list[ChangeView]:
         """A portion of the changes that were seen behind this moment and page, in order of time."""
