@@ -46,7 +46,8 @@ once, twice and three times the mean interval were compared on all eight. On the
 nothing in this round (free-books, scoop-extras, sentry-docs, tldr-en) the poor signal needed .47 / .43 / .44
 of uniform's requests before it and .47 / .40 / .39 after it (median, at 0.05 / 0.1 / 0.2). A poll costs as
 much for 200 pages as for 2,000: on larger sites signals save more than here. Requests for a given freshness
-are interpolated between budgets, on log scales of the requests and of what is missing to 1.
+are interpolated between budgets, on log scales of the requests and of what is missing to 1. The figures of
+this second round come from an experiment that weighs every page at every step, not from the queue run below.
 """
 
 
