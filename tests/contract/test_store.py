@@ -322,7 +322,7 @@ async def test_a_twin_is_found_by_key_and_by_number(shard: ShardStore, epoch: in
         a_visit(a_page(2), duplicate_of=1, moved_to="https://x.test/"),
     ]
     await shard.commit(epoch, Batch(visited=visits))
-    assert await shard.twin(page.key) == Twin(1, page.url, 1, b"signature", None, None)
+    assert await shard.twin(page.key) == Twin(1, page.url, 1, b"signature", None, None, "A title")
     assert await shard.twin(2) == Twin(2, url_of(2), 0, None, "https://x.test/", 1)
     assert await shard.twin(3) is None
 

@@ -31,7 +31,8 @@ def page_of(path: str) -> str:
         "/shop?ref=home": f'<link rel=canonical href="/shop"><main><p>{text_of("thing", 690)}</p></main>',
         "/archive": "<main><p>old news</p></main>",
     }
-    return f"<!doctype html><title>{path}</title>{pages[path]}"
+    title = "News, to print" if "print" in path else "News" if "article" in path else path
+    return f"<!doctype html><title>{title}</title>{pages[path]}"
 
 
 def small_site(sites: Web) -> str:
@@ -44,7 +45,10 @@ def copied(delay_s: float) -> Respond:
 
     async def respond(asked: Asked, writer: asyncio.StreamWriter) -> bool:
         await asyncio.sleep(delay_s)
-        writer.write(answer_of({"body": copied_page(asked.path)}))
+        is_there = asked.path in ("/", *(f"/p/{number}" for number in range(PAGES)))
+        writer.write(
+            answer_of({"body": copied_page(asked.path)} if is_there else {"status": 404, "body": "no"})
+        )
         await writer.drain()
         return True
 
@@ -81,7 +85,7 @@ def test_a_whole_copy_is_not_asked_for_again(tmp_path: Path) -> None:
         command = Command(tmp_path, {"dns.servers": sites.name_server, "signals.enabled": "false"})
         ran = command.crawl(site.url("/p/0"), mirror.url("/p/0"), *AT_ONCE)
         assert ran.code == 0, ran.err
-        assert set(site.paths()) == {f"/p/{number}" for number in range(PAGES)}
+        assert set(site.paths()) >= {f"/p/{number}" for number in range(PAGES)}
         assert len(mirror.paths()) < PAGES * 0.6
         kept_back = next(f"/p/{number}" for number in range(PAGES) if f"/p/{number}" not in mirror.paths())
         found = command.why(mirror.url(kept_back))

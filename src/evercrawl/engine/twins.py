@@ -7,6 +7,7 @@ followed, but they get no credit (`engine/credit.py`), and its revisits are wort
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import NamedTuple
@@ -35,11 +36,15 @@ PROBED = 13
 STANDS_FOR_ITSELF = frozenset((Reason.NEW, Reason.CHANGED))
 
 
+_WORD = re.compile(r"\w+")
+
+
 class _Fresh(NamedTuple):
     """A text that is not stored yet."""
 
     url: str
     signature: bytes
+    title: str | None
 
 
 class Twins:
@@ -122,25 +127,28 @@ class Twins:
             return
         url = None
         if match is not None and match.similarity >= enough:
-            url = await self._url_of(match.page, of_text)
+            url = await self._url_of(match.page, of_text, document.title)
         if match is None or url is None:
             self._near.add(page.id, signed, chars=chars)
-            self._fresh[page.id] = _Fresh(page.url, of_text)
+            self._fresh[page.id] = _Fresh(page.url, of_text, document.title)
             return
         detail = f"it says nearly the same as {url} ({match.similarity:.0%} alike)"
         _mark(seen, match.page, Reason.NEARLY_SAME, detail)
 
-    async def _url_of(self, page_id: int, of_text: bytes) -> str | None:
-        """The URL of the page that the index proposes, if its newest text is as near.
+    async def _url_of(self, page_id: int, of_text: bytes, title: str | None) -> str | None:
+        """The URL of the page that the index proposes, if its newest text is as near and the titles agree.
 
-        The index may know what a crash took back, and what has changed since.
+        The index may know what a crash took back, and what has changed since. Pages of one form that differ
+        in a name or a number (a product, a station, a day) say so in their titles: they are no copies.
         """
         fresh = self._fresh.get(page_id)
         if fresh is None:
             twin = await self._store.twin(page_id)
             if twin is None or twin.signature is None or not _answers(twin):
                 return None
-            fresh = _Fresh(twin.url, twin.signature)
+            fresh = _Fresh(twin.url, twin.signature, twin.title)
+        if not _agree(fresh.title, title):
+            return None
         return fresh.url if similarity(of_text, fresh.signature) >= self._settings.similarity else None
 
     def committed(self) -> None:
@@ -166,6 +174,12 @@ def _contradict(one: bytes | None, other: bytes | None) -> bool:
     if one is None or other is None:
         return False
     return similarity(one, other) < LEAST_CANONICAL_SIMILARITY
+
+
+def _agree(one: str | None, other: str | None) -> bool:
+    """One title says all that the other says: the same, or with a word such as "print" added."""
+    words, others = (set(_WORD.findall((title or "").casefold())) for title in (one, other))
+    return words <= others or others <= words
 
 
 def _answers(twin: Twin) -> bool:

@@ -124,6 +124,7 @@ class Twin(NamedTuple):
     """Of the main text of its newest version."""
     moved_to: str | None
     duplicate_of: int | None
+    title: str | None = None
 
 
 class Requeued(NamedTuple):

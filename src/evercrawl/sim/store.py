@@ -312,8 +312,10 @@ def _standing(record: _Record) -> Standing:
 def _twin(record: _Record) -> Twin:
     page = record.page
     newest = record.versions.get(page.version)
-    signature = newest.version.signature if newest is not None else None
-    return Twin(page.id, page.url, page.version, signature, record.moved_to, page.duplicate_of)
+    signature, title = (
+        (newest.version.signature, newest.version.title) if newest is not None else (None, None)
+    )
+    return Twin(page.id, page.url, page.version, signature, record.moved_to, page.duplicate_of, title)
 
 
 def _original(state: _State, page_id: int, number: int) -> Original:

@@ -135,13 +135,13 @@ select k.key, p.id, p.site_id, p.band, p.seq, p.credit from seen k join page p o
 
 -- twin_by_key --
 -- A page that another one may say the same as, by its key.
-select p.id, p.url, p.version, v.signature, p.moved_to, p.duplicate_of
+select p.id, p.url, p.version, v.signature, p.moved_to, p.duplicate_of, v.title
   from seen k join page p on p.id = k.page_id left join version v on v.page_id = p.id and v.number = p.version
  where k.key = ?
 
 -- twin_by_id --
 -- The same by its number.
-select p.id, p.url, p.version, v.signature, p.moved_to, p.duplicate_of
+select p.id, p.url, p.version, v.signature, p.moved_to, p.duplicate_of, v.title
   from page p left join version v on v.page_id = p.id and v.number = p.version
  where p.id = ?
 
