@@ -10,6 +10,7 @@ from functools import lru_cache
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
+from evercrawl.adapters.objects.bucket import problem_with
 from evercrawl.core.change.plain import DETECTORS
 from evercrawl.core.freshness.schedule import POLICIES
 from evercrawl.core.identity import user_agent
@@ -161,6 +162,7 @@ CHECKS: dict[str, Check] = {
     "store.shards": _between(1, MOST_SHARDS),
     "store.durability": _one_of("process", "power"),
     "archive.level": _between(0, 3),
+    "archive.url": problem_with,
     "credit.order": _one_of("credit", "breadth-first"),
     "credit.influence": _between(0, 1),
     "credit.writes": _at_least(0),

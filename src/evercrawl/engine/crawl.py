@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from datetime import datetime, timedelta
 from random import Random
 from types import TracebackType
@@ -73,8 +73,12 @@ class Crawl:
         seed: int = 0,
         stop: StopSignal | None = None,
         forever: bool = False,
+        after: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """`forever`: do not end when nothing is due, but wait for it."""
+        """`forever`: do not end when nothing is due, but wait for it; `after`: what is left to do when every
+        shard is closed.
+        """
+        self._after = after
         self.tally = Tally()
         self.shards: dict[int, Shard] = {}
         self._store = store
@@ -511,6 +515,8 @@ class Crawl:
             await shard.close(cleanly=error is None)
         await self._store.close()
         await self._around.fetcher.close()
+        if self._after is not None:
+            await self._after()
 
     # Between shards
 
