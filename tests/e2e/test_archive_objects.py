@@ -27,7 +27,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 def s3(place: Place) -> Iterator[SmallS3]:
     with small_s3() as server:
         place.env |= {
-            "EVERCRAWL_ARCHIVE_URL": f"s3://crawls/harbour?endpoint={server.endpoint}",
+            "EVERCRAWL_ARCHIVE__URL": f"s3://crawls/harbour?endpoint={server.endpoint}",
             "AWS_ACCESS_KEY_ID": "key",
             "AWS_SECRET_ACCESS_KEY": "secret",
         }
@@ -56,7 +56,7 @@ def test_everything_can_be_read_when_the_local_files_are_gone(place: Place, s3: 
 
     # Pages are compared with what only the storage holds; the new versions go there too.
     place.web.change()
-    place.env["EVERCRAWL_ARCHIVE_KEEP_LOCAL"] = "false"
+    place.env["EVERCRAWL_ARCHIVE__KEEP_LOCAL"] = "false"
     update = place.crawl("--refresh")
     assert (update["changed"], update["new"]) == (3, 1)
     assert local_files(place) == []
@@ -78,7 +78,7 @@ def test_a_crawl_that_was_killed_loses_no_file(place: Place, s3: SmallS3) -> Non
     assert s3.objects == {}
 
     s3.failures = 0
-    place.env["EVERCRAWL_ARCHIVE_KEEP_LOCAL"] = "false"
+    place.env["EVERCRAWL_ARCHIVE__KEEP_LOCAL"] = "false"
     place.crawl()
     assert [path for path in local_files(place) if path.stat().st_size] == []
     status = json.loads(place.call("status", "--json"))
@@ -87,17 +87,17 @@ def test_a_crawl_that_was_killed_loses_no_file(place: Place, s3: SmallS3) -> Non
 
 
 def test_an_archive_from_before_and_one_that_comes_home(place: Place, s3: SmallS3) -> None:
-    address = place.env.pop("EVERCRAWL_ARCHIVE_URL")
+    address = place.env.pop("EVERCRAWL_ARCHIVE__URL")
     place.crawl(place.site + "/")
     place.call("store", "upload", code=2)
-    place.env["EVERCRAWL_ARCHIVE_URL"] = address
+    place.env["EVERCRAWL_ARCHIVE__URL"] = address
     uploaded = json.loads(place.call("store", "upload", "--json"))
     assert uploaded["files"] == len(local_files(place)) == len(s3.objects)
     place.web.change()
     place.crawl("--refresh")
 
     # Without the setting the archive goes on in files here, behind those that carried a worker's name.
-    del place.env["EVERCRAWL_ARCHIVE_URL"]
+    del place.env["EVERCRAWL_ARCHIVE__URL"]
     place.crawl("--refresh")
     place.call("verify")
     assert not list(archive_of(place).glob("*.unacknowledged*"))
