@@ -176,8 +176,8 @@ class WarcArchive:
         self._name, self._written = path.name, path.stat().st_size
 
     def _say_unfinished(self) -> None:
-        """Whoever uploads files asks for this lock; the system lets it go however we end."""
-        fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        """Whoever uploads asks for the file alone; the system lets go of our share however we end."""
+        fcntl.flock(self._file, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
     def _write_out(self) -> None:
         """All waiting records are in the file, or none of them is."""

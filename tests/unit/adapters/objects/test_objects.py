@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from evercrawl.adapters.warc import WarcArchive, read_record
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.settings import ArchiveSettings
 from tests.small_s3 import SmallS3, small_s3
-from tests.unit.adapters.warc.exchanges import URL, FixedClock, exchange
+from tests.unit.adapters.warc.exchanges import BEGAN, URL, FixedClock, exchange
 
 MEMBER = "0123456789ab"
 
@@ -168,3 +169,36 @@ def test_s3_refuses_and_then_takes_it(s3: SmallS3, folder: Path) -> None:
     (path,) = waiting(folder)
     assert upload_all(folder, bucket, keep_local=False).files == 1
     assert (path.exists(), list(s3.objects)) == (False, [f"crawls/{path.name}"])
+
+
+class MovingClock(FixedClock):
+    """A clock that is set by hand."""
+
+    later = timedelta()
+
+    def now(self) -> datetime:
+        return BEGAN + self.later
+
+
+def test_files_are_begun_anew_by_age_and_by_size(folder: Path) -> None:
+    clock, told = MovingClock(), []
+    settings = ArchiveSettings(upload_bytes=100_000, upload_every=timedelta(seconds=30))
+    warc = WarcArchive(
+        folder,
+        7,
+        settings=settings,
+        software="test",
+        clock=clock,
+        member=MEMBER,
+        on_finished=lambda: told.append(1),
+    )
+    first = warc.append(URL, exchange())
+    assert warc.flush().file == first.file
+    clock.later = timedelta(seconds=31)
+    assert (warc.flush().file, told) == (first.file, [1])
+    assert warc.flush() is None
+    second = warc.append(URL, exchange(os.urandom(200_000)))
+    third = warc.append(URL, exchange())
+    assert len({first.file, second.file, third.file}) == 3
+    warc.close()
+    assert len(told) == 3
