@@ -245,6 +245,21 @@ async def test_due_pages_come_earliest_first(shard: ShardStore, epoch: int) -> N
 
 
 @scenario
+async def test_pages_that_wait_and_were_never_seen_come_in_order_of_id(shard: ShardStore, epoch: int) -> None:
+    pages = [a_page(number) for number in range(1, 6)]
+    visits = [
+        a_visit(pages[0], due_us=90),
+        a_visit(pages[1], due_us=50, version=a_version()),
+        a_visit(pages[2], due_us=None),
+        a_visit(pages[3], due_us=10),
+    ]
+    await shard.commit(epoch, with_site(new_pages=pages, visited=visits))
+    assert [page.id for page in await shard.unseen(0, 10)] == [1, 4]
+    assert [page.id for page in await shard.unseen(1, 10)] == [4]
+    assert [page.id for page in await shard.unseen(0, 1)] == [1]
+
+
+@scenario
 async def test_a_requeued_page_is_queued_and_not_due(shard: ShardStore, epoch: int) -> None:
     page = a_page(1)
     await shard.commit(epoch, with_site(new_pages=[page], visited=[a_visit(page, due_us=5, tries=2)]))

@@ -19,7 +19,7 @@ from evercrawl.adapters.postgres.marker import mark, marked, unmark
 from evercrawl.adapters.postgres.store import Place, place_of
 from evercrawl.adapters.postgres.transfer import OnRows, Transferred, drop, empty, fill, one_transaction
 from evercrawl.adapters.sqlite.connection import SCHEMA_VERSION
-from evercrawl.adapters.sqlite.statements import SCHEMA
+from evercrawl.adapters.sqlite.statements import OUTLINE_SCHEMA, SCHEMA
 from evercrawl.adapters.sqlite.store import shard_path, shards_in, state_folder
 from evercrawl.adapters.warc.writer import sync_folder
 from evercrawl.errors import CollectionBusy, ConfigError, StoreUnavailable
@@ -62,7 +62,7 @@ async def _into_database(collection: Path, settings: Settings, to: str, on_rows:
             " set it to the number that the collection was made with"
         )
     place = place_of(to)
-    schema = schema_of(place.namespace, SCHEMA)
+    schema = schema_of(place.namespace, SCHEMA, OUTLINE_SCHEMA)
     token = _token(collection)
     async with one_transaction(place, "read_committed") as connection:
         await _make_free(connection, schema, token)
@@ -127,7 +127,7 @@ async def _into_files(collection: Path, settings: Settings, on_rows: OnRows) -> 
     if settings.store.url is not None:
         raise ConfigError("store.url is set, so the state would be looked for there; take it away first")
     place = place_of(address)
-    schema = schema_of(place.namespace, SCHEMA)
+    schema = schema_of(place.namespace, SCHEMA, OUTLINE_SCHEMA)
     async with one_transaction(place, "repeatable_read") as connection:
         shards = await _taken_over(connection, place)
         arriving = _fresh_folder(collection)

@@ -23,6 +23,8 @@ REWEIGHED_MOST = 2000
 """Candidates whose value is brought up to date at each moment; more than that keep the one they had."""
 EARLY_MOST = 64
 """Pages that are compared when none is due: the order of due times is not quite the order of values."""
+REWEIGHED_SPANS = 0.02
+"""Candidates are brought up to date after so much of the mean interval: values hardly move in less."""
 PURGED_MOST = 10 * REWEIGHED_MOST
 SAMPLED_PAGES = 5000
 """Pages from which the prior of a large site is learned."""
@@ -61,6 +63,7 @@ class Optimal:
         self.poll_open: float | None = None
         self.since_poll = 0
         self.prior_at = 0.0
+        self.reweighed = -inf
         self.rate = 0.0
         self.batch = 0
         self.waiting = 0
@@ -103,7 +106,14 @@ class Optimal:
 
     def poll_due(self, t: float) -> bool:
         self._turn(t)
-        gap = poll_gap(self.site, waiting=self.waiting, silent_polls=self.silent_polls)
+        gap = poll_gap(
+            self.site,
+            waiting=self.waiting,
+            silent_polls=self.silent_polls,
+            pages=len(self.pages),
+            per_day=len(self.pages) / self.span,
+            threshold=self._level(),
+        )
         if self.since_poll < gap or not self.pages:
             return False
         if not self.allowance.take(t):
@@ -279,8 +289,9 @@ class Optimal:
 
     def _gather(self, t: float) -> None:
         """Move what is due from the calendar to the ready heap, or back with its corrected due time."""
-        if len(self.ready) <= PURGED_MOST:
+        if len(self.ready) <= PURGED_MOST and t - self.reweighed >= REWEIGHED_SPANS * self.span:
             self._weigh_again(t)
+            self.reweighed = t
         while self.calendar and self.calendar[0][0] <= t:
             _, ticket, page = heapq.heappop(self.calendar)
             if self.ticket.get(page) == ticket and page in self.pages:

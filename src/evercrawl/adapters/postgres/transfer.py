@@ -22,7 +22,7 @@ from evercrawl.adapters.postgres.session import storable
 from evercrawl.adapters.postgres.store import Place
 from evercrawl.adapters.sqlite.connection import open_for_reading, open_for_writing, transaction
 from evercrawl.adapters.sqlite.fault import Translating
-from evercrawl.errors import StoreUnavailable
+from evercrawl.errors import BugFound, StoreUnavailable
 
 PORTION = 2000
 """Rows that are in memory at a time."""
@@ -90,6 +90,7 @@ async def fill(
     done = Transferred()
     for shard, path in files.items():
         with Translating(path), closing(open_for_reading(path)) as db:
+            _refuse_unknown(db, schema)
             for table in schema.tables:
                 await _fill_table(connection, schema.namespace, table, shard=shard, db=db, done=done)
                 on_rows(done)
@@ -108,6 +109,8 @@ async def _fill_table(
     done: Transferred,
 ) -> None:
     columns = _columns(db, table)
+    if not columns:  # a file from before there was such a table
+        return
     read = Print()
     for portion in _portions(db, table, columns):
         read.add(portion)
@@ -152,9 +155,11 @@ async def empty(
 ) -> Transferred:
     """State files, made anew at these places, hold what the tables hold."""
     done = Transferred()
+    present = await _tables_in(connection, schema.namespace)
     for shard, path in files.items():
         with Translating(path), closing(open_for_writing(path, durability="power")) as db:
-            for table in schema.tables:
+            _refuse_unknown(db, schema)
+            for table in (table for table in schema.tables if table in present):
                 await _empty_table(connection, schema.namespace, table, shard=shard, db=db, done=done)
                 on_rows(done)
         done.shards += 1
@@ -189,15 +194,24 @@ async def drop(connection: asyncpg.Connection, schema: Schema) -> None:
     space = schema.namespace
     for table in (*schema.tables, *CLUSTER_TABLES, "collection"):
         await connection.execute(f"drop table if exists {space}.{table}")
-    left = await connection.fetchval(
-        "select count(*) from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1",
-        space,
-    )
-    if not left:
+    if not await _tables_in(connection, space):
         await connection.execute(f"drop schema if exists {space}")
 
 
 # Both ways
+
+
+def _refuse_unknown(db: sqlite3.Connection, schema: Schema) -> None:
+    """A table that one side has and the other does not know would be lost in silence."""
+    rows = db.execute("select name from sqlite_master where type = 'table' and name not like 'sqlite_%'")
+    unknown = {row[0] for row in rows} - set(schema.tables)
+    if unknown:
+        raise BugFound(f"the tables {', '.join(sorted(unknown))} cannot be moved into a database yet")
+
+
+async def _tables_in(connection: asyncpg.Connection, space: str) -> set[str]:
+    rows = await connection.fetch("select tablename from pg_tables where schemaname = $1", space)
+    return {row[0] for row in rows}
 
 
 def _columns(db: sqlite3.Connection, table: str) -> list[str]:

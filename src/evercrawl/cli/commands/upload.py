@@ -21,7 +21,7 @@ def command(session: Session, as_json: bool) -> None:
     archive that was crawled before `archive.url` was set; a crawl may run meanwhile.
 
     \b
-    evercrawl config archive.url "s3://bucket/prefix?endpoint=https://s3.example.org"
+    evercrawl config set archive.url "s3://bucket/prefix?endpoint=https://s3.example.org"
     evercrawl store upload --json
     """
     from evercrawl.adapters.objects.bucket import bucket_at
@@ -31,7 +31,7 @@ def command(session: Session, as_json: bool) -> None:
     collection = session.require_collection()
     settings = session.configured(collection).settings.archive
     if settings.url is None:
-        raise ConfigError("archive.url is not set; set it with: evercrawl config archive.url s3://...")
+        raise ConfigError("archive.url is not set; set it with: evercrawl config set archive.url s3://...")
     folder = collection / "archive"
     say_place(folder, settings.url)
     with live_line(session) as show:
