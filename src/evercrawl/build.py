@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
 
@@ -64,6 +65,9 @@ def build_crawl(
         # Names that nobody has used before: what was uploaded is never written to again.
         member = member or uuid4().hex[:12]
     uploader = _uploader(collection, settings.archive, member)
+    store = store or store_of(collection, settings.store)
+    if settings.archive.acknowledge == "stored":
+        settings = _wait_for_uploads(settings, store, uploader)
     agent = user_agent(settings.identity, __version__)
     schemes = load_schemes(settings, clock, agent)
     return assemble(
@@ -71,7 +75,7 @@ def build_crawl(
         clock=clock,
         fetcher=_fetcher(collection, settings, clock, agent, neighbours),
         schemes=schemes,
-        store=store or store_of(collection, settings.store),
+        store=store,
         open_archive=_warc_files(collection, settings, clock, member, uploader),
         open_near=_near_indexes(collection, settings),
         stop=stop,
@@ -208,6 +212,24 @@ def _uploader(collection: Path, settings: ArchiveSettings, member: str) -> Uploa
     bucket = bucket_at(settings.url)
     say_place(folder, settings.url)
     return Uploader(folder, bucket, keep_local=settings.keep_local, member=member)
+
+
+def _wait_for_uploads(settings: Settings, store: Store, uploader: Uploader | None) -> Settings:
+    """Every commit waits until the shard's files are stored elsewhere, and finishes a file for that.
+
+    The embedded store cannot wait in the middle of a commit without showing others half of it.
+    """
+    if uploader is None or not hasattr(store, "before_commit"):
+        raise ConfigError(
+            "archive.acknowledge = stored needs archive.url and the state in a database: --store"
+        )
+    store.before_commit = uploader.secure
+    seldom = max(settings.store.commit_every, settings.archive.upload_every)
+    return replace(
+        settings,
+        store=replace(settings.store, commit_every=seldom),
+        archive=replace(settings.archive, upload_every=timedelta(0)),
+    )
 
 
 def _warc_files(

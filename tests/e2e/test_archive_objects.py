@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,9 +12,11 @@ import pytest
 
 from evercrawl.demo_web import DemoWeb, serving
 from tests.e2e.test_cli import HARBOUR_PAGES, Place
+from tests.postgres_server import PostgresServer
 from tests.small_s3 import SmallS3, small_s3
 
 DEADLINE_S = 60
+LEASE_S = 3
 
 
 @pytest.fixture
@@ -101,3 +104,55 @@ def test_an_archive_from_before_and_one_that_comes_home(place: Place, s3: SmallS
     place.crawl("--refresh")
     place.call("verify")
     assert not list(archive_of(place).glob("*.unacknowledged*"))
+
+
+@pytest.fixture
+def in_database(place: Place, s3: SmallS3, postgres: PostgresServer) -> Place:
+    place.env |= {
+        "EVERCRAWL_STORE__URL": f"{postgres.dsn}?namespace={postgres.new_namespace()}",
+        "EVERCRAWL_ARCHIVE__ACKNOWLEDGE": "stored",
+        "EVERCRAWL_ARCHIVE__UPLOAD_EVERY": "1s",
+        "EVERCRAWL_STORE__PATIENCE": "1s",
+        "EVERCRAWL_STORE__LEASE": f"{LEASE_S}s",
+    }
+    return place
+
+
+def versions_in(place: Place) -> int:
+    found: int = json.loads(place.call("status", "--json"))["versions"]
+    return found
+
+
+def test_what_is_acknowledged_as_stored_survives_the_loss_of_the_disk(
+    in_database: Place, s3: SmallS3
+) -> None:
+    place = in_database
+    s3.failures = 10**6
+    place.call("crawl", place.site + "/", *place.flags, code=5)
+    assert (versions_in(place), s3.objects) == (0, {})
+
+    s3.failures = 0
+    time.sleep(LEASE_S + 1)
+    process = place.start("crawl", *place.flags, "--gap", "0.3")
+    try:
+        deadline = time.monotonic() + DEADLINE_S
+        while versions_in(place) == 0:
+            assert time.monotonic() < deadline
+            assert process.poll() is None
+    finally:
+        process.kill()
+        _, err = process.communicate(timeout=DEADLINE_S)
+    assert "Traceback" not in err
+    shutil.rmtree(archive_of(place))
+    assert 0 < (acknowledged := versions_in(place)) < HARBOUR_PAGES
+    time.sleep(LEASE_S + 1)
+    assert place.crawl()["new"] == HARBOUR_PAGES - acknowledged
+    assert versions_in(place) == HARBOUR_PAGES
+    shutil.rmtree(archive_of(place))
+    place.crawl()
+    place.call("verify")
+
+
+def test_only_a_database_can_wait(place: Place, s3: SmallS3) -> None:
+    place.env["EVERCRAWL_ARCHIVE__ACKNOWLEDGE"] = "stored"
+    place.call("crawl", place.site + "/", *place.flags, code=2)

@@ -166,6 +166,7 @@ CHECKS: dict[str, Check] = {
     "store.durability": _one_of("process", "power"),
     "archive.level": _between(0, 3),
     "archive.url": problem_with,
+    "archive.acknowledge": _one_of("local", "stored"),
     "credit.order": _one_of("credit", "breadth-first"),
     "credit.influence": _between(0, 1),
     "credit.writes": _at_least(0),

@@ -215,6 +215,11 @@ class ArchiveSettings:
     upload_every: timedelta = setting(
         _seconds(30), "With url: a new file is begun when one has become so old."
     )
+    acknowledge: str = setting(
+        "local",
+        "When a page counts as stored. local: its record is on this machine's disk; stored: it is at url, so "
+        "that commits wait for uploads and come every upload_every (only with the state in a database).",
+    )
     keep_local: bool = setting(True, "With url: keep a file here when its upload is confirmed.")
 
 

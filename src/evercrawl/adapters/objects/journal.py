@@ -56,13 +56,13 @@ def note_uploaded(path: Path, size: int) -> None:
         os.close(descriptor)
 
 
-def waiting(folder: Path) -> list[Path]:
+def waiting(folder: Path, names: str = "*.warc.gz") -> list[Path]:
     """Files of the archive that are not stored elsewhere yet, whoever may be writing to them.
 
     An empty one was just begun, or its writer died before the first record.
     """
     done = uploaded(folder)
-    sizes = {path: _size(path) for path in sorted(folder.glob("*.warc.gz"))}
+    sizes = {path: _size(path) for path in sorted(folder.glob(names))}
     return [path for path, size in sizes.items() if size not in (0, done.get(path.name))]
 
 

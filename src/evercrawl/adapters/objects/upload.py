@@ -45,14 +45,15 @@ def upload_all(
     *,
     keep_local: bool,
     member: str = "",
+    shard: int | None = None,
     on_file: Callable[[Uploaded], None] | None = None,
 ) -> Uploaded:
     """Everything in the folder that is finished and not stored yet; raises where the storage refuses.
 
-    `member`: the word in the names of files that this process writes, and finishes whole.
+    `member`: the word in the names of files that this process writes, and finishes whole; `shard`: only its.
     """
     done = Uploaded()
-    for path in waiting(folder):
+    for path in waiting(folder, "*.warc.gz" if shard is None else f"s{shard:02d}-{member}-*.warc.gz"):
         with _finished(path) as is_finished:
             if not is_finished:
                 done.busy += 1
@@ -105,6 +106,7 @@ class Uploader:
         self._news = threading.Event()
         self._ending = threading.Event()
         self._failed = False
+        self._alone = threading.Lock()
         self._thread = threading.Thread(target=self._work, name="upload", daemon=True)
 
     def begin(self) -> None:
@@ -116,6 +118,10 @@ class Uploader:
     def tell(self) -> None:
         """A file is finished."""
         self._news.set()
+
+    async def secure(self, shard: int) -> None:
+        """Return when the shard's finished files are stored; StoreUnavailable where that cannot be done."""
+        await asyncio.to_thread(self._upload, shard)
 
     async def end(self) -> None:
         """Upload the last files; after `LAST_WAIT_S`, or where the storage fails, the next run does it."""
@@ -145,8 +151,14 @@ class Uploader:
 
     def _try(self, wait_s: float) -> bool:
         try:
-            upload_all(self._folder, self._bucket, keep_local=self._keep_local, member=self._member)
+            self._upload()
         except (StoreUnavailable, OSError) as error:
             log.warning("an upload failed and is tried again in %.0f s: %s", wait_s, error)
             return False
         return True
+
+    def _upload(self, shard: int | None = None) -> None:
+        with self._alone:
+            upload_all(
+                self._folder, self._bucket, keep_local=self._keep_local, member=self._member, shard=shard
+            )
