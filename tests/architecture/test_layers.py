@@ -32,6 +32,9 @@ LAYERS = {
     "past": 6,
     "search": 6,
     "exchange": 6,
+    "browse": 7,
+    "runs": 6,
+    "announced": 6,
     "owner": 7,
     "together": 7,
     "focusing": 7,
@@ -40,11 +43,11 @@ LAYERS = {
     "library": 10,
     "lab": 10,
     "trial": 11,
-    "cli": 12,
     "web": 12,
+    "cli": 13,
     "demo_web": 0,
-    "demo": 13,
-    "__main__": 13,
+    "demo": 14,
+    "__main__": 14,
 }
 """A module may import what has a smaller number or is in its own part; `evercrawl` only names the library."""
 

@@ -18,6 +18,7 @@ from evercrawl.version import __version__
 COMMANDS = {
     "crawl": "Start, resume or update a crawl.",
     "watch": "Keep a collection fresh, for ever.",
+    "serve": "Look at a collection in a browser; REST API, Memento, CDX, metrics.",
     "status": "What the collection holds, and what is due.",
     "plan": "What a budget would buy: pages to fetch and freshness to expect, sending nothing.",
     "simulate": "Replay history against revisit policies: freshness against requests.",

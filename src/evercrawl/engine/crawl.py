@@ -43,7 +43,7 @@ from evercrawl.engine.twins import Twins
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.batch import Parcel, ShardFacts
 from evercrawl.model.fetch import FetchResult, Request
-from evercrawl.model.page import Candidate, Refusal, Twin
+from evercrawl.model.page import Candidate, Page, Refusal, Twin
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import RevisitSettings, TrapSettings
 from evercrawl.model.site import Site
@@ -51,6 +51,8 @@ from evercrawl.model.site import Site
 log = logging.getLogger("evercrawl")
 
 REFUSALS_PORTION = 5000
+ANNOUNCED = "an announcement"
+"""What led to a page that somebody asked to be visited."""
 COLLECT_SELDOM = (10_000, 10, 10)
 """Garbage collector thresholds: a page makes thousands of short-lived values and no cycles."""
 FINAL_REFUSALS = frozenset(
@@ -372,6 +374,23 @@ class Crawl:
         """Put every known page into the queue, whatever the schedule says."""
         for shard in self.shards.values():
             await shard.requeue_all()
+
+    async def visit_soon(self, urls: Iterable[str]) -> None:
+        """Pages that somebody announced: new ones are offered like links, known ones enter the queue. What is
+        outside the scope is refused with its reason. They are on disk when this returns.
+        """
+        offers, now_us = Offers(), to_us(self._around.clock.now())
+        asking = Page(0, b"", ANNOUNCED, 0, 0, 0, 0, 0)
+        for url in urls:
+            href = parse(url) or url
+            judge_url(offers, href, depth=1, hops=0, parent=asking, scope=self._around.scope, now_us=now_us)
+        offers.candidates = [candidate for candidate in offers.candidates if self._owns(candidate)]
+        await self._hand_out(offers)
+        keys: dict[int, list[bytes]] = {}
+        for candidate in offers.candidates:
+            keys.setdefault(self._shard_of(candidate), []).append(candidate.key)
+        for number, some in keys.items():
+            await (await self.shard(number)).visit_soon(some)
 
     @property
     def scope(self) -> Scope:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 
 from evercrawl.core.credit import ledger_bytes
@@ -30,7 +30,7 @@ from evercrawl.engine.made_up import MadeUpAddresses
 from evercrawl.engine.mirrors import MIRRORS_KEY
 from evercrawl.engine.payout import pay_out
 from evercrawl.engine.ports import Archive, ShardStore
-from evercrawl.engine.revisits import DAY_US, Revisits
+from evercrawl.engine.revisits import DAY_US, URGENT_BAND, Revisits
 from evercrawl.engine.robots import ask_robots, run_errand
 from evercrawl.engine.see import Surroundings, scope_refusal, site_pause
 from evercrawl.engine.signals import Signals
@@ -391,6 +391,15 @@ class Shard:
     def _token_us(self) -> int:
         """Time in which the budget allows one more request."""
         return int(DAY_US / self.revisits.purse.per_day) if self.revisits.purse.per_day else 0
+
+    async def visit_soon(self, keys: Sequence[bytes]) -> None:
+        """Known pages that are not in the queue enter it, before those that are there for the schedule."""
+        band = min(URGENT_BAND, self.around.settings.frontier.bands - 1)
+        for page in await self.store.pages(keys):
+            if not page.seq:
+                self._requeue(page, band)
+        await self.commit()
+        self.wake.set()
 
     async def requeue_all(self) -> None:
         """Put every page that has a due time back into the queue, whatever that time is."""

@@ -23,8 +23,6 @@ REWEIGHED_MOST = 2000
 """Candidates whose value is brought up to date at each moment; more than that keep the one they had."""
 EARLY_MOST = 64
 """Pages that are compared when none is due: the order of due times is not quite the order of values."""
-REWEIGHED_SPANS = 0.02
-"""Candidates are brought up to date after so much of the mean interval: values hardly move in less."""
 PURGED_MOST = 10 * REWEIGHED_MOST
 SAMPLED_PAGES = 5000
 """Pages from which the prior of a large site is learned."""
@@ -63,7 +61,6 @@ class Optimal:
         self.poll_open: float | None = None
         self.since_poll = 0
         self.prior_at = 0.0
-        self.reweighed = -inf
         self.rate = 0.0
         self.batch = 0
         self.waiting = 0
@@ -289,9 +286,8 @@ class Optimal:
 
     def _gather(self, t: float) -> None:
         """Move what is due from the calendar to the ready heap, or back with its corrected due time."""
-        if len(self.ready) <= PURGED_MOST and t - self.reweighed >= REWEIGHED_SPANS * self.span:
+        if len(self.ready) <= PURGED_MOST:
             self._weigh_again(t)
-            self.reweighed = t
         while self.calendar and self.calendar[0][0] <= t:
             _, ticket, page = heapq.heappop(self.calendar)
             if self.ticket.get(page) == ticket and page in self.pages:
