@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
+from uuid import uuid4
 
 from evercrawl.adapters.analysers import load_analysers
 from evercrawl.adapters.clock import SystemClock
@@ -12,6 +14,9 @@ from evercrawl.adapters.focus_file import saved_focus
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.media import InstalledHandlers
 from evercrawl.adapters.near import NEW_ENTRIES, NearIndex
+from evercrawl.adapters.objects.bucket import bucket_at
+from evercrawl.adapters.objects.journal import say_place
+from evercrawl.adapters.objects.upload import Uploader
 from evercrawl.adapters.plugins import load_filter
 from evercrawl.adapters.postgres.marker import mark, marked
 from evercrawl.adapters.schemes import FetcherByScheme, load_schemes
@@ -31,7 +36,7 @@ from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, OpenNea
 from evercrawl.engine.see import Surroundings
 from evercrawl.engine.stop import StopSignal
 from evercrawl.errors import ConfigError
-from evercrawl.model.settings import SeenSettings, Settings, StoreSettings
+from evercrawl.model.settings import ArchiveSettings, SeenSettings, Settings, StoreSettings
 from evercrawl.version import __version__
 
 SOFTWARE = f"evercrawl/{__version__}"
@@ -56,6 +61,13 @@ def build_crawl(
     """
     neighbours = neighbours or Alone()
     clock = SystemClock()
+    if settings.archive.url is not None:
+        # Names that nobody has used before: what was uploaded is never written to again.
+        member = member or uuid4().hex[:12]
+    uploader = _uploader(collection, settings.archive, member)
+    store = store or store_of(collection, settings.store)
+    if settings.archive.acknowledge == "stored":
+        settings = _wait_for_uploads(settings, store, uploader)
     agent = user_agent(settings.identity, __version__)
     schemes = load_schemes(settings, clock, agent)
     return assemble(
@@ -63,13 +75,14 @@ def build_crawl(
         clock=clock,
         fetcher=_fetcher(collection, settings, clock, agent, neighbours),
         schemes=schemes,
-        store=store or store_of(collection, settings.store),
-        open_archive=_warc_files(collection, settings, clock, member),
+        store=store,
+        open_archive=_warc_files(collection, settings, clock, member, uploader),
         open_near=_near_indexes(collection, settings),
         stop=stop,
         forever=forever,
         new_rules=RulesInFile(collection, settings.traps).changed,
         neighbours=neighbours,
+        after=uploader.end if uploader is not None else None,
         focus=saved_focus(collection),
     )
 
@@ -105,7 +118,10 @@ def store_of(collection: Path, settings: StoreSettings) -> Store:
             f"--store needs the extra postgres ({error.name} is missing): pip install 'evercrawl[postgres]'"
         ) from error
     if marked(collection) is None and shards_in(collection):
-        raise ConfigError(f"the state of {collection} lies in its files and cannot be joined with a database")
+        raise ConfigError(
+            f"the state of {collection} lies in its files and cannot be joined with a database;"
+            " move it there: evercrawl store move --to DSN"
+        )
     store = PostgresStore(place_of(address), settings)
     mark(collection, address)
     return store
@@ -125,6 +141,7 @@ def assemble(
     forever: bool = False,
     new_rules: NewRules | None = None,
     neighbours: Neighbours | None = None,
+    after: Callable[[], Awaitable[None]] | None = None,
     focus: Focus | None = None,
 ) -> Crawl:
     """A crawl from given ports: the same for the real world and for a simulated one."""
@@ -158,6 +175,7 @@ def assemble(
         seed=seed,
         stop=stop,
         forever=forever,
+        after=after,
         new_rules=new_rules,
     )
 
@@ -186,11 +204,43 @@ def _near_indexes(collection: Path, settings: Settings) -> OpenNear:
     return lambda shard: NearIndex(collection / "near" / f"s{shard:02}", new_entries=new_entries)
 
 
-def _warc_files(collection: Path, settings: Settings, clock: Clock, member: str) -> OpenArchive:
+def _uploader(collection: Path, settings: ArchiveSettings, member: str) -> Uploader | None:
+    """What brings archive files to object storage; None: they stay in the collection's folder."""
+    if settings.url is None:
+        return None
+    folder = collection / "archive"
+    bucket = bucket_at(settings.url)
+    say_place(folder, settings.url)
+    return Uploader(folder, bucket, keep_local=settings.keep_local, member=member)
+
+
+def _wait_for_uploads(settings: Settings, store: Store, uploader: Uploader | None) -> Settings:
+    """Every commit waits until the shard's files are stored elsewhere, and finishes a file for that.
+
+    The embedded store cannot wait in the middle of a commit without showing others half of it.
+    """
+    if uploader is None or not hasattr(store, "before_commit"):
+        raise ConfigError(
+            "archive.acknowledge = stored needs archive.url and the state in a database: --store"
+        )
+    store.before_commit = uploader.secure
+    seldom = max(settings.store.commit_every, settings.archive.upload_every)
+    return replace(
+        settings,
+        store=replace(settings.store, commit_every=seldom),
+        archive=replace(settings.archive, upload_every=timedelta(0)),
+    )
+
+
+def _warc_files(
+    collection: Path, settings: Settings, clock: Clock, member: str, uploader: Uploader | None
+) -> OpenArchive:
     folder = collection / "archive"
     about = {"operator": settings.identity.contact} if settings.identity.contact else {}
 
     def open_archive(shard: int) -> Archive:
+        if uploader is not None:
+            uploader.begin()
         return WarcArchive(
             folder,
             shard,
@@ -200,6 +250,7 @@ def _warc_files(collection: Path, settings: Settings, clock: Clock, member: str)
             about=about,
             durable=settings.store.durability == "power",
             member=member,
+            on_finished=uploader.tell if uploader is not None else None,
         )
 
     return open_archive

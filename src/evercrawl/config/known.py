@@ -10,6 +10,7 @@ from functools import lru_cache
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
+from evercrawl.adapters.objects.bucket import problem_with
 from evercrawl.core.change.plain import DETECTORS
 from evercrawl.core.freshness.schedule import POLICIES
 from evercrawl.core.identity import user_agent
@@ -165,6 +166,8 @@ CHECKS: dict[str, Check] = {
     "search.follow": _one_of("watch", "always", "never"),
     "store.durability": _one_of("process", "power"),
     "archive.level": _between(0, 3),
+    "archive.url": problem_with,
+    "archive.acknowledge": _one_of("local", "stored"),
     "credit.order": _one_of("credit", "breadth-first"),
     "credit.influence": _between(0, 1),
     "credit.writes": _at_least(0),

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from datetime import datetime, timedelta
 from random import Random
 from types import TracebackType
@@ -89,10 +89,12 @@ class Crawl:
         stop: StopSignal | None = None,
         forever: bool = False,
         new_rules: NewRules | None = None,
+        after: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         """`forever`: do not end when nothing is due, but wait for it. `new_rules`: what the operator has
-        written about traps since it was asked last.
+        written about traps since it was asked last. `after`: what is left to do when every shard is closed.
         """
+        self._after = after
         self.tally = Tally()
         self.shards: dict[int, Shard] = {}
         self._store = store
@@ -583,6 +585,8 @@ class Crawl:
             await shard.close(cleanly=error is None)
         await self._store.close()
         await self._around.fetcher.close()
+        if self._after is not None:
+            await self._after()
 
     # Between shards
 

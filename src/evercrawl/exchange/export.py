@@ -1,4 +1,4 @@
-"""Taking out: one command, nine forms, each written whole or not at all."""
+"""Taking out: one command, ten forms, each written whole or not at all."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import BinaryIO, Literal, get_args
 
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.exchange.cdxj import write_cdxj
+from evercrawl.exchange.dataset import write_dataset
 from evercrawl.exchange.output import new_file, new_folder, standard_output, writing
 from evercrawl.exchange.run import ExchangeReport, ExportRun, OnProgress
 from evercrawl.exchange.selection import Selection
@@ -18,7 +19,9 @@ from evercrawl.exchange.wacz import write_wacz
 from evercrawl.exchange.warc import write_warc
 from evercrawl.model.settings import Settings
 
-ExportForm = Literal["warc", "wacz", "cdxj", "parquet", "jsonl", "csv", "markdown", "mirror", "sqlite"]
+ExportForm = Literal[
+    "warc", "wacz", "cdxj", "parquet", "jsonl", "csv", "markdown", "mirror", "sqlite", "dataset"
+]
 FORMS: tuple[ExportForm, ...] = get_args(ExportForm)
 ENDINGS: dict[ExportForm, str] = {
     "warc": ".warc.gz",
@@ -30,6 +33,7 @@ ENDINGS: dict[ExportForm, str] = {
     "markdown": "-markdown",
     "mirror": "-mirror",
     "sqlite": ".sqlite",
+    "dataset": "-dataset",
 }
 STREAMS: dict[ExportForm, Callable[[ExportRun, BinaryIO], None]] = {
     "cdxj": write_cdxj,
@@ -45,6 +49,7 @@ FILES: dict[ExportForm, Callable[[ExportRun, Path], None]] = {
 FOLDERS: dict[ExportForm, Callable[[ExportRun, Path], None]] = {
     "markdown": write_markdown,
     "mirror": write_mirror,
+    "dataset": write_dataset,
 }
 
 
@@ -60,7 +65,7 @@ def export(
 ) -> ExchangeReport:
     """Write the selected versions in one form; without `to` a stream goes to standard output."""
     run = ExportRun(collection, settings, selection or Selection(), on_progress)
-    if form == "parquet":
+    if form in ("parquet", "dataset"):
         require_duckdb()
     if form in STREAMS and to is None:
         _to_standard_output(run, form)

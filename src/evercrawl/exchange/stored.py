@@ -14,6 +14,7 @@ from evercrawl.adapters.media import InstalledHandlers
 from evercrawl.adapters.sqlite.stored import StoredReader, StoredVersion
 from evercrawl.adapters.warc.member import RECORD_LIMIT, unpack, unpack_at
 from evercrawl.adapters.warc.parse import HttpParts, Record, http_parts, parse_record
+from evercrawl.adapters.warc.place import read_bytes
 from evercrawl.core.coding import BadCoding, DecodeLimits, decode
 from evercrawl.core.document.parse import media_type, parse_document
 from evercrawl.core.http1 import listed
@@ -57,7 +58,7 @@ def stored_answer(archive: Path, reader: StoredReader, version: StoredVersion) -
 
 
 def _record_at(archive: Path, file: str, offset: int, length: int) -> tuple[bytes, Record]:
-    packed = _read(archive / file, offset, min(length, RECORD_LIMIT))
+    packed = read_bytes(archive, file, offset, min(length, RECORD_LIMIT))
     try:
         return packed, parse_record(unpack(packed), 0, offset=offset)[0]
     except ValueError as error:
@@ -74,7 +75,7 @@ def _http_of(record: Record, file: str, offset: int) -> HttpParts:
 def request_of(archive: Path, version: StoredVersion, answer: StoredAnswer) -> tuple[bytes, Record] | None:
     """The request that an answer belongs to, packed and parsed: it lies behind its answer, if it was kept."""
     try:
-        behind = _read(archive / version.file, version.offset + version.length, REQUEST_LIMIT)
+        behind = read_bytes(archive, version.file, version.offset + version.length, REQUEST_LIMIT)
         unpacked, end = unpack_at(behind, 0)
         record, _ = parse_record(unpacked, 0, offset=0)
     except (StoreUnavailable, ValueError):
@@ -83,15 +84,6 @@ def request_of(archive: Path, version: StoredVersion, answer: StoredAnswer) -> t
     if record.kind != "request" or record.headers.get("warc-concurrent-to") != own:
         return None
     return behind[:end], record
-
-
-def _read(path: Path, offset: int, length: int) -> bytes:
-    try:
-        with path.open("rb") as file:
-            file.seek(offset)
-            return file.read(length)
-    except OSError as error:
-        raise StoreUnavailable(f"the archive file {path.name} cannot be read: {error.strerror}") from error
 
 
 def decoded_body(version: StoredVersion, http: HttpParts) -> bytes:

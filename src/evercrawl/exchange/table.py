@@ -100,7 +100,9 @@ def write_jsonl(run: ExportRun, out: BinaryIO, *, is_terminal: bool = False) -> 
         out.write(json_line(row_of(page), analysis=page.analysis, is_terminal=is_terminal))
 
 
-def json_line(row: Row, *, analysis: Mapping[str, Any] | None = None, is_terminal: bool = False) -> bytes:
+def json_line(
+    row: NamedTuple, *, analysis: Mapping[str, Any] | None = None, is_terminal: bool = False
+) -> bytes:
     """The row as a line; what a terminal could obey is escaped, and so is what is no Unicode."""
     fields = row._asdict() | ({"analysis": dict(analysis)} if analysis else {})
     if not is_terminal:
@@ -132,26 +134,31 @@ def harmless(cell: object) -> object:
 
 def write_parquet(run: ExportRun, target: Path) -> None:
     """One row a version, written by DuckDB from a file of JSON lines, so that memory stays bounded."""
-    duckdb = require_duckdb()
     with TemporaryDirectory(prefix=".evercrawl-", dir=target.parent) as folder:
         lines = Path(folder) / "versions.jsonl"
         with lines.open("xb") as out:
             write_jsonl(run, out)
-        with duckdb.connect(":memory:") as db:
-            db.execute(f"set memory_limit = '{PARQUET_MEMORY}'")
-            db.execute("set threads = 1")
-            db.execute("set preserve_insertion_order = false")
-            db.execute("set autoinstall_known_extensions = false")
-            db.execute("set temp_directory = ?", [folder])
-            columns = ", ".join(f"'{name}': '{kind}'" for name, kind in _COLUMN_TYPES.items())
-            try:
-                db.execute(
-                    f"copy (select * from read_json({_quoted(lines)}, format = 'newline_delimited',"
-                    f" maximum_object_size = {LARGEST_LINE}, columns = {{{columns}}}))"
-                    f" to {_quoted(target)} (format parquet, compression zstd, {ROW_GROUP})"
-                )
-            except duckdb.Error as error:
-                raise StoreUnavailable(f"DuckDB could not write the Parquet file: {error}") from error
+        parquet_from_lines(lines, target, _COLUMN_TYPES)
+
+
+def parquet_from_lines(lines: Path, target: Path, columns: Mapping[str, str]) -> None:
+    """A Parquet file with a row for each JSON line; what DuckDB puts aside lies beside the lines."""
+    duckdb = require_duckdb()
+    with duckdb.connect(":memory:") as db:
+        db.execute(f"set memory_limit = '{PARQUET_MEMORY}'")
+        db.execute("set threads = 1")
+        db.execute("set preserve_insertion_order = false")
+        db.execute("set autoinstall_known_extensions = false")
+        db.execute("set temp_directory = ?", [str(lines.parent)])
+        types = ", ".join(f"'{name}': '{kind}'" for name, kind in columns.items())
+        try:
+            db.execute(
+                f"copy (select * from read_json({_quoted(lines)}, format = 'newline_delimited',"
+                f" maximum_object_size = {LARGEST_LINE}, columns = {{{types}}}))"
+                f" to {_quoted(target)} (format parquet, compression zstd, {ROW_GROUP})"
+            )
+        except duckdb.Error as error:
+            raise StoreUnavailable(f"DuckDB could not write the Parquet file: {error}") from error
 
 
 def require_duckdb() -> Any:

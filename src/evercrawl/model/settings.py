@@ -204,6 +204,23 @@ class ArchiveSettings:
 
     roll_bytes: int = setting(1_000_000_000, "A new file is begun when one has grown to this size.")
     level: int = setting(1, "gzip level, 0 to 3.")
+    url: str | None = setting(
+        None,
+        "s3://bucket/prefix?endpoint=https://... or file:///path: finished files are uploaded there, and read "
+        "from there where they are not here; none: they stay here.",
+    )
+    upload_bytes: int = setting(
+        64 * 1024 * 1024, "With url: a new file is begun when one has grown to this size."
+    )
+    upload_every: timedelta = setting(
+        _seconds(30), "With url: a new file is begun when one has become so old."
+    )
+    acknowledge: str = setting(
+        "local",
+        "When a page counts as stored. local: its record is on this machine's disk; stored: it is at url, so "
+        "that commits wait for uploads and come every upload_every (only with the state in a database).",
+    )
+    keep_local: bool = setting(True, "With url: keep a file here when its upload is confirmed.")
 
 
 @dataclass(frozen=True, slots=True)

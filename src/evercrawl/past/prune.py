@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from evercrawl.adapters.lock import CollectionLock
+from evercrawl.adapters.objects.journal import place_of_archive
 from evercrawl.adapters.sqlite.connection import open_for_reading, open_for_writing
 from evercrawl.adapters.sqlite.prune import (
     Doomed,
@@ -29,6 +30,7 @@ from evercrawl.adapters.warc.repair import cut_back
 from evercrawl.adapters.warc.rewrite import Rewriting, Rewritten, plan_rewriting, write_anew
 from evercrawl.adapters.warc.writer import sync_folder
 from evercrawl.core.retention import kept_versions, parse_rule
+from evercrawl.errors import ConfigError
 from evercrawl.model.batch import ArchiveEnd
 from evercrawl.model.past import PruneReport
 from evercrawl.model.settings import Settings
@@ -53,6 +55,8 @@ def prune(collection: Path, settings: Settings, rule_text: str, *, do: bool) -> 
             finally:
                 db.close()
         return report
+    if place_of_archive(collection / "archive") is not None:
+        raise ConfigError("files on object storage cannot be pruned: they are never written to again")
     with CollectionLock(collection):
         for shard in shards_in(collection):
             db = open_for_writing(shard_path(collection, shard), durability="power")

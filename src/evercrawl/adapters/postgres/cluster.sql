@@ -66,10 +66,13 @@ update {space}.worker set dead = true
                   and started = pg_postmaster_start_time() and seen < clock_timestamp() - $1::interval)
 
 -- take --
--- Shards without an owner that lives, at most so many.
+-- Shards without an owner that lives, at most so many. Who gets one is busy until it says otherwise: if it dies before its next
+-- heartbeat, nobody may take the run for finished.
 with free as (select l.shard from {space}.lease l left join {space}.worker w on w.id = l.owner
-               where l.owner is null or w.dead order by l.shard limit $2 for update of l skip locked)
-update {space}.lease l set owner = $1 from free where l.shard = free.shard returning l.shard
+               where l.owner is null or w.dead order by l.shard limit $2 for update of l skip locked),
+     mine as (update {space}.lease l set owner = $1 from free where l.shard = free.shard returning l.shard),
+     awake as (update {space}.worker set quiet = null where id = $1 and exists (select 1 from mine))
+select shard from mine order by shard
 
 -- let_go --
 -- The shard has no owner any more; without effect when somebody else has it.

@@ -80,11 +80,11 @@ class Session:
         if "sqlite_master" in statement:
             return Rows([(1,)])  # every table is made with the namespace
         said = self._translations.of(statement)
-        return Rows(self._ask(self._connection.fetch(said, self._shard, *map(_storable, parameters))))
+        return Rows(self._ask(self._connection.fetch(said, self._shard, *map(storable, parameters))))
 
     def executemany(self, statement: str, rows: Iterable[Iterable[object]]) -> Rows:
         """Run one statement for many rows, which travel together."""
-        wanted = [(self._shard, *map(_storable, row)) for row in rows]
+        wanted = [(self._shard, *map(storable, row)) for row in rows]
         if not wanted:
             return Rows((), 0)
         said = self._translations.of(statement)
@@ -130,7 +130,7 @@ _STEPS = frozenset({"begin", "begin immediate", "commit", "rollback"})
 _ARRAYS: dict[type, str] = {bytes: "bytea", str: "text", int: "bigint"}
 
 
-def _storable(value: object) -> object:
+def storable(value: object) -> object:
     """PostgreSQL keeps no zero character in a text, and no half of a pair of surrogates."""
     if isinstance(value, str) and not value.isascii():
         value = value.encode("utf-8", "replace").decode("utf-8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +19,8 @@ from evercrawl.adapters.sqlite.statements import SQL
 from evercrawl.model.batch import Batch, ShardFacts
 
 T = TypeVar("T")
+BeforeCommit = Callable[[int], Awaitable[None]]
+"""What is waited for before a shard is committed; if it raises, nothing is."""
 
 
 class _Inside(SqliteShard):
@@ -59,8 +61,10 @@ class PostgresShard:
         translations: Translations,
         most_refusals: int,
         on_close: Callable[[int], None],
+        before_commit: BeforeCommit | None = None,
     ) -> None:
         self.shard = shard
+        self._before_commit = before_commit
         self._pool = pool
         self._translations = translations
         self._on_close = on_close
@@ -78,6 +82,8 @@ class PostgresShard:
     async def commit(self, epoch: int, batch: Batch) -> None:
         """Apply the batch in one transaction; raises LeaseLost when the epoch is not the current one."""
         async with self._alone():
+            if self._before_commit is not None:
+                await self._before_commit(self.shard)
             await self._run(self._inside.commit, epoch, batch)
 
     async def release(self, epoch: int) -> None:

@@ -12,7 +12,7 @@ import asyncpg
 from evercrawl.adapters.postgres.dialect import Schema, schema_of
 from evercrawl.adapters.postgres.fault import translating
 from evercrawl.adapters.postgres.session import Translations
-from evercrawl.adapters.postgres.shard import PostgresShard
+from evercrawl.adapters.postgres.shard import BeforeCommit, PostgresShard
 from evercrawl.adapters.sqlite.connection import SCHEMA_VERSION
 from evercrawl.adapters.sqlite.statements import OUTLINE_SCHEMA, SCHEMA
 from evercrawl.errors import ConfigError, StoreUnavailable
@@ -57,6 +57,8 @@ class PostgresStore:
         self._translations = Translations(self.schema)
         self._connecting = asyncio.Lock()
         self._pool: asyncpg.Pool | None = None
+        self.before_commit: BeforeCommit | None = None
+        """What has to be done for a shard before each commit of it."""
         self._open: dict[int, PostgresShard] = {}
 
     async def pool(self) -> asyncpg.Pool:
@@ -78,6 +80,7 @@ class PostgresStore:
                 translations=self._translations,
                 most_refusals=self._settings.refusals_per_shard,
                 on_close=self._forget,
+                before_commit=self.before_commit,
             )
         return self._open[shard]
 

@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 _NAME = re.compile(r"s(\d{2,})-(\d{6,})\.warc\.gz")
+_NAME_OF_MEMBER = re.compile(r"s(\d{2,})-[0-9a-z]+-\d{6,}\.warc\.gz")
 
 
 def file_name(shard: int, number: int, member: str = "") -> str:
@@ -22,6 +23,12 @@ def number_in(name: str, shard: int) -> int | None:
     """The number of a file of this shard; None: the name is not one of this shard's."""
     match = _NAME.fullmatch(name)
     return int(match[2]) if match and int(match[1]) == shard else None
+
+
+def shard_of_member_file(name: str) -> int | None:
+    """The shard of a file that a worker wrote under a name of its own; None: it is no such file."""
+    match = _NAME_OF_MEMBER.fullmatch(name)
+    return int(match[1]) if match else None
 
 
 def shard_files(folder: Path, shard: int) -> dict[int, Path]:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from evercrawl.adapters.warc.member import MAGIC, RECORD_LIMIT, Buffer, unpack, unpack_at
 from evercrawl.adapters.warc.parse import Record, find_record, http_parts, parse_record, warc_moment
+from evercrawl.adapters.warc.place import read_bytes
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.fetch import Headers
 
@@ -46,17 +47,11 @@ class ArchivedResponse:
 
 def read_record(folder: Path, file: str, offset: int, length: int) -> ArchivedResponse:
     """The response (or revisit) record that lies at this place of the archive."""
-    where = f"{file} at {offset}"
-    try:
-        with (folder / file).open("rb") as opened:
-            opened.seek(offset)
-            packed = opened.read(min(length, RECORD_LIMIT))
-    except OSError as error:
-        raise StoreUnavailable(f"the archive file {where} cannot be read: {error.strerror}") from error
+    packed = read_bytes(folder, file, offset, min(length, RECORD_LIMIT))
     try:
         return _archived_response(unpack(packed))
     except (ValueError, KeyError) as error:
-        raise StoreUnavailable(f"the archive's record in {where} is damaged: {error}") from error
+        raise StoreUnavailable(f"the archive's record in {file} at {offset} is damaged: {error}") from error
 
 
 def _archived_response(data: bytes) -> ArchivedResponse:

@@ -13,7 +13,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from evercrawl.adapters.warc.files import number_in, shard_files
+from evercrawl.adapters.warc.files import number_in, shard_files, shard_of_member_file
 from evercrawl.adapters.warc.member import member_end
 from evercrawl.errors import BugFound
 from evercrawl.model.batch import ArchiveEnd
@@ -31,10 +31,16 @@ class Resumption(NamedTuple):
 
 
 def cut_back(folder: Path, shard: int, end: ArchiveEnd | None) -> Resumption:
-    """Remove what lies behind the acknowledged end of a shard's archive."""
+    """Remove what lies behind the acknowledged end of a shard's archive.
+
+    Files of workers with names of their own (a database's, or those that are uploaded) are never cut: nobody
+    writes into them again, and what lies behind their acknowledged end is only room.
+    """
     files = shard_files(folder, shard)
     if end is None:
         return _set_all_aside(files)
+    if shard_of_member_file(end.file) == shard:
+        return Resumption(None, max(files, default=0) + 1, 0)
     last = number_in(end.file, shard)
     if last is None:
         raise BugFound(f"shard {shard} cannot end in {end.file}: that is a file of another shard")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from pathlib import Path
 
 from evercrawl.adapters.warc.files import file_name, shard_files
@@ -43,10 +45,14 @@ class WarcArchive:
         about: Mapping[str, str] | None = None,
         durable: bool = False,
         member: str = "",
+        on_finished: Callable[[], None] | None = None,
     ) -> None:
         """`about`: more fields of warcinfo; `durable`: what was flushed survives a power cut; `member`: a
-        word of this process alone, which then begins files of its own and touches nobody else's.
+        word of this process alone, which then begins files of its own and touches nobody else's;
+        `on_finished`: files are short and carried away, and somebody waits for each.
         """
+        self._on_finished = on_finished
+        self._began: datetime | None = None
         self._member = member
         self._folder = folder
         self._shard = shard
@@ -55,6 +61,7 @@ class WarcArchive:
         self._about = {"robots": "obey"} | dict(about or {})
         self._clock = clock
         self._durable = durable
+        self._full_bytes = settings.upload_bytes if on_finished is not None else settings.roll_bytes
         self._file = -1
         self._name = ""
         self._next_number: int | None = None
@@ -111,12 +118,16 @@ class WarcArchive:
         self._write_out()
         if self._durable:
             self._sync()
-        return ArchiveEnd(self._name, self._written)
+        end = ArchiveEnd(self._name, self._written)
+        if self._on_finished is not None and self._is_old():
+            self._let_go()
+        return end
 
     def close(self) -> None:
         """Write out what waits and let go of the file."""
         if self._file >= 0:
             self.flush()
+        if self._file >= 0:
             self._let_go()
 
     def read(self, place: Original) -> tuple[Headers, bytes] | None:
@@ -133,7 +144,7 @@ class WarcArchive:
 
     def _make_room(self) -> None:
         """Afterwards a file is open that is not full, and the buffer is not full either."""
-        if self._file >= 0 and self._written + self._waiting_bytes >= self._settings.roll_bytes:
+        if self._file >= 0 and self._written + self._waiting_bytes >= self._full_bytes:
             self.close()
         if self._file < 0:
             self._begin_file()
@@ -151,6 +162,8 @@ class WarcArchive:
                 sync_folder(self._folder)
         except OSError as error:
             raise self._unavailable(error, f"begin {name}") from error
+        self._say_unfinished()
+        self._began = self._clock.now()
         self._name, self._written, self._next_number = name, 0, number + 1
         self._wait(pack(info, self._settings.level))
 
@@ -159,7 +172,12 @@ class WarcArchive:
 
     def _reopen(self, path: Path) -> None:
         self._file = os.open(path, _OLD_FILE)
+        self._say_unfinished()
         self._name, self._written = path.name, path.stat().st_size
+
+    def _say_unfinished(self) -> None:
+        """Whoever uploads asks for the file alone; the system lets go of our share however we end."""
+        fcntl.flock(self._file, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
     def _write_out(self) -> None:
         """All waiting records are in the file, or none of them is."""
@@ -192,6 +210,12 @@ class WarcArchive:
     def _let_go(self) -> None:
         os.close(self._file)
         self._file = -1
+        if self._on_finished is not None:
+            self._on_finished()
+
+    def _is_old(self) -> bool:
+        began, every = self._began, self._settings.upload_every
+        return began is not None and self._clock.now() - began >= every
 
     def _unavailable(self, error: OSError, doing: str) -> StoreUnavailable:
         reason = error.strerror or str(error)

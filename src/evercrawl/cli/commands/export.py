@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evercrawl.exchange.run import ExchangeReport
     from evercrawl.library import Selection
 
-FORMS = ["warc", "wacz", "cdxj", "parquet", "jsonl", "csv", "markdown", "mirror", "sqlite"]
+FORMS = ["warc", "wacz", "cdxj", "parquet", "jsonl", "csv", "markdown", "mirror", "sqlite", "dataset"]
 _MOST_SHOWN = 10
 
 
@@ -72,6 +72,8 @@ def command(
     jsonl     one JSON object a version: url, fetched_at, status, text ...
     csv       the same as a table; cells cannot become formulas
     parquet   the same for DuckDB, pandas and others (needs evercrawl[parquet])
+    dataset   a folder of Parquet files by shard: pages, links and text, for
+              DuckDB, Spark, Ray (needs evercrawl[parquet])
     sqlite    one file with the tables pages and versions
     markdown  a folder with the main text of each page
     mirror    a folder: moment / domain / path, with the pages as they were sent

@@ -6,7 +6,9 @@ from dataclasses import asdict
 
 import click
 
+from evercrawl.cli.commands.move import command as move
 from evercrawl.cli.commands.prune import command as prune
+from evercrawl.cli.commands.upload import command as upload
 from evercrawl.cli.output import emit_json, size
 from evercrawl.cli.session import Session, common_options, pass_session
 
@@ -22,12 +24,15 @@ def command(ctx: click.Context, as_json: bool) -> None:
     evercrawl store
     evercrawl store vacuum
     evercrawl store prune --keep "daily:30 weekly:12 monthly:*"
+    evercrawl store move --to postgresql://crawler@db.example.org/crawls
     """
     if ctx.invoked_subcommand is None:
         ctx.invoke(stats, as_json=as_json)
 
 
 command.add_command(prune)
+command.add_command(move)
+command.add_command(upload)
 
 
 @command.command("stats")

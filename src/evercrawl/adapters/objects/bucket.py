@@ -1,0 +1,112 @@
+"""A bucket, or a folder in its stead, by address: `s3://bucket/prefix?endpoint=https://...` or `file:///path`.
+
+Keys are never part of an address: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of the environment, or the
+machine's role.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from evercrawl.errors import ConfigError, StoreUnavailable
+
+TIMEOUT = timedelta(seconds=60)
+TRIES_FOR = timedelta(seconds=30)
+"""How long the library itself repeats a request before it gives up; the upload tries again later."""
+PART_BYTES = 8 * 1024 * 1024
+"""Larger files are sent in parts of this size."""
+PARTS_AT_A_TIME = 4
+_DEFAULT_REGION = "us-east-1"
+_OPTIONS = frozenset({"endpoint", "region"})
+
+
+class Bucket:
+    """Objects by name."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        try:
+            import obstore
+        except ModuleNotFoundError as error:
+            raise ConfigError(
+                "archive.url needs the extra s3 (obstore is missing): pip install 'evercrawl[s3]'"
+            ) from error
+        self._library = obstore
+        with self._translating("opened"):
+            self._store = _store_at(address)
+
+    def put(self, path: Path, name: str) -> None:
+        """The object holds the file's bytes, and says so when it is asked for its size."""
+        with self._translating(f"written ({name})"):
+            self._library.put(self._store, name, path, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_A_TIME)
+        stored, size = self.size(name), path.stat().st_size
+        if stored != size:
+            raise StoreUnavailable(f"{name} has {stored} bytes in {self.address} instead of {size}")
+
+    def size(self, name: str) -> int | None:
+        """Bytes of an object; None: there is none."""
+        try:
+            with self._translating(f"asked for {name}"):
+                return int(self._library.head(self._store, name)["size"])
+        except FileNotFoundError:
+            return None
+
+    def read(self, name: str, offset: int, length: int) -> bytes:
+        """A part of an object; FileNotFoundError: there is none."""
+        with self._translating(f"read ({name})"):
+            return bytes(self._library.get_range(self._store, name, start=offset, length=length))
+
+    @contextmanager
+    def _translating(self, doing: str) -> Iterator[None]:
+        try:
+            yield
+        except FileNotFoundError:
+            raise
+        except (self._library.exceptions.BaseError, OSError) as error:
+            reason = str(error).splitlines()[0][:300]
+            raise StoreUnavailable(f"the archive in {self.address} cannot be {doing}: {reason}") from error
+
+
+@cache
+def bucket_at(address: str) -> Bucket:
+    """The bucket of an address, opened once in a process."""
+    return Bucket(address)
+
+
+def problem_with(address: str) -> str | None:
+    """What is wrong with an address; None: nothing."""
+    parts = urlsplit(address)
+    if parts.scheme == "file":
+        return None if parts.path.startswith("/") and not parts.netloc else "file:///absolute/path"
+    if parts.scheme != "s3" or not parts.netloc or parts.username:
+        return "s3://bucket/prefix?endpoint=https://... or file:///path; keys belong into the environment"
+    unknown = dict(parse_qsl(parts.query)).keys() - _OPTIONS
+    return f"only {' and '.join(sorted(_OPTIONS))} behind the question mark" if unknown else None
+
+
+def _store_at(address: str) -> Any:
+    from obstore.store import LocalStore, S3Store
+
+    if (problem := problem_with(address)) is not None:
+        raise ConfigError(f"archive.url {address!r} is not understood: {problem}")
+    parts = urlsplit(address)
+    if parts.scheme == "file":
+        return LocalStore(unquote(parts.path), mkdir=True)
+    options = dict(parse_qsl(parts.query))
+    endpoint = options.get("endpoint")
+    return S3Store(
+        parts.netloc,
+        prefix=parts.path.strip("/") or None,
+        region=options.get("region", _DEFAULT_REGION),
+        endpoint=endpoint,
+        # A bucket of its own server is named in the path, for its name is rarely a host of its own.
+        virtual_hosted_style_request=endpoint is None,
+        client_options={"timeout": TIMEOUT, "allow_http": bool(endpoint and endpoint.startswith("http:"))},
+        retry_config={"retry_timeout": TRIES_FOR},
+    )

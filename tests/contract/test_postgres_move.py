@@ -1,0 +1,120 @@
+"""Rows of several shards in a database and back: awkward values, numbers that go on, tables nobody knows."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+
+from evercrawl.adapters.postgres.marker import marked
+from evercrawl.adapters.postgres.store import place_of
+from evercrawl.adapters.sqlite.connection import open_for_writing
+from evercrawl.adapters.sqlite.store import shard_path, shards_in
+from evercrawl.cluster.move import move, without_password
+from evercrawl.errors import BugFound, ConfigError
+from evercrawl.model.settings import Settings
+from tests.postgres_server import PostgresServer
+
+SHARDS = (0, 7, 63)
+SITE = "insert into site values (?, ?, 'example.org', 1, 1000, 0.25, 0, null, 0, 0, 0, 0, 0)"
+VISIT = (
+    "insert into visit (page_id, at_us, outcome, reason, status, took_ms, wire_bytes, version)"
+    " values (1, ?, 'stored', 'new', null, 1, 1, 1)"
+)
+
+
+@pytest.fixture
+def dsn(postgres: PostgresServer) -> str:
+    return f"{postgres.dsn}?namespace={postgres.new_namespace()}"
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Path:
+    for shard in SHARDS:
+        db = open_for_writing(shard_path(tmp_path, shard), durability="process")
+        db.execute(SITE, (1, f"https://{shard}.example.org"))
+        db.executemany(VISIT, [(number,) for number in range(2500)])
+        db.execute("insert into memory values (1, 'odd', ?)", (bytes(range(256)),))
+        db.execute("insert into change values (1, 2, ?, 0.1, '[]')", ("größer \U0001f5ff ' \\ \n",))
+        db.close()
+    return tmp_path
+
+
+def rows_of(collection: Path, table: str) -> list[Any]:
+    found = []
+    for shard in shards_in(collection):
+        db = sqlite3.connect(shard_path(collection, shard))
+        found += [(shard, *row) for row in db.execute(f"select * from {table}")]
+        db.close()
+    return found
+
+
+async def ask(dsn: str, statement: str) -> list[Any]:
+    place = place_of(dsn)
+    connection = await asyncpg.connect(place.dsn)
+    try:
+        return [tuple(row) for row in await connection.fetch(statement.format(space=place.namespace))]
+    finally:
+        await connection.close()
+
+
+def test_several_shards_there_and_back(collection: Path, dsn: str) -> None:
+    before = {table: rows_of(collection, table) for table in ("site", "visit", "memory", "change")}
+    done = move(collection, Settings(), dsn)
+    assert (done.shards, done.by_table["visit"]) == (3, 3 * 2500)
+    assert (marked(collection), shards_in(collection)) == (dsn, [])
+    assert asyncio.run(ask(dsn, "select shard, count(*) from {space}.visit group by 1 order by 1")) == [
+        (shard, 2500) for shard in SHARDS
+    ]
+    added = "insert into {space}.visit (shard, " + VISIT.partition("(")[2].replace(
+        "values (1, ?", "values (7, 1, 9"
+    )
+    assert asyncio.run(ask(dsn, added + " returning id")) == [(2501,)]
+    asyncio.run(ask(dsn, "delete from {space}.visit where id = 2501"))
+    move(collection, Settings(), "files")
+    assert {table: rows_of(collection, table) for table in before} == before
+    assert [row[2] for row in rows_of(collection, "shard")] == [1, 1, 1], (
+        "a worker that wakes up late is fenced"
+    )
+    assert asyncio.run(ask(dsn, "select 1 from pg_namespace where nspname = '{space}'")) == []
+
+
+def test_what_a_database_cannot_hold_gets_a_substitute(collection: Path, dsn: str) -> None:
+    db = sqlite3.connect(shard_path(collection, 7))
+    db.execute("update change set edits = ?", ("a\0b",))
+    db.commit()
+    db.close()
+    move(collection, Settings(), dsn)
+    assert asyncio.run(ask(dsn, "select edits from {space}.change where shard = 7")) == [("a\ufffdb",)]
+
+
+def test_a_table_that_nobody_knows_stops_the_move(collection: Path, dsn: str) -> None:
+    db = sqlite3.connect(shard_path(collection, 63))
+    db.execute("create table stranger (id integer)")
+    db.close()
+    with pytest.raises(BugFound, match="stranger"):
+        move(collection, Settings(), dsn)
+    assert (marked(collection), shards_in(collection)) == (None, list(SHARDS))
+
+
+def test_places_that_are_taken_or_empty(collection: Path, tmp_path: Path, dsn: str) -> None:
+    with pytest.raises(ConfigError, match="in its files already"):
+        move(collection, Settings(), "files")
+    move(collection, Settings(), dsn)
+    other = tmp_path / "other"
+    open_for_writing(shard_path(other, 0), durability="process").close()
+    with pytest.raises(ConfigError, match="holds a collection"):
+        move(other, Settings(), dsn)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(ConfigError, match="no state yet"):
+        move(empty, Settings(), dsn)
+
+
+def test_passwords_are_not_shown() -> None:
+    assert without_password("postgresql://me:secret@host/db") == "postgresql://me@host/db"
+    assert without_password("files") == "files"
