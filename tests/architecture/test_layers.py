@@ -31,6 +31,7 @@ LAYERS = {
     "owner": 7,
     "together": 7,
     "cluster": 8,
+    "notify": 8,
     "workers": 9,
     "library": 10,
     "lab": 10,

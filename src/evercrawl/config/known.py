@@ -173,6 +173,9 @@ CHECKS: dict[str, Check] = {
     "revisit.drift": _between(0, 0.5),
     "revisit.audit": _between(0, 1),
     "revisit.quiet": _each(_hours),
+    "notify.quiet": _each(_hours),
+    "notify.mail_port": _between(1, 65535),
+    "notify.mail_tls": _one_of("starttls", "tls", "none"),
 }
 """What a value must be, beyond its type. A number that is not named here must be more than 0."""
 
@@ -180,6 +183,7 @@ ORDERED = (
     ("pace.shortest", "pace.longest"),
     ("dns.shortest_ttl", "dns.longest_ttl"),
     ("revisit.shortest", "revisit.longest"),
+    ("notify.first_wait", "notify.longest_wait"),
 )
 """Pairs of which the first may not be more than the second."""
 
