@@ -46,6 +46,8 @@ from evercrawl.model.forecast import Freshness, Plan
 from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PruneReport
 from evercrawl.model.report import Explanation, PageView, Progress, SkippedUrl, Status, Summary
 from evercrawl.model.settings import Settings
+from evercrawl.notify.book import AlertBook
+from evercrawl.notify.run import telling
 from evercrawl.owner.build import BuildReport, Target
 from evercrawl.owner.collected import build_from_collection, site_of_collection
 from evercrawl.owner.folder import base_url_of
@@ -90,8 +92,19 @@ class Collection:
     ) -> Summary:
         """Start, resume or update: visit what is due, from the seeds and `urls` on, and say what was done.
 
-        With `forever` it waits for what comes due, until `stop` says otherwise.
+        With `forever` it waits for what comes due, until `stop` says otherwise. Alerts are told meanwhile.
         """
+        async with telling(self.path, self.settings):
+            return await self._crawl(urls, refresh, forever, stop, on_progress)
+
+    async def _crawl(
+        self,
+        urls: Sequence[str],
+        refresh: bool,
+        forever: bool,
+        stop: StopSignal | None,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> Summary:
         with CollectionLock(self.path) as lock:
             self._add_seeds(urls)
             if self.settings.crawl.workers > 1:
@@ -132,6 +145,11 @@ class Collection:
 
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(self.crawl(urls=urls, refresh=refresh, stop=stop, on_progress=on_progress))
+
+    @property
+    def alerts(self) -> AlertBook:
+        """What somebody wants to be told of; add, list, test, log, remove."""
+        return AlertBook(self.path, self.settings)
 
     def status(self) -> Status:
         """Counts by outcome and reason, sites, load, what is due."""

@@ -27,6 +27,7 @@ COMMANDS = {
     "show": "A stored version of a page: text, html, headers, links or raw.",
     "diff": "What differs between two versions of a page.",
     "changes": "What changed on which pages since some time.",
+    "alert": "Be told of changes: by webhook, mail or feed, at once or as a digest.",
     "export": "Take pages and versions out: WARC, WACZ, JSON, CSV, Parquet, a mirror and more.",
     "import": "Make or extend a collection from WARC or WACZ files.",
     "verify": "Prove that every stored version can be read back.",

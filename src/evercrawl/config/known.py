@@ -175,7 +175,7 @@ CHECKS: dict[str, Check] = {
     "revisit.quiet": _each(_hours),
     "notify.quiet": _each(_hours),
     "notify.mail_port": _between(1, 65535),
-    "notify.mail_tls": _one_of("starttls", "tls", "none"),
+    "notify.mail_tls": _one_of("starttls", "tls", "off"),
 }
 """What a value must be, beyond its type. A number that is not named here must be more than 0."""
 

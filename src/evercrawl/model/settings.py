@@ -316,7 +316,7 @@ class NotifySettings:
     mail_port: int = setting(587, "Port of that server.")
     mail_tls: str = setting(
         "starttls",
-        "starttls: encryption is begun in the connection; tls: from the first byte; none: no encryption.",
+        "starttls: encryption is begun in the connection; tls: from the first byte; off: no encryption.",
     )
     mail_user: str | None = setting(None, "User at that server; none: no login.")
     mail_password_file: str | None = setting(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import TypeVar
@@ -48,14 +49,18 @@ class Deliverer:
         *,
         clock: Clock,
         patience: Patience,
+        quiet: tuple[str, ...] = (),
         off_loop: Callable[[Callable[[], object]], Awaitable[object]] = asyncio.to_thread,
         stirred: Callable[[], None] = lambda: None,
     ) -> None:
-        """`off_loop` runs what waits for the disk; `stirred` is called when an alert has been served."""
+        """`quiet` are the hours of alerts that name none; `off_loop` runs what waits for the disk; `stirred`
+        is called when an alert has been served.
+        """
         self._outbox = outbox
         self._sender = sender
         self._clock = clock
         self._patience = patience
+        self._quiet = quiet
         self._off_loop = off_loop
         self._stirred = stirred
         self._serving: dict[int, asyncio.Task[None]] = {}
@@ -68,9 +73,13 @@ class Deliverer:
         for known in alerts:
             is_free = known.id in busy and known.id not in self._serving
             if is_free and len(self._serving) < MOST_AT_A_TIME:
-                task = asyncio.create_task(self._serve(known))
+                task = asyncio.create_task(self._serve(self._resting(known)))
                 self._serving[known.id] = task
                 task.add_done_callback(partial(self._served, known.id))
+
+    def _resting(self, known: KnownAlert) -> KnownAlert:
+        alert = known.alert
+        return known._replace(alert=replace(alert, quiet=alert.quiet or self._quiet))
 
     def next_moment(self) -> datetime | None:
         """When something can be done for an alert that waits; None: nothing waits for a moment."""

@@ -53,6 +53,7 @@ class Teller:
             sender,
             clock=clock,
             patience=patience_of(settings.notify),
+            quiet=settings.notify.quiet,
             off_loop=off_loop,
             stirred=self._stir.set,
         )
