@@ -184,7 +184,7 @@ def test_every_change_arrives_once_and_in_order_whatever_is_killed(harbour: Harb
         )
 
 
-def test_a_watch_tells_by_itself_and_a_feed_holds_the_changes(harbour: Harbour) -> None:
+def test_a_crawl_tells_by_itself_and_a_feed_holds_the_changes(harbour: Harbour) -> None:
     feed = harbour.folder / "changes.xml"
     harbour.call("alert", "add", "feed", "--atom", str(feed), "--pattern", "*/p1*", "--min-size", "0.001")
     assert "taken" in harbour.call("alert", "test", "feed")
@@ -221,7 +221,7 @@ class _Smtp(socketserver.StreamRequestHandler):
                 return
 
 
-def test_mail_is_one_message_for_many_changes(harbour: Harbour) -> None:
+def test_mail_goes_to_the_server_of_the_settings(harbour: Harbour) -> None:
     server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Smtp)
     server.taken = []  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, daemon=True)
