@@ -23,6 +23,7 @@ import pytest
 from evercrawl.core.alert.signature import is_genuine
 from evercrawl.demo_web import HOSTS, DemoWeb, Reply, serving
 from tests.e2e.test_cli import Place
+from tests.postgres_server import PostgresServer
 
 HOST = HOSTS[0]
 PAGES = 14
@@ -202,6 +203,52 @@ def test_a_crawl_tells_by_itself_and_a_feed_holds_the_changes(harbour: Harbour) 
     links = {entry.find(f"{ATOM}link").get("href") for entry in entries}  # type: ignore[union-attr]
     assert links == {url for url in harbour.urls() if "/p1" in url}
     assert len(entries) == len(links)
+
+
+def test_a_collection_in_a_database_tells_the_same(tmp_path: Path, postgres: PostgresServer) -> None:
+    web = DemoWeb()
+    with serving(web) as port:
+        place = Harbour(tmp_path, web, port)
+        place.put(1)
+        dsn = f"{postgres.dsn}?namespace={postgres.new_namespace()}"
+        place.crawl(f"{place.site}/p0", "--include", r"/p\d", "--store", dsn)
+        receiver = Receiver()
+        with receiver.open():
+            place.call("alert", "add", "all", "--webhook", receiver.url, "--query", "edition2", "--most", "5")
+            place.put(2)
+            place.crawl("--refresh")
+    changes = [change for body in receiver.arrived for change in body["changes"]]
+    assert sorted(change["url"] for change in changes) == sorted(place.urls())
+    assert receiver.raw == len(receiver.arrived) < PAGES
+
+
+def test_the_turn_of_a_page_and_pages_that_come_and_go(harbour: Harbour) -> None:
+    receiver = Receiver()
+    good = "<p>What a wonderful, lovely and charming place. We loved every minute, a perfect day.</p>"
+    bad = "<p>What a terrible, ugly and boring place. We hated every minute, an awful waste of a day.</p>"
+
+    def put(number: int, text: str) -> None:
+        body = f"<!doctype html><html lang=en><title>Page {number}</title><main>{text * 5}</main>"
+        harbour.web.replies[HOST, f"/p{number}"] = Reply(200, body)
+
+    put(4, good)
+    harbour.crawl("--refresh")
+    with receiver.open():
+        harbour.call("alert", "add", "turn", "--webhook", receiver.url, "--sentiment-turn")
+        kinds = ("--class", "new", "--class", "gone")
+        harbour.call("alert", "add", "others", "--webhook", receiver.url, *kinds)
+        put(4, bad)
+        put(5, f'{own_words(5, 9)}<a href="/p77">a new page of the harbour</a>')
+        put(77, own_words(77, 1))
+        del harbour.web.replies[HOST, "/p6"]
+        harbour.crawl("--refresh")
+        harbour.crawl("--refresh")
+    told = [(body["alert"], change) for body in receiver.arrived for change in body["changes"]]
+    turns = [change for name, change in told if name == "turn"]
+    assert [change["url"] for change in turns] == [f"{harbour.site}/p4"]
+    assert turns[0]["sentiment"]["before"] > 0 > turns[0]["sentiment"]["after"]
+    others = {(change["class"], change["url"]) for name, change in told if name == "others"}
+    assert others == {("new", f"{harbour.site}/p77"), ("gone", f"{harbour.site}/p6")}
 
 
 class _Smtp(socketserver.StreamRequestHandler):

@@ -10,13 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from evercrawl.adapters.learned import default_sentiment
 from evercrawl.adapters.sqlite.happened import events_between, log_end, text_after, text_before
 from evercrawl.adapters.sqlite.reader import ShardReader, StateReader
 from evercrawl.adapters.sqlite.store import shard_path
 from evercrawl.core.alert.match import Says, Texts, Tone, wanted
 from evercrawl.core.alert.words import says as words_say
-from evercrawl.core.sentiment.page import page_sentiment
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alert import Event
 from evercrawl.notify.outbox import KnownAlert, Outbox, Told
@@ -66,6 +64,9 @@ class Judging(NamedTuple):
 
 
 def _tone(text: str) -> float | None:
+    from evercrawl.adapters.learned import default_sentiment  # few alerts ask for it
+    from evercrawl.core.sentiment.page import page_sentiment
+
     found = page_sentiment(text, default_sentiment().score)
     return None if found is None else found.score
 

@@ -5,13 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import smtplib
-import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from email.message import EmailMessage
-from email.utils import format_datetime
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -21,12 +17,11 @@ from evercrawl.core.alert.delivery import Attempt, Message
 from evercrawl.core.alert.signature import signed_headers
 from evercrawl.core.alert.wording import atom_feed, document, plain_text, subject_line
 from evercrawl.core.identity import user_agent
-from evercrawl.core.moment import from_us
 from evercrawl.core.retry_after import retry_after
 from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.alert import Alert, Channel, Notice
 from evercrawl.model.fetch import header
-from evercrawl.model.settings import NotifySettings, Settings
+from evercrawl.model.settings import Settings
 from evercrawl.owner.atomic import write_whole
 from evercrawl.version import __version__
 
@@ -79,7 +74,7 @@ class Senders:
         """How the attempt ended, whatever happened."""
         try:
             return await self._ways[letter.alert.target.channel](letter, now)
-        except (EvercrawlError, OSError, smtplib.SMTPException, ssl.SSLError, ValueError) as error:
+        except (EvercrawlError, OSError, ValueError) as error:
             return Attempt(False, _shown(error))
         except Exception as error:
             log.exception("alert %s: a defect in delivery", letter.alert.name)
@@ -119,8 +114,10 @@ class Senders:
         sender = settings.mail_from or self._settings.identity.contact
         if settings.mail_host is None or sender is None or "@" not in sender:
             return Attempt(False, "set notify.mail_host and notify.mail_from to send mail")
-        mail = _mail_of(letter, sender, collection=self._collection)
-        await asyncio.to_thread(_hand_over, mail, settings, self._password())
+        from evercrawl.notify.mail import hand_over, mail_of  # its libraries take time to load
+
+        mail = mail_of(letter, sender, collection=self._collection)
+        await asyncio.to_thread(hand_over, mail, settings, self._password())
         return Attempt(True, f"taken by {settings.mail_host}")
 
     def _password(self) -> str | None:
@@ -144,38 +141,6 @@ class Senders:
         text = plain_text(letter.alert, letter.notices, collection=self._collection)
         is_sent = await asyncio.to_thread(_by_apprise, letter.alert.target.address, title, text)
         return Attempt(is_sent, "sent by apprise" if is_sent else "apprise says that it could not be sent")
-
-
-def _mail_of(letter: Letter, sender: str, *, collection: str) -> EmailMessage:
-    mail = EmailMessage()
-    mail["From"], mail["To"] = sender, letter.alert.target.address
-    mail["Subject"] = subject_line(letter.alert, letter.notices)
-    mail["Date"] = format_datetime(from_us(letter.message.made_us))
-    # The same at every attempt: mail systems drop what they have seen.
-    mail["Message-ID"] = f"<{letter.message.id}@{sender.rpartition('@')[2]}>"
-    mail["Auto-Submitted"] = "auto-generated"
-    text = plain_text(letter.alert, letter.notices, collection=collection)
-    mail.set_content(text.encode("utf-8", "replace").decode("utf-8"))
-    return mail
-
-
-def _hand_over(mail: EmailMessage, settings: NotifySettings, password: str | None) -> None:
-    """Give a mail to the server; raises what smtplib raises."""
-    timeout = settings.timeout.total_seconds()
-    assert settings.mail_host is not None
-    context = ssl.create_default_context()
-    if settings.mail_tls == "tls":
-        server: smtplib.SMTP = smtplib.SMTP_SSL(
-            settings.mail_host, settings.mail_port, timeout=timeout, context=context
-        )
-    else:
-        server = smtplib.SMTP(settings.mail_host, settings.mail_port, timeout=timeout)
-    with server:
-        if settings.mail_tls == "starttls":
-            server.starttls(context=context)
-        if settings.mail_user is not None:
-            server.login(settings.mail_user, password or "")
-        server.send_message(mail)
 
 
 def require_apprise() -> None:
