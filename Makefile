@@ -57,6 +57,7 @@ check: venv  ## format, lint, types, architecture, unit, property, docs; under 9
 .PHONY: test
 test: venv  ## everything that CI runs
 	@$(call need,nginx,nginx-light)
+	@$(call need,chromium,chromium)
 	@$(need_postgres)
 	$(BIN)/ruff format --check src tests docs bench
 	$(BIN)/ruff check src tests docs bench
@@ -99,6 +100,11 @@ bench-freshness: venv  ## all revisit policies on recorded page histories: make 
 	$(BIN)/python bench/freshness.py $(TRACES)
 	$(BIN)/python bench/choose.py
 
+.PHONY: bench-web
+bench-web: venv  ## pages over a million pages; fifty readers beside a crawl
+	PYTHONPATH=. $(BIN)/python bench/web.py million
+	PYTHONPATH=. $(BIN)/python bench/web.py readers
+
 .PHONY: docs
 docs: venv  ## write the generated reference pages again
 	$(BIN)/python docs/generate.py
@@ -106,6 +112,11 @@ docs: venv  ## write the generated reference pages again
 .PHONY: picture
 picture: venv  ## draw the picture of the README again, from a crawl of the demo's web
 	$(BIN)/python docs/make_picture.py
+
+.PHONY: web-pictures
+web-pictures: venv  ## take the pictures of the web interface again, from a collection made in virtual time
+	@$(call need,chromium,chromium)
+	PYTHONPATH=. $(BIN)/python docs/make_web_pictures.py
 
 .PHONY: lock
 lock:  ## choose versions again and write requirements.lock

@@ -1,4 +1,4 @@
-"""Writes the reference pages from the program itself: settings, commands, reasons, exit codes.
+"""Writes the reference pages from the program itself: settings, commands, reasons, API, metrics.
 
 Run it with `make docs`; a test fails when a page differs from what this gives.
 """
@@ -15,6 +15,8 @@ from evercrawl.config.known import CHECKS, known_settings, sections
 from evercrawl.config.read import SHORT_NAMES, variable_of
 from evercrawl.config.value import meaning_of, written_form
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
+from evercrawl.web.openapi import description, scopes
+from evercrawl.web.standard.metrics import METRICS
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
 NOTE = "<!-- Written by docs/generate.py; change the program and run `make docs`. -->"
@@ -39,6 +41,8 @@ def pages() -> dict[str, str]:
         "cli.md": _cli(),
         "reasons.md": _reasons(),
         "exit-codes.md": _exit_codes(),
+        "api.md": _api(),
+        "metrics.md": _metrics(),
     }
 
 
@@ -119,6 +123,43 @@ def _reasons() -> str:
 def _exit_codes() -> str:
     rows = [(str(int(code)), EXIT_TEXT[code]) for code in ExitCode]
     return "\n\n".join([NOTE, "# Exit codes", _table(("code", "meaning"), rows)]) + "\n"
+
+
+def _api() -> str:
+    described = description()
+    rows = []
+    for path, methods in described["paths"].items():
+        for method, one in methods.items():
+            named = {
+                parameter["name"]: (parameter["description"], parameter["required"])
+                for parameter in one.get("parameters", [])
+            }
+            body = one.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+            for name, value in body.get("properties", {}).items():
+                named[name] = (value.get("description", ""), name in body.get("required", []))
+            told = "<br>".join(
+                f"`{name}`{' (required)' if must else ''}: {text}" for name, (text, must) in named.items()
+            )
+            rows.append((f"`{method.upper()} {path}`", one["x-scope"], one["summary"], told))
+    parts = [
+        NOTE,
+        "# API of `evercrawl serve`",
+        "Send a token (`Authorization: Bearer …`); make one under `/access` of the interface. Answers are JSON objects with a "
+        "`schema` such as `evercrawl.sites/1`; errors are `evercrawl.error/1` with `status` and `error`. Times are ISO 8601 in "
+        "UTC. A list has `next`: ask with `after` for the portion behind it. The description for tools (OpenAPI 3.1) is at "
+        "`/api/v1/openapi.json`. [The guide](../guides/web-interface.md) says how to begin.",
+        "## Scopes",
+        _table(("scope", "may"), [(f"`{name}`", text) for name, text in scopes().items()]),
+        "## Paths",
+        _table(("path", "scope", "what", "parameters"), rows),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _metrics() -> str:
+    rows = [(f"`{name}`", kind, text) for name, (kind, text) in METRICS.items()]
+    intro = "`/metrics` of `evercrawl serve`, in the text format of Prometheus; a scraper sends a token with the scope `read`."
+    return "\n\n".join([NOTE, "# Metrics", intro, _table(("metric", "kind", "meaning"), rows)]) + "\n"
 
 
 def main() -> None:

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from evercrawl.adapters.analysers import load_analysers
 from evercrawl.adapters.clock import SystemClock
+from evercrawl.adapters.focus_file import saved_focus
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.media import InstalledHandlers
 from evercrawl.adapters.near import NEW_ENTRIES, NearIndex
@@ -15,11 +17,15 @@ from evercrawl.adapters.postgres.marker import mark, marked
 from evercrawl.adapters.schemes import FetcherByScheme, load_schemes
 from evercrawl.adapters.sqlite.store import SqliteStore, shards_in
 from evercrawl.adapters.warc.writer import WarcArchive
+from evercrawl.config.trap_rules import RulesInFile
+from evercrawl.core.focus.focus import Focus
 from evercrawl.core.identity import user_agent
 from evercrawl.core.pace import Pace, pace_of
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache, SeenTest
-from evercrawl.engine.crawl import Crawl
+from evercrawl.core.trap.guard import TrapGuard
+from evercrawl.engine.crawl import Crawl, NewRules
+from evercrawl.engine.focus import Guide
 from evercrawl.engine.neighbours import Alone, Neighbours
 from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, OpenNear, Store
 from evercrawl.engine.see import Surroundings
@@ -55,15 +61,31 @@ def build_crawl(
     return assemble(
         settings,
         clock=clock,
-        fetcher=HttpFetcher(settings, clock, agent, may_send=neighbours.may_ask),
+        fetcher=_fetcher(collection, settings, clock, agent, neighbours),
         schemes=schemes,
         store=store or store_of(collection, settings.store),
         open_archive=_warc_files(collection, settings, clock, member),
         open_near=_near_indexes(collection, settings),
         stop=stop,
         forever=forever,
+        new_rules=RulesInFile(collection, settings.traps).changed,
         neighbours=neighbours,
+        focus=saved_focus(collection),
     )
+
+
+def _fetcher(
+    collection: Path, settings: Settings, clock: Clock, agent: str, neighbours: Neighbours
+) -> Fetcher:
+    """Our own connections; with `outposts.listen` also those of outposts."""
+    own = HttpFetcher(settings, clock, agent, may_send=neighbours.may_ask)
+    if settings.outposts.listen is None:
+        return own
+    from evercrawl.outpost.home import Home
+
+    home = Home(collection, settings, clock, direct=own)
+    home.listen(settings.outposts.listen, collection)
+    return home
 
 
 def is_in_database(collection: Path, settings: StoreSettings) -> bool:
@@ -101,7 +123,9 @@ def assemble(
     stop: StopSignal | None = None,
     seed: int = 0,
     forever: bool = False,
+    new_rules: NewRules | None = None,
     neighbours: Neighbours | None = None,
+    focus: Focus | None = None,
 ) -> Crawl:
     """A crawl from given ports: the same for the real world and for a simulated one."""
     around = Surroundings(
@@ -117,7 +141,12 @@ def assemble(
         popular=PopularCache(settings.seen.cache_entries),
         handler_of=InstalledHandlers().get,
         agent=settings.identity.product,
+        guard=TrapGuard(settings.traps),
         neighbours=neighbours or Alone(),
+        focus=None
+        if focus is None
+        else Guide(focus, window=settings.focus.window, bands=settings.frontier.bands),
+        analysers=load_analysers(settings.analysis.enabled),
     )
     return Crawl(
         store=store,
@@ -129,6 +158,7 @@ def assemble(
         seed=seed,
         stop=stop,
         forever=forever,
+        new_rules=new_rules,
     )
 
 

@@ -19,6 +19,7 @@ from types import TracebackType
 from evercrawl.adapters.lock import CollectionLock
 from evercrawl.adapters.schemes import installed_schemes
 from evercrawl.adapters.sqlite.reader import StateReader
+from evercrawl.announced import heeding
 from evercrawl.build import build_crawl, is_in_database
 from evercrawl.config import (
     collection_file,
@@ -29,7 +30,8 @@ from evercrawl.config import (
 )
 from evercrawl.core.rate import parse_rate
 from evercrawl.core.scope import Scope
-from evercrawl.engine.stop import StopSignal
+from evercrawl.core.trap.operator_rule import Word
+from evercrawl.engine.stop import Ended, StopSignal
 from evercrawl.errors import ConfigError
 from evercrawl.exchange.export import export, form_named
 from evercrawl.exchange.into_shard import ImportReport
@@ -39,13 +41,23 @@ from evercrawl.exchange.source import import_form_named
 from evercrawl.exchange.space import SpacePart, space_of, vacuum
 from evercrawl.exchange.take_in import OnImport, import_archives
 from evercrawl.exchange.verify import OnVerify, VerifyReport, verify
+from evercrawl.focusing import set_focus
 from evercrawl.forecast import freshness_of, plan_of
+from evercrawl.graph.build import build_graph, fresh_graph
+from evercrawl.graph.check import bad_links
+from evercrawl.graph.draw import draw_graph
+from evercrawl.graph.export import export_graph
+from evercrawl.graph.links import graph_summary, orphans, page_links
+from evercrawl.graph.pages import best_pages
 from evercrawl.look import explain, skipped_urls, status_of
 from evercrawl.model.difference import Difference
 from evercrawl.model.forecast import Freshness, Plan
-from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PruneReport
+from evercrawl.model.links import BadLink, GraphSummary, PageLinks, RankedPage
+from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PageMood, PruneReport
 from evercrawl.model.report import Explanation, PageView, Progress, SkippedUrl, Status, Summary
-from evercrawl.model.settings import Settings
+from evercrawl.model.search import Found, IndexState
+from evercrawl.model.settings import Settings, TrapSettings
+from evercrawl.model.trap import RuleEffect, TrapPattern
 from evercrawl.notify.book import AlertBook
 from evercrawl.notify.run import telling
 from evercrawl.owner.build import BuildReport, Target
@@ -55,8 +67,15 @@ from evercrawl.past.changes import changes_since
 from evercrawl.past.difference import page_difference
 from evercrawl.past.history import page_facts, page_history
 from evercrawl.past.prune import prune
+from evercrawl.past.sentiment import page_mood
 from evercrawl.past.show import page_view
 from evercrawl.report import PROGRESS_EVERY_S, reporting, summary_of
+from evercrawl.runs import keep_run, told_live
+from evercrawl.search.ask import search
+from evercrawl.search.beside import indexing
+from evercrawl.search.find import Searching
+from evercrawl.search.follow import index_state, open_text_index, rebuild
+from evercrawl.trap_view import effect_of, exploding_sites, say, sites_named, trap_patterns
 from evercrawl.workers.run import run_crew
 
 __all__ = ["Collection", "Selection", "StopSignal", "open"]
@@ -89,48 +108,69 @@ class Collection:
         forever: bool = False,
         stop: StopSignal | None = None,
         on_progress: Callable[[Progress], None] | None = None,
+        focus: str | None = None,
     ) -> Summary:
         """Start, resume or update: visit what is due, from the seeds and `urls` on, and say what was done.
 
-        With `forever` it waits for what comes due, until `stop` says otherwise. Alerts are told meanwhile.
+        With `forever` it waits for what comes due, until `stop` says otherwise. `focus` is what to look
+        for: a file of examples, the URL of one, or words; it stays until another is given, or "none".
+        Alerts are told meanwhile.
         """
-        async with telling(self.path, self.settings):
-            return await self._crawl(urls, refresh, forever, stop, on_progress)
+        with (
+            CollectionLock(self.path) as lock,
+            told_live(self.path, on_progress, forever=forever) as tell,
+        ):
+            began = datetime.now(UTC)
+            self._add_seeds(urls)
+            self._check_outposts()
+            if focus is not None:
+                await set_focus(self.path, self.settings, focus)
+            async with telling(self.path, self.settings):
+                summary = await self._run(
+                    refresh=refresh, forever=forever, stop=stop, on_progress=tell, lock=lock.fileno()
+                )
+            keep_run(self.path, summary, began=began, forever=forever)
+            return summary
 
-    async def _crawl(
+    async def _run(
         self,
-        urls: Sequence[str],
+        *,
         refresh: bool,
         forever: bool,
         stop: StopSignal | None,
-        on_progress: Callable[[Progress], None] | None,
+        on_progress: Callable[[Progress], None],
+        lock: int,
     ) -> Summary:
-        with CollectionLock(self.path) as lock:
-            self._add_seeds(urls)
-            if self.settings.crawl.workers > 1:
-                return await run_crew(
+        """One run, in this process, with several workers, or as a member of a cluster."""
+        if self.settings.crawl.workers > 1:
+            async with indexing(self.path, self.settings.search) as beside:
+                summary = await run_crew(
                     self.path,
                     self.settings,
                     refresh=refresh,
                     forever=forever,
                     stop=stop or StopSignal(),
                     on_progress=on_progress,
-                    lock=lock.fileno(),
+                    lock=lock,
                 )
-            if is_in_database(self.path, self.settings.store):
-                from evercrawl.cluster.run import Task, run_in_cluster  # the database's library is an extra
+                beside.is_done = summary.stopped != Ended.INTERRUPTED.value
+            return summary
+        if is_in_database(self.path, self.settings.store):
+            from evercrawl.cluster.run import Task, run_in_cluster  # the database's library is an extra
 
-                return await run_in_cluster(
-                    Task(self.path, self.settings, refresh, forever),
-                    stop=stop or StopSignal(),
-                    on_progress=on_progress,
-                )
-            crawl = build_crawl(self.path, self.settings, stop=stop, forever=forever)
+            return await run_in_cluster(
+                Task(self.path, self.settings, refresh, forever),
+                stop=stop or StopSignal(),
+                on_progress=on_progress,
+            )
+        crawl = build_crawl(self.path, self.settings, stop=stop, forever=forever)
+        async with indexing(self.path, self.settings.search) as beside:
             async with crawl:
                 await crawl.begin(refresh=refresh)
-                async with reporting(crawl, on_progress, every_s=PROGRESS_EVERY_S):
+                async with heeding(crawl, self.path), reporting(crawl, on_progress, every_s=PROGRESS_EVERY_S):
                     ended = await crawl.run()
-            return summary_of(crawl, self.path, ended)
+            beside.is_done = ended is not Ended.INTERRUPTED
+        return summary_of(crawl, self.path, ended)
 
     def crawl_blocking(
         self,
@@ -139,12 +179,15 @@ class Collection:
         refresh: bool = False,
         stop: StopSignal | None = None,
         on_progress: Callable[[Progress], None] | None = None,
+        focus: str | None = None,
     ) -> Summary:
         """The same for programs without an event loop."""
         import uvloop
 
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(self.crawl(urls=urls, refresh=refresh, stop=stop, on_progress=on_progress))
+            return runner.run(
+                self.crawl(urls=urls, refresh=refresh, stop=stop, on_progress=on_progress, focus=focus)
+            )
 
     @property
     def alerts(self) -> AlertBook:
@@ -152,8 +195,42 @@ class Collection:
         return AlertBook(self.path, self.settings)
 
     def status(self) -> Status:
-        """Counts by outcome and reason, sites, load, what is due."""
-        return status_of(self.path, self.settings)
+        """Counts by outcome and reason, sites, load, what is due, sites that explode."""
+        traps = exploding_sites(StateReader(self.path))
+        return replace(status_of(self.path, self.settings), traps=traps)
+
+    def traps(self) -> list[TrapPattern]:
+        """What is left out or asked for last since it brings nothing, with the evidence; your rules first."""
+        return trap_patterns(self.path, self.settings.traps)
+
+    def trap_exclude(self, pattern: str, site: str | None = None, *, do: bool = False) -> RuleEffect:
+        """What leaving out a pattern would touch; with `do` it is left out from now on, also by a crawl that
+        runs.
+        """
+        return self._rule(Word.EXCLUDE, pattern, site, do=do)
+
+    def trap_allow(self, pattern: str, site: str | None = None, *, do: bool = False) -> RuleEffect:
+        """What allowing a pattern would touch; with `do` nothing is said against it from now on."""
+        return self._rule(Word.ALLOW, pattern, site, do=do)
+
+    def trap_undo(self, pattern: str, site: str | None = None) -> bool:
+        """Take back every word about a pattern; False: there was none."""
+        before = self._trap_settings()
+        after = say(self.path, before, None, pattern, sites_named(StateReader(self.path), site))
+        self.settings = replace(self.settings, traps=after)
+        return after != before
+
+    def _rule(self, word: Word, pattern: str, site: str | None, *, do: bool) -> RuleEffect:
+        effect = effect_of(self.path, pattern, site)
+        if not do:
+            return effect
+        after = say(self.path, self._trap_settings(), word, pattern, effect.sites)
+        self.settings = replace(self.settings, traps=after)
+        return replace(effect, done=True)
+
+    def _trap_settings(self) -> TrapSettings:
+        """As they are in the collection's file, which others may have written since."""
+        return read_settings(self.path).settings.traps
 
     def freshness(self) -> Freshness:
         """The estimated share of pages whose copy is current, with its uncertainty."""
@@ -184,6 +261,10 @@ class Collection:
     def history(self, url: str) -> PageHistory:
         """Every version of a page, oldest first, with the span in which it came to be."""
         return page_history(self.path, self.settings, url)
+
+    def sentiment(self, url: str) -> PageMood:
+        """How friendly a page was, version by version, and the mean of its site."""
+        return page_mood(self.path, self.settings, url)
 
     def facts(self, url: str) -> PageFacts:
         """The statistics of one page: parent, ASCII count, last modified, frequency of change, file."""
@@ -251,6 +332,64 @@ class Collection:
     def vacuum(self) -> int:
         """Give back what the state files hold without need; the number of bytes freed."""
         return vacuum(self.path, self.settings)
+
+    def _check_outposts(self) -> None:
+        """An outpost has one home: a site whose shard went to another process would have two askers."""
+        is_shared = self.settings.crawl.workers > 1 or is_in_database(self.path, self.settings.store)
+        if self.settings.outposts.listen is not None and is_shared:
+            raise ConfigError(
+                "outposts need one process and its own files at home: leave --workers and --store away"
+            )
+
+    def search(self, query: str, *, limit: int = 10, as_of: datetime | None = None) -> Found:
+        """The best hits for a query, as `evercrawl search` has them; ConfigError where it cannot be read."""
+        return search(self.path, self.settings.search, query, limit=limit, as_of=as_of)
+
+    def searching(self) -> Searching:
+        """The index held open for many questions; the caller closes it and brings the index up itself."""
+        return Searching(self.path, self.settings.search)
+
+    def index_state(self) -> IndexState:
+        """How the search index stands to the collection."""
+        return index_state(self.path, open_text_index(self.path))
+
+    def rebuild_index(self) -> int:
+        """Make index and link graph anew from what is stored; the number of versions indexed."""
+        count = rebuild(self.path, self.settings.search)
+        build_graph(self.path)
+        return count
+
+    def links(self, url: str) -> PageLinks:
+        """What links to a page, what it links to, and how important it is."""
+        return page_links(self.path, self.settings, url)
+
+    def bad_links(self, site: str | None = None) -> Iterator[BadLink]:
+        """Links that are dead or lead to pages that have moved."""
+        return bad_links(self.path, site)
+
+    def orphans(self) -> list[str]:
+        """Known pages that no page links to."""
+        return orphans(self.path)
+
+    def graph(self) -> GraphSummary:
+        """The link graph in numbers."""
+        return graph_summary(self.path)
+
+    def best_pages(self, scores: str = "ranks", most: int = 20) -> list[RankedPage]:
+        """The pages with the highest PageRank (ranks), hub or authority scores (hubs, authorities)."""
+        return best_pages(self.path, fresh_graph(self.path), scores, most)
+
+    def rebuild_graph(self) -> None:
+        """Make the link graph anew."""
+        build_graph(self.path)
+
+    def export_graph(self, form: str, to: str | Path, *, force: bool = False) -> dict[str, int]:
+        """Write the link graph as graphml or parquet; the numbers of pages and links."""
+        return export_graph(self.path, form, Path(to), force=force)
+
+    def draw_graph(self, site: str | None = None) -> str:
+        """The structure of the collection or of one site, as SVG."""
+        return draw_graph(self.path, site)
 
     def _add_seeds(self, urls: Sequence[str]) -> None:
         """New seeds belong to the collection from now on: they are written to its file."""

@@ -13,6 +13,7 @@ from evercrawl.core.credit import weight_of
 from evercrawl.core.moment import from_us, to_us
 from evercrawl.core.offer import refusal_key
 from evercrawl.core.scope import Scope
+from evercrawl.core.trap.guard import TrapGuard
 from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
 from evercrawl.forecast import freshness_of, habits_of, saved_in, steering_of
 from evercrawl.model import view
@@ -114,6 +115,8 @@ def explain(collection: Path, settings: Settings, url: str) -> Explanation:
             if page is not None:
                 site = state.site_named(page.site)
                 found = _explain_page(page, site, state.visits(page.id, MOST_DECISIONS))
+                said = state.analyses(page.id).get(page.version, {})
+                found = replace(found, relevance=said.get("relevance"))
                 habits = habits_of(reader, state, page, settings.revisit, now=_now())
                 return _with_credit(replace(found, habits=habits), state.credit(page.key), settings)
     return _explain_refusal(reader, name) or _unknown(name, settings, name)
@@ -212,7 +215,9 @@ def _unknown(url: str, settings: Settings, name: str | None) -> Explanation:
             url, known=False, reason=Reason.NOT_A_PAGE_URL, detail=REASON_TEXT[Reason.NOT_A_PAGE_URL]
         )
     scope = Scope(settings.scope, allow_ports=settings.http.allow_ports, schemes=installed_schemes())
-    refused = scope.verdict(name, depth=1)
+    refused = scope.verdict(name, depth=1) or TrapGuard(settings.traps).refusal(
+        name, year=_now().year, is_asked_for=scope.is_seed(name)
+    )
     if refused is None:
         return Explanation(
             name,

@@ -82,6 +82,7 @@ def progress_of(crawl: Run) -> Progress:
         sites_closed=len(closed),
         current_site=tally.last_site or None,
         closed_note=_closed_note(closed),
+        harvest_ratio=tally.harvest_ratio,
     )
 
 
@@ -130,6 +131,7 @@ def summary_of(crawl: Run, collection: Path, ended: Ended) -> Summary:
         nothing_reachable=not tally.reached and tally.requests > 0,
         throttled=bool(deferred) or (ended is Ended.CLOSED and crawl.is_throttled()),
         url_seen=crawl.url_seen(),
+        harvest_ratio=None if tally.harvest_ratio is None else round(tally.harvest_ratio, 4),
     )
 
 

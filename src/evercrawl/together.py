@@ -109,7 +109,18 @@ def merged(tallies: Iterable[Tally]) -> Tally:
     """The counts of several processes as one."""
     whole = Tally()
     for tally in tallies:
-        for name in ("requests", "wire_bytes", "visits", "found", "new", "changed", "revisits", "gone"):
+        for name in (
+            "requests",
+            "wire_bytes",
+            "visits",
+            "found",
+            "new",
+            "changed",
+            "revisits",
+            "gone",
+            "judged",
+            "on_topic",
+        ):
             setattr(whole, name, getattr(whole, name) + getattr(tally, name))
         whole.outcomes.update(tally.outcomes)
         whole.refused.update(tally.refused)

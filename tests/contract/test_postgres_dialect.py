@@ -9,11 +9,11 @@ import asyncpg
 import pytest
 
 from evercrawl.adapters.postgres.dialect import for_each, said_in_postgres, schema_of
-from evercrawl.adapters.sqlite.statements import SCHEMA, statements_in
+from evercrawl.adapters.sqlite.statements import OUTLINE_SCHEMA, SCHEMA, statements_in
 from tests.postgres_server import PostgresServer
 
 FOLDER = files("evercrawl.adapters.sqlite")
-ONLY_IN_FILES = frozenset({"upgrade.sql", "schema.sql"})
+ONLY_IN_FILES = frozenset({"upgrade.sql", "schema.sql", "outline_schema.sql"})
 FILES = sorted(
     entry.name
     for entry in FOLDER.iterdir()
@@ -28,7 +28,7 @@ def statements(name: str) -> dict[str, str]:
 @pytest.mark.parametrize("name", FILES)
 def test_every_statement_is_understood(postgres: PostgresServer, name: str) -> None:
     async def prepare() -> dict[str, str]:
-        schema = schema_of(postgres.new_namespace(), SCHEMA)
+        schema = schema_of(postgres.new_namespace(), SCHEMA, OUTLINE_SCHEMA)
         connection = await asyncpg.connect(postgres.dsn)
         refused = {}
         try:

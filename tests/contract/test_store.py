@@ -15,7 +15,7 @@ from evercrawl.core.text_delta import pack_text
 from evercrawl.engine.ports import ShardStore, Store
 from evercrawl.errors import BugFound, LeaseLost
 from evercrawl.model.batch import ArchiveEnd, Batch, Parcel
-from evercrawl.model.page import Requeued
+from evercrawl.model.page import Promoted, Requeued, Share, Standing, Twin
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import StoreSettings
 from evercrawl.sim.store import MemoryStore
@@ -245,6 +245,21 @@ async def test_due_pages_come_earliest_first(shard: ShardStore, epoch: int) -> N
 
 
 @scenario
+async def test_pages_that_wait_and_were_never_seen_come_in_order_of_id(shard: ShardStore, epoch: int) -> None:
+    pages = [a_page(number) for number in range(1, 6)]
+    visits = [
+        a_visit(pages[0], due_us=90),
+        a_visit(pages[1], due_us=50, version=a_version()),
+        a_visit(pages[2], due_us=None),
+        a_visit(pages[3], due_us=10),
+    ]
+    await shard.commit(epoch, with_site(new_pages=pages, visited=visits))
+    assert [page.id for page in await shard.unseen(0, 10)] == [1, 4]
+    assert [page.id for page in await shard.unseen(1, 10)] == [4]
+    assert [page.id for page in await shard.unseen(0, 1)] == [1]
+
+
+@scenario
 async def test_a_requeued_page_is_queued_and_not_due(shard: ShardStore, epoch: int) -> None:
     page = a_page(1)
     await shard.commit(epoch, with_site(new_pages=[page], visited=[a_visit(page, due_us=5, tries=2)]))
@@ -267,6 +282,49 @@ async def test_a_queued_page_is_not_queued_twice(shard: ShardStore, epoch: int) 
     site = await shard.site(1)
     assert site is not None
     assert site.pending == 1
+
+
+@scenario
+async def test_shares_add_up_and_what_was_earned_before_fades(shard: ShardStore, epoch: int) -> None:
+    page = a_page(1)._replace(credit=100, earned=160, generation=3)
+    await shard.commit(epoch, with_site(new_pages=[page, a_page(2)]))
+    await shard.commit(
+        epoch, Batch(shares=[Share(1, 7, 5), Share(2, 9, 70)], visited=[a_visit(page, spent=90)])
+    )
+    assert await shard.standings([page.key, b"?" * 16]) == [Standing(page.key, 1, 1, 1, None, 17)]
+    await shard.commit(epoch, Batch(requeued=[Requeued(1, 1, 0, 20)]))
+    (first,) = await shard.queue(1, 0, 0, 10)
+    assert (first.credit, first.earned, first.generation) == (17, 160 // 4 + 7, 5)
+    (second,) = await shard.queue(1, 1, 0, 10)
+    assert (second.credit, second.earned, second.generation) == (9, 9, 70)
+
+
+@scenario
+async def test_a_promoted_page_moves_only_from_the_place_where_it_was_seen(
+    shard: ShardStore, epoch: int
+) -> None:
+    await shard.commit(epoch, with_site(new_pages=[a_page(1, band=3), a_page(2, band=3)]))
+    await shard.commit(epoch, Batch(promoted=[Promoted(1, 1, 3, 1, 0, 30), Promoted(2, 1, 3, 99, 0, 31)]))
+    assert [(page.id, page.seq) for page in await shard.queue(1, 0, 0, 10)] == [(1, 30)]
+    assert await ids_queued(shard, band=3) == [2]
+    site = await shard.site(1)
+    assert site is not None
+    assert (site.pending, site.band) == (2, 0)
+    assert (await shard.claim()).next_seq == 32
+
+
+@scenario
+async def test_a_twin_is_found_by_key_and_by_number(shard: ShardStore, epoch: int) -> None:
+    page = a_page(1)
+    await shard.commit(epoch, with_site(new_pages=[page, a_page(2)]))
+    visits = [
+        a_visit(page, version=a_version()),
+        a_visit(a_page(2), duplicate_of=1, moved_to="https://x.test/"),
+    ]
+    await shard.commit(epoch, Batch(visited=visits))
+    assert await shard.twin(page.key) == Twin(1, page.url, 1, b"signature", None, None)
+    assert await shard.twin(2) == Twin(2, url_of(2), 0, None, "https://x.test/", 1)
+    assert await shard.twin(3) is None
 
 
 @scenario

@@ -20,7 +20,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 DOCS = REPOSITORY / "docs"
 PAGES = sorted([*DOCS.rglob("*.md"), *REPOSITORY.glob("*.md")])
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
-_PACKAGE_PATH = re.compile(r"`((?:model|core|engine|adapters|cli|config|sim)/[\w/.]*)`")
+_PACKAGE_PATH = re.compile(r"`((?:model|core|engine|adapters|cli|config|sim|web|browse)/[\w/.]*)`")
 _TEST_PATH = re.compile(r"`(tests/[\w/]+(?:\.py)?)`")
 _TEST_NAME = re.compile(r"`(test_\w+)`")
 _CALL = re.compile(r"evercrawl(?: -C \S+)? ([a-z]+)")
@@ -39,7 +39,9 @@ def _name(path: Path) -> str:
     return str(path.relative_to(REPOSITORY))
 
 
-@pytest.mark.parametrize("name", ["settings.md", "cli.md", "reasons.md", "exit-codes.md"])
+@pytest.mark.parametrize(
+    "name", ["settings.md", "cli.md", "reasons.md", "exit-codes.md", "api.md", "metrics.md"]
+)
 def test_the_reference_is_up_to_date(name: str) -> None:
     assert (DOCS / "reference" / name).read_text() == _generator().pages()[name], "run: make docs"
 

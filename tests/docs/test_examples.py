@@ -14,12 +14,15 @@ from typing import NamedTuple
 
 import pytest
 
+from evercrawl.adapters.analysers import load_analysers
 from evercrawl.adapters.media import load_handlers
 from evercrawl.adapters.plugins import load_filter
 from evercrawl.adapters.schemes import load_schemes
 from evercrawl.adapters.sqlite.statements import SCHEMA
+from evercrawl.core.analyse import fields_of
 from evercrawl.core.filter_expression import parse_filter
 from evercrawl.demo_web import HOSTS, DemoWeb, serving
+from evercrawl.model.document import Document, Link
 from evercrawl.model.settings import Settings
 from evercrawl.sim import SimClock
 
@@ -28,6 +31,7 @@ DOCS = REPOSITORY / "docs"
 LIBRARY = DOCS / "guides" / "use-the-library.md"
 HANDLER = DOCS / "guides" / "write-a-handler.md"
 FILTER = DOCS / "guides" / "write-a-filter.md"
+ANALYSER = DOCS / "guides" / "write-an-analyser.md"
 FORMATS = DOCS / "formats" / "collection.md"
 COLLECTION = "example.org.evercrawl"
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -137,7 +141,7 @@ def test_every_table_of_the_state_is_explained() -> None:
 @pytest.fixture
 def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The examples that are files, where Python finds them."""
-    for page in (HANDLER, FILTER):
+    for page in (HANDLER, FILTER, ANALYSER):
         for text in blocks(page, "python"):
             name = _FILE_NAME.match(text)
             assert name is not None
@@ -175,3 +179,37 @@ def test_the_filters_of_the_guide_say_what_they_promise(modules: Path) -> None:
     assert len(kinds) == len(accepted)
     assert all(parse_filter(kind).accepts(url) for kind, url in zip(kinds, accepted, strict=True))
     assert not any(parse_filter(kind).accepts("ftp://else.example/") for kind in kinds)
+
+
+def test_the_analysers_of_the_guide_say_what_they_promise(
+    modules: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = "it was the best of times and it was the worst of times for us"
+    (modules / "ours.txt").write_text(ours)
+    monkeypatch.chdir(modules)
+    names = ["alarm:KeywordAlarm", "copies:CopyrightMatch", "malware:MalwarePattern", "language"]
+    analysers = load_analysers(names)
+    quiet = Document("utf-8", "https://example.org/", text="Nothing to see.", lang="en")
+    assert fields_of(quiet, analysers) == {"language": "en"}
+    loud = Document(
+        "utf-8",
+        "https://example.org/",
+        text=f"An outage, then a Recall, then an outage. They write: {ours.title()}!",
+        links=(Link("http://192.0.2.7/setup.EXE", "free", nofollow=False),),
+        embeds=("https://cdn.evil.example/x.js", "https://example.org/y.js"),
+        lang="en",
+    )
+    assert fields_of(loud, analysers) == {
+        "alarm": "outage, recall",
+        "alarm_count": 3,
+        "copied": 1.0,
+        "malware": "http://192.0.2.7/setup.EXE",
+        "malware_count": 2,
+        "language": "en",
+    }
+
+
+def test_an_analyser_of_a_package_is_found_by_name(modules: Path) -> None:
+    point = EntryPoint("alarm", "alarm:KeywordAlarm", "evercrawl.analysers")
+    (analyser,) = load_analysers(["alarm"], [point])
+    assert analyser.name == "alarm"

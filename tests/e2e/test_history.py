@@ -218,7 +218,8 @@ def test_a_collection_of_the_first_schema_is_brought_up(harbour: Harbour) -> Non
         db = sqlite3.connect(path)
         db.executescript(
             "drop table text; drop table dropped_file; drop table look; drop table memory; drop table change;"
-            "alter table page drop column belief;"
+            "alter table page drop column belief; alter table page drop column credit;"
+            "alter table page drop column earned; alter table page drop column generation;"
             "alter table version drop column change_class;"
             "alter table version drop column change_size; pragma user_version = 1;"
         )

@@ -51,9 +51,9 @@ MOST_SECONDS = 60
 REQUEST_FIELDS = {"Host", "User-Agent", "Accept", "Accept-Encoding", "If-None-Match", "If-Modified-Since"}
 
 NOT_HERE = {
-    "200-for-everything": "soft 404s are not recognised yet: that needs a probe of a random path",
-    "soft-404-redirect-home": "soft 404s are not recognised yet",
-    "soft-404-custom": "soft 404s are not recognised yet",
+    "200-for-everything": "tests/e2e/test_soft_404.py",
+    "soft-404-redirect-home": "tests/e2e/test_soft_404.py",
+    "soft-404-custom": "tests/e2e/test_soft_404.py",
     "mirror-path-dotdot": "no part of a crawl, whose pages live in WARC files: a matter of `export`",
     "mirror-path-absolute-in-query": "a matter of `export`",
     "mirror-path-trailing-dot-space": "a matter of `export`",

@@ -64,6 +64,16 @@ def test_the_same_crawl_as_in_files(places: tuple[Place, Place, str]) -> None:
     assert json.loads(in_database.call("plan", "--json"))["expected_freshness"] > 0.9
     assert not list((in_database.folder / "site.evercrawl" / "state").glob("*.sqlite"))
 
+    found = [
+        {hit["url"] for hit in rows(place, "search", "albatross", "--json", "--limit", "50")}
+        for place in (in_files, in_database)
+    ]
+    assert found[0] == found[1] != set()
+    ends = [rows(place, "links", start, "--json")[0] for place in (in_files, in_database)]
+    assert [(end["in_count"], len(end["out"])) for end in ends][:1] * 2 == [
+        (end["in_count"], len(end["out"])) for end in ends
+    ]
+
     again = in_database.crawl("--refresh")
     assert again["new"] == 0
     assert again["unchanged"] + again["not_modified"] + again["changed"] >= HARBOUR_PAGES - 1

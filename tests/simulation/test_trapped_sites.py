@@ -33,6 +33,7 @@ BUDGETS = {
     "piled up links": 400,
     "honest tags": 300,
     "calendar by day": 300,
+    "calendar by date": 400,
 }
 
 

@@ -29,19 +29,20 @@ HEADERS = ((b"content-type", b"text/html; charset=utf-8"),)
 class Duplicates:
     """Texts that were seen: near ones share a band of their signatures."""
 
-    bands: dict[bytes, tuple[bytes, int]] = field(default_factory=dict)
+    bands: dict[bytes, tuple[bytes, int, str]] = field(default_factory=dict)
 
-    def has(self, text: str) -> bool:
-        """The text was seen already, or nearly; it is remembered."""
+    def original(self, text: str, url: str) -> str:
+        """Where the text was seen already, or nearly; it is remembered."""
         sign, width = signature(text), 64 // BANDS
         keys = [bytes([band]) + sign[band * width : (band + 1) * width] for band in range(BANDS)]
-        near = any(
-            is_near_duplicate(sign, other, sizes=(len(text), size))
-            for other, size in {self.bands[key] for key in keys if key in self.bands}
-        )
+        near = [
+            where
+            for other, size, where in {self.bands[key] for key in keys if key in self.bands}
+            if is_near_duplicate(sign, other, sizes=(len(text), size))
+        ]
         for key in keys:
-            self.bands.setdefault(key, (sign, len(text)))
-        return near
+            self.bands.setdefault(key, (sign, len(text), url))
+        return min(near, key=len, default="")
 
 
 @dataclass(slots=True)
@@ -114,9 +115,15 @@ class Crawl:
         if real is not None and status == 200:
             self.reached.add(real)
         new = [link for link in links if link not in self.known]
-        duplicate = status == 200 and self.duplicates.has(document.text)
+        copy_of = self.duplicates.original(document.text, url) if status == 200 else ""
         seen, harvest = observe(
-            self.harvest, url, status=status, text=document.text, duplicate=duplicate, new_links=new
+            self.harvest,
+            url,
+            status=status,
+            text=document.text,
+            duplicate=bool(copy_of),
+            new_links=new,
+            copy_of=copy_of,
         )
         self.harvest = book(harvest, seen)
         for link in new:

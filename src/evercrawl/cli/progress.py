@@ -116,6 +116,8 @@ def progress_line(progress: Progress) -> str:
         size(progress.bytes),
         f"{progress.errors:,} errors",
     ]
+    if progress.harvest_ratio is not None:
+        parts.append(f"{progress.harvest_ratio:.0%} on topic")
     if progress.skipped:
         parts.append(f"{progress.skipped:,} skipped")
     if progress.queued and progress.requests_per_s > 0:

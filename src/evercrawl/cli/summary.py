@@ -40,7 +40,12 @@ _CAUSES = {
 
 def summary_fields(summary: Summary) -> dict[str, Any]:
     """The summary as `crawl --json` prints it."""
-    return {name: getattr(summary, name) for name in SUMMARY_FIELDS} | {"seconds": round(summary.seconds, 3)}
+    fields = {name: getattr(summary, name) for name in SUMMARY_FIELDS} | {
+        "seconds": round(summary.seconds, 3)
+    }
+    if summary.harvest_ratio is not None:
+        fields["harvest_ratio"] = summary.harvest_ratio
+    return fields
 
 
 def summary_box(summary: Summary, collection: Path) -> RenderableType:
@@ -81,6 +86,8 @@ def _facts(summary: Summary) -> list[str]:
         facts.append(f"skipped {summary.skipped:,}{_by_reason(summary)}")
     if summary.not_needed:
         facts.append(f"not asked for: {summary.not_needed:,}{_by_cause(summary)}")
+    if summary.harvest_ratio is not None:
+        facts.append(f"on topic: {summary.harvest_ratio:.0%} of the pages (harvest ratio)")
     facts.append(_load(summary))
     if summary.nothing_reachable:
         facts.append("no site could be reached")

@@ -128,8 +128,7 @@ class ClusterLink:
                 crawl.bring(parcel)
 
     async def _take_marks(self, crawl: Crawl) -> None:
-        own = list(self.owned)
-        for source, target, seq in await self._membership.rows("taken_from", own, own):
+        for source, target, seq in await self._membership.rows("taken_from", list(self.owned)):
             crawl.confirmed(source, target, seq)
 
     async def _run_errands(self, crawl: Crawl) -> None:

@@ -16,6 +16,7 @@ from evercrawl.core.identity import user_agent
 from evercrawl.core.quiet_hours import MEANING as HOURS
 from evercrawl.core.quiet_hours import parse_hours
 from evercrawl.core.robots import is_product_token
+from evercrawl.core.trap.ignore_sets import IGNORE_SETS
 from evercrawl.errors import ConfigError
 from evercrawl.model.settings import IdentitySettings, Settings
 
@@ -25,6 +26,8 @@ Check = Callable[[Any], str | None]
 MOST_SHARDS = 4096
 FILE_KINDS = ("image", "style", "script", "font", "archive", "media", "document")
 _RESOLVE = re.compile(r"[^\s:\[\]]+:\d{1,5}:\[?[0-9A-Fa-f.:]+\]?")
+_TRAP_RULE = re.compile(r"(?:https?://\S+ )?\S+")
+_LISTEN = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+):\d{1,5}")
 _PLUGIN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
@@ -167,12 +170,19 @@ CHECKS: dict[str, Check] = {
     "duplicates.similarity": _between(0.5, 1),
     "duplicates.weight": _between(0.01, 1),
     "revisit.policy": _one_of(*POLICIES),
+    "hidden.parents": _at_least(0),
+    "hidden.neighbours": _at_least(0),
     "revisit.budget": _positive,
     "revisit.site_budget": _positive,
     "revisit.worth": _positive,
     "revisit.drift": _between(0, 0.5),
     "revisit.audit": _between(0, 1),
     "revisit.quiet": _each(_hours),
+    "traps.ignore": _each(_one_of(*IGNORE_SETS)),
+    "traps.exclude": _each(_like(_TRAP_RULE, "PATTERN or SITE PATTERN")),
+    "traps.allow": _each(_like(_TRAP_RULE, "PATTERN or SITE PATTERN")),
+    "outposts.listen": _like(_LISTEN, "HOST:PORT, such as 0.0.0.0:7443 or [::]:7443"),
+    "outposts.wait": _at_least(0),
     "notify.quiet": _each(_hours),
     "notify.mail_port": _between(1, 65535),
     "notify.mail_tls": _one_of("starttls", "tls", "off"),

@@ -52,7 +52,7 @@ def text_difference(before: str, after: str) -> TextDifference:
     """The edits that lead from one text to the other, in the order of the newer one."""
     if before == after:
         return TextDifference()
-    old, new = _blocks(before), _blocks(after)
+    old, new = blocks_of(before), blocks_of(after)
     edits = tuple(edit for gap in _gaps_between(old, new) for edit in _edits(old, new, gap))
     changed = sum(len(words.text) for edit in edits for words in edit.words if words.sign != " ")
     total = sum(map(len, old)) + sum(map(len, new))
@@ -64,7 +64,7 @@ def edit_key(edit: Edit) -> tuple[Words, ...]:
     return tuple(words for words in edit.words if words.sign != " ")
 
 
-def _blocks(text: str) -> list[str]:
+def blocks_of(text: str) -> list[str]:
     return [line for line in text.split("\n") if line and not line.isspace()]
 
 

@@ -47,6 +47,7 @@ FAULT_RULES: dict[Fault, FaultRule] = {
     Fault.HTTP_ERROR: FaultRule(_DAY, 2, False, Outcome.ERROR, Reason.HTTP_ERROR),
     Fault.BAD_REDIRECT: FaultRule(_DAY, 2, False, Outcome.ERROR, Reason.BAD_REDIRECT),
     Fault.PRIVATE_ADDRESS: FaultRule(_DAY, 3, False, Outcome.REJECTED, Reason.PRIVATE_ADDRESS),
+    Fault.WITHHELD: FaultRule(6 * _HOUR, 8, False, Outcome.DEFERRED, Reason.WITHHELD),
     Fault.INTERNAL: FaultRule(_HOUR, 2, False, Outcome.ERROR, Reason.INTERNAL),
 }
 

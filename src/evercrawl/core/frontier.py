@@ -29,6 +29,14 @@ MOST_WAITING = 20_000
 """Sites that wait in memory for a lane or for their opening; others are found again by reading the store."""
 
 
+POOR_SHARE = 0.5
+"""Where the best page comes first, a page is poor that is worth less than this share of one that may be asked
+for soon.
+"""
+HOPE_SHARE = 0.8
+"""The same against a page under way: its links may be as good."""
+
+
 @dataclass(frozen=True, slots=True)
 class Visit:
     """Ask for this page now."""
@@ -106,7 +114,9 @@ class Frontier:
         back_queues: int,
         random: Random,
         gate_of: Callable[[Site], RobotsGate | None],
+        worth: Callable[[str], float] | None = None,
     ) -> None:
+        """`worth`: what a URL is worth now; with it the best page of all sites comes first."""
         self.pace = pace
         self.back_queues = back_queues
         self.lanes: dict[int, Lane] = {}
@@ -114,6 +124,7 @@ class Frontier:
         self._window = window
         self._random = random
         self._gate_of = gate_of
+        self._worth = worth
         self._heap: list[tuple[int, int]] = []
         self._front: list[deque[Site]] = [deque() for _ in range(bands)]
         self._waiting: set[int] = set()
@@ -148,10 +159,13 @@ class Frontier:
         return None
 
     def _pages_needed(self, lane: Lane) -> PagesNeeded:
-        for band in biased_order(self._bands, random=self._random):
+        for band in self._reading_order():
             if lane.has_more[band]:
                 return PagesNeeded(lane.site.id, band, lane.read_to[band], self._window)
         raise AssertionError("a hungry lane has more in some band")
+
+    def _reading_order(self) -> Iterable[int]:
+        return range(self._bands) if self._worth else biased_order(self._bands, random=self._random)
 
     def _waits_in_front(self) -> bool:
         return any(self._front)
@@ -249,6 +263,8 @@ class Frontier:
         """The next step, once `needs` is satisfied. What is handed out counts as in flight until
         `answered` or `put_back`.
         """
+        if self._worth is not None:
+            return self._best_turn(self._worth, now_us)
         while self._heap:
             open_us, site_id = self._heap[0]
             lane = self.lanes.get(site_id)
@@ -263,6 +279,22 @@ class Frontier:
             lane.scheduled = False
             return self._start(lane, now_us)
         return Wait(self._asleep[0][0]) if self._asleep else Idle()
+
+    def _best_turn(self, worth: Callable[[str], float], now_us: int) -> Turn:
+        """The best page of all sites, but rather wait a little for a good one than ask for a poor one."""
+        soon = [lane for lane in self.lanes.values() if lane.has_work() and _opens_soon(lane, now_us)]
+        values = {lane.site.id: lane.best(worth) for lane in soon}
+        now = [lane for lane in soon if lane.scheduled and lane.site.open_us <= now_us]
+        chosen = max(now, key=lambda lane: values[lane.site.id], default=None)
+        hopes = [hope for lane in self.lanes.values() for hope in lane.hopes]
+        least = max([POOR_SHARE * max(values.values(), default=0.0), *(HOPE_SHARE * hope for hope in hopes)])
+        if chosen is not None and values[chosen.site.id] >= least:
+            chosen.scheduled = False
+            chosen.hopes.append(values[chosen.site.id])
+            return self._start(chosen, now_us)
+        opening = [lane.site.open_us for lane in self.lanes.values() if lane.scheduled]
+        ahead = [open_us for open_us in opening if open_us > now_us] + [row[0] for row in self._asleep[:1]]
+        return Wait(min(ahead)) if ahead else Idle()
 
     def _earliest(self, open_us: int) -> int:
         return min(open_us, self._asleep[0][0]) if self._asleep else open_us
@@ -288,7 +320,7 @@ class Frontier:
         if lane.needs_robots(now_us):
             lane.asking_robots = True
             return AskRobots(lane)
-        page = lane.window.popleft()
+        page = lane.window.popleft() if self._worth is None else lane.take_best(self._worth)
         lane.served += 1
         self._settle(lane)
         return Visit(lane, page)
@@ -296,13 +328,19 @@ class Frontier:
     def _settle(self, lane: Lane) -> None:
         """Put the lane where its state says: heap, hungry, or neither."""
         site_id = lane.site.id
-        if not lane.window and any(lane.has_more) and not self._must_yield(lane):
+        if self._wants_pages(lane) and not self._must_yield(lane):
             self._hungry.add(site_id)
         else:
             self._hungry.discard(site_id)
         if lane.has_work() and lane.may_start(self.pace) and not lane.scheduled:
             lane.scheduled = True
-            heappush(self._heap, (lane.site.open_us, site_id))
+            if self._worth is None:
+                heappush(self._heap, (lane.site.open_us, site_id))
+
+    def _wants_pages(self, lane: Lane) -> bool:
+        """The window is empty; where the best page is looked for it holds as much as it may."""
+        room = 0 if self._worth is None else self._window
+        return any(lane.has_more) and len(lane.window) <= room
 
     def _must_yield(self, lane: Lane) -> bool:
         """The site has had its turn and others wait for theirs."""
@@ -314,7 +352,7 @@ class Frontier:
         self, lane: Lane, *, now_us: int, took: timedelta, failed: bool = False, wire_bytes: int = 0
     ) -> None:
         """A request to this site has ended."""
-        lane.in_flight -= 1
+        lane.ended()
         lane.uncommitted += 1
         lane.answered(now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes, pace=self.pace)
         self._settle(lane)
@@ -329,14 +367,14 @@ class Frontier:
 
     def concluded_without_request(self, lane: Lane) -> None:
         """A page was handed out and decided without asking the site; the pace is untouched."""
-        lane.in_flight -= 1
+        lane.ended()
         lane.uncommitted += 1
         self._settle(lane)
 
     def put_back(self, turn: Visit | AskRobots | RunErrand) -> None:
         """A turn that was handed out was not carried out; nothing was sent."""
         lane = turn.lane
-        lane.in_flight -= 1
+        lane.ended()
         match turn:
             case Visit(page=page):
                 lane.window.appendleft(page)
@@ -404,3 +442,7 @@ class Frontier:
         asleep = [site for _, _, site in self._asleep]
         lanes = [lane.site for lane in self.lanes.values() if lane.site.open_us > now_us + LONG_CLOSED_US]
         return asleep + lanes
+
+
+def _opens_soon(lane: Lane, now_us: int) -> bool:
+    return lane.site.open_us <= now_us + LONG_CLOSED_US

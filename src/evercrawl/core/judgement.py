@@ -130,9 +130,11 @@ def _words(result: Failed, reason: Reason) -> str:
     return result.detail or REASON_TEXT[reason]
 
 
-def judge_refused(page: Page, reason: Reason, detail: str, *, now: datetime) -> Judgement:
-    """Known, due, and not asked for: robots.txt or the scope says no."""
-    due_us = to_us(now + RECHECK)
+def judge_refused(
+    page: Page, reason: Reason, detail: str, *, now: datetime, wait: timedelta = RECHECK
+) -> Judgement:
+    """Known, due, and not asked for: robots.txt, the scope or a fence says no."""
+    due_us = to_us(now + wait)
     return Judgement(
         Outcome.REJECTED, reason, detail, due_us, page.tries, page.interval_s, is_new_version=False
     )

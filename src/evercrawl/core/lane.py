@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
+from math import inf
 from typing import NamedTuple
 
 from evercrawl.core.moment import span_us
@@ -45,6 +47,8 @@ class Lane:
     """Visits that ended since the last commit; the lane stays until they are stored."""
     served: int = 0
     asking_robots: bool = False
+    hopes: deque[float] = field(default_factory=deque)
+    """What the requests in flight are worth, where that decides about others."""
     scheduled: bool = False
     """The lane stands in the heap of earliest moments."""
 
@@ -64,6 +68,23 @@ class Lane:
     def is_drained(self) -> bool:
         """Nothing waits, nothing is under way, nothing is unsaved: the lane can go to another site."""
         return not (self.window or self.errands or self.in_flight or self.uncommitted or any(self.has_more))
+
+    def best(self, worth: Callable[[str], float]) -> float:
+        """What the best that waits is worth; an errand goes before every page."""
+        return inf if self.errands else max([worth(page.url) for page in self.window], default=0.0)
+
+    def take_best(self, worth: Callable[[str], float]) -> Page:
+        """The best page, no longer in the window; among equals the first."""
+        place = max(range(len(self.window)), key=lambda place: worth(self.window[place].url))
+        page = self.window[place]
+        del self.window[place]
+        return page
+
+    def ended(self) -> None:
+        """A request is no longer in flight."""
+        self.in_flight -= 1
+        if self.hopes:
+            self.hopes.popleft()
 
     def may_start(self, pace: Pace) -> bool:
         """One more request may be in flight."""

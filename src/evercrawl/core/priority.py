@@ -22,6 +22,18 @@ def band_of(*, depth: int, hops: int, bands: int) -> int:
     return min(bands - 1, len(_DEPTHS_OF_BAND))
 
 
+_WORTH_OF_BAND = (0.5, 0.2, 0.05)
+"""Least worth of each band but the last in a focused crawl: the store is read in this order."""
+
+
+def band_of_worth(worth: float, *, bands: int) -> int:
+    """The front queue of a page in a focused crawl."""
+    for band, least in enumerate(_WORTH_OF_BAND[: bands - 1]):
+        if worth >= least:
+            return band
+    return min(bands - 1, len(_WORTH_OF_BAND))
+
+
 def biased_order(bands: int, *, random: Random) -> list[int]:
     """The bands in the order in which to look for work: each is twice as likely as the next to come first.
 

@@ -8,10 +8,10 @@ never longer than `LONGEST_CHAIN`, whatever was deleted in between: any version 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import ceil, log2
 
 import zstandard
 
+from evercrawl.core.patch import patch, patched
 from evercrawl.model.page import PackedText
 
 FULL_EVERY = 32
@@ -27,8 +27,6 @@ MOST_TEXT_BYTES = 64 * 1024 * 1024
 LEVEL = 3
 WHOLE_LEVEL = 1
 """Whole frames are made for every page of a first crawl: there speed counts, a little room does not."""
-SMALLEST_WINDOW, LARGEST_WINDOW = 10, 27
-"""zstd's window, as powers of two; it must hold the text before and the text."""
 
 _WHOLE = zstandard.ZstdCompressor(level=WHOLE_LEVEL)
 
@@ -38,7 +36,7 @@ def pack_text(text: str, number: int, before: tuple[int, str] | None) -> PackedT
     plain = _to_bytes(text)
     if before is None or not before[1] or number % FULL_EVERY == 1:
         return PackedText(None, _WHOLE.compress(plain))
-    delta = _delta(plain, _to_bytes(before[1]))
+    delta = patch(plain, _to_bytes(before[1]), level=LEVEL)
     if len(delta) > len(plain) * CHEAP_SHARE:
         whole = _WHOLE.compress(plain)
         if len(delta) > len(whole) * LARGEST_SHARE:
@@ -50,7 +48,7 @@ def unpack_text(frames: Iterable[bytes]) -> str:
     """The text at the end of a chain that begins with a whole frame; ValueError where it is damaged."""
     plain = b""
     for frame in frames:
-        plain = _restored(frame, plain)
+        plain = patched(frame, plain, most_bytes=MOST_TEXT_BYTES)
     return plain.decode("utf-8", "surrogatepass")
 
 
@@ -62,7 +60,7 @@ def unpack_all(packed: Sequence[tuple[int, PackedText]]) -> list[tuple[int, str]
             raise ValueError(
                 f"the text of version {number} rests on that of version {base}, which is not there"
             )
-        plain[number] = _restored(frame, b"" if base is None else plain[base])
+        plain[number] = patched(frame, b"" if base is None else plain[base], most_bytes=MOST_TEXT_BYTES)
     return [(number, text.decode("utf-8", "surrogatepass")) for number, text in plain.items()]
 
 
@@ -74,29 +72,6 @@ def pack_all(texts: Sequence[tuple[int, str]]) -> list[tuple[int, PackedText]]:
         packed.append((number, pack_text(text, place, before)))
         before = number, text
     return packed
-
-
-def _delta(plain: bytes, base: bytes) -> bytes:
-    dictionary = zstandard.ZstdCompressionDict(base, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
-    window = min(max(ceil(log2(len(base) + len(plain) + 1)), SMALLEST_WINDOW), LARGEST_WINDOW)
-    parameters = zstandard.ZstdCompressionParameters.from_level(
-        LEVEL, source_size=len(plain), dict_size=len(base), window_log=window, write_content_size=1
-    )
-    return zstandard.ZstdCompressor(dict_data=dictionary, compression_params=parameters).compress(plain)
-
-
-def _restored(frame: bytes, base: bytes) -> bytes:
-    try:
-        size = zstandard.frame_content_size(frame)
-        if not 0 <= size <= MOST_TEXT_BYTES:
-            raise ValueError(f"a stored text claims {size} bytes")
-        if not base:
-            return zstandard.ZstdDecompressor().decompress(frame)
-        dictionary = zstandard.ZstdCompressionDict(base, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
-        opener = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=1 << LARGEST_WINDOW)
-        return opener.decompress(frame)
-    except zstandard.ZstdError as error:
-        raise ValueError(f"a stored text is damaged: {error}") from error
 
 
 def _to_bytes(text: str) -> bytes:

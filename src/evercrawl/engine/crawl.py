@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 from collections.abc import Callable, Coroutine, Iterable
 from datetime import datetime, timedelta
 from random import Random
@@ -26,7 +27,9 @@ from evercrawl.core.seen import SeenTest
 from evercrawl.core.url import key_of, parse, shard_of_site, site_of
 from evercrawl.engine.credit import Credits
 from evercrawl.engine.errands import Errands
+from evercrawl.engine.focus import FOCUS_KEY
 from evercrawl.engine.gates import Gates
+from evercrawl.engine.heed import heed
 from evercrawl.engine.intake import Intake
 from evercrawl.engine.mirrors import MIRRORS_KEY, Mirrors
 from evercrawl.engine.ports import OpenArchive, OpenNear, ShardStore, Store
@@ -35,15 +38,21 @@ from evercrawl.engine.see import Surroundings
 from evercrawl.engine.shard import PURSE_KEY, Shard
 from evercrawl.engine.stop import Ended, StopSignal
 from evercrawl.engine.tally import Tally
+from evercrawl.engine.traps import Traps
 from evercrawl.engine.twins import Twins
+from evercrawl.errors import EvercrawlError
 from evercrawl.model.batch import Parcel, ShardFacts
 from evercrawl.model.fetch import FetchResult, Request
-from evercrawl.model.page import Candidate, Refusal, Twin
+from evercrawl.model.page import Candidate, Page, Refusal, Twin
 from evercrawl.model.reason import Reason
-from evercrawl.model.settings import RevisitSettings
+from evercrawl.model.settings import RevisitSettings, TrapSettings
 from evercrawl.model.site import Site
 
+log = logging.getLogger("evercrawl")
+
 REFUSALS_PORTION = 5000
+ANNOUNCED = "an announcement"
+"""What led to a page that somebody asked to be visited."""
 COLLECT_SELDOM = (10_000, 10, 10)
 """Garbage collector thresholds: a page makes thousands of short-lived values and no cycles."""
 FINAL_REFUSALS = frozenset(
@@ -52,6 +61,12 @@ FINAL_REFUSALS = frozenset(
 """Refusals that no change of settings or robots.txt undoes by itself; of a URL that is too long only the
 beginning was kept.
 """
+
+
+LISTEN_EVERY = timedelta(seconds=2)
+"""How soon a running crawl hears what the operator says about traps."""
+
+NewRules = Callable[[], TrapSettings | None]
 
 
 class Crawl:
@@ -73,8 +88,11 @@ class Crawl:
         seed: int = 0,
         stop: StopSignal | None = None,
         forever: bool = False,
+        new_rules: NewRules | None = None,
     ) -> None:
-        """`forever`: do not end when nothing is due, but wait for it."""
+        """`forever`: do not end when nothing is due, but wait for it. `new_rules`: what the operator has
+        written about traps since it was asked last.
+        """
         self.tally = Tally()
         self.shards: dict[int, Shard] = {}
         self._store = store
@@ -87,6 +105,7 @@ class Crawl:
         self._stop = stop or StopSignal()
         self._settings = around.settings
         self._forever = forever
+        self._new_rules = new_rules
         self._neighbours = around.neighbours
         self._quiet_hours = tuple(parse_hours(text) for text in around.settings.revisit.quiet)
         self._mirrors = Mirrors(is_on=around.settings.duplicates.mirrors)
@@ -127,6 +146,8 @@ class Crawl:
         if self.shards:
             first = self.shards[min(self.shards)]
             self.purse.recall(await first.store.memory(*PURSE_KEY))
+            if self._around.focus is not None:
+                self._around.focus.recall(await first.store.memory(*FOCUS_KEY))
             self._mirrors.recall(await first.store.memory(*MIRRORS_KEY))
         for shard in list(self.shards.values()):
             for parcel in await shard.store.parcels():
@@ -150,13 +171,15 @@ class Crawl:
             self._seen.load(keys)
         gate_of = self._gate_finder(number)
         frontier = self._new_frontier(facts, gate_of)
+        traps = Traps(store, self._around.guard, shards=self._store.shards)
         credits = await self._new_credits(store, facts)
         shard = Shard(
             store=store,
             facts=facts,
             archive=archive,
             frontier=frontier,
-            intake=self._new_intake(store, facts, gate_of, credits),
+            intake=self._new_intake(store, facts, gate_of, credits, traps),
+            traps=traps,
             around=self._around,
             tally=self.tally,
             errands=self._errands,
@@ -182,18 +205,20 @@ class Crawl:
             kept.keeps_purse = kept.number == min(self.shards)
         for other in self.shards.values():
             other.frontier.back_queues = self._back_queues()
+        await heed(shard)
         if self._is_open:
             self._running[number] = asyncio.create_task(shard.run())
 
     def _new_frontier(self, facts: ShardFacts, gate_of: Callable[[Site], RobotsGate | None]) -> Frontier:
-        settings = self._settings.frontier
+        settings, focus = self._settings.frontier, self._around.focus
         return Frontier(
             pace=self._pace,
             bands=settings.bands,
-            window=settings.window,
+            window=settings.window if focus is None else focus.window,
             back_queues=self._back_queues(),
             random=Random(f"{self._seed}/{facts.shard}/{facts.epoch}"),
             gate_of=gate_of,
+            worth=None if focus is None else focus.worth_of,
         )
 
     def _new_intake(
@@ -202,6 +227,7 @@ class Crawl:
         facts: ShardFacts,
         gate_of: Callable[[Site], RobotsGate | None],
         credits: Credits,
+        traps: Traps,
     ) -> Intake:
         return Intake(
             store,
@@ -210,6 +236,8 @@ class Crawl:
             clock=self._around.clock,
             pages_per_site=self._settings.scope.pages_per_site,
             gate_of=gate_of,
+            focus=self._around.focus,
+            traps=traps,
             credits=credits,
         )
 
@@ -303,9 +331,19 @@ class Crawl:
                 after = refusals[-1].key
                 offers = Offers()
                 for refusal in refusals:
-                    self._judge_again(refusal, offers)
+                    if refusal.reason is not Reason.TRAP or not await self._is_trap_still(refusal):
+                        self._judge_again(refusal, offers)
                 await self._hand_out(offers)
         self.tally.refused = counted
+
+    async def _is_trap_still(self, refusal: Refusal) -> bool:
+        """Nothing has changed for this URL; a trap has too many of them to offer each again."""
+        shard = await self.shard(shard_of_site(site_of(refusal.url), self._store.shards))
+        site = await shard.intake.site_for(site_of(refusal.url))
+        await shard.traps.load(site.id, pages=shard.intake.pages_of(site))
+        year = self._around.clock.now().year
+        offered = shard.traps.on_offer(refusal.url, site_id=site.id, year=year, is_asked_for=False)
+        return offered.refused is not None
 
     def _judge_again(self, refusal: Refusal, offers: Offers) -> None:
         if refusal.reason in FINAL_REFUSALS:
@@ -334,6 +372,23 @@ class Crawl:
         """Put every known page into the queue, whatever the schedule says."""
         for shard in self.shards.values():
             await shard.requeue_all()
+
+    async def visit_soon(self, urls: Iterable[str]) -> None:
+        """Pages that somebody announced: new ones are offered like links, known ones enter the queue. What is
+        outside the scope is refused with its reason. They are on disk when this returns.
+        """
+        offers, now_us = Offers(), to_us(self._around.clock.now())
+        asking = Page(0, b"", ANNOUNCED, 0, 0, 0, 0, 0)
+        for url in urls:
+            href = parse(url) or url
+            judge_url(offers, href, depth=1, hops=0, parent=asking, scope=self._around.scope, now_us=now_us)
+        offers.candidates = [candidate for candidate in offers.candidates if self._owns(candidate)]
+        await self._hand_out(offers)
+        keys: dict[int, list[bytes]] = {}
+        for candidate in offers.candidates:
+            keys.setdefault(self._shard_of(candidate), []).append(candidate.key)
+        for number, some in keys.items():
+            await (await self.shard(number)).visit_soon(some)
 
     @property
     def scope(self) -> Scope:
@@ -386,10 +441,27 @@ class Crawl:
         for number, shard in self.shards.items():
             await shard.commit()
             self._running[number] = asyncio.create_task(shard.run())
+        listening = asyncio.create_task(self._listen())
         try:
             return await self._until_over()
         finally:
+            listening.cancel()
             await self._wind_up()
+
+    async def _listen(self) -> None:
+        """Heed what the operator says about traps while the crawl runs."""
+        while self._new_rules is not None:
+            await asyncio.sleep(LISTEN_EVERY.total_seconds())
+            rules = self._new_rules()
+            if rules is None:
+                continue
+            self._around.guard.hear(rules)
+            try:
+                for shard in list(self.shards.values()):
+                    await heed(shard)
+            except EvercrawlError as error:
+                # Each shard finds out by itself that its store is gone, and says so.
+                log.warning("the rules on traps were heard, not stored: %s", error)
 
     def may_start(self) -> bool:
         """One more request may begin."""

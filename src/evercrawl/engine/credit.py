@@ -125,6 +125,11 @@ class Credits:
         """The queue is in order of credit."""
         return self._settings.order == BY_CREDIT
 
+    @property
+    def last_band(self) -> int:
+        """The front queue that comes after all others."""
+        return self._bands - 1
+
     def band_of(self, candidate: Candidate) -> int:
         """The front queue of a new page; one that nobody paid for stands where breadth first has it."""
         if candidate.credit is None or not self.is_order:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from evercrawl.core.moment import to_us
 from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.seen import SeenTest
 from evercrawl.core.url import registrable_domain, site_of, site_parts
 from evercrawl.engine.credit import Credits
+from evercrawl.engine.focus import Guide
 from evercrawl.engine.ports import Clock, ShardStore
 from evercrawl.model.batch import Batch, ShardFacts
 from evercrawl.model.page import Candidate, NewPage, Refusal
 from evercrawl.model.reason import REASON_TEXT, Reason
 from evercrawl.model.site import Site
+
+if TYPE_CHECKING:
+    from evercrawl.engine.traps import Offered, Traps
 
 MOST_SITES_IN_MEMORY = 20_000
 """Site rows that intake keeps at hand; others are read again from the store."""
@@ -37,9 +42,13 @@ class Intake:
         pages_per_site: int | None,
         gate_of: Callable[[Site], RobotsGate | None],
         credits: Credits,
+        traps: Traps,
+        focus: Guide | None = None,
     ) -> None:
+        self._focus = focus
         self._store = store
         self._credits = credits
+        self._traps = traps
         self._seen = seen
         self._clock = clock
         self._pages_per_site = pages_per_site
@@ -70,6 +79,14 @@ class Intake:
             self._uncommitted.update(missed)
             fresh += missed
         return [by_key[key] for key in fresh]
+
+    async def known(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Those of the keys that are pages already."""
+        return await self._store.known(keys) | self._uncommitted.intersection(keys)
+
+    def pages_of(self, site: Site) -> int:
+        """Pages of the site that are known, those among them that are not stored yet."""
+        return self._page_counts.get(site.id, site.pages)
 
     def is_on_its_way(self, key: bytes) -> bool:
         """The key was offered as a page that is not stored yet."""
@@ -107,18 +124,22 @@ class Intake:
         return self._sites[name] if name is not None else await self._store.site(site_id)
 
     async def place(self, candidates: Iterable[Candidate]) -> list[tuple[Candidate, Site]]:
-        """Each candidate with its site."""
-        return [(candidate, await self.site_for(site_of(candidate.url))) for candidate in candidates]
+        """Each candidate with its site, whose yield is at hand from now on."""
+        placed = [(candidate, await self.site_for(site_of(candidate.url))) for candidate in candidates]
+        for site in {site.id: site for _, site in placed}.values():
+            await self._traps.load_for_links(site.id, pages=self.pages_of(site))
+        return placed
 
     def enter(self, placed: Iterable[tuple[Candidate, Site]], batch: Batch) -> list[Refusal]:
-        """Write new pages into the batch; gives back those that robots.txt or a limit forbids.
+        """Write new pages into the batch; gives back those that robots.txt, a limit or a fence forbids.
 
         Does not wait, so that the pages and the visit that found them are in one commit.
         """
         now_us = to_us(self._clock.now())
         refusals: list[Refusal] = []
         for candidate, site in placed:
-            refused = self._refusal(candidate, site)
+            offered = self._offered(candidate, site)
+            refused = offered.refused or self._refusal(candidate, site)
             if refused is not None:
                 refusals.append(_refusal_of(candidate, refused, now_us))
                 self._uncommitted.discard(candidate.key)
@@ -126,12 +147,22 @@ class Intake:
                 continue
             if site.id in self._unsaved_sites:
                 batch.sites.setdefault(site.id, self._unsaved_sites.pop(site.id))
-            batch.new_pages.append(self._new_page(candidate, site, now_us))
+            batch.new_pages.append(self._new_page(candidate, site, now_us, is_last=offered.is_last))
         return refusals
 
+    def refuses(self, candidate: Candidate, site: Site) -> bool:
+        """The candidate would not become a page."""
+        return (
+            self._offered(candidate, site).refused is not None or self._refusal(candidate, site) is not None
+        )
+
+    def _offered(self, candidate: Candidate, site: Site) -> Offered:
+        year = self._clock.now().year
+        is_asked_for = candidate.depth == 0
+        return self._traps.on_offer(candidate.url, site_id=site.id, year=year, is_asked_for=is_asked_for)
+
     def _refusal(self, candidate: Candidate, site: Site) -> tuple[Reason, str] | None:
-        count = self._page_counts.get(site.id, site.pages)
-        if self._pages_per_site is not None and count >= self._pages_per_site:
+        if self._pages_per_site is not None and self.pages_of(site) >= self._pages_per_site:
             return Reason.SITE_FULL, f"{REASON_TEXT[Reason.SITE_FULL]} ({self._pages_per_site})"
         gate = self._gate_of(site)
         if gate is None:
@@ -142,8 +173,8 @@ class Intake:
             return None
         return verdict.reason or Reason.ROBOTS, verdict.detail
 
-    def _new_page(self, candidate: Candidate, site: Site, now_us: int) -> NewPage:
-        band = self._credits.band_of(candidate)
+    def _new_page(self, candidate: Candidate, site: Site, now_us: int, *, is_last: bool) -> NewPage:
+        band = self._credits.last_band if is_last else self._band_of(candidate)
         page = NewPage(
             self._next_id,
             candidate.key,
@@ -158,8 +189,13 @@ class Intake:
             *self._credits.entered(candidate),
         )
         self._next_id += 1
-        self._page_counts[site.id] = self._page_counts.get(site.id, site.pages) + 1
+        self._page_counts[site.id] = self.pages_of(site) + 1
         return page
+
+    def _band_of(self, candidate: Candidate) -> int:
+        if self._focus is not None:
+            return self._focus.band_of(candidate)
+        return self._credits.band_of(candidate)
 
     def committed(self, batch: Batch) -> None:
         """The batch is stored; its keys are found there from now on."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from typing import assert_never
 
 from evercrawl.core.digest import text_digest
 from evercrawl.core.judgement import Judgement
 from evercrawl.core.moment import to_us
+from evercrawl.core.outline import outline_of, pack_outline
 from evercrawl.core.signature import signature
 from evercrawl.core.text_delta import pack_text
 from evercrawl.core.validator import trusted_last_modified
@@ -89,6 +91,7 @@ def version_of(page: Page, seen: Seen, stored: Stored) -> Version | None:
         change_class=change.kind.value if change is not None else None,
         change_size=round(change.size, 4) if change is not None else None,
         text=_packed(page, seen.text_before, text) if document is not None else None,
+        analysis=json.dumps(seen.analysis, ensure_ascii=False) if seen.analysis else None,
     )
 
 
@@ -136,8 +139,16 @@ def visited_of(
         look=_look(seen, stored, at_us=at_us) if seen is not None and stored is not None else None,
         change=seen.compared.change if seen is not None and seen.compared is not None else None,
         belief=belief,
+        outline=_outline(seen, is_new=seen.judgement.is_new_version) if seen is not None else None,
         spent=spent,
     )
+
+
+def _outline(seen: Seen, *, is_new: bool) -> bytes | None:
+    """What the page leads to, where that may differ from before; also edits of a template move links."""
+    if seen.document is None or not (is_new or seen.compared is not None):
+        return None
+    return pack_outline(outline_of(seen.document))
 
 
 def _twin(page: Page, judgement: Judgement, seen: Seen | None) -> int | None:

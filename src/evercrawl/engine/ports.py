@@ -113,6 +113,11 @@ class ShardStore(Protocol):
     async def due(self, now_us: int, most: int) -> list[Page]:
         """Pages whose due time has passed, earliest first."""
 
+    async def unseen(self, after_id: int, most: int) -> list[Page]:
+        """Pages outside the queue that wait for their time and of which nothing is stored, in order of id,
+        beginning behind `after_id`.
+        """
+
     async def pages(self, keys: Sequence[bytes]) -> list[Page]:
         """The known pages among these keys."""
 

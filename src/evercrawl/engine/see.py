@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from evercrawl.core.analyse import Analyser, Field
 from evercrawl.core.digest import payload_sha1
 from evercrawl.core.document.parse import media_type, parse_document
 from evercrawl.core.fault import site_wait
@@ -23,7 +24,9 @@ from evercrawl.core.offer import Offers, judge_url, offers_of
 from evercrawl.core.retry_after import retry_after
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache
+from evercrawl.core.trap.guard import TrapGuard
 from evercrawl.engine.comparison import Compared, Past, compared, met, rest, sight_of
+from evercrawl.engine.focus import Guide
 from evercrawl.engine.neighbours import Alone, Neighbours
 from evercrawl.engine.ports import Clock, DocumentHandler, Fetcher
 from evercrawl.model.change import NO_CHANGE
@@ -56,7 +59,12 @@ class Surroundings:
     handler_of: Callable[[str], DocumentHandler | None]
     """Media type -> who can read it, beside HTML and plain text."""
     agent: str
+    guard: TrapGuard
     neighbours: Neighbours = field(default_factory=Alone)
+    focus: Guide | None = None
+    """What the crawl looks for; None: everything."""
+    analysers: tuple[Analyser, ...] = ()
+    """What else is said about each new version."""
 
     def adopt(self, seed: str, target: str) -> None:
         """The host that a seed has moved to belongs to the scope, here and at the neighbours."""
@@ -80,6 +88,8 @@ class Seen:
     """Main text of the version before, where this is a new version of a page that had one."""
     compared: Compared | None = None
     """How the content differs from the last sight of the page; None: the first sight, or the same bytes."""
+    analysis: dict[str, Field] = field(default_factory=dict)
+    """What analysers say about the document."""
     signature: bytes | None = None
     """Of the main text; None: not asked for yet, or there is no text."""
     duplicate_of: int | None = None
@@ -115,7 +125,7 @@ def parse(result: Fetched, around: Surroundings, *, wants_snapshot: bool = False
     """The document in an answer; None where no handler knows its media type."""
     kind = media_type(result.headers, result.body)
     if kind in BUILT_IN_TYPES:
-        wants_embeds = bool(around.settings.scope.fetch_types)
+        wants_all = bool(around.settings.scope.fetch_types or around.analysers or around.focus)
         limits = around.settings.parse
         return parse_document(
             result.url,
@@ -123,8 +133,9 @@ def parse(result: Fetched, around: Surroundings, *, wants_snapshot: bool = False
             result.body,
             agent=around.agent,
             limits=limits,
-            all_details=wants_embeds,
+            all_details=wants_all,
             wants_snapshot=wants_snapshot,
+            wants_outline=around.settings.search.enabled,
         )
     handler = around.handler_of(kind)
     return handler.parse(result.url, result.headers, result.body) if handler is not None else None

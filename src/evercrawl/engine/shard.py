@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 
 from evercrawl.core.credit import ledger_bytes
@@ -17,22 +17,34 @@ from evercrawl.core.lane import Errand, Lane
 from evercrawl.core.moment import from_us, span_us, to_us
 from evercrawl.core.parcel import Contents, chain_of, chained, pack, unpack
 from evercrawl.core.robots_policy import RobotsGate
+from evercrawl.core.trap.harvest import SiteYield
 from evercrawl.core.url import shard_of_site, site_of
 from evercrawl.engine.comparison import Comparisons
 from evercrawl.engine.credit import Credits
 from evercrawl.engine.errands import Errands
+from evercrawl.engine.focus import FOCUS_KEY
 from evercrawl.engine.intake import Intake
 from evercrawl.engine.keep import status_of, visited_of
 from evercrawl.engine.ledger import Ledger
+from evercrawl.engine.made_up import MadeUpAddresses
 from evercrawl.engine.mirrors import MIRRORS_KEY
 from evercrawl.engine.payout import pay_out
 from evercrawl.engine.ports import Archive, ShardStore
-from evercrawl.engine.revisits import DAY_US, Revisits
+from evercrawl.engine.revisits import DAY_US, URGENT_BAND, Revisits
 from evercrawl.engine.robots import ask_robots, run_errand
 from evercrawl.engine.see import Surroundings, scope_refusal, site_pause
 from evercrawl.engine.signals import Signals
-from evercrawl.engine.site_memory import CHANGE, FRESHNESS, MOST_OUTLOOKS, MOST_TEXTS, SIGNALS, Memories
+from evercrawl.engine.site_memory import (
+    CHANGE,
+    FRESHNESS,
+    MOST_OUTLOOKS,
+    MOST_TEXTS,
+    SIGNALS,
+    Memories,
+    SiteNotes,
+)
 from evercrawl.engine.tally import Tally
+from evercrawl.engine.traps import Traps
 from evercrawl.engine.twins import Twins
 from evercrawl.engine.visit import visit
 from evercrawl.errors import EvercrawlError
@@ -76,6 +88,7 @@ class Shard:
         archive: Archive,
         frontier: Frontier,
         intake: Intake,
+        traps: Traps,
         around: Surroundings,
         tally: Tally,
         errands: Errands,
@@ -99,6 +112,8 @@ class Shard:
         self.archive = archive
         self.frontier = frontier
         self.intake = intake
+        self.traps = traps
+        self.made_up = MadeUpAddresses(self)
         self.around = around
         self.tally = tally
         self.errands = errands
@@ -171,6 +186,8 @@ class Shard:
         await self._requeue_due()
         await self._read_needed()
         await self._slots.acquire()
+        if self.around.focus is not None:
+            await self._catch_up()
         turn = self.frontier.turn(now_us=self._now_us()) if self._may_start() else Idle()
         if isinstance(turn, (Wait, Idle)):
             self._slots.release()
@@ -179,21 +196,35 @@ class Shard:
         else:
             self._start(turn)
 
+    async def _catch_up(self) -> None:
+        """The best page may be among those that were found while we waited for a slot."""
+        if self.ledger.batch.new_pages:
+            await self.commit()
+        await self._read_needed()
+
     async def _read_needed(self) -> None:
         while (need := self.frontier.needs(now_us=self._now_us())) is not None:
             if isinstance(need, PagesNeeded):
-                pages = await self.store.queue(need.site_id, need.band, need.after_seq, need.most)
-                self.frontier.fill(need, pages, refused=self._refuse_out_of_scope(pages))
+                await self._read_pages(need)
             else:
                 sites = await self.store.waiting_sites(need.band, need.after_id, need.most)
                 self.frontier.offer(need, [self._after_crash(site) for site in sites], now_us=self._now_us())
 
-    def _refuse_out_of_scope(self, pages: list[Page]) -> frozenset[int]:
-        """Decide pages that the scope does not want (any more) before their site is asked for anything."""
+    async def _read_pages(self, need: PagesNeeded) -> None:
+        known = self.intake.pages_of(self.frontier.lanes[need.site_id].site)
+        notes = await self.traps.load(need.site_id, pages=known)
+        pages = await self.store.queue(need.site_id, need.band, need.after_seq, need.most)
+        self.frontier.fill(need, pages, refused=self._refuse_unwanted(pages, notes))
+
+    def _refuse_unwanted(self, pages: list[Page], notes: SiteNotes[SiteYield] | None) -> frozenset[int]:
+        """Decide pages that the scope does not want (any more), or that lie behind a fence, before their site
+        is asked for anything.
+        """
         now = self.around.clock.now()
         refused: set[int] = set()
         for page in pages:
             judgement = scope_refusal(page, self.around.scope, now=now)
+            judgement = judgement or self.traps.on_turn(page, notes, now=now)
             if judgement is not None:
                 self.write_visited(page, visited_of(page, judgement, now=now))
                 self.ledger.count_answer(page.site_id)
@@ -271,7 +302,7 @@ class Shard:
             moments += [commit_us] if commit_us is not None else []
         self.quiet_until_us = min(moments, default=None)
         # A poll that waits for its site to open is no work; one that reads an answer is.
-        is_reading = self.signals.is_busy and isinstance(turn, Idle)
+        is_reading = (self.signals.is_busy or self.made_up.is_busy) and isinstance(turn, Idle)
         self._rests = not self._tasks and not is_reading and self.ledger.batch.is_empty()
         if self.is_quiet:
             self._became_quiet()
@@ -361,6 +392,15 @@ class Shard:
         """Time in which the budget allows one more request."""
         return int(DAY_US / self.revisits.purse.per_day) if self.revisits.purse.per_day else 0
 
+    async def visit_soon(self, keys: Sequence[bytes]) -> None:
+        """Known pages that are not in the queue enter it, before those that are there for the schedule."""
+        band = min(URGENT_BAND, self.around.settings.frontier.bands - 1)
+        for page in await self.store.pages(keys):
+            if not page.seq:
+                self._requeue(page, band)
+        await self.commit()
+        self.wake.set()
+
     async def requeue_all(self) -> None:
         """Put every page that has a due time back into the queue, whatever that time is."""
         far_us = to_us(self.around.clock.now() + timedelta(days=36_500))
@@ -388,7 +428,7 @@ class Shard:
         if isinstance(error, EvercrawlError):
             self._broken = error
         else:
-            log.error("defect while reading a sitemap", exc_info=error)
+            log.error("defect while asking beside the visits", exc_info=error)
 
     def concluded_without_request(self, lane: Lane) -> None:
         """A page was decided without asking its site."""
@@ -540,10 +580,13 @@ class Shard:
         self.ledger.batch.memories |= self.comparisons.memories.unsaved()
         self.ledger.batch.memories |= self.revisits.outlooks.unsaved()
         self.ledger.batch.memories |= self.signals.states.unsaved()
+        self.ledger.batch.memories |= self.traps.yields.unsaved()
         if self.keeps_purse and not self.twins.mirrors.is_saved:
             self.ledger.batch.memories[MIRRORS_KEY] = self.twins.mirrors.to_bytes()
         if self.keeps_purse:
             self.ledger.batch.memories[PURSE_KEY] = self.revisits.purse.to_bytes()
+            if self.around.focus is not None:
+                self.ledger.batch.memories[FOCUS_KEY] = self.around.focus.to_bytes()
 
     def _close_batch(self, batch: Batch) -> None:
         """What must be exactly as of the batch that it is written with."""
@@ -588,14 +631,14 @@ class Shard:
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=within.total_seconds())
         self.cancel_visits()
-        await asyncio.gather(*self._tasks, *self.signals.polls, return_exceptions=True)
+        await asyncio.gather(*self._tasks, *self.signals.polls, *self.made_up.tasks, return_exceptions=True)
         self._save_memories()
         await pay_out(self, shards=self._shards)
         await self.commit()
 
     def cancel_visits(self) -> None:
         """Break off every visit under way."""
-        for task in [*self._tasks, *self.signals.polls]:
+        for task in [*self._tasks, *self.signals.polls, *self.made_up.tasks]:
             task.cancel()
 
     async def close(self, *, cleanly: bool) -> None:

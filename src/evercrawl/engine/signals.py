@@ -110,9 +110,19 @@ class Signals:
                 self._unprobed[site.id] = site
         elif self._forever:
             outlook = await self._shard.revisits.outlooks.of(site.id)
-            if is_poll_due(state, has_signal=outlook.memory.belief.has_signal) and state.has_source:
+            if state.has_source and self._is_due(site, state, outlook.memory):
                 self._polled.discard(site.id)
                 self._want(site)
+
+    def _is_due(self, site: Site, state: SignalState, outlook: Outlook) -> bool:
+        level = self._shard.revisits.level()
+        return is_poll_due(
+            state,
+            outlook.belief,
+            pages=site.pages,
+            per_day=site.pages / level.span,
+            threshold=level.threshold,
+        )
 
     def _want(self, site: Site) -> None:
         if self._settings.enabled and site.id not in self._polled:
@@ -261,9 +271,7 @@ class Signals:
         outlook.learn(outlook.memory._replace(belief=belief))
         if self._forever and self._shard.revisits.purse.per_day is None:
             threshold = self._shard.revisits.purse.threshold
-            days = poll_interval(
-                pages=site.pages, recall=belief.recall, rate=belief.mean_rate, threshold=threshold
-            )
+            days = poll_interval(belief, pages=site.pages, threshold=threshold)
             self._next_us[site.id] = (int((now + days) * DAY_US), site)
 
     # What it says

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from evercrawl.core.change.memory import SiteMemory
 from evercrawl.core.freshness.outlook import Outlook, packed, unpacked
 from evercrawl.core.sitemap.poll import state_bytes, state_of
+from evercrawl.core.trap.packed import pack, unpack
 from evercrawl.engine.ports import ShardStore
 
 MOST_TEXTS = 200_000
@@ -58,6 +59,7 @@ FRESHNESS = Kind(
 
 
 SIGNALS = Kind("signals", read=state_of, write=state_bytes, size=lambda _: 1)
+TRAPS = Kind("traps", read=lambda stored: unpack(stored or b""), write=pack, size=lambda _: 1)
 
 
 class Memories(Generic[T]):
@@ -80,6 +82,10 @@ class Memories(Generic[T]):
             self._enter(site_id, stored)
         self._notes.move_to_end(site_id)
         return self._notes[site_id]
+
+    def held(self, site_id: int) -> SiteNotes[T] | None:
+        """The notes on a site, where they are in memory."""
+        return self._notes.get(site_id)
 
     def _enter(self, site_id: int, stored: bytes | None) -> None:
         if site_id in self._notes:

@@ -29,6 +29,9 @@ class Tally:
     last_site: str = ""
     reached: bool = False
     """Some server has answered."""
+    judged: int = 0
+    """Pages of which a focus said whether they are on topic."""
+    on_topic: int = 0
     new: int = 0
     changed: int = 0
     revisits: int = 0
@@ -52,6 +55,11 @@ class Tally:
     def decided(self) -> int:
         """Visits that have ended."""
         return self.outcomes.total()
+
+    @property
+    def harvest_ratio(self) -> float | None:
+        """The share of pages on topic; None: the run has no focus, or has judged nothing."""
+        return self.on_topic / self.judged if self.judged else None
 
     def visited(self, page: Page, visited: Visited) -> None:
         """One visit is decided."""

@@ -15,9 +15,13 @@ from evercrawl.core.freshness.outlook import Outlook
 from evercrawl.core.frontier import Visit
 from evercrawl.core.judgement import Judgement
 from evercrawl.core.moment import to_us
+from evercrawl.core.trap.harvest import SiteYield
 from evercrawl.core.url import key_of, site_of
+from evercrawl.engine.analysis import look_into
 from evercrawl.engine.ask import ask
 from evercrawl.engine.credit import Paid, Parcels, Placed
+from evercrawl.engine.heed import bring_back
+from evercrawl.engine.hidden import offer_hidden
 from evercrawl.engine.keep import keep, visited_of
 from evercrawl.engine.see import (
     Seen,
@@ -39,7 +43,8 @@ if TYPE_CHECKING:
 
 async def visit(turn: Visit, shard: Shard) -> None:
     """One page, from left to right."""
-    refused = robots_refusal(turn, now=shard.around.clock.now()) or await _mirrored(turn, shard)
+    refused = robots_refusal(turn, now=shard.around.clock.now())
+    refused = refused or await _trap_refusal(turn, shard) or await _mirrored(turn, shard)
     if refused is not None:
         _write_refused(turn, refused, shard)
         return
@@ -48,13 +53,45 @@ async def visit(turn: Visit, shard: Shard) -> None:
     conditional = shard.revisits.is_conditional(turn.page, notes)
     result = await ask(plan_request(turn.page, conditional=conditional), turn.lane, shard)
     seen = await _see(turn, result, shard)
+    traps = await shard.traps.load(turn.page.site_id, pages=shard.intake.pages_of(turn.lane.site))
+    seen = await shard.made_up.absent.marked(turn.page, seen, traps)
+    offer_hidden(turn.page, seen, shard.around)
+    look_into(turn.page, seen, shard.around, shard.tally)
     own, parcels = shard.sort_out(seen.offers.candidates)
     placed = await shard.intake.place(await shard.intake.unknown(own))
+    _learn_yield(turn, seen, placed, traps, shard)
     paid = _pay(turn.page, seen, placed, parcels, shard)
     _write(turn, seen, notes, shard, spent=paid.spent)
     shard.pass_on(paid.placed, paid.parcels, seen.offers.refusals)
+    if shard.traps.has_opened(turn.page.site_id):
+        await bring_back(shard, turn.lane.site)
     if isinstance(result, (Fetched, NotModified)):
         await shard.signals.visited(turn.lane, turn.page, seen.document.feeds if seen.document else ())
+
+
+async def _trap_refusal(turn: Visit, shard: Shard) -> Judgement | None:
+    pages = shard.intake.pages_of(turn.lane.site)
+    notes = await shard.traps.load(turn.page.site_id, pages=pages)
+    return shard.traps.on_turn(turn.page, notes, now=shard.around.clock.now())
+
+
+def _learn_yield(
+    turn: Visit,
+    seen: Seen,
+    placed: Placed,
+    notes: SiteNotes[SiteYield] | None,
+    shard: Shard,
+) -> None:
+    """What the page brought is booked before its links are judged by it; refused links are nothing."""
+    site = turn.lane.site
+    own = [
+        candidate
+        for candidate, its in placed
+        if its.id == site.id and not shard.intake.refuses(candidate, its)
+    ]
+    if shard.traps.learn(turn.page, seen, notes, new_links=[candidate.url for candidate in own]):
+        shard.made_up.consider(site, notes)
+    shard.made_up.consider_absent(site, turn.page, seen)
 
 
 async def _mirrored(turn: Visit, shard: Shard) -> Judgement | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from evercrawl.adapters.sqlite.stored import StoredReader, StoredVersion
 from evercrawl.errors import StoreUnavailable
@@ -50,6 +50,8 @@ class PageCopy(NamedTuple):
     stored: StoredAnswer
     body: bytes
     document: Document
+    analysis: Mapping[str, Any]
+    """What analysers said about it when it was new."""
 
 
 @dataclass(slots=True)
@@ -88,7 +90,9 @@ class ExportRun:
             except StoreUnavailable as error:
                 self._note_damage(version, error)
                 continue
-            yield PageCopy(version, stored, body, document_of(version, stored.http, body, self.settings))
+            document = document_of(version, stored.http, body, self.settings)
+            analysis = reader.analyses(version.page_id).get(version.number, {})
+            yield PageCopy(version, stored, body, document, analysis)
             self._count(reader, version)
 
     def _count(self, reader: StoredReader, version: StoredVersion) -> None:

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, NamedTuple
@@ -95,14 +95,14 @@ def row_of(page: PageCopy) -> Row:
 
 
 def write_jsonl(run: ExportRun, out: BinaryIO, *, is_terminal: bool = False) -> None:
-    """One JSON object a version."""
+    """One JSON object a version, with what analysers said about it where they said something."""
     for page in run.pages():
-        out.write(json_line(row_of(page), is_terminal=is_terminal))
+        out.write(json_line(row_of(page), analysis=page.analysis, is_terminal=is_terminal))
 
 
-def json_line(row: Row, *, is_terminal: bool = False) -> bytes:
+def json_line(row: Row, *, analysis: Mapping[str, Any] | None = None, is_terminal: bool = False) -> bytes:
     """The row as a line; what a terminal could obey is escaped, and so is what is no Unicode."""
-    fields = row._asdict()
+    fields = row._asdict() | ({"analysis": dict(analysis)} if analysis else {})
     if not is_terminal:
         try:
             return orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)

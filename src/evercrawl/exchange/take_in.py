@@ -23,6 +23,7 @@ from evercrawl.adapters.warc.writer import WarcArchive
 from evercrawl.core.moment import to_us
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache
+from evercrawl.core.trap.guard import TrapGuard
 from evercrawl.core.url import canonical, shard_of_site, site_of
 from evercrawl.engine.ledger import Ledger
 from evercrawl.engine.ports import ShardStore
@@ -77,6 +78,7 @@ def _import(collection: Path, settings: Settings, catalogue: Catalogue, records:
         popular=PopularCache(settings.seen.cache_entries),
         handler_of=InstalledHandlers().get,
         agent=settings.identity.product,
+        guard=TrapGuard(settings.traps),
     )
     return Import(collection, settings, catalogue, records, around, clock)
 

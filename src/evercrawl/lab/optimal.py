@@ -103,7 +103,14 @@ class Optimal:
 
     def poll_due(self, t: float) -> bool:
         self._turn(t)
-        gap = poll_gap(self.site, waiting=self.waiting, silent_polls=self.silent_polls)
+        gap = poll_gap(
+            self.site,
+            waiting=self.waiting,
+            silent_polls=self.silent_polls,
+            pages=len(self.pages),
+            per_day=len(self.pages) / self.span,
+            threshold=self._level(),
+        )
         if self.since_poll < gap or not self.pages:
             return False
         if not self.allowance.take(t):

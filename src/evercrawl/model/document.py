@@ -58,5 +58,7 @@ class Document:
     published: str | None = None
     """In ISO 8601, as exact as the page states it."""
     modified: str | None = None
+    headings: tuple[str, ...] = ()
+    """Of the first three levels, in document order; empty where nobody asked for them."""
     snapshot: bytes | None = None
     """What later versions are compared with, in its stored form; None: not asked for, or not HTML."""

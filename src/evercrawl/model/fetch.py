@@ -42,6 +42,7 @@ class Fault(StrEnum):
     HTTP_ERROR = "http_error"
     BAD_REDIRECT = "bad_redirect"
     PRIVATE_ADDRESS = "private_address"
+    WITHHELD = "withheld"
     INTERNAL = "internal"
 
 

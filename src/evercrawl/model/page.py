@@ -196,6 +196,8 @@ class Version(NamedTuple):
     """How much of the page differs, from 0 to 1."""
     text: PackedText | None = None
     """The main text; None: no document, or read without it."""
+    analysis: str | None = None
+    """What analysers say, as a JSON object; None: nothing, or read without it."""
 
 
 class Look(NamedTuple):
@@ -247,6 +249,8 @@ class Visited(NamedTuple):
     """How the page differs from the last sight of it; None: nothing was compared, or nothing differs."""
     belief: bytes | None = None
     """What the revisit policy knows now; None: as before."""
+    outline: bytes | None = None
+    """Headings and links in their stored form (`core/outline.py`); None: as before."""
     spent: int = 0
     """Credit that leaves the page."""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from evercrawl.model.report import PastVisit
 
@@ -37,6 +39,8 @@ class PastVersion:
     file: str
     """Where the answer lies: a file of the archive, and the place in it."""
     offset: int
+    analysis: Mapping[str, Any] = field(default_factory=dict)
+    """What analysers said about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +105,31 @@ class PruneReport:
     """Bytes that the archive loses."""
     untouched_files: tuple[str, ...] = ()
     """Archive files that are damaged and therefore were left alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoodThen:
+    """How friendly one version of a page was, -1 to 1, by so many sentences."""
+
+    version: int
+    seen_at: datetime
+    score: float
+    sentences: int
+
+
+@dataclass(frozen=True, slots=True)
+class MoodOfSite:
+    """The mean over the pages of a site that have a score; None: none has."""
+
+    site: str
+    score: float | None
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageMood:
+    """How friendly a page was over time; no versions: not in English, or nobody asked when they were new."""
+
+    url: str
+    versions: tuple[MoodThen, ...]
+    site: MoodOfSite

@@ -32,6 +32,7 @@ class Reason(StrEnum):
     CANONICAL_ELSEWHERE = "canonical_elsewhere"
     MIRROR = "mirror"
     MOVED = "moved"
+    SOFT_404 = "soft_404"
     BODY_TOO_LARGE = "body_too_large"
     DECODED_TOO_LARGE = "decoded_too_large"
     RATIO_TOO_HIGH = "ratio_too_high"
@@ -41,6 +42,7 @@ class Reason(StrEnum):
     SITE_DOWN = "site_down"
     THROTTLED = "throttled"
     ROBOTS_UNREACHABLE = "robots_unreachable"
+    WITHHELD = "withheld"
     # it will not be asked for
     NOT_A_PAGE_URL = "not_a_page_url"
     SCHEME = "scheme"
@@ -58,6 +60,7 @@ class Reason(StrEnum):
     REDIRECT_LOOP = "redirect_loop"
     TOO_MANY_REDIRECTS = "too_many_redirects"
     SITE_FULL = "site_full"
+    TRAP = "trap"
     # it failed
     DNS = "dns"
     CONNECT = "connect"
@@ -90,6 +93,7 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.CANONICAL_ELSEWHERE: "the page names another page, which says the same, as its canonical form",
     Reason.MIRROR: "its site is a copy of another one, where the same page is known",
     Reason.MOVED: "the server sends us to another URL",
+    Reason.SOFT_404: "the server says that all is well, and the page that there is no such page",
     Reason.BODY_TOO_LARGE: "the body was cut off at the limit for bytes on the wire",
     Reason.DECODED_TOO_LARGE: "the body was cut off at the limit for decoded bytes",
     Reason.RATIO_TOO_HIGH: "the body was cut off because it unpacks to too many times its size",
@@ -98,6 +102,7 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.SITE_DOWN: "the site cannot be reached or fails, and is left alone for a while",
     Reason.THROTTLED: "the server is slow or asks us to slow down",
     Reason.ROBOTS_UNREACHABLE: "robots.txt could not be read, so nothing of this site is asked for yet",
+    Reason.WITHHELD: "its outpost did not send it: it changes at every visit, or robots.txt forbids it there",
     Reason.NOT_A_PAGE_URL: "not a URL that can name a page",
     Reason.SCHEME: "only http and https are crawled (or a scheme with a handler)",
     Reason.URL_TOO_LONG: "the URL is longer than the limit",
@@ -114,6 +119,7 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.REDIRECT_LOOP: "the redirects lead back to where they began",
     Reason.TOO_MANY_REDIRECTS: "more redirects in a row than the limit",
     Reason.SITE_FULL: "the site has reached its limit of pages",
+    Reason.TRAP: "it leads to nothing new, by its form or by what such URLs of its site have brought",
     Reason.DNS: "the host name could not be resolved",
     Reason.CONNECT: "no connection could be made",
     Reason.TLS: "the TLS connection or the certificate is not valid",

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from evercrawl.model.document import Link
 from evercrawl.model.fetch import Headers
 from evercrawl.model.forecast import Freshness, Habits, Saved, Steering
 from evercrawl.model.reason import Outcome, Reason
+from evercrawl.model.trap import TrapPattern
 
 Stopped = Literal["done", "limit", "interrupted", "closed"]
 """Why a run ended: nothing left, a limit of the run, Ctrl-C, or every remaining site is closed for now."""
@@ -34,6 +35,8 @@ class Progress:
     current_site: str | None = None
     closed_note: str | None = None
     """Why the site that is waited for is closed, in words."""
+    harvest_ratio: float | None = None
+    """The share of pages on topic; None: the run has no focus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,8 @@ class Summary:
     """How the URL-seen test worked: links offered, share that the cache of popular URLs answered, share of
     the rest that the filter called new for sure, look-ups in the store, and those of them in vain.
     """
+    harvest_ratio: float | None = None
+    """The share of pages on topic; None: the run has no focus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +114,8 @@ class Status:
     freshness: Freshness | None = None
     saved: Saved | None = None
     steering: Steering | None = None
+    traps: tuple[TrapPattern, ...] = ()
+    """Sites that explode: of each the pattern behind a fence that cost most; a few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +155,8 @@ class Explanation:
     """Past visits, newest first."""
     habits: Habits | None = None
     """How it changes and what follows from it; None: no visit has seen it."""
+    relevance: float | None = None
+    """How likely its newest version is on the topic of the focus, 0 to 1; None: no focus has judged it."""
     duplicate_of: str | None = None
     """The page that this one repeats."""
     credit: float | None = None
@@ -186,3 +195,5 @@ class PageView:
     links: tuple[Link, ...] = ()
     raw: bytes = b""
     """The answer as it lies in the archive: head and body as sent."""
+    analysis: Mapping[str, Any] = field(default_factory=dict)
+    """What analysers said about this version."""

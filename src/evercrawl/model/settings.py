@@ -326,6 +326,95 @@ class NotifySettings:
 
 
 @dataclass(frozen=True, slots=True)
+class FocusSettings:
+    """Focused crawls."""
+
+    window: int = setting(
+        1000, "Pages of one site among which the best is looked for; more are read from the store in turn."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenSettings:
+    """Pages that nothing links to."""
+
+    parents: int = setting(
+        0, "Folders above each page that are asked for too, the nearest first, by cutting off its URL."
+    )
+    neighbours: int = setting(
+        0, "Numbers before and behind each numbered page that are asked for too, on either side."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisSettings:
+    """What else is said about each new version."""
+
+    enabled: tuple[str, ...] = setting(
+        (), "Analysers by name, such as language and sentiment, or module:object for one of your own."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TrapSettings:
+    """URLs without end and without content: what is left out, and when it is learned."""
+
+    enabled: bool = setting(True, "Walk out of traps; without it only your own rules count.")
+    learn_from: int = setting(
+        60, "Known pages of a site from which on it is learned what each of its parts yields."
+    )
+    tries: int = setting(
+        20, "Most patterns of one site that are tried in a run with two addresses that nobody linked to."
+    )
+    ignore: tuple[str, ...] = setting(
+        (),
+        "Sets of rules for known software by name: forums, wikis, shops, calendars, blogs, code, listings.",
+    )
+    exclude: tuple[str, ...] = setting(
+        (),
+        "Patterns that are left out, each alone or behind a site, as `evercrawl trap exclude` writes them.",
+    )
+    allow: tuple[str, ...] = setting((), "Patterns that are asked for whatever is said against them.")
+
+
+@dataclass(frozen=True, slots=True)
+class OutpostSettings:
+    """Helpers that run near sites and send only what changed."""
+
+    listen: str | None = setting(
+        None, "HOST:PORT at which paired outposts reach this collection while it crawls; none: nowhere."
+    )
+    lease: timedelta = setting(
+        _seconds(120), "How long an outpost that falls silent keeps its sites before the crawler takes them."
+    )
+    wait: timedelta = setting(
+        _seconds(10), "How long a run waits at its start for an outpost before it asks its sites itself."
+    )
+    resend: timedelta | None = setting(
+        timedelta(hours=6),
+        "A page that changes at every visit is sent again after this time at the earliest; none: each time.",
+    )
+    held_bytes: int = setting(
+        1024 * 1024 * 1024, "Most bytes of answers kept at home so that outposts can send differences."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """The search index and the link graph."""
+
+    enabled: bool = setting(True, "Keep links and headings, and the index in step with the crawl.")
+    every: timedelta = setting(
+        _seconds(3), "Time between two looks of the index at what the crawl has stored."
+    )
+    heap_bytes: int = setting(32 * 1024 * 1024, "Memory for index entries that are not written yet.")
+    noindex: bool = setting(True, "Find pages in local search that ask not to be indexed.")
+    source_timeout: timedelta = setting(
+        _seconds(5), "How long a search over several collections waits for one of them."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All of them, by section of `collection.toml`."""
 
@@ -346,4 +435,10 @@ class Settings:
     credit: CreditSettings = field(default_factory=CreditSettings)
     duplicates: DuplicateSettings = field(default_factory=DuplicateSettings)
     signals: SignalSettings = field(default_factory=SignalSettings)
+    focus: FocusSettings = field(default_factory=FocusSettings)
+    analysis: AnalysisSettings = field(default_factory=AnalysisSettings)
+    hidden: HiddenSettings = field(default_factory=HiddenSettings)
+    traps: TrapSettings = field(default_factory=TrapSettings)
+    outposts: OutpostSettings = field(default_factory=OutpostSettings)
+    search: SearchSettings = field(default_factory=SearchSettings)
     notify: NotifySettings = field(default_factory=NotifySettings)

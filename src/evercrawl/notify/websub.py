@@ -19,6 +19,7 @@ from urllib.parse import urlencode
 from evercrawl.adapters.clock import SystemClock
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.http.post import JsonPoster
+from evercrawl.announced import announce
 from evercrawl.core.identity import user_agent
 from evercrawl.core.url import canonical
 from evercrawl.core.websub import (
@@ -63,13 +64,20 @@ class Websub:
     """The subscriptions of one collection."""
 
     def __init__(
-        self, collection: Path, settings: Settings, *, callback: Callable[[str], str], queue: Queue
+        self,
+        collection: Path,
+        settings: Settings,
+        *,
+        callback: Callable[[str], str],
+        queue: Queue | None = None,
     ) -> None:
-        """`callback`: token -> the address at which hubs reach us; `queue`: what to do with news."""
+        """`callback`: token -> the address at which hubs reach us; `queue`: what to do with news, otherwise
+        they are announced to the crawl.
+        """
         self._collection = collection
         self._settings = settings
         self._callback = callback
-        self._queue = queue
+        self._queue = queue or (lambda urls, by: announce(collection, urls, by=by))
 
     # For the callback route
 

@@ -32,7 +32,7 @@ def changes_since(
     for shard in reader.shards():
         with reader.shard(shard) as state:
             seen.extend(_seen(state, to_us(since), site))
-    return [_told(group) for group in groups_of(seen, with_noise=noise)]
+    return [told(group) for group in groups_of(seen, with_noise=noise)]
 
 
 def _seen(state: ShardReader, since_us: int, site: str | None) -> Iterator[tuple[str, Change]]:
@@ -50,7 +50,8 @@ def _is_of(url: str, site: str) -> bool:
     return site.rstrip("/") in (origin, origin.partition("://")[2])
 
 
-def _told(group: Group) -> ChangeGroup:
+def told(group: Group) -> ChangeGroup:
+    """A group as it is shown."""
     lines = [line for edit in group.edits for line in _lines(edit)]
     more = [f"and {len(lines) - EXAMPLE_LINES} more"] if len(lines) > EXAMPLE_LINES else []
     return ChangeGroup(

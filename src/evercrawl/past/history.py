@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from evercrawl.core.moment import from_us
 from evercrawl.model.past import EVERY_VISIT, NEVER_VISITED, PageFacts, PageHistory, PastVersion
@@ -19,12 +21,15 @@ def page_history(collection: Path, settings: Settings, url: str) -> PageHistory:
     until = seen_until(stored.versions, stored.visits)
     return PageHistory(
         url=stored.page.url,
-        versions=tuple(_past(kept, until[kept.version.number]) for kept in stored.versions),
+        versions=tuple(
+            _past(kept, until[kept.version.number], stored.analyses.get(kept.version.number, {}))
+            for kept in stored.versions
+        ),
         visits=tuple(_past_visit(visit) for visit in stored.visits),
     )
 
 
-def _past(kept: VersionView, until_us: int) -> PastVersion:
+def _past(kept: VersionView, until_us: int, analysis: Mapping[str, Any]) -> PastVersion:
     version = kept.version
     return PastVersion(
         version=version.number,
@@ -41,6 +46,7 @@ def _past(kept: VersionView, until_us: int) -> PastVersion:
         body_bytes=version.body_bytes,
         file=version.file,
         offset=version.offset,
+        analysis=analysis,
     )
 
 

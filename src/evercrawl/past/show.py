@@ -37,4 +37,5 @@ def page_view(collection: Path, settings: Settings, url: str, at: str | None = N
         html=back.body,
         links=document.links,
         raw=back.head + back.wire_body,
+        analysis=stored.analyses.get(kept.version.number, {}),
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from evercrawl.adapters.media import InstalledHandlers
 from evercrawl.adapters.schemes import installed_schemes
@@ -41,6 +42,8 @@ class StoredPage:
     page: PageView
     versions: tuple[VersionView, ...]
     visits: tuple[VisitView, ...]
+    analyses: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    """Version -> what analysers said about it."""
 
     def chosen(self, which: str | None, *, now: datetime) -> VersionView:
         """The version that is meant; None: the newest."""
@@ -77,7 +80,8 @@ def _look_up(collection: Path, settings: Settings, name: str) -> StoredPage | No
         if page is None:
             return None
         versions, visits = state.versions(page.id), state.visits(page.id, MOST_VISITS)
-    return StoredPage(shard, page, tuple(versions), tuple(visits))
+        analyses = state.analyses(page.id)
+    return StoredPage(shard, page, tuple(versions), tuple(visits), analyses)
 
 
 def split_moment(collection: Path, settings: Settings, text: str) -> tuple[str, str | None]:

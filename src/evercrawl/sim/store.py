@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections import Counter, defaultdict, deque
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from evercrawl.core.text_delta import unpack_text
 from evercrawl.errors import BugFound, LeaseLost, StoreUnavailable
@@ -211,6 +212,18 @@ class MemoryShard:
         due = self._state.due
         end = bisect_right(due, now_us, key=lambda moment: moment[0])
         return [self._state.records[page_id].page._replace(seq=0) for _, page_id in due[: min(end, most)]]
+
+    async def unseen(self, after_id: int, most: int) -> list[Page]:
+        """Pages outside the queue that wait for their time and of which nothing is stored, in order of id."""
+        records = self._state.records
+        found = (
+            records[page_id].page._replace(seq=0)
+            for page_id in sorted(records)
+            if page_id > after_id
+            and records[page_id].due_us is not None
+            and not records[page_id].page.version
+        )
+        return list(islice(found, most))
 
     async def pages(self, keys: Sequence[bytes]) -> list[Page]:
         """The known pages among these keys."""

@@ -23,6 +23,8 @@ class Reply(NamedTuple):
 
     status: int
     html: str = ""
+    location: str = ""
+    """Where a redirect leads."""
 
 
 Answer = Callable[[str], Reply]

@@ -6,6 +6,7 @@ Made after the rules of `core/trap`, to see whether they hold for traps that the
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date, timedelta
 
 from evercrawl.sim.draw import number, stream
 from evercrawl.sim.trapped import HOST, NOT_FOUND, Reply, TrappedSite, asked, page, prose
@@ -38,7 +39,7 @@ def _article_of(url: str) -> str | None:
     return None if found is None else str(found)
 
 
-def _with_articles(trap: Callable[[str], Reply | None], extra: list[str]) -> TrappedSite:
+def with_articles(trap: Callable[[str], Reply | None], extra: list[str]) -> TrappedSite:
     """A hundred articles behind an index, and beside them what `trap` answers."""
 
     def answer(url: str) -> Reply:
@@ -73,7 +74,7 @@ def shallow_facets(*, colours: int = 12, sizes: int = 12, brands: int = 12) -> T
         titles = "</p><p>".join(prose("title", one, count=5) for one in found)
         return page("List " + " ".join(sorted(query.values())), titles, links)
 
-    return _with_articles(trap, ["/list"])
+    return with_articles(trap, ["/list"])
 
 
 def slow_calendar(*, months_with_news: int = 24) -> TrappedSite:
@@ -89,7 +90,7 @@ def slow_calendar(*, months_with_news: int = 24) -> TrappedSite:
         body = prose("month", month, count=20) if is_real and month % 2 else "Nothing in this month."
         return page(f"Diary of {segments[2]} {segments[1]}", body, links)
 
-    return _with_articles(trap, ["/diary/2025/01"])
+    return with_articles(trap, ["/diary/2025/01"])
 
 
 def session_in_path() -> TrappedSite:
@@ -161,7 +162,7 @@ def soft_404_for_everything() -> TrappedSite:
         dead = [f"/old/{number('dead', url, place):x}.html" for place in range(5)]
         return page("Sorry", f"We could not find {path} but you may like these.", ["/", *dead])
 
-    return _with_articles(trap, ["/old/news.html", "/old/start.html"])
+    return with_articles(trap, ["/old/news.html", "/old/start.html"])
 
 
 def endless_counter() -> TrappedSite:
@@ -173,7 +174,7 @@ def endless_counter() -> TrappedSite:
             return None
         return page("Time", f"It is now {query['time']}.", [f"/home?time={int(query['time']) + 1}", "/"])
 
-    return _with_articles(trap, ["/home?time=101"])
+    return with_articles(trap, ["/home?time=101"])
 
 
 def sort_orders(*, orders: int = 20) -> TrappedSite:
@@ -191,7 +192,7 @@ def sort_orders(*, orders: int = 20) -> TrappedSite:
         links += [f"/all?page={other}" for other in range(ARTICLES // LISTED)]
         return page("All", "</p><p>".join(prose("title", one, count=6) for one in shown), links)
 
-    return _with_articles(trap, ["/all?page=0"])
+    return with_articles(trap, ["/all?page=0"])
 
 
 def print_views() -> TrappedSite:
@@ -206,7 +207,7 @@ def print_views() -> TrappedSite:
         links = [f"/article/{found}{view}" for view in views]
         return _article(found, links if query else ["/", *_neighbours(found), *links])
 
-    return _with_articles(trap, [])
+    return with_articles(trap, [])
 
 
 def piled_up_links() -> TrappedSite:
@@ -220,7 +221,7 @@ def piled_up_links() -> TrappedSite:
         base = "/" + "/".join(segments) + "/"
         return page("Topic " + segments[-1], prose("topic", segments[-1]), [base + one for one in topics])
 
-    return _with_articles(trap, ["/topic/t0"])
+    return with_articles(trap, ["/topic/t0"])
 
 
 def honest_tags(*, tags: int = 60) -> TrappedSite:
@@ -235,7 +236,7 @@ def honest_tags(*, tags: int = 60) -> TrappedSite:
             f"/article/{one}" for one in shown
         ])  # fmt: skip
 
-    site = _with_articles(trap, [f"/tag/t{one}" for one in range(tags)])
+    site = with_articles(trap, [f"/tag/t{one}" for one in range(tags)])
 
     def page_of(url: str) -> str | None:
         segments = asked(url).segments
@@ -255,7 +256,27 @@ def calendar_by_day() -> TrappedSite:
         links = [f"/agenda?on={other}" for other in range(day - 15, day + 16)]
         return page(f"Day {day}", "No entry on this day. " + " ".join(map(str, range(1, 32))), links)
 
-    return _with_articles(trap, ["/agenda?on=20000"])
+    return with_articles(trap, ["/agenda?on=20000"])
+
+
+def calendar_by_date(*, days_with_news: int = 60) -> TrappedSite:
+    """A calendar that knows what a date is: steps of a day, a week and a month, and news on some days."""
+    home = date(2026, 11, 15)
+
+    def trap(url: str) -> Reply | None:
+        path, _, query = asked(url)
+        if path != "/events":
+            return None
+        try:
+            day = date.fromisoformat(query.get("date", home.isoformat()))
+        except ValueError:
+            return NOT_FOUND
+        has_news = abs((day - home).days) < days_with_news and day.day % 9 == 0
+        body = prose("event", day, count=40) if has_news else "Nothing on this day."
+        steps = (-30, -7, -1, 1, 7, 30)
+        return page(f"Day {day}", body, [f"/events?date={day + timedelta(days=step)}" for step in steps])
+
+    return with_articles(trap, ["/events"])
 
 
 MORE_GENERATORS: dict[str, Callable[[], TrappedSite]] = {
@@ -271,4 +292,5 @@ MORE_GENERATORS: dict[str, Callable[[], TrappedSite]] = {
     "piled up links": piled_up_links,
     "honest tags": honest_tags,
     "calendar by day": calendar_by_day,
+    "calendar by date": calendar_by_date,
 }

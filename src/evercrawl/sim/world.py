@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from evercrawl.build import assemble
+from evercrawl.core.focus.focus import Focus
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.stop import Ended, StopSignal
 from evercrawl.model.settings import Settings
@@ -34,6 +35,8 @@ class World:
     clock: SimClock = field(default_factory=SimClock)
     keeps_bodies: bool = False
     """The archive can be read again, as changes of meaning need it."""
+    focus: Focus | None = None
+    """What the crawler looks for."""
 
     def crawl(self, *, refresh: bool = False, crash_after: timedelta | None = None) -> Ended | None:
         """One run of the crawler; None: it was made to crash after a while."""
@@ -90,6 +93,7 @@ class World:
             seed=self.seed,
             stop=stop,
             forever=forever,
+            focus=self.focus,
         )
 
     def _archive(self, shard: int) -> MemoryArchive:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from logging.handlers import QueueHandler
 
+from evercrawl.announced import Part, heeding
 from evercrawl.build import build_crawl, is_in_database
 from evercrawl.engine.stop import StopSignal
 from evercrawl.errors import BugFound, EvercrawlError
@@ -73,7 +74,8 @@ async def _crawl(
         await crawl.begin(refresh=orders.refresh)
         reporting = asyncio.create_task(_report(lambda: report_of(crawl), writer))
         try:
-            ended = await crawl.run()
+            async with heeding(crawl, orders.collection, Part(orders.number, orders.workers)):
+                ended = await crawl.run()
         finally:
             reporting.cancel()
             listening.cancel()

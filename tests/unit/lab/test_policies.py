@@ -150,6 +150,16 @@ def test_a_true_lastmod_saves_most_of_the_requests() -> None:
     assert requests_for(goal.freshness, curve) <= 0.1
 
 
+@pytest.mark.parametrize(("budget", "bulk"), [(0.05, True), (0.2, False)])
+def test_a_poor_signal_is_not_worse_than_none(budget: float, bulk: bool) -> None:
+    trace = synthetic_trace(pages=150, days=300.0, bulk=bulk)
+    with_it, without = (
+        score(trace, "optimal", per_page_day=budget, signal=signal) for signal in ("poor", "none")
+    )
+    assert with_it.freshness > without.freshness
+    assert with_it.polls < 0.2 * budget * len(trace.pages) * trace.days
+
+
 def test_a_lastmod_list_that_is_repeated_at_every_poll_does_no_harm() -> None:
     trace = synthetic_trace(days=120.0)
     plain = replay(trace, policy(), per_page_day=0.2, notices=true_lastmod(trace))

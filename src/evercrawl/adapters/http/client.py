@@ -14,7 +14,7 @@ from evercrawl.adapters.http.pool import Pool
 from evercrawl.core.answer import Answer, result_of
 from evercrawl.core.coding import DecodeLimits
 from evercrawl.core.http1 import ReadLimits, ResponseReader
-from evercrawl.core.request_head import constant_lines, is_sendable, request_head
+from evercrawl.core.request_head import ACCEPT_ENCODING, constant_lines, is_sendable, request_head
 from evercrawl.core.url import SiteName, site_of, site_parts
 from evercrawl.engine.ports import Clock
 from evercrawl.errors import LeaseLost
@@ -33,14 +33,20 @@ class HttpFetcher:
     """Fetches over HTTP/1.1; no exception leaves `fetch` but cancellation, which closes the connection."""
 
     def __init__(
-        self, settings: Settings, clock: Clock, user_agent: str, *, may_send: Callable[[], bool] = _always
+        self,
+        settings: Settings,
+        clock: Clock,
+        user_agent: str,
+        *,
+        may_send: Callable[[], bool] = _always,
+        accept_encoding: str = ACCEPT_ENCODING,
     ) -> None:
         """`may_send`: asked at the very moment at which a request goes out; LeaseLost where it says no."""
         http = settings.http
         self._may_send = may_send
         self._clock = clock
         self._http = http
-        self._constant = constant_lines(user_agent, http.accept_language)
+        self._constant = constant_lines(user_agent, http.accept_language, accept_encoding=accept_encoding)
         self._patience = Patience(
             http.first_byte.total_seconds(), http.idle.total_seconds(), http.total.total_seconds()
         )

@@ -104,9 +104,8 @@ select o.seq, o.source, o.target, o.links
  order by o.source, o.seq limit $2
 
 -- taken_from --
--- How far other shards have taken in what some shards sent: source, target, number of the last parcel.
-select m.source, m.shard, m.seq from {space}.inbox_mark m
- where m.source = any($1::bigint[]) and not m.shard = any($2::integer[])
+-- How far shards have taken in what some shards sent: source, target, number of the last parcel.
+select m.source, m.shard, m.seq from {space}.inbox_mark m where m.source = any($1::bigint[])
 
 -- ask --
 -- A request at a site of somebody else.

@@ -14,7 +14,7 @@ from evercrawl.adapters.postgres.dialect import schema_of
 from evercrawl.adapters.postgres.fault import translating
 from evercrawl.adapters.postgres.session import Session, Translations
 from evercrawl.adapters.postgres.store import connected, place_of
-from evercrawl.adapters.sqlite.statements import SCHEMA
+from evercrawl.adapters.sqlite.statements import OUTLINE_SCHEMA, SCHEMA
 
 CONNECTIONS = 4
 """Most connections of one process that looks; more looks at a time wait for each other."""
@@ -41,7 +41,7 @@ class Reading:
     def __init__(self, address: str) -> None:
         place = place_of(address)
         self._place = place
-        self._schema = schema_of(place.namespace, SCHEMA)
+        self._schema = schema_of(place.namespace, SCHEMA, OUTLINE_SCHEMA)
         self._translations = Translations(self._schema)
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="postgres", daemon=True).start()

@@ -14,7 +14,7 @@ from evercrawl.adapters.postgres.fault import translating
 from evercrawl.adapters.postgres.session import Translations
 from evercrawl.adapters.postgres.shard import PostgresShard
 from evercrawl.adapters.sqlite.connection import SCHEMA_VERSION
-from evercrawl.adapters.sqlite.statements import SCHEMA
+from evercrawl.adapters.sqlite.statements import OUTLINE_SCHEMA, SCHEMA
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.settings import StoreSettings
 
@@ -50,7 +50,7 @@ class PostgresStore:
 
     def __init__(self, place: Place, settings: StoreSettings, *, connections: int = 8) -> None:
         self.shards = settings.shards
-        self.schema = schema_of(place.namespace, SCHEMA)
+        self.schema = schema_of(place.namespace, SCHEMA, OUTLINE_SCHEMA)
         self._place = place
         self._settings = settings
         self._connections = connections
@@ -177,6 +177,8 @@ async def _made(pool: asyncpg.Pool, schema: Schema, settings: StoreSettings) -> 
         )
         await connection.execute(f"lock table {space}.collection in exclusive mode")
         kept = dict(await connection.fetch(f"select name, value from {space}.collection"))
+        # Younger than the other tables, and derived from the archive: made where it is missing.
+        await connection.execute(schema_of(space, OUTLINE_SCHEMA).script)
         if not kept:
             await connection.execute(schema.script)
             kept = {"version": SCHEMA_VERSION, "shards": settings.shards}

@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
+from evercrawl.adapters.sqlite.analysis import write_analyses
 from evercrawl.adapters.sqlite.counts import WAITING, Counts, write_counts
 from evercrawl.adapters.sqlite.moves import move_pages
+from evercrawl.adapters.sqlite.outlines import write_outlines
 from evercrawl.adapters.sqlite.rows import site_row
 from evercrawl.adapters.sqlite.sights import write_sights
 from evercrawl.adapters.sqlite.statements import SQL
@@ -35,6 +37,8 @@ def write_batch(db: sqlite3.Connection, batch: Batch, *, careful: bool, most_ref
     db.executemany(SQL["reschedule"], moved)
     _write_credit(db, batch, counts)
     write_sights(db, batch.visited)
+    write_outlines(db, batch.visited)
+    write_analyses(db, batch.visited)
     db.executemany(SQL["write_memory"], ((*key, value) for key, value in batch.memories.items()))
     _write_refusals(db, batch.refusals, counts, most=most_refusals)
     _write_parcels(db, batch)

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from evercrawl.adapters.sqlite.analysis import has_table, make_table
 from evercrawl.adapters.sqlite.fault import Translating
-from evercrawl.adapters.sqlite.statements import SCHEMA, UPGRADES
+from evercrawl.adapters.sqlite.statements import OUTLINE_TABLE, SCHEMA, UPGRADES
 from evercrawl.errors import StoreUnavailable
 
 SCHEMA_VERSION = 5
@@ -31,6 +32,8 @@ def open_for_writing(path: Path, *, durability: str) -> sqlite3.Connection:
         try:
             _tune(db, durability)
             _bring_up(db, path)
+            db.execute(OUTLINE_TABLE)
+            make_table(db)
         except BaseException:
             db.close()
             raise
@@ -42,7 +45,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     with Translating(path):
         db = _connect(f"{path.absolute().as_uri()}?mode=ro")
         try:
-            if _version(db, path) < SCHEMA_VERSION:
+            if _version(db, path) < SCHEMA_VERSION or not has_table(db):
                 _bring_up_beside(path)
         except BaseException:
             db.close()
@@ -148,5 +151,6 @@ def _bring_up_beside(path: Path) -> None:
     db = _connect(f"{path.absolute().as_uri()}?mode=rw")
     try:
         _bring_up(db, path)
+        make_table(db)
     finally:
         db.close()

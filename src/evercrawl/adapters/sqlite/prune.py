@@ -114,6 +114,7 @@ def take_out(
         for page_id in doomed.pages():
             _pack_texts_anew(db, page_id, doomed)
         db.executemany(SQL["delete_version"], doomed.versions)
+        db.executemany(SQL["delete_analysis"], doomed.versions)
         contents = [(version.digest, *place) for place, version in doomed.versions.items()]
         db.executemany(SQL["delete_content"], contents)
         db.executemany(SQL["note_dropped_file"], [(name,) for name in dropped])

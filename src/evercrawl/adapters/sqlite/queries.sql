@@ -121,7 +121,9 @@ update page set band = ?, seq = ?, due_us = ?, outcome = ?, reason = ?, detail =
 
 -- pay_share --
 -- A share of some link: amount, generation, page. What was earned before fades by half with each generation since.
-update page set credit = credit + ?1, earned = (earned >> max(0, ?2 - generation)) + ?1, generation = ?2 where id = ?3
+update page set credit = credit + ?1, generation = ?2,
+       earned = ?1 + case when ?2 - generation > 62 then 0 else earned >> cast(max(0, ?2 - generation) as integer) end
+ where id = ?3
 
 -- promote --
 -- To the end of a better band, if the page still stands where it was seen: band, seq, page, old band, old seq.
@@ -265,6 +267,14 @@ select id, key, url, site_id, depth, hops, band, 0, tries, visits, version, etag
   from page indexed by page_due
  where due_us <= ?
  order by due_us, id limit ?
+
+-- unseen --
+-- Pages outside the queue that wait for their time and of which nothing is stored.
+select id, key, url, site_id, depth, hops, band, 0, tries, visits, version, etag, last_modified, digest, interval_s,
+       belief, last_us, credit, earned, generation, duplicate_of
+  from page
+ where id > ? and version = 0 and due_us is not null
+ order by id limit ?
 
 -- page_by_key --
 -- A page that is not in the queue, by its key.
@@ -430,3 +440,22 @@ select coalesce(max(id), 0) from visit
 select p.id, p.url, p.found_us, v.number, v.seen_us, v.changed_after_us, p.last_us, p.reason
   from page p join version v on v.page_id = p.id
  where p.id > ? and p.id <= ? order by p.id, v.number
+
+-- write_analysis --
+-- What analysers said about a version, as a JSON object.
+insert into analysis (page_id, number, fields) values (?, ?, ?)
+    on conflict (page_id, number) do update set fields = excluded.fields
+
+-- delete_analysis --
+-- The version is gone.
+delete from analysis where page_id = ? and number = ?
+
+-- view_analyses --
+-- What was said about the versions of a page, oldest first.
+select number, fields from analysis where page_id = ? order by number
+
+-- view_analyses_of_site --
+-- A portion of what was said about the newest versions of a site's pages. ?1: site; ?2: behind this page; ?3: most rows.
+select p.id, p.url, a.fields
+  from site s join page p on p.site_id = s.id join analysis a on a.page_id = p.id and a.number = p.version
+ where s.name = ?1 and p.id > ?2 order by p.id limit ?3

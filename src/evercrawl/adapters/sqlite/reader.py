@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evercrawl.adapters.postgres.marker import marked
+from evercrawl.adapters.sqlite.analysis import Fields, analyses_of, newest_of_site
 from evercrawl.adapters.sqlite.connection import open_for_reading
 from evercrawl.adapters.sqlite.fault import Translating
 from evercrawl.adapters.sqlite.rows import refusal_from, site_from, text_of
@@ -106,6 +107,16 @@ class ShardReader:
         """The main text of one version of a page; None: the version is not there, or has no text."""
         return text_of(self._all("text_chain", page_id, number, LONGEST_CHAIN), page_id, number)
 
+    def analyses(self, page_id: int) -> dict[int, Fields]:
+        """Version -> what analysers said about it."""
+        with self._translating:
+            return analyses_of(self.connection, page_id)
+
+    def analyses_of_site(self, site: str) -> Iterator[tuple[str, Fields]]:
+        """URL and what analysers said about the newest version, of every page of a site."""
+        with self._translating:
+            yield from newest_of_site(self.connection, site)
+
     def changes_since(self, at_us: int, page_id: int = MOST_ID) -> list[ChangeView]:
         """A portion of the changes that were seen behind this moment and page, in order of time."""
         return [change_from(row) for row in self._all("view_changes_since", at_us, page_id, ROWS_AT_A_TIME)]
@@ -159,6 +170,10 @@ class ShardReader:
         """What was learned about a site; None: nothing."""
         row = self._one("memory", site_id, kind)
         return None if row is None else row[0]
+
+    def memory_sites(self, kind: str) -> list[int]:
+        """The sites about which something of this kind was learned."""
+        return [site_id for (site_id,) in self._all("memory_sites", kind)]
 
     def not_due(self, now_us: int) -> int:
         """Pages outside the queue whose time has not come."""

@@ -228,3 +228,11 @@ create table inbox_mark (
   source integer primary key,
   seq integer not null
 );
+
+-- What analysers said about a version; a file made before this table was there gets it when it is opened.
+create table analysis (
+  page_id integer not null,
+  number integer not null,
+  fields text not null,
+  primary key (page_id, number)
+) without rowid;

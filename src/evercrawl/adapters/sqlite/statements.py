@@ -29,4 +29,8 @@ def statements_in(text: str) -> dict[str, str]:
 SCHEMA = _text("schema.sql")
 UPGRADES: Mapping[str, str] = MappingProxyType(statements_in(_text("upgrade.sql")))
 """`from_N` brings a file of version N to the next one; additive, so that nothing stored is touched."""
+OUTLINES: Mapping[str, str] = MappingProxyType(statements_in(_text("outline.sql")))
+OUTLINE_SCHEMA = _text("outline_schema.sql")
+OUTLINE_TABLE = OUTLINE_SCHEMA.replace("create table", "create table if not exists")
+"""Derived from the archive, so that a file without it is complete; made wherever it is missing."""
 SQL: Mapping[str, str] = MappingProxyType(statements_in(_text("queries.sql")))

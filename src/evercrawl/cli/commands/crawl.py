@@ -6,7 +6,7 @@ import asyncio
 import re
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,7 @@ FLAG_KEYS = {
     "allow_private": "http.allow_private",
     "resolve": "http.resolve",
     "budget": "revisit.budget",
+    "outposts": "outposts.listen",
 }
 """Which setting each flag overrides for one run."""
 
@@ -58,6 +59,8 @@ class Plan:
     refresh: bool
     forever: bool = False
     """Wait for what comes due instead of ending."""
+    focus: str | None = None
+    """What to look for; None: as before."""
 
 
 def _setting(flag: str, *names: str, **attributes: Any) -> Callable[[Any], Any]:
@@ -109,6 +112,7 @@ _RUN_OPTIONS = (
         metavar="HOST:PORT:ADDR",
         help="Use this address, as curl does. Repeatable.",
     ),
+    _setting("--outposts", metavar="HOST:PORT", help="Listen here for paired outposts and use them."),
     click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object on stdout."),
 )
 
@@ -124,22 +128,31 @@ def run_options(function: Any) -> Any:
 @click.argument("urls", nargs=-1, metavar="[URL]...")
 @_setting("--max-pages", metavar="N", help="Stop after N pages of this run, or none. Default: 10000.")
 @click.option("--refresh", is_flag=True, help="Visit every known page now, whatever the schedule says.")
+@click.option(
+    "--focus",
+    metavar="FILE|URL|QUERY",
+    help="Look for a topic: a file of examples, the URL of an example, or words. It stays; none ends it.",
+)
 @run_options
 @common_options
 @pass_session
-def command(session: Session, /, urls: tuple[str, ...], refresh: bool, as_json: bool, **flags: Any) -> int:
+def command(
+    session: Session, /, urls: tuple[str, ...], refresh: bool, focus: str | None, as_json: bool, **flags: Any
+) -> int:
     """Crawl from the URLs, or go on where the collection stands.
 
     \b
     evercrawl crawl https://example.org                    a whole host into ./example.org.evercrawl
     evercrawl crawl                                        resume, or visit what is due
     evercrawl crawl https://example.org/docs/ --scope prefix --max-pages 500
+    evercrawl crawl https://example.org --focus examples.jsonl    pages like the examples first
+    evercrawl crawl https://example.org --focus "solar power"     pages about these words first
 
     Calling it again never starts over: pages that wait are fetched, pages that are due are visited again.
     Ctrl-C stops safely; a second one cancels the requests in flight.
     """
     plan = plan_run(session, urls, refresh=refresh, flags=given_flags(flags))
-    return carry_out(session, plan, as_json=as_json)
+    return carry_out(session, replace(plan, focus=focus), as_json=as_json)
 
 
 def carry_out(session: Session, plan: Plan, *, as_json: bool) -> int:
@@ -178,6 +191,7 @@ def plan_run(
     known = () if is_new else session.configured(path).settings.scope.seeds
     fresh = tuple(seed for seed in dict.fromkeys(seeds) if seed not in known)
     _check_scope(configured.settings.scope)
+    _check_analysers(configured.settings.analysis.enabled)
     if is_new:
         kept = {key: value for key, value in flags.items() if key.startswith(KEPT_SECTION)}
         create_collection(path, {"scope.seeds": fresh, **kept})
@@ -198,6 +212,15 @@ def _check_scope(scope: ScopeSettings) -> None:
         sys.path.insert(0, str(Path.cwd()))
     filters = {name: load_filter(name) for name in scope.plugins}
     Scope(scope, filters=filters, schemes=installed_schemes())
+
+
+def _check_analysers(names: Sequence[str]) -> None:
+    """ConfigError for an analyser that cannot be used; modules in this folder are found."""
+    from evercrawl.adapters.analysers import load_analysers
+
+    if any(":" in name for name in names):
+        sys.path.insert(0, str(Path.cwd()))
+    load_analysers(names)
 
 
 def _collection_for(session: Session, seeds: Sequence[str]) -> Path:
@@ -282,6 +305,7 @@ async def _crawl(plan: Plan, view: View) -> tuple[Summary, int | None]:
                 forever=plan.forever,
                 stop=stop,
                 on_progress=view.update,
+                focus=plan.focus,
             )
     return summary, brake.signal_number
 

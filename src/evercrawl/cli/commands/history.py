@@ -67,6 +67,7 @@ def version_fields(version: PastVersion) -> dict[str, Any]:
         "bytes": version.body_bytes,
         "file": version.file,
         "offset": version.offset,
+        "analysis": dict(version.analysis),
     }
 
 
@@ -96,4 +97,6 @@ def _line(version: PastVersion) -> str:
     title = safe_line(version.title or "", longest=_LONGEST_TITLE)
     what = f"{change}{share}"
     body = size(version.body_bytes)
-    return f"  v{version.version:<4} {span}  {since:<26} {what:<16} {body:>8}  {title}".rstrip()
+    mood = version.analysis.get("sentiment")
+    friendly = "" if mood is None else f"  sentiment {mood:+.2f}"
+    return f"  v{version.version:<4} {span}  {since:<26} {what:<16} {body:>8}{friendly}  {title}".rstrip()

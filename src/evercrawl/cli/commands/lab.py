@@ -7,7 +7,7 @@ import click
 from evercrawl.cli.lazy_group import LazyGroup
 from evercrawl.cli.session import common_options
 
-SUBCOMMANDS = {"sitemap": "lab_sitemap"}
+SUBCOMMANDS = {"pdfc": "lab_pdfc", "sitemap": "lab_sitemap"}
 
 
 @click.group("lab", cls=LazyGroup, subcommands=SUBCOMMANDS)
@@ -16,5 +16,6 @@ def command() -> None:
     """Rerun the experiments of the papers that evercrawl stands on; nothing is sent.
 
     \b
+    evercrawl lab pdfc --plot pdfc.svg
     evercrawl lab sitemap --json
     """

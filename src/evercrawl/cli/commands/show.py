@@ -15,7 +15,7 @@ from evercrawl.cli.session import Session, common_options, pass_session
 if TYPE_CHECKING:
     from evercrawl.model.report import PageView
 
-FORMS = ("text", "html", "headers", "links", "raw")
+FORMS = ("text", "html", "headers", "links", "analysis", "raw")
 
 
 @click.command("show")
@@ -25,6 +25,7 @@ FORMS = ("text", "html", "headers", "links", "raw")
 @click.option("--html", "flag", flag_value="html", help="The decoded body as the server sent it.")
 @click.option("--headers", "flag", flag_value="headers", help="The header fields of the answer.")
 @click.option("--links", "flag", flag_value="links", help="The links with their anchor texts.")
+@click.option("--analysis", "flag", flag_value="analysis", help="What analysers said about this version.")
 @click.option("--raw", "flag", flag_value="raw", help="The answer as it lies in the archive: head and body.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
 @common_options
@@ -62,6 +63,7 @@ def page_fields(page: PageView) -> dict[str, Any]:
         "published": page.published,
         "modified": page.modified,
         "content_type": page.content_type,
+        "analysis": dict(page.analysis),
         "headers": page.headers,
         "links": [{"url": link.url, "text": link.text, "nofollow": link.nofollow} for link in page.links],
         "text": page.text,
@@ -83,6 +85,11 @@ def _links(page: PageView) -> None:
         click.echo(f"{safe_line(link.url)}\t{safe_line(link.text)}")
 
 
+def _analysis(page: PageView) -> None:
+    for name, value in page.analysis.items():
+        click.echo(f"{safe_line(name)}: {safe_line(str(value))}")
+
+
 def _bytes(content: bytes) -> None:
     """To a file or pipe as they are; to a terminal without anything that it would obey."""
     if sys.stdout.isatty():
@@ -96,5 +103,6 @@ _FORMS: dict[str, Callable[[PageView], None]] = {
     "html": lambda page: _bytes(page.html),
     "headers": _headers,
     "links": _links,
+    "analysis": _analysis,
     "raw": lambda page: _bytes(page.raw),
 }

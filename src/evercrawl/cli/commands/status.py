@@ -82,6 +82,11 @@ def _show(session: Session, status: Status) -> None:
     for closed in status.closed_sites:
         reason = safe_line(closed.reason, longest=100)
         click.echo(f"closed until {moment(closed.opens_at)}: {safe_line(closed.site)} ({reason})")
+    for trap in status.traps:
+        evidence = safe_line(trap.evidence, longest=160)
+        click.echo(f"trap on {safe_line(trap.site)}: {safe_line(trap.pattern)} is left out ({evidence})")
+    if status.traps:
+        session.note("all of them: evercrawl trap list")
 
 
 def _saved(saved: Saved) -> str:

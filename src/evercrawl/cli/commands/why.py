@@ -59,6 +59,7 @@ def explanation_fields(found: Explanation) -> dict[str, Any]:
         "parent": found.parent,
         "depth": found.depth,
         "site_opens_at": found.site_opens_at,
+        "relevance": found.relevance,
         "duplicate_of": found.duplicate_of,
         "credit": found.credit,
         "importance": found.importance,
@@ -98,6 +99,10 @@ def _signal_words(told: Announcements) -> str:
     )
 
 
+def _relevance_words(relevance: float) -> str:
+    return f"{relevance:.2f}, {'on' if relevance > 0.5 else 'off'} the topic of the focus"
+
+
 def _visit_fields(visit: PastVisit) -> dict[str, Any]:
     return {
         "at": visit.at,
@@ -126,6 +131,7 @@ def _show(found: Explanation) -> None:
         "repeats": safe_line(found.duplicate_of or ""),
         "importance": "" if found.importance is None else f"{found.importance:g} times the mean",
         "visits": str(found.visits or ""),
+        "relevance": "" if found.relevance is None else _relevance_words(found.relevance),
         "site opens": moment(found.site_opens_at) if found.site_opens_at else "",
         "due": moment(found.due) if found.due else "",
         **(_habit_lines(found.habits) if found.habits else {}),

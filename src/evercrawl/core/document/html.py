@@ -11,6 +11,7 @@ from evercrawl.core.change.stored import pack
 from evercrawl.core.document.directives import product_token, rules_for
 from evercrawl.core.document.element import Attributes, Elements, is_refresh
 from evercrawl.core.document.facts import facts_of
+from evercrawl.core.document.heading import headings_of
 from evercrawl.core.document.link import collapsed, embeds_of, links_of
 from evercrawl.core.document.link_header import HeaderLink, header_links
 from evercrawl.core.document.reference import Joiner
@@ -38,8 +39,11 @@ def html_document(
     limits: ParseSettings,
     all_details: bool,
     wants_snapshot: bool = False,
+    wants_outline: bool = False,
 ) -> Document:
-    """The document of a parsed page; without `all_details` no anchor texts and embeds."""
+    """The document of a parsed page; without `all_details` no embeds, and anchor texts and headings only
+    where the outline is wanted.
+    """
     base = base_url(url, elements.base)
     joiner = Joiner(url, base, encoding)
     alternates = _alternates(elements, headers, joiner)
@@ -54,7 +58,7 @@ def html_document(
         published=facts.published,
         modified=facts.modified,
         lang=_lang(tree, elements.metas, headers),
-        links=links_of(elements, joiner, limits, with_text=all_details),
+        links=links_of(elements, joiner, limits, with_text=all_details or wants_outline),
         embeds=embeds_of(elements, joiner) if all_details else (),
         canonical=canonical_link(elements, headers, joiner),
         alternates=alternates,
@@ -62,6 +66,7 @@ def html_document(
         refresh=refresh_of(url, headers, elements.metas, joiner),
         robots=directives_of(headers, elements.metas, agent=agent),
         text=main_text(body, most_chars=limits.text_chars, title=title) if body is not None else "",
+        headings=headings_of(body) if body is not None and (all_details or wants_outline) else (),
         snapshot=pack(snapshot_of(tree, elements)) if wants_snapshot else None,
     )
     joiner.close()

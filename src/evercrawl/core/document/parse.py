@@ -55,11 +55,13 @@ def parse_document(
     limits: ParseSettings,
     all_details: bool = True,
     wants_snapshot: bool = False,
+    wants_outline: bool = False,
 ) -> Document:
     """The document in an answer; media types other than HTML and text give one without links and text.
 
-    Without `all_details` anchor texts and embeds are left out, which saves a tenth of the work. The snapshot
-    for change detection is made of HTML only, where it is wanted.
+    Without `all_details` anchor texts, headings and embeds are left out, which saves a tenth of the work;
+    with `wants_outline` only the embeds are. The snapshot for change detection is made of HTML only, where
+    it is wanted.
     """
     kind = media_type(headers, body)
     if kind in HTML_TYPES:
@@ -74,6 +76,7 @@ def parse_document(
             limits=limits,
             all_details=all_details,
             wants_snapshot=wants_snapshot,
+            wants_outline=wants_outline,
         )
     text = ""
     charset = charset_of_text(body, header(headers, "content-type"))

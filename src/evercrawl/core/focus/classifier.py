@@ -69,6 +69,10 @@ class Classifier:
         return probability(self.logit(blocks))
 
 
+UNDECIDED = Classifier({}, {}, 1.0, 0.0)
+"""What nothing was learned from."""
+
+
 def probability(logit: float) -> float:
     """The probability of these log odds."""
     return 1.0 / (1.0 + exp(-max(-FURTHEST, min(FURTHEST, logit))))
@@ -85,12 +89,19 @@ def scaled(counts: Mapping[str, int], scales: Mapping[str, float]) -> dict[str, 
     return {feature: value / length for feature, value in vector.items()} if length else {}
 
 
-def trained(examples: Sequence[Example], *, random: Random, how: Training | None = None) -> Classifier:
+class Trained(NamedTuple):
+    """A classifier, and what it would say of each example had it not learned from it."""
+
+    classifier: Classifier
+    held_out: list[float]
+
+
+def trained(examples: Sequence[Example], *, random: Random, how: Training | None = None) -> Trained:
     """The classifier for these examples; without examples of both kinds everything is undecided (0.5)."""
     how = how or Training()
     labels = [example.on_topic for example in examples]
     if len(set(labels)) < 2:
-        return Classifier({}, {}, 1.0, 0.0)
+        return Trained(UNDECIDED, [0.0] * len(labels))
     # A view that only one kind of example has would tell them apart by its mere presence.
     names = sorted(_views(examples, on_topic=True) & _views(examples, on_topic=False))
     scales = {
@@ -102,7 +113,9 @@ def trained(examples: Sequence[Example], *, random: Random, how: Training | None
     weights = {
         name: {feature: vector.get((name, feature), 0.0) for feature in scales[name]} for name in names
     }
-    return Classifier(scales, weights, *_curve(margins, labels))
+    slope, shift = _curve(margins, labels)
+    held_out = [max(-FURTHEST, min(FURTHEST, slope * margin + shift)) for margin in margins]
+    return Trained(Classifier(scales, weights, slope, shift), held_out)
 
 
 def _views(examples: Sequence[Example], *, on_topic: bool) -> set[str]:

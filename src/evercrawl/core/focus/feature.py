@@ -97,16 +97,17 @@ def _shape(url: str, links: Iterable[Link], *, words: int, title: list[str]) -> 
     if title:
         found += [f"first {title[0]}", f"last {title[-1]}"]
     found.append(f"title {min(len(title), 8).bit_length()}")
-    found.append(f"own {folder == url or _is_own_page(url)}")
+    found.append(f"own {is_home(url)}")
     return found
 
 
-def _is_own_page(url: str) -> bool:
-    return _SUFFIX.sub("", url.rpartition("/")[2].lower()) in _OWN_PAGES
-
-
 def link_blocks(
-    source_url: str, link: Link, *, around: str = "", source_title: str = "", source_on_topic: bool = False
+    source_url: str,
+    link: Link,
+    *,
+    around: str = "",
+    source_title: str = "",
+    source_on_topic: bool = False,
 ) -> Blocks:
     """The views of one link, before anything of its target is known."""
     anchor = words_of(link.text[:LONGEST_ANCHOR])
@@ -115,11 +116,20 @@ def link_blocks(
         "around": Counter(words_of(around[:LONGEST_ANCHOR])),
         "url": Counter(url_features(link.url)),
         "source": Counter(words_of(source_title[:LONGEST_ANCHOR])),
-        "way": Counter([f"{_way(source_url, link.url)}, source {'on' if source_on_topic else 'off'} topic"]),
+        "way": Counter(
+            [f"{way_of(source_url, link.url)}, source {'on' if source_on_topic else 'off'} topic"]
+        ),
     }
 
 
-def _way(source: str, target: str) -> str:
+def is_home(url: str) -> bool:
+    """Whether a page is the first of its folder: by a usual name, or by the folder's own."""
+    folder, _, name = url.partition("?")[0].rpartition("/")
+    name = _SUFFIX.sub("", name.lower())
+    return not name or name in _OWN_PAGES or name in folder.rpartition("/")[2].lower()
+
+
+def way_of(source: str, target: str) -> str:
     here, there = folder_of(source), folder_of(target)
     if here == there:
         return "same folder"

@@ -1,5 +1,6 @@
-"""What a topic is, learned from examples: what its pages look like, which links lead to them, which to hubs.
+"""What a topic is, learned from examples: what its pages look like, and which links lead towards them.
 
+A link can lead to a page on topic (level 0) or to a hub, a page that links to such pages (level 1).
 Examples that link to each other teach what such links look like. Where they do not, a link is judged as if
 its anchor were the title of a page at its URL.
 """
@@ -8,40 +9,37 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from random import Random
-from typing import NamedTuple
 
-from evercrawl.core.focus.around import texts_around
-from evercrawl.core.focus.classifier import Classifier, Example, trained
-from evercrawl.core.focus.feature import MOST_LINKS, Blocks, link_blocks, page_blocks
+from evercrawl.core.focus.classifier import UNDECIDED, Classifier, Example, trained
+from evercrawl.core.focus.feature import Blocks, is_home, page_blocks, way_of
+from evercrawl.core.focus.linked import LEVELS, ExamplePage, LinkExample, link_examples, linked
+from evercrawl.core.focus.place import OUTSIDE, Places
+from evercrawl.core.focus.stack import Stack, fitted
 from evercrawl.model.document import Document, Link
 
 FEWEST_LINKS = 10
-"""With fewer links to pages on topic among the examples nothing is learned about links."""
-PAGE_SHARE = 0.25
-"""How much of a link's outlook is what the page classifier makes of its anchor and URL."""
+"""With fewer links of a level among the examples nothing is learned about it."""
 UNKNOWN_HUB_LOGIT = -1.5
+"""The log odds of a hub where nothing was learned about them."""
 ENOUGH_OFF_TOPIC = 100
 """With so many examples off topic the background is not needed."""
-FORMAT = 1
+FORMAT = 2
+
+__all__ = ["LEVELS", "ExamplePage", "Focus", "Outlook", "learned", "linked"]
+
+Outlook = tuple[float, ...]
+"""The log odds of each level, but for what the place of the target says."""
 
 
-class ExamplePage(NamedTuple):
-    """A page of which somebody says whether it is on topic."""
+@dataclass(frozen=True, slots=True)
+class Level:
+    """How links of one level look: their views, and how far to trust each sign."""
 
-    url: str
-    document: Document
-    on_topic: bool
-
-
-class Outlook(NamedTuple):
-    """The log odds that a link leads to a page on topic, and to one that links to such pages."""
-
-    topic: float
-    hub: float
+    links: Classifier
+    signs: Stack
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +47,40 @@ class Focus:
     """A learned topic. Never changes; what a crawl learns on its way is kept by `Steering`."""
 
     pages: Classifier
-    links: Classifier
-    hubs: Classifier
+    placed: Stack
+    levels: tuple[Level, ...]
 
     def score(self, url: str, document: Document) -> float:
-        """How likely the page is on topic, 0 to 1."""
+        """How likely the page is on topic, 0 to 1, by itself."""
         return self.pages.score(page_blocks(url, document))
 
-    def outlook(self, blocks: Blocks) -> Outlook:
+    def logit(self, url: str, document: Document) -> float:
+        """The log odds of that."""
+        return self.pages.logit(page_blocks(url, document))
+
+    def placed_logit(self, logit: float, place: str) -> float:
+        """The same, knowing where the page lies beside others on topic."""
+        return self.placed.logit({"page": logit, place: 1.0}) if self.placed.knows_anything else logit
+
+    def outlook(self, source: str, source_logit: float, link: Link, blocks: Blocks) -> Outlook:
         """What can be expected of a link before it is followed."""
         as_page = self.pages.logit({"title": blocks["anchor"], "url": blocks["url"]})
-        topic = as_page
-        if self.links.knows_anything:
-            topic = (1 - PAGE_SHARE) * self.links.logit(blocks) + PAGE_SHARE * as_page
-        hub = self.hubs.logit(blocks) if self.hubs.knows_anything else UNKNOWN_HUB_LOGIT
-        return Outlook(topic, hub)
+        found = [as_page, UNKNOWN_HUB_LOGIT]
+        for place, level in enumerate(self.levels):
+            if level.signs.knows_anything:
+                signs = _signs(source, source_logit, link, as_page, level.links.logit(blocks))
+                found[place] = level.signs.logit(signs)
+        return tuple(found)
+
+    def of_place(self, level: int, place: str) -> float:
+        """What the place of a target adds to a level's log odds.
+
+        Links taught little about it, for what leads into a folder says most; pages themselves taught more.
+        """
+        added = self.levels[level].signs.weights.get(place, 0.0)
+        if level == 0:
+            added += self.placed.weights.get(place, 0.0) - self.placed.weights.get(OUTSIDE, 0.0)
+        return added
 
     def to_bytes(self) -> bytes:
         """The topic as bytes that `from_bytes` reads."""
@@ -76,9 +93,16 @@ class Focus:
             fields = json.loads(zlib.decompress(stored))
             if fields.pop("format") != FORMAT:
                 raise ValueError("the stored focus is of another format")
-            return cls(**{name: Classifier(**parts) for name, parts in fields.items()})
+            levels = [Level(Classifier(**row["links"]), Stack(**row["signs"])) for row in fields["levels"]]
+            return cls(Classifier(**fields["pages"]), Stack(**fields["placed"]), tuple(levels))
         except (zlib.error, KeyError, TypeError, AttributeError) as error:
             raise ValueError("not a stored focus") from error
+
+
+def _signs(source: str, source_logit: float, link: Link, as_page: float, as_link: float) -> dict[str, float]:
+    way = way_of(source, link.url)
+    home = float(is_home(link.url))
+    return {"as page": as_page, "link": as_link, "source": source_logit, way: 1.0, "home": home}
 
 
 def learned(examples: Iterable[ExamplePage], *, random: Random, background: Sequence[Blocks] = ()) -> Focus:
@@ -87,55 +111,40 @@ def learned(examples: Iterable[ExamplePage], *, random: Random, background: Sequ
     rows = [Example(page_blocks(page.url, page.document), page.on_topic) for page in pages]
     missing = max(0, ENOUGH_OFF_TOPIC - sum(not page.on_topic for page in pages))
     rows += [Example(blocks, False) for blocks in background[:missing]]
-    links = _link_examples(pages)
+    classifier, held_out = trained(rows, random=random)
+    places = Places(page.url for page in pages if page.on_topic)
+    in_places = [
+        {"page": logit, places.of(page.url): 1.0} for page, logit in zip(pages, held_out, strict=False)
+    ]
+    logits = {page.url: logit for page, logit in zip(pages, held_out, strict=False)}
+    links = link_examples(pages)
     return Focus(
-        trained(rows, random=random),
-        _trained_if_enough(links, lambda target: target.on_topic, random),
-        _trained_if_enough(links, lambda target: target.leads_to_topic, random),
+        classifier,
+        fitted(in_places, [page.on_topic for page in pages]),
+        tuple(
+            _level(number, links, classifier, places=places, logits=logits, random=random)
+            for number in range(LEVELS)
+        ),
     )
 
 
-class _Target(NamedTuple):
-    on_topic: bool
-    leads_to_topic: bool
-
-
-def _link_examples(pages: Sequence[ExamplePage]) -> list[tuple[Blocks, _Target]]:
-    """The links between examples, with what they lead to."""
-    on_topic = {_name(page.url): page.on_topic for page in pages}
-    leading = {
-        _name(page.url)
-        for page in pages
-        if any(on_topic.get(_name(link.url)) for link in page.document.links if link.url != page.url)
-    }
-    found = []
-    for page in pages:
-        for link, blocks in linked(page.url, page.document, on_topic=page.on_topic):
-            name = _name(link.url)
-            if name in on_topic and name != _name(page.url):
-                found.append((blocks, _Target(on_topic[name], name in leading)))
-    return found
-
-
-def linked(url: str, document: Document, *, on_topic: bool) -> Iterable[tuple[Link, Blocks]]:
-    """The links of a page with their views."""
-    around = texts_around(document)
-    for link, text in zip(document.links[:MOST_LINKS], around, strict=False):
-        yield (
-            link,
-            link_blocks(url, link, around=text, source_title=document.title or "", source_on_topic=on_topic),
-        )
-
-
-def _name(url: str) -> str:
-    return url.removesuffix("/")
-
-
-def _trained_if_enough(
-    links: Sequence[tuple[Blocks, _Target]], verdict: Callable[[_Target], bool], random: Random
-) -> Classifier:
-    counts = Counter(verdict(target) for _, target in links)
-    enough = min(counts[True], counts[False]) >= FEWEST_LINKS
-    return trained(
-        [Example(blocks, verdict(target)) for blocks, target in links] if enough else [], random=random
-    )
+def _level(
+    number: int,
+    links: Sequence[LinkExample],
+    pages: Classifier,
+    *,
+    places: Places,
+    logits: dict[str, float],
+    random: Random,
+) -> Level:
+    labels = [example.leads_to[number] for example in links]
+    if min(sum(labels), len(labels) - sum(labels)) < FEWEST_LINKS:
+        return Level(UNDECIDED, Stack({}))
+    rows = [Example(example.blocks, label) for example, label in zip(links, labels, strict=True)]
+    classifier, held_out = trained(rows, random=random)
+    signs = []
+    for (source, link, blocks, _), as_link in zip(links, held_out, strict=True):
+        as_page = pages.logit({"title": blocks["anchor"], "url": blocks["url"]})
+        row = _signs(source, logits[source], link, as_page, as_link)
+        signs.append({**row, places.of(link.url): 1.0})
+    return Level(classifier, fitted(signs, labels))

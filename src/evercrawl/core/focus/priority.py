@@ -14,17 +14,22 @@ from typing import NamedTuple
 
 from evercrawl.core.focus.classifier import probability
 from evercrawl.core.focus.feature import Blocks, folder_of
-from evercrawl.core.focus.focus import Focus, Outlook, linked
+from evercrawl.core.focus.focus import LEVELS, Focus, Outlook, linked
+from evercrawl.core.focus.place import Places
 from evercrawl.model.document import Document
 
+SOURCE_SIZE = 2.0
+"""How much the page that a link stands on counts beside its words: where one link led, others lead too."""
 Key = tuple[str, str]
+Weights = dict[Key, float]
 
 
 @dataclass(frozen=True, slots=True)
 class SteeringPolicy:
     """How strongly a crawl learns on its way; found on two of the small webs, by hand."""
 
-    hub_value: float = 1.0
+    worths: tuple[float, ...] = (1.0, 1.0)
+    """What a page on topic and a hub are worth."""
     nearness_value: float = 0.1
     """Of a link from a seed; half of it with each further step."""
     hub_raise: float = 0.1
@@ -47,9 +52,10 @@ class Prospect(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a page gave: how likely it is on topic, and its links in order."""
+    """What a page gave: how likely it is on topic in its place and by itself, and its links in order."""
 
     score: float
+    page_score: float
     prospects: list[Prospect]
 
 
@@ -59,42 +65,52 @@ class Steering:
 
     focus: Focus
     policy: SteeringPolicy = field(default_factory=SteeringPolicy)
-    _topic: dict[Key, float] = field(default_factory=dict)
-    _hub: dict[Key, float] = field(default_factory=dict)
+    places: Places = field(default_factory=Places)
+    weights: tuple[Weights, ...] = field(default_factory=lambda: tuple({} for _ in range(LEVELS)))
 
     def found(self, url: str, document: Document, *, depth: int) -> Found:
-        """The page's score and its links as prospects; learns nothing."""
-        score = self.focus.score(url, document)
+        """The page's score and its links as prospects; learns only where pages on topic lie."""
+        logit = self.focus.logit(url, document)
+        score = probability(self.focus.placed_logit(logit, self.places.of(url)))
+        if score > 0.5:
+            self.places.add(url)
         prospects = [
-            Prospect(link.url, url, depth + 1, self.focus.outlook(blocks), _features(url, link.url, blocks))
+            Prospect(
+                link.url,
+                url,
+                depth + 1,
+                self.focus.outlook(url, logit, link, blocks),
+                _features(url, link.url, blocks),
+            )
             for link, blocks in linked(url, document, on_topic=score > 0.5)
         ]
-        return Found(score, prospects)
+        return Found(score, probability(logit), prospects)
 
     def value(self, prospect: Prospect, *, hub: float = 0.0) -> float:
         """The priority of a link, larger first; `hub` is what the distiller says of its source, 0 to 1."""
         policy = self.policy
         near = policy.nearness_value * 0.5**prospect.depth
-        worth = self.chance(prospect) + policy.hub_value * self.hub_chance(prospect)
+        chances = self.chances(prospect)
+        worth = sum([chance * worth for chance, worth in zip(chances, policy.worths, strict=True)])
         return worth + near + policy.hub_raise * hub
 
-    def chance(self, prospect: Prospect) -> float:
-        """How likely the link leads to a page on topic."""
-        return probability(prospect.outlook.topic + _sum(self._topic, prospect.features))
-
-    def hub_chance(self, prospect: Prospect) -> float:
-        """How likely the link leads to a page with links to pages on topic."""
-        return probability(prospect.outlook.hub + _sum(self._hub, prospect.features))
+    def chances(self, prospect: Prospect) -> list[float]:
+        """How likely the link leads to a page of each level."""
+        place = self.places.of(prospect.url)
+        return [
+            probability(outlook + self.focus.of_place(level, place) + _sum(weights, prospect.features))
+            for level, (outlook, weights) in enumerate(zip(prospect.outlook, self.weights, strict=True))
+        ]
 
     def learn(self, led_here: Sequence[Prospect], score: float, *, promise: float) -> None:
         """Take in that these links led to a page of this score, whose new links promise so many more."""
         odds = score / max(1e-12, 1.0 - score)
-        reward = odds / (odds + exp(self.policy.caution))
+        rewards = (odds / (odds + exp(self.policy.caution)), min(1.0, promise))
         for prospect in led_here:
-            self._step(self._topic, prospect, reward - self.chance(prospect))
-            self._step(self._hub, prospect, min(1.0, promise) - self.hub_chance(prospect))
+            for weights, reward, chance in zip(self.weights, rewards, self.chances(prospect), strict=True):
+                self._step(weights, prospect, reward - chance)
 
-    def _step(self, weights: dict[Key, float], prospect: Prospect, error: float) -> None:
+    def _step(self, weights: Weights, prospect: Prospect, error: float) -> None:
         step = self.policy.rate * error
         is_full = len(weights) >= self.policy.most_features
         for key, size in prospect.features:
@@ -104,7 +120,7 @@ class Steering:
 
 def _features(source: str, target: str, blocks: Blocks) -> tuple[tuple[Key, float], ...]:
     """The words of each view, as long as one together, and where the link comes from and leads to."""
-    found: list[tuple[Key, float]] = [(("always", ""), 1.0), (("page", source), 1.0)]
+    found: list[tuple[Key, float]] = [(("always", ""), 1.0), (("page", source), SOURCE_SIZE)]
     folder = folder_of(target)
     found += [(("folder", folder), 0.7), (("above", folder_of(folder[:-1])), 0.5)]
     for name, counts in blocks.items():
@@ -114,5 +130,5 @@ def _features(source: str, target: str, blocks: Blocks) -> tuple[tuple[Key, floa
     return tuple(found)
 
 
-def _sum(weights: dict[Key, float], features: Iterable[tuple[Key, float]]) -> float:
+def _sum(weights: Weights, features: Iterable[tuple[Key, float]]) -> float:
     return sum([weights[key] * size for key, size in features if key in weights])

@@ -16,9 +16,10 @@ A row of the page table keeps a `PageBelief`, a row of the site table a `SiteBel
 - a shock: when `shock_of(hub)` (or the one of `site.wide`) has risen by half since the due times of its pages
   were computed, weigh those pages again (bounded: the earliest due some thousand). When it falls nothing need
   be done: due pages are weighed anyway.
-- signal poll: a poll is due `poll_gap(site, waiting=…, silent_polls=…)` requests after the last. For
-  each announcement: `after_notice(page, site, announced_at=…)`, and weigh the page now. When all are read:
-  `after_poll(site, now=…)` once, also when there was none. No other row is touched.
+- signal poll: a poll is due `poll_gap(site, waiting=…, silent_polls=…, pages=…, per_day=…, threshold=m)`
+  requests after the last. For each announcement: `after_notice(page, site, announced_at=…)`, and weigh the
+  page now. When all are read: `after_poll(site, now=…)` once, also when there was none. No other row is
+  touched.
 - prior refresh, every `REFRESH_DAYS`: `refreshed_prior(site, pages)` over the site's rows (or a sample). Only
   the site's row changes; due times of small sites are computed again.
 """

@@ -58,10 +58,10 @@ class SiteBelief(NamedTuple):
     """Changes found that were not announced, by visits without an announcement."""
     heard: float = 0.0
     """Changes that announcements accounted for over the same days, by expectation."""
-    false_count: float = 0.0
-    """Announced visits whose announcements were false, by expectation."""
-    checked: float = 0.0
-    """Announced visits."""
+    false_odds: float = 0.25
+    """False announcements against true ones, on a page of the site's mean rate."""
+    false_curvature: float = 0.0
+    """What is known about `false_odds`: the sum of squared slopes of its logarithm."""
     exposure: float = 0.0
     """Days in which announced changes would have been seen, times recall, summed over all polls."""
     polled: float | None = None

@@ -97,7 +97,8 @@ def unpacked(stored: bytes) -> Outlook:
         form, fields, hubs, sums, lies = orjson.loads(stored)
         if form != _FORM:
             return Outlook()
-        belief = SiteBelief(**(fields | {"wide": HubShock(*fields["wide"])}))
+        known = {name: value for name, value in fields.items() if name in SiteBelief._fields}
+        belief = SiteBelief(**(known | {"wide": HubShock(*fields["wide"])}))
         return Outlook(belief, {key: HubShock(*rest) for key, *rest in hubs}, PriorSums(*sums), lies)
     except (ValueError, TypeError, KeyError):
         return Outlook()

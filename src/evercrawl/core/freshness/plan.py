@@ -71,7 +71,7 @@ def forecast(ground: Ground, level: Level, *, per_day: float | None) -> Forecast
     if per_day is not None:
         level = level._replace(threshold=_threshold_for(ground, level, per_day))
     intervals = [interval_of(page, ground.outlook(page), level) for page in ground.pages]
-    by_site = _spent(ground, intervals)
+    by_site = _spent(ground, intervals, threshold=level.threshold)
     requests = sum(by_site.values())
     stretch = 1.0 if per_day is None else max(1.0, requests / per_day)
     intervals = [interval * stretch for interval in intervals]
@@ -93,7 +93,7 @@ def _threshold_for(ground: Ground, level: Level, per_day: float) -> float:
         middle = 0.5 * (low + high)
         tried = level._replace(threshold=exp(middle))
         intervals = [interval_of(page, ground.outlook(page), tried) for page in ground.pages]
-        if sum(_spent(ground, intervals).values()) > per_day:
+        if sum(_spent(ground, intervals, threshold=tried.threshold).values()) > per_day:
             low = middle
         else:
             high = middle
@@ -118,14 +118,21 @@ def _settled(belief: PageBelief) -> PageBelief:
     return belief._replace(visited=0.0, notices=0.0, credit=0.0, a=belief.a - belief.credit)
 
 
-def _spent(ground: Ground, intervals: Sequence[float]) -> dict[Hashable, float]:
+def _spent(ground: Ground, intervals: Sequence[float], *, threshold: float) -> dict[Hashable, float]:
     """Requests a day by site, scaled from the sample to all pages."""
     visits: dict[Hashable, float] = {}
+    sizes: dict[Hashable, int] = {}
     for page, interval in zip(ground.pages, intervals, strict=True):
         told = _told(page, ground.outlook(page)) if not page.interval else 0.0
         visits[page.site] = visits.get(page.site, 0.0) + 1.0 / interval + told
+        sizes[page.site] = sizes.get(page.site, 0) + 1
     return {
-        site: _with_errands(made / ground.share, ground.outlooks.get(site, NOTHING_KNOWN))
+        site: _with_errands(
+            made / ground.share,
+            ground.outlooks.get(site, NOTHING_KNOWN),
+            pages=round(sizes[site] / ground.share),
+            threshold=threshold,
+        )
         for site, made in visits.items()
     }
 
@@ -139,12 +146,14 @@ def _told(page: Tended, outlook: Outlook) -> float:
     return site.recall * a / b + site.false_rate
 
 
-def _with_errands(visits: float, outlook: Outlook) -> float:
+def _with_errands(visits: float, outlook: Outlook, *, pages: int, threshold: float) -> float:
     """A site's visits a day, and what has to be asked beside: robots.txt, and the sitemaps now and then."""
     robots = 1.0 / (ROBOTS_DAYS + 1.0 / visits)
     site = outlook.belief
-    polls = visits / poll_gap(site, waiting=0, silent_polls=0) if is_trusted(site) else 0.0
-    return visits + robots + polls
+    if not is_trusted(site):
+        return visits + robots
+    gap = poll_gap(site, waiting=0, silent_polls=0, pages=pages, per_day=visits, threshold=threshold)
+    return visits + robots + visits / gap
 
 
 def _expected(ground: Ground, intervals: Sequence[float]) -> Estimates:

@@ -6,23 +6,25 @@ slow pages as often as on fast ones, so the false share differs from page to pag
 
 from __future__ import annotations
 
-from math import exp
+from math import exp, inf, sqrt
 
 from evercrawl.core.freshness.belief import PageBelief, SiteBelief, rate_of
 
 MOST_RECALL = 0.995
 """Some changes are taken to be silent on any site, so that unannounced pages are still looked at (C5)."""
 
-FEWEST_BETWEEN, MOST_BETWEEN = 10, 200
-FEWEST_IF_TRUE = 3
-"""Where hardly anything goes unannounced, asking again is worth more than visiting unannounced pages."""
-TRUE_RECALL = 0.9
+FEWEST_BETWEEN, MOST_BETWEEN = 3, 200
+FIRST_BETWEEN = 10
+"""Requests before the second poll of a source that has not said anything yet."""
 CLEAN_SIGNAL = 0.1
 """Below this mean false share a signal is clean: announced pages stand out, and a simple index will do."""
 MOST_DOUBLINGS = 20
-FIRST_FALSE_SHARE = 0.2
-"""What is believed of the announcements of a site before any of them was checked; weighs one visit."""
 LEAST_FALSE_RATE = 1e-7
+LEAST_FALSE_ODDS, MOST_FALSE_ODDS = 1e-4, 1e3
+MOST_SURPRISE = 2.0
+"""No single visit says more than this about the share of false announcements."""
+_INERTIA = 0.5
+_FADING = 0.999
 
 
 def false_share(rate: float, site: SiteBelief) -> float:
@@ -46,18 +48,29 @@ def unseen_days(page: PageBelief, site: SiteBelief, *, now: float) -> tuple[floa
     return tau, (1.0 - site.recall) * tau + site.recall * unheard
 
 
-def poll_gap(site: SiteBelief, *, waiting: int, silent_polls: int) -> int:
-    """Requests to this site between two polls; a poll is a request as well.
+def poll_days(site: SiteBelief, *, pages: int, threshold: float) -> float:
+    """Days between two polls at which the polls cost as much as what they announce loses by waiting.
+
+    In d days `pages` x rate x recall x d changes are announced, each seen d/2 days late on average; a poll
+    costs what the least visit brings that the budget pays for: the `threshold`. Announcements that are not
+    believed are not followed, so that only the credible share counts.
+    """
+    heard = max(pages, 1) * site.mean_rate * site.recall * (1.0 - _mean_false(site))
+    return sqrt(2.0 * max(threshold, 0.0) / heard) if heard > 0.0 else inf
+
+
+def poll_gap(
+    site: SiteBelief, *, waiting: int, silent_polls: int, pages: int, per_day: float, threshold: float
+) -> float:
+    """Requests to this site between two polls; a poll is a request as well. `per_day` are its requests a day.
 
     While many announced pages wait, new announcements could not be followed up. A source that never said
     anything is asked ever more rarely.
     """
     if not site.has_signal:
-        return FEWEST_BETWEEN << min(silent_polls, MOST_DOUBLINGS)
-    fewest = (
-        FEWEST_IF_TRUE if site.recall > TRUE_RECALL and _mean_false(site) < CLEAN_SIGNAL else FEWEST_BETWEEN
-    )
-    return max(fewest, min(MOST_BETWEEN, waiting))
+        return FIRST_BETWEEN << min(silent_polls, MOST_DOUBLINGS)
+    worth = poll_days(site, pages=pages, threshold=threshold) * per_day
+    return max(FEWEST_BETWEEN, min(MOST_BETWEEN, max(waiting, worth)))
 
 
 def _mean_false(site: SiteBelief) -> float:
@@ -121,13 +134,23 @@ def _expm1(x: float) -> float:
     return exp(-x) - 1.0 if x > 1e-6 else -x
 
 
-def false_lesson(site: SiteBelief, *, share: float) -> SiteBelief:
-    """The rate of false announcements after a visit to an announced page, `share` of whose were false.
+def false_lesson(site: SiteBelief, *, notices: float, false: float, held: float, changed: bool) -> SiteBelief:
+    """The rate of false announcements after a visit to a page with so many of them, each false with
+    probability `false`, and current with probability `held` by all that was known.
 
-    Counted per announced visit, not per day between visits: those who are visited are the announced ones, so
-    that their days alone would make false announcements look far too frequent, and then stay believed.
+    One Newton step on the likelihood of what the visit found. A page with many announcements has changed
+    whatever share of them is false, so it teaches nothing; counting its false ones by expectation would only
+    confirm what was believed before, however wrong.
     """
-    count, checked = site.false_count + share, site.checked + 1.0
-    mean = (count + FIRST_FALSE_SHARE) / (checked + 1.0)
-    rate = site.recall * site.mean_rate * mean / (1.0 - mean)
-    return site._replace(false_count=count, checked=checked, false_rate=max(rate, LEAST_FALSE_RATE))
+    slope = notices * (1.0 - false)
+    if changed:
+        slope *= -held / max(1.0 - held, 1e-9)
+    slope = min(max(slope, -MOST_SURPRISE), MOST_SURPRISE)
+    curvature = _FADING * site.false_curvature + slope * slope
+    odds = site.false_odds * exp(slope / (curvature + _INERTIA))
+    odds = min(max(odds, LEAST_FALSE_ODDS), MOST_FALSE_ODDS)
+    return _with_false_rate(site._replace(false_odds=odds, false_curvature=curvature))
+
+
+def _with_false_rate(site: SiteBelief) -> SiteBelief:
+    return site._replace(false_rate=max(site.false_odds * site.recall * site.mean_rate, LEAST_FALSE_RATE))

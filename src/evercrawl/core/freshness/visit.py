@@ -92,7 +92,7 @@ def _learned(
         if not page.notices:
             silent, site = silence_lesson(site, rate=rate, tau=tau, changed=changed)
         else:
-            site = false_lesson(site, share=max(lies, 0.0) / page.notices)
+            site = false_lesson(site, notices=page.notices, false=false, held=held, changed=changed)
     if a > MOST_EVIDENCE:
         a, b = MOST_EVIDENCE, b * MOST_EVIDENCE / a
     page = with_rate(page, site, a=a, b=b)

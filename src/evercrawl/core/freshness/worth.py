@@ -18,20 +18,28 @@ _NEAREST, _FURTHEST = 1e-4, 27.0
 """Ends of the search for -ln(chance), halved on a log scale to five percent: due pages are weighed anyway."""
 _HALVINGS = 8
 
-_NODES = (
-    0.1252334085114689, 0.3678314989981802, 0.5873179542866175,
-    0.7699026741943047, 0.9041172563704749, 0.9815606342467193,
+_FINE_HALF = (
+    (0.1252334085114689, 0.2491470458134028), (0.3678314989981802, 0.2334925365383548),
+    (0.5873179542866175, 0.2031674267230659), (0.7699026741943047, 0.1600783285433462),
+    (0.9041172563704749, 0.1069393259953184), (0.9815606342467193, 0.0471753363865118),
 )  # fmt: skip
-_WEIGHTS = (
-    0.2491470458134028, 0.2334925365383548, 0.2031674267230659,
-    0.1600783285433462, 0.1069393259953184, 0.0471753363865118,
+_COARSE_HALF = (
+    (0.2386191860831969, 0.4679139345726910), (0.6612093864662645, 0.3607615730481386),
+    (0.9324695142031521, 0.1713244923791704),
 )  # fmt: skip
-_GAUSS = tuple(
-    (0.5 + 0.5 * sign * node, 0.5 * weight)
-    for node, weight in zip(_NODES, _WEIGHTS, strict=True)
-    for sign in (-1.0, 1.0)
-)
-"""Twelve-point Gauss-Legendre rule on [0, 1]."""
+
+Quadrature = tuple[tuple[float, float], ...]
+
+
+def _on_unit(half: Quadrature) -> Quadrature:
+    """A Gauss-Legendre rule, given by its positive nodes, on [0, 1]."""
+    return tuple((0.5 + 0.5 * sign * node, 0.5 * weight) for node, weight in half for sign in (-1.0, 1.0))
+
+
+_FINE = _on_unit(_FINE_HALF)
+"""Twelve points: for the value by which pages are ordered."""
+_COARSE = _on_unit(_COARSE_HALF)
+"""Six points, good to half a percent for most pages: for due times, which are searched to five percent."""
 
 
 def chance_current(page: PageBelief, site: SiteBelief, *, now: float, spared: float = 1.0) -> float:
@@ -58,21 +66,29 @@ def value_now(page: PageBelief, site: SiteBelief, *, now: float, span: float, sp
     return page.weight * signal_value(a, b, site, chance=chance, span=span)
 
 
-def signal_value(a: float, b: float, site: SiteBelief, *, chance: float, span: float) -> float:
+def signal_value(
+    a: float, b: float, site: SiteBelief, *, chance: float, span: float, rule: Quadrature = _FINE
+) -> float:
     """Worth of a visit to a page that may be announced and is current with probability `chance`."""
     if false_share(site.mean_rate, site) < CLEAN_SIGNAL:
         return time_current(a, b, span) - span * chance
     reach = -log(chance) / ((1.0 - site.recall) * a / b)
-    return _expected_gain(a, b, site, chance=chance, reach=reach)
+    return _expected_gain(a, b, site, chance=chance, reach=reach, span=span, rule=rule)
 
 
-def _expected_gain(a: float, b: float, site: SiteBelief, *, chance: float, reach: float) -> float:
-    """The first term of the exact index with announcements, averaged over the belief about the rate."""
-    false, recall = site.false_rate, site.recall
+def _expected_gain(
+    a: float, b: float, site: SiteBelief, *, chance: float, reach: float, span: float, rule: Quadrature
+) -> float:
+    """The first term of the exact index with announcements, averaged over the belief about the rate.
+
+    What a visit brings ends with the next false announcement or with the next visit, whichever comes first:
+    without the visits, slow pages that were announced, most of them falsely, would look worth waiting for.
+    """
+    false, recall = site.false_rate + 1.0 / span, site.recall
     unit = 1.0 / (a / b + false)
     end = log1p(reach / unit)
     total = 0.0
-    for place, weight in _GAUSS:
+    for place, weight in rule:
         grown = exp(end * place)
         u = unit * (grown - 1.0)
         held = exp(-a * log1p(u / b)) - chance * exp(-a * log1p(recall * u / b))
@@ -129,11 +145,11 @@ def _chance_worth(a: float, b: float, site: SiteBelief, *, goal: float, span: fl
     if false_share(site.mean_rate, site) < CLEAN_SIGNAL:
         return (time_current(a, b, span) - goal) / span
     near, far = _NEAREST, _FURTHEST
-    if signal_value(a, b, site, chance=exp(-far), span=span) < goal:
+    if signal_value(a, b, site, chance=exp(-far), span=span, rule=_COARSE) < goal:
         return 0.0
     for _ in range(_HALVINGS):
         middle = sqrt(near * far)
-        if signal_value(a, b, site, chance=exp(-middle), span=span) < goal:
+        if signal_value(a, b, site, chance=exp(-middle), span=span, rule=_COARSE) < goal:
             near = middle
         else:
             far = middle

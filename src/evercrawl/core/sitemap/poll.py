@@ -7,15 +7,13 @@ is made when the changes that it would announce are worth it.
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import NamedTuple
 
 import orjson
 
-FEWEST_REQUESTS, MOST_REQUESTS = 10, 200
-"""Requests of the site between two polls: as many as announced pages wait for a visit, within bounds."""
-MOST_PATIENCE = 8
-"""Polls that announced nothing double the gap to the next so often."""
+from evercrawl.core.freshness.belief import SiteBelief
+from evercrawl.core.freshness.signal import poll_days, poll_gap
+
 SHORTEST_DAYS, LONGEST_DAYS = 1.0 / 24.0, 7.0
 ABSENT_DAYS = 30.0
 """A source that was not there is asked for again after this time."""
@@ -65,22 +63,24 @@ def is_worth_asking(source: SourceState | None, *, now: float) -> bool:
     return source is None or source.read is not None or now - source.asked >= ABSENT_DAYS
 
 
-def is_poll_due(state: SignalState, *, has_signal: bool) -> bool:
-    """Enough of the site's requests went to pages since the last poll."""
-    gap = max(FEWEST_REQUESTS, min(MOST_REQUESTS, state.waiting))
-    if not has_signal:
-        gap = FEWEST_REQUESTS << min(state.silent, MOST_PATIENCE)
+def is_poll_due(
+    state: SignalState, belief: SiteBelief, *, pages: int, per_day: float, threshold: float
+) -> bool:
+    """Enough of the site's requests went to pages since the last poll: the rule that the lab measures."""
+    gap = poll_gap(
+        belief,
+        waiting=state.waiting,
+        silent_polls=state.silent,
+        pages=pages,
+        per_day=per_day,
+        threshold=threshold,
+    )
     return state.requests >= gap
 
 
-def poll_interval(*, pages: int, recall: float, rate: float, threshold: float) -> float:
-    """Days after which the changes that a poll would announce are worth the threshold.
-
-    In d days `pages` x `rate` x `recall` x d changes are announced, and each is seen d/2 days earlier.
-    """
-    gain = max(pages, 1) * rate * recall
-    days = sqrt(2.0 * threshold / gain) if gain > 0.0 else LONGEST_DAYS
-    return min(max(days, SHORTEST_DAYS), LONGEST_DAYS)
+def poll_interval(belief: SiteBelief, *, pages: int, threshold: float) -> float:
+    """Days to the next poll where requests are not scarce, within bounds that are fair to any site."""
+    return min(max(poll_days(belief, pages=pages, threshold=threshold), SHORTEST_DAYS), LONGEST_DAYS)
 
 
 def state_bytes(state: SignalState) -> bytes:

@@ -13,12 +13,25 @@ from typing import NamedTuple
 
 from evercrawl.core.trap.novelty import NOTHING_NEW, NewText, Said, new_text
 from evercrawl.core.trap.parameter import Parameters, learn
-from evercrawl.core.trap.pattern import Breadth, Pattern, is_more_of, lengthens, path_of_shape, patterns_of
+from evercrawl.core.trap.parts import parts_of
+from evercrawl.core.trap.pattern import (
+    Breadth,
+    Pattern,
+    is_more_of,
+    lengthens,
+    path_of_shape,
+    patterns_of,
+    shorter,
+)
 from evercrawl.core.trap.record import Gains, Record, State, after_request, suspect
 from evercrawl.core.trap.soft404 import SameForAll, is_soft_404
 
 MOST_PATTERNS, KEPT_PATTERNS = 512, 384
 """Patterns of one site that are remembered; when there are more, the least used open ones are forgotten."""
+OVERSPENT_LEAST = 150
+"""Requests for nothing from which on a site is asked whether they are more than the others."""
+CYCLE_LONGER = 1
+"""Segments by which a path is longer than another that showed the same."""
 LINKS_WEIGHED = 24
 """New links of one page that are looked at one by one."""
 LEAST_NEW = 0.1
@@ -37,6 +50,8 @@ class Observation(NamedTuple):
     new: NewText = NOTHING_NEW
     duplicate: bool = False
     """The same or nearly the same text as another page."""
+    copy_of: str = ""
+    """That page, where it is known."""
     soft_404: bool = False
     new_links: Sequence[str] = ()
     """URLs of the same site that were not known before."""
@@ -47,21 +62,39 @@ class SiteYield:
     """All that is remembered about the yield of one site; bounded, whatever the site does."""
 
     requests: int = 0
+    wasted: int = 0
+    """Those of them that brought nothing, other than the news that there is no such page."""
     records: dict[str, Record] = field(default_factory=dict)
     said: Said = field(default_factory=Said)
     parameters: Parameters = field(default_factory=Parameters)
     soft_404: tuple[SameForAll, ...] = ()
+    absent: tuple[SameForAll, ...] = ()
+    """What is said for addresses that do not exist; other answers to made-up addresses may be empty pages."""
+    homes: tuple[str, ...] = ()
+    """Where addresses that do not exist are redirected to."""
     invented: tuple[str, ...] = ()
     """Patterns that answer made-up addresses with invented pages; what lengthens them is fenced too."""
 
+    @property
+    def is_overspent(self) -> bool:
+        """More requests brought nothing than something."""
+        return self.wasted >= max(OVERSPENT_LEAST, self.requests / 2)
+
 
 def observe(
-    site: SiteYield, url: str, *, status: int, text: str, duplicate: bool, new_links: Sequence[str]
+    site: SiteYield,
+    url: str,
+    *,
+    status: int,
+    text: str,
+    duplicate: bool,
+    new_links: Sequence[str],
+    copy_of: str = "",
 ) -> tuple[Observation, SiteYield]:
     """What a visit brought, measured against what the site said before; the text is remembered."""
     share, said = new_text(site.said, text)
     soft = any(is_soft_404(text, known) for known in site.soft_404)
-    seen = Observation(url, status, share, duplicate, soft, new_links)
+    seen = Observation(url, status, share, duplicate, copy_of, soft, new_links)
     is_page = 200 <= status < 300 and not soft
     parameters = learn(site.parameters, url, text) if is_page else site.parameters
     return seen, replace(site, said=said, parameters=parameters)
@@ -79,12 +112,15 @@ def book(site: SiteYield, seen: Observation) -> SiteYield:
     for pattern in charged:
         record = records.get(pattern.name) or _fresh(records, pattern, seen.url)
         growth = sum(is_more_of(pattern, others) for others in offered)
-        records[pattern.name] = after_request(record, seen.url, gains, growth=growth)
+        records[pattern.name] = after_request(
+            record, seen.url, gains, growth=growth, overspent=site.is_overspent
+        )
     for name in site.invented:
         is_charged = any(name == pattern.name for pattern in charged)
         if name in records and not is_charged and lengthens(patterns, name):
             records[name] = records[name]._replace(probes=records[name].probes + 1)
-    return replace(site, requests=site.requests + 1, records=_bounded(records))
+    wasted = site.wasted + (gains.worth == 0.0 and seen.status < 400)
+    return replace(site, requests=site.requests + 1, wasted=wasted, records=_bounded(records))
 
 
 def _charged(records: dict[str, Record], patterns: tuple[Pattern, ...]) -> list[Pattern]:
@@ -95,47 +131,47 @@ def _charged(records: dict[str, Record], patterns: tuple[Pattern, ...]) -> list[
 
 def _gains(records: dict[str, Record], seen: Observation) -> Gains:
     is_nothing = seen.soft_404 or seen.status >= 400
-    is_copy = is_nothing or seen.duplicate
-    essential = 0.0 if is_copy or seen.new.essential < LEAST_NEW else seen.new.essential
+    is_copy = seen.soft_404 or seen.duplicate
+    essential = 0.0 if is_nothing or is_copy or seen.new.essential < LEAST_NEW else seen.new.essential
     literal = 0.0 if is_nothing or seen.new.literal < LEAST_NEW else seen.new.literal
     promise = _promise(records, seen)
-    return Gains(max(essential, promise), max(literal, promise), essential, is_copy)
+    is_cycle = seen.duplicate and _leads_back(seen.url, seen.copy_of)
+    return Gains(max(essential, promise), max(literal, promise), essential, is_copy, is_cycle)
+
+
+def _leads_back(url: str, shorter: str) -> bool:
+    """The path ends like the other one, and has more segments on the way."""
+    longer, kept = parts_of(url).segments, parts_of(shorter).segments
+    return bool(kept) and len(longer) >= len(kept) + CYCLE_LONGER and longer[-1] == kept[-1]
 
 
 def _promise(records: dict[str, Record], seen: Observation) -> float:
     """The new text that the best new link promises; more of the same path promises only what it brings."""
     own = path_of_shape(patterns_of(seen.url)[0])
-    promises = (
-        _expected(records, link)
-        for link in seen.new_links[:LINKS_WEIGHED]
-        if path_of_shape(patterns_of(link)[0]) != own
-    )
+    promises = (_expected(records, link, own) for link in seen.new_links[:LINKS_WEIGHED])
     best = max(promises, default=0.0)
     return best if best >= LEAST_PROMISE else 0.0
 
 
-def _expected(records: dict[str, Record], url: str) -> float:
-    """The new text that pages like this one brought; for an unknown kind that of what it lengthens."""
+def _expected(records: dict[str, Record], url: str, own: str) -> float:
+    """The new text that pages like this one brought; for an unknown kind that of what it lengthens.
+
+    A path that lengthens the page's own promises nothing before one of its kind was seen: each page of a
+    maze leads deeper.
+    """
     shape = patterns_of(url)[0]
-    record = records.get(shape.name) or _fresh(records, shape, url)
+    path = path_of_shape(shape)
+    record = records.get(shape.name)
+    if path == own or (record is None and path.startswith(own.removesuffix("/") + "/") and own != "/"):
+        return 0.0
+    record = record or _fresh(records, shape, url)
     return min(record.text, record.worth)
 
 
 def _fresh(records: dict[str, Record], pattern: Pattern, url: str) -> Record:
-    if _state(records, _shorter(pattern)) is not State.OPEN:
+    if _state(records, shorter(pattern)) is not State.OPEN:
         return suspect(pattern.breadth, url)
     return Record(pattern.breadth, first=url, last=url)
-
-
-def _shorter(pattern: Pattern) -> str:
-    """The shape that this one lengthens by a segment or a parameter."""
-    if pattern.breadth is not Breadth.SHAPE:
-        return ""
-    path, question, names = pattern.name.partition("?")
-    if question:
-        return f"{path}?{names.rpartition('&')[0]}" if "&" in names else ""
-    bare = path.removesuffix("/")
-    return bare.rpartition("/")[0] + path[len(bare) :]
 
 
 def _state(records: dict[str, Record], name: str) -> State:

@@ -8,15 +8,16 @@ is the harmless side.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 from zlib import crc32
 
-READ_CHARS = 12_000
+READ_CHARS = 2500
 """More of a text does not make the estimate better, only dearer."""
 SAMPLE = 4
-"""One group in so many is remembered."""
-LEAST_GROUPS = 32
+"""One group in so many is remembered; a power of two."""
+LEAST_WORDS = 40
 """A shorter text is taken whole, so that a handful of words says something too."""
 MEMORY_BYTES = 1 << 13
 MOST_REMEMBERED = 6000
@@ -24,15 +25,17 @@ MOST_REMEMBERED = 6000
 LONGEST_AVERAGE_WORD = 25
 """Longer ones mean a script without spaces, where characters stand for words."""
 
-GROUP_WORDS = 3
+END_AMONG_WORDS = " . "
+"""Stands for the end of a phrase among the words."""
 
-_DIGIT = re.compile(r"\d")
-_DIGITS = re.compile(r"\d+")
+_DIGIT = re.compile(rb"\d")
+_DIGITS = re.compile(rb"\d+")
 _MIX = 0x9E3779B1
 """An odd number near the golden section of 32 bits spreads sums over all of them."""
-_WORD_BITS = 0xFFFF_FFFF
-_PHRASE_END = re.compile(r"[\n.,;:!?|()\u2022\u2013\u2014\u3001\u3002]+")
+_PHRASE_END = re.compile("[\n.,;:!?|()\u2022\u2013\u2014\u3001\u3002]+")
 _BIT = MEMORY_BYTES * 8 - 1
+_END_HASH = crc32(END_AMONG_WORDS.strip().encode())
+_DRAWN = SAMPLE - 1
 
 
 class NewText(NamedTuple):
@@ -88,31 +91,42 @@ def _aged(said: Said) -> Said:
 def _groups(text: str) -> list[tuple[int, int]]:
     """For each sampled group its place in the bitmap, with all numbers the same and to the letter.
 
-    Groups do not reach over the end of a phrase: the order of a list's items says nothing new.
+    A group begins at a word that is drawn by its hash, so that all pages draw the same ones.
     """
-    groups: list[tuple[int, int]] = []
-    for phrase in _PHRASE_END.split(text):
-        words = _tokens(phrase)
-        letters = _hashes(words)
-        has_digit = _DIGIT.search(phrase) is not None
-        essences = _hashes([_DIGITS.sub("0", word) for word in words]) if has_digit else letters
-        groups += zip(essences, letters, strict=True)
-    if len(groups) >= LEAST_GROUPS:
-        groups = [group for group in groups if group[0] % SAMPLE == 0]
-    return [(essence >> 5 & _BIT, letter >> 5 & _BIT) for essence, letter in groups]
+    words = _tokens(_PHRASE_END.sub(END_AMONG_WORDS, text))
+    letters = [_END_HASH, *map(crc32, words), _END_HASH, _END_HASH]
+    essences = letters
+    joined = b" ".join(words)
+    if _DIGIT.search(joined) is not None:
+        essences = [_END_HASH, *map(crc32, _DIGITS.sub(b"0", joined).split(b" ")), _END_HASH, _END_HASH]
+    drawn: Iterable[int] = range(1, len(words) + 1)
+    if len(words) >= LEAST_WORDS:
+        drawn = [place for place in drawn if not essences[place] & _DRAWN]
+    found = []
+    for place in drawn:
+        essence = _group(essences, place)
+        if essence is not None:
+            letter = essence if letters is essences else _group(letters, place)
+            found.append((essence, essence if letter is None else letter))
+    return found
 
 
-def _hashes(words: list[str]) -> list[int]:
-    """One number for each three words in a row; a shorter phrase is a group by itself."""
-    own = [crc32(word.encode("utf-8", "surrogatepass")) for word in words]
-    if 0 < len(own) < GROUP_WORDS:
-        own += [0] * (GROUP_WORDS - len(own))
-    return [
-        (one * _MIX + two) * _MIX + three >> 8 & _WORD_BITS
-        for one, two, three in zip(own, own[1:], own[2:], strict=False)
-    ]
+def _group(words: list[int], place: int) -> int | None:
+    """The place in the bitmap of three words in a row; None where the phrase ends before the third.
+
+    The order of a list's items says nothing new, so groups do not reach over the end of a phrase; one of less
+    than three words is a group by itself.
+    """
+    one, two, three = words[place], words[place + 1], words[place + 2]
+    if two == _END_HASH or three == _END_HASH:
+        if one == _END_HASH or words[place - 1] != _END_HASH:
+            return None
+        three = 0
+    return ((one * _MIX + two) * _MIX + three) >> 13 & _BIT
 
 
-def _tokens(text: str) -> list[str]:
-    words = text.split()
-    return list("".join(words)) if len(text) > LONGEST_AVERAGE_WORD * (len(words) + 1) else words
+def _tokens(text: str) -> list[bytes]:
+    words = text.encode("utf-8", "surrogatepass").split()
+    if len(text) > LONGEST_AVERAGE_WORD * (len(words) + 1):
+        return [letter.encode("utf-8", "surrogatepass") for letter in text if not letter.isspace()]
+    return words

@@ -20,7 +20,7 @@ from evercrawl.core.trap.pattern import Breadth
 from evercrawl.core.trap.record import Record, State, Tried
 from evercrawl.core.trap.soft404 import SameForAll
 
-VERSION = 1
+VERSION = 2
 LEVEL = 6
 DIGITS = 4
 """Of the averages as many are kept."""
@@ -33,10 +33,12 @@ def pack(site: SiteYield) -> bytes:
     """The blob; averages are rounded."""
     said = site.said
     head = orjson.dumps({
-        "requests": site.requests,
+        "requests": [site.requests, site.wasted],
         "records": [[name, *_rounded(record)] for name, record in site.records.items()],
         "said": [said.count, bool(said.young), bool(said.old)],
-        "soft_404": [[b64encode(one.signature).decode(), one.chars] for one in site.soft_404],
+        "soft_404": _signs(site.soft_404),
+        "absent": _signs(site.absent),
+        "homes": site.homes,
         "invented": site.invented,
         "tallies": [[name, *tally] for name, tally in site.parameters.tallies.items()],
         "probes": site.parameters.probes,
@@ -44,6 +46,14 @@ def pack(site: SiteYield) -> bytes:
     rows = b"".join(_ROW.pack(key, *rest) for key, rest in site.parameters.rests.items())
     plain = _LENGTH.pack(len(head)) + head + said.young + said.old + rows
     return bytes([VERSION]) + zlib.compress(plain, LEVEL)
+
+
+def _signs(known: tuple[SameForAll, ...]) -> list[tuple[str, int]]:
+    return [(b64encode(one.signature).decode(), one.chars) for one in known]
+
+
+def _same(stored: list[tuple[str, int]]) -> tuple[SameForAll, ...]:
+    return tuple(SameForAll(b64decode(sign), chars) for sign, chars in stored)
 
 
 def _rounded(record: Record) -> list[Any]:
@@ -58,17 +68,21 @@ def unpack(blob: bytes) -> SiteYield:
     (length,) = _LENGTH.unpack_from(plain)
     at = _LENGTH.size + length
     head = orjson.loads(plain[_LENGTH.size : at])
+    requests, wasted = head["requests"]
     count, has_young, has_old = head["said"]
     young, at = plain[at : at + MEMORY_BYTES * has_young], at + MEMORY_BYTES * has_young
     old, at = plain[at : at + MEMORY_BYTES * has_old], at + MEMORY_BYTES * has_old
     rests = {key: Rest(value, content) for key, value, content in _ROW.iter_unpack(plain[at:])}
-    tallies = {name: Tally(same, different) for name, same, different in head["tallies"]}
+    tallies = {name: Tally(*counts) for name, *counts in head["tallies"]}
     return SiteYield(
-        head["requests"],
+        requests,
+        wasted,
         {row[0]: _record(row[1:]) for row in head["records"]},
         Said(young, old, count),
         Parameters(tallies, rests, head["probes"]),
-        tuple(SameForAll(b64decode(sign), chars) for sign, chars in head["soft_404"]),
+        _same(head["soft_404"]),
+        _same(head["absent"]),
+        tuple(head["homes"]),
         tuple(head["invented"]),
     )
 

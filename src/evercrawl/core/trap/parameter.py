@@ -19,6 +19,10 @@ LEAST_SAME, LEAST_SAME_ON_SITE = 6, 12
 """Pairs of equal texts until a part counts as idle: on one kind of page, on the whole site."""
 SAME_PER_DIFFERENT = 30
 """So many more pairs are needed for each contradiction."""
+LEAST_PLACES, MOST_PLACES = 3, 24
+"""Different pages that the pairs must come from: one page that says the same to everyone proves nothing; so
+many are told apart.
+"""
 MOST_REMEMBERED = 1024
 """URLs without one of their parts that wait for a partner."""
 MOST_PARTS = 64
@@ -31,10 +35,14 @@ class Tally(NamedTuple):
 
     same: int = 0
     different: int = 0
+    places: int = 0
+    """A bit for each page (of a few that are told apart) where the texts were the same."""
 
     def is_idle(self, least: int) -> bool:
         """Enough pairs have the same text whatever the part says."""
-        return self.same >= least + SAME_PER_DIFFERENT * self.different
+        if self.same < least + SAME_PER_DIFFERENT * self.different:
+            return False
+        return self.places.bit_count() >= LEAST_PLACES
 
 
 class Rest(NamedTuple):
@@ -64,23 +72,25 @@ class _Part(NamedTuple):
 
 def learn(known: Parameters, url: str, text: str) -> Parameters:
     """The evidence with one more page in it; a page without text is no evidence."""
-    if not text.strip():
+    parts = list(_parts(url))
+    if not parts or not text.strip():
         return known
     content = xxh32_intdigest(text.encode("utf-8", "surrogatepass"))
     tallies, rests = dict(known.tallies), dict(known.rests)
-    for part in _parts(url):
+    for part in parts:
         key, value = _hash(part.name, part.rest), _hash(part.value)
         before = rests.pop(key, None)
         if before is not None and before.value != value:
             for name in (part.name, part.on_site):
-                tallies[name] = _counted(tallies.get(name, Tally()), same=before.content == content)
+                same = before.content == content
+                tallies[name] = _counted(tallies.get(name, Tally()), same=same, place=key % MOST_PLACES)
         rests[key] = Rest(value, content)
     probes = known.probes + (seen_otherwise(known, url) is not None)
     return Parameters(_most_telling(tallies), _newest(rests), probes)
 
 
-def _counted(tally: Tally, *, same: bool) -> Tally:
-    return Tally(tally.same + same, tally.different + (not same))
+def _counted(tally: Tally, *, same: bool, place: int) -> Tally:
+    return Tally(tally.same + same, tally.different + (not same), tally.places | (same << place))
 
 
 def _hash(*texts: str) -> int:
@@ -90,7 +100,7 @@ def _hash(*texts: str) -> int:
 def _most_telling(tallies: dict[str, Tally]) -> dict[str, Tally]:
     if len(tallies) <= MOST_PARTS:
         return tallies
-    ranked = sorted(tallies.items(), key=lambda item: sum(item[1]), reverse=True)
+    ranked = sorted(tallies.items(), key=lambda item: item[1].same + item[1].different, reverse=True)
     return dict(ranked[: MOST_PARTS * 3 // 4])
 
 

@@ -95,6 +95,7 @@ def path_shape(segments: list[str]) -> str:
     return "/" + "/".join(shaped)
 
 
+@lru_cache(maxsize=8192)
 def _placeholder(segment: str) -> str | None:
     """What stands for a segment that is drawn from a large set; None: it is a word."""
     if not segment:
@@ -153,3 +154,15 @@ def lengthens(patterns: tuple[Pattern, ...], name: str) -> bool:
     longer = name.removesuffix("/") + "/"
     whole = (own for own, breadth in patterns if breadth in (Breadth.SHAPE, Breadth.SKELETON))
     return any(own == name or own.startswith(longer) for own in whole)
+
+
+def shorter(pattern: Pattern) -> str:
+    """The shape that this one lengthens by a segment or a parameter; empty: none."""
+    if pattern.breadth is not Breadth.SHAPE:
+        return ""
+    path, question, names = pattern.name.partition("?")
+    if question:
+        return f"{path}?{names.rpartition('&')[0]}" if "&" in names else ""
+    bare = path.removesuffix("/")
+    above = bare.rpartition("/")[0]
+    return above + path[len(bare) :] if above else ""

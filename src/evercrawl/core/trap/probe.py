@@ -87,13 +87,15 @@ def book_probe(site: SiteYield, pattern: str, answers: tuple[Answer, Answer]) ->
     made_up, same = judge_made_up(*answers)
     records = {
         **site.records,
-        pattern: judged(record._replace(tried=_TRIED[made_up], tried_at=record.probes)),
+        pattern: judged(
+            record._replace(tried=_TRIED[made_up], tried_at=record.probes), overspent=site.is_overspent
+        ),
     }
     own = {name for name, _ in patterns_of(record.last)}
     if made_up is not MadeUp.INVENTED:
         # Wider patterns of the same URL need not be tried once more.
         records |= {
-            name: judged(records[name]._replace(tried=_TRIED[made_up]))
+            name: judged(records[name]._replace(tried=_TRIED[made_up]), overspent=site.is_overspent)
             for name in own & records.keys()
             if records[name].tried is Tried.UNASKED
         }
@@ -109,6 +111,7 @@ _TRIED = {
     MadeUp.NOT_FOUND: Tried.NOT_FOUND,
     MadeUp.ANSWERED: Tried.ANSWERED,
     MadeUp.INVENTED: Tried.INVENTED,
+    MadeUp.SAME: Tried.SAME,
 }
 
 

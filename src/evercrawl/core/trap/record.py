@@ -1,15 +1,22 @@
 """What has one pattern of URLs yielded, and what do its figures call for?
 
-Running averages over the last requests; a pattern that brings nothing is throttled, and fenced only when
-there is proof beside: copies, ever more URLs without a new word, or answers to addresses that were made up.
+Running averages over the last requests. A pattern that brings nothing is throttled, which loses nothing. It
+is fenced only when it also shows no sign of an end: page after page offers new ones of the kind, and the site
+answers addresses that were made up. A set that ends by itself is finished, be it of copies or of dead links:
+manuals have many near-identical pages, translations that are copies, and folders that were never installed.
 """
 
 from __future__ import annotations
 
+import re
 from enum import IntEnum
 from typing import NamedTuple
 
 from evercrawl.core.trap.pattern import Breadth
+
+_PAGING = re.compile(
+    r"\?(?:p|pg|page|paged|pagenum|page_?no|offset|start|from|skip|seite)=\d+\Z", re.IGNORECASE
+)
 
 NARROW_PACE, BROAD_PACE = 1 / 12, 1 / 36
 """How much the newest request counts in the averages; broad patterns need more evidence."""
@@ -23,11 +30,27 @@ SUSPECT_PRIOR = 0.12
 THROTTLE_BELOW = 0.1
 FENCE_BELOW = 0.04
 OPEN_ABOVE = 0.25
+HEALS_ABOVE = 0.5
+"""New text on one page from behind a fence that turns it into a throttle: what follows decides."""
 COPIES_ABOVE = 0.8
 GROWTH_ABOVE = 0.3
-"""New URLs of the same pattern for each request: from here on it does not end by itself."""
-UNASKED_PATIENCE = 120
-"""Requests until a growing pattern with nothing but new numbers is fenced although nobody could try it."""
+"""New URLs of the same pattern for each request: from here on it may not end by itself."""
+STEADY_ABOVE = 0.75
+"""Share of the requests that offered a new URL of the pattern: a set with an end falls below soon, since a
+page that lists all of it counts once.
+"""
+PARAMETERS_LEAST = 30
+"""Requests with parameters until no new word is proof enough; paths may be copies for good reasons."""
+PAGING_LEAST = 60
+"""The same for the pages of a list: behind many that only show what is known there may be others."""
+CYCLES_ABOVE = 0.6
+"""Share of requests for what a shorter path showed already: links of the file system that lead back."""
+EXPLODES_ABOVE, EXPLODES_LEAST = 3.0, 100
+"""New URLs for each request, still after so many: paths that combine choices, on a site that knows its
+addresses.
+"""
+UNASKED_PATIENCE, UNASKED_PATIENCE_BROAD = 120, 300
+"""Requests until an endless pattern is fenced although nobody could try it with made-up addresses."""
 PROVEN_LEAST, PROVEN_ABOVE = 3, 0.5
 INVENTS = "made-up addresses are answered with ever new pages"
 
@@ -49,6 +72,8 @@ class Tried(IntEnum):
     """A page for everything."""
     INVENTED = 3
     """Ever new text and ever new links for everything."""
+    SAME = 4
+    """The same page for everything."""
 
 
 class Record(NamedTuple):
@@ -65,6 +90,10 @@ class Record(NamedTuple):
     copies: float = 0.0
     growth: float = 0.0
     """New URLs of this pattern for each request."""
+    steady: float = 0.0
+    """Share of the requests that offered at least one."""
+    cycles: float = 0.0
+    """Share of those that showed what a shorter path showed before."""
     state: State = State.OPEN
     tried: Tried = Tried.UNASKED
     probes: int = 0
@@ -80,6 +109,16 @@ class Record(NamedTuple):
         """It has brought new text often enough to be trusted whatever wider patterns say."""
         return self.state is State.OPEN and self.requests >= PROVEN_LEAST and self.worth > PROVEN_ABOVE
 
+    @property
+    def is_path(self) -> bool:
+        """It is about places rather than about parameters."""
+        return self.breadth in (Breadth.FOLDER, Breadth.SKELETON) or "?" not in self.last
+
+    @property
+    def is_paging(self) -> bool:
+        """It steps through a list, and does nothing else."""
+        return self.breadth < Breadth.FOLDER and _PAGING.search(self.last) is not None
+
 
 class Gains(NamedTuple):
     """What one request brought to each pattern of its URL."""
@@ -88,6 +127,7 @@ class Gains(NamedTuple):
     letters: float
     text: float
     is_copy: bool
+    is_cycle: bool = False
 
 
 def suspect(breadth: Breadth, url: str) -> Record:
@@ -96,10 +136,12 @@ def suspect(breadth: Breadth, url: str) -> Record:
     return Record(breadth, worth=prior, letters=prior, text=prior, first=url, last=url)
 
 
-def after_request(record: Record, url: str, gains: Gains, *, growth: int) -> Record:
+def after_request(record: Record, url: str, gains: Gains, *, growth: int, overspent: bool = False) -> Record:
     """The record with one more request in it, in the state that its figures call for."""
     slowest = NARROW_PACE if record.breadth < Breadth.FOLDER else BROAD_PACE
     pace = max(slowest, 1 / (record.requests + PRIOR_WEIGHT))
+    if record.state is State.FENCED and gains.text >= HEALS_ABOVE and record.tried is not Tried.INVENTED:
+        record = record._replace(state=State.THROTTLED, worth=max(record.worth, THROTTLE_BELOW), probes=0)
     return judged(
         record._replace(
             requests=record.requests + 1,
@@ -108,14 +150,20 @@ def after_request(record: Record, url: str, gains: Gains, *, growth: int) -> Rec
             text=record.text + pace * (gains.text - record.text),
             copies=record.copies + pace * (gains.is_copy - record.copies),
             growth=record.growth + pace * (growth - record.growth),
+            steady=record.steady + pace * ((growth > 0) - record.steady),
+            cycles=record.cycles + pace * (gains.is_cycle - record.cycles),
             probes=record.probes + (record.state is State.FENCED),
             last=url,
-        )
+        ),
+        overspent=overspent,
     )
 
 
-def judged(record: Record) -> Record:
-    """The record in the state that its figures call for."""
+def judged(record: Record, *, overspent: bool = False) -> Record:
+    """The record in the state that its figures call for.
+
+    `overspent`: the site has cost more requests for nothing than others.
+    """
     if record.tried is Tried.INVENTED:
         return record._replace(state=State.FENCED)
     if record.worth > OPEN_ABOVE or record.breadth is Breadth.SKELETON:
@@ -126,7 +174,7 @@ def judged(record: Record) -> Record:
         record.state is State.THROTTLED
         and record.worth < FENCE_BELOW
         and _may_fence(record)
-        and proof(record)
+        and proof(record, overspent=overspent)
     ):
         record = record._replace(state=State.FENCED, probes=0)
     return record
@@ -142,18 +190,29 @@ def _may_fence(record: Record) -> bool:
     return record.breadth is not Breadth.SITE_PARAMETER
 
 
-def proof(record: Record) -> str:
+def proof(record: Record, *, overspent: bool = True) -> str:
     """In words, what shows beside the low yield that a pattern does not deserve to be finished."""
-    if record.copies >= COPIES_ABOVE and record.letters < THROTTLE_BELOW:
-        return "nearly all are copies, errors or the answer to everything"
-    if record.growth < GROWTH_ABOVE:
-        return ""
-    if record.letters < FENCE_BELOW:
-        return "each offers more of the same without a new word"
+    if not record.is_path and record.requests >= (PAGING_LEAST if record.is_paging else PARAMETERS_LEAST):
+        if record.copies >= COPIES_ABOVE:
+            return "nearly all are copies or the answer to everything"
+        if record.letters < FENCE_BELOW and (record.steady >= STEADY_ABOVE or not record.is_paging):
+            return "many values of the parameters without a new word"
+    if overspent and record.cycles >= CYCLES_ABOVE and record.growth >= GROWTH_ABOVE:
+        return "shorter paths have shown the same, and longer ones go on"
+    return _endless(record, overspent=overspent) if record.steady >= STEADY_ABOVE else ""
+
+
+def _endless(record: Record, *, overspent: bool) -> str:
     if record.tried is Tried.ANSWERED:
         return "made-up addresses are answered with the same kind of page"
-    if record.tried is Tried.UNASKED and record.requests >= UNASKED_PATIENCE:
+    if record.tried is Tried.SAME and record.copies >= COPIES_ABOVE:
+        return "made-up addresses are answered with the very same page"
+    patience = UNASKED_PATIENCE if record.breadth < Breadth.FOLDER else UNASKED_PATIENCE_BROAD
+    if record.tried is Tried.UNASKED and record.requests >= patience:
         return "nothing but numbers changes, and each offers more of the same"
+    is_exploding = record.growth >= EXPLODES_ABOVE and record.requests >= EXPLODES_LEAST
+    if overspent and is_exploding and record.letters < FENCE_BELOW:
+        return "each offers many more without a new word, and they cost more than all the rest of the site"
     return ""
 
 
@@ -161,7 +220,7 @@ def evidence(record: Record) -> str:
     """What the verdict on a pattern rests on, in words and figures."""
     figures = (
         f"{record.requests} requests, lately {record.worth:.0%} new text, "
-        f"{record.copies:.0%} copies or errors, {record.growth:.1f} new URLs of the kind for each"
+        f"{record.copies:.0%} copies, {record.growth:.1f} new URLs of the kind for each"
     )
     because = INVENTS if record.tried is Tried.INVENTED else proof(record)
     return f"{figures}; {because}" if because else figures

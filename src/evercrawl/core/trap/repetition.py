@@ -91,7 +91,7 @@ def _page_files(segments: tuple[str, ...]) -> str | None:
 
 
 def _in_host(parts: Parts) -> str | None:
-    labels = parts.host.split(".")
+    labels = parts.host.split(".")[:-2]  # co.co.co.uk is a name that somebody may own
     for label, after, last in zip(labels, labels[1:], labels[2:], strict=False):
         if label == after == last and not label.isdigit():
             return f"the host name repeats {label!r} three times"

@@ -13,9 +13,9 @@ from typing import NamedTuple
 from xxhash import xxh32_intdigest
 
 from evercrawl.core.trap.harvest import SiteYield
-from evercrawl.core.trap.parameter import seen_otherwise
-from evercrawl.core.trap.pattern import Breadth, Pattern, lengthens, patterns_of
-from evercrawl.core.trap.record import INVENTS, State, evidence, kind_of
+from evercrawl.core.trap.parameter import idle_parts, seen_otherwise
+from evercrawl.core.trap.pattern import Breadth, Pattern, lengthens, patterns_of, shorter
+from evercrawl.core.trap.record import CYCLES_ABOVE, INVENTS, State, evidence, kind_of
 
 PROBES_FIRST, PROBES_SHARE = 2, 0.01
 """Requests behind a fence: so many, and this share of the site's requests."""
@@ -47,6 +47,12 @@ class Ruled(NamedTuple):
 
 
 ALLOWED = Ruled(Ruling.ALLOW)
+
+
+def says_nothing(site: SiteYield) -> bool:
+    """Whatever URL is asked about, the answer is that it may be asked for: most sites set no traps."""
+    is_open = all(record.state is State.OPEN for record in site.records.values())
+    return is_open and not site.invented and not idle_parts(site.parameters)
 
 
 def on_offer(site: SiteYield, url: str) -> Ruled:
@@ -85,10 +91,22 @@ def _strictest(site: SiteYield, url: str) -> Ruled:
     if lengthened is not None:
         return Ruled(Ruling.FENCE, lengthened, INVENTS)
     state, name = max(_states(site, patterns), default=(State.OPEN, ""))
+    if state is not State.FENCED and (cycle := _lengthened_cycle(site, patterns[0])):
+        state, name = State.FENCED, cycle
     if state is State.OPEN:
         return ALLOWED
     ruling = Ruling.FENCE if state is State.FENCED else Ruling.THROTTLE
     return Ruled(ruling, name, evidence(site.records[name]))
+
+
+def _lengthened_cycle(site: SiteYield, shape: Pattern) -> str:
+    """The fenced cycle that the shape only lengthens; empty: none."""
+    while name := shorter(shape):
+        record = site.records.get(name)
+        if record is not None and record.state is State.FENCED and record.cycles >= CYCLES_ABOVE:
+            return name
+        shape = Pattern(name, Breadth.SHAPE)
+    return ""
 
 
 def _states(site: SiteYield, patterns: tuple[Pattern, ...]) -> list[tuple[State, str]]:

@@ -27,6 +27,10 @@ MADE_UP_YEAR = 2500
 """From here on the made-up years begin."""
 
 _DIGITS = re.compile(r"\d+")
+_DATE = re.compile(
+    r"(?:1[5-9]|2[0-3])\d\d([-_.]?)(?:0?[1-9]|1[0-2])(?:\1(?:0?[1-9]|[12]\d|3[01]))?(?:[t ].*)?\Z",
+    re.IGNORECASE,
+)
 _ADDRESS = re.compile(r"\S*[\d/]\S*")
 _TOKEN = re.compile(r"[^/?&=#]+")
 _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
@@ -38,6 +42,7 @@ class MadeUp(Enum):
     NOT_FOUND = "not_found"
     ANSWERED = "answered"
     INVENTED = "invented"
+    SAME = "same"
 
 
 class SameForAll(NamedTuple):
@@ -80,6 +85,18 @@ def probe_url(first: str, last: str, *, seed: int) -> str:
     )
 
 
+def absent_urls(url: str, *, seed: int) -> tuple[str, str]:
+    """Two addresses in the folder of the URL that nobody ever linked to."""
+    path = url.partition("?")[0]
+    start = _path_start(path)
+    folder = path[: path.rindex("/") + 1] if start < len(path) else path + "/"
+    last = path[len(folder) :]
+    ending = last[last.rindex(".") :] if "." in last and len(last) - last.rindex(".") <= 6 else ""
+    numbers = (xxh3_64_intdigest(url.encode("utf-8", "surrogatepass"), seed=seed + turn) for turn in (0, 1))
+    one, other = (folder + _nonsense(number) + ending for number in numbers)
+    return one, other
+
+
 def _path_start(url: str) -> int:
     start = url.find("/", url.find("//") + 2)
     return start if start >= 0 else len(url)
@@ -100,6 +117,9 @@ def _places(url: str) -> list[tuple[int, int, str]]:
 def made_up(value: str, *, seed: int) -> str:
     """A value of the same kind that does not exist, the same for the same seed."""
     number = xxh3_64_intdigest(value.encode("utf-8", "surrogatepass"), seed=seed & 0xFFFF_FFFF)
+    if _DATE.match(value):
+        # Most of these years have a 29th of February, so the date stays one.
+        return str(MADE_UP_YEAR + 4 * (1 + number % 99)) + value[4:]
     digits = _DIGITS.search(value)
     if digits is not None and len(digits[0]) * 2 >= len(value.partition(".")[0]):
         return value[: digits.start()] + _made_up_number(digits[0], number) + value[digits.end() :]
@@ -142,7 +162,7 @@ def judge_made_up(one: Answer, other: Answer) -> tuple[MadeUp, SameForAll | None
     same = same_for_all(one.text)
     if is_soft_404(other.text, same):
         # What is like this answer is no page; the others are real, for the site can tell them apart.
-        return MadeUp.NOT_FOUND, same
+        return MadeUp.SAME, same
     has_template = similarity(same.signature, same_for_all(other.text).signature) >= ALIKE_IN_PART
     invents = not has_template and _leads_on(one) and _leads_on(other)
     return (MadeUp.INVENTED if invents else MadeUp.ANSWERED), None

@@ -38,6 +38,9 @@ _RULES: tuple[tuple[str, Callable[[Parts], str | None]], ...] = (
     ("combination", combines),
 )
 
+KINDS = frozenset(("too-far", "calendar", *(kind for kind, _ in _RULES)))
+"""Everything that may be wrong with a URL."""
+
 
 def url_verdict(url: str, *, hops: int | None = None, year: int = YEAR_OF_WRITING) -> Verdict:
     """What the URL alone, and its distance from a seed where given, say about it."""

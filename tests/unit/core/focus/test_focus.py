@@ -11,7 +11,10 @@ from evercrawl.core.focus.background import drawn, read, shares_of, written
 from evercrawl.core.focus.classifier import Example, trained
 from evercrawl.core.focus.feature import link_blocks, page_blocks, url_features
 from evercrawl.core.focus.focus import Focus, learned
+from evercrawl.core.focus.place import OUTSIDE, Places
+from evercrawl.core.focus.query import focus_of_query
 from evercrawl.core.focus.relevance import focus_of, page_of, relevance
+from evercrawl.core.focus.stack import fitted
 from evercrawl.model.document import Document, Link
 from tests.unit.core.focus.pages import COURSE, PERSON, examples, page, web
 
@@ -44,13 +47,48 @@ def test_other_bytes_are_no_focus(stored: bytes):
         Focus.from_bytes(stored)
 
 
+def outlook(source: str, url: str, anchor: str) -> tuple[float, ...]:
+    link = Link(url, anchor, False)
+    return FOCUS.outlook(source, -3.0, link, link_blocks(source, link))
+
+
 def test_links_are_judged_before_they_are_followed():
     source = "http://two.test/classes.html"
-    good = link_blocks(source, Link("http://two.test/classes/cs210/", "CS 210 course", False))
-    bad = link_blocks(source, Link("http://two.test/people/p7.html", "member number 7", False))
-    hub = link_blocks("http://two.test/", Link("http://two.test/classes.html", "classes", False))
-    assert FOCUS.outlook(good).topic > 0 > FOCUS.outlook(bad).topic
-    assert FOCUS.outlook(hub).topic < FOCUS.outlook(good).topic
+    good, _ = outlook(source, "http://two.test/classes/cs210/", "CS 210 course")
+    bad, _ = outlook(source, "http://two.test/people/p7.html", "member number 7")
+    hub, _ = outlook("http://two.test/", "http://two.test/classes.html", "classes")
+    assert good > 0 > bad
+    assert hub < good
+
+
+def test_what_belongs_to_a_page_on_topic_is_seldom_another():
+    places = Places(["http://a.test/cs1/", "http://a.test/u/cs2.html"])
+    assert places.of("http://a.test/cs1/notes.html") == "beside home"
+    assert places.of("http://a.test/cs1/") == OUTSIDE
+    assert places.of("http://a.test/cs1/hw/one.html") == "below home"
+    assert places.of("http://a.test/u/cs3.html") == "beside page"
+    assert places.of("http://b.test/cs1/notes.html") == OUTSIDE
+    assert sorted(places.urls()) == ["http://a.test/cs1/", "http://a.test/u/cs2.html"]
+
+
+def test_signs_get_the_weight_that_they_earned():
+    rows = [{"good": 1.0, "any": 1.0}, {"good": 1.0}, {"bad": 1.0, "any": 1.0}, {"bad": 1.0}] * 10
+    stack = fitted(rows, [True, True, False, False] * 10)
+    assert stack.logit({"good": 1.0}) > 1 > -1 > stack.logit({"bad": 1.0})
+    assert abs(stack.weights["any"]) < 0.01
+    assert fitted(rows, [True] * 40).knows_anything is False
+
+
+def test_a_query_is_a_topic():
+    focus = focus_of_query("Solar power")
+    both = page("", "Solar power at home", "solar power panels")
+    one = page("", "Holidays", "solar eclipse")
+    none = page("", "Cats", "dogs and cats")
+    scores = [relevance(focus, "http://q.test/x", html) for html in (both, one, none)]
+    assert scores[0] > 0.5 > scores[1] > scores[2]
+    assert Focus.from_bytes(focus.to_bytes()) == focus
+    with pytest.raises(ValueError, match="word"):
+        focus_of_query(" !? ")
 
 
 def test_good_examples_alone_are_enough_with_a_background():
@@ -81,11 +119,11 @@ def test_examples_without_one_on_topic_are_refused():
 def test_a_view_that_only_one_kind_has_is_not_learned():
     rows = [Example(page_blocks("http://a.test/b", Document("utf-8", "", text="x")), True)] * 3
     rows += [Example({"text": page_blocks("", Document("utf-8", "", text="y"))["text"]}, False)] * 3
-    assert set(trained(rows, random=Random(0)).scales) == {"text"}
+    assert set(trained(rows, random=Random(0)).classifier.scales) == {"text"}
 
 
 def test_without_both_kinds_all_is_undecided():
-    assert trained([], random=Random(0)).score({}) == 0.5
+    assert trained([], random=Random(0)).classifier.score({}) == 0.5
 
 
 def test_a_background_can_be_written_and_read():

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pickle
 from random import Random
 
+import pytest
+
+from evercrawl.core.focus.board import MOST_URL_VALUE, Board
 from evercrawl.core.focus.distiller import distilled
 from evercrawl.core.focus.focus import Focus, learned
 from evercrawl.core.focus.priority import Steering, SteeringPolicy
@@ -30,7 +33,7 @@ def test_pages_on_topic_come_first_behind_the_pages_that_lead_there():
     assert len(order) == len(set(order)) == len(web("http://two.test"))
     last = max(place for place, url in enumerate(order) if "/classes/" in url)
     assert last <= 12 + 3
-    assert queue.harvest_ratio == 12 / len(order)
+    assert queue.board.harvest_ratio == 12 / len(order)
 
 
 def test_the_same_web_is_crawled_in_the_same_order():
@@ -39,7 +42,7 @@ def test_the_same_web_is_crawled_in_the_same_order():
 
 def test_nothing_fetched_harvests_nothing():
     queue = FocusedQueue(Steering(FOCUS), [], admits=lambda _: True)
-    assert (queue.next(), queue.harvest_ratio) == (None, 0.0)
+    assert (queue.next(), queue.board.harvest_ratio) == (None, 0.0)
 
 
 def test_priorities_change_while_it_learns():
@@ -79,3 +82,36 @@ def test_links_to_odd_places_are_taken():
     steering = Steering(FOCUS)
     document = page_of("", "<a href='mailto:x@y'>m</a>")
     assert steering.found("", document, depth=0).score >= 0
+
+
+def test_a_board_goes_on_where_it_was_saved():
+    pages = web("http://two.test")
+    board = Board(Steering(FOCUS), ["http://two.test/"])
+    for url in ("http://two.test/", "http://two.test/classes.html", "http://two.test/classes/cs100/"):
+        board.saw(url, page_of(url, pages[url]))
+    again = Board(Steering(FOCUS))
+    again.recall(board.to_bytes())
+    assert (again.fetched, again.on_topic) == (3, 1)
+    assert again.steering.weights == board.steering.weights
+    waiting = "http://two.test/classes/cs101/"
+    assert again.value_of(waiting) == pytest.approx(board.value_of(waiting), abs=1e-4)
+    assert again.steering.places.urls() == ["http://two.test/classes/cs100/"]
+    with pytest.raises(ValueError):
+        again.recall(b"something else")
+
+
+def test_a_redirect_takes_the_value_along_and_a_failure_leaves_nothing():
+    board = Board(Steering(FOCUS), ["http://two.test/"])
+    board.saw("http://two.test/", page_of("", web("http://two.test")["http://two.test/"]))
+    value = board.value_of("http://two.test/classes.html")
+    board.moved("http://two.test/classes.html", "http://two.test/courses/")
+    assert board.value_of("http://two.test/courses/") == value
+    assert board.value_of("http://two.test/classes.html") <= MOST_URL_VALUE
+    board.drop("http://two.test/courses/")
+    assert "http://two.test/courses/" not in board.values
+
+
+def test_a_url_that_no_link_led_to_is_judged_by_itself():
+    board = Board(Steering(FOCUS))
+    course, person = "http://two.test/classes/cs300/", "http://two.test/people/p99.html"
+    assert MOST_URL_VALUE >= board.value_of(course) > board.value_of(person) > 0

@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from evercrawl.core.freshness.belief import HubShock, PageBelief, SiteBelief, rate_of
+from evercrawl.core.freshness.belief import HubShock, PageBelief, SiteBelief, rate_of, with_rate
 from evercrawl.core.freshness.prior import refreshed_prior
 from evercrawl.core.freshness.shock import shock_of, spared, sums_after
 from evercrawl.core.freshness.signal import after_notice, after_poll, false_share
@@ -136,6 +136,28 @@ def test_announcements_that_came_true_do_not_make_a_site_look_false() -> None:
     assert false_share(site.mean_rate, site) < 0.1
 
 
+def test_many_announcements_that_came_true_together_do_not_confirm_a_wrong_belief() -> None:
+    """A page with ten announcements has changed whatever share of them is false: nothing is learned."""
+    doubting = _signalling()._replace(false_odds=20.0, false_rate=0.3)
+    site = doubting
+    for _ in range(30):
+        page = page_found(site, now=10.0, has_copy=True)
+        for date in range(10):
+            page, site = after_notice(page, site, announced_at=11.0 + 0.1 * date)
+        site = after_visit(page, site._replace(polled=12.0), CALM, now=12.5, changed=True).site
+    assert site.false_odds < doubting.false_odds
+
+
+def test_single_announcements_teach_the_share_that_is_false() -> None:
+    site = _signalling()._replace(a=3.0, b=100.0, mean_rate=0.03)
+    for number in range(400):
+        page = page_found(site, now=10.0, has_copy=True)
+        page, site = after_notice(page, site, announced_at=11.0)
+        site = after_visit(page, site._replace(polled=12.0), CALM, now=12.0, changed=number % 5 >= 2).site
+        site = site._replace(a=3.0, b=100.0, wide=CALM, exposure=0.0)
+    assert false_share(site.mean_rate, site) == pytest.approx(0.4, abs=0.12)
+
+
 def test_a_page_found_long_after_the_last_poll_starts_with_the_prior() -> None:
     site = _signalling()._replace(a=0.15, b=3.0, exposure=50.0)
     page = page_found(site, now=site.polled + 30.0, has_copy=True)
@@ -162,6 +184,18 @@ def test_before_any_announcement_signals_play_no_part() -> None:
 def test_false_notices_weigh_more_on_slow_pages() -> None:
     site = _signalling()
     assert false_share(0.0001, site) > 0.9 > 0.1 > false_share(1.0, site)
+
+
+def test_a_doubtful_announcement_of_a_slow_page_is_worth_less_than_a_credible_one_of_a_fast_page() -> None:
+    """Without an end to what a visit brings, the slow page would look worth about as much."""
+    site = _signalling()._replace(recall=0.75, false_rate=0.0028, mean_rate=0.004, polled=12.0)
+    slow, fast = (
+        with_rate(page_found(site, now=10.0, has_copy=True), site, a=5.0, b=5.0 / rate)
+        for rate in (0.0003, 0.02)
+    )
+    told = [page._replace(notices=1.0) for page in (slow, fast)]
+    doubtful, credible = (value_now(page, site, now=12.0, span=20.0) for page in told)
+    assert credible > 4.0 * doubtful
 
 
 @pytest.mark.parametrize("false_rate", [0.0005, 0.05])

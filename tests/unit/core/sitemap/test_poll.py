@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from evercrawl.core.freshness.belief import SiteBelief
+from evercrawl.core.freshness.signal import FEWEST_BETWEEN, FIRST_BETWEEN, MOST_BETWEEN
 from evercrawl.core.sitemap.poll import (
     ABSENT_DAYS,
-    FEWEST_REQUESTS,
     LONGEST_DAYS,
-    MOST_REQUESTS,
     MOST_SOURCES,
     SHORTEST_DAYS,
     SignalState,
@@ -18,20 +18,35 @@ from evercrawl.core.sitemap.poll import (
     state_of,
 )
 
+MUTE = SiteBelief()
+SPEAKING = SiteBelief(has_signal=True, polled=1.0, recall=0.9, mean_rate=0.01, false_rate=0.001)
+
+
+def _is_due(state: SignalState, belief: SiteBelief = SPEAKING, *, threshold: float = 0.0) -> bool:
+    return is_poll_due(state, belief, pages=100, per_day=10.0, threshold=threshold)
+
 
 def test_polls_are_paid_from_the_requests_that_a_site_gets():
-    state = SignalState(requests=FEWEST_REQUESTS - 1)
-    assert not is_poll_due(state, has_signal=True)
-    assert is_poll_due(state._replace(requests=FEWEST_REQUESTS), has_signal=True)
+    state = SignalState(requests=FEWEST_BETWEEN - 1)
+    assert not _is_due(state)
+    assert _is_due(state._replace(requests=FEWEST_BETWEEN))
     busy = SignalState(requests=50, waiting=80)
-    assert not is_poll_due(busy, has_signal=True)
-    assert is_poll_due(busy._replace(requests=80), has_signal=True)
-    assert is_poll_due(busy._replace(requests=MOST_REQUESTS, waiting=10_000), has_signal=True)
+    assert not _is_due(busy)
+    assert _is_due(busy._replace(requests=80))
+    assert _is_due(busy._replace(requests=MOST_BETWEEN, waiting=10_000))
+
+
+def test_polls_are_as_rare_as_the_visits_that_they_replace_are_worth():
+    assert _is_due(SignalState(requests=9), threshold=0.1)
+    assert not _is_due(SignalState(requests=9), threshold=1.0)
+    assert _is_due(SignalState(requests=MOST_BETWEEN), threshold=1e6)
+    doubtful = SPEAKING._replace(false_rate=0.1)
+    assert not _is_due(SignalState(requests=9), doubtful, threshold=0.1)
 
 
 def test_a_source_that_never_announces_is_asked_ever_less():
-    assert is_poll_due(SignalState(requests=20, silent=1), has_signal=False)
-    assert not is_poll_due(SignalState(requests=20, silent=2), has_signal=False)
+    assert _is_due(SignalState(requests=2 * FIRST_BETWEEN, silent=1), MUTE)
+    assert not _is_due(SignalState(requests=2 * FIRST_BETWEEN, silent=2), MUTE)
 
 
 def test_an_absent_source_is_left_alone_for_a_while():
@@ -43,10 +58,10 @@ def test_an_absent_source_is_left_alone_for_a_while():
 
 
 def test_a_poll_is_made_when_what_it_would_announce_is_worth_it():
-    large = poll_interval(pages=10_000, recall=0.9, rate=0.1, threshold=0.25)
-    small = poll_interval(pages=10, recall=0.9, rate=0.01, threshold=0.25)
+    large = poll_interval(SPEAKING._replace(mean_rate=0.1), pages=10_000, threshold=0.25)
+    small = poll_interval(SPEAKING, pages=10, threshold=0.25)
     assert SHORTEST_DAYS <= large < small <= LONGEST_DAYS
-    assert poll_interval(pages=10, recall=0.0, rate=0.01, threshold=0.25) == LONGEST_DAYS
+    assert poll_interval(SPEAKING._replace(recall=0.0), pages=10, threshold=0.25) == LONGEST_DAYS
 
 
 def test_the_state_is_read_back_and_bounded():

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from evercrawl.core.trap import Observation, Ruling, SiteYield, book, on_offer, on_turn, pack, report, unpack
+from evercrawl.core.trap import (
+    Answer,
+    Observation,
+    Ruling,
+    SiteYield,
+    book,
+    book_probe,
+    on_offer,
+    on_turn,
+    pack,
+    report,
+    unpack,
+)
 from evercrawl.core.trap.harvest import MOST_PATTERNS
 from evercrawl.core.trap.novelty import NewText
-from evercrawl.core.trap.record import State
+from evercrawl.core.trap.record import PARAMETERS_LEAST, State
 from evercrawl.core.trap.ruling import PROBE_ONE_IN, PROBES_FIRST
 
 SITE = "http://a.test"
@@ -42,11 +54,45 @@ def test_one_that_yields_nothing_but_ends_is_only_throttled() -> None:
     assert on_turn(site, f"{SITE}/tag/100").ruling is Ruling.THROTTLE
 
 
-def test_copies_are_fenced_even_where_they_end() -> None:
+def test_copies_with_parameters_are_fenced_even_where_they_end_and_paths_are_finished() -> None:
     site = SiteYield()
     for number in range(40):
-        site = book(site, Observation(f"{SITE}/print/{number}", 200, OLD, duplicate=True))
-    assert site.records["/print/{n}"].state is State.FENCED
+        site = book(site, Observation(f"{SITE}/view?print={number}", 200, OLD, duplicate=True))
+        site = book(site, Observation(f"{SITE}/da/{number}", 200, OLD, duplicate=True))
+    assert site.records["/view?print="].state is State.FENCED
+    assert site.records["/da/{n}"].state is State.THROTTLED
+
+
+def test_dead_links_are_no_trap_however_many_there_are() -> None:
+    site = SiteYield()
+    for number in range(400):
+        links = [f"{SITE}/missing/{number}-{way}" for way in range(3)]
+        site = book(site, Observation(f"{SITE}/real/{number}", 200, NEW, new_links=links))
+        site = book(site, Observation(f"{SITE}/missing/{number}-0", 404))
+    assert all(record.state is not State.FENCED for record in site.records.values())
+    assert not site.wasted
+
+
+def test_a_path_on_a_site_that_knows_its_addresses_is_finished() -> None:
+    """A manual whose every page leads to the next, in another version with hardly a new word."""
+    site = SiteYield()
+    for number in range(500):
+        after = [f"{SITE}/v2/page{number + 1}.html"]
+        site = book(site, Observation(f"{SITE}/v2/page{number}.html", 200, OLD, new_links=after))
+        if number == 100:
+            site = book_probe(site, "/v2/{word}.html", (Answer(404), Answer(404)))
+    assert all(record.state is not State.FENCED for record in site.records.values())
+
+
+def test_longer_paths_to_the_same_are_left_once_they_cost_most() -> None:
+    site = SiteYield()
+    for number in range(400):
+        path = "/".join(("current", "latest")[number >> bit & 1] for bit in range(7))
+        more = [f"{SITE}/maps/{path}/b{number}x", f"{SITE}/maps/{path}/c{number}x"]
+        seen = Observation(f"{SITE}/maps/{path}/a", 200, OLD, True, f"{SITE}/maps/a", new_links=more)
+        site = book(site, seen)
+    assert site.is_overspent
+    assert on_offer(site, f"{SITE}/maps/{path}/a/b/c/d").ruling is Ruling.FENCE
 
 
 def test_near_copies_with_new_numbers_are_not_fenced_unless_they_grow() -> None:
@@ -60,7 +106,7 @@ def test_a_few_requests_go_on_behind_a_fence_and_heal_a_wrong_verdict() -> None:
     site, visits = SiteYield(), 0
     while on_offer(site, f"{SITE}/cal?d=1001").ruling is not Ruling.FENCE:
         site, visits = _visits(site, visits, 1, new=OLD), visits + 1
-    assert visits < 30
+    assert visits <= PARAMETERS_LEAST
     probe = on_turn(site, f"{SITE}/cal?d=5000")
     assert probe.ruling is Ruling.ALLOW
     assert probe.is_probe

@@ -19,6 +19,13 @@ def test_a_year_is_made_up_rather_than_a_month() -> None:
     assert 2500 <= int(year) < 2900
 
 
+def test_a_made_up_date_is_a_date() -> None:
+    made = probe_url("http://a.test/x?date=2026-11-15", "http://a.test/x?date=2026-02-29", seed=5)
+    year, _, rest = made.removeprefix("http://a.test/x?date=").partition("-")
+    assert 2500 < int(year) < 2900
+    assert rest == "02-29"
+
+
 def test_words_and_values_are_made_up_in_kind() -> None:
     made = probe_url("http://a.test/wiki/Apple.html", "http://a.test/wiki/Pear.html", seed=3)
     assert made.startswith("http://a.test/wiki/")
@@ -33,7 +40,7 @@ def test_three_kinds_of_sites_are_told_apart() -> None:
     one = Answer(200, apology.format("/a/77"), 5, 5)
     other = Answer(200, apology.format("/a/9912"), 5, 5)
     kind, same = judge_made_up(one, other)
-    assert kind is MadeUp.NOT_FOUND
+    assert kind is MadeUp.SAME
     assert same is not None
     assert is_soft_404(apology.format("/b/1"), same)
     assert not is_soft_404(prose("page"), same)

@@ -1,0 +1,259 @@
+"""How fast are the pages of `evercrawl serve`, over a million pages, and with fifty readers beside a crawl?
+
+    python bench/web.py million [PAGES]     a collection of so many pages, then the time of every page
+    python bench/web.py readers [SECONDS]   fifty readers beside a crawl of a web on this machine
+
+Prints one JSON object. The machine should have nothing else to do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from evercrawl.adapters.sqlite.connection import open_for_writing
+from evercrawl.adapters.sqlite.store import shard_path
+from evercrawl.config import create_collection
+from evercrawl.core.url import key_of, registrable_domain, shard_of_site
+
+SHARDS, SITES = 64, 500
+READERS = 50
+READING_S = (1.0, 4.0)
+"""How long a reader looks at a page."""
+TOKEN = "a token for the benchmark of serve"
+DAY_US = 86_400_000_000
+_PAGE = (
+    "insert into page (id, key, url, site_id, depth, hops, band, found_us, visits, tries, version, "
+    "interval_s, outcome, reason, detail, status, last_us, confirmed_us, due_us) "
+    "values (?, ?, ?, ?, 2, 0, 2, ?, 2, 0, 1, 86400, 'fetched', 'new', '', 200, ?, ?, ?)"
+)
+_VISIT = (
+    "insert into visit (page_id, at_us, outcome, reason, status, took_ms, wire_bytes, version) "
+    "values (?, ?, ?, ?, 200, 50, 9000, 1)"
+)
+_VERSION = (
+    "insert into version (page_id, number, seen_us, status, digest, payload_sha1, content_type, title, "
+    "body_bytes, words, file, offset, length, record_id) "
+    "values (?, 1, ?, 200, ?, ?, 'text/html', ?, 9000, 500, 's00-000001.warc.gz', 0, 100, ?)"
+)
+_SITE = (
+    "insert into site (id, name, domain, open_us, gap_ms, strain, failures, requests, wire_bytes, pages, "
+    "pending) values (?, ?, ?, 0, 1000, 1.0, 0, ?, ?, ?, 0)"
+)
+
+
+def make_million(collection: Path, pages: int) -> None:
+    """A collection as a crawl of `pages` pages would leave it, without the pages themselves."""
+    create_collection(collection, {"scope.seeds": ("https://s0.example/",)})
+    chance, now_us = random.Random(1), int(time.time() * 1e6)
+    by_shard: dict[int, list[str]] = {}
+    for number in range(SITES):
+        origin = f"https://s{number}.example"
+        by_shard.setdefault(shard_of_site(origin, SHARDS), []).append(origin)
+    for shard, sites in by_shard.items():
+        db = open_for_writing(shard_path(collection, shard), durability="process")
+        db.execute("begin")
+        first = 1
+        for site_id, origin in enumerate(sites, 1):
+            count = pages // SITES
+            db.execute(
+                _SITE, (site_id, origin, registrable_domain(origin[8:]), count * 2, count * 9000, count)
+            )
+            _fill(db, origin, site_id, range(first, first + count), chance, now_us)
+            first += count
+        db.execute("update shard set next_id = ?", (first,))
+        db.execute("insert into tally values ('fetched', 'new', ?)", (first - 1,))
+        db.execute("commit")
+        db.close()
+
+
+def _fill(db, origin: str, site_id: int, ids: range, chance: random.Random, now_us: int) -> None:
+    for place, number in enumerate(ids):
+        url = f"{origin}/f{place // 100}/p{place}"
+        key, last_us = key_of(url), now_us - chance.randrange(30 * DAY_US)
+        due_us = now_us + chance.randrange(-DAY_US, 20 * DAY_US)
+        db.execute(_PAGE, (number, key, url, site_id, last_us, last_us, last_us, due_us))
+        db.execute("insert into seen values (?, ?)", (key, number))
+        db.execute(_VISIT, (number, last_us, "fetched", "new"))
+        db.execute(_VISIT, (number, last_us, "unchanged", "not_modified"))
+        db.execute(
+            _VERSION, (number, last_us, os.urandom(16), os.urandom(20), f"Page {place}", os.urandom(16))
+        )
+        if place % 10 == 0:
+            edits = json.dumps([[f"{chance.getrandbits(60):x}", False, "old words", "new words"]])
+            db.execute("insert into change values (?, ?, 'content', 0.1, ?)", (number, last_us, edits))
+            refused = f"{url}/refused"
+            values = (key_of(refused), refused, "robots", "line 2", url, now_us, 2)
+            db.execute("insert into refusal values (?, ?, ?, ?, ?, ?, ?)", values)
+
+
+@contextmanager
+def served(collection: Path, env: dict[str, str] | None = None) -> Iterator[str]:
+    """The command, until the block ends."""
+    command = [
+        sys.executable,
+        "-m",
+        "evercrawl",
+        "-C",
+        str(collection),
+        "serve",
+        "--port",
+        "0",
+        "--json",
+        "--no-open",
+    ]
+    around = os.environ | {"EVERCRAWL_TOKEN": TOKEN} | (env or {})
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=around
+    )
+    assert process.stdout is not None
+    try:
+        yield json.loads(process.stdout.readline())["address"]
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+
+
+def _client() -> httpx.AsyncClient:
+    return httpx.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60)
+
+
+async def _each_page(address: str, paths: list[str]) -> dict[str, float]:
+    """The median of five, in milliseconds, by path."""
+    found = {}
+    async with _client() as client:
+        for path in paths:
+            times = []
+            for _ in range(5):
+                began = time.perf_counter()
+                (await client.get(address + path)).raise_for_status()
+                times.append((time.perf_counter() - began) * 1000)
+            found[path] = round(sorted(times)[2], 1)
+    return found
+
+
+def million(pages: int) -> dict[str, object]:
+    """The time of every page over so many pages."""
+    site = "https://s7.example"
+    paths = [
+        "/",
+        "/live",
+        "/changes",
+        "/sites",
+        "/frontier",
+        "/skipped",
+        "/skipped?reason=tls",
+        "/runs",
+        "/metrics",
+    ]
+    paths += [
+        f"/site?name={site}",
+        f"/load?name={site}",
+        f"/page?url={site}/f0/p5",
+        f"/why?url={site}/f0/p5",
+    ]
+    paths += [f"/cdx?url={site}/f0/*", f"/web/timemap/link/{site}/f0/p5", "/changes.atom"]
+    with tempfile.TemporaryDirectory() as folder:
+        collection = Path(folder) / "million.evercrawl"
+        make_million(collection, pages)
+        with served(collection) as address:
+            found = asyncio.run(_each_page(address, paths))
+    return {"pages": pages, "slowest_ms": max(found.values()), "median_ms": found}
+
+
+async def _read(address: str, paths: list[str], seconds: float) -> list[float]:
+    times: list[float] = []
+    end = time.monotonic() + seconds
+
+    async def reader(number: int) -> None:
+        chance = random.Random(number)
+        while time.monotonic() < end:
+            await asyncio.sleep(chance.uniform(*READING_S))
+            began = time.perf_counter()
+            await client.get(address + chance.choice(paths))
+            times.append((time.perf_counter() - began) * 1000)
+
+    async with _client() as client:
+        await asyncio.gather(*(reader(number) for number in range(READERS)))
+    return sorted(times)
+
+
+def readers(seconds: float) -> dict[str, object]:
+    """Page times of the readers, and what they cost the crawl."""
+    alone, _ = _crawl(seconds, with_readers=False)
+    beside, times = _crawl(seconds, with_readers=True)
+    return {
+        "readers": READERS,
+        "page_views": len(times),
+        "p50_ms": round(times[len(times) // 2], 1),
+        "p99_ms": round(times[int(len(times) * 0.99)], 1),
+        "requests_per_s_alone": round(alone, 1),
+        "requests_per_s_beside": round(beside, 1),
+    }
+
+
+def _crawl(seconds: float, *, with_readers: bool) -> tuple[float, list[float]]:
+    with tempfile.TemporaryDirectory() as folder:
+        web = subprocess.Popen(
+            [sys.executable, "-m", "tests.e2e.web_server", f"{folder}/log", "8", "200000"],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert web.stdout is not None
+        origins = json.loads(web.stdout.readline())
+        collection = Path(folder) / "c.evercrawl"
+        create_collection(collection, {"scope.seeds": tuple(f"{origin}/" for origin in origins)})
+        env = {"EVERCRAWL_HTTP__ALLOW_PRIVATE": "true", "EVERCRAWL_PACE__MODE": "own"}
+        crawl = subprocess.Popen(
+            [sys.executable, "-m", "evercrawl", "-C", str(collection), "watch", "-q"], env=os.environ | env
+        )
+        try:
+            time.sleep(3)
+            before = _lines(folder)
+            times: list[float] = []
+            if with_readers:
+                paths = ["/", "/changes", "/sites", "/frontier", "/skipped", f"/site?name={origins[0]}"]
+                paths += [
+                    f"/page?url={origin}/p/{number}.html" for origin in origins[:2] for number in (1, 2)
+                ]
+                with served(collection, env) as address:
+                    times = asyncio.run(_read(address, paths, seconds))
+            else:
+                time.sleep(seconds)
+            return (_lines(folder) - before) / seconds, times
+        finally:
+            for process in (crawl, web):
+                process.terminate()
+                process.wait(30)
+
+
+def _lines(folder: str) -> int:
+    with open(f"{folder}/log", "rb") as file:
+        return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
+
+
+def main() -> None:
+    """One of the two."""
+    which, *rest = sys.argv[1:] or ["readers"]
+    found = (
+        million(int(rest[0]) if rest else 1_000_000)
+        if which == "million"
+        else readers(float(rest[0]) if rest else 30)
+    )
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Draws docs/images/web/*.png: every page of `evercrawl serve` on a collection with two months of history.
+
+    PYTHONPATH=. python docs/make_web_pictures.py [FOLDER]
+
+FOLDER keeps the collection for the next call. The sites are made up, time is virtual, the rest is real:
+engine, store, archive, server, browser.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from urllib.parse import quote
+
+from playwright.sync_api import Browser
+from tests.web.chromium import chromium, serving
+from tests.web.story import tell_story
+
+PICTURES = Path(__file__).resolve().parent / "images" / "web"
+PAGE = quote("https://harbour.example/page/1", safe="")
+SITE = quote("https://harbour.example", safe="")
+PATHS = {
+    "overview": "/",
+    "live": "/live",
+    "changes": "/changes",
+    "search": "/search?q=ferry+times",
+    "sites": "/sites",
+    "site": f"/site?name={SITE}&limit=8",
+    "load": f"/load?name={SITE}",
+    "frontier": "/frontier?limit=12",
+    "skipped": "/skipped",
+    "why": f"/why?url={PAGE}",
+    "page": f"/page?url={PAGE}",
+    "diff": f"/diff?url={PAGE}",
+    "replay": f"/show?url={PAGE}",
+    "traps": "/traps?pattern=/page/2*",
+    "links": f"/links?url={PAGE}",
+    "outposts": "/outposts",
+    "runs": "/runs",
+    "settings": "/settings",
+    "access": "/access",
+    "api": "/api",
+}
+WIDTH, MOST_HEIGHT = 1200, 1500
+
+
+def main(folder: str | None = None) -> None:
+    """Make the collection if it is not there, serve it, and take a picture of every page."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as made:
+        collection = Path(folder or made) / "coast.evercrawl"
+        if not collection.exists():
+            tell_story(collection)
+        with serving(collection) as served, chromium() as browser:
+            _take(browser, served.address, served.first_link)
+
+
+def _take(browser: Browser, address: str, link: str) -> None:
+    context = browser.new_context(viewport={"width": WIDTH, "height": 800}, device_scale_factor=1)
+    page = context.new_page()
+    page.goto(link)
+    for name, path in PATHS.items():
+        page.goto(address + path)
+        page.wait_for_timeout(400)
+        tall = min(MOST_HEIGHT, page.evaluate("document.documentElement.scrollHeight"))
+        page.set_viewport_size({"width": WIDTH, "height": tall})
+        page.screenshot(path=str(PICTURES / f"{name}.png"))
+        page.set_viewport_size({"width": WIDTH, "height": 800})
+    state = context.storage_state()
+    for name, options, shown in (
+        ("overview-dark", {"color_scheme": "dark", "viewport": {"width": WIDTH, "height": 1200}}, "overview"),
+        ("overview-narrow", {"viewport": {"width": 390, "height": 1200}}, "overview"),
+        ("diff-narrow", {"viewport": {"width": 390, "height": 1200}}, "diff"),
+    ):
+        other = browser.new_context(storage_state=state, **options).new_page()
+        other.goto(address + PATHS[shown])
+        other.screenshot(path=str(PICTURES / f"{name}.png"))
+    stranger = browser.new_context(viewport={"width": WIDTH, "height": 600}).new_page()
+    stranger.goto(address)
+    stranger.screenshot(path=str(PICTURES / "login.png"))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])

@@ -1,0 +1,71 @@
+"""The focus of a collection, in a file of its own: a resumed crawl goes on with it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from evercrawl.adapters.learned import background
+from evercrawl.core.focus.focus import Focus
+from evercrawl.core.focus.relevance import focus_of
+from evercrawl.errors import ConfigError
+
+FILE = "topic.bin"
+
+
+def saved_focus(collection: Path) -> Focus | None:
+    """The focus that the collection has; None: it has none. ConfigError where the file is damaged."""
+    path = collection / FILE
+    try:
+        return Focus.from_bytes(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path} cannot be read ({error}); give the focus again with --focus") from error
+
+
+def save_focus(collection: Path, focus: Focus | None) -> None:
+    """Keep the focus; None: the collection has none from now on."""
+    path = collection / FILE
+    if focus is None:
+        path.unlink(missing_ok=True)
+        return
+    beside = path.with_suffix(".new")
+    beside.write_bytes(focus.to_bytes())
+    os.replace(beside, path)
+
+
+def focus_of_file(path: Path) -> Focus:
+    """The topic of an examples file; ConfigError says which line is wrong."""
+    try:
+        return focus_of(_rows(path), background=background())
+    except ValueError as error:
+        raise ConfigError(f"{path}: {error}") from error
+
+
+def focus_of_page(url: str, html: str) -> Focus:
+    """The topic of one page."""
+    return focus_of([{"url": url, "html": html, "on_topic": True}], background=background())
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        with path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    yield _row(line, number)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from error
+
+
+def _row(line: str, number: int) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {number} is no JSON: {error.msg}") from error
+    if not isinstance(row, dict) or not ("html" in row or "text" in row):
+        raise ValueError(f"line {number} is no object with url and html or text")
+    return row

@@ -1,0 +1,143 @@
+"""The link graph of a collection on disk: arrays in a folder of their own, replaced as a whole.
+
+A new generation is written beside the old one and then named in `current`; who reads one keeps it open.
+Everything in it can be made again from the collection.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evercrawl.core.graph.sparse import Floats, SparseGraph
+from evercrawl.errors import StoreUnavailable
+
+FORMAT = 1
+PARTIAL = "ranks.partial.npz"
+_ARRAYS = ("pages", "starts", "targets", "ranks", "hubs", "authorities", "depths")
+
+
+class GraphFiles:
+    """One generation of the graph, its arrays mapped into memory when they are used."""
+
+    def __init__(self, folder: Path, notes: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self.notes = notes
+        self._loaded: dict[str, NDArray[Any]] = {}
+
+    def array(self, name: str) -> NDArray[Any]:
+        """One of the arrays."""
+        if name not in self._loaded:
+            try:
+                self._loaded[name] = np.load(self.folder / f"{name}.npy", mmap_mode="r")
+            except (OSError, ValueError) as error:
+                raise StoreUnavailable(
+                    f"the link graph in {self.folder} cannot be read: {error};"
+                    " make it anew with: evercrawl graph rebuild"
+                ) from error
+        return self._loaded[name]
+
+    @property
+    def pages(self) -> NDArray[np.uint64]:
+        """The number of each node's page, ascending."""
+        return self.array("pages")
+
+    @property
+    def graph(self) -> SparseGraph:
+        """The links."""
+        return SparseGraph(self.array("starts"), self.array("targets"))
+
+    @property
+    def ranks(self) -> Floats:
+        """PageRank of each node."""
+        return self.array("ranks")
+
+    def node_of(self, page: int) -> int | None:
+        """The node of a page; None: it is not in this generation."""
+        place = int(np.searchsorted(self.pages, np.uint64(page)))
+        return place if place < len(self.pages) and int(self.pages[place]) == page else None
+
+    def importance(self, pages: list[int]) -> list[float]:
+        """How many times the average the PageRank of each page is; 0 for one that is not known."""
+        count = len(self.pages)
+        if not count or not pages:
+            return [0.0] * len(pages)
+        wanted = np.array(pages, dtype=np.uint64)
+        places = np.minimum(np.searchsorted(self.pages, wanted), count - 1)
+        known = self.pages[places] == wanted
+        values: list[float] = np.where(known, self.ranks[places] * count, 0.0).tolist()
+        return values
+
+    @property
+    def anchors_folder(self) -> Path:
+        """Where the index of anchor texts lies."""
+        return self.folder / "anchors"
+
+
+def graph_folder(collection: Path) -> Path:
+    """Where the generations of the graph lie."""
+    return collection / "graph"
+
+
+def current_graph(collection: Path) -> GraphFiles | None:
+    """The newest whole generation; None: there is none, or it is of another format."""
+    folder = graph_folder(collection)
+    try:
+        name = (folder / "current").read_text("utf-8").strip()
+        notes = json.loads((folder / name / "notes.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return GraphFiles(folder / name, notes) if notes.get("format") == FORMAT else None
+
+
+def new_generation(collection: Path) -> Path:
+    """An empty folder for the next generation; what a crash left behind is removed."""
+    folder = graph_folder(collection)
+    current = current_graph(collection)
+    number = int(current.folder.name.removeprefix("g")) + 1 if current is not None else 1
+    made = folder / f"g{number}"
+    shutil.rmtree(made, ignore_errors=True)
+    made.mkdir(parents=True)
+    return made
+
+
+def publish(folder: Path, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str, Any]) -> None:
+    """Write the arrays and make this generation the current one; older ones go."""
+    for name in _ARRAYS:
+        np.save(folder / f"{name}.npy", arrays[name])
+    (folder / "notes.json").write_text(json.dumps({"format": FORMAT, **notes}), "utf-8")
+    pointer = folder.parent / "current.new"
+    pointer.write_text(folder.name, "utf-8")
+    os.replace(pointer, folder.parent / "current")
+    for other in folder.parent.glob("g*"):
+        if other != folder:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+def save_partial(collection: Path, digest: int, ranks: Floats) -> None:
+    """Ranks of a run that is under way; one that is broken off goes on from here."""
+    path = graph_folder(collection) / PARTIAL
+    beside = path.with_name("ranks.new.npz")
+    np.savez(beside, digest=np.uint64(digest), ranks=ranks)
+    os.replace(beside, path)
+
+
+def load_partial(collection: Path, digest: int) -> Floats | None:
+    """The ranks that a run over the same links left behind; None: there was none."""
+    try:
+        with np.load(graph_folder(collection) / PARTIAL) as stored:
+            return stored["ranks"] if int(stored["digest"]) == digest else None
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def drop_partial(collection: Path) -> None:
+    """The run has ended."""
+    (graph_folder(collection) / PARTIAL).unlink(missing_ok=True)

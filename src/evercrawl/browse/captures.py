@@ -1,0 +1,109 @@
+"""Versions as web archives list them: of one URL, or of all below a prefix, a host or a domain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from evercrawl.adapters.sqlite.browse import BrowseReader, browsing, shards_of
+from evercrawl.core.moment import to_us
+from evercrawl.core.url import (
+    canonical,
+    key_of,
+    registrable_domain,
+    shard_of_domain,
+    shard_of_site,
+    site_of,
+    site_parts,
+)
+from evercrawl.model.listing import Capture
+from evercrawl.model.settings import Settings
+from evercrawl.model.view import VersionView
+
+Match = Literal["exact", "prefix", "host", "domain"]
+PAGES_AT_A_TIME = 200
+
+
+def captures_of(collection: Path, settings: Settings, url: str) -> list[Capture]:
+    """The versions of one URL, oldest first; http and https are tried where nothing else is known."""
+    for name in _spellings(url):
+        shard = shard_of_site(site_of(name), settings.store.shards)
+        if shard not in shards_of(collection):
+            continue
+        with browsing(collection, shard) as reader:
+            page = reader.page(key_of(name))
+            if page is not None and (versions := reader.versions(page.id)):
+                return [_capture(page.url, kept) for kept in versions]
+    return []
+
+
+def nearest_capture(captures: list[Capture], at: datetime) -> Capture:
+    """The one whose moment is nearest (RFC 7089 leaves the choice to the server)."""
+    wanted = to_us(at)
+    return min(captures, key=lambda capture: abs(capture.seen_us - wanted))
+
+
+def captures_matching(collection: Path, settings: Settings, url: str, match: Match) -> Iterator[Capture]:
+    """Captures of every page that matches, page by page; the pages of a site in the order of its folders."""
+    if match == "exact":
+        yield from captures_of(collection, settings, url)
+        return
+    name = _spellings(url)[0]
+    domain = registrable_domain(site_parts(site_of(name)).host)
+    shard = shard_of_domain(domain, settings.store.shards)
+    if shard not in shards_of(collection):
+        return
+    with browsing(collection, shard) as reader:
+        for site in reader.sites_of_domain(domain):
+            if _is_wanted(site, name, match):
+                yield from _of_site(reader, site, _path(name) if match == "prefix" else "")
+
+
+def _of_site(reader: BrowseReader, site: str, path: str) -> Iterator[Capture]:
+    record = reader.site_named(site)
+    after = b""
+    while record is not None and (
+        pages := reader.site_pages(site, record.id, after=after, most=PAGES_AT_A_TIME)
+    ):
+        for page in pages:
+            if page.version and page.url.startswith(site + path):
+                known = reader.page(page.key)
+                versions = reader.versions(known.id) if known is not None else []
+                yield from (_capture(page.url, kept) for kept in versions)
+        after = pages[-1].key
+
+
+def _path(name: str) -> str:
+    return name[len(site_of(name)) :].removesuffix("*")
+
+
+def _is_wanted(site: str, name: str, match: Match) -> bool:
+    return match == "domain" or site_parts(site).host == site_parts(site_of(name)).host
+
+
+def _spellings(url: str) -> list[str]:
+    """The canonical forms that a URL from outside may mean."""
+    schemes = [url] if "://" in url else [f"https://{url}", f"http://{url}"]
+    if url.startswith("http://"):
+        schemes.append("https://" + url.removeprefix("http://"))
+    elif url.startswith("https://"):
+        schemes.append("http://" + url.removeprefix("https://"))
+    return [name for text in schemes if (name := canonical(text)) is not None] or ["http://invalid./"]
+
+
+def _capture(url: str, kept: VersionView) -> Capture:
+    version = kept.version
+    return Capture(
+        url=url,
+        seen_us=kept.seen_us,
+        version=version.number,
+        status=kept.status,
+        content_type=version.content_type,
+        payload_sha1=version.payload_sha1,
+        length=version.length,
+        offset=version.offset,
+        file=version.file,
+        title=version.title,
+    )

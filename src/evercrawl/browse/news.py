@@ -1,0 +1,72 @@
+"""The newest changes, grouped; of very many only the newest are read."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from heapq import nlargest
+from itertools import chain
+from pathlib import Path
+
+from evercrawl.adapters.sqlite.browse import browsing, browsing_all
+from evercrawl.browse.sites import site_record
+from evercrawl.core.change.group import groups_of
+from evercrawl.core.moment import from_us, to_us
+from evercrawl.model.listing import News
+from evercrawl.model.settings import Settings
+from evercrawl.model.view import ChangeView
+from evercrawl.past.changes import told
+
+MOST_CHANGES = 2000
+"""Changes that are read for one look."""
+MOST_PAGES_NAMED = 25
+FEED_READS = 4
+"""Changes that are read for each that is shown: most of them may be noise."""
+_END = (2**63 - 1, 2**63 - 1)
+
+
+def newest_changes(
+    collection: Path, settings: Settings, *, since: datetime, now: datetime, site: str | None = None,
+    noise: bool = False,
+) -> News:  # fmt: skip
+    """What changed since a moment, the most significant group first."""
+    seen = _views(collection, settings, site, to_us(since))
+    newest = nlargest(MOST_CHANGES, seen, key=lambda view: view.at_us)
+    complete = len(seen) < MOST_CHANGES
+    groups = groups_of(((view.url, view.change) for view in newest), with_noise=noise)
+    return News(
+        since=since,
+        until=since if complete or not newest else from_us(newest[-1].at_us),
+        complete=complete,
+        changes=len(newest),
+        groups=tuple(told(group) for group in groups),
+    )
+
+
+def change_feed(collection: Path, settings: Settings, *, site: str | None, most: int) -> list[ChangeView]:
+    """The newest changes that a reader would notice, newest first."""
+    views = _views(collection, settings, site, 0, most=most * FEED_READS)
+    return nlargest(most, (view for view in views if view.change.changed), key=lambda view: view.at_us)
+
+
+def _views(
+    collection: Path, settings: Settings, site: str | None, since_us: int, *, most: int = MOST_CHANGES
+) -> list[ChangeView]:
+    if site is not None:
+        found = site_record(collection, settings, site)
+        if found is None:
+            return []
+        shard, record = found
+        with browsing(collection, shard) as reader:
+            return reader.changes_before(_END, since_us=since_us, site_id=record.id, most=most)
+    since_us = _where_newest_begin(collection, since_us, most)
+    views: list[ChangeView] = []
+    for _, reader in browsing_all(collection):
+        views += reader.changes_before(_END, since_us=since_us, site_id=None, most=most)
+    return views
+
+
+def _where_newest_begin(collection: Path, since_us: int, most: int) -> int:
+    """The moment behind which no more than about `most` changes lie: only these are read whole."""
+    lists = [reader.change_moments(since_us, most) for _, reader in browsing_all(collection)]
+    newest = nlargest(most, chain.from_iterable(lists))
+    return newest[-1] - 1 if len(newest) == most else since_us

@@ -1,0 +1,212 @@
+"""`evercrawl outpost`: pair, run and look at the small processes that work near the sites."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evercrawl.cli.output import counted, emit_json, moment, size
+from evercrawl.cli.safe_text import safe_line
+from evercrawl.cli.session import Session, common_options, pass_session
+from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from evercrawl.outpost.status import OutpostStatus
+
+CODE_HOURS = 24
+
+
+@click.group("outpost")
+@common_options
+def command() -> None:
+    """Small processes near the sites: they ask, compare, and send home only what is new.
+
+    \b
+    evercrawl outpost pair --for example.org --home crawler.example.net:7443     at home: prints a code
+    evercrawl outpost run --home crawler.example.net:7443 --code CODE --allow example.org
+    evercrawl watch --outposts 0.0.0.0:7443                                      home waits for outposts
+    evercrawl outpost status --json
+
+    An outpost calls home, so it needs no open port and works behind NAT. It asks only hosts that its owner
+    allows, obeys robots.txt and the pace itself, and runs no code that it is sent.
+    """
+
+
+@command.command("pair")
+@click.option(
+    "--for",
+    "routes",
+    multiple=True,
+    required=True,
+    metavar="ROUTE",
+    help="A suffix (.edu), a domain with all below it (example.org) or a site. Repeatable.",
+)
+@click.option("--name", metavar="NAME", help="What to call it. Default: the first route.")
+@click.option("--home", metavar="HOST:PORT", help="The address at which the outpost will reach home.")
+@click.option(
+    "--hours",
+    type=click.IntRange(1, 24 * 30),
+    default=CODE_HOURS,
+    show_default=True,
+    help="How long the code can be used.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@common_options
+@pass_session
+def pair(
+    session: Session, routes: tuple[str, ...], name: str | None, home: str | None, hours: int, as_json: bool
+) -> None:
+    """Print a code with which one outpost can be paired, once.
+
+    \b
+    evercrawl outpost pair --for .edu
+    evercrawl outpost pair --for example.org --name office --home crawler.example.net:7443
+    """
+    from evercrawl.outpost.status import new_code
+
+    called = name or routes[0]
+    collection = session.require_collection()
+    code = new_code(collection, called=called, routes=list(routes), valid_for=timedelta(hours=hours))
+    if as_json:
+        emit_json("outpost-pair", {"name": called, "routes": list(routes), "code": code, "home": home})
+        return
+    click.echo(code)
+    allow = " ".join(f"--allow {route}" for route in routes)
+    session.note(f"Run this near the site within {counted(hours, 'hour')}; the code works once:")
+    session.note(f"  evercrawl outpost run --home {home or 'HOST:PORT'} --code {code} {allow}")
+
+
+@command.command("run")
+@click.option("--home", metavar="HOST:PORT", help="Where home listens; remembered.")
+@click.option("--code", metavar="CODE", help="From `outpost pair` at home; needed once.")
+@click.option(
+    "--allow",
+    multiple=True,
+    metavar="HOST",
+    help="A host that may be asked, as in --for of pair; remembered. Repeatable.",
+)
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Where the outpost keeps its file. Default: below your state folder.",
+)
+@click.option(
+    "--read",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Read the site's files here and make no HTTP request.",
+)
+@click.option("--max-rate", metavar="N/TIME", help="Most requests to all sites, such as 30/minute.")
+@click.option("--max-disk", default="256MiB", show_default=True, metavar="SIZE", help="Largest file.")
+@click.option("--gap", metavar="SECONDS", help="Least gap between two requests to one site.")
+@click.option("--allow-private", is_flag=True, help="Allow loopback, private and link-local addresses.")
+@click.option(
+    "--clock-offset", type=float, default=0.0, hidden=True, help="For tests: a clock that is wrong."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON at the end.")
+@common_options
+@pass_session
+def run(session: Session, /, as_json: bool, **given: Any) -> None:
+    """Work for home until stopped (Ctrl-C or SIGTERM), which is safe at any moment.
+
+    \b
+    evercrawl outpost run --home crawler.example.net:7443 --code CODE --allow example.org
+    evercrawl outpost run                                    the same again, as remembered
+    evercrawl outpost run --read /var/www/html --max-rate 30/minute
+    """
+    import asyncio
+
+    from evercrawl.outpost.start import run_outpost
+
+    orders = _orders(session, given)
+    flags: dict[str, object] = {}
+    if given["gap"] is not None:
+        flags["pace.gap"] = given["gap"]
+    if given["allow_private"]:
+        flags["http.allow_private"] = True
+    settings = session.configured(None, flags).settings
+    session.note(f"outpost in {orders.folder}; stop it with Ctrl-C")
+    requests = asyncio.run(run_outpost(orders, settings, say=lambda words: session.note(safe_line(words))))
+    if as_json:
+        emit_json("outpost-run", {"requests": requests})
+
+
+def _orders(session: Session, given: dict[str, Any]) -> Any:
+    from evercrawl.config.known import known_settings
+    from evercrawl.config.value import value_of
+    from evercrawl.core.rate import parse_rate
+    from evercrawl.outpost.start import Orders
+
+    state = session.env.get("XDG_STATE_HOME") or str(Path("~/.local/state").expanduser())
+    try:
+        rate = given["max_rate"]
+        gap = timedelta(days=1) / parse_rate(rate) if rate is not None else timedelta(0)
+    except ValueError as error:
+        raise ConfigError(f"--max-rate {given['max_rate']!r} {error}") from None
+    try:
+        disk = value_of(known_settings()["outposts.held_bytes"], given["max_disk"])
+    except ValueError as error:
+        raise ConfigError(f"--max-disk {given['max_disk']!r} {error}") from None
+    return Orders(
+        folder=given["state"] or Path(state) / "evercrawl" / "outpost",
+        home=given["home"],
+        code=given["code"],
+        allow=given["allow"],
+        read=given["read"],
+        rate_gap=gap,
+        disk_bytes=int(disk),
+        clock_offset=timedelta(seconds=given["clock_offset"]),
+    )
+
+
+@command.command("status")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@common_options
+@pass_session
+def status(session: Session, as_json: bool) -> None:
+    """Outposts of the collection: bytes sent, bytes that a plain crawl would have taken, requests.
+
+    \b
+    evercrawl outpost status
+    evercrawl outpost status --json | jq '.outposts[].bytes_sent'
+    """
+    from evercrawl.outpost.status import outposts_of
+
+    found = outposts_of(session.require_collection())
+    if as_json:
+        emit_json("outposts", {"outposts": [asdict(one) | {"share": one.share} for one in found]})
+        return
+    if not found:
+        session.note("no outposts; pair one with: evercrawl outpost pair --for example.org")
+    for one in found:
+        click.echo(_line(one))
+
+
+def _line(one: OutpostStatus) -> str:
+    share = f"{one.share:.1%} of {size(one.bytes_plain)}" if one.share is not None else "nothing yet"
+    seen = moment(one.seen) if one.seen else "never"
+    answers = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in one.counts.items() if count)
+    return (
+        f"{safe_line(one.name)} ({safe_line(' '.join(one.routes))}): "
+        f"{counted(one.requests, 'request')} to the sites, {size(one.bytes_sent)} sent ({share})\n"
+        f"    {answers or 'no answers'}; seen {seen}{', has the lease' if one.has_lease else ''}"
+    )
+
+
+@command.command("forget")
+@click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@common_options
+@pass_session
+def forget(session: Session, name: str, as_json: bool) -> None:
+    """Unpair an outpost: its key opens nothing any more, and its sites are the crawler's again."""
+    from evercrawl.outpost.status import unpair
+
+    unpair(session.require_collection(), name)
+    if as_json:
+        emit_json("outpost-forget", {"name": name})

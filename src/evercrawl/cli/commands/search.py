@@ -1,0 +1,166 @@
+"""`evercrawl search QUERY`: find pages by what they say, now or as of some moment."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evercrawl.cli.output import counted, emit_json, moment
+from evercrawl.cli.safe_text import safe_line
+from evercrawl.cli.session import Session, common_options, pass_session
+from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from evercrawl.model.search import Found, Hit
+
+_LONGEST_TITLE = 100
+MANY_BEHIND = 2000
+"""Visits that are not indexed yet, from which on it is said that this takes a moment."""
+
+
+@click.command("search")
+@click.argument("words", nargs=-1, metavar="QUERY...")
+@click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Most hits.")
+@click.option("--as-of", metavar="TIME", help="What the collection held then; also as-of:TIME in the query.")
+@click.option(
+    "--in", "sources", multiple=True, metavar="DIR|URL",
+    help="Ask this collection instead, a folder or one that is served; repeat it to ask several.",
+)  # fmt: skip
+@click.option(
+    "--timeout", type=click.FloatRange(0.1, 600), metavar="SECONDS", help="Wait so long for each --in."
+)
+@click.option("--rebuild", is_flag=True, help="Make the index anew before searching.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line, best hit first.")
+@common_options
+@pass_session
+def command(session: Session, /, words: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Find pages by their text, title, address and what other pages call them.
+
+    \b
+    evercrawl search crash safety                   pages with both words, in any form
+    evercrawl search '"crash safety" -windows'      the very phrase, and not this word
+    evercrawl search 'site:docs.example.org changed:>7d release'
+    evercrawl search 'lang:de title:Handbuch'
+    evercrawl search 'price as-of:2026-05'          what the collection held at the end of May
+    evercrawl search cats --in ./a.evercrawl --in https://archive.example.org
+
+    Also: word OR word, url:word, sentiment:pos|neg|neutral, changed:2026-05, changed:<2026-01-01.
+    Pages that are gone are marked; pages that say nearly the same are listed once.
+    """
+    found = _ask(session, " ".join(words), **options)
+    for trouble in found.troubles:
+        session.note(f"! {safe_line(trouble.source)}: {safe_line(trouble.problem)}")
+    if as_json:
+        for hit in found.hits:
+            emit_json("search", hit_fields(hit))
+    else:
+        _show(session, found)
+    if found.troubles and not found.hits:
+        raise ConfigError("no collection could answer") if len(found.troubles) == 1 else _none_answered(found)
+
+
+def _none_answered(found: Found) -> ConfigError:
+    return ConfigError(f"none of the hits could be had: {len(found.troubles)} collections did not answer")
+
+
+def _ask(
+    session: Session,
+    text: str,
+    *,
+    limit: int,
+    as_of: str | None,
+    sources: tuple[str, ...],
+    timeout: float | None,
+    rebuild: bool,
+) -> Found:
+    from evercrawl.core.when import parse_when
+
+    at = None if as_of is None else parse_when(as_of, now=datetime.now(UTC).astimezone(), at_end=True)
+    if sources:
+        from evercrawl.search.ask import search_several
+
+        waits = session.configured(session.find_collection()).settings.search.source_timeout.total_seconds()
+        return search_several(sources, text, limit=limit, timeout_s=timeout or waits, as_of=at)
+    with session.open_collection() as collection:
+        if rebuild:
+            count = collection.rebuild_index()
+            session.note(f"the index was made anew: {counted(count, 'version')}")
+        elif collection.index_state().lag > MANY_BEHIND:
+            session.note("indexing what was crawled since; this takes a moment")
+        return collection.search(text, limit=limit, as_of=at)
+
+
+def hit_fields(hit: Hit) -> dict[str, Any]:
+    """What scripts rely on, then the rest."""
+    fields = {
+        "rank": hit.rank,
+        "url": hit.url,
+        "title": hit.title,
+        "snippet": hit.snippet_text,
+        "score": hit.score,
+        "version": hit.version,
+        "fetched_at": hit.fetched_at,
+        "lang": hit.lang,
+        "gone": hit.is_gone,
+        "alike": hit.alike,
+        "marks": _marks(hit),
+    }
+    if hit.sentiment is not None:
+        fields["sentiment"] = hit.sentiment
+    return fields | ({} if hit.source is None else {"source": hit.source})
+
+
+def _marks(hit: Hit) -> list[tuple[int, int]]:
+    """Where in the snippet the words of the query stand: begin and end, in characters."""
+    marks, at = [], 0
+    for span in hit.snippet:
+        if span.is_hit:
+            marks.append((at, at + len(span.text)))
+        at += len(span.text)
+    return marks
+
+
+def _show(session: Session, found: Found) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    for hit in found.hits:
+        head = Text(f"{hit.rank:>2}. ")
+        head.append(safe_line(hit.title or hit.url, longest=_LONGEST_TITLE), style="bold")
+        if hit.is_gone:
+            head.append("  [gone]", style="red")
+        session.out.print(head, soft_wrap=True)
+        session.out.print(Text(f"    {safe_line(hit.url)}", style="cyan"), soft_wrap=True)
+        session.out.print(Padding(_snippet(hit), (0, 0, 0, 4)))
+        session.out.print(Text(f"    {_about(hit)}", style="dim"))
+    if not found.hits:
+        session.note("nothing found")
+    else:
+        more = " with most of the words" if found.is_partial else ""
+        session.note(f"{counted(found.total, 'version')} match{more}; {found.took_ms:.0f} ms")
+    if found.lag:
+        session.note(f"{counted(found.lag, 'visit')} of a running crawl will be searchable in a moment")
+
+
+def _snippet(hit: Hit) -> Text:
+    from rich.text import Text
+
+    line = Text()
+    for span in hit.snippet:
+        line.append(safe_line(span.text), style="bold yellow" if span.is_hit else "")
+    return line
+
+
+def _about(hit: Hit) -> str:
+    parts = [f"v{hit.version} of {moment(hit.fetched_at)}"]
+    if hit.alike:
+        parts.append(f"{hit.alike} more say nearly the same")
+    if hit.sentiment is not None:
+        parts.append(f"sentiment {hit.sentiment:+.2f}")
+    if hit.source is not None:
+        parts.append(f"in {safe_line(hit.source)}")
+    return " · ".join(parts)

@@ -1,0 +1,1 @@
+"""What home and outposts decide, as values: codes, seals, messages, routes, leases, comparisons."""

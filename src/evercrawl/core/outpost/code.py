@@ -1,0 +1,75 @@
+"""What does a pairing code hold, and which keys follow from it?
+
+The code, spoken or pasted once, names a secret and the beginning of the fingerprint of home's certificate, so
+that the outpost knows home before it says a word. Both sides derive keys by HMAC-SHA256 (RFC 2104); the key
+of the outpost depends on a number that the outpost drew, so a code that was used is worth nothing.
+"""
+
+from __future__ import annotations
+
+import hmac
+from base64 import b32decode, b32encode
+from binascii import Error as NotBase32
+from hashlib import sha256
+from typing import NamedTuple
+
+SECRET_BYTES = 10
+PIN_BYTES = 16
+"""128 bits of the certificate's SHA-256: nobody finds a second certificate with the same."""
+GROUP = 6
+NONCE_BYTES = 32
+
+
+class Code(NamedTuple):
+    """A pairing code."""
+
+    secret: bytes
+    pin: bytes
+
+    @property
+    def name(self) -> str:
+        """By which home finds the code; it says nothing about the secret."""
+        return sha256(b"evercrawl outpost code\0" + self.secret).hexdigest()[:16]
+
+    @property
+    def key(self) -> bytes:
+        """The key under which the first message of a pairing is sealed."""
+        return derived(self.secret, b"pair")
+
+    def text(self) -> str:
+        """As it is shown: letters and digits in groups."""
+        letters = b32encode(self.secret + self.pin).decode().rstrip("=")
+        return "-".join(letters[at : at + GROUP] for at in range(0, len(letters), GROUP))
+
+
+def pin_of(certificate: bytes) -> bytes:
+    """What a code says about a certificate (DER)."""
+    return sha256(certificate).digest()[:PIN_BYTES]
+
+
+def read_code(text: str) -> Code:
+    """The code in a text, whatever its case and separators; ValueError where it is none."""
+    letters = "".join(letter for letter in text.upper() if letter.isalnum())
+    try:
+        raw = b32decode(letters + "=" * (-len(letters) % 8))
+    except NotBase32:
+        raise ValueError("is not a pairing code") from None
+    if len(raw) != SECRET_BYTES + PIN_BYTES:
+        raise ValueError("is not a complete pairing code")
+    return Code(raw[:SECRET_BYTES], raw[SECRET_BYTES:])
+
+
+def derived(key: bytes, *parts: bytes) -> bytes:
+    """A key that follows from another for one purpose; parts cannot run into each other."""
+    message = b"".join(len(part).to_bytes(4, "big") + part for part in parts)
+    return hmac.new(key, message, sha256).digest()
+
+
+def outpost_key(code_key: bytes, nonce: bytes) -> bytes:
+    """The lasting key of the outpost that used a code with this number."""
+    return derived(code_key, b"outpost", nonce)
+
+
+def session_key(key: bytes, *, challenge: bytes, nonce: bytes) -> bytes:
+    """The key of one connection: new with every challenge of home and every number of the outpost."""
+    return derived(key, b"session", challenge, nonce)

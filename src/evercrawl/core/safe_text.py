@@ -1,0 +1,42 @@
+"""Crawled text must not speak to the terminal, nor trick who reads it in a browser.
+
+Escape sequences can rewrite the screen or the clipboard, and bidirectional controls can make a URL look like
+another (Unicode TR 36). Everything that came from the web passes through here before it is shown.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+ELLIPSIS = "…"
+_SEQUENCES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|$)"  # strings: OSC, DCS ...
+    r"|\x1b[ -/]*[0-~]?"
+)
+_JOINERS = "\u200c\u200d"
+"""Invisible, but needed to write Persian, Hindi and emoji."""
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+
+
+def safe_line(text: str, *, longest: int | None = None) -> str:
+    """The text as one line of visible characters, cut at `longest` with an ellipsis."""
+    line = " ".join(
+        _visible(part) for part in re.split(r"[\t\n\v\f\r\x85\u2028\u2029]+", _SEQUENCES.sub("", text))
+    )
+    if longest is not None and len(line) > longest:
+        return line[: longest - 1] + ELLIPSIS
+    return line
+
+
+def safe_block(text: str) -> str:
+    """The text with its lines and tabs, every other control character removed."""
+    kept = _SEQUENCES.sub("", text.replace("\r\n", "\n"))
+    return "".join(char if char in "\n\t" else _visible(char) for char in kept)
+
+
+def _visible(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(char for char in text if char in _JOINERS or unicodedata.category(char) not in _HIDDEN)

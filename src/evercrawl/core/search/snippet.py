@@ -1,0 +1,158 @@
+"""Which piece of a text shows best why it was found?
+
+The words of the query are looked for in the text itself, so that what is shown is what the page says. The
+window with the most different words wins, the earlier one of equals; it is cut between words, or between
+characters in scripts without spaces, and never inside a character that is composed of several.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from evercrawl.core.search.words import folded, stands_alone
+from evercrawl.model.search import Span
+
+WINDOW_CHARS = 220
+MOST_TEXT_CHARS = 200_000
+"""More of a text is not looked at."""
+FIRST_LOOK_CHARS = 20_000
+"""Where everything is found in so much of it, the rest is not looked at."""
+MOST_MATCHES = 40
+"""Of one word."""
+MOST_TRIES = 1000
+"""Places at which a short word may stand inside others before the search is given up."""
+LONGEST_SEARCH_FOR_CUT = 24
+"""So far from the ideal place a space is looked for."""
+_JOINING = "\u200c\u200d\ufe0e\ufe0f"
+
+
+class Sought(NamedTuple):
+    """What to look for: a run of folded characters, and whether other endings of the word count too."""
+
+    text: str
+    is_word: bool
+    forms: frozenset[str] = frozenset()
+    """The forms of the word that count, folded; empty: only the text itself."""
+
+
+class _Match(NamedTuple):
+    start: int
+    end: int
+    which: int
+
+
+def snippet_of(text: str, sought: Sequence[Sought], *, window: int = WINDOW_CHARS) -> tuple[Span, ...]:
+    """The best piece of a text in spans, the hits marked; its beginning where nothing is found."""
+    text = text[:MOST_TEXT_CHARS]
+    matches = _matches(folded(text[:FIRST_LOOK_CHARS]), sought)
+    if len(text) > FIRST_LOOK_CHARS and len({match.which for match in matches}) < len(sought):
+        matches = _matches(folded(text), sought)
+    start, end = _window(matches, len(text), window)
+    start, end = cut_before(text, start), cut_behind(text, end)
+    return _spans(text, start, end, [match for match in matches if start <= match.start and match.end <= end])
+
+
+def _matches(plain: str, sought: Sequence[Sought]) -> list[_Match]:
+    found: list[_Match] = []
+    for which, one in enumerate(sought):
+        places = _words(plain, one.forms or {one.text}) if one.is_word else _phrases(plain, one.text)
+        found += [_Match(start, end, which) for start, end in places]
+    return sorted(found)
+
+
+def _words(plain: str, forms: Iterable[str]) -> list[tuple[int, int]]:
+    """Where any of the forms stands as a whole word; plain search is far quicker than a pattern."""
+    places: list[tuple[int, int]] = []
+    for form in sorted(forms):
+        at, tries = plain.find(form), 0
+        while at >= 0 and tries < MOST_TRIES and len(places) < MOST_MATCHES:
+            end = at + len(form)
+            if not (at and plain[at - 1].isalnum()) and not plain[end : end + 1].isalnum():
+                places.append((at, end))
+            at, tries = plain.find(form, end), tries + 1
+    return places
+
+
+def _phrases(plain: str, text: str) -> list[tuple[int, int]]:
+    """Where the words stand in a row, or the characters of a script without spaces, whatever is between."""
+    pattern = r"[\W_]*".join(re.escape(part) for part in text.split())
+    return [match.span() for match in islice(re.finditer(pattern, plain), MOST_MATCHES)]
+
+
+def _window(matches: Sequence[_Match], length: int, window: int) -> tuple[int, int]:
+    """The place with the most different words, and of those the most matches."""
+    if not matches:
+        return 0, min(length, window)
+    best, best_worth, last = 0, (-1, -1), 0
+    for first, match in enumerate(matches):
+        last = max(last, first)
+        while last + 1 < len(matches) and matches[last + 1].end - match.start <= window:
+            last += 1
+        inside = matches[first : last + 1]
+        worth = (len({one.which for one in inside}), len(inside))
+        if worth > best_worth:
+            best, best_worth = first, worth
+    lead = window // 5
+    start = max(0, min(matches[best].start - lead, length - window))
+    return start, min(length, max(start + window, matches[best].end))
+
+
+def cut_before(text: str, place: int) -> int:
+    """The nearest good place to begin at, at or behind `place`, or before it where a word is long."""
+    if place <= 0:
+        return 0
+    for at in range(place, min(len(text), place + LONGEST_SEARCH_FOR_CUT)):
+        if text[at - 1].isspace() or stands_alone(text[at]):
+            return _whole(text, at)
+    return _whole(text, place)
+
+
+def cut_behind(text: str, place: int) -> int:
+    """The nearest good place to end at, at or before `place`."""
+    if place >= len(text):
+        return len(text)
+    for at in range(place, max(0, place - LONGEST_SEARCH_FOR_CUT), -1):
+        if text[at].isspace() or stands_alone(text[at - 1]):
+            return _whole(text, at)
+    return _whole(text, place)
+
+
+def _whole(text: str, at: int) -> int:
+    """The place, moved back to where a composed character (accents, joined emoji) begins."""
+    while 0 < at < len(text) and (_continues(text[at]) or text[at - 1] == "\u200d"):
+        at -= 1
+    return at
+
+
+def _continues(char: str) -> bool:
+    return (
+        char in _JOINING
+        or unicodedata.category(char) in ("Mn", "Mc", "Me")
+        or "\U0001f3fb" <= char <= "\U0001f3ff"
+    )
+
+
+def _spans(text: str, start: int, end: int, matches: Sequence[_Match]) -> tuple[Span, ...]:
+    spans: list[Span] = [Span("… ", False)] if start > 0 else []
+    at = start
+    for match in matches:
+        if match.start < at:
+            continue
+        if match.start > at:
+            spans.append(Span(_one_line(text[at : match.start]), False))
+        spans.append(Span(_one_line(text[match.start : match.end]), True))
+        at = match.end
+    if at < end:
+        spans.append(Span(_one_line(text[at:end]), False))
+    if end < len(text):
+        spans.append(Span(" …", False))
+    return tuple(spans)
+
+
+def _one_line(text: str) -> str:
+    """Space of any kind as single spaces, also at the ends."""
+    return re.sub(r"\s+", " ", text)

@@ -1,0 +1,150 @@
+"""Pages that are none: a site says 200, or leads home, for addresses that do not exist (soft 404).
+
+What looks like an apology, a copy or a way home makes the site be asked for two addresses that nobody linked
+to. What it answers to them is no page wherever it comes again: it is kept and flagged, and not expanded.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from evercrawl.core.offer import Offers
+from evercrawl.core.trap.apology import apologises, is_sure
+from evercrawl.core.trap.harvest import SiteYield
+from evercrawl.core.trap.soft404 import Answer, absent_urls, is_soft_404, same_for_all
+from evercrawl.core.url import path_of, site_of
+from evercrawl.engine.keep import status_of
+from evercrawl.engine.see import Seen
+from evercrawl.model.fetch import Fetched, FetchResult, Moved
+from evercrawl.model.page import Page, Requeued
+from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
+
+if TYPE_CHECKING:
+    from evercrawl.engine.shard import Shard
+    from evercrawl.engine.site_memory import SiteNotes
+    from evercrawl.model.site import Site
+
+MOST_TRIES = 2
+"""Of one site in one run."""
+MOST_KNOWN = 4
+MOST_SITES = 100_000
+"""Sites of which it is at hand whether anything is known."""
+MOST_SUSPECTS = 20
+"""Pages of one site that are looked at again when it is known what they are."""
+COPIES_UNTIL_ASKED = 3
+"""Copies on one site before it is asked: a few are normal."""
+
+
+class AbsentPages:
+    """What the sites of one shard say for addresses that do not exist."""
+
+    def __init__(self, shard: Shard) -> None:
+        self._shard = shard
+        self._tries: Counter[int] = Counter()
+        self._copies: Counter[int] = Counter()
+        self._known: dict[int, bool] = {}
+        self._asked: set[int] = set()
+        self._suspects: dict[int, list[Page]] = {}
+        """Pages that were seen before it was known what they are."""
+
+    async def marked(self, page: Page, seen: Seen, notes: SiteNotes[SiteYield] | None) -> Seen:
+        """What was seen, flagged where it is what the site says for addresses that do not exist."""
+        looks = _looks_absent(page, seen)
+        if notes is None and (looks or await self._says_something(page.site_id)):
+            notes = await self._shard.traps.yields.of(page.site_id)
+        if notes is None or self._shard.traps.guard.word(page.url) is not None:
+            return seen
+        why = _known_absent(seen, notes.memory)
+        if why:
+            return _flagged(seen, f"{why}, as for addresses that do not exist", expand=False)
+        document = seen.document
+        if looks and document is not None and is_sure(document.title, document.text):
+            return _flagged(seen, REASON_TEXT[Reason.SOFT_404], expand=True)
+        return seen
+
+    async def _says_something(self, site_id: int) -> bool:
+        """It is known what a small site says for addresses that do not exist; looked up once in a run."""
+        if site_id not in self._known:
+            if len(self._known) >= MOST_SITES:
+                self._known.clear()
+            site = (await self._shard.traps.yields.of(site_id)).memory
+            self._known[site_id] = bool(site.absent or site.homes)
+        return self._known[site_id]
+
+    def suspect(self, page: Page, site: Site, seen: Seen) -> tuple[str, str] | None:
+        """The two addresses that the site should be asked for because of what was seen; None: no need."""
+        is_copy = seen.judgement.reason is Reason.SAME_AS_OTHER
+        looks = _looks_absent(page, seen)
+        if not self._shard.traps.guard.settings.enabled or not (is_copy or looks):
+            return None
+        self._copies[site.id] += is_copy
+        suspects = self._suspects.setdefault(site.id, [])
+        if len(suspects) < MOST_SUSPECTS and seen.judgement.reason is not Reason.SOFT_404:
+            suspects.append(page)
+        is_due = looks or self._copies[site.id] == COPIES_UNTIL_ASKED
+        if not is_due or self._tries[site.id] >= MOST_TRIES or site.id in self._asked:
+            return None
+        self._tries[site.id] += 1
+        self._asked.add(site.id)
+        return absent_urls(page.url, seed=page.id)
+
+    async def learn(self, page: Page, seen: Seen, results: Sequence[tuple[FetchResult, Answer]]) -> None:
+        """Remember what made-up addresses were answered with, and look again at what made us ask."""
+        self._asked.discard(page.site_id)
+        notes = await self._shard.traps.yields.of(page.site_id)
+        known = _with_answers(notes.memory, results)
+        if known is notes.memory:
+            return
+        notes.learn(known)
+        self._known[page.site_id] = True
+        if _known_absent(seen, known):
+            await self._shard.commit()
+            for other in self._suspects.pop(page.site_id, ()):
+                seq = self._shard.intake.next_seq()
+                self._shard.ledger.batch.requeued.append(Requeued(other.id, other.site_id, other.band, seq))
+
+
+def _looks_absent(page: Page, seen: Seen) -> bool:
+    match seen.result:
+        case Fetched():
+            return seen.document is not None and apologises(seen.document.title, seen.document.text)
+        case Moved(target=target):
+            is_home = path_of(target) == "/" and site_of(target) == site_of(page.url)
+            return is_home and path_of(page.url) != "/"
+        case _:
+            return False
+
+
+def _known_absent(seen: Seen, site: SiteYield) -> str:
+    """In words, what the site said that it also says for made-up addresses; empty: nothing."""
+    match seen.result:
+        case Moved(target=target) if target in site.homes:
+            return f"redirects to {target}"
+        case Fetched() if seen.document is not None and site.absent:
+            is_known = any(is_soft_404(seen.document.text, known) for known in site.absent)
+            return "the same text" if is_known else ""
+        case _:
+            return ""
+
+
+def _flagged(seen: Seen, detail: str, *, expand: bool) -> Seen:
+    judgement = seen.judgement._replace(outcome=Outcome.FETCHED, reason=Reason.SOFT_404, detail=detail)
+    offers = seen.offers if expand or isinstance(seen.result, Moved) else Offers()
+    return replace(seen, judgement=judgement, offers=offers)
+
+
+def _with_answers(site: SiteYield, results: Sequence[tuple[FetchResult, Answer]]) -> SiteYield:
+    targets = {result.target if isinstance(result, Moved) else "" for result, _ in results}
+    if len(targets) == 1 and (target := targets.pop()):
+        return replace(site, homes=(*site.homes, target)[-MOST_KNOWN:])
+    answers = [answer for result, answer in results if 200 <= (status_of(result) or 0) < 300]
+    if len(answers) < len(results) or not answers[0].text.strip():
+        return site
+    same = same_for_all(answers[0].text)
+    if not all(is_soft_404(answer.text, same) for answer in answers[1:]):
+        return site
+    soft, absent = (*site.soft_404, same)[-MOST_KNOWN:], (*site.absent, same)[-MOST_KNOWN:]
+    return replace(site, soft_404=soft, absent=absent)

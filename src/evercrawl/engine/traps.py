@@ -1,0 +1,233 @@
+"""What the parts of a site have yielded: learned from first visits, asked for links and for turns.
+
+A site with few pages is not judged: it costs nothing, and there is nothing to walk out of.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from xxhash import xxh32_intdigest
+
+from evercrawl.core.judgement import Judgement, judge_refused
+from evercrawl.core.trap.guard import Refused, TrapGuard, excluded_by
+from evercrawl.core.trap.harvest import SiteYield, book, observe
+from evercrawl.core.trap.parameter import learn
+from evercrawl.core.trap.pattern import patterns_of
+from evercrawl.core.trap.record import COPIES_ABOVE, GROWTH_ABOVE, Record, State, evidence
+from evercrawl.core.trap.ruling import Ruled, Ruling, on_offer, on_turn, says_nothing
+from evercrawl.engine.keep import status_of
+from evercrawl.engine.ports import ShardStore
+from evercrawl.engine.see import Seen
+from evercrawl.engine.site_memory import TRAPS, Memories, SiteNotes
+from evercrawl.model.fetch import Failed, Fetched, Moved
+from evercrawl.model.page import Page
+from evercrawl.model.reason import Reason
+
+log = logging.getLogger("evercrawl")
+
+MOST_YIELDS = 1000
+"""Sites over all shards whose yield is held in memory, some ten to two hundred kilobytes each."""
+FENCED_RECHECK = timedelta(days=7)
+"""A page behind a fence is considered again after this time, without a request while the fence stands."""
+
+SAMPLED_FROM = 4
+MOST_OPENINGS = 20
+"""Times in one run that what a fence of one site kept out is looked through."""
+TRUSTED_FROM = 80
+LOOK_AT_ONE_IN = 8
+"""Of a kind of pages that is known so well only this part is looked at from then on."""
+
+
+class Offered(NamedTuple):
+    """What is said about a link: refused with evidence, or behind all others, or neither."""
+
+    refused: Refused | None = None
+    is_last: bool = False
+
+
+WELCOME = Offered()
+
+
+class Traps:
+    """The traps of one shard's sites."""
+
+    def __init__(self, store: ShardStore, guard: TrapGuard, *, shards: int) -> None:
+        self.guard = guard
+        self.yields = Memories(store, TRAPS, most=max(1, MOST_YIELDS // shards))
+        self._asked: tuple[SiteYield | None, bool] = (None, True)
+        """The yield that was asked last, and whether it has nothing to say about any URL."""
+        self._silent: set[int] = set()
+        """Sites whose yield had nothing to say when it was read last; it changes only by visits."""
+        self._opened: set[int] = set()
+        """Sites with a fence that was found wrong."""
+        self._openings: Counter[int] = Counter()
+        self._kept_out: Counter[tuple[int, str]] = Counter()
+        self._samples: set[int] = set()
+        """Pages from behind a fence that are on their way."""
+
+    def is_judged(self, pages: int) -> bool:
+        """A site with so many known pages is large enough to be judged by its yield."""
+        settings = self.guard.settings
+        return settings.enabled and pages >= settings.learn_from
+
+    async def load(self, site_id: int, *, pages: int) -> SiteNotes[SiteYield] | None:
+        """What is known about the site; None: it is too small to be judged."""
+        return await self.yields.of(site_id) if self.is_judged(pages) else None
+
+    async def load_for_links(self, site_id: int, *, pages: int) -> None:
+        """Have at hand what is known about a site that links lead to, where that says anything."""
+        if site_id in self._silent or self.yields.held(site_id) is not None:
+            return
+        notes = await self.load(site_id, pages=pages)
+        if notes is not None and says_nothing(notes.memory):
+            self._silent.add(site_id)
+
+    # Before a request
+
+    def on_offer(self, url: str, *, site_id: int, year: int, is_asked_for: bool) -> Offered:
+        """What to do with a new link; the notes on a site count where they were loaded."""
+        refused = self.guard.refusal(url, year=year, is_asked_for=is_asked_for)
+        if refused is not None:
+            return Offered(refused)
+        notes = self.yields.held(site_id)
+        if notes is None or is_asked_for or self._says_nothing(notes.memory):
+            return WELCOME
+        if self.guard.word(url) is not None:
+            return WELCOME
+        ruled = on_offer(notes.memory, url)
+        if ruled.ruling is Ruling.FENCE:
+            return Offered(_fenced(ruled))
+        return Offered(is_last=ruled.ruling is Ruling.THROTTLE)
+
+    def on_turn(self, page: Page, notes: SiteNotes[SiteYield] | None, *, now: datetime) -> Judgement | None:
+        """A page whose turn has come: None, or why it is not asked for after all.
+
+        Fences are for pages that were never seen: others have shown what they are worth.
+        """
+        rule = self.guard.word(page.url)
+        if rule is not None:
+            refused = excluded_by(rule)
+            return None if refused is None else judge_refused(page, *refused, now=now)
+        if notes is None or page.version or page.depth == 0 or self._says_nothing(notes.memory):
+            return None
+        ruled = on_turn(notes.memory, page.url)
+        if ruled.ruling is not Ruling.FENCE or self._is_sample(page, ruled.pattern):
+            return None
+        return judge_refused(page, *_fenced(ruled), now=now, wait=FENCED_RECHECK)
+
+    def _is_sample(self, page: Page, pattern: str) -> bool:
+        """Every time that as many again were kept out, one goes through: few, from all over what waits.
+
+        It is asked when the page is read from the queue and again when its request begins.
+        """
+        if page.id in self._samples:
+            self._samples.discard(page.id)
+            return True
+        fence = (page.site_id, pattern)
+        self._kept_out[fence] += 1
+        times = self._kept_out[fence]
+        is_sample = times >= SAMPLED_FROM and times & (times - 1) == 0
+        if is_sample:
+            self._samples.add(page.id)
+        return is_sample
+
+    def _says_nothing(self, site: SiteYield) -> bool:
+        if self._asked[0] is not site:
+            self._asked = (site, says_nothing(site))
+        return self._asked[1]
+
+    # After it
+
+    def learn(
+        self, page: Page, seen: Seen, notes: SiteNotes[SiteYield] | None, *, new_links: Sequence[str]
+    ) -> bool:
+        """Book what a first visit brought to the patterns of its URL; False: it says nothing that matters."""
+        if notes is None or not _is_first_sight(page, seen):
+            return False
+        self._silent.discard(page.site_id)
+        before = notes.memory
+        text = seen.document.text if seen.document is not None else ""
+        if not _is_worth_a_look(before, page.url):
+            notes.learn(replace(before, parameters=learn(before.parameters, page.url, text)))
+            return False
+        is_copy = seen.judgement.reason is Reason.SAME_AS_OTHER
+        observed, after = observe(
+            before,
+            page.url,
+            status=status_of(seen.result) or 0,
+            text=text,
+            duplicate=is_copy,
+            new_links=new_links,
+            copy_of=seen.original.url if is_copy and seen.original is not None else "",
+        )
+        notes.learn(book(after, observed))
+        _say_fences(page.url, before, notes.memory)
+        if _opens_fence(page.url, before, notes.memory):
+            self._openings[page.site_id] += 1
+            if self._openings[page.site_id] <= MOST_OPENINGS:
+                self._opened.add(page.site_id)
+        return True
+
+    def has_opened(self, site_id: int) -> bool:
+        """A fence on the site was found wrong since this was asked last."""
+        if site_id not in self._opened:
+            return False
+        self._opened.remove(site_id)
+        for fence in [fence for fence in self._kept_out if fence[0] == site_id]:
+            del self._kept_out[fence]
+        return True
+
+
+def _is_worth_a_look(site: SiteYield, url: str) -> bool:
+    """Measuring a text costs as much as finding its links: what is trusted is looked at now and then."""
+    patterns = patterns_of(url)
+    # A name of its own at the top of a site is a shape of its own: then its skeleton says what to expect.
+    record = site.records.get(patterns[0].name) or site.records.get(patterns[-1].name)
+    if record is None or record.requests < TRUSTED_FROM or not _is_settled(record):
+        return True
+    return xxh32_intdigest(url.encode("utf-8", "surrogatepass")) % LOOK_AT_ONE_IN == 0
+
+
+def _is_settled(record: Record) -> bool:
+    """It keeps bringing new text, or it comes to an end by itself and is no set of copies."""
+    ends = record.growth < GROWTH_ABOVE and record.copies < COPIES_ABOVE / 2
+    return record.is_proven or (ends and record.state is not State.FENCED)
+
+
+def _is_first_sight(page: Page, seen: Seen) -> bool:
+    """The same page again brings nothing new, which says nothing; nor does what cannot be read."""
+    match seen.result:
+        case Fetched():
+            return page.version == 0 and seen.document is not None
+        case Moved() | Failed():
+            return page.visits == 0
+        case _:
+            return False
+
+
+def _fenced(ruled: Ruled) -> Refused:
+    return Reason.TRAP, f"{ruled.pattern}: {ruled.evidence}"
+
+
+def _opens_fence(url: str, before: SiteYield, after: SiteYield) -> bool:
+    names = [name for name, _ in patterns_of(url)]
+    return any(_is_fenced(before, name) and not _is_fenced(after, name) for name in names)
+
+
+def _is_fenced(site: SiteYield, name: str) -> bool:
+    record = site.records.get(name)
+    return record is not None and record.state is State.FENCED
+
+
+def _say_fences(url: str, before: SiteYield, after: SiteYield) -> None:
+    for name, _ in patterns_of(url):
+        was, now = before.records.get(name), after.records.get(name)
+        is_new = now is not None and now.state is State.FENCED and (was is None or was.state < State.FENCED)
+        if is_new and now is not None:
+            log.info("trap: %s like %s are left out: %s", name, url, evidence(now))

@@ -1,0 +1,340 @@
+"""An outpost at work: it calls home, does the jobs that it gets, compares, and delivers what is new.
+
+It opens no port and runs no code that it is sent: a job is a URL and a digest. Without home it does nothing
+but try to reach it; results wait on disk until home has said that it took them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from random import Random
+
+from evercrawl.core.moment import span_us, to_us
+from evercrawl.core.outpost.answer import unasked_item
+from evercrawl.core.outpost.compare import Verdict
+from evercrawl.core.outpost.lease import BEATS_PER_LEASE, Tenure
+from evercrawl.core.outpost.message import (
+    Beat,
+    Bye,
+    Deliver,
+    Item,
+    Job,
+    Lease,
+    Ready,
+    Taken,
+    Welcome,
+    Work,
+    from_bytes,
+    to_bytes,
+)
+from evercrawl.engine.ports import Clock
+from evercrawl.model.fetch import FetchResult
+from evercrawl.outpost.comparator import compared
+from evercrawl.outpost.greeting import Credentials, greet_home
+from evercrawl.outpost.hand import Hand, LeaseOver, NotMine, Withheld
+from evercrawl.outpost.link import LINK_ERRORS, Link
+from evercrawl.outpost.station_book import StationBook, Waiting
+
+log = logging.getLogger("evercrawl")
+
+FIRST_RETRY_S, LONGEST_RETRY_S = 0.25, 3.0
+WELCOME_S = 10.0
+GATHER_S = 0.25
+"""Results are gathered for so long, or until no job is left, before they go out together; what home does not
+hold goes at once.
+"""
+LEASE_WAIT_S = 30.0
+MOST_IN_BATCH = 256
+MOST_BATCH_BYTES = 4 * 1024 * 1024
+ROOM = 64
+"""Jobs at a time: one for each site."""
+
+Dial = Callable[[], Awaitable[Link]]
+"""A new connection to home, whose certificate is the one that we know."""
+
+
+class Station:
+    """The outpost's process.
+
+    Invariant: a result leaves the disk only when home has said that it is on home's.
+    """
+
+    def __init__(
+        self,
+        dial: Dial,
+        who: Credentials,
+        *,
+        hand: Hand,
+        book: StationBook,
+        clock: Clock,
+        random: Random,
+        say: Callable[[str], None] = log.info,
+    ) -> None:
+        """`say` tells the owner how things stand, whenever that changes."""
+        self._say = say
+        self._said = ""
+        self._dial = dial
+        self._who = who
+        self._hand = hand
+        self._book = book
+        self._clock = clock
+        self._random = random
+        self._tenure = Tenure()
+        self._jobs: dict[tuple[str, int], asyncio.Task[None]] = {}
+        self._begun: set[tuple[str, int]] = set()
+        """Jobs whose request is under way: only they outlive the connection on which they came."""
+        self._news = asyncio.Event()
+        self._urgent = asyncio.Event()
+        self._busy = asyncio.Event()
+        self._leased = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self._run = ""
+        self._same_connection: set[tuple[str, int]] = set()
+        self._retry_s = FIRST_RETRY_S
+        self.link: Link | None = None
+        self.is_known = asyncio.Event()
+        """Home has welcomed us at least once."""
+
+    async def run(self) -> None:
+        """Until `stop` is called."""
+        stopping = asyncio.create_task(self._stopping.wait())
+        try:
+            while not self._stopping.is_set():
+                session = asyncio.create_task(self._session())
+                await asyncio.wait([session, stopping], return_when=asyncio.FIRST_COMPLETED)
+                if not session.done():
+                    await self._leave(session)
+                    return
+                session.result()
+                await self._pause(stopping)
+        finally:
+            stopping.cancel()
+
+    def stop(self) -> None:
+        """End soon: no new requests, deliver what is there, say good-bye."""
+        self._stopping.set()
+
+    async def _pause(self, stopping: asyncio.Task[bool]) -> None:
+        wait_s = self._retry_s * (0.5 + self._random.random())
+        self._retry_s = min(self._retry_s * 2, LONGEST_RETRY_S)
+        await asyncio.wait([stopping], timeout=wait_s)
+
+    # One connection
+
+    async def _session(self) -> None:
+        link: Link | None = None
+        try:
+            link = await self._dial()
+            await greet_home(link, self._who)
+            async with asyncio.timeout(WELCOME_S):
+                welcome = await link.receive()
+            if not isinstance(welcome, Welcome):
+                raise ValueError("home did not say welcome")
+            await self._talk(link, welcome)
+        except* LINK_ERRORS as errors:
+            self._tell(_why_not(errors, was_reached=link is not None, was_known=self.link is not None))
+        finally:
+            self.link = None
+            if link is not None:
+                link.close()
+            await self._drop_unbegun()
+
+    def _tell(self, words: str) -> None:
+        if words != self._said:
+            self._said = words
+            self._say(words)
+
+    async def _drop_unbegun(self) -> None:
+        """Home may have given these sites to somebody else by now: it says again what it wants."""
+        dropped = [task for key, task in self._jobs.items() if key not in self._begun]
+        for task in dropped:
+            task.cancel()
+        await asyncio.gather(*dropped, return_exceptions=True)
+
+    async def _talk(self, link: Link, welcome: Welcome) -> None:
+        self._welcomed(welcome)
+        await self._deliver_old(link)
+        # No await from the last look at the outbox to here: a job is delivered, or still running.
+        running = tuple(number for run, number in self._jobs if run == welcome.run)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._beat(link, welcome.lease_us))
+            group.create_task(self._deliver(link))
+            await link.send(Ready(running, ROOM))
+            self.link = link
+            while True:
+                self._hear(await link.receive())
+
+    def _welcomed(self, welcome: Welcome) -> None:
+        self._retry_s = FIRST_RETRY_S
+        self._tell(f"connected to home as {welcome.name}")
+        self._run = welcome.run
+        self._same_connection.clear()
+        self._book.taken(welcome.taken)
+        if self._who.code_key is not None:
+            self._book.forget("code_key")
+            self._who = self._who._replace(code_key=None)
+        self.is_known.set()
+
+    def _hear(self, message: object) -> None:
+        match message:
+            case Lease(number, lease_us):
+                self._tenure.answered(number, lease_us)
+                self._leased.set()
+            case Taken(batch):
+                self._book.taken(batch)
+            case Work(jobs):
+                for job in jobs:
+                    self._begin(job)
+            case _:
+                raise ValueError(f"home does not say {type(message).__name__}")
+
+    async def _beat(self, link: Link, lease_us: int) -> None:
+        """Renew the lease while there is something to do; an idle outpost says nothing."""
+        while True:
+            await self._busy.wait()
+            await link.send(Beat(self._tenure.beat(self._now_us())))
+            await asyncio.sleep(lease_us / BEATS_PER_LEASE / 1_000_000)
+            if not self._jobs:
+                self._busy.clear()
+
+    # Delivering
+
+    async def _deliver_old(self, link: Link) -> None:
+        """Everything from before, also what home may have and did not confirm: under its old numbers."""
+        for batch, waiting in self._book.batches().items():
+            await link.send(self._parcel(batch, waiting))
+        await self._deliver_unsent(link)
+
+    async def _deliver_unsent(self, link: Link) -> None:
+        while waiting := self._book.unsent(most=MOST_IN_BATCH, most_bytes=MOST_BATCH_BYTES):
+            await link.send(self._parcel(self._book.bind(waiting), waiting))
+
+    async def _deliver(self, link: Link) -> None:
+        while True:
+            await self._deliver_unsent(link)
+            self._news.clear()
+            await self._news.wait()
+            await self._gather()
+
+    async def _gather(self) -> None:
+        try:
+            async with asyncio.timeout(GATHER_S):
+                await self._urgent.wait()
+        except TimeoutError:
+            pass
+        self._urgent.clear()
+
+    def _parcel(self, batch: int, waiting: list[Waiting]) -> Deliver:
+        return Deliver(batch, tuple(self._dated(one) for one in waiting))
+
+    def _dated(self, waiting: Waiting) -> Item:
+        """The item with its age; with its run and URL where home may have forgotten the job."""
+        message = from_bytes(waiting.item)
+        assert isinstance(message, Deliver)
+        (item,) = message.items
+        item = item._replace(age_us=max(0, self._now_us() - waiting.began_us))
+        key = waiting.run, waiting.number
+        if key in self._same_connection:
+            self._same_connection.discard(key)
+            return item
+        return item._replace(run=waiting.run, url=waiting.url)
+
+    # Jobs
+
+    def _begin(self, job: Job) -> None:
+        key = self._run, job.number
+        self._same_connection.add(key)
+        if key in self._jobs or self._stopping.is_set():
+            return
+        task = asyncio.create_task(self._do(job, self._run))
+        self._jobs[key] = task
+        self._busy.set()
+        task.add_done_callback(lambda done: self._ended(key, done))
+
+    def _ended(self, key: tuple[str, int], task: asyncio.Task[None]) -> None:
+        self._jobs.pop(key, None)
+        self._begun.discard(key)
+        if not self._jobs:
+            self._urgent.set()
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("defect in a job", exc_info=error)
+
+    async def _do(self, job: Job, run: str) -> None:
+        began_us = self._now_us()
+        habit, held, result = None, None, None
+        try:
+            await self._have_lease()
+            begun = (run, job.number)
+            result = await self._hand.fetch(job, self._tenure, on_start=lambda: self._begun.add(begun))
+        except TimeoutError:
+            item = unasked_item(job, Verdict.NOT_MINE, "no lease came")
+        except LeaseOver as over:
+            item = unasked_item(job, Verdict.NOT_MINE, str(over), rest_us=over.rest_us)
+        except NotMine as why:
+            item = unasked_item(job, Verdict.NOT_MINE, str(why))
+        except Withheld as why:
+            item = unasked_item(job, Verdict.WITHHELD, str(why))
+        else:
+            item, habit, held = compared(job, result, book=self._book, hand=self._hand, now_us=self._now_us())
+            began_us = self._began_us(result)
+        now_us = self._now_us()
+        waiting = Waiting(0, run, job.number, job.url, began_us, to_bytes(Deliver(0, (item,))))
+        self._book.keep(waiting, habit=habit, held=held, now_us=now_us)
+        self._news.set()
+        if item.verdict is Verdict.AT_ONCE:
+            self._urgent.set()
+
+    async def _have_lease(self) -> None:
+        """A job may come before the lease to do it."""
+        async with asyncio.timeout(LEASE_WAIT_S):
+            while self._tenure.time_left_us(self._now_us(), 0) <= 0:
+                self._leased.clear()
+                await self._leased.wait()
+
+    def _began_us(self, result: FetchResult) -> int:
+        if result.exchange is not None:
+            return to_us(result.exchange.began)
+        took = getattr(result, "took", timedelta(0))
+        return self._now_us() - span_us(took)
+
+    def _now_us(self) -> int:
+        return to_us(self._clock.now())
+
+    # The end
+
+    async def _leave(self, session: asyncio.Task[None]) -> None:
+        """Let requests under way end, deliver, and give the sites back."""
+        patience_s = 10.0
+        if self._jobs:
+            await asyncio.wait(list(self._jobs.values()), timeout=patience_s)
+        broken_off = [task for task in self._jobs.values() if not task.done()]
+        for task in broken_off:
+            task.cancel()
+        await asyncio.gather(*broken_off, return_exceptions=True)
+        link = self.link
+        try:
+            async with asyncio.timeout(patience_s):
+                while link is not None and self.link is link and not self._book.is_delivered():
+                    self._news.set()
+                    await asyncio.sleep(0.01)
+                if link is not None and self.link is link and not broken_off:
+                    await link.send(Bye())
+        except LINK_ERRORS as error:
+            log.info("home did not hear our good-bye: %s", error)
+        session.cancel()
+        await asyncio.gather(session, return_exceptions=True)
+
+
+def _why_not(errors: BaseExceptionGroup[BaseException], *, was_reached: bool, was_known: bool) -> str:
+    """Why there is no connection, in words for the outpost's owner."""
+    error: BaseException = errors
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if was_known:
+        return "the connection to home ended; trying again"
+    if was_reached and isinstance(error, (EOFError, ConnectionError)):
+        return "home refuses us: is the code used up or expired, or were we unpaired? Trying again"
+    return f"home cannot be reached, trying again: {error or type(error).__name__}"

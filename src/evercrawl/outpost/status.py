@@ -1,0 +1,98 @@
+"""What outposts did for a collection: bytes sent, bytes that a plain crawl would have taken, requests."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from evercrawl.core.moment import from_us, to_us
+from evercrawl.core.outpost.code import SECRET_BYTES, Code, pin_of
+from evercrawl.core.outpost.route import normal_route
+from evercrawl.errors import ConfigError
+from evercrawl.outpost.home_book import FILE, FOLDER, HomeBook
+from evercrawl.outpost.identity import home_identity
+
+
+@dataclass(frozen=True, slots=True)
+class OutpostStatus:
+    """One outpost, from the time of its pairing on."""
+
+    name: str
+    routes: tuple[str, ...]
+    paired: datetime
+    seen: datetime | None
+    has_lease: bool
+    requests: int
+    """Requests to its sites."""
+    bytes_sent: int
+    """Between home and the outpost, both ways."""
+    bytes_plain: int
+    """What a crawl from home would have taken for the same requests, without compression."""
+    bytes_plain_gzip: int
+    """The same if every site compressed with gzip."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """Answers: whole, changed (as a difference), same, withheld, failed; not_mine, refused."""
+
+    @property
+    def share(self) -> float | None:
+        """Bytes sent for each byte of a plain crawl."""
+        return self.bytes_sent / self.bytes_plain if self.bytes_plain else None
+
+
+def outposts_of(collection: Path) -> list[OutpostStatus]:
+    """All outposts of a collection, in the order of pairing."""
+    if not (collection / FOLDER / FILE).exists():
+        return []
+    book = HomeBook(collection)
+    try:
+        now_us = to_us(datetime.now(UTC))
+        found = []
+        for row in book.outposts():
+            counts = book.counts(row.id)
+            found.append(
+                OutpostStatus(
+                    row.called,
+                    row.routes,
+                    from_us(row.paired_us),
+                    from_us(row.seen_us) if row.seen_us else None,
+                    row.until_us > now_us,
+                    counts.pop("requests"),
+                    counts.pop("bytes_in") + counts.pop("bytes_out"),
+                    counts.pop("bytes_plain"),
+                    counts.pop("bytes_plain_gzip"),
+                    counts,
+                )
+            )
+        return found
+    finally:
+        book.close()
+
+
+def new_code(collection: Path, *, called: str, routes: list[str], valid_for: timedelta) -> str:
+    """A code with which one outpost can be paired, once."""
+    try:
+        normal = [normal_route(route) for route in routes]
+    except ValueError as error:
+        raise ConfigError(f"--for {' '.join(routes)}: {error}") from None
+    _, certificate = home_identity(collection)
+    code = Code(secrets.token_bytes(SECRET_BYTES), pin_of(certificate))
+    book = HomeBook(collection)
+    try:
+        now_us = to_us(datetime.now(UTC))
+        expires_us = now_us + valid_for // timedelta(microseconds=1)
+        book.add_code(code.name, code.key, called=called, routes=normal, now_us=now_us, expires_us=expires_us)
+    finally:
+        book.close()
+    return code.text()
+
+
+def unpair(collection: Path, called: str) -> None:
+    """Let go of an outpost; ConfigError where there is none of that name."""
+    book = HomeBook(collection)
+    try:
+        if not book.forget(called):
+            raise ConfigError(f"there is no outpost {called!r}; see: evercrawl outpost status")
+    finally:
+        book.close()

@@ -1,0 +1,120 @@
+"""Coming in and going out: the one-time link of the terminal, the password, the end of a session."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import time
+from collections.abc import Callable
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from evercrawl.web.answer import answered, failed, read_body
+from evercrawl.web.desk import Desk
+from evercrawl.web.draw import draw
+from evercrawl.web.guard import Doors, is_form_of, session_secret
+from evercrawl.web.keyring import SESSION_LIFE, Scope
+from evercrawl.web.parameter import BadRequest
+from evercrawl.web.rate import RateLimit
+
+LINK_LIFE_S = 15 * 60
+TRIES, TRIES_PER_S = 8, 8 / 60
+
+
+class OneTimeLink:
+    """A secret that opens the interface once, and not for long."""
+
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.secret = secrets.token_urlsafe(24)
+        self._clock = clock
+        self._until = clock() + LINK_LIFE_S
+        self._is_used = False
+
+    def take(self, secret: str) -> bool:
+        """It is the secret, in time and for the first time."""
+        is_same = hmac.compare_digest(secret.encode("utf-8", "replace"), self.secret.encode())
+        if not is_same or self._is_used or self._clock() > self._until:
+            return False
+        self._is_used = True
+        return True
+
+
+class Access:
+    """The pages at the door."""
+
+    def __init__(self, desk: Desk, doors: Doors, link: OneTimeLink) -> None:
+        self.desk = desk
+        self.doors = doors
+        self.link = link
+        self.tries = RateLimit(burst=TRIES, per_s=TRIES_PER_S)
+
+    async def first(self, request: Request) -> Response:
+        """The one-time link."""
+        if self._is_hasty(request):
+            return failed(request, 429, "too many tries; wait a minute", self.desk)
+        if not self.link.take(request.query_params.get("key", "")):
+            return failed(
+                request,
+                403,
+                "this link was used or is too old; start evercrawl serve again for a new one",
+                self.desk,
+            )
+        return self._welcome("operator", "/")
+
+    async def login(self, request: Request) -> Response:
+        """The form, and what it sends."""
+        if request.method == "POST":
+            return await answered(request, self.desk, lambda: self._log_in(request))
+        return self._form(request, "")
+
+    def _form(self, request: Request, problem: str, status: int = 200) -> Response:
+        data = {
+            "has_password": self.desk.keyring.has_password(),
+            "problem": problem,
+            "next": own_path(request.query_params.get("next", "/")),
+        }
+        return Response(draw("login", data, request=request, desk=self.desk), status, media_type="text/html")
+
+    async def _log_in(self, request: Request) -> Response:
+        if self._is_hasty(request):
+            raise BadRequest("too many tries; wait a minute", 429)
+        fields = await read_body(request)
+        is_right = await run_in_threadpool(self.desk.keyring.is_password, fields.get("password", ""))
+        if not is_right:
+            return self._form(request, "that is not the password", 403)
+        return self._welcome("operator", own_path(fields.get("next", "/")))
+
+    def _is_hasty(self, request: Request) -> bool:
+        address = request.client.host if request.client else "-"
+        return self.tries.wait_s(address) > 0
+
+    def _welcome(self, who: str, show: str) -> Response:
+        answer = RedirectResponse(show, 303)
+        answer.set_cookie(
+            self.doors.cookie,
+            self.desk.keyring.begin_session(who, Scope.ADMIN),
+            max_age=int(SESSION_LIFE.total_seconds()),
+            httponly=True,
+            samesite="strict",
+            secure=self.doors.secure,
+        )
+        self.desk.keyring.note(who, "log in")
+        return answer
+
+    async def logout(self, request: Request) -> Response:
+        """The session ends."""
+        fields = await read_body(request)
+        secret = session_secret(request.headers, self.doors.cookie)
+        if secret is not None and is_form_of(request, fields.get("csrf")):
+            self.desk.keyring.end_session(secret)
+        answer = RedirectResponse("/login", 303)
+        answer.delete_cookie(self.doors.cookie)
+        return answer
+
+
+def own_path(target: str) -> str:
+    """A path of ours; anything else leads to the overview."""
+    is_own = target.startswith("/") and not target.startswith(("//", "/\\")) and "\\" not in target
+    return target if is_own and target.isprintable() and ":" not in target.partition("?")[0] else "/"

@@ -1,0 +1,186 @@
+"""Charts as SVG, with their numbers as a table: they print, follow the colours and can be read aloud."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from itertools import count as numbers_from
+from itertools import pairwise
+
+from markupsafe import Markup, escape
+
+WIDTH, HEIGHT = 640, 180
+LEFT, RIGHT, TOP, BOTTOM = 46, 6, 10, 24
+CELL = 11
+LEVELS = 4
+MOST_LABELS = 8
+WIDEST_BAR = 40
+_numbers = numbers_from(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture, what it says in a sentence, and its numbers."""
+
+    title: str
+    svg: Markup
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    legend: tuple[tuple[str, str], ...] = ()
+    """Class and name of each series."""
+
+
+def _picture(title: str, about: str, parts: Sequence[Markup], *, width: int, height: int) -> Markup:
+    mark = f"chart{next(_numbers)}"
+    return Markup(
+        '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-labelledby="{}t {}d">'
+        '<title id="{}t">{}</title><desc id="{}d">{}</desc>{}</svg>'
+    ).format(width, height, mark, mark, mark, title, mark, about, Markup("").join(parts))
+
+
+def _rect(x: float, y: float, width: float, height: float, kind: str, words: str) -> Markup:
+    # A calendar has hundreds of these; Markup.format would take most of the page's time.
+    place = f'x="{x:.1f}" y="{y:.1f}" width="{max(0.5, width):.1f}" height="{max(0.0, height):.1f}"'
+    return Markup(f'<rect {place} class="{escape(kind)}"><title>{escape(words)}</title></rect>')
+
+
+def _text(x: float, y: float, words: str, *, anchor: str = "middle") -> Markup:
+    return Markup(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{escape(anchor)}">{escape(words)}</text>')
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, kind: str = "axis") -> Markup:
+    return Markup(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{escape(kind)}"/>')
+
+
+def nice_most(most: float) -> float:
+    """A round number that is not below the largest value."""
+    if most <= 0:
+        return 1.0
+    power = 10.0 ** (len(str(int(most))) - 1) if most >= 1 else 0.1
+    return next(step * power for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * power >= most)
+
+
+def _grid(most: float, *, unit: str = "") -> list[Markup]:
+    inner = HEIGHT - TOP - BOTTOM
+    parts = []
+    for share in (0.0, 0.5, 1.0):
+        y = TOP + inner * (1 - share)
+        parts += [
+            _line(LEFT, y, WIDTH - RIGHT, y, "grid" if share else "axis"),
+            _text(LEFT - 6, y + 4, _short(most * share) + unit, anchor="end"),
+        ]
+    return parts
+
+
+def _short(value: float) -> str:
+    if value >= 1_000_000:
+        return f"{value / 1e6:.3g}M"
+    if value >= 1000:
+        return f"{value / 1e3:.3g}k"
+    return f"{value:g}"
+
+
+def _labels(names: Sequence[str], step: float) -> list[Markup]:
+    stride = max(1, -(-len(names) // MOST_LABELS))
+    return [
+        _text(LEFT + (place + 0.5) * step, HEIGHT - 7, name)
+        for place, name in enumerate(names)
+        if place % stride == 0
+    ]
+
+
+def stacked_bars(
+    title: str, columns: Sequence[tuple[str, Mapping[str, int]]], series: Sequence[tuple[str, str]]
+) -> Chart:
+    """Columns of stacked parts; a series is its name and its word for readers."""
+    most = nice_most(max((sum(parts.values()) for _, parts in columns), default=0))
+    step = (WIDTH - LEFT - RIGHT) / max(1, len(columns))
+    inner, wide = HEIGHT - TOP - BOTTOM, min(step * 0.8, WIDEST_BAR)
+    parts = _grid(most)
+    for place, (name, values) in enumerate(columns):
+        top = float(TOP + inner)
+        for at, (key, word) in enumerate(series):
+            tall = inner * values.get(key, 0) / most
+            if tall:
+                top -= tall
+                words = f"{name}: {values[key]:,} {word}"
+                left = LEFT + (place + 0.5) * step - wide / 2
+                parts.append(_rect(left, top, wide, tall, f"s{at}", words))
+    parts += _labels([name for name, _ in columns], step)
+    rows = tuple((name, *(f"{values.get(key, 0):,}" for key, _ in series)) for name, values in columns)
+    in_all = sum(sum(values.values()) for _, values in columns)
+    about = f"{len(columns)} columns, {in_all:,} in all; the numbers are in the table below."
+    svg = _picture(title, about, parts, width=WIDTH, height=HEIGHT)
+    legend = tuple((f"s{at}", word) for at, (_, word) in enumerate(series))
+    return Chart(title, svg, ("", *(word for _, word in series)), rows, legend if len(series) > 1 else ())
+
+
+def bars(title: str, columns: Sequence[tuple[str, int]], word: str) -> Chart:
+    """Plain columns."""
+    return stacked_bars(title, [(name, {word: value}) for name, value in columns], [(word, word)])
+
+
+def histogram(title: str, values: Sequence[float], edges: Sequence[float], *, word: str) -> Chart:
+    """How many values lie between two edges; the last column has all beyond."""
+    names = [f"{_short(low)}–{_short(high)}" for low, high in pairwise(edges)] + [f"≥ {_short(edges[-1])}"]
+    counts = [0] * len(names)
+    for value in values:
+        counts[max(0, sum(value >= edge for edge in edges) - 1)] += 1
+    return bars(title, list(zip(names, counts, strict=True)), word)
+
+
+def calendar(title: str, days: Mapping[date, int], *, last: date, weeks: int = 53) -> Chart:
+    """A cell for each day, darker where more happened; a column is a week that begins on Monday."""
+    first = last - timedelta(days=last.weekday() + 7 * (weeks - 1))
+    most = max(days.values(), default=0)
+    parts: list[Markup] = []
+    left, top = 30, 18
+    month = 0
+    for offset in range((last - first).days + 1):
+        day = first + timedelta(days=offset)
+        x, y = left + offset // 7 * CELL, top + offset % 7 * CELL
+        value = days.get(day, 0)
+        level = 0 if not value else min(LEVELS, 1 + (value * LEVELS - 1) // max(1, most))
+        words = f"{day:%a %Y-%m-%d}: {value:,}"
+        parts.append(_rect(x, y, CELL - 2, CELL - 2, f"level{level}", words))
+        if day.month != month and offset % 7 == 0:
+            month = day.month
+            if offset // 7 < weeks - 1:
+                parts.append(_text(x, top - 6, f"{day:%b}", anchor="start"))
+    parts += [
+        _text(left - 6, top + row * CELL + 8, name, anchor="end") for row, name in ((0, "Mon"), (4, "Fri"))
+    ]
+    rows = tuple((day.isoformat(), f"{value:,}") for day, value in sorted(days.items(), reverse=True)[:100])
+    about = f"{sum(days.values()):,} in all on {len(days)} days, at most {most:,} on one day."
+    svg = _picture(title, about, parts, width=left + weeks * CELL + 2, height=top + 7 * CELL + 2)
+    return Chart(title, svg, ("day", "changes"), rows)
+
+
+def sparkline(title: str, values: Sequence[float], *, unit: str = "") -> Chart:
+    """A small line without axes."""
+    most = max(values, default=0.0) or 1.0
+    step = 200 / max(1, len(values) - 1)
+    points = " ".join(
+        f"{place * step:.1f},{46 - 42 * value / most:.1f}" for place, value in enumerate(values)
+    )
+    parts = [Markup('<polyline class="line" points="{}"/>').format(points)]
+    about = f"{len(values)} values, the last is {values[-1]:g}{unit}." if values else "No values yet."
+    svg = _picture(title, about, parts, width=200, height=50)
+    rows = tuple((str(place + 1), f"{value:g}{unit}") for place, value in enumerate(values))
+    return Chart(title, svg, ("", title), rows)
+
+
+def timeline(title: str, dots: Sequence[tuple[float, float, str]]) -> Chart:
+    """Dots on a line of time (0 to 1), larger for larger changes (0 to 1)."""
+    parts = [_line(10, 24, WIDTH - 10, 24)]
+    for at, size, words in dots:
+        parts.append(
+            Markup('<circle cx="{:.1f}" cy="24" r="{:.1f}" class="dot"><title>{}</title></circle>').format(
+                14 + at * (WIDTH - 28), 4 + 9 * min(1.0, size) ** 0.5, words
+            )
+        )
+    svg = _picture(
+        title, f"{len(dots)} versions from the oldest to the newest.", parts, width=WIDTH, height=48
+    )
+    return Chart(title, svg, ("version",), tuple((words,) for _, _, words in dots))

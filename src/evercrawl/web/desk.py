@@ -1,0 +1,100 @@
+"""What every page needs at hand: the collection, its settings, what was computed before, and the crawl."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from evercrawl.config import Configured, collection_file, read_settings
+from evercrawl.library import Collection
+from evercrawl.model.settings import Settings
+from evercrawl.web.crawl_child import CrawlChild
+from evercrawl.web.keyring import Keyring
+from evercrawl.web.remembered import WAIT_S, Shelf
+
+T = TypeVar("T")
+SEVERAL_LEAST_S = 3.0
+"""How old an answer may be at least, where a page shows several."""
+
+
+class Desk:
+    """One collection that is being looked at."""
+
+    def __init__(
+        self,
+        collection: Path,
+        keyring: Keyring,
+        *,
+        own_origin: Callable[[str], str],
+        replay_origin: Callable[[str], str],
+        read_only: bool = False,
+        env: Mapping[str, str] | None = None,
+        flags: Mapping[str, object] | None = None,
+    ) -> None:
+        self.path = collection
+        self.keyring = keyring
+        self.read_only = read_only
+        self.is_stopping = False
+        """Streams end themselves when they see this."""
+        self.shelf = Shelf()
+        self.crawl = CrawlChild(collection)
+        self.own_origin = own_origin
+        """Host of a request -> origin of the interface for it."""
+        self.replay_origin = replay_origin
+        """Host of a request -> origin of replay for it."""
+        self._env = dict(os.environ) if env is None else dict(env)
+        self._flags = dict(flags or {})
+        self._configured: Configured | None = None
+        self._mtime_ns = -1
+
+    @property
+    def configured(self) -> Configured:
+        """The settings in force, read again when the file was changed."""
+        try:
+            mtime_ns = collection_file(self.path).stat().st_mtime_ns
+        except OSError:
+            mtime_ns = 0
+        if self._configured is None or mtime_ns != self._mtime_ns:
+            self._configured = read_settings(self.path, flags=self._flags, env=self._env)
+            self._mtime_ns = mtime_ns
+        return self._configured
+
+    @property
+    def settings(self) -> Settings:
+        """The values alone."""
+        return self.configured.settings
+
+    @property
+    def collection(self) -> Collection:
+        """The library's view."""
+        return Collection(self.path, self.settings)
+
+    def now(self) -> datetime:
+        """The present moment."""
+        return datetime.now(UTC)
+
+    def remembered(
+        self, name: str, compute: Callable[[], T], *, least_s: float = 2.0, wait_s: float = WAIT_S
+    ) -> T | None:
+        """Something that takes long in a large collection; None: it is still being computed."""
+        return self.shelf.get(name, compute, least_s=least_s, wait_s=wait_s)
+
+    def forget(self, name: str) -> None:
+        """An answer is not true any more."""
+        self.shelf.forget(name)
+
+    def remembered_all(self, wishes: Mapping[str, Callable[[], Any]], *, wait_s: float) -> dict[str, Any]:
+        """Several such answers, computed at the same time and waited for no longer than one would be."""
+        for name, compute in wishes.items():
+            self.remembered(name, compute, least_s=SEVERAL_LEAST_S, wait_s=0.0)
+        end = time.monotonic() + wait_s
+        return {
+            name: self.remembered(
+                name, compute, least_s=SEVERAL_LEAST_S, wait_s=max(0.0, end - time.monotonic())
+            )
+            for name, compute in wishes.items()
+        }

@@ -1,0 +1,70 @@
+"""Templates to pages; everything is escaped unless it was made here."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+
+from evercrawl.core.safe_text import safe_line
+from evercrawl.model.reason import REASON_TEXT
+from evercrawl.version import __version__
+from evercrawl.web import words
+from evercrawl.web.desk import Desk
+from evercrawl.web.keyring import Scope
+
+LONGEST_WORD = 500
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    found = Environment(
+        loader=PackageLoader("evercrawl.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters.update(
+        size=words.size,
+        number=words.number,
+        span=words.span,
+        when=words.when,
+        crawled=words.crawled,
+        line=words.plain_line,
+        block=words.crawled_block,
+        short=words.short_url,
+    )
+    found.globals.update(
+        link=words.link_to,
+        counted=words.count_of,
+        ago=words.ago,
+        reason_text={reason.value: text for reason, text in REASON_TEXT.items()},
+        version=__version__,
+    )
+    return found
+
+
+def draw(name: str, data: dict[str, Any], *, request: Request, desk: Desk) -> str:
+    """The page of that name."""
+    from evercrawl.web.table import VIEWS
+
+    visitor = getattr(request.state, "visitor", None)
+    done, proof = request.query_params.get("done", ""), request.query_params.get("proof", "")
+    if done and not desk.keyring.is_signed(f"done {done}", proof):
+        done = ""
+    around = {
+        "views": [view for view in VIEWS if view.title and visitor and visitor.scope >= view.scope],
+        "here": request.url.path,
+        "collection_name": desk.path.name.removesuffix(".evercrawl"),
+        "visitor": visitor,
+        "csrf": visitor.csrf if visitor and visitor.csrf else "",
+        "may_operate": bool(visitor and visitor.scope >= Scope.OPERATE and not desk.read_only),
+        "may_administer": bool(visitor and visitor.scope >= Scope.ADMIN and not desk.read_only),
+        "word": safe_line(done, longest=LONGEST_WORD),
+        "now": desk.now(),
+        "twin": None,
+    }
+    return _environment().get_template(f"{name}.html").render({**around, **data})

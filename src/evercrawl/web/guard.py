@@ -1,0 +1,184 @@
+"""The door of the interface: which host was asked, from where, how often, and by whom.
+
+Host is checked against DNS rebinding, Origin and a form's token against requests that another site made the
+browser send. What passes has its visitor in the request's state.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from http.cookies import CookieError, SimpleCookie
+
+import orjson
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Send
+from starlette.types import Scope as AsgiScope
+
+from evercrawl.web.keyring import Keyring, Scope, Visitor
+from evercrawl.web.rate import RateLimit
+
+COOKIE = "evercrawl_session"
+"""The port stands behind it: cookies know hosts, but no ports, and two collections may be served."""
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+MOST_BODY_BYTES = 1_000_000
+BURST, PER_S = 400, 100.0
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """Where the interface may be reached, as browsers name it."""
+
+    origins: frozenset[str]
+    """`http://127.0.0.1:8787` and its like."""
+    frames: str
+    """Origins of replay, for the content security policy."""
+    cookie: str = COOKIE
+    secure: bool = False
+    """Behind https: cookies are sent over nothing else."""
+    hosts: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hosts", frozenset(origin.partition("://")[2] for origin in self.origins))
+
+
+def interface_policy(frames: str) -> str:
+    """The interface's policy: nothing inline, and nothing from elsewhere but replay in a frame."""
+    framed = frames or "'none'"
+    return (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        f"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; frame-src {framed}"
+    )
+
+
+class Guard:
+    """Wraps the application; every request passes here."""
+
+    def __init__(
+        self, app: ASGIApp, *, doors: Doors, keyring: Keyring, given_token: str | None = None
+    ) -> None:
+        self.app = app
+        self.doors = doors
+        self.keyring = keyring
+        self.given_token = given_token
+        self.rate = RateLimit(burst=BURST, per_s=PER_S)
+        self._policy = interface_policy(doors.frames)
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        refused = self._refusal(scope, headers)
+        if refused is not None:
+            await refused(scope, receive, self._with_headers(scope, send))
+            return
+        visitor = self._visitor(headers)
+        scope.setdefault("state", {})["visitor"] = visitor
+        await self.app(scope, _bounded(receive), self._with_headers(scope, send))
+
+    def _refusal(self, scope: AsgiScope, headers: Headers) -> Response | None:
+        """The answer to what may not come in; None: it may."""
+        if headers.get("host", "").lower() not in self.doors.hosts:
+            return refusal(421, "this name does not lead here; open the address that evercrawl serve printed")
+        address = scope["client"][0] if scope.get("client") else "-"
+        wait_s = self.rate.wait_s(address)
+        if wait_s:
+            answer = refusal(429, "too many requests; wait a moment")
+            answer.headers["Retry-After"] = str(int(wait_s) + 1)
+            return answer
+        if scope["method"] not in SAFE_METHODS and not self._is_own(headers):
+            return refusal(403, "this request comes from another site")
+        length = headers.get("content-length", "0")
+        if not length.isdigit() or int(length) > MOST_BODY_BYTES:
+            return refusal(413, "the request is too large")
+        return None
+
+    def _is_own(self, headers: Headers) -> bool:
+        """No browser sent it on behalf of another site: browsers name the origin of every POST."""
+        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            return False
+        origin = headers.get("origin")
+        return origin is None or origin.lower() in self.doors.origins
+
+    def _visitor(self, headers: Headers) -> Visitor | None:
+        kind, _, secret = headers.get("authorization", "").partition(" ")
+        if kind.lower() == "bearer":
+            if self.given_token is not None and _is_same(secret, self.given_token):
+                return Visitor("token of the command line", Scope.ADMIN, None)
+            return self.keyring.token(secret)
+        session = session_secret(headers, self.doors.cookie)
+        return self.keyring.session(session) if session else None
+
+    def _with_headers(self, scope: AsgiScope, send: Send) -> Send:
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+                headers["Content-Security-Policy"] = self._policy
+                if not scope["path"].startswith("/static/"):
+                    headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        return sending
+
+
+def _is_same(secret: str, known: str) -> bool:
+    return hmac.compare_digest(secret.encode("utf-8", "replace"), known.encode("utf-8", "replace"))
+
+
+def session_secret(headers: Headers, name: str) -> str | None:
+    """The session's secret, where the browser sent one."""
+    try:
+        cookie = SimpleCookie(headers.get("cookie", ""))
+    except CookieError:
+        return None
+    return cookie[name].value if name in cookie else None
+
+
+def refusal(status: int, message: str) -> Response:
+    """A short answer for people and programs."""
+    body = orjson.dumps({"schema": "evercrawl.error/1", "status": status, "error": message})
+    return Response(body, status, media_type="application/json")
+
+
+def is_form_of(request: Request, given: str | None) -> bool:
+    """A request that changes something comes with a token, or carries what only our own pages know."""
+    visitor: Visitor | None = request.state.visitor
+    if visitor is None or visitor.csrf is None:
+        return True
+    sent = given or request.headers.get("x-csrf-token", "")
+    return _is_same(sent, visitor.csrf)
+
+
+def _bounded(receive: Receive) -> Receive:
+    """A body without a length may not grow beyond the limit either."""
+    taken = 0
+
+    async def receiving() -> Message:
+        nonlocal taken
+        message = await receive()
+        taken += len(message.get("body", b""))
+        if taken > MOST_BODY_BYTES:
+            return {"type": "http.disconnect"}
+        return message
+
+    return receiving
+
+
+def loopback_origins(ports: Iterable[int], scheme: str = "http") -> frozenset[str]:
+    """The names of this machine for itself."""
+    return frozenset(
+        f"{scheme}://{host}:{port}" for host in ("127.0.0.1", "localhost", "[::1]") for port in ports
+    )

@@ -1,0 +1,1 @@
+"""The pages: each module collects what a page, its JSON twin and the API show."""

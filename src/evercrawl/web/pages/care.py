@@ -1,0 +1,146 @@
+"""Runs, settings, and who may come in."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+from evercrawl.config import collection_file, write_setting
+from evercrawl.config.known import known_settings, sections
+from evercrawl.config.value import meaning_of, written_form
+from evercrawl.errors import ConfigError
+from evercrawl.outpost.status import outposts_of
+from evercrawl.runs import live_run, past_run, past_runs
+from evercrawl.web.desk import Desk
+from evercrawl.web.keyring import LEAST_PASSWORD, Scope
+from evercrawl.web.parameter import BadRequest
+from evercrawl.web.route import Asked, Done
+
+CHANGEABLE = frozenset(
+    (
+        "identity.contact", "scope.depth", "scope.include", "scope.exclude", "scope.pages_per_site",
+        "pace.mode", "pace.gap", "crawl.max_pages", "crawl.max_time", "crawl.concurrency",
+        "revisit.policy", "revisit.budget", "revisit.site_budget", "revisit.worth", "revisit.shortest",
+        "revisit.longest", "revisit.quiet", "signals.enabled",
+    )
+)  # fmt: skip
+"""Settings that can be changed here: none of them can harm the machine or open private networks."""
+
+
+def runs(desk: Desk, asked: Asked) -> dict[str, Any]:
+    """The runs that ended, newest first, and the one under way."""
+    _, _, inside = (asked["after"] or "").partition(".")
+    if inside and not inside.isdigit():
+        raise BadRequest("after is not where a list can go on; begin without it")
+    before = int(inside[:15]) if inside else None
+    found = past_runs(desk.path, before=before, most=asked["limit"])
+    return {
+        "run": live_run(desk.path, now=desk.now()),
+        "runs": found,
+        "next": f"0.{found[-1].id}" if len(found) == asked["limit"] and found[-1].id else None,
+    }
+
+
+def run(desk: Desk, asked: Asked) -> dict[str, Any]:
+    """The report of one run."""
+    found = past_run(desk.path, asked["id"])
+    if found is None:
+        raise BadRequest("there is no such run", 404)
+    return {"run": found}
+
+
+def outposts(desk: Desk, asked: Asked) -> dict[str, Any]:
+    """The outposts, what each has cost, and what a crawl from home would have cost."""
+    return {"outposts": outposts_of(desk.path)}
+
+
+def settings(desk: Desk, asked: Asked) -> dict[str, Any]:
+    """Every setting, its value, where that comes from, and whether it can be changed here."""
+    configured = desk.configured
+    return {
+        "sections": [
+            {
+                "name": section,
+                "text": text,
+                "settings": [
+                    {
+                        "key": known.key,
+                        "name": known.name,
+                        "value": written_form(known, configured.value(known.key)),
+                        "default": written_form(known, known.default),
+                        "origin": _origin(configured.origins.get(known.key, "default")),
+                        "help": known.help,
+                        "meaning": meaning_of(known),
+                        "changeable": known.key in CHANGEABLE,
+                    }
+                    for known in known_settings().values()
+                    if known.section == section
+                ],
+            }
+            for section, text in sections().items()
+        ]
+    }
+
+
+def _origin(place: str) -> str:
+    """Where a value was written, without the path of this machine."""
+    return place.rsplit("/", 1)[-1]
+
+
+def set_setting(desk: Desk, asked: Asked) -> Done:
+    """Write one setting into the collection's file; a running crawl takes it up when it is started again."""
+    key = asked["key"]
+    if key not in CHANGEABLE:
+        raise BadRequest(f"{key} cannot be changed here; use: evercrawl config", 403)
+    known = known_settings()[key]
+    written: object = asked["value"].strip().strip('"')
+    if known.shape not in (int, float, bool, str) and str(known.shape).startswith("tuple"):
+        written = _listed(asked["value"])
+    try:
+        write_setting(collection_file(desk.path), key, written)
+    except ConfigError as error:
+        raise BadRequest(str(error)) from error
+    return Done(f"{key} is now {asked['value']}", "/settings")
+
+
+def _listed(text: str) -> tuple[object, ...]:
+    """A list as the settings file has it, or one entry on each line."""
+    if not text.strip().startswith("["):
+        return tuple(line.strip() for line in text.splitlines() if line.strip())
+    try:
+        return tuple(tomllib.loads(f"value = {text}")["value"])
+    except (tomllib.TOMLDecodeError, TypeError) as error:
+        raise BadRequest(f"the list cannot be read: {error}") from error
+
+
+def access(desk: Desk, asked: Asked) -> dict[str, Any]:
+    """Tokens, whether there is a password, and the book of changes."""
+    _, _, inside = (asked["after"] or "").partition(".")
+    book = desk.keyring.book(int(inside[:15]) if inside.isdigit() else 2**62, asked["limit"])
+    return {
+        "has_password": desk.keyring.has_password(),
+        "tokens": desk.keyring.tokens(),
+        "book": book,
+        "next": f"0.{book[-1].id}" if len(book) == asked["limit"] else None,
+    }
+
+
+def add_token(desk: Desk, asked: Asked) -> Done:
+    """A new token; its secret is shown this once."""
+    secret = desk.keyring.add_token(asked["name"], Scope[asked["scope"].upper()])
+    return Done(f"the new token, which is shown only now: {secret}", "/access", {"token": secret})
+
+
+def drop_token(desk: Desk, asked: Asked) -> Done:
+    """A token is worth nothing any more."""
+    if not desk.keyring.drop_token(asked["id"]):
+        raise BadRequest("there is no such token", 404)
+    return Done("the token is worth nothing any more", "/access")
+
+
+def set_password(desk: Desk, asked: Asked) -> Done:
+    """A new password; every session ends."""
+    if len(asked["password"]) < LEAST_PASSWORD:
+        raise BadRequest(f"a password needs at least {LEAST_PASSWORD} characters")
+    desk.keyring.set_password(asked["password"])
+    return Done("the password is set; every session has ended", "/login")

@@ -1,0 +1,96 @@
+"""The collection at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, timedelta
+from typing import Any
+
+from evercrawl.browse.activity import changes_by_day, last_visits, visits_by_day
+from evercrawl.browse.sites import busiest_sites, largest_sites
+from evercrawl.model.reason import Reason
+from evercrawl.runs import live_run, past_runs
+from evercrawl.web.chart import calendar, stacked_bars
+from evercrawl.web.desk import Desk
+from evercrawl.web.route import Asked
+
+SITES_SHOWN = 12
+LANES_SHOWN = 10
+PATIENCE_S = 0.25
+"""How long the page waits for counts that nobody has made yet."""
+DAYS_SHOWN = 30
+KINDS = (
+    ("new", "new or changed"),
+    ("same", "the same again"),
+    ("304", "not modified (304)"),
+    ("failed", "failed"),
+)
+_KIND_OF = {
+    Reason.NEW: "new",
+    Reason.CHANGED: "new",
+    Reason.SAME_CONTENT: "same",
+    Reason.ONLY_NOISE: "same",
+    Reason.SAME_AS_OTHER: "same",
+    Reason.NOT_MODIFIED: "304",
+    Reason.MOVED: "same",
+}
+
+
+def _wishes(desk: Desk) -> dict[str, Callable[[], Any]]:
+    return {
+        "status": desk.collection.status,
+        "visits by day": lambda: visits_by_day(desk.path),
+        "changes by day": lambda: changes_by_day(desk.path, now=desk.now()),
+        "largest sites": lambda: largest_sites(desk.path, SITES_SHOWN),
+    }
+
+
+def warm_up(desk: Desk) -> None:
+    """Begin to count before anybody asks."""
+    desk.remembered_all(_wishes(desk), wait_s=0.0)
+
+
+def overview(desk: Desk, asked: Asked) -> dict[str, Any]:
+    """Counts, freshness, what visits brought day by day, when pages changed, the largest sites."""
+    found = desk.remembered_all(_wishes(desk), wait_s=PATIENCE_S)
+    return {
+        "status": found["status"],
+        "run": live_run(desk.path, now=desk.now()),
+        "last_run": next(iter(past_runs(desk.path, most=1)), None),
+        "sites": found["largest sites"] or [],
+        "visits_by_day": found["visits by day"] or {},
+        "changes_by_day": found["changes by day"] or {},
+        "seeds": desk.settings.scope.seeds,
+    }
+
+
+def overview_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
+    """The pictures of the page."""
+    days: dict[date, dict[str, int]] = data["visits_by_day"]
+    shown = [today - timedelta(days=back) for back in range(DAYS_SHOWN - 1, -1, -1)]
+    columns = [(f"{day:%d %b}", _kinds(days.get(day, {}))) for day in shown]
+    return {
+        "visits": stacked_bars("Visits a day, by what they brought", columns, KINDS),
+        "changes": calendar("Changes of pages, day by day", data["changes_by_day"], last=today),
+    }
+
+
+def _kinds(reasons: dict[str, int]) -> dict[str, int]:
+    kinds: dict[str, int] = {}
+    for reason, count in reasons.items():
+        kind = _KIND_OF.get(Reason(reason), "failed")
+        kinds[kind] = kinds.get(kind, 0) + count
+    return kinds
+
+
+def live(desk: Desk, asked: Asked) -> dict[str, Any]:
+    """The run under way, the newest visits, and whether it was started here."""
+    return {
+        "run": live_run(desk.path, now=desk.now()),
+        "child": desk.crawl.pid,
+        "last_exit": desk.crawl.last_exit,
+        "last_words": desk.crawl.last_words(2000) if desk.crawl.last_exit else "",
+        "visits": last_visits(desk.path, 25),
+        "lanes": desk.remembered("lanes", lambda: busiest_sites(desk.path, LANES_SHOWN), least_s=1) or [],
+        "seeds": desk.settings.scope.seeds,
+    }

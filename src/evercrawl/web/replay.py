@@ -1,0 +1,243 @@
+"""The second origin: archived pages, which may neither run nor reach anything.
+
+Nothing here reads a cookie or sets one. A page is opened by a key in its path, which the interface gives out
+for a day, or by a token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Send
+from starlette.types import Scope as AsgiScope
+
+from evercrawl.browse.captures import nearest_capture
+from evercrawl.core.document.charset import charset_of
+from evercrawl.core.document.codec import decoded
+from evercrawl.core.moment import from_us
+from evercrawl.errors import ConfigError, StoreUnavailable
+from evercrawl.model.listing import Capture
+from evercrawl.model.report import PageView
+from evercrawl.past.stored import document_of
+from evercrawl.web.desk import Desk
+from evercrawl.web.guard import refusal
+from evercrawl.web.pages.past import is_replay_key
+from evercrawl.web.parameter import BadRequest
+from evercrawl.web.rate import RateLimit
+from evercrawl.web.rewrite import still
+from evercrawl.web.standard.archived_url import STAMP, behind, repaired
+from evercrawl.web.standard.memento import (
+    Places,
+    http_date,
+    known_captures,
+    memento_links,
+    stamp_of,
+    time_gate,
+    time_map,
+    written,
+)
+
+SHOWN_IMAGES = frozenset(
+    {"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp", "image/x-icon",
+     "image/vnd.microsoft.icon", "image/svg+xml"}
+)  # fmt: skip
+SHOWN_TEXTS = frozenset({"text/plain", "text/css", "application/json", "text/xml", "application/xml"})
+PAGES = frozenset({"text/html", "application/xhtml+xml"})
+BURST, PER_S = 400, 100.0
+
+
+def replay_policy(parents: Sequence[str]) -> str:
+    """Nothing runs, nothing is sent, nothing comes from elsewhere; only the interface may frame it."""
+    framing = " ".join(sorted(parents)) or "'none'"
+    return (
+        "sandbox; default-src 'none'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; "
+        "font-src 'self' data:; media-src 'self'; form-action 'none'; base-uri 'none'; "
+        f"frame-ancestors {framing}"
+    )
+
+
+class Replay:
+    """Answers with archived pages."""
+
+    def __init__(
+        self, desk: Desk, *, origins: frozenset[str], parents: Sequence[str], public: bool, token: str | None
+    ) -> None:
+        self.desk = desk
+        self.origins = origins
+        self.hosts = frozenset(origin.partition("://")[2] for origin in origins)
+        self.public = public
+        self.token = token
+        self.policy = replay_policy(parents)
+        self.rate = RateLimit(burst=BURST, per_s=PER_S)
+
+    def app(self) -> ASGIApp:
+        """The application of the second origin."""
+        routes = [
+            Route("/healthz", self.health),
+            Route("/robots.txt", self.robots),
+            Route("/r/{key}/web/{rest:path}", self.keyed),
+            Route("/web/{rest:path}", self.open),
+        ]
+        return ReplayDoor(Starlette(routes=routes), self)
+
+    async def health(self, request: Request) -> Response:
+        """The process answers."""
+        return Response("ok\n", media_type="text/plain")
+
+    async def robots(self, request: Request) -> Response:
+        """Archived copies are not to be indexed."""
+        return Response("User-agent: *\nDisallow: /\n", media_type="text/plain")
+
+    async def keyed(self, request: Request) -> Response:
+        """With the key of the interface."""
+        key = request.path_params["key"]
+        if not is_replay_key(self.desk, key):
+            return refusal(403, "this link is too old; open the page from the interface again")
+        return await self._answered(request, f"/r/{key}")
+
+    async def open(self, request: Request) -> Response:
+        """With a token, or for anybody where the archive is public."""
+        kind, _, secret = request.headers.get("authorization", "").partition(" ")
+        is_given = self.token is not None and secret == self.token
+        is_known = kind.lower() == "bearer" and (is_given or self.desk.keyring.token(secret) is not None)
+        if not self.public and not is_known:
+            return refusal(401, "send a token, or open the page from the interface")
+        return await self._answered(request, "", is_public=not is_known)
+
+    async def _answered(self, request: Request, prefix: str, *, is_public: bool = False) -> Response:
+        try:
+            return await self._archived(request, prefix, is_public)
+        except BadRequest as error:
+            return refusal(error.status, error.message)
+        except StoreUnavailable as error:
+            return refusal(503, str(error))
+        except ConfigError as error:
+            return refusal(404, str(error))
+
+    async def _archived(self, request: Request, prefix: str, is_public: bool) -> Response:
+        host = request.headers.get("host", "")
+        origin = next((one for one in self.origins if one.partition("://")[2] == host), f"http://{host}")
+        places = Places(origin, origin)
+        rest = behind(request, "/web/")
+        for form in ("link", "json"):
+            if rest.startswith(f"timemap/{form}/"):
+                return await time_map(request, self.desk, places, form)
+        first, slash, target = rest.partition("/")
+        found = STAMP.fullmatch(first)
+        if not slash or found is None:
+            return await time_gate(request, self.desk, places, prefix)
+        return await self._memento(
+            request, repaired(target), found[1], found[2] or "", places, prefix, is_public
+        )
+
+    async def _memento(
+        self,
+        request: Request,
+        url: str,
+        stamp: str,
+        modifier: str,
+        places: Places,
+        prefix: str,
+        is_public: bool,
+    ) -> Response:
+        captures = await known_captures(self.desk, url)
+        chosen = nearest_capture(captures, moment_of(stamp))
+        if stamp_of(chosen) != stamp:
+            return RedirectResponse(f"{prefix}/web/{stamp_of(chosen)}{modifier}/{written(chosen.url)}", 302)
+        view = await run_in_threadpool(self.desk.collection.show, chosen.url, f"v{chosen.version}")
+        if is_public and await run_in_threadpool(self._asks_not_to_be_shown, view):
+            return refusal(403, "this page asks not to be shown from an archive (noarchive)")
+        answer = await run_in_threadpool(self._drawn, view, stamp, modifier, prefix)
+        _describe(answer, captures, chosen, places)
+        return answer
+
+    def _asks_not_to_be_shown(self, view: PageView) -> bool:
+        return document_of(view.url, view.headers, view.html, self.desk.settings).robots.noarchive
+
+    def _drawn(self, view: PageView, stamp: str, modifier: str, prefix: str) -> Response:
+        kind = (view.content_type or "application/octet-stream").partition(";")[0].strip().lower()
+        if kind in PAGES and modifier != "id_":
+            charset = charset_of(view.html, view.content_type)
+            html = decoded(view.html[charset.mark_bytes :], charset.encoding)
+            page = still(html, view.url, lambda url: f"{prefix}/web/{stamp}/{written(url)}")
+            return Response(page.encode("utf-8", "replace"), media_type="text/html; charset=utf-8")
+        if kind in PAGES or kind in SHOWN_TEXTS:
+            return Response(view.html, media_type=kind if kind in PAGES else _text_kind(kind, view))
+        if kind in SHOWN_IMAGES:
+            return Response(view.html, media_type=kind)
+        answer = Response(view.html, media_type="application/octet-stream")
+        answer.headers["Content-Disposition"] = "attachment"
+        return answer
+
+
+def _text_kind(kind: str, view: PageView) -> str:
+    shown = kind if kind == "text/css" else "text/plain"
+    _, _, charset = (view.content_type or "").lower().partition("charset=")
+    name = "".join(c for c in charset.strip("\"' ") if c.isalnum() or c in "-_")[:40]
+    return f"{shown}; charset={name or 'utf-8'}"
+
+
+def _describe(answer: Response, captures: Sequence[Capture], chosen: Capture, places: Places) -> None:
+    answer.headers["Memento-Datetime"] = http_date(from_us(chosen.seen_us))
+    answer.headers["Link"] = memento_links(captures, chosen, places)
+
+
+def moment_of(stamp: str) -> datetime:
+    """The moment that 4 to 14 digits name; BadRequest where they name none."""
+    padded = stamp + "00000101000000"[len(stamp) :]
+    try:
+        return datetime.strptime(padded, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    except ValueError as error:
+        raise BadRequest("the time is 14 digits, such as 20261101120000") from error
+
+
+class ReplayDoor:
+    """Host check, rate limit and the headers that keep archived pages still."""
+
+    def __init__(self, app: ASGIApp, replay: Replay) -> None:
+        self.app = app
+        self.replay = replay
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        sending = self._with_headers(send)
+        address = scope["client"][0] if scope.get("client") else "-"
+        if Headers(scope=scope).get("host", "").lower() not in self.replay.hosts:
+            await refusal(421, "this name does not lead here")(scope, receive, sending)
+        elif scope["method"] not in ("GET", "HEAD"):
+            await refusal(405, "archived pages can only be read")(scope, receive, sending)
+        elif self.replay.rate.wait_s(address):
+            await refusal(429, "too many requests; wait a moment")(scope, receive, sending)
+        else:
+            await self.app(scope, receive, sending)
+
+    def _with_headers(self, send: Send) -> Send:
+        fixed: dict[str, Any] = {
+            "Content-Security-Policy": self.replay.policy,
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "no-referrer",
+            "Cross-Origin-Resource-Policy": "cross-origin",
+            "X-DNS-Prefetch-Control": "off",
+            "X-Robots-Tag": "noindex, nofollow",
+            "Cache-Control": "no-store",
+            "Permissions-Policy": "camera=(), geolocation=(), microphone=(), fullscreen=()",
+        }
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in fixed.items():
+                    headers[name] = value
+            await send(message)
+
+        return sending

@@ -1,0 +1,1 @@
+"""What other programs speak: Memento, CDX, IndexNow, Atom, Prometheus, health, streams of events."""

@@ -1,0 +1,128 @@
+"""A CDX server with the parameters that clients of pywb and OpenWayback know."""
+
+from __future__ import annotations
+
+import re
+from base64 import b32encode
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+import orjson
+from starlette.responses import Response
+
+from evercrawl.browse.captures import Match, captures_matching
+from evercrawl.core.moment import from_us
+from evercrawl.core.surt import surt
+from evercrawl.model.listing import Capture
+from evercrawl.web.desk import Desk
+from evercrawl.web.parameter import BadRequest, Parameter
+from evercrawl.web.route import Asked
+
+MOST_CAPTURES = 20_000
+"""Captures that one answer goes through; a longer list is cut off."""
+PARAMETERS = (
+    Parameter(
+        "url", "The URL; `*` at its end means prefix, `*.` at its beginning domain.", "url", required=True
+    ),
+    Parameter(
+        "matchType",
+        "Which URLs.",
+        "choice",
+        choices=("exact", "prefix", "host", "domain"),
+    ),
+    Parameter("from", "First moment: 1 to 14 digits."),
+    Parameter("to", "Last moment: 1 to 14 digits."),
+    Parameter("limit", "Most lines.", "whole", default=10_000, least=1, most=100_000),
+    Parameter(
+        "output",
+        "Lines of CDXJ, or JSON objects.",
+        "choice",
+        default="cdxj",
+        choices=("cdxj", "json", "text"),
+    ),
+    Parameter("sort", "Newest first.", "choice", choices=("reverse",)),
+    Parameter("fl", "Only these fields, separated by comma (with output=json)."),
+    Parameter("filter", "[!][=|~]field:value; = whole, ~ regular expression, otherwise a part of the text."),
+)
+_STAMP = re.compile(r"\d{1,14}", re.ASCII)
+Line = dict[str, str]
+
+
+def cdx(desk: Desk, asked: Asked) -> Response:
+    """The lines, sorted by key and time."""
+    url, match = _target(asked["url"], asked["matchType"])
+    begin, end = _bound(asked["from"], "0"), _bound(asked["to"], "9")
+    found = islice(captures_matching(desk.path, desk.settings, url, match), MOST_CAPTURES)
+    lines: Iterable[Line] = (
+        line for capture in found if begin <= (line := _line(capture))["timestamp"] <= end
+    )
+    if asked["filter"]:
+        lines = _filtered(lines, asked["filter"])
+    chosen = sorted(
+        lines, key=lambda line: (line["urlkey"], line["timestamp"]), reverse=asked["sort"] == "reverse"
+    )
+    chosen = chosen[: asked["limit"]]
+    if asked["output"] == "json":
+        fields = [name for name in (asked["fl"] or "").split(",") if name]
+        body = b"".join(orjson.dumps(_picked(line, fields)) + b"\n" for line in chosen)
+        return Response(body, media_type="application/x-ndjson")
+    return Response("".join(_text(line) for line in chosen), media_type="text/plain; charset=utf-8")
+
+
+def _target(url: str, match: str | None) -> tuple[str, Match]:
+    if match is None and url.startswith("*."):
+        return url[2:], "domain"
+    if match is None and url.endswith("*"):
+        return url[:-1], "prefix"
+    return url, (match or "exact")  # type: ignore[return-value]
+
+
+def _bound(text: str | None, filler: str) -> str:
+    if text is None:
+        return filler * 14
+    if not _STAMP.fullmatch(text):
+        raise BadRequest("from and to are 1 to 14 digits, such as 2026 or 20261101120000")
+    return text.ljust(14, filler)
+
+
+def _line(capture: Capture) -> Line:
+    return {
+        "urlkey": surt(capture.url) if capture.url.startswith("http") else capture.url,
+        "timestamp": f"{from_us(capture.seen_us):%Y%m%d%H%M%S}",
+        "url": capture.url,
+        "mime": (capture.content_type or "unk").partition(";")[0].strip() or "unk",
+        "status": str(capture.status or "-"),
+        "digest": "sha1:" + b32encode(capture.payload_sha1).decode(),
+        "length": str(capture.length),
+        "offset": str(capture.offset),
+        "filename": capture.file,
+    }
+
+
+def _filtered(lines: Iterable[Line], wish: str) -> Iterator[Line]:
+    found = re.fullmatch(r"(!?)([=~]?)(\w+):(.*)", wish, re.DOTALL)
+    if found is None:
+        raise BadRequest("filter is [!][=|~]field:value")
+    no, how, name, value = found.groups()
+    try:
+        pattern = re.compile(value if how == "~" else re.escape(value))
+    except re.error as error:
+        raise BadRequest(f"filter: {error}") from error
+    for line in lines:
+        text = line.get(name, "")
+        is_match = (
+            text == value
+            if how == "="
+            else bool(pattern.fullmatch(text) if how == "~" else pattern.search(text))
+        )
+        if is_match != bool(no):
+            yield line
+
+
+def _picked(line: Line, fields: list[str]) -> Line:
+    return {name: line[name] for name in fields if name in line} if fields else line
+
+
+def _text(line: Line) -> str:
+    rest = {name: value for name, value in line.items() if name not in ("urlkey", "timestamp")}
+    return f"{line['urlkey']} {line['timestamp']} {orjson.dumps(rest).decode()}\n"

@@ -1,0 +1,154 @@
+"""Memento (RFC 7089): which versions of a URL there are, and which is nearest to a moment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from email.utils import format_datetime, parsedate_to_datetime
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from evercrawl.browse.captures import captures_of, nearest_capture
+from evercrawl.core.moment import from_us
+from evercrawl.model.listing import Capture
+from evercrawl.web.desk import Desk
+from evercrawl.web.parameter import BadRequest
+from evercrawl.web.plain import json_bytes
+from evercrawl.web.standard.archived_url import behind
+
+LINK_FORMAT = "application/link-format"
+MOST_CAPTURES = 10_000
+
+
+def stamp_of(capture: Capture) -> str:
+    """The moment as 14 digits."""
+    return f"{from_us(capture.seen_us):%Y%m%d%H%M%S}"
+
+
+def http_date(moment: datetime) -> str:
+    """As in the headers of HTTP."""
+    return format_datetime(moment.astimezone(UTC).replace(microsecond=0), usegmt=True)
+
+
+def written(url: str) -> str:
+    """A URL inside `<...>` of a Link header (RFC 8288): nothing that could end it."""
+    return "".join(c if 0x20 < ord(c) < 0x7F and c not in '<>"\\^`{|}' else _escaped(c) for c in url)
+
+
+def _escaped(char: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "replace"))
+
+
+class Places:
+    """Where the resources of RFC 7089 are: mementos on the origin of replay, the others there or here."""
+
+    def __init__(self, origin: str, replay: str) -> None:
+        self.origin = origin
+        self.replay = replay
+
+    def gate(self, url: str) -> str:
+        """TimeGate."""
+        return f"{self.origin}/web/{written(url)}"
+
+    def map(self, url: str, form: str = "link") -> str:
+        """TimeMap."""
+        return f"{self.origin}/web/timemap/{form}/{written(url)}"
+
+    def memento(self, capture: Capture) -> str:
+        """Memento."""
+        return f"{self.replay}/web/{stamp_of(capture)}/{written(capture.url)}"
+
+
+def memento_links(captures: Sequence[Capture], chosen: Capture, places: Places) -> str:
+    """The Link header: original, TimeGate, TimeMap, and the mementos around the chosen one."""
+    url = chosen.url
+    parts = [
+        f'<{written(url)}>; rel="original"',
+        f'<{places.gate(url)}>; rel="timegate"',
+        f'<{places.map(url)}>; rel="timemap"; type="{LINK_FORMAT}"',
+    ]
+    at = captures.index(chosen)
+    around = {"first": 0, "prev": at - 1, "": at, "next": at + 1, "last": len(captures) - 1}
+    roles: dict[int, list[str]] = {}
+    for role, place in around.items():
+        if 0 <= place < len(captures):
+            roles.setdefault(place, []).extend([role] if role else [])
+    for place in sorted(roles):
+        relation = " ".join([*dict.fromkeys(roles[place]), "memento"])
+        moment = http_date(from_us(captures[place].seen_us))
+        parts.append(f'<{places.memento(captures[place])}>; rel="{relation}"; datetime="{moment}"')
+    return ", ".join(parts)
+
+
+def wished_moment(request: Request) -> datetime | None:
+    """Accept-Datetime; BadRequest where it cannot be read (RFC 7089 section 4.5.3)."""
+    text = request.headers.get("accept-datetime")
+    if text is None:
+        return None
+    try:
+        moment = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError, OverflowError) as error:
+        raise BadRequest(
+            "Accept-Datetime is not a date of HTTP, such as Thu, 31 May 2007 20:35:00 GMT"
+        ) from error
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+async def known_captures(desk: Desk, url: str) -> list[Capture]:
+    """The versions of a URL; BadRequest with 404 where there is none."""
+    found = await run_in_threadpool(captures_of, desk.path, desk.settings, url)
+    if not found:
+        raise BadRequest("no version of this URL is stored", 404)
+    return found[-MOST_CAPTURES:]
+
+
+async def time_gate(request: Request, desk: Desk, places: Places, key: str = "") -> Response:
+    """302 to the version that is nearest to Accept-Datetime; without it, to the newest."""
+    wished = wished_moment(request)
+    captures = await known_captures(desk, behind(request, "/web/"))
+    chosen = captures[-1] if wished is None else nearest_capture(captures, wished)
+    answer = RedirectResponse(
+        key + places.memento(chosen).removeprefix(places.replay) if key else places.memento(chosen), 302
+    )
+    answer.headers["Vary"] = "accept-datetime"
+    answer.headers["Link"] = memento_links(captures, chosen, places)
+    return answer
+
+
+async def time_map(request: Request, desk: Desk, places: Places, form: str) -> Response:
+    """Every version of a URL."""
+    captures = await known_captures(desk, behind(request, f"/timemap/{form}/"))
+    if form == "json":
+        return Response(_json_map(captures, places), media_type="application/json")
+    return Response(_link_map(captures, places), media_type=LINK_FORMAT)
+
+
+def _link_map(captures: Sequence[Capture], places: Places) -> str:
+    url = captures[-1].url
+    first, last = (http_date(from_us(captures[place].seen_us)) for place in (0, -1))
+    lines = [
+        f'<{written(url)}>; rel="original"',
+        f'<{places.map(url)}>; rel="self"; type="{LINK_FORMAT}"; from="{first}"; until="{last}"',
+        f'<{places.gate(url)}>; rel="timegate"',
+    ]
+    for place, capture in enumerate(captures):
+        roles = ["first"] * (place == 0) + ["last"] * (place == len(captures) - 1) + ["memento"]
+        moment = http_date(from_us(capture.seen_us))
+        lines.append(f'<{places.memento(capture)}>; rel="{" ".join(roles)}"; datetime="{moment}"')
+    return ",\n".join(lines) + "\n"
+
+
+def _json_map(captures: Sequence[Capture], places: Places) -> bytes:
+    url = captures[-1].url
+    listed = [{"datetime": from_us(one.seen_us), "uri": places.memento(one)} for one in captures]
+    return json_bytes(
+        "timemap",
+        {
+            "original_uri": url,
+            "timegate_uri": places.gate(url),
+            "timemap_uri": {"link_format": places.map(url), "json_format": places.map(url, "json")},
+            "mementos": {"first": listed[0], "last": listed[-1], "list": listed},
+        },
+    )

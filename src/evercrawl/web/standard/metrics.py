@@ -1,0 +1,88 @@
+"""Numbers for Prometheus (text format 0.0.4), and whether we are well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from starlette.responses import Response
+
+from evercrawl.adapters.sqlite.reader import StateReader
+from evercrawl.model.report import Status
+from evercrawl.runs import LiveRun, live_run
+from evercrawl.web.desk import Desk
+from evercrawl.web.parameter import BadRequest
+from evercrawl.web.route import Asked
+
+METRICS: Mapping[str, tuple[str, str]] = {
+    "evercrawl_pages": ("gauge", "Known pages."),
+    "evercrawl_pages_queued": ("gauge", "Pages in the queue."),
+    "evercrawl_pages_due": ("gauge", "Pages outside the queue whose due time has passed."),
+    "evercrawl_sites": ("gauge", "Known sites."),
+    "evercrawl_versions": ("gauge", "Stored versions."),
+    "evercrawl_requests_total": ("counter", "Requests ever sent."),
+    "evercrawl_wire_bytes_total": ("counter", "Bytes ever received on the wire."),
+    "evercrawl_urls": ("gauge", "URLs by the reason of their last decision."),
+    "evercrawl_archive_bytes": ("gauge", "Size of the WARC files."),
+    "evercrawl_state_bytes": ("gauge", "Size of the state files."),
+    "evercrawl_freshness_ratio": ("gauge", "Estimated share of pages whose copy is current."),
+    "evercrawl_run_up": ("gauge", "1 while a crawl runs."),
+    "evercrawl_run_requests": ("gauge", "Requests of the run under way."),
+    "evercrawl_run_in_flight": ("gauge", "Requests in flight of the run under way."),
+    "evercrawl_run_errors": ("gauge", "Errors of the run under way."),
+}
+"""Every metric: kind and meaning."""
+
+
+def metrics(desk: Desk, asked: Asked) -> Response:
+    """All of them."""
+    status = desk.remembered("status", lambda: desk.collection.status(), least_s=3)
+    samples = list(_samples(status, live_run(desk.path, now=desk.now())))
+    lines: list[str] = []
+    for name, (kind, text) in METRICS.items():
+        own = [line for known, line in samples if known == name]
+        if own:
+            lines += [f"# HELP {name} {text}", f"# TYPE {name} {kind}", *own]
+    return Response("\n".join(lines) + "\n", media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def _samples(status: Status | None, run: LiveRun | None) -> Iterator[tuple[str, str]]:
+    if status is not None:
+        yield _sample("evercrawl_pages", status.pages)
+        yield _sample("evercrawl_pages_queued", status.queued)
+        yield _sample("evercrawl_pages_due", status.due_now)
+        yield _sample("evercrawl_sites", status.sites)
+        yield _sample("evercrawl_versions", status.versions)
+        yield _sample("evercrawl_requests_total", status.requests)
+        yield _sample("evercrawl_wire_bytes_total", status.bytes)
+        yield _sample("evercrawl_archive_bytes", status.archive_bytes)
+        yield _sample("evercrawl_state_bytes", status.state_bytes)
+        for reason, count in status.by_reason.items():
+            yield _sample("evercrawl_urls", count, f'{{reason="{reason}"}}')
+        if status.freshness is not None:
+            yield _sample("evercrawl_freshness_ratio", round(status.freshness.freshness, 4))
+    yield _sample("evercrawl_run_up", int(run is not None))
+    if run is not None:
+        yield _sample("evercrawl_run_requests", run.progress.requests)
+        yield _sample("evercrawl_run_in_flight", run.progress.in_flight)
+        yield _sample("evercrawl_run_errors", run.progress.errors)
+
+
+def _sample(name: str, value: float, labels: str = "") -> tuple[str, str]:
+    return name, f"{name}{labels} {value}"
+
+
+def healthz(desk: Desk, asked: Asked) -> Response:
+    """The process answers."""
+    return Response("ok\n", media_type="text/plain")
+
+
+def readyz(desk: Desk, asked: Asked) -> Response:
+    """The collection can be read."""
+    try:
+        reader = StateReader(desk.path)
+        for shard in reader.shards()[:1]:
+            with reader.shard(shard) as state:
+                state.next_due()
+    except Exception as error:
+        raise BadRequest("the collection cannot be read", 503) from error
+    return Response("ready\n", media_type="text/plain")

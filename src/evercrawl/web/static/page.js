@@ -1,0 +1,95 @@
+/* The few things that pages do by themselves; everything works without them. */
+"use strict";
+
+const number = new Intl.NumberFormat("en");
+
+function cell(row, text, kind) {
+  const td = document.createElement("td");
+  td.textContent = text;
+  if (kind) td.className = kind;
+  row.append(td);
+  return td;
+}
+
+function visitRow(visit) {
+  const row = document.createElement("tr");
+  cell(row, visit.at.replace("T", " ").slice(0, 16));
+  const link = document.createElement("a");
+  link.className = "url";
+  link.href = "/page?url=" + encodeURIComponent(visit.url);
+  const name = document.createElement("bdi");
+  name.textContent = visit.url.replace(/^\w+:\/\//, "").replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f]/g, "").slice(0, 110);
+  link.append(name);
+  cell(row, "").append(link);
+  const outcome = document.createElement("span");
+  outcome.className = "outcome " + visit.outcome;
+  outcome.textContent = visit.outcome;
+  const reason = document.createElement("small");
+  reason.textContent = " " + visit.reason.replaceAll("_", " ");
+  cell(row, "").append(outcome, reason);
+  cell(row, visit.status ?? "–", "num");
+  cell(row, visit.took_ms + " ms", "num");
+  cell(row, number.format(visit.wire_bytes) + " B", "num");
+  return row;
+}
+
+function laneRow(lane) {
+  const row = document.createElement("tr");
+  const head = document.createElement("th");
+  head.scope = "row";
+  const link = document.createElement("a");
+  link.href = "/site?name=" + encodeURIComponent(lane.name);
+  link.textContent = lane.name.replace(/^\w+:\/\//, "").slice(0, 80);
+  head.append(link);
+  row.append(head);
+  cell(row, number.format(lane.pending), "num");
+  cell(row, lane.gap_ms ? (lane.gap_ms / 1000).toFixed(1) + " s" : "–", "num");
+  cell(row, lane.open.replace("T", " ").slice(0, 16));
+  cell(row, lane.closed_reason ? lane.closed_reason.slice(0, 100) : "");
+  return row;
+}
+
+function drawRates(svg, rates) {
+  const most = Math.max(1, ...rates);
+  const step = 200 / Math.max(1, rates.length - 1);
+  const points = rates.map((rate, place) => `${(place * step).toFixed(1)},${(46 - (42 * rate) / most).toFixed(1)}`);
+  svg.querySelector("polyline").setAttribute("points", points.join(" "));
+}
+
+function watchLive(part) {
+  const state = part.querySelector("[data-live-state]");
+  const body = part.querySelector("[data-live-visits]");
+  let wasRunning = null;
+  const source = new EventSource(part.dataset.live);
+  source.addEventListener("live", (event) => {
+    const live = JSON.parse(event.data);
+    const progress = live.run ? live.run.progress : null;
+    const words = progress ? "A crawl is running." : "No crawl is running.";
+    if (state.textContent !== words) state.textContent = words;
+    for (const one of part.querySelectorAll("[data-live-number]")) {
+      if (progress) one.textContent = number.format(progress[one.dataset.liveNumber]);
+    }
+    part.querySelector("[data-live-rate]").textContent = live.rates.length ? live.rates.at(-1).toFixed(1) : "–";
+    part.querySelector(".spark").hidden = !progress;
+    drawRates(part.querySelector("[data-live-rates]"), live.rates);
+    if (live.lanes.length) part.querySelector("[data-live-lanes]").replaceChildren(...live.lanes.map(laneRow));
+    if (live.visits.length) body.replaceChildren(...live.visits.map(visitRow));
+    const running = Boolean(progress);
+    if (wasRunning !== null && wasRunning !== running) location.replace("/live");
+    wasRunning = running;
+  });
+}
+
+function steerInbox(list) {
+  const items = [...list.children];
+  let at = -1;
+  document.addEventListener("keydown", (event) => {
+    if (event.target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key !== "j" && event.key !== "k") return;
+    at = Math.max(0, Math.min(items.length - 1, at + (event.key === "j" ? 1 : -1)));
+    items[at].focus();
+  });
+}
+
+for (const part of document.querySelectorAll("[data-live]")) watchLive(part);
+for (const list of document.querySelectorAll("[data-inbox]")) steerInbox(list);

@@ -1,0 +1,184 @@
+"""Every view and every action. A new page is a row here, a collector in `pages/` and a template."""
+
+from __future__ import annotations
+
+from evercrawl.model.reason import Reason
+from evercrawl.web.keyring import LONGEST_PASSWORD, Scope
+from evercrawl.web.pages import care, overview, past, queue, search, sites, steer, traps
+from evercrawl.web.parameter import AFTER, Parameter, limit
+from evercrawl.web.route import Action, View
+
+_URL = Parameter("url", "The page's URL.", "url", required=True)
+_SITE = Parameter("name", "The site's origin or host, such as https://example.org.", required=True)
+_REASONS = tuple(reason.value for reason in Reason)
+_RULE = (
+    Parameter("pattern", "The pattern, as the list has it.", required=True),
+    Parameter("site", "Only at this site; none: at all."),
+)
+
+VIEWS: tuple[View, ...] = (
+    View("overview", "/", "The collection at a glance.", overview.overview, title="Overview"),
+    View("live", "/live", "The run under way and the newest visits.", overview.live, title="Live"),
+    View(
+        "changes",
+        "/changes",
+        "What changed, grouped, the most significant first.",
+        past.changes,
+        (
+            Parameter("since", "From when on: 7d, yesterday, 2026-11-01. Default: 7d.", "moment"),
+            Parameter("site", "Only of this site."),
+            Parameter("noise", "Also what single pages show by themselves.", "flag", default=False),
+            limit(50, 200),
+        ),
+        title="Changes",
+    ),
+    View(
+        "search",
+        "/search",
+        "Full text search over every version.",
+        search.search,
+        (
+            Parameter("q", "Words, phrases, site:, lang:, changed:, as in `evercrawl search`."),
+            Parameter("as_of", "As the collection was then: 2026-05, 30d.", "moment"),
+            limit(20, 100),
+        ),
+        title="Search",
+    ),
+    View("sites", "/sites", "The sites of the collection.", sites.sites, (AFTER, limit()), title="Sites"),
+    View(
+        "frontier", "/frontier", "What is queued and due.", queue.frontier, (AFTER, limit()), title="Frontier"
+    ),
+    View(
+        "skipped",
+        "/skipped",
+        "URLs that were not asked for, with their reasons.",
+        queue.skipped,
+        (Parameter("reason", "Only of this reason.", "choice", choices=_REASONS), AFTER, limit()),
+        title="Skipped",
+    ),
+    View(
+        "traps",
+        "/traps",
+        "Patterns that bring nothing, with the evidence; with a pattern, what a rule would touch.",
+        traps.traps,
+        (
+            Parameter("pattern", "Show what leaving this pattern out would touch."),
+            Parameter("site", "Only at this site."),
+        ),
+        title="Traps",
+    ),
+    View("runs", "/runs", "The runs, newest first.", care.runs, (AFTER, limit()), title="Runs"),
+    View("outposts", "/outposts", "Outposts and what they cost.", care.outposts, title="Outposts"),
+    View(
+        "settings", "/settings", "Every setting with its value and origin.", care.settings, title="Settings"
+    ),
+    View(
+        "access",
+        "/access",
+        "Tokens, password, and the book of changes.",
+        care.access,
+        (AFTER, limit()),
+        scope=Scope.ADMIN,
+        title="Access",
+    ),
+    View(
+        "why",
+        "/why",
+        "Why a URL was or was not asked for.",
+        queue.why,
+        (Parameter("url", "The URL.", "url"),),
+    ),
+    View("site", "/site", "One site: pace, robots.txt, pages, changes.", sites.site, (_SITE, AFTER, limit())),
+    View("load", "/load", "What a site had to bear from us.", sites.load, (_SITE,)),
+    View("page", "/page", "A page: versions, visits, what comes next.", past.page, (_URL,)),
+    View("links", "/links", "What links to a page, and what it links to.", search.links, (_URL,)),
+    View(
+        "diff",
+        "/diff",
+        "What differs between two versions of a page.",
+        past.diff,
+        (
+            _URL,
+            Parameter("a", "The older version: v3, -1, or a time. Default: the one before the newest."),
+            Parameter("b", "The newer version. Default: the newest."),
+        ),
+    ),
+    View(
+        "show",
+        "/show",
+        "One version: text, headers, links, and where it is replayed.",
+        past.show,
+        (_URL, Parameter("at", "Which version: v3, -1, or a time. Default: the newest.")),
+    ),
+    View(
+        "run",
+        "/run",
+        "The report of one run.",
+        care.run,
+        (Parameter("id", "The run's number.", "whole", required=True),),
+    ),
+)
+
+ACTIONS: tuple[Action, ...] = (
+    Action(
+        "start-crawl",
+        "Start a crawl of the collection; URLs become seeds.",
+        steer.start_crawl,
+        (
+            Parameter("urls", "URLs to begin with, separated by space; none: what is due.", default=""),
+            Parameter("forever", "Keep the collection fresh until stopped.", "flag", default=False),
+            Parameter("refresh", "Visit every known page now.", "flag", default=False),
+        ),
+    ),
+    Action("stop-crawl", "Stop the crawl that was started here.", steer.stop_crawl),
+    Action("visit-page", "Visit a page as soon as its site allows.", steer.visit_page, (_URL,)),
+    Action("exclude-trap", "Leave a pattern out from now on.", traps.exclude, _RULE),
+    Action("allow-trap", "Say nothing against a pattern from now on.", traps.allow, _RULE),
+    Action("undo-trap", "Take back every word about a pattern.", traps.undo, _RULE),
+    Action(
+        "set-setting",
+        "Change one of the settings that can be changed safely.",
+        care.set_setting,
+        (
+            Parameter("key", "Such as revisit.budget.", required=True),
+            Parameter("value", "As in the settings file; `none` for no value.", required=True),
+        ),
+        scope=Scope.ADMIN,
+    ),
+    Action(
+        "add-token",
+        "A new token for programs; its secret is shown this once.",
+        care.add_token,
+        (
+            Parameter("name", "What it is for.", required=True),
+            Parameter(
+                "scope", "What it may do.", "choice", default="read", choices=("read", "operate", "admin")
+            ),
+        ),
+        scope=Scope.ADMIN,
+    ),
+    Action(
+        "drop-token",
+        "Take a token's worth away.",
+        care.drop_token,
+        (Parameter("id", "The token's number.", "whole", required=True),),
+        scope=Scope.ADMIN,
+    ),
+    Action(
+        "set-password",
+        f"A new password of up to {LONGEST_PASSWORD} characters; every session ends.",
+        care.set_password,
+        (Parameter("password", "The new password.", required=True),),
+        scope=Scope.ADMIN,
+        secret=frozenset({"password"}),
+    ),
+)
+
+CHARTS = {
+    "overview": overview.overview_charts,
+    "site": sites.site_charts,
+    "load": sites.load_charts,
+    "frontier": queue.frontier_charts,
+    "page": past.page_charts,
+}
+"""Pictures that pages show beside what their JSON twin has."""

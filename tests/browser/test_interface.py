@@ -1,0 +1,271 @@
+"""The interface in a real browser: what people do, what hostile pages try, and what everybody can use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from evercrawl.config import create_collection
+from evercrawl.demo_web import HOSTS, DemoWeb
+from evercrawl.demo_web import serving as demo_serving
+from evercrawl.web.keyring import Keyring
+from evercrawl.web.table import VIEWS
+from tests.web.chromium import Served, chromium, serving
+from tests.web.conftest import story  # noqa: F401
+from tests.web.hostile import PAGES
+
+VALUES = {"url": next(iter(PAGES)), "name": "https://harbour.example", "id": "0"}
+
+
+def _path(view, url: str) -> str:
+    values = VALUES | {"url": url}
+    asked = [f"{one.name}={quote(values[one.name], safe='')}" for one in view.parameters if one.required]
+    return view.path + ("?" + "&".join(asked) if asked else "")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def served(story: Path) -> Iterator[Served]:  # noqa: F811
+    with serving(story) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def operator(browser: Browser, served: Served) -> Iterator[BrowserContext]:
+    """A browser that came by the link of the terminal."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(served.first_link)
+    assert page.url == f"{served.address}/"
+    page.close()
+    yield context
+    context.close()
+
+
+def test_hostile_pages_run_nothing_reach_nothing_and_break_nothing(operator: BrowserContext, served: Served):
+    page = operator.new_page()
+    asked: list[str] = []
+    problems: list[str] = []
+    # A request that the page's policy stops is told too, as one that failed; it never reaches the network.
+    page.on("requestfinished", lambda request: asked.append(request.url))
+    page.on("requestfailed", lambda request: request.failure == "csp" or asked.append(request.url))
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("dialog", lambda dialog: problems.append(dialog.message))
+    for view in VIEWS:
+        for url in (
+            PAGES if "url" in {one.name for one in view.parameters if one.required} else [VALUES["url"]]
+        ):
+            page.goto(served.address + _path(view, url))
+            assert page.evaluate("window.pwned") is None, (view.name, url)
+            too_wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            assert too_wide <= 0, (view.name, url)
+    page.goto(f"{served.address}/show?url={quote(next(iter(PAGES)), safe='')}")
+    frame = next(frame for frame in page.frames if frame.url.startswith(served.replay))
+    expect(frame.locator("h1")).to_be_visible()
+    assert frame.locator("script").count() == 0
+    page.goto(frame.url)
+    page.locator("#js").click()
+    page.locator("#send").click()
+    assert page.url.startswith(served.replay)
+    page.locator("#inside").click()
+    page.wait_for_url("**/harbour.example/page/2")
+    assert page.url.startswith(served.replay)
+    own = {urlsplit(served.address).netloc, urlsplit(served.replay).netloc}
+    elsewhere = [
+        url for url in asked if not url.startswith(("data:", "blob:")) and urlsplit(url).netloc not in own
+    ]
+    assert elsewhere == []
+    assert problems == []
+    page.close()
+
+
+def test_a_reader_finds_a_change_and_what_it_was(operator: BrowserContext, served: Served):
+    page = operator.new_page()
+    page.goto(served.address)
+    page.get_by_role("link", name="What changed in the last week").click()
+    page.get_by_role("link", name="history").first.click()
+    expect(page.get_by_role("heading", name="Versions", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Compare").click()
+    expect(page.locator("table.diff del, table.diff ins").first).to_be_visible()
+    page.go_back()
+    page.get_by_role("link", name="Show the newest version").click()
+    expect(page.frame_locator("iframe.replay").locator("body")).to_be_visible()
+    expect(page.get_by_text("Archived copy")).to_be_visible()
+    page.close()
+
+
+def test_a_reader_searches(operator: BrowserContext, served: Served):
+    page = operator.new_page()
+    page.goto(f"{served.address}/search")
+    page.get_by_label("Words").fill("attack harbour")
+    page.get_by_label("Words").press("Enter")
+    expect(page.locator("mark").first).to_be_visible()
+    assert page.evaluate("window.pwned") is None
+    page.get_by_role("link", name="history").first.click()
+    expect(page.get_by_role("heading", name="Versions", exact=True)).to_be_visible()
+    page.close()
+
+
+def test_everything_can_be_used_by_everybody(operator: BrowserContext, served: Served):
+    page = operator.new_page()
+    serious: list[str] = []
+    for view in VIEWS:
+        page.goto(served.address + _path(view, "https://harbour.example/page/0"))
+        # The rules look at our pages; an archived page in its frame is as its author made it.
+        found = Axe().run(
+            page,
+            context={"exclude": ["iframe"]},
+            options={"runOnly": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]},
+        )
+        serious += [
+            f"{view.name}: {one['id']} {one['nodes'][0]['html'][:120]}"
+            for one in found.response["violations"]
+            if one["impact"] in ("serious", "critical")
+        ]
+    assert serious == []
+    page.close()
+
+
+def test_contrast_holds_in_the_dark_too(browser: Browser, operator: BrowserContext, served: Served):
+    context = browser.new_context(color_scheme="dark", storage_state=operator.storage_state())
+    page = context.new_page()
+    for path in (
+        "/",
+        "/changes",
+        f"/diff?url={quote('https://harbour.example/page/0', safe='')}",
+        "/skipped",
+    ):
+        page.goto(served.address + path)
+        found = Axe().run(page, options={"runOnly": {"type": "rule", "values": ["color-contrast"]}})
+        assert [one["nodes"][0]["html"] for one in found.response["violations"]] == [], path
+    context.close()
+
+
+def test_the_keyboard_suffices(operator: BrowserContext, served: Served):
+    page = operator.new_page()
+    page.goto(f"{served.address}/changes?since=30d")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    assert page.evaluate("document.activeElement.matches('.inbox > li:nth-child(2)')")
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent") in ("difference", "The pages"):
+            break
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid", (
+        "focus is visible"
+    )
+    page.keyboard.press("Enter")
+    page.close()
+
+
+def test_a_narrow_screen_needs_no_sideways_scrolling(
+    browser: Browser, operator: BrowserContext, served: Served
+):
+    context = browser.new_context(
+        viewport={"width": 360, "height": 740}, storage_state=operator.storage_state()
+    )
+    page = context.new_page()
+    for view in VIEWS:
+        page.goto(served.address + _path(view, "https://harbour.example/page/0"))
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, view.name
+    context.close()
+
+
+def test_it_works_without_scripts(browser: Browser, operator: BrowserContext, served: Served):
+    context = browser.new_context(java_script_enabled=False, storage_state=operator.storage_state())
+    page = context.new_page()
+    page.goto(served.address)
+    page.get_by_role("link", name="Live", exact=True).click()
+    expect(page.get_by_text("No crawl is running.")).to_be_visible()
+    page.get_by_label("Open a page").fill("https://harbour.example/page/0")
+    page.get_by_label("Open a page").press("Enter")
+    page.get_by_role("button", name="Compare").click()
+    expect(page.locator("table.diff ins").first).to_be_visible()
+    context.close()
+
+
+def test_first_run_crawl_live_settings_log_in_and_out(browser: Browser, tmp_path: Path):
+    """A new collection: name a site, watch the crawl, change the budget, set a password, log in again."""
+    collection = tmp_path / "first.evercrawl"
+    create_collection(collection)
+    with demo_serving(DemoWeb()) as port:
+        env = {
+            "EVERCRAWL_HTTP__ALLOW_PRIVATE": "true",
+            "EVERCRAWL_HTTP__RESOLVE": f"{HOSTS[0]}:{port}:127.0.0.1",
+            "EVERCRAWL_PACE__GAP": "0.1",
+            "EVERCRAWL_PACE__MODE": "own",
+            "EVERCRAWL_PACE__OWN_CONCURRENCY": "1",
+        }
+        with serving(collection, env=env) as served:
+            page = browser.new_context().new_page()
+            page.goto(served.address)
+            expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+            page.goto(served.first_link)
+            page.get_by_label("Address of the site").fill(f"http://{HOSTS[0]}:{port}/")
+            page.get_by_role("button", name="Crawl", exact=True).click()
+            page.wait_for_url("**/live*")
+            _watch_the_crawl(page, served)
+            _change_the_budget(page, served, collection)
+            _log_out_and_in(page, served, collection)
+            page.context.close()
+
+
+def _watch_the_crawl(page: Page, served: Served) -> None:
+    expect(page.locator("[data-live-visits] tr").nth(3)).to_be_visible(timeout=20_000)
+    expect(page.locator("[data-live-state]")).to_have_text("A crawl is running.", timeout=20_000)
+    expect(page.locator("[data-live-number=fetched]")).not_to_have_text("–", timeout=20_000)
+    _exclude_a_trap(page, served)
+    page.goto(f"{served.address}/live")
+    expect(page.locator("[data-live-state]")).to_have_text("No crawl is running.", timeout=30_000)
+    page.goto(f"{served.address}/runs")
+    expect(page.locator("tbody tr")).to_have_count(1)
+
+
+def _exclude_a_trap(page: Page, served: Served) -> None:
+    """While the crawl runs: it takes the word up without being started again."""
+    page.goto(f"{served.address}/traps")
+    page.get_by_label("Pattern", exact=True).fill("/news/*")
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Exclude").first.click()
+    expect(page.get_by_role("status")).to_contain_text("/news/* is left out")
+    expect(page.get_by_role("button", name="Undo")).to_be_visible()
+
+
+def _change_the_budget(page: Page, served: Served, collection: Path) -> None:
+    page.goto(f"{served.address}/settings")
+    field = page.get_by_label("revisit.budget", exact=True)
+    field.fill("240")
+    field.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("revisit.budget is now 240")
+    assert "budget = 240" in (collection / "collection.toml").read_text()
+
+
+def _log_out_and_in(page: Page, served: Served, collection: Path) -> None:
+    page.goto(f"{served.address}/access")
+    page.get_by_label("New password").fill("correct horse battery")
+    page.get_by_role("button", name="Set, and end every session").click()
+    page.get_by_label("Password").fill("wrong horse")
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("alert")).to_contain_text("not the password")
+    page.get_by_label("Password").fill("correct horse battery")
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+    keyring = Keyring(collection)
+    assert {"start-crawl", "set-setting", "set-password", "log in"} <= {line.what for line in keyring.book()}
+    keyring.close()

@@ -1,0 +1,274 @@
+"""Home, outposts and sites as real processes on loopback, and a network between them that can be hurt."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import evercrawl
+from evercrawl.config import create_collection
+from evercrawl.exchange.selection import Selection
+from evercrawl.outpost.status import OutpostStatus, new_code, outposts_of
+
+ADDRESSES = ("127.0.0.11", "127.0.0.12", "127.0.0.13")
+GAP_S = 0.2
+SLACK_S = 0.003
+"""The server stamps a request when its loop reads it."""
+LEASE_S = 1.5
+
+
+class Logged(NamedTuple):
+    """One request in the sites' log."""
+
+    at: float
+    origin: str
+    path: str
+    agent: str
+
+
+class Proxy:
+    """A TCP proxy in a thread: the network, which can stall, break and be slow."""
+
+    def __init__(self, target: int) -> None:
+        self._target = target
+        self._loop = asyncio.new_event_loop()
+        self._writers: set[asyncio.StreamWriter] = set()
+        self.is_stalled = False
+        self.is_cut = False
+        self.bytes_a_second: float | None = None
+        self.port = 0
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+        self._ready.wait()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_until_complete(self._serve())
+        self._loop.close()
+
+    async def _serve(self) -> None:
+        self._done = asyncio.Event()
+        server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
+        self._ready.set()
+        await self._done.wait()
+        server.close()
+        self._break()
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.sleep(0.05)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self.is_cut:
+            writer.close()
+            return
+        try:
+            there = await asyncio.open_connection("127.0.0.1", self._target)
+        except OSError:
+            writer.close()
+            return
+        self._writers |= {writer, there[1]}
+        try:
+            await asyncio.gather(self._pump(reader, there[1]), self._pump(there[0], writer))
+        except (OSError, asyncio.CancelledError):
+            pass
+        finally:
+            for one in (writer, there[1]):
+                one.close()
+                self._writers.discard(one)
+
+    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(2048):
+            await self._until_flowing()
+            if self.bytes_a_second is not None:
+                await asyncio.sleep(len(data) / self.bytes_a_second)
+            writer.write(data)
+            await writer.drain()
+        writer.close()
+
+    async def _until_flowing(self) -> None:
+        while self.is_stalled:  # noqa: ASYNC110 - set from another thread
+            await asyncio.sleep(0.02)
+
+    def cut(self) -> None:
+        """Break every connection, and let no new one through."""
+        self.is_cut = True
+        self._loop.call_soon_threadsafe(self._break)
+
+    def _break(self) -> None:
+        for writer in list(self._writers):
+            writer.transport.abort()
+
+    def heal(self) -> None:
+        self.is_cut = self.is_stalled = False
+        self.bytes_a_second = None
+
+    def close(self) -> None:
+        self._loop.call_soon_threadsafe(self._done.set)
+        self._thread.join(5)
+
+
+@dataclass
+class Field:
+    """Everything of one test."""
+
+    folder: Path
+    origins: list[str]
+    home_port: int
+    processes: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    @property
+    def collection(self) -> Path:
+        return self.folder / "home"
+
+    def edit(self, **pages: int) -> None:
+        """Page number -> how often it was edited."""
+        target = self.folder / "edits.new"
+        target.write_text(json.dumps({name.removeprefix("p"): count for name, count in pages.items()}))
+        target.replace(self.folder / "edits.json")
+
+    def start(self, *arguments: str, agent: str = "evercrawl") -> subprocess.Popen[str]:
+        """A command that runs on."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "evercrawl", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment(agent),
+        )
+        self.processes.append(process)
+        return process
+
+    def crawl_arguments(self, *more: str) -> list[str]:
+        own = ["--allow-private", "--gap", str(GAP_S), "--outposts", f"127.0.0.1:{self.home_port}", "--json"]
+        return ["-C", str(self.collection), "crawl", *own, *more]
+
+    def make_collection(self) -> None:
+        """With its seeds, and nothing asked yet."""
+        create_collection(self.collection, {"scope.seeds": tuple(f"{origin}/" for origin in self.origins)})
+
+    def code_for_all(self) -> str:
+        """One outpost for every site."""
+        routes = [origin.removeprefix("http://") for origin in self.origins]
+        return new_code(self.collection, called="outposta", routes=routes, valid_for=timedelta(hours=1))
+
+    def code(self, number: int) -> str:
+        route = self.origins[number].removeprefix("http://")
+        name = f"outpost{'abc'[number]}"
+        return new_code(self.collection, called=name, routes=[route], valid_for=timedelta(hours=1))
+
+    def outpost_arguments(self, number: int, *more: str, port: int | None = None) -> list[str]:
+        return [
+            "outpost", "run", "--home", f"127.0.0.1:{port or self.home_port}",
+            "--allow", self.origins[number].removeprefix("http://"),
+            "--state", str(self.folder / f"outpost{number}"), "--allow-private", "--gap", str(GAP_S), *more,
+        ]  # fmt: skip
+
+    def start_outpost(self, number: int, *more: str, port: int | None = None) -> subprocess.Popen[str]:
+        agent = f"outpost{'abc'[number]}"
+        return self.start(*self.outpost_arguments(number, *more, port=port), agent=agent)
+
+    def status(self) -> dict[str, OutpostStatus]:
+        return {one.name: one for one in outposts_of(self.collection)}
+
+    def log(self) -> list[Logged]:
+        rows = (line.split(" ", 3) for line in (self.folder / "web.log").read_text().splitlines())
+        return [Logged(float(at), origin, path, agent.split("/")[0]) for at, origin, path, agent in rows]
+
+    def gaps(self) -> list[tuple[float, Logged, Logged]]:
+        """Every pair of requests to one site that follow each other, with the time between them."""
+        by_site: dict[str, list[Logged]] = defaultdict(list)
+        for one in self.log():
+            by_site[one.origin].append(one)
+        return [
+            (after.at - before.at, before, after)
+            for asked in by_site.values()
+            for before, after in pairwise(asked)
+        ]
+
+    def assert_pace(self) -> None:
+        for gap, before, after in self.gaps():
+            assert gap >= GAP_S - SLACK_S, (gap, before, after)
+
+    def versions(self) -> dict[str, int]:
+        """URL -> number of stored versions, for every page that has one."""
+        return dict(Counter(row["url"] for row in self.rows()))
+
+    def rows(self) -> list[dict[str, str]]:
+        """Every stored version."""
+        file = self.folder / "versions.jsonl"
+        selection = Selection(all_versions=True)
+        evercrawl.open(self.collection).export("jsonl", file, selection=selection, force=True)
+        return [json.loads(line) for line in file.read_text().splitlines()]
+
+    def is_sound(self) -> bool:
+        """Every stored version can be read back."""
+        return evercrawl.open(self.collection).verify().is_sound()
+
+    def wait_for(self, condition: object, seconds: float = 20.0) -> None:
+        assert callable(condition)
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end, "nothing happened in time"
+            time.sleep(0.05)
+
+
+def environment(agent: str) -> dict[str, str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("EVERCRAWL_")}
+    return clean | {
+        "EVERCRAWL_CONTACT": "mailto:outpost@example.org",
+        "EVERCRAWL_IDENTITY__PRODUCT": agent,
+        "EVERCRAWL_OUTPOSTS__LEASE": f"{LEASE_S}s",
+        "EVERCRAWL_OUTPOSTS__WAIT": "30s",
+        "EVERCRAWL_PACE__LONGEST": "700ms",
+        "EVERCRAWL_PACE__SHORTEST": "200ms",
+        "EVERCRAWL_ROBOTS__CRAWL_DELAY_CAP": "700ms",
+        "EVERCRAWL_SIGNALS__ENABLED": "false",
+    }
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def outdoors(folder: Path, *, pages: int, sites: int = 3) -> Iterator[Field]:
+    """Sites that run, and everything that is started in between ended."""
+    (folder / "edits.json").write_text("{}")
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.e2e.outpost_web", str(folder / "web.log"), str(folder / "edits.json"),
+         str(pages), *ADDRESSES[:sites]],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert server.stdout is not None
+    found = Field(folder, json.loads(server.stdout.readline()), free_port())
+    try:
+        found.make_collection()
+        yield found
+    finally:
+        for process in [*found.processes, server]:
+            if process.poll() is None:
+                process.send_signal(signal.SIGKILL)
+            process.wait()
+            if process.stdout is not None:
+                process.stdout.close()

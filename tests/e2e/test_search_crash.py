@@ -1,0 +1,101 @@
+"""kill -9 at random moments while the index follows: it never holds what the collection has not, and never
+misses what its cursor says that it has.
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from evercrawl.adapters.sqlite.log import log_reader, shards_of
+from evercrawl.adapters.tantivy_index import TextIndex
+from evercrawl.adapters.tantivy_index.index import index_folder
+from evercrawl.model.settings import SearchSettings
+from evercrawl.search.follow import catch_up, missing_versions
+from tests.e2e import crash
+
+SEED = 20261116
+PAGES_PER_KILL = 30
+LONGEST_WAIT_S = 20
+OFTEN = {"EVERCRAWL_SEARCH__EVERY": "0.05"}
+"""The index is written nearly all the time, so that kills meet it at work."""
+
+
+def disagreements(collection: Path, index: TextIndex) -> list[str]:
+    """Shards whose indexed versions are not exactly those of the log up to the cursor."""
+    wrong = []
+    searcher = index.searcher()
+    for shard in shards_of(collection):
+        at = int(index.cursor(shard, searcher).get("visit", 0))
+        with log_reader(collection, shard) as reader:
+            visits = [visit for visit in reader.followed(0, 1_000_000) if visit.id <= at]
+        told = {(visit.page_id, visit.brought) for visit in visits if visit.brought is not None}
+        held = index.versions_of(shard, searcher)
+        missing = [place for place in told if not index.has_version(shard, *place, searcher)]
+        if missing or held != len(told):
+            wrong.append(f"shard {shard}: {held} indexed, {len(told)} told, {len(missing)} missing")
+    return wrong
+
+
+def run(kills: int) -> tuple[int, int, list[str]]:
+    """Crawl through kills; how many there were, at how many the index was begun, and what was wrong."""
+    chance = random.Random(SEED)
+    wrong: list[str] = []
+    done = begun = 0
+    with tempfile.TemporaryDirectory() as folder:
+        collection, log = Path(folder) / "c.evercrawl", Path(folder) / "requests.log"
+        with crash.web(log, pages=25 + kills * PAGES_PER_KILL) as origins:
+            command = crash.crawl_command(collection, origins)
+            while done < kills and _killed(command, collection, after_s=chance.uniform(0.0, 0.8)):
+                done += 1
+                if shards_of(collection):
+                    index = TextIndex(collection)
+                    begun += index.searcher().num_docs > 0
+                    wrong += disagreements(collection, index)
+        index = TextIndex(collection)
+        catch_up(collection, index, SearchSettings())
+        wrong += disagreements(collection, index)
+        wrong += [f"{place} is missing" for place in missing_versions(collection, index)]
+    return done, begun, wrong
+
+
+def _killed(command: list[str], collection: Path, *, after_s: float) -> bool:
+    """Kill a crawl so long after the index was first written in it; False: it had ended by itself."""
+    process = subprocess.Popen(
+        command, env=crash.environment() | OFTEN, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    before, ends = _written(collection), time.monotonic() + LONGEST_WAIT_S
+    while process.poll() is None and _written(collection) == before and time.monotonic() < ends:
+        time.sleep(0.01)
+    time.sleep(after_s)
+    if process.poll() is not None:
+        return False
+    process.kill()
+    process.wait()
+    return True
+
+
+def _written(collection: Path) -> int:
+    """When the index was committed last."""
+    path = index_folder(collection) / "meta.json"
+    return path.stat().st_mtime_ns if path.exists() else 0
+
+
+def test_the_index_agrees_after_a_few_kills() -> None:
+    done, begun, wrong = run(4)
+    assert wrong == []
+    assert done == 4
+    assert begun > 0
+
+
+@pytest.mark.slow
+def test_the_index_agrees_after_twenty_five_kills() -> None:
+    done, begun, wrong = run(25)
+    assert wrong == []
+    assert done == 25
+    assert begun > 12

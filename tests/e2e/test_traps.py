@@ -1,0 +1,80 @@
+"""Sites with traps on loopback, crawled by the command: it ends, tells why, and hears the operator."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from evercrawl.sim.trapped import generator
+from evercrawl.sim.trapped_more import MORE_GENERATORS
+from tests.e2e.trapped_server import DEADLINE_S, Command, Served, crawl_arguments, serving
+
+MOST_FACETS = 2000
+MOST_MONTHS = 400
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Command:
+    return Command(tmp_path)
+
+
+def test_a_shop_of_ten_million_lists_is_crawled_to_its_end(command: Command) -> None:
+    with serving(generator("facet explosion")) as served:
+        summary = command.crawl(served)
+        assert summary["skipped"] > 0
+        assert len(served.pages_asked) <= MOST_FACETS
+        assert len(served.reached) >= 0.95 * served.site.real_pages
+        _traps_are_told(command, served)
+
+
+def _traps_are_told(command: Command, served: Served) -> None:
+    rows = command.lines("trap", "list")
+    assert {"site", "pattern", "class", "evidence", "requests", "state"} <= set(rows[0])
+    fenced = [row for row in rows if row["state"] == "fenced"]
+    assert fenced
+    assert all(row["site"] == served.origin and row["pattern"].startswith("/shop?") for row in fenced)
+    assert all("requests" in row["evidence"] for row in fenced)
+    assert "fenced" in command.call("trap", "list")
+    (status,) = command.lines("status")
+    assert status["traps"][0]["site"] == served.origin
+    assert "trap on" in command.call("status")
+    refused = next(row for row in command.lines("skipped") if row["reason"] == "trap")
+    (why,) = command.lines("why", refused["url"])
+    assert (why["outcome"], why["reason"]) == ("rejected", "trap")
+    assert "new text" in why["detail"]
+
+
+def test_a_calendar_without_end_is_left(command: Command) -> None:
+    with serving(MORE_GENERATORS["slow calendar"]()) as served:
+        command.crawl(served)
+        assert len(served.pages_asked) <= MOST_MONTHS
+        assert len(served.reached) >= 0.95 * served.site.real_pages
+        before = len(served.pages_asked)
+        command.crawl(served)
+        assert len(served.pages_asked) == before
+
+
+def test_a_running_crawl_hears_what_is_excluded(command: Command) -> None:
+    command.env["EVERCRAWL_TRAPS__ENABLED"] = "false"
+    with serving(generator("random word maze")) as served:
+        running = command.start(*crawl_arguments(served), "--gap", "0.05", "--json")
+        _wait_for(served, 10)
+        (effect,) = command.lines("trap", "exclude", "/m/**", "--site", served.origin, "--yes")
+        assert effect["done"] is True
+        out, err = running.communicate(timeout=DEADLINE_S)
+        assert running.returncode == 0, f"{out}\n{err}"
+        counts = {row["reason"]: row["count"] for row in command.lines("skipped", "--by", "reason")}
+        assert counts["excluded"] > 0
+        asked = len(served.pages_asked)
+        command.call("trap", "undo", "/m/**", "--site", served.origin)
+        command.crawl(served, "--max-pages", "40", code=7)
+        assert len(served.pages_asked) > asked
+
+
+def _wait_for(served: Served, requests: int) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while len(served.pages_asked) < requests:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

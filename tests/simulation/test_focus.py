@@ -1,0 +1,81 @@
+"""The whole engine with a focus, in virtual time: pages on topic early, politely, also after a crash."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from random import Random
+
+from evercrawl.core.focus.focus import Focus, learned
+from evercrawl.model.fetch import Request
+from evercrawl.model.settings import Settings
+from evercrawl.sim import CALM, SimWeb
+from evercrawl.sim.site import Answered, Broken
+from evercrawl.sim.world import World, make_world
+from tests.unit.core.focus.pages import examples, web
+
+SIZE = 12
+COURSES = SIZE
+SITE = "http://two.test"
+FOCUS = learned(examples("http://one.test"), random=Random(0))
+HTML = (("Content-Type", "text/html; charset=utf-8"),)
+
+
+class SmallWeb(SimWeb):
+    """One site whose pages are given."""
+
+    def __init__(self) -> None:
+        super().__init__(1, sites=1, pages_per_site=1, faults=CALM)
+        self.pages = web(SITE, SIZE)
+
+    def homes(self) -> list[str]:
+        return [f"{SITE}/"]
+
+    def _react(self, site: str, path: str, request: Request, at_s: float) -> Answered | Broken:
+        html = self.pages.get(site + path)
+        if html is None:
+            return Answered(0.05, 404, HTML, b"no")
+        return Answered(0.05, 200, HTML, html.encode())
+
+    def asked_for(self) -> list[str]:
+        """The pages that were asked for, in order."""
+        return [
+            asked.site + asked.path for asked in self.record.asked if asked.site + asked.path in self.pages
+        ]
+
+
+def world_of(focus: Focus | None) -> World:
+    settings = Settings()
+    settings = replace(settings, signals=replace(settings.signals, enabled=False))
+    world = make_world(SmallWeb(), settings=settings)
+    world.focus = focus
+    return world
+
+
+def last_course(order: list[str]) -> int:
+    return max(place for place, url in enumerate(order) if "/classes/" in url)
+
+
+def test_a_focused_order_beats_breadth_first():
+    plain, focused = world_of(None), world_of(FOCUS)
+    plain.crawl()
+    focused.crawl()
+    orders = [world.web.asked_for() for world in (plain, focused)]
+    assert sorted(orders[0]) == sorted(orders[1]), "the same pages, in another order"
+    assert last_course(orders[1]) <= COURSES + 3
+    assert last_course(orders[1]) < last_course(orders[0])
+
+
+def test_a_focused_crawl_keeps_the_pace():
+    world = world_of(FOCUS)
+    world.crawl()
+    assert world.web.violations() == []
+
+
+def test_after_a_crash_the_focus_goes_on():
+    world = world_of(FOCUS)
+    world.crawl(crash_after=timedelta(seconds=12))
+    world.crawl()
+    order = world.web.asked_for()
+    assert set(order) == set(world.web.pages)
+    assert last_course(order) <= COURSES + 8

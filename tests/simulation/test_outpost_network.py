@@ -1,0 +1,120 @@
+"""Any delays, stalls and cuts between home and an outpost: every page comes, and every gap is kept."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from evercrawl.model.fetch import Fetched, Request
+from evercrawl.model.settings import Settings
+from evercrawl.outpost.link import Link
+from evercrawl.sim.loop import run
+from tests.simulation.test_outposts import Camp
+
+SITES = tuple(f"https://{name}.example.org" for name in "abc")
+PAGES = 40
+GAP_S = 1.0
+LEASE_S = 12.0
+EDGE_S = 1e-4
+STEP_S = 1e-5
+
+
+class Wire:
+    """One direction of a bad network: in order, after a delay of its own for each piece."""
+
+    def __init__(self, reader: asyncio.StreamReader, chance: Random) -> None:
+        self._reader = reader
+        self._chance = chance
+        self._arrives = 0.0
+        self._is_open = True
+
+    def write(self, data: bytes) -> None:
+        if not self._is_open:
+            raise ConnectionResetError("cut")
+        self._later(lambda: self._reader.feed_data(data))
+
+    def _later(self, act: object) -> None:
+        loop = asyncio.get_running_loop()
+        delay = self._chance.choice((0.01, 0.05, 0.3, 2.0, 9.0) if self._chance.random() < 0.2 else (0.01,))
+        self._arrives = max(self._arrives + STEP_S, loop.time() + delay)  # timers of one moment have no order
+        loop.call_at(self._arrives, act)  # type: ignore[arg-type]
+
+    async def drain(self) -> None:
+        await asyncio.sleep(0)
+
+    def close(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            self._later(self._reader.feed_eof)
+
+
+class BadCamp(Camp):
+    """A camp whose connections are slow and do not last."""
+
+    def __init__(self, folder: Path, settings: Settings, chance: Random) -> None:
+        super().__init__(folder, settings, rate_gap=timedelta(0))
+        self.chance = chance
+
+    async def _dial(self) -> Link:
+        if self.chance.random() < 0.3:
+            raise ConnectionRefusedError("not now")
+        there, back = asyncio.StreamReader(), asyncio.StreamReader()
+        up, down = Wire(there, self.chance), Wire(back, self.chance)
+        self.serving.append(asyncio.create_task(self.home.serve(there, down)))
+        loop = asyncio.get_running_loop()
+        life = self.chance.choice((5.0, 30.0, 120.0))
+        for wire in (up, down):
+            # Each side may hear of the end at another time.
+            loop.call_later(life + self.chance.choice((0.0, 3.0, 20.0)), wire.close)
+        return Link(back, up)
+
+
+async def _ask_all(camp: Camp, site: str) -> None:
+    """As a lane of the frontier does: one after the other, with the gap behind each answer."""
+    for number in range(PAGES):
+        while True:
+            result = await camp.home.fetch(Request(f"{site}/{number}"))
+            await asyncio.sleep(GAP_S)
+            if isinstance(result, Fetched):
+                break
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_network_makes_home_and_outpost_impolite(tmp_path: Path, seed: int) -> None:
+    base = Settings()
+    settings = replace(
+        base,
+        outposts=replace(base.outposts, lease=timedelta(seconds=LEASE_S)),
+        pace=replace(base.pace, longest=timedelta(seconds=5)),
+        robots=replace(base.robots, crawl_delay_cap=timedelta(seconds=5)),
+    )
+
+    async def whole() -> list[tuple[float, str, str]]:
+        camp = BadCamp(tmp_path, settings, Random(seed))
+        running = asyncio.create_task(camp.station.run())
+        await camp.station.is_known.wait()
+        await asyncio.gather(*(_ask_all(camp, site) for site in SITES))
+        camp.station.stop()
+        await running
+        for task in camp.serving:
+            task.cancel()
+        await asyncio.gather(*camp.serving, return_exceptions=True)
+        await camp.home.close()
+        camp.book.close()
+        return [(at, url, web.name) for web in (camp.near, camp.far) for at, url in sorted(web.asked)]
+
+    asked = run(whole())
+    by = {name: sum(one[2] == name for one in asked) for name in ("outpost", "home")}
+    assert by["outpost"] > PAGES, by
+    for site in SITES:
+        own = sorted(one for one in asked if one[1].startswith(site))
+        for before, after in pairwise(own):
+            assert after[0] - before[0] >= GAP_S - EDGE_S, (before, after)
+        # A page may have to be asked for again after a break, not more often than breaks happen.
+        assert len(own) <= PAGES * 1.5

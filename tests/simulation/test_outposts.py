@@ -1,0 +1,225 @@
+"""Home and an outpost in virtual time: what is withheld, the owner's limits, paper B's experiment."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+from evercrawl.core.answer import Answer, result_of
+from evercrawl.core.coding import DecodeLimits
+from evercrawl.core.http1 import ReadLimits, parse_head
+from evercrawl.core.moment import to_us
+from evercrawl.core.outpost.code import Code
+from evercrawl.core.pace import pace_of
+from evercrawl.core.url import path_of
+from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
+from evercrawl.model.settings import Settings
+from evercrawl.outpost.greeting import Credentials
+from evercrawl.outpost.hand import Hand
+from evercrawl.outpost.home import Home
+from evercrawl.outpost.link import Link
+from evercrawl.outpost.station import Station
+from evercrawl.outpost.station_book import StationBook
+from evercrawl.sim.clock import SimClock
+from evercrawl.sim.loop import run
+from evercrawl.sim.paper_chart import charts
+from evercrawl.sim.paper_pdfc import pdfc_experiment
+from evercrawl.sim.pipe import pipe
+
+SITE = "https://example.org"
+
+
+class Web:
+    """Pages that count their requests; /fast is new each time."""
+
+    def __init__(self, clock: SimClock, name: str) -> None:
+        self.clock = clock
+        self.name = name
+        self.asked: list[tuple[float, str]] = []
+
+    async def fetch(self, request: Request) -> FetchResult:
+        began = self.clock.now()
+        path = path_of(request.url)
+        self.asked.append((began.timestamp(), request.url))
+        await asyncio.sleep(0.05)
+        body = {"/robots.txt": b"User-agent: *\nDisallow: /no\n", "/fast": b"%d" % len(self.asked)}.get(
+            path, b"<p>Always the same.</p>"
+        )
+        raw = f"HTTP/1.1 200 OK\r\nX-By: {self.name}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        exchange = Exchange(b"GET", raw, body, None, began, self.clock.now() - began)
+        head = parse_head(raw, ReadLimits(10_000, 100, 10_000))
+        is_cut = path == "/large" and self.name == "outpost"
+        return result_of(request, Answer(head, exchange, cut=is_cut), limits=DecodeLimits(10_000, 100.0))
+
+    async def close(self) -> None:
+        pass
+
+
+class Camp:
+    """A home, one outpost, and a pipe."""
+
+    def __init__(self, folder: Path, settings: Settings, *, rate_gap: timedelta) -> None:
+        self.clock = SimClock()
+        self.near, self.far = Web(self.clock, "outpost"), Web(self.clock, "home")
+        self.home = Home(folder / "home", settings, self.clock, direct=self.far)
+        code, now_us = Code(b"0123456789", bytes(16)), to_us(self.clock.now())
+        self.home.book.add_code(
+            code.name, code.key, called="one", routes=[".org"], now_us=now_us, expires_us=2 * now_us
+        )
+        row = self.home.book.redeem(code.name, bytes(32), now_us=now_us)
+        assert row is not None
+        self.book = StationBook(folder / "outpost", most_bytes=10**7)
+        pace = pace_of(settings.pace, delay_cap=timedelta(seconds=60), anonymous=False)
+        hand = Hand(
+            self.near,
+            self.book,
+            self.clock,
+            settings=settings,
+            pace=pace,
+            allow=("example.org",),
+            rate_gap=rate_gap,
+            after_crash=False,
+        )
+        who = Credentials(row.id, row.key, bytes(32), None)
+        self.station = Station(self._dial, who, hand=hand, book=self.book, clock=self.clock, random=Random(1))
+        self.serving: list[asyncio.Task[None]] = []
+
+    async def _dial(self) -> Link:
+        ours, theirs = pipe()
+        self.serving.append(asyncio.create_task(self.home.serve(*theirs)))
+        return Link(*ours)
+
+
+def _play(
+    folder: Path,
+    story: Callable[[Camp], Awaitable[None]],
+    *,
+    settings: Settings | None = None,
+    rate_gap: timedelta = timedelta(0),
+) -> None:
+    async def whole() -> None:
+        camp = Camp(folder, settings or Settings(), rate_gap=rate_gap)
+        running = asyncio.create_task(camp.station.run())
+        await camp.station.is_known.wait()
+        await story(camp)
+        camp.station.stop()
+        await running
+        await asyncio.gather(*camp.serving)
+        await camp.home.close()
+        camp.book.close()
+
+    run(whole())
+
+
+def test_a_page_that_never_rests_is_not_sent_each_time(tmp_path: Path) -> None:
+    async def story(camp: Camp) -> None:
+        outcomes = []
+        for _ in range(16):
+            result = await camp.home.fetch(Request(f"{SITE}/fast"))
+            outcomes.append(isinstance(result, Fetched))
+            if isinstance(result, Failed):
+                assert result.fault is Fault.WITHHELD
+            await asyncio.sleep(3600)
+        # Five changes in a row make it fast; from then on it is sent every sixth hour.
+        assert outcomes == [True] * 5 + [False] * 5 + [True] + [False] * 5
+        assert camp.far.asked == []
+
+    _play(tmp_path, story)
+
+
+def test_everything_is_sent_where_the_setting_says_so(tmp_path: Path) -> None:
+    base = Settings()
+    always = replace(base, outposts=replace(base.outposts, resend=None))
+
+    async def story(camp: Camp) -> None:
+        for _ in range(10):
+            assert isinstance(await camp.home.fetch(Request(f"{SITE}/fast")), Fetched)
+
+    _play(tmp_path, story, settings=always)
+
+
+def test_an_unchanged_page_costs_few_bytes_and_is_the_same_answer(tmp_path: Path) -> None:
+    async def story(camp: Camp) -> None:
+        first = await camp.home.fetch(Request(f"{SITE}/"))
+        second = await camp.home.fetch(Request(f"{SITE}/"))
+        assert isinstance(first, Fetched)
+        assert isinstance(second, Fetched)
+        assert second.body == first.body == b"<p>Always the same.</p>"
+        assert second.exchange.began > first.exchange.began
+        counts = camp.home.book.counts(camp.home.book.outposts()[0].id)
+        assert (counts["whole"], counts["same"]) == (1, 1)
+
+    _play(tmp_path, story)
+
+
+def test_the_outpost_reads_robots_itself_and_asks_only_hosts_that_its_owner_allows(tmp_path: Path) -> None:
+    async def story(camp: Camp) -> None:
+        refused = await camp.home.fetch(Request(f"{SITE}/no/way"))
+        assert isinstance(refused, Failed)
+        assert "line 2" in refused.detail
+        assert [url for _, url in camp.near.asked] == [f"{SITE}/robots.txt"]
+        other = await camp.home.fetch(Request("https://other.org/"))
+        assert isinstance(other, Fetched)
+        assert b"X-By: home" in other.exchange.response_head
+        assert [url for _, url in camp.far.asked] == ["https://other.org/"]
+
+    _play(tmp_path, story)
+
+
+def test_what_is_too_large_for_an_outpost_home_asks_for_itself_behind_the_gap(tmp_path: Path) -> None:
+    async def story(camp: Camp) -> None:
+        result = await camp.home.fetch(Request(f"{SITE}/large"))
+        assert isinstance(result, Fetched)
+        assert result.truncated is None
+        assert b"X-By: home" in result.exchange.response_head
+        (_, near), (far,) = camp.near.asked, camp.far.asked
+        assert near[1] == far[1] == f"{SITE}/large"
+        assert far[0] - near[0] >= 1.0
+
+    _play(tmp_path, story)
+
+
+def test_the_owners_rate_and_the_gap_are_kept(tmp_path: Path) -> None:
+    async def story(camp: Camp) -> None:
+        urls = [f"https://{name}.example.org/{number}" for number in range(3) for name in "abc"]
+        await asyncio.gather(*(camp.home.fetch(Request(url)) for url in urls))
+        moments = sorted(at for at, _ in camp.near.asked)
+        assert len(moments) == len(urls) + 3
+        assert all(b - a >= 9.99 for a, b in pairwise(moments))
+
+    _play(tmp_path, story, rate_gap=timedelta(seconds=10))
+
+
+def test_idle_days_cost_nothing(tmp_path: Path) -> None:
+    async def story(camp: Camp) -> None:
+        await camp.home.fetch(Request(f"{SITE}/"))
+        await asyncio.sleep(600)
+        link = camp.station.link
+        assert link is not None
+        before = link.bytes_in + link.bytes_out
+        await asyncio.sleep(10 * 86_400)
+        assert link.bytes_in + link.bytes_out == before
+        assert isinstance(await camp.home.fetch(Request(f"{SITE}/")), Fetched)
+        assert camp.far.asked == []
+
+    _play(tmp_path, story)
+
+
+def test_the_papers_experiment_comes_out_and_outposts_need_a_twentieth() -> None:
+    found = pdfc_experiment(days=4)
+    existing, plain, packed, ours = found.variants
+    assert 9_900 < found.page_bytes < 10_100
+    assert existing.pages_sent == 100
+    assert 795 < existing.kbit_s < 805
+    assert 52 <= plain.pages_sent <= 68  # four days; thirty come within 5 %
+    assert packed.bytes_share < 0.4 * plain.bytes_share
+    assert ours.bytes_share <= 0.05
+    assert ours.freshness == existing.freshness == 1.0
+    picture = charts(found)
+    assert picture.startswith("<svg")
+    assert picture.count("<rect") == 1 + 3 * (3 + 4)

@@ -1,0 +1,96 @@
+"""The whole engine on traps beside real pages, on honest sites that look like traps, and on hidden pages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from evercrawl.engine.stop import Ended
+from evercrawl.model.settings import HiddenSettings, Settings
+from evercrawl.sim.trapped import HOST, NOT_FOUND, Reply, TrappedSite, asked, page, prose
+from evercrawl.sim.trapped_beside import HONEST_SITES, TRAPS_BESIDE
+from evercrawl.sim.trapped_web import TrappedWorld
+
+MOST_REQUESTS = {"facets in path": 1500}
+USUAL = 400
+FAR_TOO_MANY = 4000
+
+
+@pytest.mark.parametrize("name", TRAPS_BESIDE)
+def test_it_walks_out_and_reaches_the_real_pages(name: str) -> None:
+    site = TRAPS_BESIDE[name]()
+    world = TrappedWorld(site)
+    web = world.crawl(most=FAR_TOO_MANY)
+    assert world.ended is Ended.DONE
+    assert len(web.asked) <= MOST_REQUESTS.get(name, USUAL)
+    assert len(web.reached) >= 0.95 * site.real_pages
+
+
+@pytest.mark.parametrize("name", HONEST_SITES)
+def test_an_honest_site_is_finished_and_nothing_of_it_is_fenced(name: str) -> None:
+    site = HONEST_SITES[name]()
+    world = TrappedWorld(site)
+    web = world.crawl(most=FAR_TOO_MANY)
+    assert world.ended is Ended.DONE
+    assert len(web.reached) == site.real_pages
+    assert world.skipped["trap"] == 0
+    assert not [fence for fence in world.fences if fence.state == "fenced"]
+
+
+def late_bloomer() -> TrappedSite:
+    """A list that says nothing new for eighty values of its parameter, and then is worth every request."""
+
+    def answer(url: str) -> Reply:
+        path, _, query = asked(url)
+        if path == "/":
+            links = [f"/view?item={number}" for number in range(300)]
+            return page("Home", prose("home"), links)
+        if path != "/view" or int(query.get("item", "999")) >= 300:
+            return NOT_FOUND
+        at = int(query["item"])
+        return page("Item", prose("item", at) if at >= 80 else "Nothing to see here yet.", ["/"])
+
+    def page_of(url: str) -> str | None:
+        found = asked(url).query.get("item")
+        return found if found is not None and int(found) >= 80 else None
+
+    return TrappedSite(f"{HOST}/", answer, page_of, 220)
+
+
+def test_a_wrong_fence_heals_and_gives_back_what_it_kept_out() -> None:
+    site = late_bloomer()
+    world = TrappedWorld(site)
+    web = world.crawl(most=FAR_TOO_MANY)
+    assert world.ended is Ended.DONE
+    assert len(web.reached) >= 0.95 * site.real_pages
+
+
+def orphans() -> TrappedSite:
+    """A folder whose own page nothing links to, and numbered pages of which every other one is linked."""
+    real = {
+        "/": page("Home", prose("home"), [f"/deep/down/item-{number}.html" for number in range(0, 20, 2)])
+    }
+    real |= {f"/deep/down/item-{number}.html": page("Item", prose(number), ["/"]) for number in range(20)}
+    real |= {
+        "/deep/": page("Deep", prose("deep"), ["/deep/secret"]),
+        "/deep/secret": page("S", prose("s"), []),
+    }
+
+    def answer(url: str) -> Reply:
+        return real.get(asked(url).path, NOT_FOUND)
+
+    return TrappedSite(f"{HOST}/", answer, lambda url: asked(url).path, len(real))
+
+
+@pytest.mark.parametrize(
+    ("hidden", "reached"),
+    [
+        (HiddenSettings(), 11),
+        (HiddenSettings(parents=3), 13),
+        (HiddenSettings(parents=3, neighbours=1), 23),
+    ],
+)
+def test_hidden_pages_are_found_where_it_was_asked_for(hidden: HiddenSettings, reached: int) -> None:
+    world = TrappedWorld(orphans(), settings=replace(Settings(), hidden=hidden))
+    assert len(world.crawl(most=200).reached) == reached

@@ -1,0 +1,98 @@
+"""Analysers by name, by module and by entry point; what cannot be used is named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from evercrawl.adapters.analysers import load_analysers
+from evercrawl.adapters.language import language_of
+from evercrawl.core.analyse import Field, fields_of
+from evercrawl.errors import ConfigError
+from evercrawl.model.document import Document
+
+
+class Shouting:
+    name = "shouting"
+
+    def analyse(self, document: Document) -> Mapping[str, Field]:
+        return {"shouting": document.text.isupper()}
+
+
+class Broken:
+    name = "broken"
+
+    def analyse(self, document: Document) -> Mapping[str, Field]:
+        raise ZeroDivisionError("by zero")
+
+
+def document(text: str, lang: str | None = None) -> Document:
+    return Document("utf-8", "http://a.test/", text=text, lang=lang)
+
+
+def test_ours_are_there_by_name():
+    text = "What a wonderful, touching film this is. I loved every minute of it."
+    said = fields_of(document(text), load_analysers(["language", "sentiment"]))
+    assert said["language"] == "en"
+    assert isinstance(said["sentiment"], float)
+    assert said["sentiment"] > 0.3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ein wunderbarer Film, der mich sehr bewegt hat. Ich mochte jede Minute.",
+        "C'est un film magnifique et touchant que j'ai beaucoup aimé.",
+        "とても素晴らしい映画でした。毎分が楽しかったです。",
+    ],
+)
+def test_other_languages_get_no_score(text: str):
+    said = fields_of(document(text), load_analysers(["language", "sentiment"]))
+    assert set(said) == {"language"}
+    assert said["language"] != "en"
+
+
+def test_what_the_document_says_counts():
+    assert fields_of(document("Good. Very good.", "de-AT"), load_analysers(["language", "sentiment"])) == {
+        "language": "de"
+    }
+
+
+def test_a_short_text_has_no_clear_language():
+    assert language_of("ok") is None
+
+
+def test_modules_and_entry_points():
+    here = f"{__name__}:Shouting"
+    point = EntryPoint("loud", here, "evercrawl.analysers")
+    for names, points in (([here], []), (["loud"], [point])):
+        assert fields_of(document("HEY"), load_analysers(names, points)) == {"shouting": True}
+
+
+def test_one_that_fails_costs_its_own_fields_only():
+    analysers = load_analysers([f"{__name__}:Broken", f"{__name__}:Shouting"])
+    assert fields_of(document("x"), analysers) == {
+        "broken_error": "ZeroDivisionError: by zero",
+        "shouting": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nobody", "installed are language, sentiment"),
+        ("no_such_module:X", "no module"),
+        ("json:loads", "needs a name and a method"),
+        (f"{__name__}:Nothing", "has no object"),
+    ],
+)
+def test_what_cannot_be_used_is_named(name: str, message: str):
+    with pytest.raises(ConfigError, match=message):
+        load_analysers([name], [])
+
+
+def test_an_entry_point_that_cannot_be_loaded_is_named():
+    with pytest.raises(ConfigError, match="odd"):
+        load_analysers(["odd"], [EntryPoint("odd", "no_such_module:X", "evercrawl.analysers")])

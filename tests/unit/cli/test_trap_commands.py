@@ -1,0 +1,129 @@
+"""`trap`: what is listed, what a rule would touch, and how it is written and taken back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evercrawl.adapters.sqlite.store import SqliteStore
+from evercrawl.cli.main import run
+from evercrawl.config import create_collection, read_settings
+from evercrawl.core.trap.packed import pack
+from evercrawl.core.url import key_of, shard_of_site
+from evercrawl.model.batch import Batch
+from evercrawl.model.page import NewPage, Refusal
+from evercrawl.model.reason import Reason
+from evercrawl.model.settings import Settings
+from evercrawl.model.site import Site
+from evercrawl.sim.trapped import HOST
+from evercrawl.sim.trapped_more import MORE_GENERATORS
+from tests.simulation.trapped_crawl import Crawl
+
+Call = Callable[..., list[dict[str, Any]]]
+
+
+@pytest.fixture(autouse=True)
+def _clean_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("EVERCRAWL_COLLECTION", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Path:
+    """A site of thirty queued pages, a refused URL, and the yield of a calendar without end."""
+    folder = tmp_path / "trapped"
+    create_collection(folder)
+    asyncio.run(_fill(folder))
+    return folder
+
+
+async def _fill(folder: Path) -> None:
+    settings = Settings().store
+    store = SqliteStore(folder, settings)
+    shard = await store.open_shard(shard_of_site(HOST, settings.shards))
+    facts = await shard.claim()
+    urls = [f"{HOST}/shop?color={number}" for number in range(20)]
+    urls += [f"{HOST}/page/{number}" for number in range(10)]
+    batch = Batch()
+    batch.sites[1] = Site(1, HOST, "trapped.test")
+    batch.new_pages += [
+        NewPage(number, key_of(url), url, 1, 1, 0, 1, number, None, 5) for number, url in enumerate(urls, 1)
+    ]
+    bad = f"{HOST}/shop?color=1;jsessionid=1"
+    batch.refusals.append(Refusal(key_of(bad), bad, Reason.TRAP, "session: a session in it", None, 5, 1))
+    harvest = Crawl(MORE_GENERATORS["slow calendar"](), 1000).run().harvest
+    batch.memories[1, "traps"] = pack(harvest)
+    await shard.commit(facts.epoch, batch)
+    await shard.release(facts.epoch)
+    await store.close()
+
+
+@pytest.fixture
+def call(collection: Path, capsys: pytest.CaptureFixture[str]) -> Call:
+    def called(*arguments: str, code: int = 0) -> list[dict[str, Any]]:
+        assert run(["-C", str(collection), "trap", *arguments, "--json"]) == code
+        return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+    return called
+
+
+def test_fences_refusals_and_rules_are_listed_with_their_evidence(call: Call) -> None:
+    rows = {row["pattern"]: row for row in call("list")}
+    fence = rows["/diary/{n}/{n}"]
+    assert (fence["site"], fence["state"], fence["schema"]) == (HOST, "fenced", "evercrawl.trap/1")
+    assert fence["requests"] > 10
+    assert "new text" in fence["evidence"]
+    refused = next(row for row in rows.values() if row["state"] == "refused")
+    assert refused["class"] == "session"
+    call("exclude", "/shop?color=", "--yes")
+    assert call("list")[0]["state"] == "excluded"
+
+
+def test_the_effect_is_shown_and_a_dry_run_changes_nothing(call: Call, collection: Path) -> None:
+    (effect,) = call("exclude", "/shop?color=", "--site", "trapped.test", "--dry-run")
+    assert (effect["known"], effect["waiting"], effect["looked_at"], effect["done"]) == (20, 20, 30, False)
+    assert effect["sites"] == [HOST]
+    assert effect["examples"][0] == f"{HOST}/shop?color=0"
+    assert read_settings(collection).settings.traps.exclude == ()
+
+
+def test_a_rule_is_written_replaced_and_taken_back(call: Call, collection: Path) -> None:
+    assert call("exclude", "/shop?color=", "--site", HOST)[0]["done"] is True
+    assert read_settings(collection).settings.traps.exclude == (f"{HOST} /shop?color=",)
+    call("allow", "/shop?color=", "--site", HOST, "--yes")
+    traps = read_settings(collection).settings.traps
+    assert (traps.exclude, traps.allow) == ((), (f"{HOST} /shop?color=",))
+    assert call("undo", "/shop?color=", "--site", HOST)[0]["done"] is True
+    assert read_settings(collection).settings.traps.allow == ()
+    assert call("undo", "/shop?color=", "--site", HOST, code=1)[0]["done"] is False
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["exclude", "/a b"], "a pattern is one word"),
+        (["exclude", "/a", "--site", "elsewhere.test"], "the collection has no site 'elsewhere.test'"),
+        (["allow", "/a", "--site", "ftp://x"], "is not a site"),
+    ],
+)
+def test_wrong_use_is_one_clear_message(
+    arguments: list[str], words: str, collection: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["-C", str(collection), "trap", *arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_people_read_it_too(collection: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["-C", str(collection), "trap", "exclude", "/shop?color=", "--dry-run"]) == 0
+    shown = capsys.readouterr()
+    assert "20 known pages (20 not asked for yet)" in shown.out
+    assert "nothing was changed" in shown.err
+    assert run(["-C", str(collection), "status"]) == 0
+    assert f"trap on {HOST}: /diary/" in capsys.readouterr().out

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from evercrawl.config import collection_file, create_collection, write_setting
+from evercrawl.config.trap_rules import RulesInFile
+from evercrawl.model.settings import TrapSettings
+
+
+@pytest.fixture
+def collection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    create_collection(tmp_path / "c")
+    return tmp_path / "c"
+
+
+def _touch(collection: Path, seconds: int) -> None:
+    """The clock of a file system may be coarse."""
+    os.utime(collection_file(collection), (seconds, seconds))
+
+
+def test_rules_are_heard_when_the_file_was_written(collection: Path) -> None:
+    rules = RulesInFile(collection, TrapSettings(learn_from=7))
+    assert rules.changed() is None
+    write_setting(collection_file(collection), "traps.exclude", ("/old/**",))
+    _touch(collection, 1)
+    assert rules.changed() == TrapSettings(learn_from=7, exclude=("/old/**",))
+    assert rules.changed() is None
+
+
+def test_a_file_that_cannot_be_used_changes_nothing(
+    collection: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rules = RulesInFile(collection, TrapSettings())
+    collection_file(collection).write_text("[traps\n")
+    _touch(collection, 2)
+    assert rules.changed() is None
+    assert "stay as they were" in caplog.text
+
+
+def test_other_settings_are_not_heard(collection: Path) -> None:
+    rules = RulesInFile(collection, TrapSettings())
+    write_setting(collection_file(collection), "traps.enabled", False)
+    _touch(collection, 3)
+    assert rules.changed() is None

@@ -1,0 +1,56 @@
+"""A difference as rows of two columns."""
+
+from __future__ import annotations
+
+import pytest
+
+from evercrawl.core.diff import blocks_of, text_difference
+from evercrawl.web.pages.side_by_side import side_by_side
+
+BEFORE = "one\ntwo\nthree\nfour\nfive\nsix\nseven"
+
+
+def _rows(after: str) -> list[tuple[str, str, str]]:
+    found = text_difference(BEFORE, after)
+    rows = side_by_side(found.edits, blocks_of(after))
+    return [
+        (row.kind, "".join(run.text for run in row.before), "".join(run.text for run in row.after))
+        for row in rows
+    ]
+
+
+def test_a_replaced_block_is_one_row_with_what_is_around_it():
+    assert _rows(BEFORE.replace("four", "something else")) == [
+        ("gap", "", ""),
+        ("same", "three", "three"),
+        ("edit", "four", "something else"),
+        ("same", "five", "five"),
+        ("gap", "", ""),
+    ]
+
+
+def test_blocks_that_came_and_went():
+    assert ("edit", "two", "") in _rows(BEFORE.replace("two\n", ""))
+    assert ("edit", "", "new") in _rows(BEFORE.replace("two\n", "two\nnew\n"))
+
+
+def test_nothing_differs():
+    assert _rows(BEFORE) == []
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "zero\n" + BEFORE,
+        BEFORE + "\neight",
+        BEFORE.replace("one\n", "").replace("seven", "8"),
+        "",
+        "x\ny",
+        "\n".join(reversed(BEFORE.split("\n"))),
+    ],
+)
+def test_every_block_of_the_newer_text_is_shown_or_counted(after: str):
+    found = text_difference(BEFORE, after)
+    rows = side_by_side(found.edits, blocks_of(after))
+    counted = sum(row.left_out if row.kind == "gap" else bool(row.after) for row in rows)
+    assert counted == len(blocks_of(after))

@@ -1,0 +1,270 @@
+"""Who may come in, from where, and how often."""
+
+from __future__ import annotations
+
+import stat
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from evercrawl.errors import ConfigError
+from evercrawl.web.access import own_path
+from evercrawl.web.guard import COOKIE
+from evercrawl.web.keyring import Keyring, Scope
+from evercrawl.web.rate import RateLimit
+from evercrawl.web.route import API
+from evercrawl.web.serve import Service, Serving, is_loopback
+from evercrawl.web.table import ACTIONS, VIEWS
+from tests.web.conftest import Interface
+from tests.web.hostile import PAGES
+
+PUBLIC = {
+    "/login",
+    "/static/{name}",
+    "/favicon.ico",
+    "/healthz",
+    "/readyz",
+    "/indexnow",
+    "/first",
+    "/logout",
+    "/owner/{signature}",
+}
+SECRETS = ("coast", "harbour", "council", "ops@example.org")
+
+
+def _paths(web: Interface) -> list[tuple[str, str]]:
+    found = []
+    for route in web.service.apps()[0].app.routes:
+        path = route.path.replace("{url:path}", next(iter(PAGES)))
+        found += [(method, path) for method in sorted(route.methods - {"HEAD"}) if route.path not in PUBLIC]
+    return found
+
+
+def test_whoever_did_not_log_in_gets_nothing(web: Interface):
+    paths = _paths(web)
+    assert len(paths) > 60
+    for method, path in paths:
+        answer = web.anybody.request(method, path)
+        assert answer.status_code in (303, 401), (method, path, answer.status_code)
+        assert not any(secret in answer.text for secret in SECRETS), path
+    assert not any(secret in web.anybody.get("/login").text for secret in SECRETS)
+    assert web.anybody.get("/").headers["location"] == "/login?next=%2F"
+
+
+@pytest.mark.parametrize("bearer", ["Bearer wrong", "Bearer ", "Basic b3A6b3A=", "Bearer ec_\u00e9"])
+def test_a_wrong_token_is_worth_nothing(web: Interface, bearer: str):
+    answer = web.client().get(f"{API}/overview", headers={"Authorization": bearer.encode()})
+    assert answer.status_code == 401
+    assert answer.headers["www-authenticate"].startswith("Bearer")
+
+
+def test_scopes_hold(web: Interface):
+    reader, steward = web.with_token(Scope.READ), web.with_token(Scope.OPERATE)
+    for view in VIEWS:
+        expected = 403 if view.scope is Scope.ADMIN else 200
+        values = {"url": next(iter(PAGES)), "name": "https://harbour.example", "id": "0"}
+        params = {one.name: values[one.name] for one in view.parameters if one.required}
+        assert reader.get(view.api_path, params=params).status_code == expected, view.name
+    for action in ACTIONS:
+        assert reader.post(action.api_path, json={}).status_code == 403
+        if action.scope is Scope.ADMIN:
+            assert steward.post(action.api_path, json={}).status_code == 403
+
+
+def test_a_token_that_was_withdrawn_is_worth_nothing(fresh: Interface):
+    secret = fresh.service.keyring.add_token("short", Scope.READ)
+    client = fresh.client({"Authorization": f"Bearer {secret}"})
+    assert client.get(f"{API}/overview").status_code == 200
+    number = fresh.service.keyring.tokens()[0].id
+    fresh.operator.post("/do/drop-token", data={"id": number, "csrf": fresh.csrf})
+    assert client.get(f"{API}/overview").status_code == 401
+    assert secret.encode() not in (fresh.service.desk.path / "web.sqlite").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8787", "127.0.0.1", "127.0.0.1:1", "", "localhost.evil.example"]
+)
+def test_another_name_does_not_lead_here(web: Interface, host: str):
+    for client in (web.operator, web.anybody, web.replay):
+        assert client.get("/", headers={"Host": host}).status_code == 421
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_requests_that_another_site_makes_are_refused(fresh: Interface, headers: dict[str, str]):
+    form = {"key": "revisit.budget", "value": "12", "csrf": fresh.csrf}
+    assert fresh.operator.post("/do/set-setting", data=form, headers=headers).status_code == 403
+    assert fresh.operator.post("/login", data={"password": "x"}, headers=headers).status_code == 403
+    assert fresh.service.desk.settings.revisit.budget is None
+
+
+def test_replay_may_not_ask_the_interface(fresh: Interface):
+    origin = fresh.service.replay_origin(f"127.0.0.1:{fresh.service.ports[0]}")
+    form = {"key": "revisit.budget", "value": "12", "csrf": fresh.csrf}
+    assert fresh.operator.post("/do/set-setting", data=form, headers={"Origin": origin}).status_code == 403
+
+
+def test_a_form_needs_what_only_our_pages_know(fresh: Interface):
+    for form in ({}, {"csrf": ""}, {"csrf": "guess"}):
+        answer = fresh.operator.post("/do/set-setting", data={"key": "revisit.budget", "value": "12"} | form)
+        assert answer.status_code == 403
+    assert (
+        fresh.operator.post(f"{API}/set-setting", json={"key": "revisit.budget", "value": "12"}).status_code
+        == 403
+    )
+    form = {"key": "revisit.budget", "value": "12", "csrf": fresh.csrf}
+    own = {"Origin": f"http://127.0.0.1:{fresh.service.ports[0]}", "Sec-Fetch-Site": "same-origin"}
+    assert fresh.operator.post("/do/set-setting", data=form, headers=own).status_code == 303
+    assert fresh.service.desk.settings.revisit.budget == 12
+
+
+def test_the_link_opens_once(fresh: Interface):
+    path = fresh.service.first_link.removeprefix(fresh.service.address)
+    assert fresh.client().get(path).status_code == 403
+    assert fresh.client().get("/first?key=guess").status_code == 403
+    assert fresh.client().get("/first").status_code == 403
+
+
+def test_password_log_in_and_out(fresh: Interface):
+    assert (
+        fresh.operator.post("/do/set-password", data={"password": "short", "csrf": fresh.csrf}).status_code
+        == 400
+    )
+    form = {"password": "a long enough one", "csrf": fresh.csrf}
+    assert fresh.operator.post("/do/set-password", data=form).status_code == 303
+    assert fresh.operator.get("/").status_code == 303, "every session has ended"
+    client = fresh.client()
+    assert client.post("/login", data={"password": "wrong"}).status_code == 403
+    answer = client.post("/login", data={"password": "a long enough one", "next": "/sites"})
+    assert answer.headers["location"] == "/sites"
+    cookie = answer.headers["set-cookie"]
+    assert all(word in cookie for word in ("HttpOnly", "SameSite=strict", COOKIE))
+    text = client.get("/sites").text
+    csrf = text.split('name="csrf" value="', 1)[1].split('"', 1)[0]
+    client.post("/logout", data={"csrf": csrf})
+    assert client.get("/sites").status_code == 303
+    assert b"long enough" not in (fresh.service.desk.path / "web.sqlite").read_bytes()
+
+
+def test_guessing_a_password_is_slow(fresh: Interface):
+    fresh.service.keyring.set_password("a long enough one")
+    client = fresh.client()
+    answers = [client.post("/login", data={"password": f"guess {n}"}).status_code for n in range(12)]
+    assert answers.count(429) >= 3
+
+
+def test_too_many_requests_are_refused(fresh: Interface):
+    fresh.anybody.app.rate = RateLimit(burst=5, per_s=0.001)
+    answers = [fresh.anybody.get("/healthz") for _ in range(8)]
+    assert [answer.status_code for answer in answers] == [200] * 5 + [429] * 3
+    assert int(answers[-1].headers["retry-after"]) > 1
+
+
+def test_what_is_changed_stands_in_the_book(fresh: Interface):
+    fresh.operator.post("/do/set-setting", data={"key": "revisit.budget", "value": "50", "csrf": fresh.csrf})
+    fresh.operator.post("/do/set-password", data={"password": "a long enough one", "csrf": fresh.csrf})
+    lines = fresh.service.keyring.book()
+    assert [line.what for line in lines[:3]] == ["set-password", "set-setting", "log in"]
+    assert "revisit.budget" in lines[1].detail
+    assert "enough" not in lines[0].detail
+
+
+def test_settings_that_could_harm_cannot_be_changed(fresh: Interface):
+    for key in ("http.allow_private", "http.verify_tls", "scope.plugins", "store.shards", "nonsense.key"):
+        form = {"key": key, "value": "true", "csrf": fresh.csrf}
+        assert fresh.operator.post("/do/set-setting", data=form).status_code == 403
+    form = {"key": "revisit.budget", "value": "-3", "csrf": fresh.csrf}
+    assert fresh.operator.post("/do/set-setting", data=form).status_code == 400
+    form = {"key": "scope.exclude", "value": '["/calendar/", "a\\\\d+"]', "csrf": fresh.csrf}
+    assert fresh.operator.post("/do/set-setting", data=form).status_code == 303
+    assert fresh.service.desk.settings.scope.exclude == ("/calendar/", "a\\d+")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1/",
+        "http://localhost:8787/",
+        "http://[::1]/",
+        "http://169.254.169.254/latest",
+        "http://10.0.0.1/",
+    ],
+)
+def test_nobody_sends_us_to_machines_that_only_we_can_reach(fresh: Interface, url: str):
+    for name, field in (("start-crawl", "urls"), ("visit-page", "url")):
+        answer = fresh.operator.post(f"/do/{name}", data={field: url, "csrf": fresh.csrf})
+        assert answer.status_code == 403, answer.text
+        assert not fresh.service.desk.crawl.is_running
+
+
+def test_nobody_else_puts_words_into_our_pages(fresh: Interface):
+    assert "Call this number" not in fresh.operator.get("/?done=Call%20this%20number&proof=0").text
+    form = {"key": "revisit.budget", "value": "50", "csrf": fresh.csrf}
+    answer = fresh.operator.post("/do/set-setting", data=form)
+    assert "revisit.budget is now 50" in fresh.operator.get(answer.headers["location"]).text
+
+
+def test_a_defect_is_told_without_details(fresh: Interface):
+    def broken() -> datetime:
+        raise ZeroDivisionError("a secret of ours")
+
+    fresh.service.desk.now = broken  # type: ignore[method-assign]
+    answer = fresh.client({"Accept": "application/json"}).get("/readyz")
+    assert answer.status_code == 500
+    assert "defect" in answer.json()["error"]
+    assert "secret" not in answer.text
+
+
+def test_a_large_body_is_refused(web: Interface):
+    assert web.operator.post("/login", content=b"x" * 1_100_000).status_code == 413
+
+
+def test_read_only_changes_nothing(story: Path):
+    service = Service(story, Serving(port=0, read_only=True, token="a token of the command line"))
+    from tests.web.client import TestClient
+
+    client = TestClient(
+        service.apps()[0],
+        base_url=service.address,
+        headers={"Authorization": "Bearer a token of the command line"},
+    )
+    assert client.get(f"{API}/sites").status_code == 200
+    assert client.post(f"{API}/stop-crawl", json={}).status_code == 403
+    for one in service.sockets:
+        one.close()
+    service.keyring.close()
+
+
+def test_others_can_only_connect_where_somebody_can_log_in(tmp_path: Path):
+    keyring = Keyring(tmp_path)
+    keyring.close()
+    with pytest.raises(ConfigError, match="nobody could log in"):
+        Service(tmp_path, Serving(bind="0.0.0.0", port=0))
+    with pytest.raises(ConfigError, match="--public-url"):
+        Service(tmp_path, Serving(bind="0.0.0.0", port=0, token="x" * 20))
+    with pytest.raises(ConfigError, match="not an address"):
+        Service(tmp_path, Serving(bind="0.0.0.0", port=0, token="x" * 20, public_url="crawl.example.org"))
+    assert is_loopback("127.0.0.1")
+    assert is_loopback("::1")
+    assert not is_loopback("0.0.0.0")
+    assert stat.S_IMODE((tmp_path / "web.sqlite").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)", "/a\nb", ""],
+)
+def test_log_in_leads_nowhere_else(target: str):
+    assert own_path(target) == "/"
+
+
+def test_log_in_leads_back():
+    assert own_path("/diff?url=https%3A%2F%2Fa.example") == "/diff?url=https%3A%2F%2Fa.example"

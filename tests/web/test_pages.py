@@ -1,0 +1,200 @@
+"""Every page and its twin, and what they say."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from urllib.parse import quote
+
+import pytest
+from jinja2 import Environment, PackageLoader
+
+from evercrawl.web.openapi import description
+from evercrawl.web.route import API
+from evercrawl.web.table import ACTIONS, VIEWS
+from tests.web.conftest import Interface
+from tests.web.hostile import PAGES, SCRIPT
+
+HOSTILE = next(iter(PAGES))
+VALUES = {"url": HOSTILE, "name": "https://harbour.example", "id": "0"}
+PATHS = {
+    view.name: "?"
+    + "&".join(f"{one.name}={quote(VALUES[one.name], safe='')}" for one in view.parameters if one.required)
+    for view in VIEWS
+}
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+def test_every_page_has_a_twin_and_a_path_of_the_api(web: Interface, view):
+    page = web.operator.get(view.path + PATHS[view.name])
+    assert page.status_code == 200, page.text[:500]
+    assert page.headers["content-type"].startswith("text/html")
+    twin = web.operator.get(view.twin + PATHS[view.name]).json()
+    assert twin["schema"] == f"evercrawl.{view.name}/1"
+    assert web.operator.get(view.api_path + PATHS[view.name]).json().keys() == twin.keys()
+    accepted = web.operator.get(view.path + PATHS[view.name], headers={"Accept": "application/json"})
+    assert accepted.json()["schema"] == twin["schema"]
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+def test_no_page_lets_crawled_markup_through(web: Interface, view):
+    for url in PAGES:
+        values = VALUES | {"url": url}
+        path = view.path + "".join(
+            ("?" if at == 0 else "&") + f"{one.name}={quote(values[one.name], safe='')}"
+            for at, one in enumerate(one for one in view.parameters if one.required)
+        )
+        text = web.operator.get(path).text
+        assert "<script>" not in text
+        assert 'onerror="' not in text
+        assert SCRIPT not in text
+        assert "\u202e" not in text, "directions that trick the reader"
+        assert not re.search(r"\s(?:href|src|action)=\"\s*(?:javascript|data):", text, re.IGNORECASE)
+        assert "evil.example" not in "".join(re.findall(r"(?:href|src)=\"(https?://[^\"]*)\"", text))
+
+
+def test_pages_are_whole(web: Interface):
+    for view in VIEWS:
+        text = web.operator.get(view.path + PATHS[view.name]).text
+        assert text.count("<main") == 1
+        assert text.count("<h1") == 1
+        assert 'class="skip"' in text
+        for table in re.findall(r"<table.*?</table>", text, re.DOTALL):
+            assert "<caption>" in table
+        assert not re.search(r"\sstyle=\"|<style|\son\w+=\"", text), "nothing inline"
+
+
+def test_templates_escape_everything():
+    environment = Environment(loader=PackageLoader("evercrawl.web"), autoescape=True)
+    for name in environment.list_templates():
+        source = environment.loader.get_source(environment, name)[0]  # type: ignore[union-attr]
+        assert "|safe" not in source
+        assert "autoescape" not in source
+
+
+def test_changes_and_their_difference(web: Interface):
+    groups = web.operator.get("/changes.json?since=30d").json()["groups"]
+    assert groups
+    edited = next(group for group in groups if "page/0" in " ".join(group["pages"]))
+    difference = web.operator.get("/diff.json", params={"url": edited["pages"][0]}).json()
+    assert difference["difference"]["edits"]
+    page = web.operator.get("/diff", params={"url": edited["pages"][0]}).text
+    assert "<ins>" in page
+    assert "<del>" in page
+
+
+def test_a_page_shows_versions_and_its_history(web: Interface):
+    found = web.operator.get("/page.json", params={"url": HOSTILE}).json()
+    assert len(found["versions"]) >= 2
+    assert found["versions"][0]["version"] == len(found["versions"])
+    assert found["visits_in_all"] >= 2
+
+
+def test_lists_come_in_portions_without_gaps(web: Interface):
+    for path, rows, name in (
+        ("/sites", "sites", "name"),
+        ("/frontier", "pages", "url"),
+        ("/skipped", "skipped", "url"),
+    ):
+        seen: list[str] = []
+        after = ""
+        while True:
+            portion = web.operator.get(f"{path}.json", params={"limit": 2, "after": after}).json()
+            seen += [row[name] for row in portion[rows]]
+            if portion["next"] is None:
+                break
+            after = portion["next"]
+        whole = [row[name] for row in web.operator.get(f"{path}.json?limit=500").json()[rows]]
+        assert seen == whole
+        assert len(whole) >= 3
+
+
+def test_pages_of_a_site_come_in_portions(web: Interface):
+    seen: list[str] = []
+    after = ""
+    while True:
+        answer = web.operator.get(
+            "/site.json", params={"name": "https://harbour.example", "limit": 7, "after": after}
+        )
+        seen += [row["url"] for row in answer.json()["pages"]]
+        after = answer.json()["next"]
+        if after is None:
+            break
+    assert len(seen) == len(set(seen)) == answer.json()["site"]["pages"]
+
+
+def test_what_is_wrong_is_said(web: Interface):
+    for path, status in (
+        ("/page?url=https://unknown.example/", 404),
+        ("/site?name=https://unknown.example", 404),
+        ("/diff?url=https://harbour.example/never", 404),
+        ("/page", 400),
+        ("/sites?limit=0", 400),
+        ("/sites?limit=many", 400),
+        ("/sites?after=nonsense", 400),
+        ("/sites?unknown=1", 400),
+        ("/changes?since=whenever", 400),
+        ("/run?id=12", 404),
+        ("/nowhere", 404),
+    ):
+        answer = web.operator.get(path)
+        assert answer.status_code == status, path
+        assert "<h1>" in answer.text
+        assert web.operator.get(path, headers={"Accept": "application/json"}).json()["error"]
+
+
+def test_the_owner_of_a_site_sees_its_load_and_nothing_else(web: Interface):
+    path = web.operator.get("/load.json?name=https://harbour.example").json()["owner_path"]
+    page = web.anybody.get(path)
+    assert page.status_code == 200
+    assert "harbour.example" in page.text
+    assert "Log out" not in page.text
+    assert web.anybody.get(path.replace("harbour", "council")).status_code == 403
+
+
+def test_the_feed_of_changes_is_xml(web: Interface):
+    answer = web.operator.get("/changes.atom?limit=200")
+    feed = ET.fromstring(answer.content)
+    entries = feed.findall("{http://www.w3.org/2005/Atom}entry")
+    assert entries
+    assert "<script>" not in answer.text
+
+
+def test_every_route_is_described(web: Interface):
+    paths = description()["paths"]
+    routes = {route.path.replace(":path}", "}") for route in web.service.apps()[0].app.routes}
+    api = {path for path in routes if path.startswith(API)} - {f"{API}/openapi.json"}
+    assert api == {path for path in paths if path.startswith(API)}
+    assert set(paths) <= routes
+    assert all(one["x-scope"] for methods in paths.values() for one in methods.values())
+    assert len([path for path in paths if "post" in paths[path]]) == len(ACTIONS) + 1
+    assert web.operator.get(f"{API}/openapi.json").json()["openapi"].startswith("3.1")
+
+
+def test_search_marks_what_was_found_and_nothing_else(web: Interface):
+    found = web.operator.get("/search.json?q=harbour+attack").json()["found"]
+    assert found["hits"]
+    page = web.operator.get("/search?q=harbour+attack").text
+    assert "<mark>" in page
+    assert "<script>" not in page
+    assert "\u202e" not in page
+    before = web.operator.get("/search.json?q=attack&as_of=365d").json()["found"]
+    assert before["hits"] == []
+    assert web.operator.get("/search", params={"q": 'changed:>nonsense "'}).status_code in (200, 400)
+
+
+def test_a_trap_is_excluded_allowed_and_the_word_taken_back(fresh: Interface):
+    preview = fresh.operator.get("/traps", params={"pattern": "/calendar/*"})
+    assert "would touch" in preview.text
+    form = {"pattern": "/calendar/*", "csrf": fresh.csrf}
+    assert fresh.operator.post("/do/exclude-trap", data=form).status_code == 303
+    assert [one["state"] for one in fresh.operator.get("/traps.json").json()["traps"]] == ["excluded"]
+    assert fresh.operator.post("/do/allow-trap", data=form).status_code == 303
+    assert [one["state"] for one in fresh.operator.get("/traps.json").json()["traps"]] == ["allowed"]
+    assert fresh.operator.post("/do/undo-trap", data=form).status_code == 303
+    assert fresh.operator.get("/traps.json").json()["traps"] == []
+    assert [line.what for line in fresh.service.keyring.book()[:3]] == [
+        "undo-trap",
+        "allow-trap",
+        "exclude-trap",
+    ]

@@ -1,0 +1,313 @@
+"""Memento, CDX, IndexNow, streams and metrics, as other programs use them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from evercrawl.announced import waiting
+from evercrawl.config import create_collection
+from evercrawl.web.keyring import Scope
+from evercrawl.web.route import API
+from evercrawl.web.serve import Serving
+from evercrawl.web.standard.metrics import METRICS
+from tests.web.conftest import Interface, closed, opened
+from tests.web.hostile import PAGES
+from tests.web.story import tell_story
+
+PAGE = "https://harbour.example/page/0"
+HOSTILE = next(iter(PAGES))
+
+
+def _links(header: str) -> dict[str, list[tuple[str, str | None]]]:
+    """Relation -> targets with their datetime."""
+    found: dict[str, list[tuple[str, str | None]]] = {}
+    for target, rest in re.findall(r"<([^>]*)>((?:;\s*\w+=\"[^\"]*\")*)", header):
+        values = dict(re.findall(r"(\w+)=\"([^\"]*)\"", rest))
+        for relation in values["rel"].split():
+            found.setdefault(relation, []).append((target, values.get("datetime")))
+    return found
+
+
+def test_a_time_gate_leads_to_the_nearest_version(web: Interface):
+    reader = web.with_token(Scope.READ)
+    mapped = reader.get(f"/web/timemap/link/{PAGE}")
+    assert mapped.headers["content-type"].startswith("application/link-format")
+    mementos = _links(mapped.text)["memento"]
+    assert len(mementos) >= 2
+    for target, moment in mementos:
+        answer = reader.get(f"/web/{PAGE}", headers={"Accept-Datetime": moment or ""})
+        assert answer.status_code == 302
+        assert answer.headers["location"] == target
+        assert answer.headers["vary"] == "accept-datetime"
+        links = _links(answer.headers["link"])
+        assert links["original"][0][0] == PAGE
+        assert {"timegate", "timemap", "first", "last"} <= set(links)
+    newest = reader.get(f"/web/{PAGE}").headers["location"]
+    assert newest == mementos[-1][0]
+
+
+def test_a_memento_says_when_it_was_seen(web: Interface):
+    secret = web.service.keyring.add_token("replay", Scope.READ)
+    target, moment = _links(web.operator.get(f"/web/timemap/link/{PAGE}").text)["memento"][0]
+    path = target.partition(f":{web.service.ports[1]}")[2]
+    assert web.replay.get(path).status_code == 401
+    answer = web.replay.get(path, headers={"Authorization": f"Bearer {secret}"})
+    assert answer.status_code == 200
+    assert answer.headers["memento-datetime"] == moment
+    assert _links(answer.headers["link"])["original"][0][0] == PAGE
+    assert "Tide tables" in answer.text
+
+
+def test_time_maps_as_json_and_errors(web: Interface):
+    told = web.operator.get(f"/web/timemap/json/{PAGE}").json()
+    assert told["mementos"]["list"][0] == told["mementos"]["first"]
+    assert web.operator.get("/web/https://unknown.example/").status_code == 404
+    assert web.operator.get(f"/web/{PAGE}", headers={"Accept-Datetime": "yesterday"}).status_code == 400
+
+
+def test_replay_is_still(web: Interface):
+    shown = web.operator.get("/show.json", params={"url": HOSTILE}).json()
+    path = shown["replay"].partition(f":{web.service.ports[1]}")[2]
+    answer = web.replay.get(path)
+    assert answer.status_code == 200
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("sandbox;")
+    assert "script-src" not in policy
+    assert "default-src 'none'" in policy
+    assert "set-cookie" not in answer.headers
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    text = answer.text
+    assert "<script" not in text
+    assert not re.search(r"<[^>]*\son\w+=", text)
+    assert not re.search(r"(?:href|src|action|data|ping|srcset|poster)=\"?\s*(?:javascript|https?):", text)
+    assert "http-equiv" not in text
+    assert "<iframe" not in text
+    inside = f"{path.rpartition('/https://')[0]}/https://harbour.example/page/2"
+    assert inside in text
+    assert web.replay.get(inside).status_code in (200, 302)
+
+
+def test_replay_needs_its_key(web: Interface):
+    shown = web.operator.get("/show.json", params={"url": HOSTILE}).json()
+    path = shown["replay"].partition(f":{web.service.ports[1]}")[2]
+    assert web.replay.get(path.replace("/r/", "/r/0")).status_code == 403
+    assert web.replay.post(path).status_code == 405
+    assert (
+        web.operator.get(f"/web/20260101000000/{HOSTILE}")
+        .headers["location"]
+        .startswith(web.service.replay_origin("127.0.0.1:1"))
+    )
+
+
+def test_the_two_origins_share_neither_host_nor_port(web: Interface):
+    for host, other in (("127.0.0.1", "localhost"), ("localhost", "127.0.0.1")):
+        origin = web.service.replay_origin(f"{host}:{web.service.ports[0]}")
+        assert origin == f"http://{other}:{web.service.ports[1]}"
+
+
+def test_cdx_lines(web: Interface):
+    reader = web.with_token(Scope.READ)
+    exact = reader.get("/cdx", params={"url": PAGE}).text.splitlines()
+    assert exact == sorted(exact)
+    key, stamp, rest = exact[0].split(" ", 2)
+    assert key == "example,harbour)/page/0"
+    assert re.fullmatch(r"\d{14}", stamp)
+    fields = json.loads(rest)
+    assert fields["url"] == PAGE
+    assert {"mime", "status", "digest", "length", "offset", "filename"} <= set(fields)
+    whole = reader.get("/cdx", params={"url": "harbour.example/*", "output": "json"}).text.splitlines()
+    host = reader.get(
+        "/cdx", params={"url": "harbour.example", "matchType": "host", "output": "json"}
+    ).text.splitlines()
+    assert whole == host
+    assert len(whole) > len(exact)
+    page = reader.get(
+        "/cdx", params={"url": "https://harbour.example/page/*", "output": "json"}
+    ).text.splitlines()
+    assert all("/page/" in json.loads(line)["url"] for line in page)
+    assert 0 < len(page) < len(whole)
+
+
+def test_cdx_parameters(web: Interface):
+    def lines(**more: str) -> list[dict[str, str]]:
+        answer = web.operator.get("/cdx", params={"url": PAGE, "output": "json", **more})
+        assert answer.status_code == 200, answer.text
+        return [json.loads(line) for line in answer.text.splitlines()]
+
+    everything = lines()
+    assert len(everything) >= 2
+    assert lines(limit="1") == everything[:1]
+    assert lines(sort="reverse") == everything[::-1]
+    assert lines(**{"from": everything[1]["timestamp"]}) == everything[1:]
+    assert lines(to=everything[0]["timestamp"]) == everything[:1]
+    assert lines(fl="timestamp,url")[0].keys() == {"timestamp", "url"}
+    assert lines(filter="=status:200") == everything
+    assert lines(filter="!=status:200") == []
+    assert web.operator.get("/cdx", params={"url": PAGE, "from": "May"}).status_code == 400
+
+
+def test_a_cdx_line_leads_to_its_record(web: Interface):
+    from warcio.archiveiterator import ArchiveIterator
+
+    line = json.loads(web.operator.get("/cdx", params={"url": PAGE, "output": "json"}).text.splitlines()[-1])
+    with (web.service.desk.path / "archive" / line["filename"]).open("rb") as file:
+        file.seek(int(line["offset"]))
+        record = next(iter(ArchiveIterator(file)))
+        assert record.rec_headers["WARC-Target-URI"] == PAGE
+        assert record.rec_headers["WARC-Payload-Digest"] == line["digest"]
+
+
+def test_a_public_archive_is_open_and_the_rest_is_not(story: Path):
+    web = opened(story, Serving(port=0, public_archive=True))
+    try:
+        assert web.anybody.get("/cdx", params={"url": PAGE}).status_code == 200
+        target = _links(web.anybody.get(f"/web/timemap/link/{PAGE}").text)["memento"][0][0]
+        assert web.replay.get(target.partition(f":{web.service.ports[1]}")[2]).status_code == 200
+        assert web.anybody.get(f"{API}/sites").status_code == 401
+    finally:
+        closed(web)
+
+
+def test_a_public_archive_heeds_noarchive(tmp_path: Path):
+    url = "https://harbour.example/private-copy"
+    text = "<title>x</title><meta name=robots content=noarchive><p>Not to be shown from an archive.</p>"
+    story = tell_story(tmp_path / "c.evercrawl", days=1, extra={url: lambda day: text})
+    web = opened(story, Serving(port=0, public_archive=True))
+    try:
+        target = _links(web.anybody.get(f"/web/timemap/link/{url}").text)["memento"][0][0]
+        path = target.partition(f":{web.service.ports[1]}")[2]
+        assert web.replay.get(path).status_code == 403
+        secret = web.service.keyring.add_token("own", Scope.READ)
+        assert web.replay.get(path, headers={"Authorization": f"Bearer {secret}"}).status_code == 200
+    finally:
+        closed(web)
+
+
+def test_events_can_be_taken_up_again(web: Interface):
+    reader = web.with_token(Scope.READ)
+    whole = [json.loads(line) for line in reader.get(f"{API}/events?limit=400").text.splitlines()]
+    assert len(whole) > 50
+    first = [json.loads(line) for line in reader.get(f"{API}/events?limit=20").text.splitlines()]
+    assert len(first) == 20
+    rest = [
+        json.loads(line)
+        for line in reader.get(f"{API}/events", params={"after": first[-1]["place"]}).text.splitlines()
+    ]
+    assert {(one["url"], one["at"], one["line"]) for one in first + rest} >= {
+        (one["url"], one["at"], one["line"]) for one in whole
+    }
+    assert len(first) + len(rest) == len({(one["url"], one["line"]) for one in first + rest})
+    assert reader.get(f"{API}/events?after=nonsense").status_code == 400
+    assert reader.get(f"{API}/events?after=now").text == ""
+
+
+def test_events_as_server_sent_events(web: Interface):
+    reader = web.with_token(Scope.READ)
+    answer = reader.get(f"{API}/events?limit=3", headers={"Accept": "text/event-stream"})
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    assert answer.text.count("event: visit\nid: ") == 3
+
+
+def test_metrics(web: Interface):
+    text = web.operator.get("/metrics").text
+    names = set(re.findall(r"^# TYPE (\w+)", text, re.MULTILINE))
+    assert {"evercrawl_pages", "evercrawl_requests_total", "evercrawl_run_up"} <= names <= set(METRICS)
+    for line in text.splitlines():
+        assert line.startswith("# ") or re.fullmatch(r"\w+(?:\{reason=\"\w+\"\})? [0-9.]+", line), line
+    assert web.anybody.get("/healthz").text == "ok\n"
+    assert web.anybody.get("/readyz").status_code == 200
+
+
+@contextmanager
+def _site_with_key(key: str) -> Iterator[int]:
+    class Answering(BaseHTTPRequestHandler):
+        asked = 0
+
+        def do_GET(self) -> None:
+            body = key.encode() if self.path == f"/{key}.txt" else b"something else"
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Answering)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def test_indexnow_heeds_whoever_has_the_key(tmp_path: Path):
+    key = "0123456789abcdef"
+    with _site_with_key(key) as port:
+        site = f"http://owner.test:{port}"
+        create_collection(tmp_path / "c.evercrawl", {"scope.seeds": (f"{site}/",)})
+        flags: dict[str, object] = {
+            "http.allow_private": True,
+            "http.resolve": (f"owner.test:{port}:127.0.0.1",),
+        }
+        web = opened(tmp_path / "c.evercrawl", Serving(port=0), flags)
+        try:
+            ask = web.anybody
+            answer = ask.get("/indexnow", params={"url": f"{site}/new", "key": key})
+            assert answer.status_code == 202, answer.text
+            body = {"host": f"owner.test:{port}", "key": key, "urlList": [f"{site}/a", f"{site}/b"]}
+            assert ask.post("/indexnow", json=body).status_code == 202
+            assert [len(json.loads(file.read_text())["urls"]) for file in waiting(web.service.desk.path)] == [
+                1,
+                2,
+            ]
+            assert (
+                ask.get("/indexnow", params={"url": f"{site}/new", "key": "fedcba9876543210"}).status_code
+                == 403
+            )
+            assert (
+                ask.get("/indexnow", params={"url": "https://stranger.example/", "key": key}).status_code
+                == 422
+            )
+            assert ask.get("/indexnow", params={"url": f"{site}/new", "key": "short"}).status_code == 400
+            outside = {"url": f"{site}/new", "key": key, "keyLocation": "https://elsewhere.example/k.txt"}
+            assert ask.get("/indexnow", params=outside).status_code == 422
+            folder = {"url": f"{site}/new", "key": key, "keyLocation": f"{site}/deep/k.txt"}
+            assert ask.get("/indexnow", params=folder).status_code == 422
+            assert (
+                ask.post("/indexnow", json={**body, "urlList": ["https://other.example/"]}).status_code == 422
+            )
+            assert ask.post("/indexnow", content=b"[").status_code == 400
+        finally:
+            closed(web)
+
+
+def test_indexnow_does_not_ask_private_addresses(tmp_path: Path):
+    with _site_with_key("0123456789abcdef") as port:
+        site = f"http://127.0.0.1:{port}"
+        create_collection(tmp_path / "c.evercrawl", {"scope.seeds": (f"{site}/",)})
+        web = opened(tmp_path / "c.evercrawl", Serving(port=0))
+        try:
+            answer = web.anybody.get("/indexnow", params={"url": f"{site}/new", "key": "0123456789abcdef"})
+            assert answer.status_code == 403
+            assert waiting(web.service.desk.path) == []
+        finally:
+            closed(web)
+
+
+@pytest.mark.parametrize(
+    "path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static/app.py", "/static/..%2fapp.py"]
+)
+def test_only_our_own_files_are_given_out(web: Interface, path: str):
+    assert web.anybody.get(path).status_code == 404
