@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from evercrawl.core.alert.delivery import Attempt, MessageState, again
+from evercrawl.core.alert.words import SaidPage
 from evercrawl.core.moment import from_us, to_us
 from evercrawl.model.alert import Alert, Channel, Event, EventKind, Rhythm, Subject, Target
 from evercrawl.model.settings import NotifySettings, Settings
@@ -93,8 +94,8 @@ class _Log:
     def events(self, after: int, upto: int) -> list[Event]:
         return self.seen[after:upto]
 
-    def text_after(self, event: Event) -> str:
-        return ""
+    def page_after(self, event: Event) -> SaidPage:
+        return SaidPage(event.url, "", "", None)
 
     def text_before(self, event: Event) -> str:
         return ""

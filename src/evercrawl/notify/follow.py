@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
-from evercrawl.adapters.sqlite.happened import events_between, log_end, text_after, text_before
+from evercrawl.adapters.sqlite.happened import events_between, log_end, page_after, text_before
 from evercrawl.adapters.sqlite.reader import ShardReader, StateReader
 from evercrawl.adapters.sqlite.store import shard_path
 from evercrawl.core.alert.match import Says, Texts, Tone, wanted
-from evercrawl.core.alert.words import says as words_say
+from evercrawl.core.alert.words import SaidPage, says
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alert import Event
 from evercrawl.notify.outbox import KnownAlert, Outbox, Told
@@ -24,6 +24,7 @@ LINES_AT_A_TIME = 5000
 SETTLED_S = 1.0
 """A file that was written later than so long ago may be written again at what counts as the same moment."""
 
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
@@ -36,8 +37,8 @@ class ShardLog(Protocol):
     def events(self, after: int, upto: int) -> Sequence[Event]:
         """What the lines between two numbers met, in their order."""
 
-    def text_after(self, event: Event) -> str:
-        """Title and text of the page after the event."""
+    def page_after(self, event: Event) -> SaidPage:
+        """What the page says after the event."""
 
     def text_before(self, event: Event) -> str:
         """The text of the page before it."""
@@ -71,8 +72,14 @@ def _tone(text: str) -> float | None:
     return None if found is None else found.score
 
 
-BY_WORDS = Judging(words_say, _tone)
-"""Queries are matched word by word with what the page says now."""
+def _says(query: str, page: SaidPage) -> bool:
+    from evercrawl.adapters.tantivy_index.asking import stemmed, words_of  # takes time to load
+
+    return says(query, page, cut=words_of, stem=stemmed)
+
+
+BY_WORDS = Judging(_says, _tone)
+"""Queries mean what they mean in search, of the page as it is now."""
 
 
 class Follower:
@@ -117,29 +124,33 @@ class Follower:
     def _wanted(
         self, shard_log: ShardLog, events: Sequence[Event], alerts: Sequence[KnownAlert]
     ) -> list[Told]:
-        says, tone = self._judging
         told = []
         for event in events:
-            texts = Texts(_once(shard_log.text_after, event), _once(shard_log.text_before, event))
+            nothing = SaidPage(event.url, event.title or "", "", None)
+            texts = Texts(
+                _once(shard_log.page_after, event, nothing), _once(shard_log.text_before, event, "")
+            )
             for known in alerts:
                 if event.at_us < known.since_us:
                     continue
-                found = wanted(known.alert.subject, event, texts, says=says, tone=tone)
+                found = wanted(
+                    known.alert.subject, event, texts, says=self._judging.says, tone=self._judging.tone
+                )
                 if found is not None:
                     told.append(Told(known.id, found))
         return told
 
 
-def _once(read: Callable[[Event], str], event: Event) -> Callable[[], str]:
-    """The text of an event, read at most once; one that cannot be read is empty and holds up nothing."""
+def _once(read: Callable[[Event], T], event: Event, nothing: T) -> Callable[[], T]:
+    """The text of an event, read at most once; one that cannot be read is nothing and holds up nothing."""
 
     @cache
-    def text() -> str:
+    def text() -> T:
         try:
             return read(event)
         except StoreUnavailable as error:
             log.warning("alerts: the text of %s: %s", event.url, error)
-            return ""
+            return nothing
 
     return text
 
@@ -157,8 +168,8 @@ class _StoredLog:
     def events(self, after: int, upto: int) -> list[Event]:
         return events_between(self._state, self._shard, after, upto)
 
-    def text_after(self, event: Event) -> str:
-        return text_after(self._state, event)
+    def page_after(self, event: Event) -> SaidPage:
+        return page_after(self._state, event)
 
     def text_before(self, event: Event) -> str:
         return text_before(self._state, event)

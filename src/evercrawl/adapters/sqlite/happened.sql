@@ -15,6 +15,10 @@ select w.id, w.page_id, w.at_us, p.url, w.reason, w.version, v.number, coalesce(
 -- The newest version of a page before one of its versions that is still kept.
 select max(number) from version where page_id = ? and number < ?
 
+-- version_about --
+-- Title and language of one version.
+select title, lang from version where page_id = ? and number = ?
+
 -- newest_line --
 -- The number of the newest line of the log.
 select coalesce(max(id), 0) from visit

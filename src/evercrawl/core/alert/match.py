@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from evercrawl.core.alert.words import SaidPage
 from evercrawl.model.alert import Event, EventKind, Subject, Turn
 
 CLEAR_TONE = 0.1
 """A sentiment nearer to 0 is none, so that a page in the middle does not turn at every word."""
 
-Says = Callable[[str, str], bool]
-"""Query and text -> the text is among what the query asks for."""
+Says = Callable[[str, SaidPage], bool]
+"""Query and page -> the page is among what the query asks for."""
 Tone = Callable[[str], float | None]
 """Text -> its sentiment, -1 to 1; None: it cannot be judged."""
 
 
 class Texts(NamedTuple):
-    """The page's title and main text after the event, and the text before it; read when they are needed."""
+    """What the page says after the event, and its text before it; read when they are needed."""
 
-    after: Callable[[], str]
+    after: Callable[[], SaidPage]
     before: Callable[[], str]
 
 
@@ -31,7 +32,7 @@ def wanted(subject: Subject, event: Event, texts: Texts, *, says: Says, tone: To
         return None
     if not subject.is_turn:
         return event
-    turn = turn_of(tone(texts.before()), tone(texts.after()))
+    turn = turn_of(tone(texts.before()), tone(texts.after().text))
     return None if turn is None else event._replace(turn=turn)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from evercrawl.core.alert.signature import key_of_secret
 from evercrawl.core.alert.words import parse_words
 from evercrawl.core.quiet_hours import parse_hours
+from evercrawl.errors import ConfigError
 from evercrawl.model.alert import Alert, Channel, Event, EventKind, Rhythm, Subject, Target, Turn
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -42,8 +43,8 @@ def _unreadable(alert: Alert) -> str | None:
     try:
         if alert.subject.query is not None:
             parse_words(alert.subject.query)
-    except ValueError as error:
-        return f"the query {alert.subject.query!r} {error}"
+    except ConfigError as error:
+        return str(error)
     try:
         for hours in alert.quiet:
             parse_hours(hours)

@@ -1,63 +1,102 @@
-"""Is a text among what a query asks for? Words, "phrases", -without and OR, whatever the case."""
+"""Is a page among what a query asks for? The language of queries is that of search; each page is asked by
+itself, without an index, and all of the query must hold.
+"""
 
 from __future__ import annotations
 
-import re
-import unicodedata
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-MOST_TERMS = 64
-LONGEST_QUERY = 2000
+from evercrawl.core.search.query import parse_query, primary_language
+from evercrawl.core.search.words import url_words
+from evercrawl.core.url import path_of, site_of, site_parts
+from evercrawl.errors import ConfigError
+from evercrawl.model.search import Place, Query, Term
 
-_TERM = re.compile(r'(?P<sign>-?)(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))')
-_WORD = re.compile(r"\w+")
+ENGLISH = "en"
+_NO_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
+"""Operators that need the present moment are refused."""
+
+Cut = Callable[[str], list[str]]
+"""Text -> its words, as the search index has them."""
+Stem = Callable[[Sequence[str], str], list[str]]
+"""Words and their language -> the stem of each."""
 
 
-class WordQuery(NamedTuple):
-    """Of each group one term must be there, and none of `without`; a term is words in a row."""
+class SaidPage(NamedTuple):
+    """What a page says."""
 
-    groups: tuple[tuple[str, ...], ...]
-    without: tuple[str, ...]
+    url: str
+    title: str
+    text: str
+    lang: str | None
 
 
 @lru_cache(maxsize=256)
-def parse_words(query: str) -> WordQuery:
-    """The query; ValueError where it asks for nothing or for too much."""
-    if len(query) > LONGEST_QUERY:
-        raise ValueError(f"has more than {LONGEST_QUERY} characters")
-    groups: list[tuple[str, ...]] = []
-    without: list[str] = []
-    joins = False
-    for match in _TERM.finditer(query):
-        if match["word"] == "OR" and not match["sign"]:
-            joins = bool(groups)
-            continue
-        term = _plain(match["word"] or match["phrase"] or "")
-        if not term.strip():
-            continue
-        if match["sign"]:
-            without.append(term)
-        elif joins:
-            groups[-1] = (*groups[-1], term)
-        else:
-            groups.append((term,))
-        joins = False
-    if not groups:
-        raise ValueError("has no word to look for")
-    if sum(map(len, groups)) + len(without) > MOST_TERMS:
-        raise ValueError(f"has more than {MOST_TERMS} words")
-    return WordQuery(tuple(groups), tuple(without))
+def parse_words(query: str) -> Query:
+    """The query; ConfigError where it cannot be read, or asks for a moment or a sentiment."""
+    found = parse_query(query, now=_NO_MOMENT)
+    if found.changed_from or found.changed_until or found.as_of or found.tone:
+        raise ConfigError(f"the query {query!r} of an alert cannot have changed:, as-of: or sentiment:")
+    return found
 
 
-def says(query: str, text: str) -> bool:
-    """The text has what the query asks for."""
-    asked, plain = parse_words(query), _plain(text)
-    has_all = all(any(term in plain for term in group) for group in asked.groups)
-    return has_all and not any(term in plain for term in asked.without)
+def says(query: str, page: SaidPage, *, cut: Cut, stem: Stem) -> bool:
+    """The page says all that the query asks for, and nothing of what it excludes."""
+    asked = parse_words(query)
+    lang = primary_language(page.lang) if page.lang else None
+    if asked.sites and not any(_is_of(page.url, site) for site in asked.sites):
+        return False
+    if any(_is_of(page.url, site) for site in asked.not_sites) or (asked.langs and lang not in asked.langs):
+        return False
+    words = _words(page, cut, stem, lang or ENGLISH)
+    has_all = all(any(words.have(term) for term in group) for group in asked.groups)
+    return has_all and not any(words.have(term._replace(is_literal=True)) for term in asked.without)
 
 
-def _plain(text: str) -> str:
-    """Its words in lower case with a space on each side, so that words in a row can be looked for."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return f" {' '.join(_WORD.findall(folded))} "
+def _is_of(url: str, site: str) -> bool:
+    """The URL is of this host, of a sub-domain of it, or in this folder of it."""
+    host, slash, folder = site.partition("/")
+    own, path = site_parts(site_of(url)).host, path_of(url)
+    return (own == host or own.endswith(f".{host}")) and (not slash or f"{path}/".startswith(f"/{folder}/"))
+
+
+@lru_cache(maxsize=4)
+def _words(page: SaidPage, cut: Cut, stem: Stem, lang: str) -> _Words:
+    """A page is asked by many alerts in a row."""
+    return _Words(page, cut, stem, lang)
+
+
+class _Words:
+    """The words of a page, cut once; their stems when they are needed."""
+
+    def __init__(self, page: SaidPage, cut: Cut, stem: Stem, lang: str) -> None:
+        title, address, text = cut(page.title), cut(url_words(page.url)), cut(page.text)
+        self._parts = {
+            Place.TITLE: (title,),
+            Place.URL: (address,),
+            Place.ANYWHERE: (text, title),
+        }
+        self._cut = cut
+        self._stem = stem
+        self._lang = lang
+        self._stems: dict[Place, frozenset[str]] = {}
+
+    def have(self, term: Term) -> bool:
+        words = self._cut(term.text)
+        if not words:
+            return False
+        parts = self._parts[term.place]
+        if term.is_literal or len(words) > 1:
+            run = f" {' '.join(words)} "
+            return any(run in f" {' '.join(part)} " for part in parts)
+        (stem,) = self._stem(words, self._lang)
+        return stem in self._stems_at(term.place)
+
+    def _stems_at(self, place: Place) -> frozenset[str]:
+        if place not in self._stems:
+            words = [word for part in self._parts[place] for word in part]
+            self._stems[place] = frozenset(self._stem(words, self._lang))
+        return self._stems[place]
