@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
 import random
@@ -21,7 +22,10 @@ from xml.etree import ElementTree
 import pytest
 
 from evercrawl.core.alert.signature import is_genuine
+from evercrawl.core.websub import Phase, Subscription, write_subscription
 from evercrawl.demo_web import HOSTS, DemoWeb, Reply, serving
+from evercrawl.notify.outbox import Outbox
+from evercrawl.notify.websub import Websub
 from tests.e2e.test_cli import Place
 from tests.postgres_server import PostgresServer
 
@@ -251,6 +255,31 @@ def test_the_turn_of_a_page_and_pages_that_come_and_go(harbour: Harbour) -> None
     assert others == {("new", f"{harbour.site}/p77"), ("gone", f"{harbour.site}/p6")}
 
 
+def test_a_watch_that_a_hub_wakes_tells_within_seconds_and_goes_on_after_a_kill(harbour: Harbour) -> None:
+    collection = harbour.folder / "site.evercrawl"
+    websub = Websub(collection, harbour.settings(), callback=str)
+    topic = f"{harbour.site}/p1"
+    outbox = Outbox(collection)
+    subscription = Subscription("token", topic, "https://hub.example/", "secret", Phase.ACTIVE)
+    outbox.put_subscription("token", topic, write_subscription(subscription))
+    outbox.close()
+    receiver = Receiver()
+    harbour.call("alert", "add", "all", "--webhook", receiver.url)
+    with receiver.open():
+        for edition in (2, 3):
+            process = harbour.start("watch", *harbour.flags)
+            try:
+                harbour.put(edition)
+                signature = "sha256=" + hmac.new(b"secret", b"news", "sha256").hexdigest()
+                assert websub.receive("token", {"x-hub-signature": signature}, b"news").status == 202
+                wait_for(lambda edition=edition: len(receiver.arrived) == edition - 1)
+            finally:
+                os.kill(process.pid, signal.SIGKILL)
+                process.communicate()
+    changes = [change for body in receiver.arrived for change in body["changes"]]
+    assert [(change["url"], change["version"]) for change in changes] == [(topic, 2), (topic, 3)]
+
+
 class _Smtp(socketserver.StreamRequestHandler):
     """Just enough of RFC 5321 to take a mail."""
 
@@ -274,6 +303,7 @@ def test_mail_goes_to_the_server_of_the_settings(harbour: Harbour) -> None:
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     harbour.env |= {
+        "EVERCRAWL_MAIL_PASSWORD": "unused without a user",
         "EVERCRAWL_NOTIFY__MAIL_HOST": "127.0.0.1",
         "EVERCRAWL_NOTIFY__MAIL_PORT": str(server.server_address[1]),
         "EVERCRAWL_NOTIFY__MAIL_TLS": "off",
