@@ -15,6 +15,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from evercrawl.adapters.lock import CollectionLock
 from evercrawl.adapters.schemes import installed_schemes
@@ -43,12 +44,6 @@ from evercrawl.exchange.take_in import OnImport, import_archives
 from evercrawl.exchange.verify import OnVerify, VerifyReport, verify
 from evercrawl.focusing import set_focus
 from evercrawl.forecast import freshness_of, plan_of
-from evercrawl.graph.build import build_graph, fresh_graph
-from evercrawl.graph.check import bad_links
-from evercrawl.graph.draw import draw_graph
-from evercrawl.graph.export import export_graph
-from evercrawl.graph.links import graph_summary, orphans, page_links
-from evercrawl.graph.pages import best_pages
 from evercrawl.look import explain, skipped_urls, status_of
 from evercrawl.model.difference import Difference
 from evercrawl.model.forecast import Freshness, Plan
@@ -71,12 +66,12 @@ from evercrawl.past.sentiment import page_mood
 from evercrawl.past.show import page_view
 from evercrawl.report import PROGRESS_EVERY_S, reporting, summary_of
 from evercrawl.runs import keep_run, told_live
-from evercrawl.search.ask import search
 from evercrawl.search.beside import indexing
-from evercrawl.search.find import Searching
-from evercrawl.search.follow import index_state, open_text_index, rebuild
 from evercrawl.trap_view import effect_of, exploding_sites, say, sites_named, trap_patterns
 from evercrawl.workers.run import run_crew
+
+if TYPE_CHECKING:
+    from evercrawl.search.find import Searching
 
 __all__ = ["Collection", "Selection", "StopSignal", "open"]
 
@@ -143,7 +138,7 @@ class Collection:
     ) -> Summary:
         """One run, in this process, with several workers, or as a member of a cluster."""
         if self.settings.crawl.workers > 1:
-            async with indexing(self.path, self.settings.search) as beside:
+            async with indexing(self.path, self.settings.search, forever=forever) as beside:
                 summary = await run_crew(
                     self.path,
                     self.settings,
@@ -164,7 +159,7 @@ class Collection:
                 on_progress=on_progress,
             )
         crawl = build_crawl(self.path, self.settings, stop=stop, forever=forever)
-        async with indexing(self.path, self.settings.search) as beside:
+        async with indexing(self.path, self.settings.search, forever=forever) as beside:
             async with crawl:
                 await crawl.begin(refresh=refresh)
                 async with heeding(crawl, self.path), reporting(crawl, on_progress, every_s=PROGRESS_EVERY_S):
@@ -341,54 +336,82 @@ class Collection:
                 "outposts need one process and its own files at home: leave --workers and --store away"
             )
 
+    # Search and the link graph: imported where they are asked for, because their libraries are large
+
     def search(self, query: str, *, limit: int = 10, as_of: datetime | None = None) -> Found:
         """The best hits for a query, as `evercrawl search` has them; ConfigError where it cannot be read."""
+        from evercrawl.search.ask import search
+
         return search(self.path, self.settings.search, query, limit=limit, as_of=as_of)
 
     def searching(self) -> Searching:
         """The index held open for many questions; the caller closes it and brings the index up itself."""
+        from evercrawl.search.find import Searching
+
         return Searching(self.path, self.settings.search)
 
     def index_state(self) -> IndexState:
         """How the search index stands to the collection."""
+        from evercrawl.search.follow import index_state, open_text_index
+
         return index_state(self.path, open_text_index(self.path))
 
     def rebuild_index(self) -> int:
         """Make index and link graph anew from what is stored; the number of versions indexed."""
+        from evercrawl.graph.build import build_graph
+        from evercrawl.search.follow import rebuild
+
         count = rebuild(self.path, self.settings.search)
         build_graph(self.path)
         return count
 
     def links(self, url: str) -> PageLinks:
         """What links to a page, what it links to, and how important it is."""
+        from evercrawl.graph.links import page_links
+
         return page_links(self.path, self.settings, url)
 
     def bad_links(self, site: str | None = None) -> Iterator[BadLink]:
         """Links that are dead or lead to pages that have moved."""
+        from evercrawl.graph.check import bad_links
+
         return bad_links(self.path, site)
 
     def orphans(self) -> list[str]:
         """Known pages that no page links to."""
+        from evercrawl.graph.links import orphans
+
         return orphans(self.path)
 
     def graph(self) -> GraphSummary:
         """The link graph in numbers."""
+        from evercrawl.graph.links import graph_summary
+
         return graph_summary(self.path)
 
     def best_pages(self, scores: str = "ranks", most: int = 20) -> list[RankedPage]:
         """The pages with the highest PageRank (ranks), hub or authority scores (hubs, authorities)."""
+        from evercrawl.graph.build import fresh_graph
+        from evercrawl.graph.pages import best_pages
+
         return best_pages(self.path, fresh_graph(self.path), scores, most)
 
     def rebuild_graph(self) -> None:
         """Make the link graph anew."""
+        from evercrawl.graph.build import build_graph
+
         build_graph(self.path)
 
     def export_graph(self, form: str, to: str | Path, *, force: bool = False) -> dict[str, int]:
         """Write the link graph as graphml or parquet; the numbers of pages and links."""
+        from evercrawl.graph.export import export_graph
+
         return export_graph(self.path, form, Path(to), force=force)
 
     def draw_graph(self, site: str | None = None) -> str:
         """The structure of the collection or of one site, as SVG."""
+        from evercrawl.graph.draw import draw_graph
+
         return draw_graph(self.path, site)
 
     def _add_seeds(self, urls: Sequence[str]) -> None:

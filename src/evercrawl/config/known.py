@@ -162,6 +162,7 @@ CHECKS: dict[str, Check] = {
     "robots.redirects": _at_least(0),
     "frontier.bands": _between(1, 16),
     "store.shards": _between(1, MOST_SHARDS),
+    "search.follow": _one_of("watch", "always", "never"),
     "store.durability": _one_of("process", "power"),
     "archive.level": _between(0, 3),
     "credit.order": _one_of("credit", "breadth-first"),

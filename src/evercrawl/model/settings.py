@@ -403,7 +403,11 @@ class OutpostSettings:
 class SearchSettings:
     """The search index and the link graph."""
 
-    enabled: bool = setting(True, "Keep links and headings, and the index in step with the crawl.")
+    enabled: bool = setting(True, "Keep links and headings, for search and the link graph.")
+    follow: str = setting(
+        "watch",
+        "When the index is brought up beside the crawl: watch, always, or never. A search brings it up in any case.",
+    )
     every: timedelta = setting(
         _seconds(3), "Time between two looks of the index at what the crawl has stored."
     )

@@ -77,13 +77,16 @@ class Beside:
 
 
 @asynccontextmanager
-async def indexing(collection: Path, settings: SearchSettings) -> AsyncIterator[Beside]:
-    """The index follows while the block runs, and has everything behind it."""
+async def indexing(
+    collection: Path, settings: SearchSettings, *, forever: bool = False
+) -> AsyncIterator[Beside]:
+    """The index follows while the block runs, and has everything behind it, where the settings want that."""
     beside = Beside(collection, settings)
-    if settings.enabled:
+    follows = settings.enabled and (settings.follow == "always" or (settings.follow == "watch" and forever))
+    if follows:
         beside.start()
     try:
         yield beside
     finally:
-        if settings.enabled:
+        if follows:
             await asyncio.to_thread(beside.finish)

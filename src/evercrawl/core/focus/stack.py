@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 ROUNDS = 25
 RIDGE = 1.0
 """So strongly every weight is held near zero, but for the constant one."""
@@ -36,6 +34,8 @@ def fitted(rows: Sequence[Signs], labels: Sequence[bool]) -> Stack:
     if len(set(labels)) < 2:
         return Stack({})
     names = sorted({name for row in rows for name in row})
+    import numpy as np  # here, because a crawl without a focus needs none of it
+
     table = np.array([[1.0, *(row.get(name, 0.0) for name in names)] for row in rows])
     truth = np.array(labels, dtype=float)
     weights = np.zeros(table.shape[1])
