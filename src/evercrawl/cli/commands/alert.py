@@ -26,5 +26,5 @@ def command() -> None:
     \b
     evercrawl alert add prices --page https://example.org/prices --mail you@example.org
     evercrawl alert test prices
-    evercrawl alert log prices
+    evercrawl alert log prices --json
     """
