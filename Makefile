@@ -52,7 +52,7 @@ check: venv  ## format, lint, types, architecture, unit, property, docs; under 9
 	$(BIN)/ruff format --check src tests docs bench
 	$(BIN)/ruff check src tests docs bench
 	$(BIN)/mypy
-	$(BIN)/pytest -m "not slow" tests/architecture tests/unit tests/property tests/docs
+	$(BIN)/pytest -n 2 --dist loadfile -m "not slow" tests/architecture tests/unit tests/property tests/docs
 
 .PHONY: test
 test: venv  ## everything that CI runs
@@ -62,7 +62,7 @@ test: venv  ## everything that CI runs
 	$(BIN)/ruff format --check src tests docs bench
 	$(BIN)/ruff check src tests docs bench
 	$(BIN)/mypy
-	$(BIN)/pytest tests
+	$(BIN)/pytest -n 2 --dist loadfile tests
 
 .PHONY: bench
 bench: venv  ## speed beside other crawlers, growth, 200 crashes

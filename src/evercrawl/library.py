@@ -53,6 +53,8 @@ from evercrawl.model.report import Explanation, PageView, Progress, SkippedUrl, 
 from evercrawl.model.search import Found, IndexState
 from evercrawl.model.settings import Settings, TrapSettings
 from evercrawl.model.trap import RuleEffect, TrapPattern
+from evercrawl.notify.book import AlertBook
+from evercrawl.notify.run import telling
 from evercrawl.owner.build import BuildReport, Target
 from evercrawl.owner.collected import build_from_collection, site_of_collection
 from evercrawl.owner.folder import base_url_of
@@ -107,6 +109,7 @@ class Collection:
 
         With `forever` it waits for what comes due, until `stop` says otherwise. `focus` is what to look
         for: a file of examples, the URL of one, or words; it stays until another is given, or "none".
+        Alerts are told meanwhile.
         """
         with (
             CollectionLock(self.path) as lock,
@@ -117,9 +120,10 @@ class Collection:
             self._check_outposts()
             if focus is not None:
                 await set_focus(self.path, self.settings, focus)
-            summary = await self._run(
-                refresh=refresh, forever=forever, stop=stop, on_progress=tell, lock=lock.fileno()
-            )
+            async with telling(self.path, self.settings):
+                summary = await self._run(
+                    refresh=refresh, forever=forever, stop=stop, on_progress=tell, lock=lock.fileno()
+                )
             keep_run(self.path, summary, began=began, forever=forever)
             return summary
 
@@ -179,6 +183,11 @@ class Collection:
             return runner.run(
                 self.crawl(urls=urls, refresh=refresh, stop=stop, on_progress=on_progress, focus=focus)
             )
+
+    @property
+    def alerts(self) -> AlertBook:
+        """What somebody wants to be told of; add, list, test, log, remove."""
+        return AlertBook(self.path, self.settings)
 
     def status(self) -> Status:
         """Counts by outcome and reason, sites, load, what is due, sites that explode."""

@@ -39,6 +39,7 @@ LAYERS = {
     "together": 7,
     "focusing": 7,
     "cluster": 8,
+    "notify": 8,
     "workers": 9,
     "library": 10,
     "lab": 10,

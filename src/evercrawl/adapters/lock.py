@@ -14,10 +14,12 @@ from evercrawl.errors import CollectionBusy, StoreUnavailable
 
 
 class CollectionLock:
-    """Held between `acquire` and `release`, or inside `with`; the file `lock` says by whom."""
+    """Held between `acquire` and `release`, or inside `with`; the file says by whom. Another name than `lock`
+    is about a part of the collection.
+    """
 
-    def __init__(self, collection: Path) -> None:
-        self._path = collection / "lock"
+    def __init__(self, collection: Path, name: str = "lock") -> None:
+        self._path = collection / name
         self._file: IO[str] | None = None
 
     def acquire(self) -> None:

@@ -35,6 +35,7 @@ COMMANDS = {
     "check": "Dead links, redirect chains, and pages that nobody links to.",
     "graph": "The link graph in numbers, as files and as a picture.",
     "index": "How the search index stands, and making it anew.",
+    "alert": "Be told of changes: by webhook, mail or feed, at once or as a digest.",
     "export": "Take pages and versions out: WARC, WACZ, JSON, CSV, Parquet, a mirror and more.",
     "import": "Make or extend a collection from WARC or WACZ files.",
     "verify": "Prove that every stored version can be read back.",

@@ -187,6 +187,9 @@ CHECKS: dict[str, Check] = {
     "traps.allow": _each(_like(_TRAP_RULE, "PATTERN or SITE PATTERN")),
     "outposts.listen": _like(_LISTEN, "HOST:PORT, such as 0.0.0.0:7443 or [::]:7443"),
     "outposts.wait": _at_least(0),
+    "notify.quiet": _each(_hours),
+    "notify.mail_port": _between(1, 65535),
+    "notify.mail_tls": _one_of("starttls", "tls", "off"),
 }
 """What a value must be, beyond its type. A number that is not named here must be more than 0."""
 
@@ -194,6 +197,7 @@ ORDERED = (
     ("pace.shortest", "pace.longest"),
     ("dns.shortest_ttl", "dns.longest_ttl"),
     ("revisit.shortest", "revisit.longest"),
+    ("notify.first_wait", "notify.longest_wait"),
 )
 """Pairs of which the first may not be more than the second."""
 

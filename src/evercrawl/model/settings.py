@@ -313,6 +313,36 @@ class SignalSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class NotifySettings:
+    """Alerts: how messages are delivered."""
+
+    enabled: bool = setting(True, "Tell alerts of changes while a crawl runs.")
+    every: timedelta = setting(_seconds(5), "How often is looked for changes to tell.")
+    timeout: timedelta = setting(_seconds(20), "Time for one attempt to deliver a message.")
+    first_wait: timedelta = setting(_seconds(10), "Wait after the first failure; doubles with each.")
+    longest_wait: timedelta = setting(timedelta(hours=1), "Longest wait between two attempts.")
+    patience: timedelta = setting(
+        timedelta(days=7),
+        "A message that has not arrived for so long is set aside, so that those behind it get their turn.",
+    )
+    keep: timedelta = setting(timedelta(days=30), "How long delivered messages stay in the log.")
+    quiet: tuple[str, ...] = setting(
+        (), "Hours (UTC) in which alerts that name none of their own send nothing, such as 22:00-06:00."
+    )
+    mail_host: str | None = setting(None, "Server that takes mail; none: no alert can go by mail.")
+    mail_port: int = setting(587, "Port of that server.")
+    mail_tls: str = setting(
+        "starttls",
+        "starttls: encryption is begun in the connection; tls: from the first byte; off: no encryption.",
+    )
+    mail_user: str | None = setting(None, "User at that server; none: no login.")
+    mail_password_file: str | None = setting(
+        None, "File that holds the password; otherwise the variable EVERCRAWL_MAIL_PASSWORD."
+    )
+    mail_from: str | None = setting(None, "Sender of mail; none: identity.contact.")
+
+
+@dataclass(frozen=True, slots=True)
 class FocusSettings:
     """Focused crawls."""
 
@@ -432,3 +462,4 @@ class Settings:
     traps: TrapSettings = field(default_factory=TrapSettings)
     outposts: OutpostSettings = field(default_factory=OutpostSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
+    notify: NotifySettings = field(default_factory=NotifySettings)

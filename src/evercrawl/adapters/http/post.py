@@ -1,8 +1,9 @@
-"""One POST of a JSON document to a web service, through the guard that every request passes."""
+"""One POST of a document to a web service, through the guard that every request passes."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from evercrawl.adapters.http.connection import Patience
@@ -41,14 +42,23 @@ class JsonPoster:
         self._resolver = Resolver(settings.dns, http)
         self._dialer = Dialer(http, self._resolver, lost=lambda _: None)
 
-    async def post(self, url: str, document: bytes) -> Posted:
-        """The answer to one POST to a canonical URL; redirects are not followed."""
+    async def post(
+        self,
+        url: str,
+        document: bytes,
+        *,
+        headers: Sequence[tuple[str, str]] = (),
+        content_type: str = "application/json; charset=utf-8",
+    ) -> Posted:
+        """The answer to one POST to a canonical URL; redirects are not followed. `headers` are our own words,
+        never those of a page.
+        """
         try:
-            return await self._post(url, document)
+            return await self._post(url, document, (("Content-Type", content_type), *headers))
         except (FetchFailed, StaleConnection) as failure:
             return Posted(None, getattr(failure, "detail", "the connection was closed"))
 
-    async def _post(self, url: str, document: bytes) -> Posted:
+    async def _post(self, url: str, document: bytes, headers: Sequence[tuple[str, str]]) -> Posted:
         if not is_sendable(url):
             return Posted(None, "the URL is not in canonical form")
         deadline = asyncio.get_running_loop().time() + self._patience.total
@@ -56,18 +66,19 @@ class JsonPoster:
         limits = ReadLimits(self._http.header_bytes, self._http.header_count, ANSWER_BYTES)
         reader = ResponseReader(limits)
         try:
-            head = self._head(url, len(document))
+            head = self._head(url, len(document), headers)
             await connection.exchange(head + document, reader, patience=self._patience, deadline=deadline)
         finally:
             connection.close()
         assert reader.head is not None
         return Posted(reader.head.status, headers=reader.head.headers, body=reader.body)
 
-    def _head(self, url: str, length: int) -> bytes:
+    def _head(self, url: str, length: int, headers: Sequence[tuple[str, str]]) -> bytes:
         host = site_of(url).partition("//")[2]
+        own = "".join(f"{name}: {value}\r\n" for name, value in headers)
         return (
             f"POST {path_of(url)} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: {self._agent}\r\n"
-            "Content-Type: application/json; charset=utf-8\r\nAccept: application/json, text/plain;q=0.5\r\n"
+            f"{own}Accept: application/json, text/plain;q=0.5\r\n"
             f"Content-Length: {length}\r\nConnection: close\r\n\r\n"
         ).encode("latin-1")
 

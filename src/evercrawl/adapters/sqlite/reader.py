@@ -192,6 +192,11 @@ class ShardReader:
         """When the versions of the pages of a range of numbers were seen."""
         return list(map(VersionMoment._make, self._all("view_history", after, upto)))
 
+    def rows_of(self, statement: str, *parameters: object) -> list[Any]:
+        """The rows of a question that another module asks."""
+        with self._translating:
+            return self.connection.execute(statement, parameters).fetchall()
+
     def close(self) -> None:
         """Close the file."""
         self.connection.close()

@@ -1,0 +1,1 @@
+"""Being told: follows what the collection commits, keeps an outbox, and delivers it."""
