@@ -1,6 +1,6 @@
 """How much is each sign of a match worth? Text by BM25 (in the index), then what other pages say.
 
-The numbers were chosen on known-item queries over the benchmark web; `bench/search.py` measures them.
+`bench/search.py` measures how well they find a page by the words of its title; they were not fitted to that.
 """
 
 from __future__ import annotations
