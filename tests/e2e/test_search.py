@@ -90,7 +90,8 @@ def coast(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Coast]:
         yield place
 
 
-def test_a_crawl_leaves_an_index_that_has_everything(coast: Coast) -> None:
+def test_a_search_brings_up_an_index_that_has_everything(coast: Coast) -> None:
+    assert coast.found("harbour")
     (state,) = coast.lines("index")
     assert state["documents"] == state["versions"] > len(PAGES)
     assert state["lag"] == 0

@@ -109,12 +109,16 @@ def fresh_graph(collection: Path) -> GraphFiles:
     return found if found is not None and _ends(collection) == _noted_ends(found) else build_graph(collection)
 
 
-def is_worn(collection: Path) -> bool:
-    """There is no graph, or much was stored since it was made."""
+def is_worn(collection: Path, *, most: int | None = None) -> bool:
+    """There is no graph, or much was stored since it was made; with `most` the second only of a collection
+    with no more visits than that.
+    """
     found = current_graph(collection)
     ends = _ends(collection)
     if found is None:
         return any(ends.values())
+    if most is not None and sum(ends.values()) > most:
+        return False
     noted = _noted_ends(found)
     new = sum(end - noted.get(shard, 0) for shard, end in ends.items())
     return new > STALE_SHARE * max(1, sum(ends.values()))

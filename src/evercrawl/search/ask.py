@@ -11,11 +11,17 @@ from evercrawl.adapters.remote_search import ask_remote
 from evercrawl.adapters.tantivy_index import IndexBusy
 from evercrawl.config import is_collection, read_settings
 from evercrawl.errors import ConfigError
+from evercrawl.graph.build import build_graph, is_worn
 from evercrawl.model.search import Found, Hit
 from evercrawl.model.settings import SearchSettings
 from evercrawl.search.find import Searching
 from evercrawl.search.follow import catch_up, lag_of, open_text_index
 from evercrawl.search.meta import Ask, ask_all
+
+RENEWED_AT_ONCE = 30_000
+"""Visits of a collection up to which a search waits for a link graph that is worn; a larger one keeps the one
+that it has until `watch`, `links` or `graph` renews it.
+"""
 
 
 def search(
@@ -43,6 +49,8 @@ def bring_up(collection: Path, settings: SearchSettings) -> bool:
         catch_up(collection, open_text_index(collection), settings)
     except IndexBusy:
         return True
+    if is_worn(collection, most=RENEWED_AT_ONCE):
+        build_graph(collection)
     return False
 
 
