@@ -352,6 +352,7 @@ def test_pruned_versions_leave_the_index(changing: Coast) -> None:
             "/gale", html("en", "Gale", f"Edition{number} of the weather report for all ferries. {TALE}")
         )
         changing.crawl("--refresh")
+    assert changing.found("edition2") == ["/gale"]
     assert changing.lines("index")[0]["documents"] == 6
     changing.call("store", "prune", "--keep", "yearly:1", "--yes")
     kept = changing.lines("history", f"{changing.site}/gale")
