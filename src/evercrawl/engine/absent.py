@@ -76,7 +76,7 @@ class AbsentPages:
 
     def suspect(self, page: Page, site: Site, seen: Seen) -> tuple[str, str] | None:
         """The two addresses that the site should be asked for because of what was seen; None: no need."""
-        is_copy = seen.judgement.reason is Reason.SAME_AS_OTHER
+        is_copy = _is_own_copy(page, seen)
         looks = _looks_absent(page, seen)
         if not self._shard.traps.guard.settings.enabled or not (is_copy or looks):
             return None
@@ -105,6 +105,13 @@ class AbsentPages:
             for other in self._suspects.pop(page.site_id, ()):
                 seq = self._shard.intake.next_seq()
                 self._shard.ledger.batch.requeued.append(Requeued(other.id, other.site_id, other.band, seq))
+
+
+def _is_own_copy(page: Page, seen: Seen) -> bool:
+    """The same bytes as another page of the same site; what two sites share says nothing of either."""
+    if seen.judgement.reason is not Reason.SAME_AS_OTHER or seen.original is None:
+        return False
+    return site_of(seen.original.url) == site_of(page.url)
 
 
 def _looks_absent(page: Page, seen: Seen) -> bool:

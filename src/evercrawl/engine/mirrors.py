@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from xxhash import xxh32_intdigest
 
-from evercrawl.core.near.mirror import LEAST_SAME, HostFacts, Mirror, compare_hosts, lower_bound
+from evercrawl.core.near.mirror import LEAST_LED, HostFacts, Mirror, compare_hosts, lower_bound
 from evercrawl.core.url import path_of
 
 SAMPLES = 32
@@ -101,7 +101,7 @@ class Mirrors:
             return
         same = sample.led[other] = sample.led.get(other, 0) + 1
         others = sum(sample.led.values()) + sample.led_elsewhere
-        if same >= LEAST_SAME and lower_bound(same, others) >= LEAST_LED_SHARE:
+        if same >= LEAST_LED and lower_bound(same, others) >= LEAST_LED_SHARE:
             self._remember(Mirror(site, other, same, others))
 
     def _sample(self, site: str) -> _Sample:

@@ -10,13 +10,15 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import NamedTuple
 
-from evercrawl.core.url import SiteName, site_parts
+from evercrawl.core.url import DEFAULT_PORTS, SiteName, site_parts
 
-LEAST_SAME = 8
-"""Different contents that two hosts must have at the same paths."""
+LEAST_SAME = 24
+"""Different contents that two hosts must have at the same paths: small sites of one make are alike."""
+LEAST_LED = 8
+"""Pages of a host that must lead to the same path of another before it counts as its copy."""
 LEAST_SAME_OF_VARIANTS = 3
-"""The same where the names differ by www, scheme or port only."""
-LEAST_SHARE = 0.7
+"""The same where the names differ by www or scheme only."""
+LEAST_SHARE = 0.8
 """Of the compared paths, so many must hold the same content even at the careful end of the estimate."""
 LEAST_SHARE_OF_VARIANTS = 0.4
 CONFIDENCE = 1.64
@@ -50,8 +52,17 @@ class Mirror(NamedTuple):
 
 
 def are_name_variants(one: str, other: str) -> bool:
-    """The sites differ by a leading www, by scheme or by port only."""
-    return one != other and _bare(site_parts(one)) == _bare(site_parts(other))
+    """The sites differ by a leading www or by scheme only. The same host at another port is another site:
+    who runs two servers on one machine mostly means two.
+    """
+    here, there = site_parts(one), site_parts(other)
+    if one == other or _bare(here) != _bare(there):
+        return False
+    return here.host != there.host or (_is_public(here) and _is_public(there))
+
+
+def _is_public(name: SiteName) -> bool:
+    return name.port == DEFAULT_PORTS[name.scheme]
 
 
 def _bare(name: SiteName) -> str:
