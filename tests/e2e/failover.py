@@ -94,6 +94,10 @@ class Cluster:
     def alive(self) -> list[int]:
         return [number for number, process in self.workers.items() if process.poll() is None]
 
+    def sites_of(self, number: int) -> int:
+        """How many sites a worker has, so that the death of one that has many is tried out."""
+        return len(asyncio.run(self._hosts_of(self.workers[number].pid)))
+
     def kill(self, number: int) -> None:
         hosts = asyncio.run(self._hosts_of(self.workers[number].pid))
         self.workers[number].kill()
@@ -139,7 +143,7 @@ def fault(cluster: Cluster, kind: str, chance: random.Random) -> None:
     """One thing that goes wrong, or changes."""
     number = chance.choice(cluster.alive())
     if kind == "kill":
-        cluster.kill(number)
+        cluster.kill(max(cluster.alive(), key=cluster.sites_of))
         cluster.start()
     elif kind == "freeze":
         cluster.workers[number].send_signal(signal.SIGSTOP)
