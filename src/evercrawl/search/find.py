@@ -35,7 +35,7 @@ from evercrawl.core.search.query import parse_query
 from evercrawl.core.search.snippet import Sought, snippet_of
 from evercrawl.core.search.words import shown, stands_alone
 from evercrawl.core.sentiment.page import page_sentiment
-from evercrawl.errors import ConfigError
+from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.search import Found, Hit, Query, Tone
 from evercrawl.model.settings import SearchSettings
 from evercrawl.search.follow import open_text_index
@@ -138,7 +138,7 @@ class Searching:
     ) -> list[Candidate]:
         addresses = [address for _, address in found.hits]
         pages, numbers, gone = (_column(searcher, name, addresses) for name in ("page", "number", "gone_us"))
-        importance = self._graph.importance(pages) if self._graph is not None else [0.0] * len(pages)
+        importance = self._importance(pages)
         until_us = FOREVER_US if query.as_of is None else to_us(query.as_of)
         ranked = []
         for (score, _), page, number, gone_us, times in zip(
@@ -149,6 +149,16 @@ class Searching:
             worth = (float(score or 0.0) + bonus) * (scoring.GONE if is_gone else 1.0)
             ranked.append(Candidate(page, number, worth, is_gone))
         return sorted(ranked, key=lambda candidate: -candidate.score)
+
+    def _importance(self, pages: list[int]) -> list[float]:
+        """How many times as important as the mean each page is; a graph that was made anew takes over."""
+        if self._graph is None:
+            return [0.0] * len(pages)
+        try:
+            return self._graph.importance(pages)
+        except StoreUnavailable:
+            self._open_graph()
+        return self._graph.importance(pages)
 
     # Hits
 

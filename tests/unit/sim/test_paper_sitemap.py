@@ -27,7 +27,8 @@ def test_an_ordinary_sitemap_and_validators_bring_the_same_pages(found: SitemapE
     wanted = {page.url for page in UPDATED}
     assert set(seconds["standard"].downloaded) == set(seconds["validators"].downloaded) == wanted
     assert seconds["validators"].requests > seconds["standard"].requests
-    assert len(seconds["cautious"].downloaded) == 14, "by default a sitemap has to prove true first"
+    assert len(seconds["cautious"].downloaded) > len(wanted), "by default a sitemap has to prove true first"
+    assert set(seconds["cautious"].downloaded) > wanted
 
 
 def test_the_papers_tables(found: SitemapExperiment) -> None:
