@@ -7,13 +7,15 @@ import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 from evercrawl.adapters.postgres.membership import Membership
 from evercrawl.adapters.postgres.store import PostgresStore
 from evercrawl.build import build_crawl, store_of
 from evercrawl.cluster.link import ClusterLink
+from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.stop import Ended, StopSignal
 from evercrawl.errors import EvercrawlError, LeaseLost, StoreUnavailable
 from evercrawl.model.report import Progress, Summary
@@ -21,9 +23,7 @@ from evercrawl.model.settings import Settings
 from evercrawl.report import PROGRESS_EVERY_S, reporting, summary_of
 from evercrawl.together import MergedRun, report_of
 
-LOOK_EVERY_S = 1.0
 BEATS_IN_A_LEASE = 6
-BALANCE_EVERY_S = 10.0
 SURPLUS = 1
 """So many shards above its share a worker keeps, so that shards do not wander to and fro."""
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 30.0
@@ -41,6 +41,67 @@ class Task:
     forever: bool = False
 
 
+class Rhythm(NamedTuple):
+    """How often, in seconds, a worker does what is not tied to its lease."""
+
+    look_s: float = 1.0
+    balance_s: float = 10.0
+    report_s: float = PROGRESS_EVERY_S
+
+
+USUAL = Rhythm()
+
+
+class Ground(Protocol):
+    """What a life stands on: a database, and a crawl over it."""
+
+    @property
+    def shards(self) -> int: ...
+    async def membership(self) -> Membership:
+        """This process as somebody who may join; a new name each time."""
+
+    def crawl(self, membership: Membership, link: ClusterLink, stop: StopSignal) -> Crawl:
+        """The crawl, which closes the store when it ends."""
+
+    async def close(self) -> None:
+        """The life did not come about."""
+
+
+class RealGround:
+    """PostgreSQL, and the collection's folder on this machine."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        store = store_of(task.collection, task.settings.store)
+        assert isinstance(store, PostgresStore)
+        self._store = store
+        self.shards = store.shards
+
+    async def membership(self) -> Membership:
+        lease = self._task.settings.store.lease
+        namespace = self._store.schema.namespace
+        return Membership(await self._store.pool(), namespace, lease=lease, margin=margin_of(lease))
+
+    def crawl(self, membership: Membership, link: ClusterLink, stop: StopSignal) -> Crawl:
+        return build_crawl(
+            self._task.collection,
+            self._task.settings,
+            stop=stop,
+            forever=self._task.forever,
+            neighbours=link,
+            store=self._store,
+            member=membership.id.hex[:12],
+        )
+
+    async def close(self) -> None:
+        await self._store.close()
+
+
+def margin_of(lease: timedelta) -> timedelta:
+    """So long before its lease ends a worker asks nothing any more."""
+    return lease / BEATS_IN_A_LEASE / 2
+
+
 async def run_in_cluster(
     task: Task, *, stop: StopSignal, on_progress: Callable[[Progress], None] | None
 ) -> Summary:
@@ -51,14 +112,21 @@ async def run_in_cluster(
     return summary_of(facts, task.collection, ended)
 
 
-async def work(task: Task, facts: MergedRun, *, stop: StopSignal) -> Ended:
+async def work(
+    task: Task,
+    facts: MergedRun,
+    *,
+    stop: StopSignal,
+    ground_of: Callable[[Task], Ground] = RealGround,
+    rhythm: Rhythm = USUAL,
+) -> Ended:
     """One life after the other: a worker that lost its lease or the database begins anew, by another name."""
     patience_s = task.settings.store.patience.total_seconds()
     waited_s, wait_s = 0.0, FIRST_WAIT_S
     has_lived = False
     while True:
         try:
-            life = await _born(task, facts, stop=stop)
+            life = await _born(task, facts, ground_of(task), stop=stop, rhythm=rhythm)
             has_lived = True
             return await life.live()
         except (LeaseLost, StoreUnavailable) as error:
@@ -71,22 +139,14 @@ async def work(task: Task, facts: MergedRun, *, stop: StopSignal) -> Ended:
         waited_s, wait_s = waited_s + wait_s, min(2 * wait_s, LONGEST_WAIT_S)
 
 
-async def _born(task: Task, facts: MergedRun, *, stop: StopSignal) -> Life:
-    settings = task.settings
-    store = store_of(task.collection, settings.store)
-    assert isinstance(store, PostgresStore)
+async def _born(task: Task, facts: MergedRun, ground: Ground, *, stop: StopSignal, rhythm: Rhythm) -> Life:
     try:
-        membership = Membership(
-            await store.pool(),
-            store.schema.namespace,
-            lease=settings.store.lease,
-            margin=settings.store.lease / BEATS_IN_A_LEASE / 2,
-        )
-        await membership.join(shards=store.shards, capacity=settings.crawl.concurrency)
+        membership = await ground.membership()
+        await membership.join(shards=ground.shards, capacity=task.settings.crawl.concurrency)
     except BaseException:
-        await store.close()
+        await ground.close()
         raise
-    return Life(task, store, membership, facts, stop)
+    return Life(task, ground, membership, facts, stop=stop, rhythm=rhythm)
 
 
 class Life:
@@ -95,7 +155,14 @@ class Life:
     """
 
     def __init__(
-        self, task: Task, store: PostgresStore, membership: Membership, facts: MergedRun, stop: StopSignal
+        self,
+        task: Task,
+        ground: Ground,
+        membership: Membership,
+        facts: MergedRun,
+        *,
+        stop: StopSignal,
+        rhythm: Rhythm,
     ) -> None:
         self._task = task
         self._settings = task.settings
@@ -106,15 +173,8 @@ class Life:
         self._lost: EvercrawlError | None = None
         self._capacity = task.settings.crawl.concurrency
         self._link = ClusterLink(membership)
-        self._crawl = build_crawl(
-            task.collection,
-            task.settings,
-            stop=self._stop,
-            forever=task.forever,
-            neighbours=self._link,
-            store=store,
-            member=membership.id.hex[:12],
-        )
+        self._rhythm = rhythm
+        self._crawl = ground.crawl(membership, self._link, self._stop)
 
     async def live(self) -> Ended:
         """Until the run is over; LeaseLost or StoreUnavailable when it was lost on the way."""
@@ -172,7 +232,7 @@ class Life:
     async def _report(self) -> None:
         while True:
             self._facts.note(0, report_of(self._crawl))
-            await asyncio.sleep(PROGRESS_EVERY_S)
+            await asyncio.sleep(self._rhythm.report_s)
 
     async def _look(self) -> None:
         while True:
@@ -180,12 +240,12 @@ class Life:
                 await self._link.look_around(self._crawl)
             except StoreUnavailable as error:
                 log.warning("the others cannot be seen: %s", error)
-            await asyncio.sleep(LOOK_EVERY_S)
+            await asyncio.sleep(self._rhythm.look_s)
 
     async def _balance(self) -> None:
         """Take shards of those who died or left; let go of what is more than our share."""
         while True:
-            await asyncio.sleep(min(BALANCE_EVERY_S, self._settings.store.lease.total_seconds() / 3))
+            await asyncio.sleep(min(self._rhythm.balance_s, self._settings.store.lease.total_seconds() / 3))
             try:
                 for number in await self._take_share():
                     await self._crawl.gain(number)

@@ -214,6 +214,8 @@ class Shard:
         known = self.intake.pages_of(self.frontier.lanes[need.site_id].site)
         notes = await self.traps.load(need.site_id, pages=known)
         pages = await self.store.queue(need.site_id, need.band, need.after_seq, need.most)
+        if not self.frontier.still_needs(need):
+            return
         self.frontier.fill(need, pages, refused=self._refuse_unwanted(pages, notes))
 
     def _refuse_unwanted(self, pages: list[Page], notes: SiteNotes[SiteYield] | None) -> frozenset[int]:
@@ -645,9 +647,19 @@ class Shard:
         """Let go of the shard."""
         self.archive.close()
         self.twins.close()
-        if cleanly:
+        if cleanly and not self._waits_for_a_crash():
             await self.store.release(self._epoch)
         await self.store.close()
+
+    def _waits_for_a_crash(self) -> bool:
+        """Some site may still have its gap from before we took over, of which only we know: whoever comes
+        next has to wait as we did.
+        """
+        if self._crashed_at_us is None:
+            return False
+        settings = self.around.settings
+        longest = max(settings.pace.longest, settings.robots.crawl_delay_cap)
+        return self._now_us() < self._crashed_at_us + max(span_us(longest), self._restart_gap_us)
 
     def _after_crash(self, site: Site) -> Site:
         """Nobody knows what was asked in the last moments before a crash: every site gets its whole gap

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from importlib.resources import files
 from typing import NamedTuple
@@ -23,6 +23,11 @@ from evercrawl.adapters.sqlite.statements import statements_in
 from evercrawl.errors import LeaseLost
 
 _SQL = statements_in(files(__package__).joinpath("cluster.sql").read_text(encoding="utf-8"))
+
+
+def statement_names(namespace: str) -> dict[str, str]:
+    """Each statement as it is said in a namespace, and its name in `cluster.sql`."""
+    return {text.replace("{space}", namespace): name for name, text in _SQL.items()}
 
 
 class MemberView(NamedTuple):
@@ -44,10 +49,21 @@ class MemberView(NamedTuple):
 class Membership:
     """This process among the workers of a collection."""
 
-    def __init__(self, pool: asyncpg.Pool, namespace: str, *, lease: timedelta, margin: timedelta) -> None:
-        self.id = uuid4()
+    def __init__(
+        self,
+        pool: asyncpg.Pool,
+        namespace: str,
+        *,
+        lease: timedelta,
+        margin: timedelta,
+        id: UUID | None = None,
+        now: Callable[[], float] | None = None,
+    ) -> None:
+        """`id`: a name that nobody has had before; `now`: the machine's clock, in seconds."""
+        self.id = id or uuid4()
         self.draining = False
         self._pool = pool
+        self._now = now or boot_time
         self._sql = {name: text.replace("{space}", namespace) for name, text in _SQL.items()}
         self._lease = lease
         self._margin_s = margin.total_seconds()
@@ -55,21 +71,21 @@ class Membership:
 
     def holds(self) -> bool:
         """Are our shards still ours, whatever the database may have decided meanwhile?"""
-        return boot_time() < self._deadline - self._margin_s
+        return self._now() < self._deadline - self._margin_s
 
     async def join(self, *, shards: int, capacity: int) -> None:
         """Become a worker of the collection."""
         with translating():
             await self._pool.execute(self._sql["cluster_tables"])
             await self._pool.execute(self._sql["make_leases"], shards)
-            before = boot_time()
+            before = self._now()
             place = (socket.gethostname(), os.getpid())
             await self._pool.execute(self._sql["register"], self.id, self._lease, capacity, *place)
         self._deadline = before + self._lease.total_seconds()
 
     async def renew(self, *, quiet: str | None, visits: int, wire_bytes: int) -> None:
         """The heartbeat; raises LeaseLost when we were declared dead."""
-        before = boot_time()
+        before = self._now()
         with translating():
             row = await self._pool.fetchrow(
                 self._sql["renew"], self.id, self._lease, quiet, visits, wire_bytes
