@@ -9,23 +9,26 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from random import Random
 from typing import Any, NamedTuple, Protocol
 
-from evercrawl.adapters.postgres.membership import Membership
+from evercrawl.adapters.postgres.membership import Membership, Share
 from evercrawl.adapters.postgres.store import PostgresStore
 from evercrawl.build import build_crawl, store_of
 from evercrawl.cluster.link import ClusterLink
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.stop import Ended, StopSignal
-from evercrawl.errors import EvercrawlError, LeaseLost, StoreUnavailable
+from evercrawl.errors import LeaseLost, StoreUnavailable
 from evercrawl.model.report import Progress, Summary
 from evercrawl.model.settings import Settings
 from evercrawl.report import PROGRESS_EVERY_S, reporting, summary_of
 from evercrawl.together import MergedRun, report_of
 
 BEATS_IN_A_LEASE = 6
-SURPLUS = 1
-"""So many shards above its share a worker keeps, so that shards do not wander to and fro."""
+OVERDUE_S = 0.5
+"""Who should have been buried is looked at again after so long."""
+RESIGN_S = 2.0
+"""So long a worker tries to say that it has stopped."""
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 30.0
 
 log = logging.getLogger(__name__)
@@ -125,12 +128,15 @@ async def work(
     waited_s, wait_s = 0.0, FIRST_WAIT_S
     has_lived = False
     while True:
+        life = None
         try:
             life = await _born(task, facts, ground_of(task), stop=stop, rhythm=rhythm)
             has_lived = True
             return await life.live()
         except (LeaseLost, StoreUnavailable) as error:
             facts.bury(0)
+            if life is not None and life.was_long():
+                waited_s, wait_s = 0.0, FIRST_WAIT_S
             if stop.stage or not has_lived or waited_s >= patience_s:
                 raise
             log.warning("this worker begins anew: %s", error)
@@ -170,29 +176,53 @@ class Life:
         self._facts = facts
         self._outer_stop = stop
         self._stop = StopSignal()
-        self._lost: EvercrawlError | None = None
+        self._lost: Exception | None = None
         self._capacity = task.settings.crawl.concurrency
         self._link = ClusterLink(membership)
         self._rhythm = rhythm
+        self._began = asyncio.get_running_loop().time()
+        self._chance = Random(membership.id.int)
         self._crawl = ground.crawl(membership, self._link, self._stop)
 
     async def live(self) -> Ended:
         """Until the run is over; LeaseLost or StoreUnavailable when it was lost on the way."""
-        async with self._crawl, self._beside(self._beat, self._obey, self._report):
-            await self._take_share()
-            await self._crawl.begin(refresh=self._task.refresh)
-            async with self._beside(self._look, self._balance):
-                ended = await self._crawl.run()
-            if self._lost is not None:
-                raise self._lost
+        async with self._crawl, self._beside(self._beat, self._end_in_time, self._obey, self._report):
+            try:
+                ended = await self._work()
+            except (LeaseLost, StoreUnavailable):
+                await self._resign()
+                raise
             await self._say_farewell()
         self._facts.note(0, report_of(self._crawl, with_times=True))
         return ended
 
+    async def _work(self) -> Ended:
+        await self._take_share()
+        await self._crawl.begin(refresh=self._task.refresh)
+        async with self._beside(self._look, self._balance):
+            ended = await self._crawl.run()
+        if self._lost is not None:
+            raise self._lost
+        return ended
+
+    async def _resign(self) -> None:
+        """Break everything off and say so, if that can be said: nobody need wait for our lease to run out."""
+        for shard in self._crawl.shards.values():
+            shard.cancel_visits()
+        with suppress(LeaseLost, StoreUnavailable, TimeoutError):
+            async with asyncio.timeout(RESIGN_S):
+                await asyncio.sleep(0)
+                await self._membership.leave()
+
+    def was_long(self) -> bool:
+        """It was more than a try: the database was there for a lease."""
+        lasted_s = asyncio.get_running_loop().time() - self._began
+        return lasted_s > self._settings.store.lease.total_seconds()
+
     @asynccontextmanager
     async def _beside(self, *duties: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
         """Do these all the time while the block runs."""
-        tasks = [asyncio.create_task(duty()) for duty in duties]
+        tasks = [asyncio.create_task(self._do(duty)) for duty in duties]
         try:
             yield
         finally:
@@ -200,26 +230,34 @@ class Life:
                 each.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
+    async def _do(self, duty: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """A life without one of its duties would be half a life: it ends."""
+        try:
+            await duty()
+        except Exception as error:
+            self._give_up(error)
+
+    async def _end_in_time(self) -> None:
+        """Without a heartbeat everything is broken off before the others may take our shards, also while one
+        hangs in a connection that is dead.
+        """
+        while (left_s := self._membership.time_left()) > 0:
+            await asyncio.sleep(left_s)
+        self._give_up(LeaseLost("the lease ran out without a word from the database"))
+
     async def _beat(self) -> None:
-        """The heartbeat. Without it, everything is broken off before the others may take our shards."""
         every_s = self._settings.store.lease.total_seconds() / BEATS_IN_A_LEASE
         while True:
             try:
                 await self._link.beat(self._crawl)
-            except LeaseLost as error:
-                self._give_up(error)
-                return
             except StoreUnavailable as error:
                 log.warning("no heartbeat: %s", error)
-            if not self._membership.holds():
-                self._give_up(LeaseLost("the lease ran out without a word from the database"))
-                return
             if self._membership.draining:
                 self._stop.finish()
             await asyncio.sleep(every_s)
 
-    def _give_up(self, error: EvercrawlError) -> None:
-        self._lost = error
+    def _give_up(self, error: Exception) -> None:
+        self._lost = self._lost or error
         self._stop.cancel()
 
     async def _obey(self) -> None:
@@ -244,26 +282,32 @@ class Life:
 
     async def _balance(self) -> None:
         """Take shards of those who died or left; let go of what is more than our share."""
+        usual_s = min(self._rhythm.balance_s, self._settings.store.lease.total_seconds() / 3)
+        pause_s = usual_s
         while True:
-            await asyncio.sleep(min(self._rhythm.balance_s, self._settings.store.lease.total_seconds() / 3))
+            await asyncio.sleep(pause_s)
+            pause_s = usual_s
             try:
-                for number in await self._take_share():
-                    await self._crawl.gain(number)
-                await self._let_surplus_go()
+                share = await self._take_share()
+                soonest_s = await self._membership.soonest_end()
             except StoreUnavailable as error:
                 log.warning("shards cannot be balanced: %s", error)
+                continue
+            for number in sorted(self._link.owned - self._crawl.shards.keys()):
+                await self._crawl.gain(number)
+            if len(self._link.owned) > share.kept():
+                await self._let_one_go()
+            # Not all at the very moment at which somebody has to be buried.
+            pause_s = min(usual_s, max(0.0, soonest_s) + OVERDUE_S * self._chance.uniform(0.1, 1.0))
 
-    async def _take_share(self) -> list[int]:
+    async def _take_share(self) -> Share:
         await self._membership.bury()
         share = await self._membership.fair_share(self._capacity)
-        taken = await self._membership.take(max(0, share - len(self._link.owned)))
-        self._link.owned.update(taken)
-        return taken
+        missing = max(0, share.wanted() - len(self._link.owned))
+        self._link.owned.update(await self._membership.take(missing))
+        return share
 
-    async def _let_surplus_go(self) -> None:
-        share = await self._membership.fair_share(self._capacity)
-        if len(self._link.owned) <= share + SURPLUS:
-            return
+    async def _let_one_go(self) -> None:
         number = max(self._link.owned)
         self._link.forget(number)
         if number in self._crawl.shards:

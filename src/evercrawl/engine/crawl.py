@@ -118,6 +118,7 @@ class Crawl:
         self._opening = asyncio.Lock()
         self._running: dict[int, asyncio.Task[None]] = {}
         self._deliveries: set[asyncio.Task[None]] = set()
+        self._undelivered: BaseException | None = None
         self._unconfirmed: dict[tuple[int, int], list[int]] = {}
         self._news = asyncio.Event()
         self.began = around.clock.now()
@@ -546,6 +547,8 @@ class Crawl:
         return max(0.0, (self.began + limit - self._around.clock.now()).total_seconds())
 
     def _raise_errors(self) -> None:
+        if self._undelivered is not None:
+            raise self._undelivered
         for task in self._running.values():
             if task.done() and not task.cancelled() and (error := task.exception()) is not None:
                 raise _innermost(error)
@@ -614,6 +617,8 @@ class Crawl:
 
     def _brought(self, task: asyncio.Task[None]) -> None:
         self._deliveries.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._undelivered = error
         self._news.set()
 
     def _confirm(self, source: int, target: int, seq: int) -> None:

@@ -30,6 +30,10 @@ def statement_names(namespace: str) -> dict[str, str]:
     return {text.replace("{space}", namespace): name for name, text in _SQL.items()}
 
 
+SURPLUS = 1
+"""So many shards above its share a worker keeps, so that shards do not wander to and fro."""
+
+
 class MemberView(NamedTuple):
     """A worker as `cluster status` shows it."""
 
@@ -44,6 +48,24 @@ class MemberView(NamedTuple):
     visits: int
     wire_bytes: int
     shards: int
+
+
+class Share(NamedTuple):
+    """How many shards a worker should have, and how that stands with the others."""
+
+    least: int
+    most: int
+    lacking: int
+    """Shards that workers lack to their least."""
+    free: int
+
+    def wanted(self) -> int:
+        """Have so many, as far as there are."""
+        return self.most if self.free > self.lacking or not self.lacking else self.least
+
+    def kept(self) -> int:
+        """More than this are let go, so that others have their least."""
+        return self.least if self.lacking > self.free else self.most + SURPLUS
 
 
 class Membership:
@@ -102,7 +124,9 @@ class Membership:
             await self._pool.execute(self._sql["bury"], self._lease)
 
     async def take(self, most: int) -> list[int]:
-        """Become the owner of shards that have none; each still has to be claimed in the store."""
+        """Become the owner of shards that have none; all that are ours now. Each still has to be claimed in
+        the store.
+        """
         with translating():
             return [row[0] for row in await self._pool.fetch(self._sql["take"], self.id, most)]
 
@@ -117,11 +141,24 @@ class Membership:
             await self._pool.execute(self._sql["leave"], self.id)
         self._deadline = 0.0
 
-    async def fair_share(self, capacity: int) -> int:
-        """Shards that are ours by our capacity, rounded up."""
+    async def fair_share(self, capacity: int) -> Share:
+        """Shards that are ours by our capacity. What does not come out even goes to whoever is first, but
+        not while somebody has less than the whole part of its share.
+        """
         with translating():
-            whole, shards = await self._pool.fetchrow(self._sql["shares"])
-        return -(-int(shards) * capacity // max(int(whole), capacity))
+            whole, shards, lacking, free = map(int, await self._pool.fetchrow(self._sql["shares"], self._lease))
+        least, rest = divmod(shards * capacity, max(whole, capacity))
+        return Share(least, least + (rest > 0), lacking=lacking, free=free)
+
+    async def soonest_end(self) -> float:
+        """Seconds until somebody may have to be buried."""
+        with translating():
+            left = await self._pool.fetchval(self._sql["soonest_end"])
+        return float(left) if left is not None else 0.0
+
+    def time_left(self) -> float:
+        """Seconds for which our shards are surely ours, without another heartbeat."""
+        return self._deadline - self._margin_s - self._now()
 
     async def spent_by_others(self) -> tuple[int, int]:
         """Visits and bytes of the other workers."""

@@ -162,6 +162,10 @@ class Member:
         assert self._main is not None
         self._main.cancel()
 
+    def is_able(self) -> bool:
+        """Nothing keeps it from working."""
+        return not (self.process.is_stopped or self.line.is_cut or self.stop.stage)
+
     def works_on(self) -> set[int]:
         """Shards that it owns and may work on, as far as it knows."""
         if self.link is None or self.running is None or self.tenure is None or not self.tenure.holds():

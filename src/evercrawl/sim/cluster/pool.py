@@ -62,7 +62,8 @@ class SimPool:
             if flaws.double_grant and arguments[1]:
                 tables.free.add(self._process.number % len(tables.owners))
             rows = tables.run(name, *arguments)
-            self._watch.took(self._process.number, {row[0]: before[row[0]] for row in rows})
+            new = {row[0]: before[row[0]] for row in rows if before[row[0]] != arguments[0]}
+            self._watch.took(self._process.number, new)
             return rows
         return tables.run(name, *arguments)
 

@@ -27,8 +27,10 @@ SKEW_S = 0.01
 """Calendars of machines that keep their time by NTP differ by about so much."""
 DRIFT = 0.001
 DATABASE_SKEW_S = 0.5
-RETURN_S = (5.0, 300.0)
-"""After how long a worker that ended is started again."""
+RETURN_LEASES = (0.2, 10.0)
+"""After how many leases a worker that ended is started again."""
+LEAST_ABLE = 0.5
+"""So many of the workers are left in peace, so that there is somebody to take over."""
 SWEEP_S = 60.0
 
 
@@ -140,7 +142,8 @@ class SimCluster:
         self._changed()
         if not self._is_over:
             self._watch.counts["ends"] += 1
-            self._loop.call_later(self._chance.uniform(*RETURN_S), self._start_again)
+            wait_s = self._plan.lease_s * self._chance.uniform(*RETURN_LEASES)
+            self._loop.call_later(wait_s, self._start_again)
 
     def _start_again(self) -> None:
         if not self._is_over and len(self._members) < self._plan.workers:
@@ -172,17 +175,20 @@ class SimCluster:
             self._slow_down(lasts_s)
         elif fault is Fault.JOIN:
             self._start()
-        elif awake := [member for member in self._members.values() if not member.process.is_stopped]:
-            self._befall(self._chance.choice(awake), fault, lasts_s)
+        else:
+            able = [member for member in self._members.values() if member.is_able()]
+            if len(able) > LEAST_ABLE * self._plan.workers:
+                self._befall(self._chance.choice(able), fault, lasts_s)
 
     def _befall(self, member: Member, fault: Fault, lasts_s: float) -> None:
         if fault is Fault.KILL:
             member.kill()
         elif fault is Fault.LEAVE:
             member.stop.finish()
-        elif not member.line.is_cut:
+        else:
             self._watch.gone(member.process.number)
             if fault is Fault.FREEZE:
+                self._watch.stopped.add(member.process.number)
                 member.process.stop()
             else:
                 member.line.is_cut = True
@@ -191,6 +197,7 @@ class SimCluster:
     def _heal(self, member: Member) -> None:
         member.line.is_cut = False
         self._watch.back(member.process.number, member.works_on())
+        self._watch.stopped.discard(member.process.number)
         member.process.go_on()
         self._changed()
 

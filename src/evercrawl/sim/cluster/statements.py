@@ -133,7 +133,8 @@ class Tables:
         elif taken:
             row.owned.update(taken)
             row.quiet = None
-        return [(shard,) for shard in taken]
+        ours = row.owned if row is not None else taken
+        return [(shard,) for shard in sorted(ours)]
 
     def _let_go(self, shard: int, worker: UUID) -> Rows:
         if self.owners[shard] == worker:
@@ -143,9 +144,17 @@ class Tables:
                 self.workers[worker].owned.discard(shard)
         return []
 
-    def _shares(self) -> Rows:
-        whole = sum(row.capacity for row in self.workers.values() if not row.draining)
-        return [(whole, len(self.owners))]
+    def _shares(self, lease: timedelta) -> Rows:
+        rows = [row for row in self.workers.values() if not row.draining]
+        whole, shards = sum(row.capacity for row in rows), len(self.owners)
+        fresh = self.now() + lease.total_seconds() * 2 / 3
+        lacking = sum(
+            max(0, shards * row.capacity // whole - len(row.owned)) for row in rows if row.until > fresh
+        )
+        return [(whole, shards, lacking, len(self.free))]
+
+    def _soonest_end(self) -> Rows:
+        return [(min((row.until for row in self.workers.values()), default=self.now()) - self.now(),)]
 
     def _spent_by_others(self, worker: UUID) -> Rows:
         others = [row for key, row in self.workers.items() if key != worker]
@@ -177,11 +186,11 @@ class Tables:
     def _taken_from(self, shards: list[int]) -> Rows:
         found = []
         for source in shards:
-            for target in {parcel.target for parcel in self.store.state_of(source).outbox.values()}:
-                seq = self.store.state_of(target).taken.get(source)
-                if seq is not None:
-                    found.append((source, target, seq))
-        return sorted(found)
+            for parcel in self.store.state_of(source).outbox.values():
+                mark = self.store.state_of(parcel.target).taken.get(source, 0)
+                if parcel.seq <= mark:
+                    found.append((source, parcel.target, mark))
+        return sorted(set(found))
 
     # Errands and new homes
 

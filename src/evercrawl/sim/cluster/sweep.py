@@ -30,7 +30,7 @@ class Sweep:
     def often(self, members: Iterable[Member]) -> None:
         """Who works on what."""
         working = [member for member in members if not member.process.is_dead]
-        watch, now = self._watch, self._watch.now()
+        watch = self._watch
         owners: dict[int, int] = {}
         for member in working:
             for shard in member.works_on():
@@ -39,11 +39,7 @@ class Sweep:
                         Offence.TWO_OWNERS, f"shard {shard}: {owners[shard]} and {member.process.number}"
                     )
                 owners[shard] = member.process.number
-        late = {
-            shard
-            for shard in watch.claims
-            if shard not in owners and now > watch.latest_s(watch.unserved.get(shard, now - PATIENCE_S))
-        }
+        late = {shard for shard in watch.claims if shard not in owners and watch.is_late(shard)}
         for shard in late & self._suspects:
             watch.breach(Offence.IDLE, f"shard {shard}, whose owner is {self._server.tables.owners[shard]}")
         self._suspects = late

@@ -17,6 +17,9 @@ SOON_S = 2.0
 """What a take-over may take beside the lease."""
 LOOKS_ROUND_S = 10.0
 """How long it may take until the first worker has noticed a new life of the database."""
+LONG_S = 3600.0
+LEAST_GAP_S = 1.0
+"""What is kept between two requests to a site whose wishes are not known yet."""
 STALLS_KEPT = 20
 MOST_KEPT = 50
 """Breaches that are kept with their details; the others are counted."""
@@ -52,6 +55,7 @@ class Asked(NamedTuple):
     """The last request at a site."""
 
     process: int
+    sent_s: float
     ends_s: float
 
 
@@ -88,6 +92,10 @@ class Watch:
         self._stalls: dict[int, list[tuple[float, float]]] = {}
         self._gap_s = gap_s
         self._asked: dict[str, Asked] = {}
+        self._told: set[str] = set()
+        """Sites whose wish for a longer gap is stored."""
+        self.stopped: set[int] = set()
+        """Processes that cannot do anything, not even break a request off."""
 
     def breach(self, offence: Offence, detail: str) -> None:
         """It has happened."""
@@ -102,21 +110,31 @@ class Watch:
         now, before = self.now(), self._asked.get(site)
         self.counts["requests"] += 1
         if before is not None:
-            spare = now - before.ends_s - self._gap_s(site) + self.tolerance_s(before.process, process)
-            self.least_spare_s = min(self.least_spare_s, spare)
-            if now < before.ends_s:
-                self.breach(Offence.AT_ONCE, f"{site} by {process}, beside one of {before.process}")
-            elif spare < -1e-6:
-                self.breach(
-                    Offence.TOO_SOON, f"{site} by {process} after {before.process}, {-spare:.3f} s early"
-                )
-        self._asked[site] = Asked(process, ends_s)
+            self._compare(site, before, process)
+        self._asked[site] = Asked(process, now, ends_s)
+
+    def _compare(self, site: str, before: Asked, process: int) -> None:
+        """Who is stopped with a request under way cannot break it off: for it the gap counts from its
+        beginning.
+        """
+        now = self.now()
+        is_left = before.process in self.stopped and before.process != process and now < before.ends_s
+        self.counts["beside a stopped one"] += is_left
+        ended = before.sent_s if is_left else before.ends_s
+        gap = self._gap_s(site) if site in self._told else LEAST_GAP_S
+        spare = now - ended - gap + self.tolerance_s(before.process, process)
+        self.least_spare_s = min(self.least_spare_s, spare)
+        if now < ended:
+            self.breach(Offence.AT_ONCE, f"{site} by {process}, beside one of {before.process}")
+        elif spare < -1e-6:
+            words = f"{site} by {process} after {before.process}, {-spare:.3f} s early"
+            self.breach(Offence.TOO_SOON, words)
 
     def broken_off(self, site: str, process: int) -> None:
         """The request of this process ends here."""
         before = self._asked.get(site)
         if before is not None and before.process == process:
-            self._asked[site] = Asked(process, min(before.ends_s, self.now()))
+            self._asked[site] = before._replace(ends_s=min(before.ends_s, self.now()))
 
     # Ownership
 
@@ -141,12 +159,20 @@ class Watch:
             self._taken_over(shard, process, since)
 
     def _taken_over(self, shard: int, process: int, since: float) -> None:
-        waited = self.now() - since
-        stalled = sum(length for at, length in self._stalls.get(process, ()) if at + length >= since)
+        waited, stalled = self.now() - since, self._stalled_s(process, since)
         if self.up_since_s <= since - self.lease_s and self.slow_until_s < since:
             self.takeovers_s.append(waited - stalled)
         if waited - stalled > self.latest_s(since) - since:
             self.breach(Offence.LATE, f"shard {shard} by {process} after {waited:.1f} s")
+
+    def _stalled_s(self, process: int | None, since: float) -> float:
+        stalls = self._stalls.get(process, ()) if process is not None else ()
+        return sum(length for at, length in stalls if at + length >= since)
+
+    def is_late(self, shard: int) -> bool:
+        """Somebody should work on this shard by now."""
+        since = self.unserved.get(shard, self.now() - LONG_S)
+        return self.now() > self.latest_s(since) + self._stalled_s(self._taking.get(shard), since)
 
     def latest_s(self, since: float) -> float:
         """When somebody must have taken over what nobody has worked on since then: within the lease and two
@@ -165,6 +191,7 @@ class Watch:
         self.counts["commits"] += 1
         if self.claims.get(shard) != (epoch, process):
             self.breach(Offence.UNFENCED, f"shard {shard}, epoch {epoch} by {process}")
+        self._told.update(site.name for site in batch.sites.values() if site.robots is not None)
         for visited in batch.visited:
             self.counts["visits"] += 1
             if visited.version is None:
@@ -191,7 +218,7 @@ class Watch:
         self.gone(process)
         for site, before in self._asked.items():
             if before.process == process and before.ends_s > self.now():
-                self._asked[site] = Asked(process, self.now())
+                self._asked[site] = before._replace(ends_s=self.now())
 
     def back(self, process: int, held: Iterable[int]) -> None:
         """It goes on with these shards, whose lease has not run out."""
