@@ -30,6 +30,9 @@ OVERDUE_S = 0.5
 RESIGN_S = 2.0
 """So long a worker tries to say that it has stopped."""
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 30.0
+"""How long a worker waits before it begins anew; not longer than a third of a lease, for the time in which nobody is
+buried begins when the first worker has found the database again.
+"""
 
 log = logging.getLogger(__name__)
 
@@ -125,6 +128,7 @@ async def work(
 ) -> Ended:
     """One life after the other: a worker that lost its lease or the database begins anew, by another name."""
     patience_s = task.settings.store.patience.total_seconds()
+    longest_s = min(LONGEST_WAIT_S, task.settings.store.lease.total_seconds() / 3)
     waited_s, wait_s = 0.0, FIRST_WAIT_S
     has_lived = False
     while True:
@@ -142,7 +146,7 @@ async def work(
             log.warning("this worker begins anew: %s", error)
         with suppress(TimeoutError):
             await asyncio.wait_for(stop.changed(), wait_s)
-        waited_s, wait_s = waited_s + wait_s, min(2 * wait_s, LONGEST_WAIT_S)
+        waited_s, wait_s = waited_s + wait_s, min(2 * wait_s, longest_s)
 
 
 async def _born(task: Task, facts: MergedRun, ground: Ground, *, stop: StopSignal, rhythm: Rhythm) -> Life:
@@ -284,7 +288,7 @@ class Life:
         """Take shards of those who died or left; let go of what is more than our share."""
         usual_s = min(self._rhythm.balance_s, self._settings.store.lease.total_seconds() / 3)
         pause_s = usual_s
-        while True:
+        while not self._stop.stage:
             await asyncio.sleep(pause_s)
             pause_s = usual_s
             try:

@@ -565,7 +565,7 @@ class Crawl:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        for shard in self.shards.values():
+        for shard in list(self.shards.values()):
             await shard.commit()
 
     async def _cancel_when_hurried(self) -> None:

@@ -27,9 +27,9 @@ class Weather(NamedTuple):
     slow_share: float = 1.0
     """Questions that take time at all."""
     mean_s: float = 0.004
-    stall_share: float = 0.001
+    stall_share: float = 0.0003
     """Those among them that take much longer."""
-    stall_s: float = 4.0
+    stall_s: float = 3.0
 
 
 class Line:

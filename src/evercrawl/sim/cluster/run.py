@@ -32,6 +32,8 @@ RETURN_LEASES = (0.2, 10.0)
 LEAST_ABLE = 0.5
 """So many of the workers are left in peace, so that there is somebody to take over."""
 SWEEP_S = 60.0
+SETTLED_S = 0.5
+"""So long after it goes on a process has noticed what it has missed."""
 
 
 @dataclass(frozen=True)
@@ -186,19 +188,23 @@ class SimCluster:
         elif fault is Fault.LEAVE:
             member.stop.finish()
         else:
-            self._watch.gone(member.process.number)
             if fault is Fault.FREEZE:
-                self._watch.stopped.add(member.process.number)
+                self._watch.stopped(member.process.number)
                 member.process.stop()
             else:
+                self._watch.gone(member.process.number)
                 member.line.is_cut = True
             self._loop.call_later(lasts_s, self._heal, member)
 
     def _heal(self, member: Member) -> None:
         member.line.is_cut = False
-        self._watch.back(member.process.number, member.works_on())
-        self._watch.stopped.discard(member.process.number)
         member.process.go_on()
+        self._loop.call_later(SETTLED_S, self._see_back, member)
+
+    def _see_back(self, member: Member) -> None:
+        """With its lease renewed in time it goes on as if nothing had been."""
+        if member.is_able():
+            self._watch.back(member.process.number, member.works_on())
         self._changed()
 
     def _take_down(self, lasts_s: float, *, promoted: bool) -> None:

@@ -55,8 +55,9 @@ class Asked(NamedTuple):
     """The last request at a site."""
 
     process: int
-    sent_s: float
     ends_s: float
+    left_s: float | None = None
+    """When its process was stopped and could not even break it off."""
 
 
 class Tenure(NamedTuple):
@@ -94,8 +95,6 @@ class Watch:
         self._asked: dict[str, Asked] = {}
         self._told: set[str] = set()
         """Sites whose wish for a longer gap is stored."""
-        self.stopped: set[int] = set()
-        """Processes that cannot do anything, not even break a request off."""
 
     def breach(self, offence: Offence, detail: str) -> None:
         """It has happened."""
@@ -107,20 +106,20 @@ class Watch:
 
     def asked(self, site: str, process: int, ends_s: float) -> None:
         """A request goes out; its answer will be complete at `ends_s`."""
-        now, before = self.now(), self._asked.get(site)
+        before = self._asked.get(site)
         self.counts["requests"] += 1
         if before is not None:
             self._compare(site, before, process)
-        self._asked[site] = Asked(process, now, ends_s)
+        self._asked[site] = Asked(process, ends_s)
 
     def _compare(self, site: str, before: Asked, process: int) -> None:
-        """Who is stopped with a request under way cannot break it off: for it the gap counts from its
-        beginning.
+        """Who is stopped with a request under way cannot break it off: the gap of others counts from that
+        moment.
         """
         now = self.now()
-        is_left = before.process in self.stopped and before.process != process and now < before.ends_s
-        self.counts["beside a stopped one"] += is_left
-        ended = before.sent_s if is_left else before.ends_s
+        is_left = before.left_s is not None and before.process != process
+        self.counts["beside a stopped one"] += is_left and now < before.ends_s
+        ended = before.left_s if is_left and before.left_s is not None else before.ends_s
         gap = self._gap_s(site) if site in self._told else LEAST_GAP_S
         spare = now - ended - gap + self.tolerance_s(before.process, process)
         self.least_spare_s = min(self.least_spare_s, spare)
@@ -219,6 +218,14 @@ class Watch:
         for site, before in self._asked.items():
             if before.process == process and before.ends_s > self.now():
                 self._asked[site] = before._replace(ends_s=self.now())
+
+    def stopped(self, process: int) -> None:
+        """It can do nothing any more, not even break a request off."""
+        self.gone(process)
+        now = self.now()
+        for site, before in self._asked.items():
+            if before.process == process and before.ends_s > now:
+                self._asked[site] = before._replace(left_s=now)
 
     def back(self, process: int, held: Iterable[int]) -> None:
         """It goes on with these shards, whose lease has not run out."""
