@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ from evercrawl.report import PROGRESS_EVERY_S, reporting, summary_of
 from evercrawl.together import MergedRun, report_of
 
 BEATS_IN_A_LEASE = 6
+RELEASED = 0.1
+"""The part of its surplus, and at least one shard, that a worker lets go at a time: no storm when somebody joins."""
 OVERDUE_S = 0.5
 """Who should have been buried is looked at again after so long."""
 RESIGN_S = 2.0
@@ -238,6 +241,8 @@ class Life:
         """A life without one of its duties would be half a life: it ends."""
         try:
             await duty()
+        except ExceptionGroup as errors:
+            self._give_up(errors.exceptions[0])
         except Exception as error:
             self._give_up(error)
 
@@ -299,8 +304,8 @@ class Life:
                 continue
             for number in sorted(self._link.owned - self._crawl.shards.keys()):
                 await self._crawl.gain(number)
-            if len(self._link.owned) > share.kept():
-                await self._let_one_go()
+            if (surplus := len(self._link.owned) - share.kept()) > 0:
+                await self._let_go(math.ceil(surplus * RELEASED))
             # Not all at the very moment at which somebody has to be buried.
             pause_s = min(usual_s, max(0.0, soonest_s) + OVERDUE_S * self._chance.uniform(0.1, 1.0))
 
@@ -311,9 +316,14 @@ class Life:
         self._link.owned.update(await self._membership.take(missing))
         return share
 
-    async def _let_one_go(self) -> None:
-        number = max(self._link.owned)
-        self._link.forget(number)
+    async def _let_go(self, count: int) -> None:
+        """Those of the highest numbers, side by side."""
+        async with asyncio.TaskGroup() as group:
+            for number in sorted(self._link.owned)[-count:]:
+                self._link.forget(number)
+                group.create_task(self._let_one_go(number))
+
+    async def _let_one_go(self, number: int) -> None:
         if number in self._crawl.shards:
             await self._crawl.let_go(number, self._settings.crawl.shutdown)
         await self._membership.let_go(number)

@@ -134,7 +134,7 @@ class Crawl:
         queue.
         """
         await self.open_shards()
-        for shard in self.shards.values():
+        for shard in list(self.shards.values()):
             await shard.signals.begin()
         if refresh:
             await self.requeue_all()
@@ -204,10 +204,10 @@ class Crawl:
         shard.recall_sent(await store.parcels())
         self.shards[number] = shard
         self.purse.pages += facts.pages
-        for kept in self.shards.values():
-            kept.keeps_purse = kept.number == min(self.shards)
+        first, back_queues = min(self.shards), self._back_queues()
         for other in self.shards.values():
-            other.frontier.back_queues = self._back_queues()
+            other.keeps_purse = other.number == first
+            other.frontier.back_queues = back_queues
         await heed(shard)
         if self._is_open:
             self._running[number] = asyncio.create_task(shard.run())
@@ -373,7 +373,7 @@ class Crawl:
 
     async def requeue_all(self) -> None:
         """Put every known page into the queue, whatever the schedule says."""
-        for shard in self.shards.values():
+        for shard in list(self.shards.values()):
             await shard.requeue_all()
 
     async def visit_soon(self, urls: Iterable[str]) -> None:
@@ -441,7 +441,7 @@ class Crawl:
         self._is_open = True
         gc.freeze()
         gc.set_threshold(*COLLECT_SELDOM)
-        for number, shard in self.shards.items():
+        for number, shard in list(self.shards.items()):
             await shard.commit()
             self._running[number] = asyncio.create_task(shard.run())
         listening = asyncio.create_task(self._listen())
@@ -561,12 +561,18 @@ class Crawl:
         try:
             await asyncio.gather(*(shard.finish(patience) for shard in self.shards.values()))
         finally:
-            tasks = [hurry, *self._running.values(), *self._deliveries]
+            tasks = [hurry, *self._deliveries]
             for task in tasks:
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.gather(*tasks, *map(self._halt, list(self._running)), return_exceptions=True)
         for shard in list(self.shards.values()):
             await shard.commit()
+
+    async def _halt(self, number: int) -> None:
+        """The shard takes no turns and makes no commits of its own any more."""
+        running = self._running.pop(number, None)
+        if running is not None:
+            await self.shards[number].halt(running)
 
     async def _cancel_when_hurried(self) -> None:
         """A second word from the operator while requests end: break them off."""
@@ -584,7 +590,7 @@ class Crawl:
         """Let go of every shard and of the network. After an error the shards count as crashed: nobody
         knows their last moments.
         """
-        for shard in self.shards.values():
+        for shard in list(self.shards.values()):
             await shard.close(cleanly=error is None)
         await self._store.close()
         await self._around.fetcher.close()
@@ -659,10 +665,7 @@ class Crawl:
         shard = self.shards[number]
         shard.retire()
         await shard.finish(within)
-        running = self._running.pop(number, None)
-        if running is not None:
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
+        await self._halt(number)
         await shard.commit()
         del self.shards[number]
         await shard.close(cleanly=True)

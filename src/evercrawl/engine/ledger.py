@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import NamedTuple
 
 from evercrawl.engine.ports import Archive, ShardStore
+from evercrawl.errors import StoreUnavailable
 from evercrawl.model.batch import Batch
 from evercrawl.model.page import Original, Page, Visited
 from evercrawl.model.site import Site
+
+
+BROKEN_OFF = "a commit was broken off; everything up to the one before it is kept"
 
 
 class Committed(NamedTuple):
@@ -47,6 +52,7 @@ class Ledger:
         self._answers: Counter[int] = Counter()
         self._contents: dict[bytes, Original] = {}
         self._committing = asyncio.Lock()
+        self._failure: Exception | None = None
         self._dirty = asyncio.Event()
         self._urgent = asyncio.Event()
 
@@ -97,15 +103,31 @@ class Ledger:
             return waiting
         return (await self._store.originals([digest])).get(digest)
 
+    @asynccontextmanager
+    async def at_rest(self) -> AsyncIterator[None]:
+        """While the block runs, no commit is under way that could be broken off."""
+        async with self._committing:
+            yield
+
     async def commit(self) -> Committed | None:
-        """Acknowledge everything so far: first the archive, then, in one transaction, what points into it."""
+        """Acknowledge everything so far: first the archive, then, in one transaction, what points into it.
+
+        What comes after a batch that was not stored builds on it (parcels are numbered, credit was booked),
+        so it is not stored either.
+        """
         async with self._committing:
             if self.batch.is_empty():
                 return None
+            if self._failure is not None:
+                raise self._failure
             batch, self.batch = self.batch, Batch()
             self._closing(batch)
             answers, self._answers = self._answers, Counter()
             self._contents = {}
-            batch.archive_end = self._archive.flush()
-            await self._store.commit(self._epoch, batch)
+            try:
+                batch.archive_end = self._archive.flush()
+                await self._store.commit(self._epoch, batch)
+            except BaseException as error:
+                self._failure = error if isinstance(error, Exception) else StoreUnavailable(BROKEN_OFF)
+                raise
         return Committed(batch, answers)

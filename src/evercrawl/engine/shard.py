@@ -643,6 +643,12 @@ class Shard:
         for task in [*self._tasks, *self.signals.polls, *self.made_up.tasks]:
             task.cancel()
 
+    async def halt(self, running: asyncio.Task[None]) -> None:
+        """End the task of `run`, but not in the middle of a commit."""
+        async with self.ledger.at_rest():
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
     async def close(self, *, cleanly: bool) -> None:
         """Let go of the shard."""
         self.archive.close()

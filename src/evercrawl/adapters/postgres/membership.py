@@ -136,10 +136,10 @@ class Membership:
             await self._pool.execute(self._sql["let_go"], shard, self.id)
 
     async def leave(self) -> None:
-        """End; what we own is free."""
+        """End; what we own is free, from the moment at which this is asked for."""
+        self._deadline = 0.0
         with translating():
             await self._pool.execute(self._sql["leave"], self.id)
-        self._deadline = 0.0
 
     async def fair_share(self, capacity: int) -> Share:
         """Shards that are ours by our capacity. What does not come out even goes to whoever is first, but

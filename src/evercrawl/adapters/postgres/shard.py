@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import asyncpg
 from greenlet import getcurrent
 
-from evercrawl.adapters.postgres.bridge import beside_the_loop, driven
+from evercrawl.adapters.postgres.bridge import beside_the_loop, driven, to_its_end
 from evercrawl.adapters.postgres.fault import translating
 from evercrawl.adapters.postgres.session import Session, Translations
 from evercrawl.adapters.sqlite.shard import KEYS_AT_A_TIME, SqliteShard
@@ -84,7 +84,7 @@ class PostgresShard:
         async with self._alone():
             if self._before_commit is not None:
                 await self._before_commit(self.shard)
-            await self._run(self._inside.commit, epoch, batch)
+            await to_its_end(self._run(self._inside.commit, epoch, batch))
 
     async def release(self, epoch: int) -> None:
         """Let go cleanly; without effect when somebody else has the shard."""
