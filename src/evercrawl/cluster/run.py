@@ -7,47 +7,30 @@ import logging
 import math
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
-from datetime import timedelta
-from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from evercrawl.adapters.postgres.membership import Membership, Share
-from evercrawl.adapters.postgres.store import PostgresStore
-from evercrawl.build import build_crawl, store_of
+from evercrawl.cluster.ground import BEATS_IN_A_LEASE, Ground, RealGround, Task
 from evercrawl.cluster.link import ClusterLink
-from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.stop import Ended, StopSignal
 from evercrawl.errors import LeaseLost, StoreUnavailable
 from evercrawl.model.report import Progress, Summary
-from evercrawl.model.settings import Settings
 from evercrawl.report import PROGRESS_EVERY_S, reporting, summary_of
 from evercrawl.together import MergedRun, report_of
 
-BEATS_IN_A_LEASE = 6
 RELEASED = 0.1
-"""The part of its surplus, and at least one shard, that a worker lets go at a time: no storm when somebody joins."""
+"""The part of its surplus, and at least one shard, that a worker lets go at a time: no storm."""
 OVERDUE_S = 0.5
 """Who should have been buried is looked at again after so long."""
 RESIGN_S = 2.0
 """So long a worker tries to say that it has stopped."""
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 30.0
-"""How long a worker waits before it begins anew; not longer than a third of a lease, for the time in which nobody is
-buried begins when the first worker has found the database again.
+"""How long a worker waits before it begins anew; not longer than a third of a lease, for the time in which
+nobody is buried begins when the first worker has found the database again.
 """
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """What a worker is to do."""
-
-    collection: Path
-    settings: Settings
-    refresh: bool = False
-    forever: bool = False
 
 
 class Rhythm(NamedTuple):
@@ -59,56 +42,6 @@ class Rhythm(NamedTuple):
 
 
 USUAL = Rhythm()
-
-
-class Ground(Protocol):
-    """What a life stands on: a database, and a crawl over it."""
-
-    @property
-    def shards(self) -> int: ...
-    async def membership(self) -> Membership:
-        """This process as somebody who may join; a new name each time."""
-
-    def crawl(self, membership: Membership, link: ClusterLink, stop: StopSignal) -> Crawl:
-        """The crawl, which closes the store when it ends."""
-
-    async def close(self) -> None:
-        """The life did not come about."""
-
-
-class RealGround:
-    """PostgreSQL, and the collection's folder on this machine."""
-
-    def __init__(self, task: Task) -> None:
-        self._task = task
-        store = store_of(task.collection, task.settings.store)
-        assert isinstance(store, PostgresStore)
-        self._store = store
-        self.shards = store.shards
-
-    async def membership(self) -> Membership:
-        lease = self._task.settings.store.lease
-        namespace = self._store.schema.namespace
-        return Membership(await self._store.pool(), namespace, lease=lease, margin=margin_of(lease))
-
-    def crawl(self, membership: Membership, link: ClusterLink, stop: StopSignal) -> Crawl:
-        return build_crawl(
-            self._task.collection,
-            self._task.settings,
-            stop=stop,
-            forever=self._task.forever,
-            neighbours=link,
-            store=self._store,
-            member=membership.id.hex[:12],
-        )
-
-    async def close(self) -> None:
-        await self._store.close()
-
-
-def margin_of(lease: timedelta) -> timedelta:
-    """So long before its lease ends a worker asks nothing any more."""
-    return lease / BEATS_IN_A_LEASE / 2
 
 
 async def run_in_cluster(
@@ -250,8 +183,10 @@ class Life:
         """Without a heartbeat everything is broken off before the others may take our shards, also while one
         hangs in a connection that is dead.
         """
-        while (left_s := self._membership.time_left()) > 0:
+        left_s = self._membership.time_left()
+        while left_s > 0:
             await asyncio.sleep(left_s)
+            left_s = self._membership.time_left()
         self._give_up(LeaseLost("the lease ran out without a word from the database"))
 
     async def _beat(self) -> None:

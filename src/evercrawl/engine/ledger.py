@@ -15,7 +15,6 @@ from evercrawl.model.batch import Batch
 from evercrawl.model.page import Original, Page, Visited
 from evercrawl.model.site import Site
 
-
 BROKEN_OFF = "a commit was broken off; everything up to the one before it is kept"
 
 

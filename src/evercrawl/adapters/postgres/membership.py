@@ -146,7 +146,9 @@ class Membership:
         not while somebody has less than the whole part of its share.
         """
         with translating():
-            whole, shards, lacking, free = map(int, await self._pool.fetchrow(self._sql["shares"], self._lease))
+            whole, shards, lacking, free = map(
+                int, await self._pool.fetchrow(self._sql["shares"], self._lease)
+            )
         least, rest = divmod(shards * capacity, max(whole, capacity))
         return Share(least, least + (rest > 0), lacking=lacking, free=free)
 

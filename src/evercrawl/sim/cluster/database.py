@@ -63,7 +63,9 @@ class Server:
         in_hand, self._in_hand = self._in_hand, set()
         for answer in in_hand:
             if not answer.done():
-                answer.set_exception(ConnectionDoesNotExistError("the connection was closed in mid-operation"))
+                answer.set_exception(
+                    ConnectionDoesNotExistError("the connection was closed in mid-operation")
+                )
 
     def come_up(self, *, promoted: bool, clock_ahead_s: float | None = None) -> None:
         """The same server again, or its standby with a clock of its own."""

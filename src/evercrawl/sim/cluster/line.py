@@ -50,9 +50,9 @@ class Line:
         server = self._server
         if self._process.is_dead or not server.is_up:
             raise ConnectionRefusedError("nobody listens")
-        if not self.is_cut and self._chance.random() >= self._weather.slow_share * server.slowness:
-            if shard is None or not server.is_locked(shard):
-                return work()
+        is_quick = self._chance.random() >= self._weather.slow_share * server.slowness
+        if is_quick and not self.is_cut and (shard is None or not server.is_locked(shard)):
+            return work()
         answer = server.promise()
         self._travel(self._took_s(), lambda: self._arrived(work, shard, answer))
         async with asyncio.timeout(STATEMENT_S):

@@ -8,15 +8,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 from evercrawl.adapters.postgres.membership import Membership
 from evercrawl.build import assemble
+from evercrawl.cluster.ground import Task, margin_of
 from evercrawl.cluster.link import ClusterLink
-from evercrawl.cluster.run import Rhythm, Task, margin_of, work
+from evercrawl.cluster.run import Rhythm, work
 from evercrawl.core.scope import Scope
 from evercrawl.engine.crawl import Crawl
+from evercrawl.engine.ports import Fetcher
 from evercrawl.engine.stop import StopSignal
 from evercrawl.errors import LeaseLost, StoreUnavailable
 from evercrawl.model.settings import Settings
@@ -25,7 +27,6 @@ from evercrawl.sim.cluster.database import Server
 from evercrawl.sim.cluster.line import Line, Weather
 from evercrawl.sim.cluster.pool import NAMESPACE, SimPool, SimShard
 from evercrawl.sim.cluster.process import SimProcess
-from evercrawl.sim.cluster.thin_web import OneClient, ThinWeb
 from evercrawl.sim.cluster.watch import Offence, Tenure, Watch
 from evercrawl.sim.near import MemoryNear
 from evercrawl.together import MergedRun
@@ -33,16 +34,24 @@ from evercrawl.together import MergedRun
 log = logging.getLogger(__name__)
 
 
+class Client(Fetcher, Protocol):
+    """A fetcher that asks before it sends."""
+
+    may_send: Callable[[], bool]
+
+
 class Surroundings(NamedTuple):
     """What all machines share."""
 
     server: Server
-    web: ThinWeb
+    client_of: Callable[[SimProcess], Client]
+    """How a process asks the web."""
     scope: Scope
     watch: Watch
     settings: Settings
     weather: Weather
     rhythm: Rhythm
+    forever: bool = True
 
 
 class RemoteStore:
@@ -72,9 +81,7 @@ class RemoteStore:
 class Member:
     """Implements `Ground`, and is the machine around it."""
 
-    def __init__(
-        self, around: Surroundings, process: SimProcess, *, capacity: int, chance: Random
-    ) -> None:
+    def __init__(self, around: Surroundings, process: SimProcess, *, capacity: int, chance: Random) -> None:
         self.process = process
         self.capacity = capacity
         self.stop = StopSignal()
@@ -95,7 +102,7 @@ class Member:
         self._main.add_done_callback(lambda _: on_end(self))
 
     async def _live(self) -> None:
-        task = Task(Path("/nowhere"), self._settings, forever=True)
+        task = Task(Path("/nowhere"), self._settings, forever=self._around.forever)
         try:
             await work(
                 task, MergedRun(), stop=self.stop, ground_of=lambda _: self, rhythm=self._around.rhythm
@@ -123,7 +130,7 @@ class Member:
 
     def crawl(self, membership: Membership, link: ClusterLink, stop: StopSignal) -> Crawl:
         """The engine over simulated ports."""
-        around, client = self._around, OneClient(self._around.web, self.process, self._around.watch)
+        around, client = self._around, self._around.client_of(self.process)
         if not around.server.flaws.unasked_lease:
             client.may_send = link.may_ask
         self.link = link
@@ -136,7 +143,7 @@ class Member:
             open_near=lambda _: MemoryNear(),
             seed=self.process.number,
             stop=stop,
-            forever=True,
+            forever=around.forever,
             neighbours=link,
             after=self._ended,
             scope=around.scope,

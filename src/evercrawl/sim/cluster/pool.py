@@ -55,8 +55,7 @@ class SimPool:
         flaws, tables = self._server.flaws, self._server.tables
         if name == "bury" and flaws.hasty_burial:
             arguments = (arguments[0] * 0,)
-            for row in tables.workers.values():
-                row.until -= 0.5
+            tables.make_older(0.5)
         if name == "take":
             before = dict(tables.owners)
             if flaws.double_grant and arguments[1]:
@@ -71,9 +70,7 @@ class SimPool:
 class SimShard(PostgresShard):
     """Implements `ShardStore` with the locks and the order of the real one; the rows lie in memory."""
 
-    def __init__(
-        self, shard: int, *, server: Server, line: Line, process: SimProcess, watch: Watch
-    ) -> None:
+    def __init__(self, shard: int, *, server: Server, line: Line, process: SimProcess, watch: Watch) -> None:
         super().__init__(
             shard,
             pool=None,

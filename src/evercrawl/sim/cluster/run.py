@@ -18,7 +18,7 @@ from evercrawl.sim.cluster.line import Weather
 from evercrawl.sim.cluster.member import Member, Surroundings
 from evercrawl.sim.cluster.process import ProcessLoop, SimProcess, run_processes
 from evercrawl.sim.cluster.sweep import Sweep
-from evercrawl.sim.cluster.thin_web import ThinWeb
+from evercrawl.sim.cluster.thin_web import OneClient, ThinWeb
 from evercrawl.sim.cluster.watch import Breach, Watch
 from evercrawl.sim.store import MemoryStore
 
@@ -36,6 +36,12 @@ SETTLED_S = 0.5
 """So long after it goes on a process has noticed what it has missed."""
 
 
+FAIR = Weather(slow_share=0.02)
+UNHURRIED = Rhythm(look_s=30.0, report_s=86_400.0)
+"""Links may take half a minute, so that weeks can be simulated; what belongs to the lease keeps its time."""
+FLAWLESS = Flaws()
+
+
 @dataclass(frozen=True)
 class Plan:
     """What is simulated; two runs of one plan go alike, event for event."""
@@ -48,13 +54,13 @@ class Plan:
     days: float = 7.0
     lease_s: float = 30.0
     fault_every_s: float = 900.0
-    shortest_s: float = 86_400.0
-    longest_s: float = 3 * 86_400.0
+    shortest_s: float = 2 * 86_400.0
+    longest_s: float = 5 * 86_400.0
     change_every_s: float = 4 * 86_400.0
-    weather: Weather = Weather(slow_share=0.02)
-    rhythm: Rhythm = Rhythm(look_s=30.0, report_s=86_400.0)
+    weather: Weather = FAIR
+    rhythm: Rhythm = UNHURRIED
     faults: dict[Fault, float] = field(default_factory=lambda: dict(USUAL))
-    flaws: Flaws = Flaws()
+    flaws: Flaws = FLAWLESS
 
 
 @dataclass(frozen=True)
@@ -84,15 +90,13 @@ class SimCluster:
         self._plan = plan
         self._loop = loop
         self._chance = Random(f"{plan.seed}/faults")
-        self._web = ThinWeb(
-            plan.seed, sites=plan.sites, pages=plan.pages, change_every_s=plan.change_every_s
-        )
+        self._web = ThinWeb(plan.seed, sites=plan.sites, pages=plan.pages, change_every_s=plan.change_every_s)
         self._watch = Watch(loop.time, lease_s=plan.lease_s, gap_s=self._web.gap_s)
         self._server = Server(loop, MemoryStore(plan.shards), plan.flaws)
         self._sweep = Sweep(self._server, self._watch)
         self._around = Surroundings(
             self._server,
-            self._web,
+            lambda process: OneClient(self._web, process, self._watch),
             Scope(self._web.scope()),
             self._watch,
             _settings(plan, self._web),

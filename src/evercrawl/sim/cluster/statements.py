@@ -44,6 +44,9 @@ class ErrandRow:
     answer: bytes | None = None
 
 
+NOBODY = WorkerRow(0.0, 0)
+
+
 class Tables:
     """Tables of a database with its clock; `life` is the incarnation, which a restart changes."""
 
@@ -60,6 +63,12 @@ class Tables:
         self.adopted: list[tuple[str, str]] = []
         self.outbox_for: dict[int, dict[tuple[int, int], Parcel]] = {}
         """Target -> source and number -> parcel that its sender still keeps."""
+        self._visits = self._bytes = 0
+        """Of all workers that live."""
+        self._summed: tuple[int, int, list[tuple[WorkerRow, int]]] | None = None
+        """What `shares` says, until somebody comes or goes or a shard changes hands."""
+        self._all_live_until = 0.0
+        """No lease runs out before; a heartbeat can only move that on."""
 
     def run(self, name: str, *arguments: Any) -> Rows:
         """The rows that the statement of this name gives."""
@@ -73,6 +82,12 @@ class Tables:
         for parcel in delivered:
             self.outbox_for[parcel.target].pop((parcel.source, parcel.seq), None)
 
+    def make_older(self, seconds: float) -> None:
+        """All leases run out earlier than they should."""
+        for row in self.workers.values():
+            row.until -= seconds
+        self._all_live_until = 0.0
+
     # Workers
 
     def _cluster_tables(self) -> Rows:
@@ -83,19 +98,22 @@ class Tables:
             if shard not in self.owners:
                 self.owners[shard] = None
                 self.free.add(shard)
+                self._summed = None
         return []
 
     def _register(self, worker: UUID, lease: timedelta, capacity: int, host: str, pid: int) -> Rows:
-        self.workers[worker] = WorkerRow(self.now() + lease.total_seconds(), capacity)
+        self.workers[worker] = row = WorkerRow(self.now() + lease.total_seconds(), capacity)
+        self._all_live_until = min(self._all_live_until, row.until)
+        self._summed = None
         return []
 
-    def _renew(
-        self, worker: UUID, lease: timedelta, quiet: str | None, visits: int, wire_bytes: int
-    ) -> Rows:
+    def _renew(self, worker: UUID, lease: timedelta, quiet: str | None, visits: int, wire_bytes: int) -> Rows:
         row = self.workers.get(worker)
         if row is None or row.dead:
             return []
         row.until = self.now() + lease.total_seconds()
+        self._visits += visits - row.visits
+        self._bytes += wire_bytes - row.wire_bytes
         row.quiet, row.visits, row.wire_bytes = quiet, visits, wire_bytes
         return [(row.draining,)]
 
@@ -105,9 +123,11 @@ class Tables:
 
     def _bury(self, lease: timedelta) -> Rows:
         now, seen = self.now(), self.incarnations.get(self.life)
-        if seen is not None and seen < now - lease.total_seconds():
-            for worker in [key for key, row in self.workers.items() if row.until < now]:
-                self._die(worker)
+        if seen is None or seen >= now - lease.total_seconds() or now <= self._all_live_until:
+            return []
+        for worker in [key for key, row in self.workers.items() if row.until < now]:
+            self._die(worker)
+        self._all_live_until = min((row.until for row in self.workers.values()), default=now)
         return []
 
     def _leave(self, worker: UUID) -> Rows:
@@ -118,6 +138,9 @@ class Tables:
         row = self.workers.pop(worker, None)
         if row is not None:
             row.dead = True
+            self._summed = None
+            self._visits -= row.visits
+            self._bytes -= row.wire_bytes
             self.free |= row.owned
 
     # Shards
@@ -128,6 +151,7 @@ class Tables:
         for shard in taken:
             self.owners[shard] = worker
             self.free.discard(shard)
+            self._summed = None
         if row is None:
             self.free.update(taken)
         elif taken:
@@ -140,25 +164,27 @@ class Tables:
         if self.owners[shard] == worker:
             self.owners[shard] = None
             self.free.add(shard)
+            self._summed = None
             if worker in self.workers:
                 self.workers[worker].owned.discard(shard)
         return []
 
     def _shares(self, lease: timedelta) -> Rows:
-        rows = [row for row in self.workers.values() if not row.draining]
-        whole, shards = sum(row.capacity for row in rows), len(self.owners)
+        if self._summed is None:
+            rows = [row for row in self.workers.values() if not row.draining]
+            whole, shards = sum(row.capacity for row in rows), len(self.owners)
+            lacks = ((row, shards * row.capacity // whole - len(row.owned)) for row in rows)
+            self._summed = (whole, shards, [(row, lack) for row, lack in lacks if lack > 0])
+        whole, shards, lackers = self._summed
         fresh = self.now() + lease.total_seconds() * 2 / 3
-        lacking = sum(
-            max(0, shards * row.capacity // whole - len(row.owned)) for row in rows if row.until > fresh
-        )
-        return [(whole, shards, lacking, len(self.free))]
+        return [(whole, shards, sum(lack for row, lack in lackers if row.until > fresh), len(self.free))]
 
     def _soonest_end(self) -> Rows:
         return [(min((row.until for row in self.workers.values()), default=self.now()) - self.now(),)]
 
     def _spent_by_others(self, worker: UUID) -> Rows:
-        others = [row for key, row in self.workers.items() if key != worker]
-        return [(sum(row.visits for row in others), sum(row.wire_bytes for row in others))]
+        own = self.workers.get(worker, NOBODY)
+        return [(self._visits - own.visits, self._bytes - own.wire_bytes)]
 
     def _unrest(self, worker: UUID) -> Rows:
         return [
@@ -178,9 +204,7 @@ class Tables:
             waiting = self.outbox_for.get(target)
             if waiting:
                 taken = self.store.state_of(target).taken
-                found += [
-                    parcel for (source, seq), parcel in waiting.items() if seq > taken.get(source, 0)
-                ]
+                found += [parcel for (source, seq), parcel in waiting.items() if seq > taken.get(source, 0)]
         return sorted(found, key=lambda parcel: (parcel[1], parcel[0]))[:most]
 
     def _taken_from(self, shards: list[int]) -> Rows:

@@ -19,7 +19,7 @@ MOST_TOLD = 3
 
 
 class Sweep:
-    """Looks for shards that nobody works on, pages and links that wait, pages that are gone, and the books."""
+    """Looks for shards without work, pages and links that wait, pages that are gone, and into the books."""
 
     def __init__(self, server: Server, watch: Watch) -> None:
         self._server = server

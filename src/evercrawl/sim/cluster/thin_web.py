@@ -6,14 +6,15 @@ Site 0 leads to 1 and 2, site n to 2n+1 and 2n+2, so that every site is found ov
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from evercrawl.core.url import path_of, site_of
 from evercrawl.errors import LeaseLost
 from evercrawl.model.fetch import Failed, Fault, FetchResult, Request
 from evercrawl.model.settings import ScopeSettings
+from evercrawl.sim.clock import EPOCH
 from evercrawl.sim.cluster.process import SimProcess
 from evercrawl.sim.cluster.watch import Watch
-from evercrawl.sim.clock import EPOCH
 from evercrawl.sim.draw import number, share
 from evercrawl.sim.record import Asked
 from evercrawl.sim.site import Answered, Broken
@@ -71,9 +72,7 @@ class ThinWeb(SimWeb):
         if path == "/":
             links += [f"http://s{other}.test/" for other in (2 * index + 1, 2 * index + 2)]
         links.append(f"http://s{number(index, path, 'other') % self._count}.test/")
-        within = "".join(
-            f'<a href="{link}">{link}</a> ' for link in links if self._exists(link)
-        )
+        within = "".join(f'<a href="{link}">{link}</a> ' for link in links if self._exists(link))
         words = f"Page {path} of site {index} says {number(index, path, age)} in its version {age}."
         return f"<html><head><title>{index}{path}</title></head><body><p>{words}</p>{within}</body></html>"
 
@@ -91,7 +90,7 @@ class OneClient:
         self._web = web
         self._process = process
         self._watch = watch
-        self.may_send = lambda: True
+        self.may_send: Callable[[], bool] = lambda: True
 
     async def fetch(self, request: Request) -> FetchResult:
         """How it ended; the site sees it when it is sent, not when we connect."""
