@@ -21,8 +21,8 @@ from evercrawl.together import MergedRun, report_of
 
 RELEASED = 0.1
 """The part of its surplus, and at least one shard, that a worker lets go at a time: no storm."""
-OVERDUE_S = 0.5
-"""Who should have been buried is looked at again after so long."""
+SOON_S = 0.5
+"""Who should be buried, and what nobody has taken, is looked at again after so long."""
 RESIGN_S = 2.0
 """So long a worker tries to say that it has stopped."""
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 30.0
@@ -122,6 +122,8 @@ class Life:
         self._rhythm = rhythm
         self._began = asyncio.get_running_loop().time()
         self._chance = Random(membership.id.int)
+        self._left_over = False
+        """At the last look, shards were free that were not ours to take."""
         self._crawl = ground.crawl(membership, self._link, self._stop)
 
     async def live(self) -> Ended:
@@ -241,14 +243,17 @@ class Life:
                 await self._crawl.gain(number)
             if (surplus := len(self._link.owned) - share.kept()) > 0:
                 await self._let_go(math.ceil(surplus * RELEASED))
+            if self._left_over or len(self._link.owned) < share.least:
+                soonest_s = 0.0
             # Not all at the very moment at which somebody has to be buried.
-            pause_s = min(usual_s, max(0.0, soonest_s) + OVERDUE_S * self._chance.uniform(0.1, 1.0))
+            pause_s = min(usual_s, max(0.0, soonest_s) + SOON_S * self._chance.uniform(0.1, 1.0))
 
     async def _take_share(self) -> Share:
         await self._membership.bury()
         share = await self._membership.fair_share(self._capacity)
-        missing = max(0, share.wanted() - len(self._link.owned))
-        self._link.owned.update(await self._membership.take(missing))
+        wanted = share.wanted(len(self._link.owned), left_over=self._left_over)
+        self._left_over = share.free > wanted
+        self._link.owned.update(await self._membership.take(wanted))
         return share
 
     async def _let_go(self, count: int) -> None:

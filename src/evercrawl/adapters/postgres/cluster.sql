@@ -84,7 +84,7 @@ update {space}.worker set dead = true where id = $1
 
 -- shares --
 -- Capacity of all workers that live and stay, the number of shards, how many shards workers lack to the whole part of their share
--- (those do not count that have not been heard of for a third of their lease), and how many shards are free.
+-- (those do not count that have not been heard of for a third of their lease), how many shards are free, and how many workers.
 with member as (select id, capacity, until from {space}.worker where not dead and not draining),
      whole as (select coalesce(sum(capacity), 0) as capacity from member),
      shards as (select count(*) as count from {space}.lease),
@@ -94,7 +94,8 @@ select whole.capacity, shards.count,
                    from member m left join owned o on o.owner = m.id
                   where m.until > clock_timestamp() + $1::interval * 2 / 3), 0),
        (select count(*) from {space}.lease l left join {space}.worker w on w.id = l.owner
-         where l.owner is null or w.dead)
+         where l.owner is null or w.dead),
+       (select count(*) from member)
   from whole, shards
 
 -- soonest_end --

@@ -58,10 +58,15 @@ class Share(NamedTuple):
     lacking: int
     """Shards that workers lack to their least."""
     free: int
+    members: int
 
-    def wanted(self) -> int:
-        """Have so many, as far as there are."""
-        return self.most if self.free > self.lacking or not self.lacking else self.least
+    def wanted(self, owned: int, *, left_over: bool) -> int:
+        """How many more to take, of those that are free. What is `left_over` was free at the last look too:
+        its share belongs to somebody who does not come for it, and is taken by whoever is there.
+        """
+        share = self.most if self.free > self.lacking or not self.lacking else self.least
+        even = -(-self.free // max(1, self.members)) if left_over else 0
+        return min(self.free, max(share - owned, even, 0))
 
     def kept(self) -> int:
         """More than this are let go, so that others have their least."""
@@ -146,11 +151,10 @@ class Membership:
         not while somebody has less than the whole part of its share.
         """
         with translating():
-            whole, shards, lacking, free = map(
-                int, await self._pool.fetchrow(self._sql["shares"], self._lease)
-            )
+            row = await self._pool.fetchrow(self._sql["shares"], self._lease)
+        whole, shards, lacking, free, members = map(int, row)
         least, rest = divmod(shards * capacity, max(whole, capacity))
-        return Share(least, least + (rest > 0), lacking=lacking, free=free)
+        return Share(least, least + (rest > 0), lacking=lacking, free=free, members=members)
 
     async def soonest_end(self) -> float:
         """Seconds until somebody may have to be buried."""

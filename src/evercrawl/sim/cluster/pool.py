@@ -64,6 +64,8 @@ class SimPool:
             new = {row[0]: before[row[0]] for row in rows if before[row[0]] != arguments[0]}
             self._watch.took(self._process.number, new)
             return rows
+        if name == "let_go":
+            self._watch.let_go(arguments[0], self._process.number)
         return tables.run(name, *arguments)
 
 
@@ -124,4 +126,3 @@ class SimShard(PostgresShard):
 
     def _release_there(self, epoch: int) -> None:
         driven(self._rows.release(epoch))
-        self._watch.released(self.shard, epoch)

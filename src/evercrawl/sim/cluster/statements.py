@@ -65,7 +65,7 @@ class Tables:
         """Target -> source and number -> parcel that its sender still keeps."""
         self._visits = self._bytes = 0
         """Of all workers that live."""
-        self._summed: tuple[int, int, list[tuple[WorkerRow, int]]] | None = None
+        self._summed: tuple[int, int, int, list[tuple[WorkerRow, int]]] | None = None
         """What `shares` says, until somebody comes or goes or a shard changes hands."""
         self._all_live_until = 0.0
         """No lease runs out before; a heartbeat can only move that on."""
@@ -174,10 +174,11 @@ class Tables:
             rows = [row for row in self.workers.values() if not row.draining]
             whole, shards = sum(row.capacity for row in rows), len(self.owners)
             lacks = ((row, shards * row.capacity // whole - len(row.owned)) for row in rows)
-            self._summed = (whole, shards, [(row, lack) for row, lack in lacks if lack > 0])
-        whole, shards, lackers = self._summed
+            self._summed = (whole, shards, len(rows), [(row, lack) for row, lack in lacks if lack > 0])
+        whole, shards, members, lackers = self._summed
         fresh = self.now() + lease.total_seconds() * 2 / 3
-        return [(whole, shards, sum(lack for row, lack in lackers if row.until > fresh), len(self.free))]
+        lacking = sum(lack for row, lack in lackers if row.until > fresh)
+        return [(whole, shards, lacking, len(self.free), members)]
 
     def _soonest_end(self) -> Rows:
         return [(min((row.until for row in self.workers.values()), default=self.now()) - self.now(),)]

@@ -179,10 +179,9 @@ class Watch:
         """
         return max(since, self.up_since_s + LOOKS_ROUND_S, self.slow_until_s) + self.lease_s + SOON_S
 
-    def released(self, shard: int, epoch: int) -> None:
-        """Let go cleanly."""
-        claim = self.claims.get(shard)
-        if claim is not None and claim[0] == epoch:
+    def let_go(self, shard: int, process: int) -> None:
+        """Its owner does not want it any more."""
+        if self.claims.get(shard, (0, None))[1] == process:
             self.unserved.setdefault(shard, self.now())
 
     def committed(self, shard: int, epoch: int, process: int, batch: Batch) -> None:
