@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from random import Random
@@ -19,7 +20,7 @@ from evercrawl.sim.cluster.member import Member, Surroundings
 from evercrawl.sim.cluster.process import ProcessLoop, SimProcess, run_processes
 from evercrawl.sim.cluster.sweep import Sweep
 from evercrawl.sim.cluster.thin_web import OneClient, ThinWeb
-from evercrawl.sim.cluster.watch import Breach, Watch
+from evercrawl.sim.cluster.watch import Breach, Offence, Watch
 from evercrawl.sim.store import MemoryStore
 
 CAPACITIES = (32, 64, 64, 128)
@@ -61,6 +62,8 @@ class Plan:
     rhythm: Rhythm = UNHURRIED
     faults: dict[Fault, float] = field(default_factory=lambda: dict(USUAL))
     flaws: Flaws = FLAWLESS
+    until: Offence | None = None
+    """The run ends early when this has been noticed."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,8 @@ class SimCluster:
         self._members: dict[int, Member] = {}
         self._skews: dict[int, float] = {}
         self._watch.tolerance_s = self._skew_between
+        self._watch.on_breach = self._on_breach
+        self._noticed = asyncio.Event()
         self._started = 0
         self._is_over = False
 
@@ -115,7 +120,7 @@ class SimCluster:
             self._start()
         duties = [asyncio.create_task(duty()) for duty in (self._let_things_happen, self._look_often)]
         for _ in range(max(1, round(self._plan.days))):
-            await asyncio.sleep(self._plan.days * 86_400 / max(1, round(self._plan.days)))
+            await self._let_pass(self._plan.days * 86_400 / max(1, round(self._plan.days)))
             self._sweep.seldom()
             gc.unfreeze()
         self._is_over = True
@@ -124,6 +129,15 @@ class SimCluster:
         await asyncio.gather(*duties, return_exceptions=True)
         await self._end_all()
         return self._seen()
+
+    async def _let_pass(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._noticed.wait()
+
+    def _on_breach(self, offence: Offence) -> None:
+        if offence is self._plan.until:
+            self._noticed.set()
 
     async def _end_all(self) -> None:
         for member in list(self._members.values()):

@@ -80,6 +80,7 @@ class Watch:
         """The shortest time by which a gap was kept."""
         self.tolerance_s: Callable[[int, int], float] = lambda before, after: 0.0
         """By how much the calendars of two machines differ."""
+        self.on_breach: Callable[[Offence], None] = lambda _: None
         self.tenures: dict[UUID, Tenure] = {}
         self.claims: dict[int, tuple[int, int]] = {}
         """Shard -> epoch and process of its last claim."""
@@ -99,6 +100,7 @@ class Watch:
     def breach(self, offence: Offence, detail: str) -> None:
         """It has happened."""
         self.counts[offence.name] += 1
+        self.on_breach(offence)
         if len(self.breaches) < MOST_KEPT:
             self.breaches.append(Breach(offence, round(self.now(), 3), detail))
 
