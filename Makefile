@@ -86,6 +86,10 @@ bench-failover: venv  ## workers and the database die and come back for five min
 	@$(need_postgres)
 	$(BIN)/python -m tests.e2e.failover --minutes 5
 
+.PHONY: bench-cluster-sim
+bench-cluster-sim: venv  ## 100 workers, 10,000 sites, faults, in virtual time; the last line is JSON: DAYS=14 SEED=1
+	$(BIN)/python bench/cluster_sim.py --days $(or $(DAYS),14) --seed $(or $(SEED),1)
+
 .PHONY: bench-watch
 bench-watch: venv  ## 200 sites watched for 180 days of virtual time, with faults
 	$(BIN)/python bench/watch.py --sites 200 --days 180

@@ -31,6 +31,8 @@ PAPER_HOURS = {1: 2.0, 2: 3.25}
 """By number of nodes; the paper's second node cost time."""
 HOSTS = 20_000
 SHARDS = 64
+SPARE = 50
+"""Visits beyond the pages that are counted: some end without a page when the run does."""
 LONGEST = timedelta(hours=12)
 GAIN = 1.5
 """Two nodes with a line each must be faster than one by this factor."""
@@ -134,7 +136,7 @@ def _settings(web: D10Web, scale: float) -> Settings:
         identity=replace(plain.identity, contact="mailto:simulation@example.org"),
         scope=replace(plain.scope, seeds=(web.first,), depth=DEPTH),
         pace=replace(plain.pace, gap=timedelta(seconds=INTERVAL_S), factor=1.0),
-        crawl=replace(plain.crawl, max_pages=round(PAGES * scale), max_time=LONGEST),
+        crawl=replace(plain.crawl, max_pages=round(PAGES * scale) + SPARE, max_time=LONGEST),
         signals=replace(plain.signals, enabled=False),
         traps=replace(plain.traps, enabled=False),
         store=replace(plain.store, shards=SHARDS),
