@@ -153,8 +153,9 @@ class Traps:
         self._silent.discard(page.site_id)
         before = notes.memory
         text = seen.document.text if seen.document is not None else ""
+        links = [link.url for link in seen.document.links] if seen.document is not None else []
         if not _is_worth_a_look(before, page.url):
-            notes.learn(replace(before, parameters=learn(before.parameters, page.url, text)))
+            notes.learn(replace(before, parameters=learn(before.parameters, page.url, text, links)))
             return False
         is_copy = seen.judgement.reason is Reason.SAME_AS_OTHER
         observed, after = observe(
@@ -165,6 +166,7 @@ class Traps:
             duplicate=is_copy,
             new_links=new_links,
             copy_of=seen.original.url if is_copy and seen.original is not None else "",
+            links=links,
         )
         notes.learn(book(after, observed))
         _say_fences(page.url, before, notes.memory)

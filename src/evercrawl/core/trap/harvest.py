@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from evercrawl.core.trap.novelty import NOTHING_NEW, NewText, Said, new_text
 from evercrawl.core.trap.parameter import Parameters, learn
-from evercrawl.core.trap.parts import parts_of
+from evercrawl.core.trap.parts import choices_in, parts_of
 from evercrawl.core.trap.pattern import (
     Breadth,
     Pattern,
@@ -74,6 +74,8 @@ class SiteYield:
     """Where addresses that do not exist are redirected to."""
     invented: tuple[str, ...] = ()
     """Patterns that answer made-up addresses with invented pages; what lengthens them is fenced too."""
+    apologies: tuple[int, ...] = ()
+    """Phrases, as numbers, with which it says that there is no such page, whatever stands beside them."""
 
     @property
     def is_overspent(self) -> bool:
@@ -90,13 +92,17 @@ def observe(
     duplicate: bool,
     new_links: Sequence[str],
     copy_of: str = "",
+    links: Sequence[str] = (),
 ) -> tuple[Observation, SiteYield]:
-    """What a visit brought, measured against what the site said before; the text is remembered."""
-    share, said = new_text(site.said, text)
+    """What a visit brought, measured against what the site said before; the text is remembered.
+
+    `links`: all links of the page.
+    """
+    share, said = new_text(site.said, text, choices=choices_in(url))
     soft = any(is_soft_404(text, known) for known in site.soft_404)
     seen = Observation(url, status, share, duplicate, copy_of, soft, new_links)
     is_page = 200 <= status < 300 and not soft
-    parameters = learn(site.parameters, url, text) if is_page else site.parameters
+    parameters = learn(site.parameters, url, text, links) if is_page else site.parameters
     return seen, replace(site, said=said, parameters=parameters)
 
 
@@ -113,7 +119,12 @@ def book(site: SiteYield, seen: Observation) -> SiteYield:
         record = records.get(pattern.name) or _fresh(records, pattern, seen.url)
         growth = sum(is_more_of(pattern, others) for others in offered)
         records[pattern.name] = after_request(
-            record, seen.url, gains, growth=growth, overspent=site.is_overspent
+            record,
+            seen.url,
+            gains,
+            growth=growth,
+            overspent=site.is_overspent,
+            lengthens=_state(records, shorter(pattern)) is State.FENCED,
         )
     for name in site.invented:
         is_charged = any(name == pattern.name for pattern in charged)
@@ -136,7 +147,7 @@ def _gains(records: dict[str, Record], seen: Observation) -> Gains:
     literal = 0.0 if is_nothing or seen.new.literal < LEAST_NEW else seen.new.literal
     promise = _promise(records, seen)
     is_cycle = seen.duplicate and _leads_back(seen.url, seen.copy_of)
-    return Gains(max(essential, promise), max(literal, promise), essential, is_copy, is_cycle)
+    return Gains(max(essential, promise), max(literal, promise), essential, is_copy, is_cycle, promise)
 
 
 def _leads_back(url: str, shorter: str) -> bool:

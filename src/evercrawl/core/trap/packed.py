@@ -40,6 +40,7 @@ def pack(site: SiteYield) -> bytes:
         "absent": _signs(site.absent),
         "homes": site.homes,
         "invented": site.invented,
+        "apologies": site.apologies,
         "tallies": [[name, *tally] for name, tally in site.parameters.tallies.items()],
         "probes": site.parameters.probes,
     })  # fmt: skip
@@ -84,6 +85,7 @@ def unpack(blob: bytes) -> SiteYield:
         _same(head["absent"]),
         tuple(head["homes"]),
         tuple(head["invented"]),
+        tuple(head.get("apologies", ())),
     )
 
 

@@ -1,33 +1,49 @@
 """Which parts of a site's URLs do not matter? Learned from pairs of URLs, never assumed.
 
-Two URLs that differ in one parameter, or in one random-looking segment, and have the same text speak against
-that part; two with different texts speak for it. A part is left out of a page's identity only after enough
-evidence without contradiction, and a contradiction takes it back.
+Two URLs that differ in one parameter, or in one segment, and have the same text and, but for that part, the
+same links speak against it; two with others speak for it. A part is left out of a page's identity only after
+enough evidence without contradiction, and a contradiction takes it back. A segment that could be a name (a
+language, a version) must besides have an other value each time: that is a session, whatever it looks like.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from math import log
 from typing import NamedTuple
 
 from xxhash import xxh32_intdigest
 
-from evercrawl.core.trap.pattern import path_shape
+from evercrawl.core.trap.link_sum import LinkSum
+from evercrawl.core.trap.pattern import path_shape, placeholder
 
 LEAST_SAME, LEAST_SAME_ON_SITE = 6, 12
 """Pairs of equal texts until a part counts as idle: on one kind of page, on the whole site."""
 SAME_PER_DIFFERENT = 30
 """So many more pairs are needed for each contradiction."""
 LEAST_PLACES, MOST_PLACES = 3, 24
-"""Different pages that the pairs must come from: one page that says the same to everyone proves nothing; so
-many are told apart.
+"""Different texts that the pairs must show: one that is said to everyone proves nothing; so many are told
+apart.
 """
-MOST_REMEMBERED = 1024
-"""URLs without one of their parts that wait for a partner."""
+LEAST_SAME_ALONE = 40
+"""Pairs with an other value each time that prove it for one text as well, where the values are no names."""
+MOST_VALUES = 60
+"""Values of a segment that are told apart."""
+VALUES_PER_SAME = 0.75
+"""Other values for each pair, from which on a segment that could be a name is none: versions and languages
+come back from page to page.
+"""
+MOST_REMEMBERED, MOST_REMEMBERED_IDLE = 2048, 8192
+"""URLs without one of their parts that wait for a partner; more on a site with idle parts, whose pages are
+known by them.
+"""
 MOST_PARTS = 64
 """Parts of one site for which evidence is kept."""
 MOST_PARTS_OF_URL = 8
+
+_NAMED = "named segment"
+"""In the names of segments that could be the name of something."""
 
 
 class Tally(NamedTuple):
@@ -36,13 +52,19 @@ class Tally(NamedTuple):
     same: int = 0
     different: int = 0
     places: int = 0
-    """A bit for each page (of a few that are told apart) where the texts were the same."""
+    """A bit for each text (of a few that are told apart) that came under two values."""
+    values: int = 0
+    """A bit for each of those values (of a few that are told apart)."""
 
-    def is_idle(self, least: int) -> bool:
+    def is_idle(self, least: int, *, could_be_name: bool = False) -> bool:
         """Enough pairs have the same text whatever the part says."""
         if self.same < least + SAME_PER_DIFFERENT * self.different:
             return False
-        return self.places.bit_count() >= LEAST_PLACES
+        has_always_another = _count(self.values) >= VALUES_PER_SAME * min(self.same, MOST_VALUES)
+        if could_be_name:
+            return has_always_another and self.places.bit_count() >= LEAST_PLACES
+        is_endless = has_always_another and self.same >= LEAST_SAME_ALONE and not self.different
+        return is_endless or self.places.bit_count() >= LEAST_PLACES
 
 
 class Rest(NamedTuple):
@@ -68,29 +90,49 @@ class _Part(NamedTuple):
     value: str
     rest: str
     """The URL without the part."""
+    place: str | int
+    """The name of the parameter, or the number of the segment."""
+
+    def links(self, found: LinkSum) -> int:
+        """A number for the links of the page, whatever this part is in them."""
+        place = self.place
+        return found.without_segment(place) if isinstance(place, int) else found.without_parameter(place)
 
 
-def learn(known: Parameters, url: str, text: str) -> Parameters:
+def learn(known: Parameters, url: str, text: str, links: Sequence[str] = ()) -> Parameters:
     """The evidence with one more page in it; a page without text is no evidence."""
     parts = list(_parts(url))
     if not parts or not text.strip():
         return known
-    content = xxh32_intdigest(text.encode("utf-8", "surrogatepass"))
+    said, found = xxh32_intdigest(text.encode("utf-8", "surrogatepass")), LinkSum(links)
     tallies, rests = dict(known.tallies), dict(known.rests)
     for part in parts:
         key, value = _hash(part.name, part.rest), _hash(part.value)
+        content = said ^ part.links(found)
         before = rests.pop(key, None)
         if before is not None and before.value != value:
             for name in (part.name, part.on_site):
                 same = before.content == content
-                tallies[name] = _counted(tallies.get(name, Tally()), same=same, place=key % MOST_PLACES)
+                tallies[name] = _counted(tallies.get(name, Tally()), same=same, content=content, value=value)
         rests[key] = Rest(value, content)
     probes = known.probes + (seen_otherwise(known, url) is not None)
-    return Parameters(_most_telling(tallies), _newest(rests), probes)
+    most = MOST_REMEMBERED_IDLE if idle_parts(known) else MOST_REMEMBERED
+    return Parameters(_most_telling(tallies), _newest(rests, most), probes)
 
 
-def _counted(tally: Tally, *, same: bool, place: int) -> Tally:
-    return Tally(tally.same + same, tally.different + (not same), tally.places | (same << place))
+def _counted(tally: Tally, *, same: bool, content: int, value: int) -> Tally:
+    return Tally(
+        tally.same + same,
+        tally.different + (not same),
+        tally.places | (same << content % MOST_PLACES),
+        tally.values | (same << value % MOST_VALUES),
+    )
+
+
+def _count(values: int) -> float:
+    """About how many different values have set the bits."""
+    free = MOST_VALUES - values.bit_count()
+    return MOST_VALUES * log(MOST_VALUES / free) if free else float("inf")
 
 
 def _hash(*texts: str) -> int:
@@ -104,19 +146,22 @@ def _most_telling(tallies: dict[str, Tally]) -> dict[str, Tally]:
     return dict(ranked[: MOST_PARTS * 3 // 4])
 
 
-def _newest(rests: dict[int, Rest]) -> dict[int, Rest]:
-    if len(rests) <= MOST_REMEMBERED:
+def _newest(rests: dict[int, Rest], most: int) -> dict[int, Rest]:
+    if len(rests) <= most:
         return rests
-    return dict(list(rests.items())[-MOST_REMEMBERED * 3 // 4 :])
+    return dict(list(rests.items())[-most * 3 // 4 :])
 
 
 def idle_parts(known: Parameters) -> tuple[str, ...]:
     """The parts that do not alter the content, by name."""
-    return tuple(name for name, tally in known.tallies.items() if tally.is_idle(_least(name)))
+    return tuple(name for name, tally in known.tallies.items() if _is_idle_part(name, tally))
 
 
-def _least(name: str) -> int:
-    return LEAST_SAME_ON_SITE if name.startswith("/**") else LEAST_SAME
+def _is_idle_part(name: str, tally: Tally) -> bool:
+    is_on_site = name.startswith("/**")
+    return tally.is_idle(
+        LEAST_SAME_ON_SITE if is_on_site or _NAMED in name else LEAST_SAME, could_be_name=_NAMED in name
+    )
 
 
 def seen_otherwise(known: Parameters, url: str) -> str | None:
@@ -133,7 +178,9 @@ def seen_otherwise(known: Parameters, url: str) -> str | None:
 
 def _is_idle(known: Parameters, part: _Part) -> bool:
     here, on_site = known.tallies.get(part.name, Tally()), known.tallies.get(part.on_site, Tally())
-    return here.is_idle(LEAST_SAME) or (on_site.is_idle(LEAST_SAME_ON_SITE) and not here.different)
+    if _is_idle_part(part.name, here):
+        return True
+    return _is_idle_part(part.on_site, on_site) and not here.different
 
 
 def identity(known: Parameters, url: str) -> str:
@@ -147,7 +194,7 @@ def identity(known: Parameters, url: str) -> str:
 
 
 def _parts(url: str) -> Iterator[_Part]:
-    """Each parameter, and each segment that looks drawn by lot, with the rest of the URL."""
+    """Each parameter and each segment, with the rest of the URL."""
     base, _, query = url.partition("?")
     start = base.find("/", base.find("//") + 2)
     segments = base[start + 1 :].split("/") if start >= 0 else []
@@ -156,13 +203,21 @@ def _parts(url: str) -> Iterator[_Part]:
     for place, pair in enumerate(pairs[:MOST_PARTS_OF_URL]):
         name = pair.partition("=")[0]
         rest = "&".join(pairs[:place] + pairs[place + 1 :])
-        yield _Part(f"{shape}?{name}=", f"/**?{name}=", pair, f"{base}?{rest}" if rest else base)
-    for place, kind in enumerate(shape.split("/")[1:]):
-        if kind.startswith("{id}"):
-            others = "/".join([*segments[:place], "*", *segments[place + 1 :]])
-            yield _Part(
-                f"{shape} segment {place + 1}",
-                f"/** segment {place + 1}",
-                segments[place],
-                f"{others}?{query}",
-            )
+        yield _Part(f"{shape}?{name}=", f"/**?{name}=", pair, f"{base}?{rest}" if rest else base, name)
+    yield from _segment_parts(segments, query)
+
+
+def _segment_parts(segments: list[str], query: str) -> Iterator[_Part]:
+    """Each segment: one that looks drawn by lot, and under another name one that could be a name.
+
+    The segment itself has no part in the name of the part: each session would be a kind of its own.
+    """
+    for place, segment in enumerate(segments[:MOST_PARTS_OF_URL]):
+        if not segment:
+            continue
+        others = [*segments[:place], "*", *segments[place + 1 :]]
+        is_random = (placeholder(segment) or "").startswith("{id}")
+        kind = f"segment {place + 1}" if is_random else f"{_NAMED} {place + 1}"
+        yield _Part(
+            f"{path_shape(others)} {kind}", f"/** {kind}", segment, f"{'/'.join(others)}?{query}", place
+        )

@@ -54,7 +54,7 @@ def patterns_of(url: str) -> tuple[Pattern, ...]:
     segments = path.split("/")[1:]
     shape = path_shape(segments)
     if not names:
-        skeleton = "/**/" + "/".join(_placeholder(segment) or _worded(segment) for segment in segments)
+        skeleton = "/**/" + "/".join(placeholder(segment) or _worded(segment) for segment in segments)
         bones = (_pattern(skeleton, Breadth.SKELETON),) if path != "/" else ()
         return (_pattern(shape, Breadth.SHAPE), *_folders(segments), *bones)
     return (
@@ -87,7 +87,7 @@ def path_shape(segments: list[str]) -> str:
     shaped: list[str] = []
     has_word = False
     for segment in segments:
-        kind = _placeholder(segment)
+        kind = placeholder(segment)
         if kind is None:
             kind = _worded(segment) if has_word else segment
             has_word = True
@@ -96,7 +96,7 @@ def path_shape(segments: list[str]) -> str:
 
 
 @lru_cache(maxsize=8192)
-def _placeholder(segment: str) -> str | None:
+def placeholder(segment: str) -> str | None:
     """What stands for a segment that is drawn from a large set; None: it is a word."""
     if not segment:
         return ""
@@ -127,7 +127,7 @@ def _without_ending(segment: str) -> tuple[str, str]:
 
 def _folders(segments: list[str]) -> tuple[Pattern, ...]:
     """The folders on the way, by name: a symbolic link or a maze hides behind one of them."""
-    kinds = [_placeholder(segment) or segment for segment in segments[:-1][:MOST_FOLDERS]]
+    kinds = [placeholder(segment) or segment for segment in segments[:-1][:MOST_FOLDERS]]
     ways = ("/".join(kinds[: depth + 1]) for depth in range(len(kinds)))
     return tuple(_pattern(f"/{way}/**", Breadth.FOLDER) for way in ways)
 

@@ -11,7 +11,14 @@ from typing import NamedTuple
 
 from evercrawl.core.trap.harvest import SiteYield
 from evercrawl.core.trap.pattern import Breadth, lengthens, patterns_of
-from evercrawl.core.trap.record import GROWTH_ABOVE, Record, State, Tried, judged
+from evercrawl.core.trap.record import (
+    GROWTH_ABOVE,
+    Record,
+    State,
+    Tried,
+    is_endless_by_its_links,
+    judged,
+)
 from evercrawl.core.trap.soft404 import Answer, MadeUp, judge_made_up, probe_url
 
 EXPLODING_ABOVE = 2.0
@@ -71,6 +78,8 @@ def _deserves_probe(record: Record, least: int) -> bool:
         return False
     if record.state is State.THROTTLED:
         return record.growth >= GROWTH_ABOVE
+    if is_endless_by_its_links(record):
+        return True
     return record.state is State.OPEN and record.requests >= least and record.growth >= EXPLODING_ABOVE
 
 
@@ -112,6 +121,7 @@ _TRIED = {
     MadeUp.ANSWERED: Tried.ANSWERED,
     MadeUp.INVENTED: Tried.INVENTED,
     MadeUp.SAME: Tried.SAME,
+    MadeUp.LEADS_ON: Tried.LEADS_ON,
 }
 
 

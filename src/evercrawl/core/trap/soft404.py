@@ -14,6 +14,7 @@ from typing import NamedTuple
 from xxhash import xxh3_64_intdigest
 
 from evercrawl.core.signature import signature, similarity
+from evercrawl.core.trap.pattern import placeholder
 
 ALIKE = 0.8
 """Similarity from which on an answer is the same for all; well above that of two pages of one template."""
@@ -43,6 +44,8 @@ class MadeUp(Enum):
     ANSWERED = "answered"
     INVENTED = "invented"
     SAME = "same"
+    LEADS_ON = "leads_on"
+    """With a page that offers further ones of its kind, which nobody made up."""
 
 
 class SameForAll(NamedTuple):
@@ -61,12 +64,16 @@ class Answer(NamedTuple):
     """Links of the answer to pages of the site."""
     new_links: int = 0
     """Those of them that were not known before."""
+    further: int = 0
+    """Those of the new ones that are of the same shape as the made-up address."""
+    title: str = ""
 
 
 def probe_url(first: str, last: str, *, seed: int) -> str:
     """An address like the two given ones that nobody ever linked to: the place at which they differ, made up.
 
-    Of several such places the longest is taken: a year rather than a month.
+    Of several such places the longest is taken: a year rather than a month; one that looks drawn by lot only
+    where there is no other, since a session is none that was made up.
     """
     ones, others = _places(first), _places(last)
     places = [
@@ -76,13 +83,24 @@ def probe_url(first: str, last: str, *, seed: int) -> str:
     ]
     if len(ones) != len(others) or not places:
         places = [(start, end) for start, end, _ in others[-1:]]
-    start, end = max(places, key=lambda place: (place[1] - place[0], place[0]))
     offset = _path_start(last)
+    start, end = max(
+        places,
+        key=lambda place: (
+            not _is_drawn_by_lot(last[offset + place[0] : offset + place[1]]),
+            place[1] - place[0],
+            place[0],
+        ),
+    )
     return (
         last[: offset + start]
         + made_up(last[offset + start : offset + end], seed=seed)
         + last[offset + end :]
     )
+
+
+def _is_drawn_by_lot(piece: str) -> bool:
+    return (placeholder(piece) or "").startswith("{id}")
 
 
 def absent_urls(url: str, *, seed: int) -> tuple[str, str]:
@@ -124,7 +142,8 @@ def made_up(value: str, *, seed: int) -> str:
     if digits is not None and len(digits[0]) * 2 >= len(value.partition(".")[0]):
         return value[: digits.start()] + _made_up_number(digits[0], number) + value[digits.end() :]
     stem, dot, ending = value.rpartition(".")
-    return _nonsense(number) + (dot + ending if stem and len(ending) <= 5 else "")
+    mark = value[: len(value) - len(value.lstrip("~!@$_-"))]
+    return mark + _nonsense(number) + (dot + ending if stem and len(ending) <= 5 else "")
 
 
 def _made_up_number(digits: str, number: int) -> str:
@@ -165,7 +184,9 @@ def judge_made_up(one: Answer, other: Answer) -> tuple[MadeUp, SameForAll | None
         return MadeUp.SAME, same
     has_template = similarity(same.signature, same_for_all(other.text).signature) >= ALIKE_IN_PART
     invents = not has_template and _leads_on(one) and _leads_on(other)
-    return (MadeUp.INVENTED if invents else MadeUp.ANSWERED), None
+    if invents:
+        return MadeUp.INVENTED, None
+    return (MadeUp.LEADS_ON if one.further and other.further else MadeUp.ANSWERED), None
 
 
 def _leads_on(answer: Answer) -> bool:
