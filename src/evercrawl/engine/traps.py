@@ -153,7 +153,7 @@ class Traps:
         self._silent.discard(page.site_id)
         before = notes.memory
         text = seen.document.text if seen.document is not None else ""
-        links = [link.url for link in seen.document.links] if seen.document is not None else []
+        links = [(link.url, link.text) for link in seen.document.links] if seen.document is not None else []
         if not _is_worth_a_look(before, page.url):
             notes.learn(replace(before, parameters=learn(before.parameters, page.url, text, links)))
             return False

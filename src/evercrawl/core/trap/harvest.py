@@ -92,11 +92,11 @@ def observe(
     duplicate: bool,
     new_links: Sequence[str],
     copy_of: str = "",
-    links: Sequence[str] = (),
+    links: Sequence[tuple[str, str]] = (),
 ) -> tuple[Observation, SiteYield]:
     """What a visit brought, measured against what the site said before; the text is remembered.
 
-    `links`: all links of the page.
+    `links`: URLs and words of all links of the page.
     """
     share, said = new_text(site.said, text, choices=choices_in(url))
     soft = any(is_soft_404(text, known) for known in site.soft_404)

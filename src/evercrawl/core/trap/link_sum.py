@@ -1,7 +1,8 @@
 """Do two pages link to the same pages, but for one part of the URLs? Sums that can be asked without any part.
 
 Lists say little and link to ever other pages; a session says the same and links to the same pages under other
-addresses. Each link is a sum over its segments and parameters, from which one part is taken out again.
+addresses. Each link is a sum over its segments and parameters, from which one part is taken out again. Where
+sessions stand in other places from link to link, the words of the links tell that they lead to the same pages.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from zlib import crc32
 
 MOST_LINKS = 60
 """Links of one page that are looked at, spread over all of them: a list is found anywhere among them."""
+LEAST_WORDED, WORDED_SHARE = 2, 0.6
+"""Different words of links, and their share of all, from which on they name what the links lead to."""
 _MIX = 0x9E3779B1
 _WORD = 0xFFFFFFFF
 
@@ -25,9 +28,18 @@ class _Link(NamedTuple):
 class LinkSum:
     """The links of one page."""
 
-    def __init__(self, links: Sequence[str]) -> None:
+    def __init__(self, links: Sequence[tuple[str, str]]) -> None:
+        """From URLs with the words of the links."""
         step = len(links) // MOST_LINKS + 1
-        self._links = [_taken_apart(link) for link in links[::step]]
+        self._links = [_taken_apart(url) for url, _ in links[::step]]
+        self._words = [words.strip() for _, words in links[::step]]
+
+    def words(self) -> int | None:
+        """A number for the words of the links; None: they do not tell the links apart."""
+        different = {words for words in self._words if words}
+        if len(different) < max(LEAST_WORDED, WORDED_SHARE * len(self._words)):
+            return None
+        return _sum(_number(words, 0) for words in different)
 
     def without_parameter(self, name: str) -> int:
         """A number for the set of links, whatever the named parameter is in them."""

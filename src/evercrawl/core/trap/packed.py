@@ -1,7 +1,7 @@
 """The yield of one site as one compact blob, and back; versioned.
 
 A byte for the version, then zlib over: the length of the JSON part, the JSON part, the two bitmaps of what
-was said, and the remembered URLs of `parameter.py` as rows of three 32-bit numbers.
+was said, and the remembered URLs of `parameter.py` as rows of four 32-bit numbers.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from evercrawl.core.trap.pattern import Breadth
 from evercrawl.core.trap.record import Record, State, Tried
 from evercrawl.core.trap.soft404 import SameForAll
 
-VERSION = 2
+VERSION = 3
 LEVEL = 6
 DIGITS = 4
 """Of the averages as many are kept."""
 
 _LENGTH = struct.Struct("<I")
-_ROW = struct.Struct("<III")
+_ROW = struct.Struct("<IIII")
 
 
 def pack(site: SiteYield) -> bytes:
@@ -73,7 +73,7 @@ def unpack(blob: bytes) -> SiteYield:
     count, has_young, has_old = head["said"]
     young, at = plain[at : at + MEMORY_BYTES * has_young], at + MEMORY_BYTES * has_young
     old, at = plain[at : at + MEMORY_BYTES * has_old], at + MEMORY_BYTES * has_old
-    rests = {key: Rest(value, content) for key, value, content in _ROW.iter_unpack(plain[at:])}
+    rests = {key: Rest(*rest) for key, *rest in _ROW.iter_unpack(plain[at:])}
     tallies = {name: Tally(*counts) for name, *counts in head["tallies"]}
     return SiteYield(
         requests,

@@ -72,6 +72,13 @@ class Rest(NamedTuple):
 
     value: int
     content: int
+    """Its text and its links, but for the part."""
+    words: int = 0
+    """Its text and the words of its links; 0: they do not tell the links apart."""
+
+    def is_same(self, other: Rest) -> bool:
+        """Both showed the same page."""
+        return self.content == other.content or (self.words != 0 and self.words == other.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,22 +106,26 @@ class _Part(NamedTuple):
         return found.without_segment(place) if isinstance(place, int) else found.without_parameter(place)
 
 
-def learn(known: Parameters, url: str, text: str, links: Sequence[str] = ()) -> Parameters:
-    """The evidence with one more page in it; a page without text is no evidence."""
+def learn(known: Parameters, url: str, text: str, links: Sequence[tuple[str, str]] = ()) -> Parameters:
+    """The evidence with one more page in it; a page without text is no evidence.
+
+    `links`: URLs and words of the page's links.
+    """
     parts = list(_parts(url))
     if not parts or not text.strip():
         return known
     said, found = xxh32_intdigest(text.encode("utf-8", "surrogatepass")), LinkSum(links)
+    words = found.words()
     tallies, rests = dict(known.tallies), dict(known.rests)
     for part in parts:
         key, value = _hash(part.name, part.rest), _hash(part.value)
-        content = said ^ part.links(found)
+        now = Rest(value, said ^ part.links(found), 0 if words is None else said ^ words)
         before = rests.pop(key, None)
         if before is not None and before.value != value:
             for name in (part.name, part.on_site):
-                same = before.content == content
-                tallies[name] = _counted(tallies.get(name, Tally()), same=same, content=content, value=value)
-        rests[key] = Rest(value, content)
+                same = before.is_same(now)
+                tallies[name] = _counted(tallies.get(name, Tally()), same=same, content=said, value=value)
+        rests[key] = now
     probes = known.probes + (seen_otherwise(known, url) is not None)
     most = MOST_REMEMBERED_IDLE if idle_parts(known) else MOST_REMEMBERED
     return Parameters(_most_telling(tallies), _newest(rests, most), probes)

@@ -245,12 +245,12 @@ def proof(record: Record, *, overspent: bool = True, lengthens: bool = False) ->
             return "many values of the parameters without a new word"
     if overspent and record.cycles >= CYCLES_ABOVE and record.growth >= GROWTH_ABOVE:
         return "shorter paths have shown the same, and longer ones go on"
-    if record.steady < STEADY_ABOVE:
-        return ""
-    return _endless(record, overspent=overspent, least=EXPLODES_AGAIN if lengthens else EXPLODES_LEAST)
+    if overspent and lengthens and record.requests >= EXPLODES_AGAIN and record.letters < FENCE_BELOW:
+        return "shorter paths were fenced, and these say as little"
+    return _endless(record, overspent=overspent) if record.steady >= STEADY_ABOVE else ""
 
 
-def _endless(record: Record, *, overspent: bool, least: int) -> str:
+def _endless(record: Record, *, overspent: bool) -> str:
     if record.tried in (Tried.ANSWERED, Tried.LEADS_ON):
         return "made-up addresses are answered with the same kind of page"
     if record.tried is Tried.SAME and record.copies >= COPIES_ABOVE:
@@ -258,7 +258,7 @@ def _endless(record: Record, *, overspent: bool, least: int) -> str:
     patience = UNASKED_PATIENCE if record.breadth < Breadth.FOLDER else UNASKED_PATIENCE_BROAD
     if record.tried is Tried.UNASKED and record.requests >= patience:
         return "nothing but numbers changes, and each offers more of the same"
-    is_exploding = record.growth >= EXPLODES_ABOVE and record.requests >= least
+    is_exploding = record.growth >= EXPLODES_ABOVE and record.requests >= EXPLODES_LEAST
     if overspent and is_exploding and record.letters < FENCE_BELOW:
         return "each offers many more without a new word, and they cost more than all the rest of the site"
     return ""
