@@ -2,7 +2,7 @@
 
 Lists say little and link to ever other pages; a session says the same and links to the same pages under other
 addresses. Each link is a sum over its segments and parameters, from which one part is taken out again. Where
-sessions stand in other places from link to link, the words of the links tell that they lead to the same pages.
+sessions stand in other places from link to link, the words of the links tell that they lead to the same.
 """
 
 from __future__ import annotations
