@@ -56,7 +56,7 @@ class HostTraps:
             del self._known[oldest]
 
     def learn(self, site: Site, links: Sequence[str], fresh: Sequence[Site]) -> None:
-        """Book the hosts that the first page of a site names; `fresh`: the sites among them without a page."""
+        """Book the hosts that the first page of a site names; `fresh`: those of them without a page."""
         before = self._known.get(site.domain)
         if before is None or site.id in self._seen:
             return
