@@ -42,8 +42,8 @@ _OWN_THINGS = frozenset(("account", "profile", "my", "me", "user", "settings"))
 _OWNED = frozenset((
     "post", "posts", "comment", "comments", "message", "messages", "user", "users", "member", "members",
     "node", "item", "items", "entry", "entries", "photo", "photos", "image", "images", "upload", "uploads",
-    "order", "orders", "subscription", "subscriptions", "note", "notes", "task", "tasks", "address", "addresses",
-    "attachment", "attachments", "cart", "basket", "wishlist", "booking", "bookings", "reservation",
+    "order", "orders", "subscription", "subscriptions", "note", "notes", "task", "tasks", "address",
+    "addresses", "attachment", "attachments", "cart", "basket", "wishlist", "booking", "bookings", "reservation",
     "reservations", "review", "reviews", "bookmark", "bookmarks", "notification", "notifications", "reply",
     "replies", "album", "albums", "playlist", "playlists", "invite", "invites", "invoice", "invoices",
 ))  # fmt: skip
