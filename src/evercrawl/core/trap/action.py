@@ -43,9 +43,9 @@ _OWNED = frozenset((
     "post", "posts", "comment", "comments", "message", "messages", "user", "users", "member", "members",
     "node", "item", "items", "entry", "entries", "photo", "photos", "image", "images", "upload", "uploads",
     "order", "orders", "subscription", "subscriptions", "note", "notes", "task", "tasks", "address",
-    "addresses", "attachment", "attachments", "cart", "basket", "wishlist", "booking", "bookings", "reservation",
-    "reservations", "review", "reviews", "bookmark", "bookmarks", "notification", "notifications", "reply",
-    "replies", "album", "albums", "playlist", "playlists", "invite", "invites", "invoice", "invoices",
+    "addresses", "attachment", "attachments", "cart", "basket", "wishlist", "booking", "bookings",
+    "reservation", "reservations", "review", "reviews", "bookmark", "bookmarks", "notification",
+    "notifications", "reply", "replies", "album", "albums", "playlist", "playlists", "invite", "invites", "invoice", "invoices",
 ))  # fmt: skip
 """Folders whose numbers stand for things of somebody, with which something may be done."""
 _MARK_READ = re.compile(r"mark[_-]?(?:as[_-]?|all[_-]?)*(?:un)?read")

@@ -66,7 +66,10 @@ def _taken_apart(link: str) -> _Link:
     start = base.find("/", base.find("//") + 2)
     pieces = base[start + 1 :].split("/") if start >= 0 else []
     segments = tuple(_number(piece, place) for place, piece in enumerate(pieces))
-    parameters = {pair.partition("=")[0]: _number(pair, -1) for pair in query.split("&") if pair}
+    parameters: dict[str, int] = {}
+    for pair in filter(None, query.split("&")):
+        name = pair.partition("=")[0]
+        parameters[name] = parameters.get(name, 0) + _number(pair, -1)
     whole = _number(base[:start], -2) + sum(segments) + sum(parameters.values())
     return _Link(whole, segments, parameters)
 

@@ -196,7 +196,12 @@ def _is_idle(known: Parameters, part: _Part) -> bool:
 
 def identity(known: Parameters, url: str) -> str:
     """The URL without its idle parameters: pages with the same identity are the same page."""
-    idle = {part.value: part for part in _parts(url) if "?" in part.name and _is_idle(known, part)}
+    idle = {
+        pair
+        for part in _parts(url)
+        if "?" in part.name and _is_idle(known, part)
+        for pair in part.value.split("&")
+    }
     if not idle:
         return url
     base, _, query = url.partition("?")
@@ -211,10 +216,11 @@ def _parts(url: str) -> Iterator[_Part]:
     segments = base[start + 1 :].split("/") if start >= 0 else []
     shape = path_shape(segments)
     pairs = [pair for pair in query.split("&") if pair]
-    for place, pair in enumerate(pairs[:MOST_PARTS_OF_URL]):
-        name = pair.partition("=")[0]
-        rest = "&".join(pairs[:place] + pairs[place + 1 :])
-        yield _Part(f"{shape}?{name}=", f"/**?{name}=", pair, f"{base}?{rest}" if rest else base, name)
+    for name in list(dict.fromkeys(pair.partition("=")[0] for pair in pairs))[:MOST_PARTS_OF_URL]:
+        own = [pair for pair in pairs if pair.partition("=")[0] == name]
+        rest = "&".join(pair for pair in pairs if pair not in own)
+        value = "&".join(own)
+        yield _Part(f"{shape}?{name}=", f"/**?{name}=", value, f"{base}?{rest}" if rest else base, name)
     yield from _segment_parts(segments, query)
 
 

@@ -78,7 +78,7 @@ def _deserves_probe(record: Record, least: int) -> bool:
         return False
     if record.state is State.THROTTLED:
         return record.growth >= GROWTH_ABOVE
-    if is_endless_by_its_links(record):
+    if record.breadth is Breadth.SHAPE and is_endless_by_its_links(record):
         return True
     return record.state is State.OPEN and record.requests >= least and record.growth >= EXPLODING_ABOVE
 
@@ -106,7 +106,7 @@ def book_probe(site: SiteYield, pattern: str, answers: tuple[Answer, Answer]) ->
         records |= {
             name: judged(records[name]._replace(tried=_TRIED[made_up]), overspent=site.is_overspent)
             for name in own & records.keys()
-            if records[name].tried is Tried.UNASKED
+            if records[name].tried is Tried.UNASKED and records[name].breadth >= record.breadth
         }
     invented, soft = tuple(name for name in site.invented if name not in own), site.soft_404
     if made_up is MadeUp.INVENTED:

@@ -72,8 +72,8 @@ class Answer(NamedTuple):
 def probe_url(first: str, last: str, *, seed: int) -> str:
     """An address like the two given ones that nobody ever linked to: the place at which they differ, made up.
 
-    Of several such places the longest is taken: a year rather than a month; one that looks drawn by lot only
-    where there is no other, since a session is none that was made up.
+    Of several such places a year is taken first, then the last number: names must exist, numbers go on. One
+    that looks drawn by lot is taken only where there is no other, since a session is none that was made up.
     """
     ones, others = _places(first), _places(last)
     places = [
@@ -86,11 +86,7 @@ def probe_url(first: str, last: str, *, seed: int) -> str:
     offset = _path_start(last)
     start, end = max(
         places,
-        key=lambda place: (
-            not _is_drawn_by_lot(last[offset + place[0] : offset + place[1]]),
-            place[1] - place[0],
-            place[0],
-        ),
+        key=lambda place: (_rank(last[offset + place[0] : offset + place[1]]), place[0]),
     )
     return (
         last[: offset + start]
@@ -99,8 +95,18 @@ def probe_url(first: str, last: str, *, seed: int) -> str:
     )
 
 
-def _is_drawn_by_lot(piece: str) -> bool:
-    return (placeholder(piece) or "").startswith("{id}")
+def _rank(piece: str) -> tuple[int, int]:
+    """How much a place deserves to be made up; among words the longest."""
+    kind = placeholder(piece) or ""
+    if kind.startswith("{id}"):
+        return 0, 0
+    if kind.startswith("{date}") or (len(piece) == 4 and piece.isdigit() and _is_year(int(piece))):
+        return 3, 0
+    return (2, 0) if kind.startswith("{n}") else (1, len(piece))
+
+
+def _is_year(number: int) -> bool:
+    return LEAST_YEAR <= number <= MOST_YEAR
 
 
 def absent_urls(url: str, *, seed: int) -> tuple[str, str]:
@@ -147,7 +153,7 @@ def made_up(value: str, *, seed: int) -> str:
 
 
 def _made_up_number(digits: str, number: int) -> str:
-    if len(digits) == 4 and LEAST_YEAR <= int(digits) <= MOST_YEAR:
+    if len(digits) == 4 and _is_year(int(digits)):
         return str(MADE_UP_YEAR + number % 400)
     return str(1 + number % 9) + str(number)[: len(digits) + 3].zfill(len(digits) + 3)
 
