@@ -18,7 +18,7 @@ from evercrawl.core.url import canonical_of_href, key_of, site_of
 from evercrawl.engine.absent import AbsentPages
 from evercrawl.engine.keep import status_of
 from evercrawl.engine.see import Seen, parse
-from evercrawl.model.fetch import Fetched, FetchResult, Request
+from evercrawl.model.fetch import Fetched, FetchResult, Moved, Request
 
 if TYPE_CHECKING:
     from evercrawl.core.trap.harvest import SiteYield
@@ -110,8 +110,13 @@ class MadeUpAddresses:
             log.info("trap: %s%s invents a page for every address", site.name, wanted.pattern)
 
     async def _answer(self, url: str, site: Site) -> Answer | None:
-        """How a made-up address is answered; None: it must not be asked for, or nobody can tell now."""
+        """How a made-up address is answered; None: it must not be asked for, or nobody can tell now.
+
+        One redirect within the site is followed: some make up the address that they lead to.
+        """
         result = await self._asked(url, site)
+        if isinstance(result, Moved) and result.target != url and site_of(result.target) == site.name:
+            result = await self._asked(result.target, site) or result
         return None if result is None else await self._measured(result, url, site)
 
     async def _asked(self, url: str, site: Site) -> FetchResult | None:

@@ -45,7 +45,8 @@ _OWNED = frozenset((
     "order", "orders", "subscription", "subscriptions", "note", "notes", "task", "tasks", "address",
     "addresses", "attachment", "attachments", "cart", "basket", "wishlist", "booking", "bookings",
     "reservation", "reservations", "review", "reviews", "bookmark", "bookmarks", "notification",
-    "notifications", "reply", "replies", "album", "albums", "playlist", "playlists", "invite", "invites", "invoice", "invoices",
+    "notifications", "reply", "replies", "album", "albums", "playlist", "playlists", "invite", "invites",
+    "invoice", "invoices",
 ))  # fmt: skip
 """Folders whose numbers stand for things of somebody, with which something may be done."""
 _MARK_READ = re.compile(r"mark[_-]?(?:as[_-]?|all[_-]?)*(?:un)?read")

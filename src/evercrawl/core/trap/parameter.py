@@ -34,6 +34,8 @@ VALUES_PER_SAME = 0.75
 """Other values for each pair, from which on a segment that could be a name is none: versions and languages
 come back from page to page.
 """
+LEAST_NO_NAMES = 24
+"""So many values without a contradiction prove it as well: one session for all links of a page."""
 MOST_REMEMBERED, MOST_REMEMBERED_IDLE = 2048, 8192
 """URLs without one of their parts that wait for a partner; more on a site with idle parts, whose pages are
 known by them.
@@ -60,9 +62,11 @@ class Tally(NamedTuple):
         """Enough pairs have the same text whatever the part says."""
         if self.same < least + SAME_PER_DIFFERENT * self.different:
             return False
-        has_always_another = _count(self.values) >= VALUES_PER_SAME * min(self.same, MOST_VALUES)
+        values = _count(self.values)
+        has_always_another = values >= VALUES_PER_SAME * min(self.same, MOST_VALUES)
         if could_be_name:
-            return has_always_another and self.places.bit_count() >= LEAST_PLACES
+            is_no_name = has_always_another or (values >= LEAST_NO_NAMES and not self.different)
+            return is_no_name and self.places.bit_count() >= LEAST_PLACES
         is_endless = has_always_another and self.same >= LEAST_SAME_ALONE and not self.different
         return is_endless or self.places.bit_count() >= LEAST_PLACES
 

@@ -217,12 +217,9 @@ def feeds_itself(record: Record) -> bool:
 
 
 def is_endless_by_its_links(record: Record) -> bool:
-    """Page after page offers another of the kind and nothing else that is worth a request."""
+    """The pages offer others of the kind, and nothing else that is worth a request."""
     return (
-        record.requests >= ENDLESS_LEAST
-        and record.steady >= STEADY_ABOVE
-        and record.growth >= GROWTH_ABOVE
-        and record.promise < THROTTLE_BELOW
+        record.requests >= ENDLESS_LEAST and record.growth >= GROWTH_ABOVE and record.promise < THROTTLE_BELOW
     )
 
 
@@ -253,7 +250,7 @@ def proof(record: Record, *, overspent: bool = True, lengthens: bool = False) ->
 def _endless(record: Record, *, overspent: bool) -> str:
     if record.tried in (Tried.ANSWERED, Tried.LEADS_ON):
         return "made-up addresses are answered with the same kind of page"
-    if record.tried is Tried.SAME and record.copies >= COPIES_ABOVE:
+    if record.tried is Tried.SAME and (record.copies >= COPIES_ABOVE or record.letters < FENCE_BELOW):
         return "made-up addresses are answered with the very same page"
     patience = UNASKED_PATIENCE if record.breadth < Breadth.FOLDER else UNASKED_PATIENCE_BROAD
     if record.tried is Tried.UNASKED and record.requests >= patience:
