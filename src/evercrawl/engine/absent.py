@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from evercrawl.core.offer import Offers
 from evercrawl.core.trap.apology import apologies_in, apologises, is_sure
 from evercrawl.core.trap.harvest import SiteYield
-from evercrawl.core.trap.soft404 import Answer, absent_urls, is_soft_404, same_for_all
+from evercrawl.core.trap.soft404 import Answer, absent_urls, common_apologies, is_soft_404, same_for_all
 from evercrawl.core.url import path_of, site_of
 from evercrawl.engine.keep import status_of
 from evercrawl.engine.see import Seen
@@ -160,7 +160,7 @@ def _with_answers(site: SiteYield, results: Sequence[tuple[FetchResult, Answer]]
         return site
     same = same_for_all(answers[0].text)
     if not all(is_soft_404(answer.text, same) for answer in answers[1:]):
-        common = frozenset.intersection(*(apologies_in(one.title, one.text) for one in answers))
+        common = common_apologies(answers)
         return replace(site, apologies=(*site.apologies, *common)[-MOST_KNOWN:]) if common else site
     soft, absent = (*site.soft_404, same)[-MOST_KNOWN:], (*site.absent, same)[-MOST_KNOWN:]
     return replace(site, soft_404=soft, absent=absent)

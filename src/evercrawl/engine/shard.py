@@ -23,6 +23,7 @@ from evercrawl.engine.comparison import Comparisons
 from evercrawl.engine.credit import Credits
 from evercrawl.engine.errands import Errands
 from evercrawl.engine.focus import FOCUS_KEY
+from evercrawl.engine.heed import put_last
 from evercrawl.engine.intake import Intake
 from evercrawl.engine.keep import status_of, visited_of
 from evercrawl.engine.ledger import Ledger
@@ -214,7 +215,9 @@ class Shard:
         site = self.frontier.lanes[need.site_id].site
         notes = await self.traps.load(need.site_id, pages=self.intake.pages_of(site))
         pages = await self.store.queue(need.site_id, need.band, need.after_seq, need.most)
-        self.frontier.fill(need, pages, refused=self._refuse_unwanted(pages, notes, site))
+        refused = self._refuse_unwanted(pages, notes, site)
+        put_last(self, [page for page in pages if page.id not in refused], notes)
+        self.frontier.fill(need, pages, refused=refused)
 
     def _refuse_unwanted(
         self, pages: list[Page], notes: SiteNotes[SiteYield] | None, site: Site

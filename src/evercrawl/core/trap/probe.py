@@ -19,7 +19,7 @@ from evercrawl.core.trap.record import (
     is_endless_by_its_links,
     judged,
 )
-from evercrawl.core.trap.soft404 import Answer, MadeUp, judge_made_up, probe_url
+from evercrawl.core.trap.soft404 import Answer, MadeUp, common_apologies, judge_made_up, probe_url
 
 EXPLODING_ABOVE = 2.0
 """New URLs of the same pattern for each request."""
@@ -27,6 +27,7 @@ EXPLODING_LEAST, EXPLODING_AGAIN = 64, 16
 """Requests after which an exploding pattern is tried, however new its text is; fewer where one was a maze."""
 MOST_SOFT_404 = 4
 MOST_INVENTED = 16
+MOST_APOLOGIES = 4
 PROBES_UNTIL_RETRIED = 4
 """Requests behind the fence of a maze until made-up addresses are tried again."""
 FOLDERS_ALIKE = 3
@@ -113,7 +114,10 @@ def book_probe(site: SiteYield, pattern: str, answers: tuple[Answer, Answer]) ->
         invented = _generalised((*invented, pattern), record.last)[-MOST_INVENTED:]
     if same is not None:
         soft = (*soft, same)[-MOST_SOFT_404:]
-    return replace(site, records=records, invented=invented, soft_404=soft)
+    apologies = site.apologies
+    if made_up is MadeUp.NOT_FOUND and all(200 <= answer.status < 300 for answer in answers):
+        apologies = (*apologies, *common_apologies(answers))[-MOST_APOLOGIES:]
+    return replace(site, records=records, invented=invented, soft_404=soft, apologies=apologies)
 
 
 _TRIED = {

@@ -210,10 +210,9 @@ def judged(record: Record, *, overspent: bool = False, lengthens: bool = False) 
 
 
 def feeds_itself(record: Record) -> bool:
-    """It has no end, and leads to nothing but itself: what it says was made up, be it new or not."""
-    return (
-        record.tried is Tried.LEADS_ON and record.breadth is Breadth.SHAPE and is_endless_by_its_links(record)
-    )
+    """It has no end, leads to nothing but itself, and says little that is new."""
+    is_endless = record.tried is Tried.LEADS_ON and is_endless_by_its_links(record)
+    return is_endless and record.breadth is Breadth.SHAPE and record.text < PROVEN_ABOVE
 
 
 def is_endless_by_its_links(record: Record) -> bool:

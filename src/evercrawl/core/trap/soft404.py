@@ -8,12 +8,14 @@ Numbers and addresses are taken for the same, since such pages like to repeat wh
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
 from evercrawl.core.signature import signature, similarity
+from evercrawl.core.trap.apology import apologies_in
 from evercrawl.core.trap.pattern import placeholder
 
 ALIKE = 0.8
@@ -180,6 +182,11 @@ def is_soft_404(text: str, known: SameForAll) -> bool:
     return similarity(signature(_ADDRESS.sub("0", text)), known.signature) >= ALIKE
 
 
+def common_apologies(answers: Sequence[Answer]) -> frozenset[int]:
+    """The phrases, as numbers, with which all the answers say that there is no such page."""
+    return frozenset.intersection(*(apologies_in(one.title, one.text) for one in answers))
+
+
 def judge_made_up(one: Answer, other: Answer) -> tuple[MadeUp, SameForAll | None]:
     """What two answers to made-up addresses say about the site; the text, where it is the same for all."""
     if not all(200 <= answer.status < 300 for answer in (one, other)):
@@ -188,6 +195,8 @@ def judge_made_up(one: Answer, other: Answer) -> tuple[MadeUp, SameForAll | None
     if is_soft_404(other.text, same):
         # What is like this answer is no page; the others are real, for the site can tell them apart.
         return MadeUp.SAME, same
+    if common_apologies((one, other)):
+        return MadeUp.NOT_FOUND, None
     has_template = similarity(same.signature, same_for_all(other.text).signature) >= ALIKE_IN_PART
     invents = not has_template and _leads_on(one) and _leads_on(other)
     if invents:
