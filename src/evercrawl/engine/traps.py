@@ -177,7 +177,12 @@ class Traps:
         text = seen.document.text if seen.document is not None else ""
         links = [(link.url, link.text) for link in seen.document.links] if seen.document is not None else []
         if not _is_worth_a_look(before, page.url):
-            notes.learn(replace(before, parameters=learn(before.parameters, page.url, text, links)))
+            notes.learn(
+                replace(
+                    before,
+                    parameters=learn(before.parameters, page.url, text, links=links, new_links=new_links),
+                )
+            )
             return False
         is_copy = seen.judgement.reason is Reason.SAME_AS_OTHER
         observed, after = observe(

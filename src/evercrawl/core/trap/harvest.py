@@ -102,7 +102,9 @@ def observe(
     soft = any(is_soft_404(text, known) for known in site.soft_404)
     seen = Observation(url, status, share, duplicate, copy_of, soft, new_links)
     is_page = 200 <= status < 300 and not soft
-    parameters = learn(site.parameters, url, text, links) if is_page else site.parameters
+    parameters = (
+        learn(site.parameters, url, text, links=links, new_links=new_links) if is_page else site.parameters
+    )
     return seen, replace(site, said=said, parameters=parameters)
 
 

@@ -1,7 +1,7 @@
 """The yield of one site as one compact blob, and back; versioned.
 
 A byte for the version, then zlib over: the length of the JSON part, the JSON part, the two bitmaps of what
-was said, and the remembered URLs of `parameter.py` as rows of four 32-bit numbers.
+was said, and the remembered URLs of `parameter.py` as rows of numbers numbers.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from evercrawl.core.trap.harvest import SiteYield
+from evercrawl.core.trap.link_sum import Offered
 from evercrawl.core.trap.novelty import MEMORY_BYTES, Said
 from evercrawl.core.trap.parameter import Parameters, Rest, Tally
 from evercrawl.core.trap.pattern import Breadth
@@ -26,7 +27,7 @@ DIGITS = 4
 """Of the averages as many are kept."""
 
 _LENGTH = struct.Struct("<I")
-_ROW = struct.Struct("<IIII")
+_ROW = struct.Struct("<IIIIIQ")
 
 
 def pack(site: SiteYield) -> bytes:
@@ -44,7 +45,9 @@ def pack(site: SiteYield) -> bytes:
         "tallies": [[name, *tally] for name, tally in site.parameters.tallies.items()],
         "probes": site.parameters.probes,
     })  # fmt: skip
-    rows = b"".join(_ROW.pack(key, *rest) for key, rest in site.parameters.rests.items())
+    rows = b"".join(
+        _ROW.pack(key, rest.value, rest.content, *rest.offered) for key, rest in site.parameters.rests.items()
+    )
     plain = _LENGTH.pack(len(head)) + head + said.young + said.old + rows
     return bytes([VERSION]) + zlib.compress(plain, LEVEL)
 
@@ -73,7 +76,10 @@ def unpack(blob: bytes) -> SiteYield:
     count, has_young, has_old = head["said"]
     young, at = plain[at : at + MEMORY_BYTES * has_young], at + MEMORY_BYTES * has_young
     old, at = plain[at : at + MEMORY_BYTES * has_old], at + MEMORY_BYTES * has_old
-    rests = {key: Rest(*rest) for key, *rest in _ROW.iter_unpack(plain[at:])}
+    rests = {
+        key: Rest(value, content, Offered(*offered))
+        for key, value, content, *offered in _ROW.iter_unpack(plain[at:])
+    }
     tallies = {name: Tally(*counts) for name, *counts in head["tallies"]}
     return SiteYield(
         requests,

@@ -1,9 +1,10 @@
 """Which parts of a site's URLs do not matter? Learned from pairs of URLs, never assumed.
 
-Two URLs that differ in one parameter, or in one segment, and have the same text and, but for that part, the
-same links speak against it; two with others speak for it. A part is left out of a page's identity only after
-enough evidence without contradiction, and a contradiction takes it back. A segment that could be a name (a
-language, a version) must besides have an other value each time: that is a session, whatever it looks like.
+Two URLs that differ in one parameter, or in one segment, and have the same text and, but for that part, much
+the same links speak against it; two with other texts speak for it. A part is left out of a page's identity
+only after enough evidence without contradiction, and a contradiction takes it back. A segment that could be a
+name (a language, a version) must besides have an other value each time: that is a session, whatever it looks
+like.
 """
 
 from __future__ import annotations
@@ -15,13 +16,15 @@ from typing import NamedTuple
 
 from xxhash import xxh32_intdigest
 
-from evercrawl.core.trap.link_sum import LinkSum
+from evercrawl.core.trap.link_sum import LinkSum, Offered
 from evercrawl.core.trap.pattern import path_shape, placeholder
 
 LEAST_SAME, LEAST_SAME_ON_SITE = 6, 12
 """Pairs of equal texts until a part counts as idle: on one kind of page, on the whole site."""
 SAME_PER_DIFFERENT = 30
 """So many more pairs are needed for each contradiction."""
+SAME_PER_UNCLEAR = 2
+"""And for each pair that says the same and links to other pages."""
 LEAST_PLACES, MOST_PLACES = 3, 24
 """Different texts that the pairs must show: one that is said to everyone proves nothing; so many are told
 apart.
@@ -36,7 +39,7 @@ come back from page to page.
 """
 LEAST_NO_NAMES = 24
 """So many values without a contradiction prove it as well: one session for all links of a page."""
-MOST_REMEMBERED, MOST_REMEMBERED_IDLE = 2048, 8192
+MOST_REMEMBERED, MOST_REMEMBERED_IDLE = 1024, 8192
 """URLs without one of their parts that wait for a partner; more on a site with idle parts, whose pages are
 known by them.
 """
@@ -57,10 +60,12 @@ class Tally(NamedTuple):
     """A bit for each text (of a few that are told apart) that came under two values."""
     values: int = 0
     """A bit for each of those values (of a few that are told apart)."""
+    unclear: int = 0
+    """Pairs that say the same and link to other pages: lists do, and so do pages with links made by lot."""
 
     def is_idle(self, least: int, *, could_be_name: bool = False) -> bool:
         """Enough pairs have the same text whatever the part says."""
-        if self.same < least + SAME_PER_DIFFERENT * self.different:
+        if self.same < least + SAME_PER_DIFFERENT * self.different + SAME_PER_UNCLEAR * self.unclear:
             return False
         values = _count(self.values)
         has_always_another = values >= VALUES_PER_SAME * min(self.same, MOST_VALUES)
@@ -76,13 +81,8 @@ class Rest(NamedTuple):
 
     value: int
     content: int
-    """Its text and its links, but for the part."""
-    words: int = 0
-    """Its text and the words of its links; 0: they do not tell the links apart."""
-
-    def is_same(self, other: Rest) -> bool:
-        """Both showed the same page."""
-        return self.content == other.content or (self.words != 0 and self.words == other.words)
+    """Its text."""
+    offered: Offered = Offered()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,43 +104,46 @@ class _Part(NamedTuple):
     place: str | int
     """The name of the parameter, or the number of the segment."""
 
-    def links(self, found: LinkSum) -> int:
-        """A number for the links of the page, whatever this part is in them."""
-        place = self.place
-        return found.without_segment(place) if isinstance(place, int) else found.without_parameter(place)
 
-
-def learn(known: Parameters, url: str, text: str, links: Sequence[tuple[str, str]] = ()) -> Parameters:
+def learn(
+    known: Parameters,
+    url: str,
+    text: str,
+    *,
+    links: Sequence[tuple[str, str]] = (),
+    new_links: Sequence[str] = (),
+) -> Parameters:
     """The evidence with one more page in it; a page without text is no evidence.
 
-    `links`: URLs and words of the page's links.
+    `links`: URLs and words of the page's links; `new_links`: those that were not known before.
     """
     parts = list(_parts(url))
     if not parts or not text.strip():
         return known
-    said, found = xxh32_intdigest(text.encode("utf-8", "surrogatepass")), LinkSum(links)
-    words = found.words()
+    said, found = xxh32_intdigest(text.encode("utf-8", "surrogatepass")), LinkSum(links, new_links)
     tallies, rests = dict(known.tallies), dict(known.rests)
     for part in parts:
         key, value = _hash(part.name, part.rest), _hash(part.value)
-        now = Rest(value, said ^ part.links(found), 0 if words is None else said ^ words)
+        now = Rest(value, said, found.without(part.place))
         before = rests.pop(key, None)
         if before is not None and before.value != value:
             for name in (part.name, part.on_site):
-                same = before.is_same(now)
-                tallies[name] = _counted(tallies.get(name, Tally()), same=same, content=said, value=value)
+                tallies[name] = _counted(tallies.get(name, Tally()), before, now)
         rests[key] = now
     probes = known.probes + (seen_otherwise(known, url) is not None)
     most = MOST_REMEMBERED_IDLE if idle_parts(known) else MOST_REMEMBERED
     return Parameters(_most_telling(tallies), _newest(rests, most), probes)
 
 
-def _counted(tally: Tally, *, same: bool, content: int, value: int) -> Tally:
-    return Tally(
-        tally.same + same,
-        tally.different + (not same),
-        tally.places | (same << content % MOST_PLACES),
-        tally.values | (same << value % MOST_VALUES),
+def _counted(tally: Tally, before: Rest, now: Rest) -> Tally:
+    if before.content != now.content:
+        return tally._replace(different=tally.different + 1)
+    if not before.offered.is_like(now.offered):
+        return tally._replace(unclear=tally.unclear + 1)
+    return tally._replace(
+        same=tally.same + 1,
+        places=tally.places | 1 << now.content % MOST_PLACES,
+        values=tally.values | 1 << now.value % MOST_VALUES,
     )
 
 

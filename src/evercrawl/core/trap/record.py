@@ -43,8 +43,10 @@ PARAMETERS_LEAST = 30
 """Requests with parameters until no new word is proof enough; paths may be copies for good reasons."""
 PAGING_LEAST = 60
 """The same for the pages of a list: behind many that only show what is known there may be others."""
-CYCLES_ABOVE = 0.6
-"""Share of requests for what a shorter path showed already: links of the file system that lead back."""
+CYCLES_ABOVE, CYCLES_LEAST = 0.6, 60
+"""Share of requests for what a shorter path showed already: links of the file system that lead back; and from
+how many on nothing has to go on, since what lies deeper may be fenced already.
+"""
 EXPLODES_ABOVE, EXPLODES_LEAST, EXPLODES_AGAIN = 3.0, 100, 16
 """New URLs for each request, still after so many: paths that combine choices, on a site that knows its
 addresses. Fewer where shorter paths did so already.
@@ -239,7 +241,8 @@ def proof(record: Record, *, overspent: bool = True, lengthens: bool = False) ->
             return "nearly all are copies or the answer to everything"
         if record.letters < FENCE_BELOW and (record.steady >= STEADY_ABOVE or not record.is_paging):
             return "many values of the parameters without a new word"
-    if overspent and record.cycles >= CYCLES_ABOVE and record.growth >= GROWTH_ABOVE:
+    is_going_on = record.growth >= GROWTH_ABOVE or record.requests >= CYCLES_LEAST
+    if overspent and record.cycles >= CYCLES_ABOVE and is_going_on:
         return "shorter paths have shown the same, and longer ones go on"
     if overspent and lengthens and record.requests >= EXPLODES_AGAIN and record.letters < FENCE_BELOW:
         return "shorter paths were fenced, and these say as little"
