@@ -90,8 +90,6 @@ class Credits:
         self._seed_share = amount // max(1, seeds)
         self._settings = settings
         self._bands = bands
-        self._usual_bands = max(1, bands - 1)
-        """The last one is for what has brought nothing so far."""
         self._pages_elsewhere = pages_elsewhere
         self._pot: dict[str, int] = {}
         self._for_others = 0
@@ -129,18 +127,18 @@ class Credits:
 
     @property
     def last_band(self) -> int:
-        """The front queue that comes after all others, for pages whose kind has brought nothing."""
+        """The front queue that comes after all others."""
         return self._bands - 1
 
     def band_of(self, candidate: Candidate) -> int:
         """The front queue of a new page; one that nobody paid for stands where breadth first has it."""
         if candidate.credit is None or not self.is_order:
-            return band_of(depth=candidate.depth, hops=candidate.hops, bands=self._usual_bands)
+            return band_of(depth=candidate.depth, hops=candidate.hops, bands=self._bands)
         if candidate.hops:
             return 0
         if not candidate.credit:
-            return self._usual_bands - 1
-        return band_of_credit(candidate.credit, mean=mean_credit(self._ledger), bands=self._usual_bands)
+            return self._bands - 1
+        return band_of_credit(candidate.credit, mean=mean_credit(self._ledger), bands=self._bands)
 
     def entered(self, candidate: Candidate) -> Columns:
         """The page is new, and has its share; a seed's is minted."""
@@ -273,12 +271,11 @@ class Credits:
 
     def better_band(self, standing: Standing, gained: int) -> int | None:
         """Where a queued page moves that has gained so much; None: it stays."""
-        is_put_last = standing.band >= self._usual_bands
-        if standing.seq is None or not self.is_order or is_put_last:
+        if standing.seq is None or not self.is_order:
             return None
         ledger = self.ledger
         credit = standing.credit + ledger.dividend + gained
-        return moves_to(standing.band, credit, mean=mean_credit(ledger), bands=self._usual_bands)
+        return moves_to(standing.band, credit, mean=mean_credit(ledger), bands=self._bands)
 
     # Importance
 

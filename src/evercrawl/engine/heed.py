@@ -1,4 +1,4 @@
-"""Pages that change their place: what was kept out comes back, what brings nothing comes last."""
+"""What a rule or a fence kept out is queued again when the rule is taken back or the fence opens."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ import orjson
 
 from evercrawl.core.trap.guard import rules_of
 from evercrawl.core.trap.operator_rule import OperatorRule, Word, word_on
-from evercrawl.model.page import Candidate, Page, Promoted, Requeued
+from evercrawl.model.page import Candidate, Requeued
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import TrapSettings
 
 if TYPE_CHECKING:
-    from evercrawl.core.trap.harvest import SiteYield
     from evercrawl.engine.shard import Shard
-    from evercrawl.engine.site_memory import SiteNotes
     from evercrawl.model.site import Site
 
 RULES_KEY = (0, "trap_rules")
@@ -59,19 +57,6 @@ async def _requeue(shard: Shard, before: Sequence[OperatorRule], after: Sequence
 def _word(rules: Sequence[OperatorRule], url: str) -> Word | None:
     rule = word_on(rules, url)
     return None if rule is None else rule.word
-
-
-def put_last(shard: Shard, pages: Sequence[Page], notes: SiteNotes[SiteYield] | None) -> None:
-    """Move pages whose kind turned out to bring nothing behind all others of their site."""
-    last = shard.credits.last_band
-    for page in pages:
-        if page.band < last and shard.traps.is_to_wait(page, notes):
-            seq = shard.intake.next_seq()
-            shard.ledger.batch.promoted.append(
-                Promoted(page.id, page.site_id, page.band, page.seq, last, seq)
-            )
-            shard.frontier.moving(page.id, seq)
-            shard.ledger.touch()
 
 
 async def bring_back(shard: Shard, site: Site) -> None:

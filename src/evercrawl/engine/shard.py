@@ -23,7 +23,6 @@ from evercrawl.engine.comparison import Comparisons
 from evercrawl.engine.credit import Credits
 from evercrawl.engine.errands import Errands
 from evercrawl.engine.focus import FOCUS_KEY
-from evercrawl.engine.heed import put_last
 from evercrawl.engine.intake import Intake
 from evercrawl.engine.keep import status_of, visited_of
 from evercrawl.engine.ledger import Ledger
@@ -216,7 +215,6 @@ class Shard:
         notes = await self.traps.load(need.site_id, pages=self.intake.pages_of(site))
         pages = await self.store.queue(need.site_id, need.band, need.after_seq, need.most)
         refused = self._refuse_unwanted(pages, notes, site)
-        put_last(self, [page for page in pages if page.id not in refused], notes)
         self.frontier.fill(need, pages, refused=refused)
 
     def _refuse_unwanted(

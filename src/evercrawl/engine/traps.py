@@ -131,13 +131,6 @@ class Traps:
             return None
         return judge_refused(page, *_fenced(ruled), now=now, wait=FENCED_RECHECK)
 
-    def is_to_wait(self, page: Page, notes: SiteNotes[SiteYield] | None) -> bool:
-        """A page that comes after all others of its site: its kind has brought nothing so far."""
-        if notes is None or page.version or page.depth == 0 or self._says_nothing(notes.memory):
-            return False
-        is_ruled = self.guard.word(page.url) is not None
-        return not is_ruled and on_turn(notes.memory, page.url).ruling is Ruling.THROTTLE
-
     def on_first_turn(self, page: Page, site: Site, *, now: datetime) -> Judgement | None:
         """The same for a page of a site that was never asked for anything."""
         refused = self.on_first_offer(page.url, site).refused if page.depth else None

@@ -152,10 +152,12 @@ def _gains(records: dict[str, Record], seen: Observation) -> Gains:
     return Gains(max(essential, promise), max(literal, promise), essential, is_copy, is_cycle, promise)
 
 
-def _leads_back(url: str, shorter: str) -> bool:
-    """The path ends like the other one, and has more segments on the way."""
-    longer, kept = parts_of(url).segments, parts_of(shorter).segments
-    return bool(kept) and len(longer) >= len(kept) + CYCLE_LONGER and longer[-1] == kept[-1]
+def _leads_back(url: str, other: str) -> bool:
+    """The path ends like the other one, and has more segments on the way, or the same in another order."""
+    here, there = parts_of(url).segments, parts_of(other).segments
+    if not there or here[-1:] != there[-1:]:
+        return False
+    return len(here) >= len(there) + CYCLE_LONGER or sorted(here) == sorted(there)
 
 
 def _promise(records: dict[str, Record], seen: Observation) -> float:

@@ -55,7 +55,10 @@ ENDLESS_LEAST = 40
 """Requests from which on a chain of pages that leads to nothing but itself is tried, however new its text."""
 UNASKED_PATIENCE, UNASKED_PATIENCE_BROAD = 120, 300
 """Requests until an endless pattern is fenced although nobody could try it with made-up addresses."""
-PROVEN_LEAST, PROVEN_ABOVE = 3, 0.5
+PROVEN_LEAST, PROVEN_ABOVE = 3, 0.3
+"""Requests and new text from which on a shape is trusted, whatever wider patterns say."""
+LITTLE_NEW = 0.5
+"""New text below which pages of a set without end are not worth their requests."""
 INVENTS = "made-up addresses are answered with ever new pages"
 FEEDS_ITSELF = "made-up addresses are answered, each page offers another of the kind and nothing else"
 
@@ -214,7 +217,7 @@ def judged(record: Record, *, overspent: bool = False, lengthens: bool = False) 
 def feeds_itself(record: Record) -> bool:
     """It has no end, leads to nothing but itself, and says little that is new."""
     is_endless = record.tried is Tried.LEADS_ON and is_endless_by_its_links(record)
-    return is_endless and record.breadth is Breadth.SHAPE and record.text < PROVEN_ABOVE
+    return is_endless and record.breadth is Breadth.SHAPE and record.text < LITTLE_NEW
 
 
 def is_endless_by_its_links(record: Record) -> bool:
