@@ -71,9 +71,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
             answer = make()
             sites.add(name, bytes_for(lambda asked, answer=answer: _at_home(asked, answer)))
         ping_pong(sites)
-        honest = sites.add(
-            "honest", bytes_for(lambda asked: html(f"<a href='{asked.path}x/'>next</a>{asked.path}"))
-        )
+        honest = sites.add("honest", bytes_for(_next))
         command = Command(tmp_path_factory.mktemp("content"), SETTINGS | {"dns.servers": sites.name_server})
         seeds = [sites.sites[name].url() for name in (*HOSTILE, "ping", "honest")]
         often = ("--pace", "own", "--gap", "0.02", "--max-pages", "200", "--allow-private")
@@ -82,6 +80,11 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
         hops = sum(len(sites.sites[name].paths()) for name in ("ping", "pong"))
         again = command.crawl(*often)
         yield Crawled(ran, found, hops, honest.paths(), again)
+
+
+def _next(asked: Asked) -> bytes:
+    number = int(asked.path.strip("/") or "0")
+    return html(f"<p>Page {number}</p><a href='/{number + 1}'>next</a>")
 
 
 def _at_home(asked: Asked, answer: bytes) -> bytes:
