@@ -25,7 +25,7 @@ from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import SeenTest
 from evercrawl.core.url import key_of, parse, shard_of_site, site_of
-from evercrawl.engine.credit import Credits
+from evercrawl.engine.credit import Credits, Generations
 from evercrawl.engine.errands import Errands
 from evercrawl.engine.focus import FOCUS_KEY
 from evercrawl.engine.gates import Gates
@@ -97,6 +97,7 @@ class Crawl:
         self._after = after
         self.tally = Tally()
         self.shards: dict[int, Shard] = {}
+        self._generations = Generations(lambda: sum(shard.credits.whole for shard in self.shards.values()))
         self._store = store
         self._open_archive = open_archive
         self._open_near = open_near
@@ -273,6 +274,7 @@ class Crawl:
             bands=self._settings.frontier.bands,
             seeds=len(self._settings.scope.seeds),
             pages_elsewhere=pages_elsewhere,
+            generations=self._generations,
         )
 
     def _back_queues(self) -> int:

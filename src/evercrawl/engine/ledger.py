@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from evercrawl.engine.ports import Archive, ShardStore
 from evercrawl.model.batch import Batch
-from evercrawl.model.page import Original, Page, Visited
+from evercrawl.model.page import Original, Page, Share, Visited
 from evercrawl.model.site import Site
 
 
@@ -60,6 +60,11 @@ class Ledger:
         if len(self.batch.visited) >= self._pages:
             self._urgent.set()
         self.touch()
+
+    def write_share(self, page: Page, amount: int, *, generation: int) -> None:
+        """Credit for a page; none is not written."""
+        if amount:
+            self.batch.shares.append(Share(page.id, amount, generation))
 
     def note_site(self, site: Site) -> None:
         """The site's row is written again."""

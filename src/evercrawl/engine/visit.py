@@ -61,7 +61,7 @@ async def visit(turn: Visit, shard: Shard) -> None:
     placed = await shard.intake.place(await shard.intake.unknown(own))
     _learn_yield(turn, seen, placed, traps, shard)
     paid = _pay(turn.page, seen, placed, parcels, shard)
-    _write(turn, seen, notes, shard, spent=paid.spent)
+    _write(turn, seen, notes, shard, paid=paid)
     shard.pass_on(paid.placed, paid.parcels, seen.offers.refusals)
     if shard.traps.has_opened(turn.page.site_id):
         await bring_back(shard, turn.lane.site)
@@ -147,12 +147,13 @@ def _pay(page: Page, seen: Seen, placed: Placed, parcels: Parcels, shard: Shard)
     return shard.credits.pay(page, seen.offers, placed=placed, parcels=parcels, expands=expands)
 
 
-def _write(turn: Visit, seen: Seen, notes: SiteNotes[Outlook], shard: Shard, *, spent: int) -> None:
+def _write(turn: Visit, seen: Seen, notes: SiteNotes[Outlook], shard: Shard, *, paid: Paid) -> None:
     page, now = turn.page, shard.around.clock.now()
     stored = keep(page, seen, shard.archive)
     judgement, belief = _scheduled(page, seen, notes, shard)
-    visited = visited_of(page, judgement, now=now, seen=seen, stored=stored, belief=belief, spent=spent)
+    visited = visited_of(page, judgement, now=now, seen=seen, stored=stored, belief=belief, spent=paid.spent)
     shard.write_visited(page, visited)
+    shard.ledger.write_share(page, paid.waited, generation=shard.credits.generation)
     shard.answered(turn.lane, seen.result, now_us=to_us(now))
 
 
