@@ -155,7 +155,8 @@ def _twin(page: Page, judgement: Judgement, seen: Seen | None) -> int | None:
     """The page that this one repeats: found now, or known before and nothing has changed since."""
     if judgement.outcome is Outcome.DUPLICATE and seen is not None:
         return seen.duplicate_of
-    return page.duplicate_of if judgement.outcome in STILL_TRUE else None
+    was_judged = seen is not None and isinstance(seen.result, Fetched)
+    return page.duplicate_of if judgement.outcome in STILL_TRUE and not was_judged else None
 
 
 def _look(seen: Seen, stored: Stored, *, at_us: int) -> Look | None:
