@@ -7,7 +7,6 @@ followed, but they get no credit (`engine/credit.py`), and its revisits are wort
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from evercrawl.core.digest import text_digest
 from evercrawl.core.judgement import Judgement, judge_mirrored
 from evercrawl.core.near.cluster import LEAST_CANONICAL_SIMILARITY
 from evercrawl.core.near.follow import answers, still_repeats
+from evercrawl.core.near.title import titles_agree
 from evercrawl.core.signature import page_signature, signature, similarity
 from evercrawl.core.url import canonical_of_href, key_of, path_of, site_of
 from evercrawl.engine.mirrors import Mirrors
@@ -36,9 +36,6 @@ PROBED = 13
 """Of 256 pages of a copy, so many are asked for."""
 STANDS_FOR_ITSELF = frozenset((Reason.NEW, Reason.CHANGED))
 UNCHANGED = frozenset((Reason.SAME_CONTENT, Reason.ONLY_NOISE))
-
-
-_WORD = re.compile(r"\w+")
 
 
 class _Fresh(NamedTuple):
@@ -192,7 +189,7 @@ class Twins:
             if twin is None or twin.signature is None or not answers(twin):
                 return None
             fresh = _Fresh(twin.url, twin.signature, twin.title)
-        if not _agree(fresh.title, title):
+        if not titles_agree(fresh.title, title):
             return None
         return fresh.url if similarity(of_text, fresh.signature) >= self._settings.similarity else None
 
@@ -220,12 +217,6 @@ def _contradict(one: bytes | None, other: bytes | None) -> bool:
     if one is None or other is None:
         return False
     return similarity(one, other) < LEAST_CANONICAL_SIMILARITY
-
-
-def _agree(one: str | None, other: str | None) -> bool:
-    """One title says all that the other says: the same, or with a word such as "print" added."""
-    words, others = (set(_WORD.findall((title or "").casefold())) for title in (one, other))
-    return words <= others or others <= words
 
 
 def _mark(seen: Seen, page_id: int, reason: Reason, detail: str) -> None:
