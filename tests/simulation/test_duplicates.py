@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from random import Random
+from string import ascii_lowercase
 from typing import cast
 
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, NotModified, Request
@@ -20,6 +22,12 @@ HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=utf-8\r\n\r\n"
 
 def text_of(topic: str, words: int = 700) -> str:
     return " ".join(f"{topic}{number * 7919 % 1009}" for number in range(words))
+
+
+def prose_of(topic: str, words: int = 120) -> str:
+    """Words of letters alone, other ones for each topic."""
+    drawn = Random(topic)
+    return " ".join("".join(drawn.choices(ascii_lowercase, k=6)) for _ in range(words))
 
 
 def page(title: str, text: str, *links: str) -> str:
@@ -183,3 +191,48 @@ def test_a_body_that_nobody_has_any_more_is_no_copy() -> None:
     pages.bodies["/late"] = old
     world.crawl(refresh=True)
     assert repeated(world, "/late") is None
+
+
+def shop(*, tracked: str, plain: bool) -> dict[str, str]:
+    """Forty pages that say the same whatever `tracked` is, and forty that `id` alone tells apart."""
+    ways = ["", *(f"?{tracked}={way}" for way in ("home", "mail", "list", "foot"))][not plain :]
+    bodies: dict[str, str] = {}
+    for number in range(40):
+        text = prose_of(f"n{number}x")
+        for way in ways:
+            bodies[f"/goods/{number}{way}"] = page(f"Goods {number}", text)
+        bodies[f"/item?id={number}"] = page(f"Item {number}", prose_of(f"i{number}x"))
+    return {"/": page("Shop", "welcome", *sorted(bodies)), **bodies}
+
+
+def test_a_parameter_that_does_not_matter_is_learned_whatever_its_name() -> None:
+    pages = Pages(shop(tracked="zq", plain=False))
+    world = world_of(pages)
+    world.crawl()
+    asked = pages.count()
+    assert all(asked[f"/item?id={number}"] == 1 for number in range(40)), "`id` matters here"
+    seen = {path.partition("?")[0] for path in asked if path.startswith("/goods/")}
+    assert len(seen) == 40, "no page is lost"
+    assert sum(path.startswith("/goods/") for path in asked) < 110
+
+
+def test_a_parameter_is_learned_from_the_page_without_it_too() -> None:
+    pages = Pages(shop(tracked="zq", plain=True))
+    world = world_of(pages)
+    world.crawl()
+    asked = pages.count()
+    assert {path.partition("?")[0] for path in asked if path.startswith("/goods/")} == {
+        f"/goods/{number}" for number in range(40)
+    }
+    assert sum(path.startswith("/goods/") for path in asked) < 110
+
+
+def test_the_name_of_a_parameter_proves_nothing() -> None:
+    """`utm_source` and `ref` matter on a site where they do."""
+    bodies = {f"/read?ref={number}": page(f"Story {number}", prose_of(f"s{number}x")) for number in range(60)}
+    bodies |= {
+        f"/more?utm_source={number}": page(f"More {number}", prose_of(f"m{number}x")) for number in range(60)
+    }
+    pages = Pages({"/": page("Home", "welcome", *bodies), **bodies})
+    world_of(pages).crawl()
+    assert set(bodies) <= set(pages.asked)
