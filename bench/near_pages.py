@@ -5,8 +5,8 @@
 Takes a run of neighbouring pages of each host of the benchmark web (families of pages are neighbours),
 beginning at so many percent of the way through it, lets
 `engine/twins.py` judge them one after the other, and holds its verdicts against the exact Jaccard similarity
-of the pairs of words of whole main texts, computed for all pairs. Prints one JSON object, and with `--show`
-each verdict that disagrees.
+of the pairs of words of whole main texts, computed for all pairs. Then plants copies of these pages
+with edits and counts how many are found. Prints two JSON objects, and with `--show` the verdicts.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 from urllib.parse import unquote
 
 import numpy as np
@@ -46,6 +47,8 @@ HEADERS = (("content-type", "text/html"),)
 BAR, SURE, CLEARLY_NOT = 0.9, 0.95, 0.8
 """The setting; what must be found; what must not be called a duplicate."""
 LEAST_PAGES = 2
+STEP = 3
+"""Of the pages, one in so many gets copies with edits."""
 _WORD = re.compile(r"\w+")
 
 
@@ -184,12 +187,48 @@ def _show(word: str, pairs: dict[int, int], found: list[tuple[str, Document]], a
         print(word, f"{alike[page - 1, of - 1]:.3f}", len(one.text), url, one.title, other_url, other.title)
 
 
+def _dated(words: list[str], drawn: Random) -> list[str]:
+    return [*words, "Printed", "on", "14", "July", "2026", "by", f"visitor{drawn.randrange(10**6)}"]
+
+
+def _edited(percent: int) -> Callable[[list[str], Random], list[str]]:
+    def edit(words: list[str], drawn: Random) -> list[str]:
+        return [f"w{drawn.randrange(10**6)}" if drawn.random() < percent / 100 else word for word in words]
+
+    return edit
+
+
+EDITS = {
+    "line added": _dated,
+    "1 % of words": _edited(1),
+    "2 % of words": _edited(2),
+    "5 % of words": _edited(5),
+}
+
+
+def planted(found: list[tuple[str, Document]]) -> dict[str, object]:
+    """How many copies with an edit are found, by the edit, of real pages that are long enough."""
+    shares: dict[str, object] = {}
+    eligible = [(url, document) for url, document in found if len(document.text) >= LEAST_CHARS][::STEP]
+    for name, edit in EDITS.items():
+        drawn = Random(name)
+        copies = [
+            (f"{url}?copy", replace(document, text=" ".join(edit(document.text.split(), drawn))))
+            for url, document in eligible
+        ]
+        repeats = asyncio.run(verdicts(eligible + copies))
+        right = [page for page, of in repeats.items() if of == page - len(eligible)]
+        shares[name] = round(len(right) / len(eligible), 3)
+    return {"planted": len(eligible), "found": shares}
+
+
 def main() -> None:
-    """One line of figures."""
+    """Two lines of figures."""
     numbers = [int(word) for word in sys.argv[1:] if word.isdigit()]
     found = documents(*(numbers or [100]))
     repeats = asyncio.run(verdicts(found))
     print(json.dumps(compare(found, repeats, shows="--show" in sys.argv)))
+    print(json.dumps(planted(found)))
 
 
 if __name__ == "__main__":

@@ -193,9 +193,12 @@ def test_a_body_that_nobody_has_any_more_is_no_copy() -> None:
     assert repeated(world, "/late") is None
 
 
+WAYS = ("home", "mail", "list", "foot")
+
+
 def shop(*, tracked: str, plain: bool) -> dict[str, str]:
     """Forty pages that say the same whatever `tracked` is, and forty that `id` alone tells apart."""
-    ways = ["", *(f"?{tracked}={way}" for way in ("home", "mail", "list", "foot"))][not plain :]
+    ways = ["", *(f"?{tracked}={way}" for way in WAYS)][not plain :]
     bodies: dict[str, str] = {}
     for number in range(40):
         text = prose_of(f"n{number}x")
@@ -217,14 +220,17 @@ def test_a_parameter_that_does_not_matter_is_learned_whatever_its_name() -> None
 
 
 def test_a_parameter_is_learned_from_the_page_without_it_too() -> None:
-    pages = Pages(shop(tracked="zq", plain=True))
+    bodies = {
+        path: body for path, body in shop(tracked="zq", plain=True).items() if not path.endswith(WAYS[1:])
+    }
+    pages = Pages(bodies)
     world = world_of(pages)
     world.crawl()
     asked = pages.count()
     assert {path.partition("?")[0] for path in asked if path.startswith("/goods/")} == {
         f"/goods/{number}" for number in range(40)
     }
-    assert sum(path.startswith("/goods/") for path in asked) < 110
+    assert sum(path.startswith("/goods/") for path in asked) < 65
 
 
 def test_the_name_of_a_parameter_proves_nothing() -> None:
