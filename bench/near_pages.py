@@ -166,7 +166,7 @@ def compare(found: list[tuple[str, Document]], repeats: dict[int, int], *, shows
     return {
         "pages": len(found),
         "verdicts": len(repeats),
-        "precision": 1 - _share(wrong, repeats),
+        "precision": _share(repeats.keys() - wrong.keys(), repeats),
         "at_least_0.9": _share(
             [page for page, of in repeats.items() if alike[page - 1, of - 1] >= BAR], repeats
         ),
