@@ -15,17 +15,12 @@ from evercrawl.demo_web import HOSTS, DemoWeb
 from evercrawl.demo_web import serving as demo_serving
 from evercrawl.web.keyring import Keyring
 from evercrawl.web.table import VIEWS
+from tests.web.asked import query_of, urls_for
 from tests.web.chromium import Served, chromium, serving
 from tests.web.conftest import story  # noqa: F401
 from tests.web.hostile import PAGES
 
-VALUES = {"url": next(iter(PAGES)), "name": "https://harbour.example", "id": "0"}
-
-
-def _path(view, url: str) -> str:
-    values = VALUES | {"url": url}
-    asked = [f"{one.name}={quote(values[one.name], safe='')}" for one in view.parameters if one.required]
-    return view.path + ("?" + "&".join(asked) if asked else "")
+CALM_PAGE = "https://harbour.example/page/0"
 
 
 @pytest.fixture(scope="module")
@@ -62,10 +57,8 @@ def test_hostile_pages_run_nothing_reach_nothing_and_break_nothing(operator: Bro
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("dialog", lambda dialog: problems.append(dialog.message))
     for view in VIEWS:
-        for url in (
-            PAGES if "url" in {one.name for one in view.parameters if one.required} else [VALUES["url"]]
-        ):
-            page.goto(served.address + _path(view, url))
+        for url in urls_for(view):
+            page.goto(served.address + view.path + query_of(view, url))
             assert page.evaluate("window.pwned") is None, (view.name, url)
             too_wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
             assert too_wide <= 0, (view.name, url)
@@ -120,7 +113,7 @@ def test_everything_can_be_used_by_everybody(operator: BrowserContext, served: S
     page = operator.new_page()
     serious: list[str] = []
     for view in VIEWS:
-        page.goto(served.address + _path(view, "https://harbour.example/page/0"))
+        page.goto(served.address + view.path + query_of(view, CALM_PAGE))
         # The rules look at our pages; an archived page in its frame is as its author made it.
         found = Axe().run(
             page,
@@ -180,7 +173,7 @@ def test_a_narrow_screen_needs_no_sideways_scrolling(
     )
     page = context.new_page()
     for view in VIEWS:
-        page.goto(served.address + _path(view, "https://harbour.example/page/0"))
+        page.goto(served.address + view.path + query_of(view, CALM_PAGE))
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, view.name
     context.close()
 

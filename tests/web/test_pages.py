@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from urllib.parse import quote
 
 import pytest
 from jinja2 import Environment, PackageLoader
@@ -12,39 +11,27 @@ from jinja2 import Environment, PackageLoader
 from evercrawl.web.openapi import description
 from evercrawl.web.route import API
 from evercrawl.web.table import ACTIONS, VIEWS
+from tests.web.asked import HOSTILE, query_of, urls_for
 from tests.web.conftest import Interface
-from tests.web.hostile import PAGES, SCRIPT
-
-HOSTILE = next(iter(PAGES))
-VALUES = {"url": HOSTILE, "name": "https://harbour.example", "id": "0"}
-PATHS = {
-    view.name: "?"
-    + "&".join(f"{one.name}={quote(VALUES[one.name], safe='')}" for one in view.parameters if one.required)
-    for view in VIEWS
-}
+from tests.web.hostile import SCRIPT
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 def test_every_page_has_a_twin_and_a_path_of_the_api(web: Interface, view):
-    page = web.operator.get(view.path + PATHS[view.name])
+    page = web.operator.get(view.path + query_of(view))
     assert page.status_code == 200, page.text[:500]
     assert page.headers["content-type"].startswith("text/html")
-    twin = web.operator.get(view.twin + PATHS[view.name]).json()
+    twin = web.operator.get(view.twin + query_of(view)).json()
     assert twin["schema"] == f"evercrawl.{view.name}/1"
-    assert web.operator.get(view.api_path + PATHS[view.name]).json().keys() == twin.keys()
-    accepted = web.operator.get(view.path + PATHS[view.name], headers={"Accept": "application/json"})
+    assert web.operator.get(view.api_path + query_of(view)).json().keys() == twin.keys()
+    accepted = web.operator.get(view.path + query_of(view), headers={"Accept": "application/json"})
     assert accepted.json()["schema"] == twin["schema"]
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 def test_no_page_lets_crawled_markup_through(web: Interface, view):
-    for url in PAGES:
-        values = VALUES | {"url": url}
-        path = view.path + "".join(
-            ("?" if at == 0 else "&") + f"{one.name}={quote(values[one.name], safe='')}"
-            for at, one in enumerate(one for one in view.parameters if one.required)
-        )
-        text = web.operator.get(path).text
+    for url in urls_for(view):
+        text = web.operator.get(view.path + query_of(view, url)).text
         assert "<script>" not in text
         assert 'onerror="' not in text
         assert SCRIPT not in text
@@ -55,7 +42,7 @@ def test_no_page_lets_crawled_markup_through(web: Interface, view):
 
 def test_pages_are_whole(web: Interface):
     for view in VIEWS:
-        text = web.operator.get(view.path + PATHS[view.name]).text
+        text = web.operator.get(view.path + query_of(view)).text
         assert text.count("<main") == 1
         assert text.count("<h1") == 1
         assert 'class="skip"' in text

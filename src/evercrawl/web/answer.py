@@ -181,7 +181,7 @@ async def _done(request: Request, desk: Desk, action: Action) -> Response:
             json_bytes(action.name, {"message": done.message, **(done.data or {})}),
             media_type="application/json",
         )
-    if done.data and "token" in done.data:
+    if done.once:
         page = draw("done", {"message": done.message, "show": done.show}, request=request, desk=desk)
         return Response(page, media_type="text/html")
     return RedirectResponse(_with_word(desk, done), 303)

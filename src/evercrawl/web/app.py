@@ -30,6 +30,7 @@ from evercrawl.web.draw import draw
 from evercrawl.web.guard import Doors, Guard
 from evercrawl.web.keyring import Scope, Visitor
 from evercrawl.web.openapi import API_DESCRIPTION, description, scopes
+from evercrawl.web.pages.alerts import alert_feed
 from evercrawl.web.pages.past import replay_key
 from evercrawl.web.pages.sites import load, load_charts
 from evercrawl.web.parameter import BadRequest, Parameter
@@ -224,6 +225,7 @@ def _standard_calls(desk: Desk) -> dict[str, Call]:
         "timemap-json": json_map,
         "indexnow": IndexNow(desk),
         "changes-atom": collected("changes-atom", atom),
+        "alert-atom": collected("alert-atom", alert_feed),
         "metrics": collected("metrics", metrics),
         "healthz": collected("healthz", healthz),
         "readyz": collected("readyz", readyz),

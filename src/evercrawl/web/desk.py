@@ -14,11 +14,14 @@ from evercrawl.library import Collection
 from evercrawl.model.settings import Settings
 from evercrawl.web.crawl_child import CrawlChild
 from evercrawl.web.keyring import Keyring
+from evercrawl.web.rate import RateLimit
 from evercrawl.web.remembered import WAIT_S, Shelf
 
 T = TypeVar("T")
 SEVERAL_LEAST_S = 3.0
 """How old an answer may be at least, where a page shows several."""
+
+TESTS, TESTS_PER_S = 3, 1 / 20
 
 
 class Desk:
@@ -42,6 +45,8 @@ class Desk:
         """Streams end themselves when they see this."""
         self.shelf = Shelf()
         self.crawl = CrawlChild(collection)
+        self.tries = RateLimit(burst=TESTS, per_s=TESTS_PER_S)
+        """Of what sends something to others at the push of a button."""
         self.own_origin = own_origin
         """Host of a request -> origin of the interface for it."""
         self.replay_origin = replay_origin

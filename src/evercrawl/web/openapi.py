@@ -143,7 +143,7 @@ def scopes() -> dict[str, str]:
     """Every scope with what it allows."""
     return {
         Scope.READ.word: "look at everything but secrets",
-        Scope.OPERATE.word: "start and stop crawls, ask for visits",
+        Scope.OPERATE.word: "start and stop crawls, ask for visits, see and change alerts",
         Scope.ADMIN.word: "change settings, tokens and the password",
     }
 

@@ -103,6 +103,14 @@ class Parameter:
 AFTER = Parameter("after", "Where the list goes on: `next` of the portion before.")
 
 
+def place_of(after: str | None) -> int | None:
+    """The number behind the point of `after`; BadRequest where it is none."""
+    _, _, inside = (after or "").partition(".")
+    if after and not (inside.isascii() and inside.isdigit()):
+        raise BadRequest("after is not where a list can go on; begin without it")
+    return int(inside[:15]) if inside else None
+
+
 def limit(default: int = 50, most: int = 500) -> Parameter:
     """How many rows at most."""
     return Parameter("limit", "Most rows of one answer.", "whole", default=default, least=1, most=most)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -19,6 +19,7 @@ from evercrawl.adapters.sqlite.browse import IDLE
 from evercrawl.engine.stop import StopSignal
 from evercrawl.errors import ConfigError
 from evercrawl.model.report import Summary
+from evercrawl.notify.run import telling
 from evercrawl.web.access import OneTimeLink
 from evercrawl.web.app import Openness, interface
 from evercrawl.web.desk import Desk
@@ -186,7 +187,8 @@ class Service:
         warm = asyncio.create_task(asyncio.to_thread(warm_up, self.desk))
         crawl = asyncio.create_task(self._crawl(say)) if self.how.crawl else None
         try:
-            await asyncio.gather(*tasks)
+            async with self._told():
+                await asyncio.gather(*tasks)
         finally:
             await asyncio.gather(warm, return_exceptions=True)
             if crawl is not None:
@@ -204,6 +206,12 @@ class Service:
             server.should_exit = True
         if self.stop_crawl is not None:
             self.stop_crawl.finish() if self.stop_crawl.stage == 0 else self.stop_crawl.cancel()
+
+    def _told(self) -> AbstractAsyncContextManager[None]:
+        """Alerts are told while nobody crawls, too; a crawl in this process tells by itself."""
+        if self.how.crawl or self.how.read_only:
+            return nullcontext()
+        return telling(self.desk.path, self.desk.settings)
 
     async def _crawl(self, say: Callable[[str], None]) -> Summary | None:
         """Keep the collection fresh beside the pages; where that cannot be, the pages go on."""

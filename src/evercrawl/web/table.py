@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evercrawl.model.reason import Reason
 from evercrawl.web.keyring import LONGEST_PASSWORD, Scope
-from evercrawl.web.pages import care, overview, past, queue, search, sites, steer, traps
+from evercrawl.web.pages import alerts, care, overview, past, queue, search, sites, steer, traps
 from evercrawl.web.parameter import AFTER, Parameter, limit
 from evercrawl.web.route import Action, View
 
@@ -67,6 +67,15 @@ VIEWS: tuple[View, ...] = (
         ),
         title="Traps",
     ),
+    View(
+        "alerts",
+        "/alerts",
+        "Every alert; with a name, what an alert of these wishes would have told.",
+        alerts.alerts,
+        (Parameter("name", "The name of a new alert: show what it would have told."), *alerts.WISH),
+        scope=Scope.OPERATE,
+        title="Alerts",
+    ),
     View("runs", "/runs", "The runs, newest first.", care.runs, (AFTER, limit()), title="Runs"),
     View("outposts", "/outposts", "Outposts and what they cost.", care.outposts, title="Outposts"),
     View(
@@ -80,6 +89,14 @@ VIEWS: tuple[View, ...] = (
         (AFTER, limit()),
         scope=Scope.ADMIN,
         title="Access",
+    ),
+    View(
+        "alert",
+        "/alert",
+        "One alert and what became of its messages.",
+        alerts.alert,
+        (*alerts.LOG, AFTER, limit()),
+        scope=Scope.OPERATE,
     ),
     View(
         "why",
@@ -135,6 +152,21 @@ ACTIONS: tuple[Action, ...] = (
     Action("exclude-trap", "Leave a pattern out from now on.", traps.exclude, _RULE),
     Action("allow-trap", "Say nothing against a pattern from now on.", traps.allow, _RULE),
     Action("undo-trap", "Take back every word about a pattern.", traps.undo, _RULE),
+    Action(
+        "add-alert",
+        "A new alert; the secret of a webhook is shown this once.",
+        alerts.add_alert,
+        (
+            alerts.NAMED,
+            *alerts.WISH,
+            Parameter("replace", "Change the alert of this name, if there is one.", "flag", default=False),
+        ),
+    ),
+    Action("test-alert", "Send a test message now.", alerts.test_alert, (alerts.NAMED,)),
+    Action("retry-alert", "Send again what was set aside.", alerts.retry_alert, (alerts.NAMED,)),
+    Action(
+        "remove-alert", "Take an alert away, with what waits for it.", alerts.remove_alert, (alerts.NAMED,)
+    ),
     Action(
         "set-setting",
         "Change one of the settings that can be changed safely.",

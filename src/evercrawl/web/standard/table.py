@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from evercrawl.web.keyring import Scope
+from evercrawl.web.pages.alerts import NAMED
 from evercrawl.web.parameter import Parameter
 from evercrawl.web.route import API
 from evercrawl.web.standard import atom, cdx, events, indexnow
@@ -66,6 +67,10 @@ STANDARDS: tuple[Standard, ...] = (
     Standard(
         "changes-atom", "/changes.atom", "Atom feed of changes.", ("application/atom+xml",),
         parameters=atom.PARAMETERS,
+    ),
+    Standard(
+        "alert-atom", "/alert.atom", "Atom feed that an alert writes.", ("application/atom+xml",),
+        parameters=(NAMED,),
     ),
     Standard("metrics", "/metrics", "Metrics for Prometheus.", ("text/plain",)),
     Standard("healthz", "/healthz", "The process answers.", ("text/plain",), scope=None),
