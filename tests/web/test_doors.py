@@ -27,6 +27,7 @@ PUBLIC = {
     "/healthz",
     "/readyz",
     "/indexnow",
+    "/websub/{token}",
     "/first",
     "/logout",
     "/owner/{signature}",

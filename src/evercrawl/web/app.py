@@ -43,6 +43,7 @@ from evercrawl.web.standard.indexnow import IndexNow
 from evercrawl.web.standard.memento import Places, time_gate, time_map
 from evercrawl.web.standard.metrics import healthz, metrics, readyz
 from evercrawl.web.standard.table import STANDARDS, Standard
+from evercrawl.web.standard.websub import HubCalls
 from evercrawl.web.table import ACTIONS, VIEWS
 
 STATIC = {"style.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
@@ -224,6 +225,7 @@ def _standard_calls(desk: Desk) -> dict[str, Call]:
         "timemap-link": link_map,
         "timemap-json": json_map,
         "indexnow": IndexNow(desk),
+        "websub": HubCalls(desk),
         "changes-atom": collected("changes-atom", atom),
         "alert-atom": collected("alert-atom", alert_feed),
         "metrics": collected("metrics", metrics),

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from evercrawl.config import Configured, collection_file, read_settings
 from evercrawl.library import Collection
 from evercrawl.model.settings import Settings
+from evercrawl.notify.websub import Websub
 from evercrawl.web.crawl_child import CrawlChild
 from evercrawl.web.keyring import Keyring
 from evercrawl.web.rate import RateLimit
@@ -34,6 +35,7 @@ class Desk:
         *,
         own_origin: Callable[[str], str],
         replay_origin: Callable[[str], str],
+        public_origin: str | None = None,
         read_only: bool = False,
         env: Mapping[str, str] | None = None,
         flags: Mapping[str, object] | None = None,
@@ -51,6 +53,7 @@ class Desk:
         """Host of a request -> origin of the interface for it."""
         self.replay_origin = replay_origin
         """Host of a request -> origin of replay for it."""
+        self._public_origin = public_origin
         self._env = dict(os.environ) if env is None else dict(env)
         self._flags = dict(flags or {})
         self._configured: Configured | None = None
@@ -77,6 +80,17 @@ class Desk:
     def collection(self) -> Collection:
         """The library's view."""
         return Collection(self.path, self.settings)
+
+    @property
+    def can_be_reached(self) -> bool:
+        """Programs elsewhere can call us back."""
+        return self._public_origin is not None
+
+    @property
+    def websub(self) -> Websub:
+        """The subscriptions at hubs."""
+        origin = self._public_origin or ""
+        return Websub(self.path, self.settings, callback=lambda token: f"{origin}/websub/{token}")
 
     def now(self) -> datetime:
         """The present moment."""

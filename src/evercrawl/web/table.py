@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evercrawl.model.reason import Reason
 from evercrawl.web.keyring import LONGEST_PASSWORD, Scope
-from evercrawl.web.pages import alerts, care, overview, past, queue, search, sites, steer, traps
+from evercrawl.web.pages import alerts, care, hubs, overview, past, queue, search, sites, steer, traps
 from evercrawl.web.parameter import AFTER, Parameter, limit
 from evercrawl.web.route import Action, View
 
@@ -76,6 +76,7 @@ VIEWS: tuple[View, ...] = (
         scope=Scope.OPERATE,
         title="Alerts",
     ),
+    View("hubs", "/hubs", "Hubs that tell us of news, and what was announced.", hubs.hubs, title="Hubs"),
     View("runs", "/runs", "The runs, newest first.", care.runs, (AFTER, limit()), title="Runs"),
     View("outposts", "/outposts", "Outposts and what they cost.", care.outposts, title="Outposts"),
     View(
@@ -161,6 +162,13 @@ ACTIONS: tuple[Action, ...] = (
             *alerts.WISH,
             Parameter("replace", "Change the alert of this name, if there is one.", "flag", default=False),
         ),
+    ),
+    Action("subscribe", "Ask the hub of a page or feed to tell us of its news.", hubs.subscribe, (_URL,)),
+    Action(
+        "unsubscribe",
+        "Ask a hub to tell us no more.",
+        hubs.unsubscribe,
+        (Parameter("topic", "What the subscription is about.", required=True),),
     ),
     Action("test-alert", "Send a test message now.", alerts.test_alert, (alerts.NAMED,)),
     Action("retry-alert", "Send again what was set aside.", alerts.retry_alert, (alerts.NAMED,)),

@@ -9,12 +9,12 @@ from evercrawl.web.keyring import Scope
 from evercrawl.web.pages.alerts import NAMED
 from evercrawl.web.parameter import Parameter
 from evercrawl.web.route import API
-from evercrawl.web.standard import atom, cdx, events, indexnow
+from evercrawl.web.standard import atom, cdx, events, indexnow, websub
 
 
 @dataclass(frozen=True, slots=True)
 class Standard:
-    """One route; `in_path` names the URL that stands at the end of the path."""
+    """One route; `in_path` names what stands at the end of the path."""
 
     name: str
     path: str
@@ -63,6 +63,11 @@ STANDARDS: tuple[Standard, ...] = (
         "indexnow", "/indexnow", "IndexNow: pages that changed, told by their site's owner.", ("text/plain",),
         methods=("GET", "POST"), parameters=indexnow.PARAMETERS, body=indexnow.BODY, scope=None,
         statuses={"202": "Heard, and queued.", "422": "The URLs are not of the host or the collection."},
+    ),
+    Standard(
+        "websub", "/websub/{token}", "WebSub: hubs check what we asked for, and bring news.", ("text/plain",),
+        methods=("GET", "POST"), parameters=websub.PARAMETERS, scope=None, in_path="token",
+        statuses={"202": "Heard.", "410": "The subscription has ended."},
     ),
     Standard(
         "changes-atom", "/changes.atom", "Atom feed of changes.", ("application/atom+xml",),
