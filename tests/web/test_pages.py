@@ -154,7 +154,7 @@ def test_every_route_is_described(web: Interface):
     assert api == {path for path in paths if path.startswith(API)}
     assert set(paths) <= routes
     assert all(one["x-scope"] for methods in paths.values() for one in methods.values())
-    assert len([path for path in paths if "post" in paths[path]]) == len(ACTIONS) + 1
+    assert len([path for path in paths if "post" in paths[path]]) == len(ACTIONS) + 2
     assert web.operator.get(f"{API}/openapi.json").json()["openapi"].startswith("3.1")
 
 

@@ -36,7 +36,7 @@ from evercrawl.web.pages.sites import load, load_charts
 from evercrawl.web.parameter import BadRequest, Parameter
 from evercrawl.web.route import Asked
 from evercrawl.web.standard.archived_url import STAMP, behind
-from evercrawl.web.standard.atom import atom
+from evercrawl.web.standard.atom import atom, search_atom
 from evercrawl.web.standard.cdx import cdx
 from evercrawl.web.standard.events import Events, Pulse
 from evercrawl.web.standard.indexnow import IndexNow
@@ -227,6 +227,7 @@ def _standard_calls(desk: Desk) -> dict[str, Call]:
         "indexnow": IndexNow(desk),
         "websub": HubCalls(desk),
         "changes-atom": collected("changes-atom", atom),
+        "search-atom": collected("search-atom", search_atom),
         "alert-atom": collected("alert-atom", alert_feed),
         "metrics": collected("metrics", metrics),
         "healthz": collected("healthz", healthz),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evercrawl.model.reason import Reason
 from evercrawl.web.keyring import LONGEST_PASSWORD, Scope
-from evercrawl.web.pages import alerts, care, hubs, overview, past, queue, search, sites, steer, traps
+from evercrawl.web.pages import alerts, care, hubs, inbox, overview, past, queue, search, sites, steer, traps
 from evercrawl.web.parameter import AFTER, Parameter, limit
 from evercrawl.web.route import Action, View
 
@@ -23,11 +23,18 @@ VIEWS: tuple[View, ...] = (
         "changes",
         "/changes",
         "What changed, grouped, the most significant first.",
-        past.changes,
+        inbox.changes,
         (
             Parameter("since", "From when on: 7d, yesterday, 2026-11-01. Default: 7d.", "moment"),
             Parameter("site", "Only of this site."),
             Parameter("noise", "Also what single pages show by themselves.", "flag", default=False),
+            Parameter(
+                "state",
+                "What nobody has looked at, what somebody has, or all.",
+                "choice",
+                default="new",
+                choices=inbox.STATES,
+            ),
             limit(50, 200),
         ),
         title="Changes",
@@ -37,11 +44,7 @@ VIEWS: tuple[View, ...] = (
         "/search",
         "Full text search over every version.",
         search.search,
-        (
-            Parameter("q", "Words, phrases, site:, lang:, changed:, as in `evercrawl search`."),
-            Parameter("as_of", "As the collection was then: 2026-05, 30d.", "moment"),
-            limit(20, 100),
-        ),
+        (*search.ASKED, limit(20, 100)),
         title="Search",
     ),
     View("sites", "/sites", "The sites of the collection.", sites.sites, (AFTER, limit()), title="Sites"),
@@ -153,6 +156,23 @@ ACTIONS: tuple[Action, ...] = (
     Action("exclude-trap", "Leave a pattern out from now on.", traps.exclude, _RULE),
     Action("allow-trap", "Say nothing against a pattern from now on.", traps.allow, _RULE),
     Action("undo-trap", "Take back every word about a pattern.", traps.undo, _RULE),
+    Action(
+        "review-changes",
+        "Changes were looked at: they are news no more, until the same is met later.",
+        inbox.review_changes,
+        (
+            Parameter("until", "`until` of the group or of the list.", "whole", required=True),
+            Parameter("keys", "`keys` of the group; none: everything.", default=""),
+            Parameter("site", "Without keys: only of this site."),
+            Parameter("words", "What it was about.", default=""),
+        ),
+    ),
+    Action(
+        "undo-review",
+        "Take a review back.",
+        inbox.undo_review,
+        (Parameter("id", "The review's number.", "whole", required=True),),
+    ),
     Action(
         "add-alert",
         "A new alert; the secret of a webhook is shown this once.",

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from evercrawl.core.alert.delivery import MessageState
 from evercrawl.core.alert.stored import alert_fields, wrong_in
+from evercrawl.core.moment import from_us
 from evercrawl.core.url import canonical
 from evercrawl.errors import ConfigError
 from evercrawl.model.alert import CHANGES, Alert, Channel, EventKind, Rhythm, Subject, Target
@@ -79,7 +80,7 @@ def _previewed(desk: Desk, asked: Asked) -> dict[str, Any]:
     except (BadRequest, ConfigError) as error:
         return {"wish": fields, "preview": None, "problem": str(error)}
     examples = [
-        {"url": event.url, "class": event.kind.value, "size": event.size, "at_us": event.at_us}
+        {"url": event.url, "class": event.kind.value, "size": event.size, "at": from_us(event.at_us)}
         for event in found.examples
     ]
     told = {"told": found.told, "looked_at": found.looked_at, "since": found.since, "examples": examples}
@@ -231,9 +232,9 @@ def _message(logged: LoggedMessage) -> dict[str, Any]:
         "id": message.id,
         "state": message.state.value,
         "changes": logged.changes,
-        "made_us": message.made_us,
+        "made": from_us(message.made_us),
         "tries": message.tries,
-        "next_try_us": message.next_us or None,
-        "ended_us": message.ended_us,
+        "next_try": from_us(message.next_us) if message.next_us else None,
+        "ended": None if message.ended_us is None else from_us(message.ended_us),
         "detail": message.detail,
     }

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from evercrawl.announced import Announcement, announcements
+from evercrawl.core.moment import from_us
 from evercrawl.core.websub import Subscription, next_ask
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.steer import guarded_url
@@ -51,8 +52,8 @@ def _fields(one: Subscription) -> dict[str, Any]:
         "hub": one.hub,
         "phase": one.phase.value,
         "signed": one.secret is not None,
-        "until_us": one.until_us,
-        "asked_us": one.asked_us or None,
+        "until": None if one.until_us is None else from_us(one.until_us),
+        "asked": from_us(one.asked_us) if one.asked_us else None,
         "tries": one.tries,
         "next_ask": next_ask(one),
         "detail": one.detail,

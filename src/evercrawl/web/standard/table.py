@@ -74,6 +74,10 @@ STANDARDS: tuple[Standard, ...] = (
         parameters=atom.PARAMETERS,
     ),
     Standard(
+        "search-atom", "/search.atom", "Atom feed of any search.", ("application/atom+xml",),
+        parameters=atom.SEARCH_PARAMETERS,
+    ),
+    Standard(
         "alert-atom", "/alert.atom", "Atom feed that an alert writes.", ("application/atom+xml",),
         parameters=(NAMED,),
     ),
