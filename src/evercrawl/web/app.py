@@ -28,7 +28,7 @@ from evercrawl.web.answer import (
 from evercrawl.web.desk import Desk
 from evercrawl.web.draw import draw
 from evercrawl.web.guard import Doors, Guard
-from evercrawl.web.keyring import Scope, Visitor
+from evercrawl.web.keyring import ANYBODY, Scope
 from evercrawl.web.openapi import API_DESCRIPTION, description, scopes
 from evercrawl.web.pages.alerts import alert_feed
 from evercrawl.web.pages.past import replay_key
@@ -47,7 +47,6 @@ from evercrawl.web.standard.websub import HubCalls
 from evercrawl.web.table import ACTIONS, VIEWS
 
 STATIC = {"style.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
-ANYBODY = Visitor("anybody", Scope.READ, None)
 _NAME = Parameter("name", "The site.", required=True)
 
 
