@@ -136,6 +136,9 @@ def test_the_owner_of_a_site_sees_its_load_and_nothing_else(web: Interface):
     assert page.status_code == 200
     assert "harbour.example" in page.text
     assert "Log out" not in page.text
+    twin = web.anybody.get(path.replace("?", ".json?", 1)).json()
+    assert twin["load"]["site"] == "https://harbour.example"
+    assert web.anybody.get(path.replace("?", "0.json?", 1)).status_code == 403
     assert web.anybody.get(path.replace("harbour", "council")).status_code == 403
 
 

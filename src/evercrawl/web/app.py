@@ -24,6 +24,7 @@ from evercrawl.web.answer import (
     failed,
     read_values,
     view_endpoint,
+    wants_json,
 )
 from evercrawl.web.desk import Desk
 from evercrawl.web.draw import draw
@@ -34,6 +35,7 @@ from evercrawl.web.pages.alerts import alert_feed
 from evercrawl.web.pages.past import replay_key
 from evercrawl.web.pages.sites import load, load_charts
 from evercrawl.web.parameter import BadRequest, Parameter
+from evercrawl.web.plain import json_bytes
 from evercrawl.web.route import Asked
 from evercrawl.web.standard.archived_url import STAMP, behind
 from evercrawl.web.standard.atom import atom, search_atom
@@ -150,11 +152,20 @@ def owner_endpoint(desk: Desk) -> Endpoint:
 
 async def _owner(request: Request, desk: Desk) -> Response:
     name = _NAME.value(request.query_params.get("name"), now=desk.now())
-    if not desk.keyring.is_signed(f"owner {name}", request.path_params["signature"]):
+    signature = request.path_params["signature"].removesuffix(".json")
+    if not desk.keyring.is_signed(f"owner {name}", signature):
         raise BadRequest("this link is not valid", 403)
     asked = Asked({"name": name}, ANYBODY, request.headers.get("host", ""))
     data = await run_in_threadpool(load, desk, asked)
-    shown = {**data, "charts": load_charts(data, desk.now().date()), "asked": asked.values, "for_owner": True}
+    if wants_json(request):
+        return Response(json_bytes("load", data), media_type="application/json")
+    shown = {
+        **data,
+        "charts": load_charts(data, desk.now().date()),
+        "asked": asked.values,
+        "for_owner": True,
+        "twin": f"/owner/{signature}.json?{request.url.query}",
+    }
     return Response(draw("load", shown, request=request, desk=desk), media_type="text/html")
 
 

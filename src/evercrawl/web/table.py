@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from evercrawl.model.reason import Reason
 from evercrawl.web.keyring import LONGEST_PASSWORD, Scope
-from evercrawl.web.pages import alerts, care, hubs, inbox, overview, past, queue, search, sites, steer, traps
+from evercrawl.web.pages import (
+    alerts,
+    care,
+    cluster,
+    hubs,
+    inbox,
+    overview,
+    past,
+    queue,
+    search,
+    sites,
+    steer,
+    traps,
+)
 from evercrawl.web.parameter import AFTER, Parameter, limit
 from evercrawl.web.route import Action, View
 
@@ -83,6 +96,9 @@ VIEWS: tuple[View, ...] = (
     View("runs", "/runs", "The runs, newest first.", care.runs, (AFTER, limit()), title="Runs"),
     View("outposts", "/outposts", "Outposts and what they cost.", care.outposts, title="Outposts"),
     View(
+        "cluster", "/cluster", "The workers of a collection in a database.", cluster.cluster, title="Cluster"
+    ),
+    View(
         "settings", "/settings", "Every setting with its value and origin.", care.settings, title="Settings"
     ),
     View(
@@ -152,6 +168,12 @@ ACTIONS: tuple[Action, ...] = (
         ),
     ),
     Action("stop-crawl", "Stop the crawl that was started here.", steer.stop_crawl),
+    Action(
+        "drain-worker",
+        "Ask a worker of the cluster to finish, save and end.",
+        cluster.drain_worker,
+        (Parameter("worker", "The beginning of its id, or `all`.", required=True),),
+    ),
     Action("visit-page", "Visit a page as soon as its site allows.", steer.visit_page, (_URL,)),
     Action("exclude-trap", "Leave a pattern out from now on.", traps.exclude, _RULE),
     Action("allow-trap", "Say nothing against a pattern from now on.", traps.allow, _RULE),
