@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from evercrawl.web.route import View
-from tests.web.hostile import PAGES, SITE
+from tests.web.hostile import PAGES, SITE, TRICKS
 
 ALERT = "ferry"
 """An alert of the collection that the tests look at."""
@@ -23,6 +23,50 @@ def query_of(view: View, url: str = HOSTILE) -> str:
     """The same as the end of an address."""
     asked = [f"{name}={quote(value, safe='')}" for name, value in values_of(view, url).items()]
     return "?" + "&".join(asked) if asked else ""
+
+
+def tricky_paths() -> list[str]:
+    """Pages asked with what somebody may have typed, and pages that show much of what was crawled."""
+    typed = [quote(trick, safe="") for trick in TRICKS]
+    first = quote(HOSTILE, safe="")
+    asked = [
+        "/search?q=attack+harbour",
+        "/search?q=attack&site=harbour.example&changed=%3E30d",
+        "/changes?since=30d&state=all&noise=true",
+        "/changes?since=30d&state=reviewed",
+        f"/diff?url={first}&a=v1&b=v2",
+        f"/show?url={first}&at=v1",
+        "/skipped?limit=500",
+        "/frontier?limit=500",
+        f"/site?name={quote(SITE, safe='')}&limit=500",
+        "/alert?name=ferry&state=failed",
+        "/alerts?name=news&patterns=https://harbour.example/*&query=attack&channel=atom",
+        "/api",
+        "/login",
+    ]
+    for trick in typed:
+        asked += [
+            f"/search?q={trick}",
+            f"/search?q=attack&as_of={trick}",
+            f"/search?q=attack&site={trick}",
+            f"/changes?site={trick}",
+            f"/changes?since={trick}",
+            f"/traps?pattern={trick}&site={trick}",
+            f"/why?url={trick}",
+            f"/page?url={trick}",
+            f"/site?name={trick}",
+            f"/load?name={trick}",
+            f"/links?url={trick}",
+            f"/alerts?name=x&pages={trick}&query={trick}&address={trick}&quiet={trick}",
+            f"/alerts?name={trick}&channel=mail&address={trick}",
+            f"/alert?name={trick}",
+            f"/run?id={trick}",
+            f"/nowhere/{trick}",
+            f"/?done={trick}&proof={trick}",
+            f"/owner/{trick}?name={trick}",
+            f"/login?next={trick}",
+        ]
+    return asked
 
 
 def urls_for(view: View) -> list[str]:

@@ -14,7 +14,7 @@ from evercrawl.web.keyring import Scope
 from evercrawl.web.serve import Service, Serving
 from tests.web.asked import ALERT
 from tests.web.client import TestClient
-from tests.web.hostile import PAGES, SCRIPT
+from tests.web.hostile import PAGES, SCRIPT, haunt
 from tests.web.story import tell_story
 
 DAYS = 6
@@ -77,6 +77,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Path:
             Target(Channel.WEBHOOK, "https://me.example/%3Cscript%3E"),
         )
     )
+    haunt(told)
     return told
 
 

@@ -9,9 +9,10 @@ import pytest
 from jinja2 import Environment, PackageLoader
 
 from evercrawl.web.openapi import description
+from evercrawl.web.rate import RateLimit
 from evercrawl.web.route import API
 from evercrawl.web.table import ACTIONS, VIEWS
-from tests.web.asked import HOSTILE, query_of, urls_for
+from tests.web.asked import HOSTILE, query_of, tricky_paths, urls_for
 from tests.web.conftest import Interface
 from tests.web.hostile import SCRIPT
 
@@ -31,13 +32,24 @@ def test_every_page_has_a_twin_and_a_path_of_the_api(web: Interface, view):
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 def test_no_page_lets_crawled_markup_through(web: Interface, view):
     for url in urls_for(view):
-        text = web.operator.get(view.path + query_of(view, url)).text
-        assert "<script>" not in text
-        assert 'onerror="' not in text
-        assert SCRIPT not in text
-        assert "\u202e" not in text, "directions that trick the reader"
-        assert not re.search(r"\s(?:href|src|action)=\"\s*(?:javascript|data):", text, re.IGNORECASE)
-        assert "evil.example" not in "".join(re.findall(r"(?:href|src)=\"(https?://[^\"]*)\"", text))
+        _is_harmless(web.operator.get(view.path + query_of(view, url)).text)
+
+
+def test_nothing_that_was_typed_or_told_is_let_through(web: Interface):
+    web.operator.app.rate = RateLimit(burst=1e9, per_s=1e9)
+    for path in tricky_paths():
+        answer = web.operator.get(path)
+        assert answer.status_code < 500, path
+        _is_harmless(answer.text)
+
+
+def _is_harmless(text: str) -> None:
+    assert "<script>" not in text
+    assert 'onerror="' not in text
+    assert SCRIPT not in text
+    assert "\u202e" not in text, "directions that trick the reader"
+    assert not re.search(r"\s(?:href|src|action)=\"\s*(?:javascript|data):", text, re.IGNORECASE)
+    assert "evil.example" not in "".join(re.findall(r"(?:href|src)=\"(https?://[^\"]*)\"", text))
 
 
 def test_pages_are_whole(web: Interface):
