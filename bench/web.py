@@ -158,6 +158,9 @@ def million(pages: int) -> dict[str, object]:
         "/runs",
         "/metrics",
     ]
+    paths += ["/traps", "/alerts", "/hubs", "/outposts", "/cluster", "/settings"]
+    paths += ["/changes?state=all&since=30d"]
+    paths += ["/alerts?name=news&patterns=https://s7.example/*&channel=atom", "/changes?state=reviewed"]
     paths += [
         f"/site?name={site}",
         f"/load?name={site}",
@@ -225,6 +228,7 @@ def _crawl(seconds: float, *, with_readers: bool) -> tuple[float, list[float]]:
             times: list[float] = []
             if with_readers:
                 paths = ["/", "/changes", "/sites", "/frontier", "/skipped", f"/site?name={origins[0]}"]
+                paths += ["/search?q=the+page", "/traps", "/alerts", "/hubs", "/live"]
                 paths += [
                     f"/page?url={origin}/p/{number}.html" for origin in origins[:2] for number in (1, 2)
                 ]

@@ -20,6 +20,8 @@ from evercrawl.past.changes import told
 MOST_CHANGES = 2000
 """Changes that are read for one look."""
 MOST_PAGES_NAMED = 25
+MOST_GROUPS = 200
+"""Groups that are put into words."""
 FEED_READS = 4
 """Changes that are read for each that is shown: most of them may be noise."""
 _END = (2**63 - 1, 2**63 - 1)
@@ -31,21 +33,24 @@ Choose = Callable[[Sequence[ChangeView]], Sequence[ChangeView]]
 
 def newest_changes(
     collection: Path, settings: Settings, *, since: datetime, site: str | None = None, noise: bool = False,
-    choose: Choose = lambda views: views,
+    choose: Choose = lambda views: views, most: int = MOST_GROUPS,
 ) -> News:  # fmt: skip
-    """What changed since a moment, the most significant group first."""
+    """What changed since a moment, the most significant groups, the foremost first."""
     seen = _views(collection, settings, site, to_us(since))
     newest = nlargest(MOST_CHANGES, seen, key=lambda view: view.at_us)
     complete = len(seen) < MOST_CHANGES
     chosen = choose(newest)
     groups = groups_of(((view.url, view.change) for view in chosen), with_noise=noise)
     moments = _newest_of_edits(chosen)
+    # Only what is shown is put into words: comparing texts is what takes longest here.
     return News(
         since=since,
         until=since if complete or not newest else from_us(newest[-1].at_us),
         complete=complete,
         changes=len(chosen),
-        groups=tuple(_listed(group, moments) for group in groups),
+        groups=tuple(_listed(group, moments) for group in groups[:most]),
+        groups_in_all=len(groups),
+        newest_us=max((view.at_us for view in chosen), default=0),
     )
 
 

@@ -100,6 +100,10 @@ class News:
     complete: bool
     changes: int
     groups: tuple[NewsGroup, ...]
+    """The most significant."""
+    groups_in_all: int
+    newest_us: int
+    """The newest change; 0: there is none."""
 
 
 @dataclass(frozen=True, slots=True)

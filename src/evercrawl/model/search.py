@@ -124,7 +124,7 @@ class Found:
     is_partial: bool = False
     """No page has all the words; these have most of them."""
     lag: int = 0
-    """Visits that are stored and not indexed yet."""
+    """Visits that are stored and not indexed yet; negative: some, but nobody knows how many."""
     troubles: tuple[SourceTrouble, ...] = ()
     facets: Facets | None = None
     """Only where they were asked for."""

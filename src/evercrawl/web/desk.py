@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 from evercrawl.config import Configured, collection_file, read_settings
 from evercrawl.library import Collection
+from evercrawl.model.search import Found
 from evercrawl.model.settings import Settings
 from evercrawl.notify.websub import Websub
 from evercrawl.web.crawl_child import CrawlChild
@@ -23,6 +26,9 @@ SEVERAL_LEAST_S = 3.0
 """How old an answer may be at least, where a page shows several."""
 
 TESTS, TESTS_PER_S = 3, 1 / 20
+INDEX_PATIENCE_S = 0.5
+UNKNOWN_LAG = -1
+"""The index is being brought up, and nobody knows yet how far it is behind."""
 
 
 class Desk:
@@ -91,6 +97,23 @@ class Desk:
         """The subscriptions at hubs."""
         origin = self._public_origin or ""
         return Websub(self.path, self.settings, callback=lambda token: f"{origin}/websub/{token}")
+
+    def search(
+        self, query: str, *, limit: int, as_of: datetime | None = None, with_facets: bool = False
+    ) -> Found:
+        """The best hits; the index is brought up beside the page, which does not wait for a long way."""
+        lag = self.remembered("index", self._bring_up, wait_s=INDEX_PATIENCE_S)
+        with closing(self.collection.searching()) as searching:
+            found = searching.find(query, limit=limit, as_of=as_of, with_facets=with_facets)
+        return replace(found, lag=UNKNOWN_LAG if lag is None else lag)
+
+    def _bring_up(self) -> int:
+        """The number of visits that another process has still to index."""
+        from evercrawl.search.ask import bring_up
+        from evercrawl.search.follow import lag_of, open_text_index
+
+        is_busy = bring_up(self.path, self.settings.search)
+        return lag_of(self.path, open_text_index(self.path)) if is_busy else 0
 
     def now(self) -> datetime:
         """The present moment."""

@@ -15,12 +15,13 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 
 class BadRequest(Exception):
-    """What was asked cannot be answered: the status and a message for people."""
+    """What was asked cannot be answered: the status, a message for people, and when to ask again."""
 
-    def __init__(self, message: str, status: int = 400) -> None:
+    def __init__(self, message: str, status: int = 400, *, again_s: int | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.status = status
+        self.again_s = again_s
 
 
 @dataclass(frozen=True, slots=True)

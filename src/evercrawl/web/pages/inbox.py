@@ -17,7 +17,7 @@ from evercrawl.web.parameter import BadRequest
 from evercrawl.web.route import Asked, Done
 from evercrawl.web.words import link_to
 
-PATIENCE_S = 5.0
+PATIENCE_S = 2.0
 """How long the page waits for changes to be grouped."""
 REVIEWS_SHOWN = 5
 LONGEST_WORDS = 200
@@ -43,7 +43,9 @@ def changes(desk: Desk, asked: Asked) -> dict[str, Any]:
         wait_s=PATIENCE_S,
     )
     if news is None:
-        raise BadRequest("the changes are still being grouped; try again in a moment", 503)
+        raise BadRequest(
+            "the changes are still being grouped; this page shows them in a moment", 503, again_s=1
+        )
     groups = news.groups[: asked["limit"]]
     return {
         "since": news.since,
@@ -53,9 +55,9 @@ def changes(desk: Desk, asked: Asked) -> dict[str, Any]:
         "site": asked["site"],
         "noise": asked["noise"],
         "state": asked["state"],
-        "groups_in_all": len(news.groups),
+        "groups_in_all": news.groups_in_all,
         "groups": [_group(one) for one in groups],
-        "until": str(max((one.newest_us for one in news.groups), default=0)),
+        "until": str(news.newest_us),
         "reviews": inbox.reviews(REVIEWS_SHOWN),
     }
 

@@ -44,7 +44,7 @@ def search(desk: Desk, asked: Asked) -> dict[str, Any]:
     shown = {"q": (asked["q"] or "").strip(), "as_of": asked["as_of"], "chosen": chosen, "query": query}
     if not query:
         return {**shown, "found": None}
-    found = desk.collection.search(query, limit=asked["limit"], as_of=asked["as_of"], with_facets=True)
+    found = desk.search(query, limit=asked["limit"], as_of=asked["as_of"], with_facets=True)
     return {**shown, "found": found}
 
 

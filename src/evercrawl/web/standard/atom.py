@@ -67,7 +67,7 @@ def _newest_hits(desk: Desk, query: str, asked: Asked) -> list[Hit]:
     hits: Sequence[Hit] = ()
     for span in (None,) if is_dated else SPANS:
         text = query if span is None else f"{query} changed:>{span}"
-        hits = desk.collection.search(text, limit=asked["limit"], as_of=asked["as_of"]).hits
+        hits = desk.search(text, limit=asked["limit"], as_of=asked["as_of"]).hits
         if len(hits) >= asked["limit"]:
             break
     return sorted(hits, key=lambda hit: hit.fetched_at, reverse=True)

@@ -91,7 +91,7 @@ def _page_count(desk: Desk, url: str, match: Match, portion: int) -> Response:
 
     captures = desk.remembered(f"captures {match} {url} {portion}", count, wait_s=PATIENCE_S)
     if captures is None:
-        raise BadRequest("the captures are still being counted; try again in a moment", 503)
+        raise BadRequest("the captures are still being counted; try again in a moment", 503, again_s=5)
     told = {"pages": -(-captures // portion), "pageSize": portion // BLOCK, "blocks": -(-captures // BLOCK)}
     return Response(orjson.dumps(told), media_type="application/json")
 
