@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 
 from evercrawl.config import create_collection
-from evercrawl.core.alert.signature import is_genuine
-from evercrawl.model.alert import Channel
+from evercrawl.core.alert.signature import FEWEST_BYTES, is_genuine, secret_of
+from evercrawl.model.alert import Alert, Channel, Subject, Target
+from evercrawl.model.settings import Settings
+from evercrawl.notify.book import AlertBook
+from evercrawl.notify.outbox import Outbox
 from evercrawl.web.route import API
 from evercrawl.web.serve import Serving
+from tests.e2e.test_websub import wait_for
+from tests.web.chromium import serving
 from tests.web.conftest import Interface, closed, opened
 
 WISH = {
@@ -176,6 +183,23 @@ def test_a_feed_lies_in_the_collection_and_nowhere_else(fresh: Interface):
     assert str(fresh.service.desk.path) not in fresh.operator.get("/alert.json?name=news").text
     wish = {"name": "../outside", "channel": "atom", "csrf": fresh.csrf}
     assert fresh.operator.post("/do/add-alert", data=wish).status_code == 400
+
+
+def test_serve_tells_while_nobody_crawls(story: Path, tmp_path: Path):
+    """What happened while no alert process ran is told once, in order, by the interface alone."""
+    collection = tmp_path / "told.evercrawl"
+    shutil.copytree(story, collection, ignore=shutil.ignore_patterns("web.sqlite*", "notify*"))
+    with _receiver() as (address, taken):
+        subject = Subject(patterns=("https://*",))
+        secret = secret_of(b"0" * FEWEST_BYTES)
+        wish = Alert("all", subject, Target(Channel.WEBHOOK, address, secret))
+        with closing(Outbox(collection)) as outbox:
+            outbox.put(wish, now_us=0, ends={})
+        with serving(collection, env={"EVERCRAWL_HTTP__ALLOW_PRIVATE": "true"}):
+            wait_for(lambda: taken and AlertBook(collection, Settings()).one("all").counts.waiting == 0)
+    numbers = [json.loads(body)["changes"][0]["number"] for _, body in taken]
+    assert len(numbers) >= 3
+    assert numbers == sorted(set(numbers))
 
 
 def test_alerts_need_our_own_form(fresh: Interface):
