@@ -75,7 +75,9 @@ class Twins:
         """Say of a new version whether it is a duplicate; its text is known to later ones."""
         document = seen.document
         if seen.digest is not None and seen.judgement.changed:
-            self.mirrors.fetched(page.url, _content(document, seen.digest))
+            seen.text_digest = text_digest(document.text) if document is not None and document.text else None
+            # What a copy of a page has too is its main text, for links may name the host.
+            self.mirrors.fetched(page.url, seen.text_digest or seen.digest)
         if document is None or seen.judgement.reason not in STANDS_FOR_ITSELF:
             return
         text = document.text
@@ -162,11 +164,6 @@ class Twins:
     def close(self) -> None:
         """Let go of the index."""
         self._near.close()
-
-
-def _content(document: Document | None, digest: bytes) -> bytes:
-    """What a copy of a page has too: its main text, for links may name the host."""
-    return text_digest(document.text) if document is not None and document.text else digest
 
 
 def _contradict(one: bytes | None, other: bytes | None) -> bool:
