@@ -314,9 +314,10 @@ class Shard:
 
     def _early_commit_us(self, turn: Wait | Idle) -> int | None:
         """When a commit before its time may bring work; None: it would not."""
-        if isinstance(turn, Idle) and not self.ledger.batch.is_empty():
+        batch = self.ledger.batch
+        if isinstance(turn, Idle) and not batch.is_empty() and not self.frontier.is_saturated():
             return self._last_commit_us + span_us(STARVED_COMMIT)
-        if self.ledger.batch.new_pages or self.ledger.batch.requeued:
+        if batch.new_pages or batch.requeued:
             return self._last_commit_us + span_us(HELPFUL_COMMIT)
         return None
 
