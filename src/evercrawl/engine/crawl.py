@@ -23,7 +23,7 @@ from evercrawl.core.pace import Pace
 from evercrawl.core.quiet_hours import parse_hours, quiet_until
 from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.scope import Scope
-from evercrawl.core.seen import SeenTest
+from evercrawl.core.seen import KnownFilter, SeenTest
 from evercrawl.core.url import key_of, parse, shard_of_site, site_of
 from evercrawl.engine.credit import Credits, Generations
 from evercrawl.engine.errands import Errands
@@ -31,6 +31,7 @@ from evercrawl.engine.focus import FOCUS_KEY
 from evercrawl.engine.gates import Gates
 from evercrawl.engine.heed import heed
 from evercrawl.engine.intake import Intake
+from evercrawl.engine.ledger import CONTENT_FILTER_BYTES
 from evercrawl.engine.mirrors import MIRRORS_KEY, Mirrors
 from evercrawl.engine.ports import OpenArchive, OpenNear, ShardStore, Store
 from evercrawl.engine.revisits import DAY_US
@@ -103,6 +104,7 @@ class Crawl:
         self._open_near = open_near
         self._around = around
         self._seen = seen
+        self._contents = KnownFilter(CONTENT_FILTER_BYTES)
         self._pace = pace
         self._seed = seed
         self._stop = stop or StopSignal()
@@ -200,6 +202,7 @@ class Crawl:
             credits=credits,
             twins=self._new_twins(store, number),
             takes_parcels=self._takes_parcels,
+            contents=self._contents if not facts.pages else None,
         )
         shard.recall_sent(await store.parcels())
         self.shards[number] = shard
