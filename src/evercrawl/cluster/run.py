@@ -205,8 +205,7 @@ class Life:
         while True:
             await asyncio.sleep(every_s)
             try:
-                for number in await self._take_share():
-                    await self._crawl.gain(number)
+                await asyncio.gather(*map(self._crawl.gain, await self._take_share()))
             except StoreUnavailable as error:
                 self._give_up(error)  # what we own is not sure any more
                 return

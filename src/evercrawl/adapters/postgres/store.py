@@ -147,6 +147,7 @@ async def connected(
             max_size=most,
             connect=(line or Line(place.dsn)).connect,
             init=_tune,
+            reset=_leave_as_it_is,
             command_timeout=STATEMENT_S,
             server_settings={
                 "application_name": application_of(worker),
@@ -171,6 +172,14 @@ async def _tune(connection: asyncpg.Connection) -> None:
     await connection.set_type_codec(
         "numeric", encoder=str, decoder=_number, schema="pg_catalog", format="text"
     )
+
+
+async def _leave_as_it_is(connection: asyncpg.Connection) -> None:
+    """Our sessions change nothing that the next one could find, so nothing is asked of the server; a piece of
+    work that was broken off within a transaction is taken back.
+    """
+    if connection.is_in_transaction():
+        await connection.execute("rollback")
 
 
 def _number(text: str) -> int | float:
