@@ -23,11 +23,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-from tests.postgres_server import PostgresServer, running_server
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tests.postgres_server import PostgresServer, processes_of, running_server
 
-CORPUS = Path(os.environ.get("CORPUS_ROOT", ROOT / "scratch" / "corpus"))
+CORPUS = Path(os.environ.get("CORPUS_ROOT", "scratch/corpus"))
 SLICE = "postgresql-doc-15 python-django-doc python3.11-doc libgtk-3-doc sbcl-doc debian-policy"
 FLAGS = ("--pace", "own", "--allow-private", "--include", r"^[^?]*\.html?$", "--no-progress", "--json")
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -42,18 +41,18 @@ def seeds_of(sites: str) -> list[str]:
 
 def server_cpu_s(server: PostgresServer) -> float:
     """CPU seconds of the database up to now, processes that have ended included."""
-    postmaster = int((server.folder / "data" / "postmaster.pid").read_text().splitlines()[0])
-    ticks = 0
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(stat.parent.name) == postmaster:
-            ticks += sum(map(int, fields[11:15]))
-        elif int(fields[1]) == postmaster:
-            ticks += sum(map(int, fields[11:13]))
+    *children, postmaster = processes_of(server.folder)
+    ticks = sum(_ticks(postmaster)[:4])
+    ticks += sum(sum(_ticks(child)[:2]) for child in children)
     return ticks / TICKS
+
+
+def _ticks(pid: int) -> list[int]:
+    """User and system time of a process, and of those that it has outlived."""
+    try:
+        return list(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15]))
+    except OSError:
+        return [0] * 4
 
 
 def crawl(folder: Path, seeds: Sequence[str], *flags: str) -> dict[str, Any]:

@@ -22,6 +22,8 @@ from tests.postgres_server import (
     control,
     free_port,
     make_cluster,
+    postmaster_of,
+    processes_of,
     program,
     server_folder,
     start,
@@ -68,22 +70,10 @@ class PostgresPair:
 
 def kill(folder: Path) -> None:
     """kill -9 of the server and of all its processes."""
-    postmaster = int((folder / "data" / "postmaster.pid").read_text().splitlines()[0])
+    postmaster = postmaster_of(folder)
     os.kill(postmaster, signal.SIGSTOP)
-    for pid in [*_children(postmaster), postmaster]:
+    for pid in processes_of(folder):
         os.kill(pid, signal.SIGKILL)
-
-
-def _children(parent: int) -> list[int]:
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[1]) == parent:
-            found.append(int(stat.parent.name))
-    return found
 
 
 def follow(primary: PostgresServer, standby: PostgresServer) -> None:

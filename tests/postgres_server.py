@@ -65,6 +65,24 @@ def control(folder: Path, *arguments: str) -> None:
     as_server(program("pg_ctl"), "-D", str(folder / "data"), "-l", str(folder / "log"), "-w", *arguments)
 
 
+def postmaster_of(folder: Path) -> int:
+    """The first process of the server."""
+    return int((folder / "data" / "postmaster.pid").read_text().splitlines()[0])
+
+
+def processes_of(folder: Path) -> list[int]:
+    """All processes of the server, the first one last."""
+    postmaster, found = postmaster_of(folder), []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == postmaster:
+            found.append(int(stat.parent.name))
+    return [*found, postmaster]
+
+
 @contextmanager
 def server_folder() -> Iterator[Path]:
     """A folder of the server's user, as long as the block."""

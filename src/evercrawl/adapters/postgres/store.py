@@ -27,6 +27,16 @@ STATEMENT_S = 60.0
 IDLE_TRANSACTION = timedelta(seconds=10)
 """A client that vanished must not keep the lock of a shard for longer, nor for longer than half a lease."""
 FAREWELL_S = 5.0
+BY_KEY_ONLY = {
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "jit": "off",
+}
+"""A worker finds everything by key, some hundreds of rows at a time. So each of its statements is planned
+once for a connection, for tables of any size: a plan made while a table was empty must do when it is full.
+"""
 _NAMESPACE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 
@@ -150,6 +160,7 @@ async def connected(
             reset=_leave_as_it_is,
             command_timeout=STATEMENT_S,
             server_settings={
+                **({} if worker is None else BY_KEY_ONLY),
                 "application_name": application_of(worker),
                 "idle_in_transaction_session_timeout": str(int(idle.total_seconds() * 1000)),
             },
