@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from evercrawl.core.seen import KnownFilter
 from evercrawl.engine.ports import Archive, ShardStore
+from evercrawl.errors import EvercrawlError
 from evercrawl.model.batch import Batch
 from evercrawl.model.page import Original, Page, Share, Visited
 from evercrawl.model.site import Site
@@ -56,6 +57,8 @@ class Ledger:
         self._pages = pages
         self._answers: Counter[int] = Counter()
         self._contents: dict[bytes, Original] = {}
+        self._failed: EvercrawlError | None = None
+        """Why a batch is lost. What came after it counts on it and must not be stored without it."""
         self._committing = asyncio.Lock()
         self._dirty = asyncio.Event()
         self._urgent = asyncio.Event()
@@ -119,12 +122,18 @@ class Ledger:
     async def commit(self) -> Committed | None:
         """Acknowledge everything so far: first the archive, then, in one transaction, what points into it."""
         async with self._committing:
+            if self._failed is not None:
+                raise self._failed
             if self.batch.is_empty():
                 return None
             batch, self.batch = self.batch, Batch()
             self._closing(batch)
             answers, self._answers = self._answers, Counter()
             self._contents = {}
-            batch.archive_end = self._archive.flush()
-            await self._store.commit(self._epoch, batch)
+            try:
+                batch.archive_end = self._archive.flush()
+                await self._store.commit(self._epoch, batch)
+            except EvercrawlError as error:
+                self._failed = error
+                raise
         return Committed(batch, answers)
