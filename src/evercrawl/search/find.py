@@ -32,7 +32,7 @@ from evercrawl.core.moment import from_us, to_us
 from evercrawl.core.search import scoring
 from evercrawl.core.search.fold import Said, groups_alike
 from evercrawl.core.search.query import parse_query
-from evercrawl.core.search.snippet import Sought, snippet_of
+from evercrawl.core.search.snippet import MOST_TEXT_CHARS, Sought, snippet_of
 from evercrawl.core.search.words import shown, stands_alone
 from evercrawl.core.sentiment.page import page_sentiment
 from evercrawl.errors import ConfigError, StoreUnavailable
@@ -45,6 +45,8 @@ CANDIDATES_PER_HIT = 4
 """The index gives more than is asked for: importance and anchor texts may still reorder them."""
 LOOKED_AT_PER_HIT = 3
 """Of these, those that say nearly the same are folded into one."""
+MOST_TEXT_BYTES = MOST_TEXT_CHARS + MOST_TEXT_CHARS // 2
+"""Of a text that are read for a snippet; nearly all characters of most languages that are looked at."""
 MOST_KNOWN_FORMS = 5000
 """Words whose forms are remembered between questions."""
 MOST_LIMIT = 1000
@@ -177,7 +179,7 @@ class Searching:
             candidate = known[group[0]]
             row = rows[candidate.page, candidate.number]
             with self._reading(place_of(candidate.page)[0]) as reader:
-                text = reader.text(row.page_id, row.number) or ""
+                text = reader.text(row.page_id, row.number, most_bytes=MOST_TEXT_BYTES) or ""
             tone = _tone(text, row.lang) if query.tone is not None else None
             if query.tone is not None and not _fits(tone, query.tone):
                 continue
