@@ -73,7 +73,7 @@ def version_of(page: Page, seen: Seen, stored: Stored) -> Version | None:
         number=page.version + 1,
         digest=seen.digest,
         payload_sha1=seen.sha1,
-        text_digest=text_digest(text) if document is not None else None,
+        text_digest=seen.text_digest or (text_digest(text) if document is not None else None),
         signature=seen.signature or (signature(text) if text else None),
         content_type=content_type[:MOST_CONTENT_TYPE_CHARS] if content_type else None,
         encoding=document.encoding if document is not None else None,

@@ -76,7 +76,9 @@ class Twins:
         """Say of a new version whether it is a duplicate; its text is known to later ones."""
         document = seen.document
         if seen.digest is not None and seen.judgement.changed:
-            self.mirrors.fetched(page.url, _content(document, seen.digest))
+            seen.text_digest = text_digest(document.text) if document is not None and document.text else None
+            # What a copy of a page has too is its main text, for links may name the host.
+            self.mirrors.fetched(page.url, seen.text_digest or seen.digest)
         await self._check_copy(page, seen)
         repeated = page.duplicate_of if seen.judgement.reason in UNCHANGED else None
         if repeated is not None and await self._still_copies(seen, repeated):
@@ -205,11 +207,6 @@ class Twins:
     def close(self) -> None:
         """Let go of the index."""
         self._near.close()
-
-
-def _content(document: Document | None, digest: bytes) -> bytes:
-    """What a copy of a page has too: its main text, for links may name the host."""
-    return text_digest(document.text) if document is not None and document.text else digest
 
 
 def _contradict(one: bytes | None, other: bytes | None) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from evercrawl.adapters.sqlite.analysis import has_table, make_table
 from evercrawl.adapters.sqlite.fault import Translating
@@ -80,6 +81,15 @@ def snapshot(db: sqlite3.Connection) -> Iterator[None]:
         yield
     finally:
         db.execute("commit")
+
+
+def first_rows(db: sqlite3.Connection, statement: str, values: Sequence[object]) -> list[Any]:
+    """The first row for each value, None where there is none; a connection to a server asks at once."""
+    at_once = getattr(db, "each", None)
+    if at_once is not None:
+        found: list[Any] = at_once(statement, values)
+        return found
+    return [db.execute(statement, (value,)).fetchone() for value in values]
 
 
 def _make_folder(folder: Path) -> None:

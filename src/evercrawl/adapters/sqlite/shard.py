@@ -208,6 +208,8 @@ class SqliteShard:
 
     def _each(self, name: str, parameters: Sequence[object]) -> list[Any]:
         """The first row for each parameter, None where there is none."""
+        if len(parameters) == 1:
+            return [self._one(name, parameters[0])]
         statement, execute = SQL[name], self.connection.execute
         with self._translating, snapshot(self.connection):
             return [execute(statement, (parameter,)).fetchone() for parameter in parameters]

@@ -159,8 +159,9 @@ def _parts(url: str) -> Iterator[_Part]:
     """Each parameter, and each segment that looks drawn by lot, with the rest of the URL."""
     base, _, query = url.partition("?")
     start = base.find("/", base.find("//") + 2)
-    segments = base[start + 1 :].split("/") if start >= 0 else []
-    shape = path_shape(segments)
+    path = base[start:] if start >= 0 else "/"
+    shape = path_shape(path)
+    segments = path.split("/")[1:]
     pairs = [pair for pair in query.split("&") if pair]
     for place, pair in enumerate(pairs[:MOST_PARTS_OF_URL]):
         name = pair.partition("=")[0]
