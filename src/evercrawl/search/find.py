@@ -141,6 +141,8 @@ class Searching:
     def _candidates(self, query: Query, asking: Asking, depth: int) -> tuple[list[Candidate], int, bool]:
         """Matching versions, best first; their number; and whether only most of the words are there."""
         groups = asking.groups(query)
+        if query.groups and not groups:
+            raise ConfigError("there is no word in the query that a page could have")
         filters = asking.filters(query, with_noindex=self._settings.noindex)
         called = self._called(query)
         or_pages = asking.pages(list(called)) if called else None

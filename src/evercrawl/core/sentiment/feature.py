@@ -9,6 +9,7 @@ a bucket of a table, found by CRC-32; the kind of feature is the value that the 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 from zlib import crc32
@@ -17,6 +18,8 @@ from evercrawl.core.sentiment.token import words_of
 
 BUCKETS = 1 << 20
 BYTES_ACROSS, BYTES_INSIDE = 5, 4
+KNOWN_WORDS = 8192
+"""Words whose runs are remembered."""
 NEGATED_WORDS = 3
 """So many words behind a negation are negated, at most up to the next mark or `but`."""
 _NEGATIONS = frozenset(
@@ -54,8 +57,14 @@ def views_of(text: str) -> Views:
         turn = len(words) - 1 - words[::-1].index(_TURN)
         shared |= _buckets(words[:turn], _BEFORE_TURN) | _buckets(words[turn + 1 :], _BEHIND_TURN)
     line = b" " + b" ".join(words) + b" "
-    inside = {run for word in set(words) for run in _runs(b" " + word + b" ", BYTES_INSIDE)}
-    return Views(shared, _buckets(_runs(line, BYTES_ACROSS), _ACROSS), _buckets(inside, _INSIDE))
+    inside = set().union(*map(_inside, words))
+    return Views(shared, _buckets(_runs(line, BYTES_ACROSS), _ACROSS), inside)
+
+
+@lru_cache(maxsize=KNOWN_WORDS)
+def _inside(word: bytes) -> frozenset[int]:
+    """The same words come again and again."""
+    return frozenset(_buckets(_runs(b" " + word + b" ", BYTES_INSIDE), _INSIDE))
 
 
 def _buckets(features: Iterable[bytes], kind: int) -> set[int]:

@@ -26,7 +26,7 @@ class Training:
     cost: float = 0.3
     rounds: int = 12
     added_count: float = 1.0
-    bayes_share: float = 0.25
+    bayes_share: float = 0.4
     """How much of the sum is naive Bayes alone, both brought to the same mean size."""
 
 
