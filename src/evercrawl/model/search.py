@@ -84,7 +84,8 @@ class Hit:
         return "".join(span.text for span in self.snippet)
 
 
-class FacetValue(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FacetValue:
     """A value that hits have, and how many of them."""
 
     value: str

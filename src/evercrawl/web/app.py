@@ -209,6 +209,28 @@ def _standard_calls(desk: Desk) -> dict[str, Call]:
             request, read_values(by_name["events"].parameters, request.query_params, now=desk.now())
         )
 
+    return {
+        "events": streamed,
+        "indexnow": IndexNow(desk),
+        "websub": HubCalls(desk),
+        **_memento_calls(desk),
+        **{name: collected(name, function) for name, function in COLLECTED.items()},
+    }
+
+
+COLLECTED: dict[str, Callable[[Desk, Asked], Response]] = {
+    "cdx": cdx,
+    "changes-atom": atom,
+    "search-atom": search_atom,
+    "alert-atom": alert_feed,
+    "metrics": metrics,
+    "healthz": healthz,
+    "readyz": readyz,
+}
+"""Standards that are a function of what was asked."""
+
+
+def _memento_calls(desk: Desk) -> dict[str, Call]:
     async def gate(request: Request) -> Response:
         rest = behind(request, "/web/")
         first = rest.partition("/")[0]
@@ -228,21 +250,7 @@ def _standard_calls(desk: Desk) -> dict[str, Call]:
     async def json_map(request: Request) -> Response:
         return await time_map(request, desk, _places(desk, request), "json")
 
-    return {
-        "events": streamed,
-        "cdx": collected("cdx", cdx),
-        "timegate": gate,
-        "timemap-link": link_map,
-        "timemap-json": json_map,
-        "indexnow": IndexNow(desk),
-        "websub": HubCalls(desk),
-        "changes-atom": collected("changes-atom", atom),
-        "search-atom": collected("search-atom", search_atom),
-        "alert-atom": collected("alert-atom", alert_feed),
-        "metrics": collected("metrics", metrics),
-        "healthz": collected("healthz", healthz),
-        "readyz": collected("readyz", readyz),
-    }
+    return {"timegate": gate, "timemap-link": link_map, "timemap-json": json_map}
 
 
 def _places(desk: Desk, request: Request) -> Places:
