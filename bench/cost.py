@@ -42,17 +42,16 @@ def seeds_of(sites: str) -> list[str]:
 def server_cpu_s(server: PostgresServer) -> float:
     """CPU seconds of the database up to now, processes that have ended included."""
     *children, postmaster = processes_of(server.folder)
-    ticks = sum(_ticks(postmaster)[:4])
-    ticks += sum(sum(_ticks(child)[:2]) for child in children)
-    return ticks / TICKS
+    return process_cpu_s(postmaster, with_children=True) + sum(map(process_cpu_s, children))
 
 
-def _ticks(pid: int) -> list[int]:
-    """User and system time of a process, and of those that it has outlived."""
+def process_cpu_s(pid: int, *, with_children: bool = False) -> float:
+    """User and system time of a process; with that of the children that it has outlived."""
     try:
-        return list(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15]))
+        ticks = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15]
     except OSError:
-        return [0] * 4
+        return 0.0
+    return sum(map(int, ticks if with_children else ticks[:2])) / TICKS
 
 
 def crawl(folder: Path, seeds: Sequence[str], *flags: str) -> dict[str, Any]:
@@ -70,6 +69,7 @@ def crawl(folder: Path, seeds: Sequence[str], *flags: str) -> dict[str, Any]:
     return {
         "pages": said["fetched"],
         "seconds": round(time.monotonic() - began, 1),
+        "crawl_s": said["seconds"],
         "worker_cpu_s": usage.ru_utime + usage.ru_stime,
         "peak_mb": usage.ru_maxrss // 1024,
     }

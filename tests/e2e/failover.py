@@ -81,6 +81,7 @@ class Cluster:
             "XDG_CONFIG_HOME": str(self.folder / "config"),
             "EVERCRAWL_CONTACT": f"worker{number}@example.org",
             "EVERCRAWL_SIGNALS__ENABLED": "false",
+            "EVERCRAWL_TRAPS__ENABLED": "false",
             "EVERCRAWL_STORE__LEASE": f"{LEASE_S}s",
             "EVERCRAWL_STORE__SHARDS": str(SHARDS),
         }
@@ -212,10 +213,10 @@ FAULTS: dict[str, Callable[[Cluster], None]] = {
 }
 
 
-def run(server: PostgresPair, folder: Path, *, faults: list[str], pages: int, seed: int) -> dict[str, Any]:
+def run(server: PostgresPair, folder: Path, *, faults: list[str], seed: int) -> dict[str, Any]:
     """A crawl to its end through these faults; what was seen."""
     chance = random.Random(seed)
-    web = BusyWeb(pages=pages)
+    web = BusyWeb()
     with running(web), wires() as some_wires, watching_for_stalls() as stalls:
         cluster = Cluster(folder, web, server, server.new_namespace(), some_wires)
         try:
@@ -226,6 +227,7 @@ def run(server: PostgresPair, folder: Path, *, faults: list[str], pages: int, se
                 time.sleep(BETWEEN_FAULTS_S * chance.uniform(0.8, 1.2))
                 cluster.fill_up()
             cluster.look()
+            web.end()
             deadline = time.monotonic() + END_S
             while cluster.alive() and time.monotonic() < deadline:
                 time.sleep(0.2)
@@ -271,11 +273,10 @@ def main() -> None:
     count = max(len(FAULTS), int(arguments.minutes * 60 / mean_s))
     chance = random.Random(arguments.seed)
     faults = list(FAULTS) + [chance.choice(list(FAULTS)) for _ in range(count - len(FAULTS))]
-    pages = int((count + 1) * mean_s / GAP_S * 0.7)
     with running_pair() as server, tempfile.TemporaryDirectory() as folder:
         place = arguments.logs or Path(folder)
         place.mkdir(parents=True, exist_ok=True)
-        print(json.dumps(run(server, place, faults=faults, pages=pages, seed=arguments.seed)))
+        print(json.dumps(run(server, place, faults=faults, seed=arguments.seed)))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,8 @@ from tests.e2e.test_workers import DOMAINS, Web
 GAP_S = 0.25
 LEASE_S = 3.0
 COMMIT_S = 1.0
+ENDLESS = 10**9
+LINKS = 40
 STALL_STEP_S = 0.05
 TOLERANCE_S = 0.02
 """The server notes a request when its thread gets to run."""
@@ -46,11 +48,12 @@ class Silence(NamedTuple):
 
 @dataclass
 class BusyWeb(Web):
-    """Twelve domains on one port, each with more pages than can be asked for: a page links to two of its own
-    domain and to one of the next.
+    """Twelve domains on one port, each with more pages than can be asked for, until it is told to end: a page
+    links to the next ones of its own domain and to one of another.
     """
 
     log: list[Asked] = field(default_factory=list)
+    pages: int = ENDLESS
 
     def note(self, host: str, path: str, agent: str) -> None:
         super().note(host, path, agent)
@@ -61,9 +64,17 @@ class BusyWeb(Web):
         body = super().answer(host, path)
         if body is None:
             return None
-        number = 0 if path == "/" else int(path.removeprefix("/p/"))
-        own = [further for further in (2 * number + 1, 2 * number + 2) if further < self.pages]
+        own = range(_number(path) + 1, min(_number(path) + 1 + LINKS, self.pages))
         return body + "".join(f'<a href="/p/{further}">{further}</a>' for further in own).encode()
+
+    def end(self) -> None:
+        """From here on no page links to one beyond; every domain is asked as far as the foremost one."""
+        self.pages = max(_number(request.path) for request in self.log) + 1 + LINKS
+
+
+def _number(path: str) -> int:
+    """Which page of its domain this is."""
+    return int(path.removeprefix("/p/")) if path.startswith("/p/") and path[3:].isdigit() else 0
 
 
 @contextmanager

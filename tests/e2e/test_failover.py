@@ -14,7 +14,7 @@ BOUND_S = LEASE_S + 2.0
 
 def test_no_fault_is_felt_by_a_site(tmp_path: Path) -> None:
     with running_pair() as server:
-        seen = run(server, tmp_path, faults=list(FAULTS), pages=140, seed=3)
+        seen = run(server, tmp_path, faults=list(FAULTS), seed=3)
     assert seen["unfinished"] == 0
     assert (seen["violations"], seen["lost"], seen["double_commits"]) == (0, 0, 0), seen
     assert seen["pages"] == seen["pages_expected"], seen
