@@ -70,6 +70,15 @@ CALM = (
 HOSTILE_HEADERS = (("X-Note", "<script>window.pwned = 'header'</script>"), ("Set-Cookie", "stolen=1; Path=/"))
 
 
+HOSTILE_ROBOTS = b"# <script>window.pwned = 'robots'</script>\n"
+KINDS = {".svg": "image/svg+xml", ".xml": "application/rss+xml", ".pdf": "application/pdf"}
+
+
+def kind_of(path: str) -> str:
+    """The type of a page by its ending; most are HTML."""
+    return next((kind for end, kind in KINDS.items() if path.endswith(end)), "text/html; charset=utf-8")
+
+
 class StoryWeb:
     """The Fetcher of this web: what a page says depends on the moment at which it is asked."""
 
@@ -114,9 +123,10 @@ class StoryWeb:
         """Status, body and type of a page on a day."""
         site, path = site_of(url), path_of(url)
         if url in self.extra:
-            return 200, self.extra[url](day).encode("utf-8", "surrogatepass"), "text/html; charset=utf-8"
+            return 200, self.extra[url](day).encode("utf-8", "surrogatepass"), kind_of(path)
         if path == "/robots.txt":
-            return 200, b"User-agent: *\nDisallow: /private/\nCrawl-delay: 2\n", "text/plain"
+            note = HOSTILE_ROBOTS if self.extra else b""
+            return 200, note + b"User-agent: *\nDisallow: /private/\nCrawl-delay: 2\n", "text/plain"
         if path == "/":
             return 200, home(site, day, list(self.extra)).encode(), "text/html; charset=utf-8"
         number = path.removeprefix("/page/")

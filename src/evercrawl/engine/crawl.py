@@ -24,14 +24,15 @@ from evercrawl.core.pace import Pace
 from evercrawl.core.quiet_hours import parse_hours, quiet_until
 from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.scope import Scope
-from evercrawl.core.seen import SeenTest
+from evercrawl.core.seen import KnownFilter, SeenTest
 from evercrawl.core.url import key_of, parse, shard_of_site, site_of
-from evercrawl.engine.credit import Credits
+from evercrawl.engine.credit import Credits, Generations
 from evercrawl.engine.errands import Errands
 from evercrawl.engine.focus import FOCUS_KEY
 from evercrawl.engine.gates import Gates
 from evercrawl.engine.heed import heed
 from evercrawl.engine.intake import Intake
+from evercrawl.engine.ledger import CONTENT_FILTER_BYTES
 from evercrawl.engine.mirrors import MIRRORS_KEY, Mirrors
 from evercrawl.engine.ports import OpenArchive, OpenNear, ShardStore, Store
 from evercrawl.engine.revisits import DAY_US
@@ -98,11 +99,13 @@ class Crawl:
         self._after = after
         self.tally = Tally()
         self.shards: dict[int, Shard] = {}
+        self._generations = Generations(lambda: sum(shard.credits.whole for shard in self.shards.values()))
         self._store = store
         self._open_archive = open_archive
         self._open_near = open_near
         self._around = around
         self._seen = seen
+        self._contents = KnownFilter(CONTENT_FILTER_BYTES)
         self._pace = pace
         self._seed = seed
         self._stop = stop or StopSignal()
@@ -200,6 +203,7 @@ class Crawl:
             credits=credits,
             twins=self._new_twins(store, number),
             takes_parcels=self._takes_parcels,
+            contents=self._contents if not facts.pages else None,
         )
         shard.recall_sent(await store.parcels())
         self.shards[number] = shard
@@ -274,6 +278,7 @@ class Crawl:
             bands=self._settings.frontier.bands,
             seeds=len(self._settings.scope.seeds),
             pages_elsewhere=pages_elsewhere,
+            generations=self._generations,
         )
 
     def _back_queues(self) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 from evercrawl.adapters.sqlite.analysis import has_table, make_table
 from evercrawl.adapters.sqlite.fault import Translating
-from evercrawl.adapters.sqlite.statements import OUTLINE_TABLE, SCHEMA, UPGRADES
+from evercrawl.adapters.sqlite.statements import OUTLINE_TABLE, REPEATS_INDEX, SCHEMA, UPGRADES
 from evercrawl.errors import StoreUnavailable
 
 SCHEMA_VERSION = 5
@@ -35,6 +35,7 @@ def open_for_writing(path: Path, *, durability: str) -> sqlite3.Connection:
             _bring_up(db, path)
             db.execute(OUTLINE_TABLE)
             make_table(db)
+            db.execute(REPEATS_INDEX)
         except BaseException:
             db.close()
             raise

@@ -136,13 +136,13 @@ select k.key, p.id, p.site_id, p.band, p.seq, p.credit from seen k join page p o
 
 -- twin_by_key --
 -- A page that another one may say the same as, by its key.
-select p.id, p.url, p.version, v.signature, p.moved_to, p.duplicate_of, v.title
+select p.id, p.url, p.version, v.signature, p.moved_to, p.duplicate_of, v.title, v.digest, p.status
   from seen k join page p on p.id = k.page_id left join version v on v.page_id = p.id and v.number = p.version
  where k.key = ?
 
 -- twin_by_id --
 -- The same by its number.
-select p.id, p.url, p.version, v.signature, p.moved_to, p.duplicate_of, v.title
+select p.id, p.url, p.version, v.signature, p.moved_to, p.duplicate_of, v.title, v.digest, p.status
   from page p left join version v on v.page_id = p.id and v.number = p.version
  where p.id = ?
 
@@ -275,6 +275,14 @@ select id, key, url, site_id, depth, hops, band, 0, tries, visits, version, etag
        belief, last_us, credit, earned, generation, duplicate_of
   from page
  where id > ? and version = 0 and due_us is not null
+ order by id limit ?
+
+-- repeats --
+-- Pages outside the queue that are duplicates of this one.
+select id, key, url, site_id, depth, hops, band, 0, tries, visits, version, etag, last_modified, digest, interval_s,
+       belief, last_us, credit, earned, generation, duplicate_of
+  from page indexed by page_repeats
+ where duplicate_of = ? and seq is null
  order by id limit ?
 
 -- page_by_key --
