@@ -81,6 +81,7 @@ class Cluster:
             "XDG_CONFIG_HOME": str(self.folder / "config"),
             "EVERCRAWL_CONTACT": f"worker{number}@example.org",
             "EVERCRAWL_SIGNALS__ENABLED": "false",
+            "EVERCRAWL_TRAPS__ENABLED": "false",
             "EVERCRAWL_STORE__LEASE": f"{LEASE_S}s",
             "EVERCRAWL_STORE__SHARDS": str(SHARDS),
         }
@@ -253,6 +254,7 @@ def conclusion(cluster: Cluster) -> dict[str, Any]:
         "duplicate_bound": cluster.may_repeat,
         "workers": len(cluster.workers),
         "unfinished": len(cluster.alive()),
+        "defects": sum("defect in evercrawl" in log.read_text() for log in cluster.folder.glob("w*.log")),
         "credit_error": sum(abs(error) for look in cluster.credit_errors for error in look.values()),
         "credit_errors": cluster.credit_errors[-1],
         "credit_checks": len(cluster.credit_errors),

@@ -22,7 +22,7 @@ GAP_S = 0.25
 LEASE_S = 3.0
 COMMIT_S = 1.0
 ENDLESS = 10**9
-LINKS = 8
+LINKS = 40
 STALL_STEP_S = 0.05
 TOLERANCE_S = 0.02
 """The server notes a request when its thread gets to run."""
@@ -68,7 +68,7 @@ class BusyWeb(Web):
         return body + "".join(f'<a href="/p/{further}">{further}</a>' for further in own).encode()
 
     def end(self) -> None:
-        """No page from here on links to one that nobody has heard of; every domain gets as far as the first."""
+        """From here on no page links to one beyond; every domain is asked as far as the foremost one."""
         self.pages = max(_number(request.path) for request in self.log) + 1 + LINKS
 
 

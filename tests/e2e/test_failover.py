@@ -15,7 +15,7 @@ BOUND_S = LEASE_S + 2.0
 def test_no_fault_is_felt_by_a_site(tmp_path: Path) -> None:
     with running_pair() as server:
         seen = run(server, tmp_path, faults=list(FAULTS), seed=3)
-    assert seen["unfinished"] == 0
+    assert (seen["unfinished"], seen["defects"]) == (0, 0), seen
     assert (seen["violations"], seen["lost"], seen["double_commits"]) == (0, 0, 0), seen
     assert seen["pages"] == seen["pages_expected"], seen
     assert seen["credit_checks"] > len(FAULTS) // 2, seen

@@ -16,6 +16,7 @@ _INSERT = re.compile(r"(insert into \S+ as \w+ \(([^)]*)\)\s*)values\s*\(([^)]*)
 _KEY = re.compile(r"on conflict \(([^)]*)\) do update")
 _UPDATE = re.compile(r" where (\w+)\.shard = \$1::integer and \(")
 _UPDATED_ROW = re.compile(r"\bid = \$(\d+)")
+_WRITES = re.compile(r"(?:insert into|update) \S+ as (\w+)")
 _TEXT = "text"
 
 
@@ -27,6 +28,8 @@ class Columnwise(NamedTuple):
     """Places in a row whose values say which row of the table is meant; empty: it does not matter."""
     texts: frozenset[int]
     """Places in a row that hold text."""
+    table: str | None
+    """The one table that it touches; None: it reads others, and has to see what was written before."""
 
     def has_doubles(self, rows: Sequence[Sequence[object]]) -> bool:
         """Two rows mean the same row of the table."""
@@ -46,14 +49,33 @@ def columnwise(said: str, types: Sequence[str]) -> Columnwise | None:
     found = _INSERT.match(said)
     if found is not None:
         text = f"{found[1]}select {_from_rows(found[3])} from {rows}{said[found.end() :]}"
-        return Columnwise(text, _insert_key(said, found), texts)
+        return Columnwise(text, _insert_key(said, found), texts, _only_table(said))
     found = _UPDATE.search(said)
     if found is not None and _is_update(said):
         text = f"{said[: found.start()]} from {rows}{said[found.start() :]}"
         row = _UPDATED_ROW.search(said, found.start())
         if row is not None:
-            return Columnwise(f"{_from_rows(text, keep=rows)} returning 1", (int(row[1]) - 2,), texts)
+            text = f"{_from_rows(text, keep=rows)} returning 1"
+            return Columnwise(text, (int(row[1]) - 2,), texts, _only_table(said))
     return None
+
+
+def together(texts: Sequence[str]) -> str:
+    """Statements about the same shard and different tables as one; their parameters follow each other."""
+    parts, taken = [], 0
+    for place, text in enumerate(texts):
+        parts.append(f"write{place} as ({_moved(text, taken)})")
+        taken += max(int(found[1]) for found in _PARAMETER.finditer(text)) - 1
+    return f"with {', '.join(parts)} select 1"
+
+
+def _moved(text: str, by: int) -> str:
+    return _PARAMETER.sub(lambda found: found[0] if found[1] == "1" else f"${int(found[1]) + by}", text)
+
+
+def _only_table(said: str) -> str | None:
+    found = _WRITES.match(said)
+    return None if found is None else found[1]
 
 
 def _is_update(said: str) -> bool:

@@ -10,6 +10,8 @@ import asyncpg
 from evercrawl.errors import BugFound, StoreUnavailable
 
 _WRONG_STATEMENT = (asyncpg.SyntaxOrAccessError, asyncpg.DataError)
+_LOST = ("closed", "closing", "released back to the pool")
+"""What the driver says of a connection that broke while it was used; it has no class of its own for it."""
 
 
 @contextmanager
@@ -32,7 +34,7 @@ def translating() -> Iterator[None]:
             " everything up to the last commit is kept"
         ) from error
     except asyncpg.InterfaceError as error:
-        if "clos" not in str(error):  # closed, closing: the driver has no class of its own for it
+        if not any(word in str(error) for word in _LOST):
             raise BugFound(f"the database was asked in a wrong way: {error}") from error
         raise StoreUnavailable(f"the connection to the database was given up ({error})") from error
     except _WRONG_STATEMENT as error:

@@ -9,7 +9,7 @@ from typing import Any
 import asyncpg
 
 from evercrawl.adapters.postgres.bridge import waited_for
-from evercrawl.adapters.postgres.columns import Columnwise, columnwise
+from evercrawl.adapters.postgres.columns import Columnwise, columnwise, together
 from evercrawl.adapters.postgres.dialect import Schema, for_each, said_in_postgres
 
 Row = Any
@@ -39,6 +39,7 @@ class Translations:
         self.schema = schema
         self._said: dict[str, str] = {}
         self._each: dict[tuple[str, str], str] = {}
+        self._together: dict[tuple[str, ...], str] = {}
         self.ways: dict[str, Columnwise | None] = {}
         """How statements are said for many rows."""
 
@@ -47,6 +48,12 @@ class Translations:
         if statement not in self._said:
             self._said[statement] = said_in_postgres(statement, self.schema)
         return self._said[statement]
+
+    def together(self, texts: tuple[str, ...]) -> str:
+        """Several statements as one."""
+        if texts not in self._together:
+            self._together[texts] = together(texts)
+        return self._together[texts]
 
     def for_each(self, statement: str, kind: str) -> str:
         """The statement for an array of values."""
@@ -69,6 +76,8 @@ class Session:
         wait: Callable[[Any], Any] = waited_for,
     ) -> None:
         self.in_transaction = False
+        self._waiting: dict[str, tuple[str, list[Any]]] = {}
+        """What is to be written, by table."""
         self._connection = connection
         self._shard = shard
         self._translations = translations
@@ -81,6 +90,7 @@ class Session:
             return Rows(())
         if "sqlite_master" in statement:
             return Rows([(1,)])  # every table is made with the namespace
+        self._write_waiting()
         said = self._translations.of(statement)
         return Rows(self._ask(self._connection.fetch(said, self._shard, *map(storable, parameters))))
 
@@ -91,14 +101,37 @@ class Session:
             return Rows((), 0)
         said = self._translations.of(statement)
         way = self._columnwise(said)
-        if way is not None and not way.has_doubles(wanted):
-            columns = [
-                list(map(storable, column)) if place in way.texts else column
-                for place, column in enumerate(zip(*wanted, strict=True))
-            ]
-            met = self._ask(self._connection.fetch(way.text, self._shard, *columns))
-            return Rows((), len(met) if statement.startswith("update") else len(wanted))
-        return self._one_by_one(statement, said, [(self._shard, *map(storable, row)) for row in wanted])
+        if way is None or way.has_doubles(wanted):
+            self._write_waiting()
+            return self._one_by_one(statement, said, [(self._shard, *map(storable, row)) for row in wanted])
+        columns = [
+            list(map(storable, column)) if place in way.texts else column
+            for place, column in enumerate(zip(*wanted, strict=True))
+        ]
+        if self.in_transaction and way.table is not None:
+            self._put_off(way.table, way.text, columns)
+            return Rows(())
+        self._write_waiting()
+        met = self._ask(self._connection.fetch(way.text, self._shard, *columns))
+        return Rows((), len(met) if statement.startswith("update") else len(wanted))
+
+    def _put_off(self, table: str, text: str, columns: list[Any]) -> None:
+        """Write it together with others: with the next question, with the end of the transaction, or when the
+        same table is written to again.
+        """
+        if table in self._waiting:
+            self._write_waiting()
+        self._waiting[table] = (text, columns)
+
+    def _write_waiting(self) -> None:
+        """One message for everything that was put off. Whatever is asked next sees it."""
+        if not self._waiting:
+            return
+        waiting, self._waiting = self._waiting, {}
+        texts = tuple(text for text, _ in waiting.values())
+        text = texts[0] if len(texts) == 1 else self._translations.together(texts)
+        columns = [column for _, some in waiting.values() for column in some]
+        self._ask(self._connection.fetch(text, self._shard, *columns))
 
     def _one_by_one(self, statement: str, said: str, rows: list[tuple[object, ...]]) -> Rows:
         if not statement.startswith("update"):
@@ -118,6 +151,7 @@ class Session:
         """The first row for each value, asked for in one go."""
         if not values:
             return []
+        self._write_waiting()
         kind = _ARRAYS[type(values[0])]
         said = self._translations.for_each(statement, kind)
         found: list[Row | None] = [None] * len(values)
@@ -127,6 +161,9 @@ class Session:
 
     def _step(self, statement: str) -> None:
         """`begin immediate` takes the lock of the shard's row with it, in one message."""
+        if statement == "commit":
+            self._write_waiting()
+        self._waiting.clear()
         if statement == "begin immediate":
             space = self._translations.schema.namespace
             statement = f"begin; select 1 from {space}.shard where shard = {self._shard} for update"

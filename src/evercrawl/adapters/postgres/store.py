@@ -27,6 +27,8 @@ STATEMENT_S = 60.0
 IDLE_TRANSACTION = timedelta(seconds=10)
 """A client that vanished must not keep the lock of a shard for longer, nor for longer than half a lease."""
 FAREWELL_S = 5.0
+STATEMENTS_KEPT = 300
+"""Prepared statements of a connection: some sixty, and the ways in which those that write come together."""
 BY_KEY_ONLY = {
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
@@ -159,6 +161,7 @@ async def connected(
             init=_tune,
             reset=_leave_as_it_is,
             command_timeout=STATEMENT_S,
+            statement_cache_size=STATEMENTS_KEPT,
             server_settings={
                 **({} if worker is None else BY_KEY_ONLY),
                 "application_name": application_of(worker),

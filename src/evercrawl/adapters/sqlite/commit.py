@@ -160,8 +160,6 @@ def _advance(db: sqlite3.Connection, batch: Batch) -> None:
     )
     last_id = max(map(_id, batch.new_pages), default=0)
     last_parcel = max((parcel.seq for parcel in batch.sent), default=0)
-    db.execute(
-        SQL["advance_shard"], (last_id + 1, seqs + 1, max(batch.sites, default=0) + 1, last_parcel + 1)
-    )
-    if batch.archive_end is not None:
-        db.execute(SQL["set_archive_end"], batch.archive_end)
+    file, size = batch.archive_end or (None, None)
+    numbers = (last_id + 1, seqs + 1, max(batch.sites, default=0) + 1, last_parcel + 1)
+    db.execute(SQL["advance_shard"], (*numbers, file, size))

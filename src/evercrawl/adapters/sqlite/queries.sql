@@ -11,9 +11,10 @@ update shard set epoch = epoch + 1, is_clean = 0
 update shard set is_clean = 1 where epoch = ?
 
 -- advance_shard --
--- Numbers only grow, so that none is given twice.
+-- Numbers only grow, so that none is given twice. The archive is acknowledged up to the end that is given.
 update shard set next_id = max(next_id, ?), next_seq = max(next_seq, ?), next_site_id = max(next_site_id, ?),
-                 next_parcel = max(next_parcel, ?)
+                 next_parcel = max(next_parcel, ?), archive_file = coalesce(?, archive_file),
+                 archive_size = coalesce(?, archive_size)
 
 -- set_archive_end --
 -- The archive is acknowledged up to here.
