@@ -104,13 +104,21 @@ class Cluster:
         return [*crawl, *seeds, *resolve, *flags]
 
     def fill_up(self) -> None:
-        """As many workers as at first, all of which have begun to ask sites."""
+        """As many workers as at first, all of which have joined; one may get shards without a site."""
         while len(self.alive()) < FIRST_WORKERS:
             self.start()
         deadline = time.monotonic() + START_S
-        while not set(self.alive()) <= {request.worker for request in self.web.log}:
-            assert time.monotonic() < deadline, "a worker does not begin"
+        while not {self.workers[number].pid for number in self.alive()} <= self._joined():
+            assert time.monotonic() < deadline, "a worker does not join"
             time.sleep(0.2)
+
+    def _joined(self) -> set[int]:
+        """Process numbers of the workers that live as the database sees it."""
+        try:
+            found = rows(self.server.dsn, f"select pid from {self.namespace}.worker where not dead")
+        except (OSError, asyncpg.PostgresError):
+            return set()
+        return {row[0] for row in found}
 
     def alive(self) -> list[int]:
         return [number for number, process in self.workers.items() if process.poll() is None]
@@ -221,6 +229,7 @@ def run(server: PostgresPair, folder: Path, *, faults: list[str], seed: int) -> 
         cluster = Cluster(folder, web, server, server.new_namespace(), some_wires)
         try:
             cluster.fill_up()
+            time.sleep(BETWEEN_FAULTS_S)
             for kind in faults:
                 cluster.look()
                 FAULTS[kind](cluster)
