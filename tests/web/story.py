@@ -91,7 +91,7 @@ class StoryWeb:
 
     async def fetch(self, request: Request) -> FetchResult:
         began = self.clock.now()
-        await asyncio.sleep(0.04 + Random(request.url + str(began)).random() * 0.25)
+        await asyncio.sleep(0.04 + Random(f"{request.url}{began - self.begin}").random() * 0.25)
         status, body, kind = self.answer(request.url, (began - self.begin).days)
         etag = f'"{hash_of(body)}"'
         if status == 200 and request.etag == etag:
@@ -192,7 +192,10 @@ def tell_story(
     days: int = DAYS,
     extra: dict[str, Callable[[int], str]] | None = None,
 ) -> Path:
-    """Fill a new collection with the history of so many days that end now."""
+    """Fill a new collection with the history of so many days that end now.
+
+    When each page is visited depends on the hour of the end; in the last sixth every page is visited.
+    """
     end = end or datetime.now(UTC).replace(microsecond=0)
     begin = end - timedelta(days=days)
     create_collection(
@@ -211,7 +214,15 @@ def tell_story(
     for part in range(parts):
         clock = SimClock(begin + timedelta(days=days * part / parts))
         summary, began, ended = run(
-            _watch(collection, settings, clock, begin, timedelta(days=days / parts), extra)
+            _watch(
+                collection,
+                settings,
+                clock,
+                begin,
+                timedelta(days=days / parts),
+                extra,
+                refresh=part == parts - 1,
+            )
         )
         _note(collection, summary, began, ended)
     opened = evercrawl.open(collection)
@@ -227,6 +238,8 @@ async def _watch(
     begin: datetime,
     span: timedelta,
     extra: dict[str, Callable[[int], str]] | None,
+    *,
+    refresh: bool,
 ) -> tuple[Summary, datetime, datetime]:
     stop = StopSignal()
     began = clock.now()
@@ -249,7 +262,7 @@ async def _watch(
     )
     timer = asyncio.get_running_loop().call_later(span.total_seconds(), stop.finish)
     async with crawl:
-        await crawl.begin()
+        await crawl.begin(refresh=refresh)
         ended = await crawl.run()
     timer.cancel()
     return summary_of(crawl, collection, ended), began, clock.now()

@@ -34,7 +34,7 @@ from evercrawl.core.search.facets import FacetRow, changed_in, kind_of, kinds_in
 from evercrawl.core.search.facets import languages_in as facet_languages
 from evercrawl.core.search.fold import Said, groups_alike
 from evercrawl.core.search.query import parse_query
-from evercrawl.core.search.snippet import Sought, snippet_of
+from evercrawl.core.search.snippet import MOST_TEXT_CHARS, Sought, snippet_of
 from evercrawl.core.search.words import shown, stands_alone
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.search import Facets, FacetValue, Found, Hit, Query, Tone
@@ -47,6 +47,8 @@ CANDIDATES_PER_HIT = 4
 """The index gives more than is asked for: importance and anchor texts may still reorder them."""
 LOOKED_AT_PER_HIT = 3
 """Of these, those that say nearly the same are folded into one."""
+MOST_TEXT_BYTES = MOST_TEXT_CHARS + MOST_TEXT_CHARS // 2
+"""Of a text that are read for a snippet; nearly all characters of most languages that are looked at."""
 MOST_KNOWN_FORMS = 5000
 """Words whose forms are remembered between questions."""
 MOST_LIMIT = 1000
@@ -139,6 +141,8 @@ class Searching:
     def _candidates(self, query: Query, asking: Asking, depth: int) -> tuple[list[Candidate], int, bool]:
         """Matching versions, best first; their number; and whether only most of the words are there."""
         groups = asking.groups(query)
+        if query.groups and not groups:
+            raise ConfigError("there is no word in the query that a page could have")
         filters = asking.filters(query, with_noindex=self._settings.noindex)
         called = self._called(query)
         or_pages = asking.pages(list(called)) if called else None
@@ -193,8 +197,7 @@ class Searching:
                 return
             candidate = known[group[0]]
             row = rows[candidate.page, candidate.number]
-            text = self._text(candidate)
-            tone = tone_of(text, row.lang, digest=row.text_digest) if query.tone is not None else None
+            tone = self._tone(candidate, rows) if query.tone is not None else None
             if query.tone is not None and (tone is None or named(tone) is not query.tone):
                 continue
             rank += 1
@@ -202,7 +205,7 @@ class Searching:
                 rank=rank,
                 url=row.url,
                 title=row.title,
-                snippet=snippet_of(text, sought),
+                snippet=snippet_of(self._text(candidate, most_bytes=MOST_TEXT_BYTES), sought),
                 score=round(candidate.score, 4),
                 version=row.number,
                 fetched_at=from_us(row.seen_us),
@@ -212,10 +215,10 @@ class Searching:
                 sentiment=None if tone is None else round(tone, 3),
             )
 
-    def _text(self, candidate: Candidate) -> str:
+    def _text(self, candidate: Candidate, *, most_bytes: int | None = None) -> str:
         shard, page_id = place_of(candidate.page)
         with self._reading(shard) as reader:
-            return reader.text(page_id, candidate.number) or ""
+            return reader.text(page_id, candidate.number, most_bytes=most_bytes) or ""
 
     def _facets(self, query: Query, candidates: Sequence[Candidate], rows: Rows, now: datetime) -> Facets:
         known = [one for one in candidates if (one.page, one.number) in rows]

@@ -16,6 +16,7 @@ from evercrawl.core.text_delta import (
     pack_all,
     pack_text,
     unpack_all,
+    unpack_beginning,
     unpack_text,
 )
 from evercrawl.model.page import PackedText
@@ -128,3 +129,22 @@ def test_damage_is_said_to_be_damage() -> None:
         unpack_text([b"no frame at all"])
     with pytest.raises(ValueError, match="version 1"):
         unpack_all([(2, PackedText(1, whole.frame))])
+
+
+@given(st.text(alphabet=st.characters(), max_size=60), st.integers(1, 200))
+def test_the_beginning_of_a_text_is_the_beginning(text: str, most_bytes: int):
+    whole = pack_text(text, 1, None)
+    found = unpack_beginning([whole.frame], most_bytes)
+    assert text.startswith(found)
+    assert (
+        len(found.encode("utf-8", "surrogatepass"))
+        > min(most_bytes, len(text.encode("utf-8", "surrogatepass"))) - 4
+    )
+    delta = pack_text(text + "!", 2, (1, text))
+    frames = [delta.frame] if delta.base is None else [whole.frame, delta.frame]
+    assert (text + "!").startswith(unpack_beginning(frames, most_bytes))
+
+
+def test_a_damaged_beginning_is_reported():
+    with pytest.raises(ValueError, match="damaged"):
+        unpack_beginning([b"no frame at all"], 10)
