@@ -17,7 +17,7 @@ from evercrawl.web.parameter import BadRequest
 from evercrawl.web.route import Asked, Done
 from evercrawl.web.words import link_to
 
-PATIENCE_S = 2.0
+PATIENCE_S = 5.0
 """How long the page waits for changes to be grouped."""
 REVIEWS_SHOWN = 5
 LONGEST_WORDS = 200
