@@ -154,7 +154,9 @@ class Traps:
         before = notes.memory
         text = seen.document.text if seen.document is not None else ""
         if not _is_worth_a_look(before, page.url):
-            notes.learn(replace(before, parameters=learn(before.parameters, page.url, text)))
+            parameters = learn(before.parameters, page.url, text)
+            if parameters is not before.parameters:
+                notes.learn(replace(before, parameters=parameters))
             return False
         is_copy = seen.judgement.reason is Reason.SAME_AS_OTHER
         observed, after = observe(

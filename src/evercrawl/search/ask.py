@@ -32,12 +32,13 @@ def search(
     limit: int = 10,
     as_of: datetime | None = None,
     now: datetime | None = None,
+    with_facets: bool = False,
 ) -> Found:
     """The best hits of one collection; what a crawl stored a moment ago is among them."""
     is_busy = bring_up(collection, settings)
     searching = Searching(collection, settings)
     try:
-        found = searching.find(text, limit=limit, as_of=as_of, now=now)
+        found = searching.find(text, limit=limit, as_of=as_of, now=now, with_facets=with_facets)
     finally:
         searching.close()
     return replace(found, lag=lag_of(collection, open_text_index(collection))) if is_busy else found

@@ -24,10 +24,12 @@ LEAST_PLACES, MOST_PLACES = 3, 24
 many are told apart.
 """
 MOST_REMEMBERED = 1024
-"""URLs without one of their parts that wait for a partner."""
+"""URLs, whole and without one of their parts, that wait for a partner."""
 MOST_PARTS = 64
 """Parts of one site for which evidence is kept."""
 MOST_PARTS_OF_URL = 8
+NO_VALUE = 0
+"""Stands for the value of a part that a URL does not have."""
 
 
 class Tally(NamedTuple):
@@ -73,18 +75,20 @@ class _Part(NamedTuple):
 def learn(known: Parameters, url: str, text: str) -> Parameters:
     """The evidence with one more page in it; a page without text is no evidence."""
     parts = list(_parts(url))
-    if not parts or not text.strip():
+    # Of a site without such parts nothing needs to be remembered.
+    if not text.strip() or not (parts or known.rests):
         return known
     content = xxh32_intdigest(text.encode("utf-8", "surrogatepass"))
     tallies, rests = dict(known.tallies), dict(known.rests)
     for part in parts:
         key, value = _hash(part.name, part.rest), _hash(part.value)
-        before = rests.pop(key, None)
+        before = rests.pop(key, None) or rests.get(_whole(part.rest))
         if before is not None and before.value != value:
             for name in (part.name, part.on_site):
                 same = before.content == content
                 tallies[name] = _counted(tallies.get(name, Tally()), same=same, place=key % MOST_PLACES)
         rests[key] = Rest(value, content)
+    rests[_whole(url)] = Rest(NO_VALUE, content)
     probes = known.probes + (seen_otherwise(known, url) is not None)
     return Parameters(_most_telling(tallies), _newest(rests), probes)
 
@@ -95,6 +99,11 @@ def _counted(tally: Tally, *, same: bool, place: int) -> Tally:
 
 def _hash(*texts: str) -> int:
     return int(xxh32_intdigest("\0".join(texts).encode("utf-8", "surrogatepass")))
+
+
+def _whole(url: str) -> int:
+    """Where a URL is remembered as it stands: another one may be this with a part added."""
+    return _hash("", url)
 
 
 def _most_telling(tallies: dict[str, Tally]) -> dict[str, Tally]:
@@ -125,7 +134,7 @@ def seen_otherwise(known: Parameters, url: str) -> str | None:
         return None
     for part in _parts(url):
         if _is_idle(known, part):
-            before = known.rests.get(_hash(part.name, part.rest))
+            before = known.rests.get(_hash(part.name, part.rest)) or known.rests.get(_whole(part.rest))
             if before is not None and before.value != _hash(part.value):
                 return part.name
     return None
@@ -150,8 +159,9 @@ def _parts(url: str) -> Iterator[_Part]:
     """Each parameter, and each segment that looks drawn by lot, with the rest of the URL."""
     base, _, query = url.partition("?")
     start = base.find("/", base.find("//") + 2)
-    segments = base[start + 1 :].split("/") if start >= 0 else []
-    shape = path_shape(segments)
+    path = base[start:] if start >= 0 else "/"
+    shape = path_shape(path)
+    segments = path.split("/")[1:]
     pairs = [pair for pair in query.split("&") if pair]
     for place, pair in enumerate(pairs[:MOST_PARTS_OF_URL]):
         name = pair.partition("=")[0]

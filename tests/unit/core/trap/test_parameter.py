@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from evercrawl.core.trap.harvest import SiteYield
 from evercrawl.core.trap.parameter import (
     LEAST_SAME,
     MOST_PARTS,
@@ -10,6 +11,7 @@ from evercrawl.core.trap.parameter import (
     learn,
     seen_otherwise,
 )
+from evercrawl.core.trap.ruling import on_offer
 
 PAGE = "http://a.test/page"
 
@@ -34,6 +36,23 @@ def test_a_parameter_that_alters_nothing_is_left_out_after_enough_pairs() -> Non
     assert identity(known, f"{PAGE}?id=7") == f"{PAGE}?id=7"
     assert seen_otherwise(known, f"{PAGE}?id=3&ref=new") == "/page?ref="
     assert seen_otherwise(known, f"{PAGE}?id=99&ref=new") is None
+
+
+def test_a_page_without_the_parameter_is_a_partner_too() -> None:
+    known = learn(Parameters(), "http://a.test/list?page=1", "a list")
+    for number in range(LEAST_SAME):
+        known = learn(known, f"http://a.test/p/{number}", f"text {number}")
+        known = learn(known, f"http://a.test/p/{number}?ref=home", f"text {number}")
+    assert idle_parts(known) == ("/p/{n}?ref=",)
+    known = learn(known, "http://a.test/p/77", "text 77")
+    assert seen_otherwise(known, "http://a.test/p/77?ref=home") == "/p/{n}?ref="
+    assert seen_otherwise(known, "http://a.test/p/78?ref=home") is None
+
+
+def test_what_a_page_repeats_is_named() -> None:
+    site = SiteYield(parameters=_pairs(Parameters(), LEAST_SAME))
+    ruled = on_offer(site, f"{PAGE}?id=3&ref=new")
+    assert ruled.evidence.endswith(f"does not matter here; without it: {PAGE}?id=3")
 
 
 def test_one_contradiction_takes_it_back() -> None:
