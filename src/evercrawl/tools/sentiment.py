@@ -32,7 +32,7 @@ METHODS: dict[str, Callable[[str], float]] = {
 
 
 def sentiment(row: dict[str, Any]) -> dict[str, Any]:
-    """`label` and `score` of `text` by `method`; both null without words and for a language that no method knows."""
+    """`label` and `score` of `text` by `method`; both null without words and for another language."""
     method = METHODS.get(row.get("method") or "default")
     if method is None:
         raise ValueError(f"method is one of {', '.join(METHODS)}")
