@@ -90,6 +90,19 @@ bench-failover: venv  ## workers and the database die and come back for five min
 	@$(need_postgres)
 	$(BIN)/python -m tests.e2e.failover --minutes 5
 
+.PHONY: bench-cost
+bench-cost: venv  ## CPU of a page with the state in PostgreSQL and in files; needs the served web of the shared bench folder
+	@$(need_postgres)
+	PYTHONPATH=. $(BIN)/python bench/cost.py 3
+
+.PHONY: bench-scale
+bench-scale: venv  ## two workers against one, then commits at 12 million URLs in a fifth of their memory; an hour, quiet machine
+	@$(need_postgres)
+	PYTHONPATH=. $(BIN)/python bench/scale.py 3
+	PYTHONPATH=. $(BIN)/python bench/scale.py 3 --store postgres
+	PYTHONPATH=. $(BIN)/python bench/commit_rate.py --links random
+	PYTHONPATH=. $(BIN)/python bench/commit_rate.py --links folder
+
 .PHONY: bench-watch
 bench-watch: venv  ## 200 sites watched for 180 days of virtual time, with faults
 	$(BIN)/python bench/watch.py --sites 200 --days 180

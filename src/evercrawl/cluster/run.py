@@ -9,8 +9,9 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
-from evercrawl.adapters.postgres.membership import Membership
+from evercrawl.adapters.postgres.membership import Membership, boot_time
 from evercrawl.adapters.postgres.store import PostgresStore
 from evercrawl.build import build_crawl, store_of
 from evercrawl.cluster.link import ClusterLink
@@ -23,6 +24,8 @@ from evercrawl.together import MergedRun, report_of
 
 LOOK_EVERY_S = 1.0
 BEATS_IN_A_LEASE = 6
+LOOK_FOR_DEAD_S = 1.0
+"""Shards without an owner are looked for so often, and at least as often as heartbeats are sent."""
 BALANCE_EVERY_S = 10.0
 SURPLUS = 1
 """So many shards above its share a worker keeps, so that shards do not wander to and fro."""
@@ -55,23 +58,25 @@ async def work(task: Task, facts: MergedRun, *, stop: StopSignal) -> Ended:
     """One life after the other: a worker that lost its lease or the database begins anew, by another name."""
     patience_s = task.settings.store.patience.total_seconds()
     waited_s, wait_s = 0.0, FIRST_WAIT_S
-    has_lived = False
+    life: Life | None = None
     while True:
+        began = boot_time()
         try:
-            life = await _born(task, facts, stop=stop)
-            has_lived = True
+            life = await _born(task, facts, stop=stop, formerly=None if life is None else life.id)
             return await life.live()
         except (LeaseLost, StoreUnavailable) as error:
             facts.bury(0)
-            if stop.stage or not has_lived or waited_s >= patience_s:
+            if stop.stage or life is None or waited_s >= patience_s:
                 raise
             log.warning("this worker begins anew: %s", error)
+            if boot_time() - began > 2 * task.settings.store.lease.total_seconds():
+                waited_s, wait_s = 0.0, FIRST_WAIT_S
         with suppress(TimeoutError):
             await asyncio.wait_for(stop.changed(), wait_s)
         waited_s, wait_s = waited_s + wait_s, min(2 * wait_s, LONGEST_WAIT_S)
 
 
-async def _born(task: Task, facts: MergedRun, *, stop: StopSignal) -> Life:
+async def _born(task: Task, facts: MergedRun, *, stop: StopSignal, formerly: UUID | None) -> Life:
     settings = task.settings
     store = store_of(task.collection, settings.store)
     assert isinstance(store, PostgresStore)
@@ -79,10 +84,12 @@ async def _born(task: Task, facts: MergedRun, *, stop: StopSignal) -> Life:
         membership = Membership(
             await store.pool(),
             store.schema.namespace,
+            worker=store.id,
             lease=settings.store.lease,
             margin=settings.store.lease / BEATS_IN_A_LEASE / 2,
         )
-        await membership.join(shards=store.shards, capacity=settings.crawl.concurrency)
+        capacity = settings.crawl.concurrency
+        await membership.join(shards=store.shards, capacity=capacity, formerly=formerly)
     except BaseException:
         await store.close()
         raise
@@ -97,8 +104,10 @@ class Life:
     def __init__(
         self, task: Task, store: PostgresStore, membership: Membership, facts: MergedRun, stop: StopSignal
     ) -> None:
+        self.id = membership.id
         self._task = task
         self._settings = task.settings
+        self._store = store
         self._membership = membership
         self._facts = facts
         self._outer_stop = stop
@@ -118,10 +127,10 @@ class Life:
 
     async def live(self) -> Ended:
         """Until the run is over; LeaseLost or StoreUnavailable when it was lost on the way."""
-        async with self._crawl, self._beside(self._beat, self._obey, self._report):
+        async with self._crawl, self._beside(self._beat, self._guard, self._obey, self._report):
             await self._take_share()
             await self._crawl.begin(refresh=self._task.refresh)
-            async with self._beside(self._look, self._balance):
+            async with self._beside(self._look, self._inherit, self._balance):
                 ended = await self._crawl.run()
             if self._lost is not None:
                 raise self._lost
@@ -151,16 +160,24 @@ class Life:
                 return
             except StoreUnavailable as error:
                 log.warning("no heartbeat: %s", error)
-            if not self._membership.holds():
-                self._give_up(LeaseLost("the lease ran out without a word from the database"))
-                return
             if self._membership.draining:
                 self._stop.finish()
             await asyncio.sleep(every_s)
 
+    async def _guard(self) -> None:
+        """See the lease run out, whatever the heartbeat waits for: a frozen network never answers."""
+        while True:
+            left_s = self._membership.seconds_left()
+            if left_s <= 0:
+                break
+            await asyncio.sleep(left_s)
+        self._give_up(LeaseLost("the lease ran out without a word from the database"))
+
     def _give_up(self, error: EvercrawlError) -> None:
-        self._lost = error
+        """Requests end now, and nothing waits for a database that may not answer."""
+        self._lost = self._lost or error
         self._stop.cancel()
+        self._store.break_off()
 
     async def _obey(self) -> None:
         """What the operator says to the process goes for this life."""
@@ -182,16 +199,26 @@ class Life:
                 log.warning("the others cannot be seen: %s", error)
             await asyncio.sleep(LOOK_EVERY_S)
 
+    async def _inherit(self) -> None:
+        """Take shards of those who died or left."""
+        every_s = min(LOOK_FOR_DEAD_S, self._settings.store.lease.total_seconds() / BEATS_IN_A_LEASE)
+        while True:
+            await asyncio.sleep(every_s)
+            try:
+                await asyncio.gather(*map(self._crawl.gain, await self._take_share()))
+            except StoreUnavailable as error:
+                self._give_up(error)  # what we own is not sure any more
+                return
+
     async def _balance(self) -> None:
-        """Take shards of those who died or left; let go of what is more than our share."""
+        """Let go of what is more than our share."""
         while True:
             await asyncio.sleep(min(BALANCE_EVERY_S, self._settings.store.lease.total_seconds() / 3))
             try:
-                for number in await self._take_share():
-                    await self._crawl.gain(number)
                 await self._let_surplus_go()
             except StoreUnavailable as error:
-                log.warning("shards cannot be balanced: %s", error)
+                self._give_up(error)
+                return
 
     async def _take_share(self) -> list[int]:
         await self._membership.bury()

@@ -8,10 +8,17 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import NamedTuple
 
+from evercrawl.core.seen import KnownFilter
 from evercrawl.engine.ports import Archive, ShardStore
+from evercrawl.errors import EvercrawlError
 from evercrawl.model.batch import Batch
-from evercrawl.model.page import Original, Page, Visited
+from evercrawl.model.page import Original, Page, Share, Visited
 from evercrawl.model.site import Site
+
+CONTENT_FILTER_BYTES = 16 * 1024 * 1024
+"""For all shards of a process; enough for nine million contents, and behind that the store is asked more
+often.
+"""
 
 
 class Committed(NamedTuple):
@@ -36,8 +43,12 @@ class Ledger:
         epoch: int,
         pages: int,
         closing: Callable[[Batch], None] = lambda _: None,
+        contents: KnownFilter | None = None,
     ) -> None:
-        """`closing` is told when a batch is closed, and may put last things into it."""
+        """`closing` is told when a batch is closed, and may put last things into it. `contents`: knows all
+        content that the store holds; None: only the store does.
+        """
+        self._known_contents = contents
         self.batch = Batch()
         self._store = store
         self._archive = archive
@@ -46,6 +57,8 @@ class Ledger:
         self._pages = pages
         self._answers: Counter[int] = Counter()
         self._contents: dict[bytes, Original] = {}
+        self._failed: EvercrawlError | None = None
+        """Why a batch is lost. What came after it counts on it and must not be stored without it."""
         self._committing = asyncio.Lock()
         self._dirty = asyncio.Event()
         self._urgent = asyncio.Event()
@@ -57,9 +70,16 @@ class Ledger:
         if version is not None:
             place = (version.record_id, version.payload_sha1, version.file, version.offset, version.length)
             self._contents.setdefault(version.digest, Original(page.id, page.url, visited.at_us, *place))
+            if self._known_contents is not None:
+                self._known_contents.add(version.digest)
         if len(self.batch.visited) >= self._pages:
             self._urgent.set()
         self.touch()
+
+    def write_share(self, page: Page, amount: int, *, generation: int) -> None:
+        """Credit for a page; none is not written."""
+        if amount:
+            self.batch.shares.append(Share(page.id, amount, generation))
 
     def note_site(self, site: Site) -> None:
         """The site's row is written again."""
@@ -95,17 +115,25 @@ class Ledger:
         waiting = self._contents.get(digest)
         if waiting is not None:
             return waiting
+        if self._known_contents is not None and not self._known_contents.may_know(digest):
+            return None
         return (await self._store.originals([digest])).get(digest)
 
     async def commit(self) -> Committed | None:
         """Acknowledge everything so far: first the archive, then, in one transaction, what points into it."""
         async with self._committing:
+            if self._failed is not None:
+                raise self._failed
             if self.batch.is_empty():
                 return None
             batch, self.batch = self.batch, Batch()
             self._closing(batch)
             answers, self._answers = self._answers, Counter()
             self._contents = {}
-            batch.archive_end = self._archive.flush()
-            await self._store.commit(self._epoch, batch)
+            try:
+                batch.archive_end = self._archive.flush()
+                await self._store.commit(self._epoch, batch)
+            except EvercrawlError as error:
+                self._failed = error
+                raise
         return Committed(batch, answers)

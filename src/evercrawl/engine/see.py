@@ -93,6 +93,8 @@ class Seen:
     """What analysers say about the document."""
     signature: bytes | None = None
     """Of the main text; None: not asked for yet, or there is no text."""
+    text_digest: bytes | None = None
+    """The same."""
     duplicate_of: int | None = None
     """Page (in the same shard) that says the same."""
 

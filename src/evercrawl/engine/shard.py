@@ -17,6 +17,7 @@ from evercrawl.core.lane import Errand, Lane
 from evercrawl.core.moment import from_us, span_us, to_us
 from evercrawl.core.parcel import Contents, chain_of, chained, pack, unpack
 from evercrawl.core.robots_policy import RobotsGate
+from evercrawl.core.seen import KnownFilter
 from evercrawl.core.trap.harvest import SiteYield
 from evercrawl.core.url import shard_of_site, site_of
 from evercrawl.engine.comparison import Comparisons
@@ -106,6 +107,7 @@ class Shard:
         credits: Credits,
         twins: Twins,
         takes_parcels: Callable[[int], bool],
+        contents: KnownFilter | None,
     ) -> None:
         self.number = facts.shard
         self.store = store
@@ -125,7 +127,9 @@ class Shard:
         self._taking = asyncio.Lock()
         self._taken: dict[int, int] | None = None
         """Source shard -> the last parcel taken in; None: the store was not asked yet."""
-        self.ledger = Ledger(store, archive, epoch=facts.epoch, pages=pages, closing=self._close_batch)
+        self.ledger = Ledger(
+            store, archive, epoch=facts.epoch, pages=pages, closing=self._close_batch, contents=contents
+        )
         memories = Memories(store, CHANGE, most=MOST_TEXTS // shards)
         self.comparisons = Comparisons(store, archive, memories, settings=around.settings, agent=around.agent)
         outlooks = Memories(store, FRESHNESS, most=max(1, MOST_OUTLOOKS // shards))
@@ -315,9 +319,10 @@ class Shard:
 
     def _early_commit_us(self, turn: Wait | Idle) -> int | None:
         """When a commit before its time may bring work; None: it would not."""
-        if isinstance(turn, Idle) and not self.ledger.batch.is_empty():
+        batch = self.ledger.batch
+        if isinstance(turn, Idle) and not batch.is_empty() and not self.frontier.is_saturated():
             return self._last_commit_us + span_us(STARVED_COMMIT)
-        if self.ledger.batch.new_pages or self.ledger.batch.requeued:
+        if batch.new_pages or batch.requeued:
             return self._last_commit_us + span_us(HELPFUL_COMMIT)
         return None
 

@@ -168,14 +168,18 @@ class Traps:
         self._silent.discard(page.site_id)
         before = notes.memory
         text = seen.document.text if seen.document is not None else ""
-        links = [(link.url, link.text) for link in seen.document.links] if seen.document is not None else []
+        links = seen.document.links if seen.document is not None else ()
         if not _is_worth_a_look(before, page.url):
-            notes.learn(
-                replace(
-                    before,
-                    parameters=learn(before.parameters, page.url, text, links=links, new_links=new_links),
-                )
+            parameters = learn(
+                before.parameters,
+                page.url,
+                text,
+                links=links,
+                new_links=new_links,
+                with_names=before.is_suspicious,
             )
+            if parameters is not before.parameters:
+                notes.learn(replace(before, parameters=parameters))
             return False
         is_copy = seen.judgement.reason is Reason.SAME_AS_OTHER
         observed, after = observe(

@@ -14,11 +14,13 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from importlib.resources import files
 from typing import NamedTuple
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import asyncpg
 
 from evercrawl.adapters.postgres.fault import translating
+from evercrawl.adapters.postgres.line import made_once
+from evercrawl.adapters.postgres.store import application_of
 from evercrawl.adapters.sqlite.statements import statements_in
 from evercrawl.errors import LeaseLost
 
@@ -44,8 +46,10 @@ class MemberView(NamedTuple):
 class Membership:
     """This process among the workers of a collection."""
 
-    def __init__(self, pool: asyncpg.Pool, namespace: str, *, lease: timedelta, margin: timedelta) -> None:
-        self.id = uuid4()
+    def __init__(
+        self, pool: asyncpg.Pool, namespace: str, *, worker: UUID, lease: timedelta, margin: timedelta
+    ) -> None:
+        self.id = worker
         self.draining = False
         self._pool = pool
         self._sql = {name: text.replace("{space}", namespace) for name, text in _SQL.items()}
@@ -55,13 +59,19 @@ class Membership:
 
     def holds(self) -> bool:
         """Are our shards still ours, whatever the database may have decided meanwhile?"""
-        return boot_time() < self._deadline - self._margin_s
+        return self.seconds_left() > 0
 
-    async def join(self, *, shards: int, capacity: int) -> None:
-        """Become a worker of the collection."""
+    def seconds_left(self) -> float:
+        """How long our shards are ours without another heartbeat."""
+        return self._deadline - self._margin_s - boot_time()
+
+    async def join(self, *, shards: int, capacity: int, formerly: UUID | None) -> None:
+        """Become a worker of the collection; who we were before does not ask anything of a site any more."""
         with translating():
-            await self._pool.execute(self._sql["cluster_tables"])
+            await made_once(lambda: self._pool.execute(self._sql["cluster_tables"]))
             await self._pool.execute(self._sql["make_leases"], shards)
+            if formerly is not None:
+                await self._pool.execute(self._sql["leave"], formerly)
             before = boot_time()
             place = (socket.gethostname(), os.getpid())
             await self._pool.execute(self._sql["register"], self.id, self._lease, capacity, *place)
@@ -80,13 +90,20 @@ class Membership:
         self._deadline = before + self._lease.total_seconds()
 
     async def bury(self) -> None:
-        """Declare those dead whose time has run out."""
+        """Declare those dead whose time has run out, and end what they left open: a lock that one of them
+        holds would keep its shard from the heir.
+        """
         with translating():
             await self._pool.execute(self._sql["note_incarnation"])
-            await self._pool.execute(self._sql["bury"], self._lease)
+            dead = await self._pool.fetch(self._sql["bury"], self._lease)
+            if dead:
+                names = [application_of(row[0]) for row in dead]
+                await self._pool.execute(self._sql["hang_up"], names)
 
     async def take(self, most: int) -> list[int]:
         """Become the owner of shards that have none; each still has to be claimed in the store."""
+        if most <= 0:
+            return []
         with translating():
             return [row[0] for row in await self._pool.fetch(self._sql["take"], self.id, most)]
 

@@ -65,7 +65,7 @@ def bounded(body: bytes) -> bytes:
         return body
     lowered = body.lower()
     if maybe_long or b"<svg" in lowered or b"<math" in lowered:
-        return body[: _dangerous_at(lowered)]
+        return body[: _dangerous_at(lowered, maybe_long=maybe_long)]
     return body[: _too_deep_at(lowered)]
 
 
@@ -114,7 +114,7 @@ def _too_deep_at(lowered: bytes) -> int:
     return len(lowered)
 
 
-def _dangerous_at(lowered: bytes) -> int:
+def _dangerous_at(lowered: bytes, *, maybe_long: bool) -> int:
     """Where a tag is too long or the nesting too deep; slower, since inside SVG and MathML nothing is raw
     text.
     """
@@ -126,7 +126,7 @@ def _dangerous_at(lowered: bytes) -> int:
         name = match[1]
         if not name:
             continue
-        if _LONG_TAG.match(lowered, match.start()):
+        if maybe_long and _LONG_TAG.match(lowered, match.start()):
             return match.start()
         if name in _NOT_NESTING:
             continue

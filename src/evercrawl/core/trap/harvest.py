@@ -25,9 +25,12 @@ from evercrawl.core.trap.pattern import (
 )
 from evercrawl.core.trap.record import Gains, Record, State, after_request, suspect
 from evercrawl.core.trap.soft404 import SameForAll, is_soft_404
+from evercrawl.model.document import Link
 
 MOST_PATTERNS, KEPT_PATTERNS = 512, 384
 """Patterns of one site that are remembered; when there are more, the least used open ones are forgotten."""
+SUSPICIOUS_LEAST, SUSPICIOUS_SHARE = 8, 0.2
+"""Pages that say nothing new, and their share, from which on it is asked which segments matter."""
 OVERSPENT_LEAST = 150
 """Requests for nothing from which on a site is asked whether they are more than the others."""
 CYCLE_LONGER = 1
@@ -76,6 +79,13 @@ class SiteYield:
     """Patterns that answer made-up addresses with invented pages; what lengthens them is fenced too."""
     apologies: tuple[int, ...] = ()
     """Phrases, as numbers, with which it says that there is no such page, whatever stands beside them."""
+    repeats: int = 0
+    """Requests for pages that said nothing new, be it that they led to something."""
+
+    @property
+    def is_suspicious(self) -> bool:
+        """It repeats itself: it is worth to ask which parts of the URLs matter."""
+        return self.repeats >= max(SUSPICIOUS_LEAST, SUSPICIOUS_SHARE * self.requests)
 
     @property
     def is_overspent(self) -> bool:
@@ -92,18 +102,20 @@ def observe(
     duplicate: bool,
     new_links: Sequence[str],
     copy_of: str = "",
-    links: Sequence[tuple[str, str]] = (),
+    links: Sequence[Link] = (),
 ) -> tuple[Observation, SiteYield]:
     """What a visit brought, measured against what the site said before; the text is remembered.
 
-    `links`: URLs and words of all links of the page.
+    `links`: all links of the page.
     """
     share, said = new_text(site.said, text, choices=choices_in(url))
     soft = any(is_soft_404(text, known) for known in site.soft_404)
     seen = Observation(url, status, share, duplicate, copy_of, soft, new_links)
     is_page = 200 <= status < 300 and not soft
     parameters = (
-        learn(site.parameters, url, text, links=links, new_links=new_links) if is_page else site.parameters
+        learn(site.parameters, url, text, links=links, new_links=new_links, with_names=site.is_suspicious)
+        if is_page
+        else site.parameters
     )
     return seen, replace(site, said=said, parameters=parameters)
 
@@ -133,7 +145,10 @@ def book(site: SiteYield, seen: Observation) -> SiteYield:
         if name in records and not is_charged and lengthens(patterns, name):
             records[name] = records[name]._replace(probes=records[name].probes + 1)
     wasted = site.wasted + (gains.worth == 0.0 and seen.status < 400)
-    return replace(site, requests=site.requests + 1, wasted=wasted, records=_bounded(records))
+    repeats = site.repeats + (gains.text == 0.0 and seen.status < 300)
+    return replace(
+        site, requests=site.requests + 1, wasted=wasted, records=_bounded(records), repeats=repeats
+    )
 
 
 def _charged(records: dict[str, Record], patterns: tuple[Pattern, ...]) -> list[Pattern]:

@@ -12,7 +12,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeVar
 from zlib import crc32
 
-MOST_LINKS = 60
+from evercrawl.model.document import Link
+
+MOST_LINKS = 40
 """Links of one page that are looked at, spread over all of them: a list is found anywhere among them."""
 LEAST_WORDED, WORDED_SHARE = 2, 0.6
 """Different words of links, and their share of all, from which on they name what the links lead to."""
@@ -52,11 +54,11 @@ class Offered(NamedTuple):
 class LinkSum:
     """The links of one page as URLs with their words, and which of them were new."""
 
-    def __init__(self, links: Sequence[tuple[str, str]], new: Sequence[str]) -> None:
+    def __init__(self, links: Sequence[Link], new: Sequence[str]) -> None:
         shown = _spread(links)
-        self._all = [_taken_apart(url) for url, _ in shown]
+        self._all = [_taken_apart(url) for url, *_ in shown]
         self._new = [_taken_apart(url) for url in _spread(new)]
-        self._words = self._worded([words.strip() for _, words in shown])
+        self._words = self._worded([words.strip() for _, words, _ in shown])
 
     def without(self, part: str | int) -> Offered:
         """What the page offers, whatever the named parameter or the numbered segment is in its links."""

@@ -114,18 +114,19 @@ def _groups(text: str, echoed: Set[bytes]) -> list[tuple[int, int]]:
     if echoed:
         words = [ECHO if word.lower() in echoed else word for word in words]
     letters = [_END_HASH, *map(crc32, words), _END_HASH, _END_HASH]
-    essences = letters
-    joined = b" ".join(words)
-    if _DIGIT.search(joined) is not None:
-        essences = [_END_HASH, *map(crc32, _DIGITS.sub(b"0", joined).split(b" ")), _END_HASH, _END_HASH]
+    essences = letters.copy()
+    numbered = [place for place, word in enumerate(words, 1) if not word.isalpha() and _DIGIT.search(word)]
+    for place in numbered:
+        essences[place] = crc32(_DIGITS.sub(b"0", words[place - 1]))
     drawn: Iterable[int] = range(1, len(words) + 1)
     if len(words) >= LEAST_WORDS:
         drawn = [place for place in drawn if not essences[place] & _DRAWN]
+    near_numbers = {place - back for place in numbered for back in (-1, 0, 1, 2)}
     found = []
     for place in drawn:
         essence = _group(essences, place)
         if essence is not None:
-            letter = essence if letters is essences else _group(letters, place)
+            letter = _group(letters, place) if place in near_numbers else essence
             found.append((essence, essence if letter is None else letter))
     return found
 

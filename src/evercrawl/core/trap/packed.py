@@ -34,7 +34,7 @@ def pack(site: SiteYield) -> bytes:
     """The blob; averages are rounded."""
     said = site.said
     head = orjson.dumps({
-        "requests": [site.requests, site.wasted],
+        "requests": [site.requests, site.wasted, site.repeats],
         "records": [[name, *_rounded(record)] for name, record in site.records.items()],
         "said": [said.count, bool(said.young), bool(said.old)],
         "soft_404": _signs(site.soft_404),
@@ -72,7 +72,7 @@ def unpack(blob: bytes) -> SiteYield:
     (length,) = _LENGTH.unpack_from(plain)
     at = _LENGTH.size + length
     head = orjson.loads(plain[_LENGTH.size : at])
-    requests, wasted = head["requests"]
+    requests, wasted, repeats = head["requests"]
     count, has_young, has_old = head["said"]
     young, at = plain[at : at + MEMORY_BYTES * has_young], at + MEMORY_BYTES * has_young
     old, at = plain[at : at + MEMORY_BYTES * has_old], at + MEMORY_BYTES * has_old
@@ -91,7 +91,8 @@ def unpack(blob: bytes) -> SiteYield:
         _same(head["absent"]),
         tuple(head["homes"]),
         tuple(head["invented"]),
-        tuple(head.get("apologies", ())),
+        tuple(head["apologies"]),
+        repeats,
     )
 
 

@@ -18,6 +18,7 @@ from xxhash import xxh32_intdigest
 
 from evercrawl.core.trap.link_sum import LinkSum, Offered
 from evercrawl.core.trap.pattern import path_shape, placeholder
+from evercrawl.model.document import Link
 
 LEAST_SAME, LEAST_SAME_ON_SITE = 6, 12
 """Pairs of equal texts until a part counts as idle: on one kind of page, on the whole site."""
@@ -40,12 +41,14 @@ come back from page to page.
 LEAST_NO_NAMES = 24
 """So many values without a contradiction prove it as well: one session for all links of a page."""
 MOST_REMEMBERED, MOST_REMEMBERED_IDLE = 1024, 8192
-"""URLs without one of their parts that wait for a partner; more on a site with idle parts, whose pages are
-known by them.
+"""URLs, whole and without one of their parts, that wait for a partner; more on a site with idle parts, whose
+pages are known by them.
 """
 MOST_PARTS = 64
 """Parts of one site for which evidence is kept."""
 MOST_PARTS_OF_URL = 8
+NO_VALUE = 0
+"""Stands for the value of a part that a URL does not have."""
 
 _NAMED = "named segment"
 """In the names of segments that could be the name of something."""
@@ -110,26 +113,30 @@ def learn(
     url: str,
     text: str,
     *,
-    links: Sequence[tuple[str, str]] = (),
+    links: Sequence[Link] = (),
     new_links: Sequence[str] = (),
+    with_names: bool = False,
 ) -> Parameters:
     """The evidence with one more page in it; a page without text is no evidence.
 
-    `links`: URLs and words of the page's links; `new_links`: those that were not known before.
+    `links`: those of the page; `new_links`: those of them that were not known before; `with_names`: segments
+    that could be names are looked at too, which costs more and is needed only where pages repeat themselves.
     """
-    parts = list(_parts(url))
-    if not parts or not text.strip():
+    parts = list(_parts(url, with_names=with_names))
+    # Of a site without such parts nothing needs to be remembered.
+    if not text.strip() or not (parts or known.rests):
         return known
     said, found = xxh32_intdigest(text.encode("utf-8", "surrogatepass")), LinkSum(links, new_links)
     tallies, rests = dict(known.tallies), dict(known.rests)
     for part in parts:
         key, value = _hash(part.name, part.rest), _hash(part.value)
         now = Rest(value, said, found.without(part.place))
-        before = rests.pop(key, None)
+        before = rests.pop(key, None) or rests.get(_whole(part.rest))
         if before is not None and before.value != value:
             for name in (part.name, part.on_site):
                 tallies[name] = _counted(tallies.get(name, Tally()), before, now)
         rests[key] = now
+    rests[_whole(url)] = Rest(NO_VALUE, said, found.without(""))
     probes = known.probes + (seen_otherwise(known, url) is not None)
     most = MOST_REMEMBERED_IDLE if idle_parts(known) else MOST_REMEMBERED
     return Parameters(_most_telling(tallies), _newest(rests, most), probes)
@@ -155,6 +162,11 @@ def _count(values: int) -> float:
 
 def _hash(*texts: str) -> int:
     return int(xxh32_intdigest("\0".join(texts).encode("utf-8", "surrogatepass")))
+
+
+def _whole(url: str) -> int:
+    """Where a URL is remembered as it stands: another one may be this with a part added."""
+    return _hash("", url)
 
 
 def _most_telling(tallies: dict[str, Tally]) -> dict[str, Tally]:
@@ -188,7 +200,7 @@ def seen_otherwise(known: Parameters, url: str) -> str | None:
         return None
     for part in _parts(url):
         if _is_idle(known, part):
-            before = known.rests.get(_hash(part.name, part.rest))
+            before = known.rests.get(_hash(part.name, part.rest)) or known.rests.get(_whole(part.rest))
             if before is not None and before.value != _hash(part.value):
                 return part.name
     return None
@@ -216,32 +228,37 @@ def identity(known: Parameters, url: str) -> str:
     return f"{base}?{'&'.join(kept)}" if kept else base
 
 
-def _parts(url: str) -> Iterator[_Part]:
+def _parts(url: str, *, with_names: bool = True) -> Iterator[_Part]:
     """Each parameter and each segment, with the rest of the URL."""
     base, _, query = url.partition("?")
     start = base.find("/", base.find("//") + 2)
-    segments = base[start + 1 :].split("/") if start >= 0 else []
-    shape = path_shape(segments)
+    path = base[start:] if start >= 0 else "/"
+    shape = path_shape(path)
+    segments = path.split("/")[1:]
     pairs = [pair for pair in query.split("&") if pair]
     for name in list(dict.fromkeys(pair.partition("=")[0] for pair in pairs))[:MOST_PARTS_OF_URL]:
         own = [pair for pair in pairs if pair.partition("=")[0] == name]
         rest = "&".join(pair for pair in pairs if pair not in own)
         value = "&".join(own)
         yield _Part(f"{shape}?{name}=", f"/**?{name}=", value, f"{base}?{rest}" if rest else base, name)
-    yield from _segment_parts(segments, query)
+    yield from _segment_parts(segments, query, with_names=with_names)
 
 
-def _segment_parts(segments: list[str], query: str) -> Iterator[_Part]:
+def _segment_parts(segments: list[str], query: str, *, with_names: bool) -> Iterator[_Part]:
     """Each segment: one that looks drawn by lot, and under another name one that could be a name.
 
     The segment itself has no part in the name of the part: each session would be a kind of its own.
     """
     for place, segment in enumerate(segments[:MOST_PARTS_OF_URL]):
-        if not segment:
+        is_random = (placeholder(segment) or "").startswith("{id}")
+        if not segment or not (is_random or with_names):
             continue
         others = [*segments[:place], "*", *segments[place + 1 :]]
-        is_random = (placeholder(segment) or "").startswith("{id}")
         kind = f"segment {place + 1}" if is_random else f"{_NAMED} {place + 1}"
         yield _Part(
-            f"{path_shape(others)} {kind}", f"/** {kind}", segment, f"{'/'.join(others)}?{query}", place
+            f"{path_shape('/' + '/'.join(others))} {kind}",
+            f"/** {kind}",
+            segment,
+            f"{'/'.join(others)}?{query}",
+            place,
         )

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 from evercrawl.core.trap.link_sum import LinkSum, Offered
+from evercrawl.model.document import Link
 
 SITE = "http://a.test"
 
 
 def _offered(urls: list[str], *, part: str | int, words: list[str] | None = None) -> Offered:
     texts = words if words is not None else ["more"] * len(urls)
-    return LinkSum(list(zip(urls, texts, strict=True)), urls).without(part)
+    links = [Link(url, text, nofollow=False) for url, text in zip(urls, texts, strict=True)]
+    return LinkSum(links, urls).without(part)
 
 
 def test_the_same_links_under_another_session_are_alike() -> None:
