@@ -77,6 +77,10 @@ bench-growth: venv  ## ten million URLs offered to one collection
 	for shards in 64 1; do $(BIN)/python bench/growth.py scratch/growth --urls 10000000 --shards $$shards --out scratch/growth-$$shards.jsonl; done
 	$(BIN)/python bench/plot.py scratch/growth-64.jsonl scratch/growth-1.jsonl --out scratch/growth.svg
 
+.PHONY: bench-traps
+bench-traps: venv  ## real pages per request with planted traps, on the benchmark web in virtual time
+	$(BIN)/python bench/traps.py 50000
+
 .PHONY: bench-crash
 bench-crash: venv  ## kill -9 at 200 random moments, resume, check the archive
 	$(BIN)/python -m tests.e2e.crash 200
@@ -89,6 +93,19 @@ bench-failover: venv  ## workers and the database die and come back for five min
 .PHONY: bench-cluster-sim
 bench-cluster-sim: venv  ## 100 workers, 10,000 sites, faults, in virtual time; the last line is JSON: DAYS=14 SEED=1
 	$(BIN)/python bench/cluster_sim.py --days $(or $(DAYS),14) --seed $(or $(SEED),1)
+
+.PHONY: bench-cost
+bench-cost: venv  ## CPU of a page with the state in PostgreSQL and in files; needs the served web of the shared bench folder
+	@$(need_postgres)
+	PYTHONPATH=. $(BIN)/python bench/cost.py 3
+
+.PHONY: bench-scale
+bench-scale: venv  ## two workers against one, then commits at 12 million URLs in a fifth of their memory; an hour, quiet machine
+	@$(need_postgres)
+	PYTHONPATH=. $(BIN)/python bench/scale.py 3
+	PYTHONPATH=. $(BIN)/python bench/scale.py 3 --store postgres
+	PYTHONPATH=. $(BIN)/python bench/commit_rate.py --links random
+	PYTHONPATH=. $(BIN)/python bench/commit_rate.py --links folder
 
 .PHONY: bench-watch
 bench-watch: venv  ## 200 sites watched for 180 days of virtual time, with faults

@@ -22,8 +22,10 @@ from typing import NamedTuple, Protocol
 from link_graph import LinkGraph, load_graph
 
 from evercrawl.core.credit import (
+    Age,
     Ledger,
     PageCredit,
+    aged,
     balance,
     band_of_credit,
     credit_of,
@@ -39,6 +41,8 @@ from evercrawl.core.credit import (
     seed,
     sinks_to,
     spend,
+    spent,
+    whole_of,
 )
 
 LEAST_CORRELATION = 0.8
@@ -67,6 +71,7 @@ class Crawl:
     def __init__(self, seeds: Sequence[int], links_of: LinksOf) -> None:
         self.links_of = links_of
         self.ledger, share = seed(Ledger(), len(seeds))
+        self.age = Age()
         self.pages: dict[int, PageCredit] = {}
         self.ever_earned: dict[int, int] = {}
         self.visited: set[int] = set()
@@ -86,7 +91,10 @@ class Crawl:
         if is_lambda_next(self.ledger, highest=credit_of(self.pages[page], self.ledger.dividend)):
             self.ledger = distribute(self.ledger)
         links = self.links_of(page)
+        before = self.ledger.turnover
         self.ledger, self.pages[page], share = spend(self.pages[page], self.ledger, links=len(links))
+        self.age = spent(self.age, self.ledger.turnover - before, whole=whole_of(self.ledger))
+        self.ledger = aged(self.ledger, self.age)
         self._give(links, share)
         self.visited.add(page)
         return links

@@ -1,9 +1,9 @@
 """The same questions as bench/credit.py, asked of the whole engine: its queue, its commits, its pace.
 
-    CORPUS_ROOT=… python bench/credit_engine.py [REQUESTS] [order] [rank|trap …]
+    CORPUS_ROOT=… python bench/credit_engine.py [REQUESTS] [order] [rank|trap …] [SHARDS …]
 
 The link graph of the benchmark web is served by a simulated fetcher in virtual time; store and archive are
-in memory. Prints one JSON object a measurement.
+in memory, and the rules against traps are off. Prints one JSON object a measurement.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class GraphWeb:
         began = self.clock.now()
         await self.clock.sleep_until(began + timedelta(milliseconds=50))
         took = self.clock.now() - began
-        if request.url.endswith(("robots.txt", ".xml", "XTND")):
+        if TRAP not in request.url and request.url not in self._number:
             return Failed(request.url, Fault.NOT_FOUND, "", took, 404)
         self.asked.append(request.url)
         links = self._trap_links(request.url) if TRAP in request.url else self._links(request.url)
@@ -82,7 +82,7 @@ class GraphWeb:
         """Nothing is held open."""
 
 
-def crawl(web: GraphWeb, *, requests: int, order: str, shards: int = 16) -> MemoryStore:
+def crawl(web: GraphWeb, *, requests: int, order: str, shards: int) -> MemoryStore:
     """So many requests from the first page of every site, at the pace that is the default."""
     store = MemoryStore(shards)
     base = Settings()
@@ -93,6 +93,7 @@ def crawl(web: GraphWeb, *, requests: int, order: str, shards: int = 16) -> Memo
         crawl=replace(base.crawl, max_pages=requests, patience=timedelta(hours=1)),
         http=replace(base.http, allow_private=True),
         credit=replace(base.credit, order=order),
+        traps=replace(base.traps, enabled=False),
         identity=replace(base.identity, contact="mailto:bench@example.org"),
     )
 
@@ -126,10 +127,10 @@ def books(store: MemoryStore) -> int:
     return sum(map(balance, ledgers)) + whole - sum(ledger.minted for ledger in ledgers)
 
 
-def rank(graph: LinkGraph, *, requests: int, order: str) -> dict[str, object]:
+def rank(graph: LinkGraph, *, requests: int, order: str, shards: int) -> dict[str, object]:
     """Importance as the engine stores it against PageRank of the links that were seen."""
     web = GraphWeb(graph, SimClock(), {graph.hosts[page]: page for page in graph.seeds})
-    store = crawl(web, requests=requests, order=order)
+    store = crawl(web, requests=requests, order=order, shards=shards)
     number = {url: page for page, url in enumerate(graph.urls)}
     importance: dict[int, float] = {}
     for shard in range(store.shards):
@@ -144,6 +145,7 @@ def rank(graph: LinkGraph, *, requests: int, order: str) -> dict[str, object]:
     pages = sorted(importance)
     correlation = spearman([importance[page] for page in pages], [ranks[page] for page in pages])
     return {
+        "shards": shards,
         "pages": len(pages),
         "visited": len(visited),
         "importance": round(correlation, 3),
@@ -151,10 +153,10 @@ def rank(graph: LinkGraph, *, requests: int, order: str) -> dict[str, object]:
     }
 
 
-def trap(web: Web, trapped: int, *, requests: int, order: str) -> dict[str, object]:
+def trap(web: Web, trapped: int, *, requests: int, order: str, shards: int) -> dict[str, object]:
     """The share of the requests that a trap on one of twenty sites gets."""
     served = GraphWeb(web.graph, SimClock(), web.begins, web.hidden, trapped)
-    store = crawl(served, requests=requests, order=order)
+    store = crawl(served, requests=requests, order=order, shards=shards)
     caught = sum(TRAP in url for url in served.asked)
     return {
         "trap_on": web.graph.urls[web.begins[trapped]],
@@ -169,15 +171,17 @@ def trap(web: Web, trapped: int, *, requests: int, order: str) -> dict[str, obje
 def main() -> None:
     requests = int(sys.argv[1]) if len(sys.argv) > 1 else 50_000
     order = sys.argv[2] if len(sys.argv) > 2 else "credit"
-    wanted = sys.argv[3:] or ["rank", "trap"]
+    wanted = [word for word in sys.argv[3:] if not word.isdigit()] or ["rank", "trap"]
+    shards = [int(word) for word in sys.argv[3:] if word.isdigit()] or [Settings().store.shards]
     graph = load_graph()
     if "rank" in wanted:
-        show(rank(graph, requests=requests, order=order), order)
+        for count in shards:
+            show(rank(graph, requests=requests, order=order, shards=count), order)
     if "trap" in wanted:
         for web in (listed_web(graph), linked_web(graph)):
             hosts = list(web.begins)
             for trapped in (hosts[0], hosts[SITES // 2], hosts[-1]):
-                show(trap(web, trapped, requests=requests, order=order), order)
+                show(trap(web, trapped, requests=requests, order=order, shards=shards[0]), order)
 
 
 def show(figures: dict[str, object], order: str) -> None:

@@ -9,6 +9,7 @@ on: robots, main text, near-duplicate signature, WARC with gzip, state in SQLite
 
 from __future__ import annotations
 
+import compileall
 import importlib.util
 import json
 import os
@@ -29,7 +30,8 @@ NAMES = ("evercrawl", "scrapy-tuned", "wget")
 
 
 def prepare() -> None:
-    """Corpus, peers and their Python environment."""
+    """Corpus, peers and their Python environment; our bytecode too, which pip makes for the peers."""
+    compileall.compile_dir(ROOT / "src", quiet=1)
     SCRATCH.mkdir(parents=True, exist_ok=True)
     if not (CORPUS / "nginx" / "urls.txt").exists():
         subprocess.run(["bash", str(SHARED / "bench/corpus.sh"), "build"], check=True, env=_environment())

@@ -42,10 +42,10 @@ def read(path: Path) -> list[Row]:
     return [Row(row["text"], bool(row["label"]), path.stem) for row in rows if row["label"] is not None]
 
 
-def parts(rows: Sequence[Row], folds: int) -> list[list[Row]]:
+def parts(rows: Sequence[Row], folds: int, *, seed: int = SEED) -> list[list[Row]]:
     """The rows in so many random parts; a sentence that occurs twice is in one of them only."""
     texts = sorted({row.text for row in rows})
-    Random(SEED).shuffle(texts)
+    Random(seed).shuffle(texts)
     place = {text: number % folds for number, text in enumerate(texts)}
     return [[row for row in rows if place[row.text] == fold] for fold in range(folds)]
 
@@ -54,9 +54,9 @@ def trained(rows: Sequence[Row], *, slope: float = 1.0) -> DefaultModel:
     return packed(fitted(((row.text, row.positive) for row in rows), random=Random(SEED)), slope=slope)
 
 
-def held_out(rows: Sequence[Row], folds: int) -> list[tuple[Row, float]]:
+def held_out(rows: Sequence[Row], folds: int, *, seed: int = SEED) -> list[tuple[Row, float]]:
     """Each row with the margin of a model that did not see it."""
-    cut = parts(rows, folds)
+    cut = parts(rows, folds, seed=seed)
     found = []
     for part in cut:
         model = trained([row for other in cut if other is not part for row in other])
@@ -87,16 +87,16 @@ def report(name: str, verdicts: Sequence[tuple[Row, bool]]) -> None:
         print(f"{name:<15}{source:<16}{sum(right) / len(right):.4f} of {len(right)}")
 
 
-def check(rows: Sequence[Row], folds: int) -> None:
+def check(rows: Sequence[Row], folds: int, *, seed: int) -> None:
     """Accuracy on sentences that were held out, and speed."""
-    margins = held_out(rows, folds)
+    margins = held_out(rows, folds, seed=seed)
     report("default", [(row, margin >= 0) for row, margin in margins])
     # The tool gives no label where a text does not look English; here that counts as wrong.
     report(
         "tool",
         [(row, (margin >= 0) if is_english(row.text) else not row.positive) for row, margin in margins],
     )
-    cut = parts(rows, folds)
+    cut = parts(rows, folds, seed=seed)
     for name, add_one in (("paper", False), ("paper-add-one", True)):
         verdicts = []
         for part in cut:
@@ -119,13 +119,14 @@ def main() -> None:
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("--check", action="store_true", help="cross-validate")
     parser.add_argument("--folds", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=SEED, help="of the cut into folds")
     parser.add_argument(
         "--write", action="store_true", help="train on all and write the models of the package"
     )
     arguments = parser.parse_args()
     rows = [row for path in arguments.files for row in read(path)]
     if arguments.check:
-        check(rows, arguments.folds)
+        check(rows, arguments.folds, seed=arguments.seed)
     if arguments.write:
         slope = slope_of(held_out(rows, SLOPE_FOLDS))
         (FOLDER / DEFAULT_FILE).write_bytes(trained(rows, slope=slope).to_bytes())

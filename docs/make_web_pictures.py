@@ -10,12 +10,19 @@ from __future__ import annotations
 
 import sys
 import tempfile
+import time
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
 from playwright.sync_api import Browser
 from tests.web.chromium import chromium, serving
 from tests.web.story import tell_story
+
+from evercrawl.announced import announce
+from evercrawl.core.websub import Phase, Subscription, write_subscription
+from evercrawl.model.alert import Alert, Channel, Subject, Target
+from evercrawl.notify.outbox import Outbox
 
 PICTURES = Path(__file__).resolve().parent / "images" / "web"
 PAGE = quote("https://harbour.example/page/1", safe="")
@@ -24,7 +31,7 @@ PATHS = {
     "overview": "/",
     "live": "/live",
     "changes": "/changes",
-    "search": "/search?q=ferry+times",
+    "search": "/search?q=office+weekdays",
     "sites": "/sites",
     "site": f"/site?name={SITE}&limit=8",
     "load": f"/load?name={SITE}",
@@ -36,6 +43,10 @@ PATHS = {
     "replay": f"/show?url={PAGE}",
     "traps": "/traps?pattern=/page/2*",
     "links": f"/links?url={PAGE}",
+    "alerts": "/alerts?name=news&patterns=https://gazette.example/*&query=weeks&channel=atom&rhythm=daily",
+    "alert": "/alert?name=ferry",
+    "hubs": "/hubs",
+    "cluster": "/cluster",
     "outposts": "/outposts",
     "runs": "/runs",
     "settings": "/settings",
@@ -43,6 +54,8 @@ PATHS = {
     "api": "/api",
 }
 WIDTH, MOST_HEIGHT = 1200, 1500
+TELLING_MS = 8000
+"""How long the server may take to tell the alert what happened."""
 
 
 def main(folder: str | None = None) -> None:
@@ -52,14 +65,31 @@ def main(folder: str | None = None) -> None:
         collection = Path(folder or made) / "coast.evercrawl"
         if not collection.exists():
             tell_story(collection)
+            arrange(collection)
         with serving(collection) as served, chromium() as browser:
             _take(browser, served.address, served.first_link)
+
+
+def arrange(collection: Path) -> None:
+    """An alert that tells of the whole past, a subscription at a hub, and an announcement."""
+    subject = Subject(patterns=("https://harbour.example/*",), query="ferry OR quay")
+    (collection / "feeds").mkdir()
+    target = Target(Channel.ATOM, str((collection / "feeds" / "ferry.xml").absolute()))
+    topic = "https://gazette.example/feed"
+    held = Subscription("token", topic, "https://hub.example/", "secret", Phase.ACTIVE)
+    now_us = int(time.time() * 1e6)
+    held = held._replace(asked_us=now_us, until_us=now_us + 864_000_000_000, lease_s=864_000)
+    with closing(Outbox(collection)) as outbox:
+        outbox.put(Alert("ferry", subject, target, most=20), now_us=0, ends={})
+        outbox.put_subscription("token", topic, write_subscription(held))
+    announce(collection, [topic, "https://gazette.example/page/3"], by="WebSub https://hub.example/")
 
 
 def _take(browser: Browser, address: str, link: str) -> None:
     context = browser.new_context(viewport={"width": WIDTH, "height": 800}, device_scale_factor=1)
     page = context.new_page()
     page.goto(link)
+    page.wait_for_timeout(TELLING_MS)
     for name, path in PATHS.items():
         page.goto(address + path)
         page.wait_for_timeout(400)

@@ -35,12 +35,17 @@ class PostgresServer:
         """A namespace that no other test has."""
         return f"t{next(self._numbers)}"
 
+    @property
+    def ports(self) -> list[int]:
+        """Where this server, or one that takes its place, is reached."""
+        return [self.port]
+
     def restart_at_once(self) -> None:
         """What a crash of the server and its restart do."""
-        _control(self.folder, "restart", "-m", "immediate")
+        control(self.folder, "restart", "-m", "immediate")
 
 
-def _program(name: str) -> str:
+def program(name: str) -> str:
     found = shutil.which(name) or next(
         (str(path) for path in sorted(BEHIND_DEBIANS_DOOR.glob(f"*/bin/{name}"), reverse=True)), None
     )
@@ -48,39 +53,75 @@ def _program(name: str) -> str:
     return found
 
 
-def _as_server(*command: str) -> None:
+def as_server(*command: str) -> None:
     if os.geteuid() == 0:
         command = ("setpriv", "--reuid", SERVER_USER, "--regid", SERVER_USER, "--clear-groups", *command)
     done = subprocess.run(command, capture_output=True, text=True, cwd="/", timeout=120)
     assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
 
 
-def _control(folder: Path, *arguments: str) -> None:
+def control(folder: Path, *arguments: str) -> None:
     # The server inherits whatever is open, and a pipe that it holds would never end.
-    _as_server(_program("pg_ctl"), "-D", str(folder / "data"), "-l", str(folder / "log"), "-w", *arguments)
+    as_server(program("pg_ctl"), "-D", str(folder / "data"), "-l", str(folder / "log"), "-w", *arguments)
+
+
+def postmaster_of(folder: Path) -> int:
+    """The first process of the server."""
+    return int((folder / "data" / "postmaster.pid").read_text().splitlines()[0])
+
+
+def processes_of(folder: Path) -> list[int]:
+    """All processes of the server, the first one last."""
+    postmaster, found = postmaster_of(folder), []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == postmaster:
+            found.append(int(stat.parent.name))
+    return [*found, postmaster]
 
 
 @contextmanager
-def running_server() -> Iterator[PostgresServer]:
-    """A server that lives as long as the block."""
+def server_folder() -> Iterator[Path]:
+    """A folder of the server's user, as long as the block."""
     folder = Path(tempfile.mkdtemp(prefix="evercrawl-postgres-"))
     if os.geteuid() == 0:
         shutil.chown(folder, SERVER_USER, SERVER_USER)
     try:
-        _as_server(
-            _program("initdb"), "-D", str(folder / "data"), "-A", "trust", "-U", "postgres", "--no-sync"
-        )
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        settings = (
-            f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='{folder}' -c fsync=off"
-        )
-        settings += " -c max_connections=200"
-        _control(folder, "-o", settings, "start")
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+def make_cluster(folder: Path) -> None:
+    """An empty database below the folder."""
+    as_server(program("initdb"), "-D", str(folder / "data"), "-A", "trust", "-U", "postgres", "--no-sync")
+
+
+def start(folder: Path, port: int, *settings: str) -> None:
+    """The server of that folder, on loopback."""
+    common = ("fsync=off", "max_connections=200", "listen_addresses=127.0.0.1")
+    flags = "".join(f" -c {setting}" for setting in (*common, *settings))
+    control(folder, "-o", f"-p {port} -c unix_socket_directories='{folder}'{flags}", "start")
+
+
+@contextmanager
+def running_server(*settings: str) -> Iterator[PostgresServer]:
+    """A server that lives as long as the block."""
+    with server_folder() as folder:
+        make_cluster(folder)
+        port = free_port()
+        start(folder, port, *settings)
         try:
             yield PostgresServer(port, folder)
         finally:
-            _control(folder, "-m", "immediate", "stop")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+            control(folder, "-m", "immediate", "stop")

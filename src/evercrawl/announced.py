@@ -50,6 +50,21 @@ def waiting(collection: Path) -> list[Path]:
     return sorted((collection / FOLDER).glob("*.json"))
 
 
+class Announcement(NamedTuple):
+    """Pages that somebody asked for, by whom and when."""
+
+    at: datetime
+    by: str
+    urls: list[str]
+
+
+def announcements(collection: Path, *, most: int) -> tuple[int, list[Announcement]]:
+    """How many wait, and the newest of them, newest first; a file that goes meanwhile is left out."""
+    files = waiting(collection)
+    read = (_read(file) for file in files[: -most - 1 : -1])
+    return len(files), [one for one in read if one is not None]
+
+
 class Part(NamedTuple):
     """Which of several workers this is: each heeds the announcements about its own shards."""
 
@@ -87,11 +102,18 @@ def _mark(file: Path, number: int, part: Part) -> Path:
 
 
 def _urls_in(file: Path) -> list[str]:
+    found = _read(file)
+    return [] if found is None else found.urls
+
+
+def _read(file: Path) -> Announcement | None:
+    """None: it cannot be read."""
     try:
-        urls = json.loads(file.read_text(encoding="utf-8"))["urls"]
+        told = json.loads(file.read_text(encoding="utf-8"))
+        urls = [url for url in told["urls"] if isinstance(url, str)]
+        return Announcement(datetime.fromisoformat(told["at"]), str(told["by"]), urls)
     except (OSError, ValueError, KeyError, TypeError):
-        return []
-    return [url for url in urls if isinstance(url, str)]
+        return None
 
 
 @asynccontextmanager

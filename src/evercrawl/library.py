@@ -339,11 +339,14 @@ class Collection:
 
     # Search and the link graph: imported where they are asked for, because their libraries are large
 
-    def search(self, query: str, *, limit: int = 10, as_of: datetime | None = None) -> Found:
+    def search(
+        self, query: str, *, limit: int = 10, as_of: datetime | None = None, with_facets: bool = False
+    ) -> Found:
         """The best hits for a query, as `evercrawl search` has them; ConfigError where it cannot be read."""
         from evercrawl.search.ask import search
 
-        return search(self.path, self.settings.search, query, limit=limit, as_of=as_of)
+        settings = self.settings.search
+        return search(self.path, settings, query, limit=limit, as_of=as_of, with_facets=with_facets)
 
     def searching(self) -> Searching:
         """The index held open for many questions; the caller closes it and brings the index up itself."""

@@ -15,17 +15,12 @@ from evercrawl.demo_web import HOSTS, DemoWeb
 from evercrawl.demo_web import serving as demo_serving
 from evercrawl.web.keyring import Keyring
 from evercrawl.web.table import VIEWS
+from tests.web.asked import query_of, tricky_paths, urls_for
 from tests.web.chromium import Served, chromium, serving
 from tests.web.conftest import story  # noqa: F401
 from tests.web.hostile import PAGES
 
-VALUES = {"url": next(iter(PAGES)), "name": "https://harbour.example", "id": "0"}
-
-
-def _path(view, url: str) -> str:
-    values = VALUES | {"url": url}
-    asked = [f"{one.name}={quote(values[one.name], safe='')}" for one in view.parameters if one.required]
-    return view.path + ("?" + "&".join(asked) if asked else "")
+CALM_PAGE = "https://harbour.example/page/0"
 
 
 @pytest.fixture(scope="module")
@@ -61,14 +56,14 @@ def test_hostile_pages_run_nothing_reach_nothing_and_break_nothing(operator: Bro
     page.on("requestfailed", lambda request: request.failure == "csp" or asked.append(request.url))
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("dialog", lambda dialog: problems.append(dialog.message))
-    for view in VIEWS:
-        for url in (
-            PAGES if "url" in {one.name for one in view.parameters if one.required} else [VALUES["url"]]
-        ):
-            page.goto(served.address + _path(view, url))
-            assert page.evaluate("window.pwned") is None, (view.name, url)
-            too_wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-            assert too_wide <= 0, (view.name, url)
+    paths = [view.path + query_of(view, url) for view in VIEWS for url in urls_for(view)] + tricky_paths()
+    assert len(paths) > 120
+    for path in paths:
+        page.goto(served.address + path)
+        assert page.evaluate("window.pwned") is None, path
+        assert page.locator("main").count() == 1, path
+        too_wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert too_wide <= 0, path
     page.goto(f"{served.address}/show?url={quote(next(iter(PAGES)), safe='')}")
     frame = next(frame for frame in page.frames if frame.url.startswith(served.replay))
     expect(frame.locator("h1")).to_be_visible()
@@ -93,7 +88,7 @@ def test_a_reader_finds_a_change_and_what_it_was(operator: BrowserContext, serve
     page = operator.new_page()
     page.goto(served.address)
     page.get_by_role("link", name="What changed in the last week").click()
-    page.get_by_role("link", name="history").first.click()
+    page.locator("a[href*='example%2Fpage%2F']", has_text="history").first.click()
     expect(page.get_by_role("heading", name="Versions", exact=True)).to_be_visible()
     page.get_by_role("button", name="Compare").click()
     expect(page.locator("table.diff del, table.diff ins").first).to_be_visible()
@@ -120,7 +115,7 @@ def test_everything_can_be_used_by_everybody(operator: BrowserContext, served: S
     page = operator.new_page()
     serious: list[str] = []
     for view in VIEWS:
-        page.goto(served.address + _path(view, "https://harbour.example/page/0"))
+        page.goto(served.address + view.path + query_of(view, CALM_PAGE))
         # The rules look at our pages; an archived page in its frame is as its author made it.
         found = Axe().run(
             page,
@@ -144,6 +139,9 @@ def test_contrast_holds_in_the_dark_too(browser: Browser, operator: BrowserConte
         "/changes",
         f"/diff?url={quote('https://harbour.example/page/0', safe='')}",
         "/skipped",
+        "/search?q=office",
+        "/alerts",
+        "/hubs",
     ):
         page.goto(served.address + path)
         found = Axe().run(page, options={"runOnly": {"type": "rule", "values": ["color-contrast"]}})
@@ -158,6 +156,12 @@ def test_the_keyboard_suffices(operator: BrowserContext, served: Served):
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    page.wait_for_url("**/changes?done=*")
+    page.get_by_text("Last looked at").click()
+    page.get_by_role("button", name="Undo").first.click()
+    page.goto(f"{served.address}/changes?since=30d")
     page.keyboard.press("j")
     page.keyboard.press("j")
     assert page.evaluate("document.activeElement.matches('.inbox > li:nth-child(2)')")
@@ -180,7 +184,7 @@ def test_a_narrow_screen_needs_no_sideways_scrolling(
     )
     page = context.new_page()
     for view in VIEWS:
-        page.goto(served.address + _path(view, "https://harbour.example/page/0"))
+        page.goto(served.address + view.path + query_of(view, CALM_PAGE))
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, view.name
     context.close()
 
@@ -195,7 +199,50 @@ def test_it_works_without_scripts(browser: Browser, operator: BrowserContext, se
     page.get_by_label("Open a page").press("Enter")
     page.get_by_role("button", name="Compare").click()
     expect(page.locator("table.diff ins").first).to_be_visible()
+    for view in VIEWS:
+        page.goto(served.address + view.path + query_of(view, CALM_PAGE))
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+    _arrange_to_be_told(page, served)
+    _look_at_a_change_and_take_it_back(page, served)
+    _narrow_a_search(page, served)
     context.close()
+
+
+def _arrange_to_be_told(page: Page, served: Served) -> None:
+    page.goto(f"{served.address}/alerts")
+    page.get_by_label("Name", exact=True).fill("tides")
+    page.get_by_label("Or pages of the form").fill("https://harbour.example/*")
+    page.get_by_label("By", exact=True).select_option("atom")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("heading", name="would have told")).to_be_visible()
+    page.get_by_role("button", name="Add this alert").click()
+    expect(page.get_by_role("status")).to_contain_text("changes from now on")
+    page.get_by_role("button", name="Send a test").click()
+    expect(page.get_by_role("status")).to_contain_text("the test was taken")
+    page.get_by_role("button", name="Remove").click()
+    expect(page.get_by_role("status")).to_contain_text("is removed")
+
+
+def _look_at_a_change_and_take_it_back(page: Page, served: Served) -> None:
+    page.goto(f"{served.address}/changes?since=30d")
+    before = page.locator(".inbox > li").count()
+    page.get_by_role("button", name="Looked at", exact=True).first.click()
+    expect(page.get_by_role("status")).to_contain_text("looked at")
+    page.goto(f"{served.address}/changes?since=30d")
+    expect(page.locator(".inbox > li")).to_have_count(before - 1)
+    page.get_by_text("Last looked at").click()
+    page.get_by_role("button", name="Undo").first.click()
+    page.goto(f"{served.address}/changes?since=30d")
+    expect(page.locator(".inbox > li")).to_have_count(before)
+
+
+def _narrow_a_search(page: Page, served: Served) -> None:
+    page.goto(f"{served.address}/search?q=office")
+    facets = page.get_by_role("complementary", name="Narrow the search")
+    facets.get_by_role("link", name="council.example").click()
+    expect(page.locator(".hits > li").first).to_contain_text("council.example")
+    page.get_by_role("complementary").get_by_role("link", name="council.example").click()
+    expect(facets.get_by_role("link", name="harbour.example")).to_be_visible()
 
 
 def test_first_run_crawl_live_settings_log_in_and_out(browser: Browser, tmp_path: Path):

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from datetime import timedelta
 from random import Random
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -47,8 +48,8 @@ async def _simulated(loop: ProcessLoop, story: Story) -> None:
         process = SimProcess(loop, 0)
         line = Line(server, process, Weather(slow_share=0.0), Random(1), watch)
         pool = SimPool(server, line, process, watch)
-        member = Membership(pool, NAMESPACE, lease=LEASE, margin=MARGIN, now=process.boot_s)
-        await member.join(shards=SHARDS, capacity=capacity)
+        member = Membership(pool, NAMESPACE, worker=uuid4(), lease=LEASE, margin=MARGIN, now=process.boot_s)
+        await member.join(shards=SHARDS, capacity=capacity, formerly=None)
         return member
 
     await story(join)
@@ -58,8 +59,9 @@ async def _real(place: Place, story: Story) -> None:
     store = PostgresStore(place, StoreSettings(shards=SHARDS))
 
     async def join(capacity: int) -> Membership:
-        member = Membership(await store.pool(), place.namespace, lease=LEASE, margin=MARGIN)
-        await member.join(shards=SHARDS, capacity=capacity)
+        pool = await store.pool()
+        member = Membership(pool, place.namespace, worker=uuid4(), lease=LEASE, margin=MARGIN)
+        await member.join(shards=SHARDS, capacity=capacity, formerly=None)
         return member
 
     try:

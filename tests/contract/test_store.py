@@ -322,9 +322,30 @@ async def test_a_twin_is_found_by_key_and_by_number(shard: ShardStore, epoch: in
         a_visit(a_page(2), duplicate_of=1, moved_to="https://x.test/"),
     ]
     await shard.commit(epoch, Batch(visited=visits))
-    assert await shard.twin(page.key) == Twin(1, page.url, 1, b"signature", None, None, "A title")
-    assert await shard.twin(2) == Twin(2, url_of(2), 0, None, "https://x.test/", 1)
+    version = a_version()
+    expected = Twin(1, page.url, 1, b"signature", None, None, "A title", version.digest, visits[0].status)
+    assert await shard.twin(page.key) == expected
+    moved = Twin(2, url_of(2), 0, None, "https://x.test/", 1, status=visits[1].status)
+    assert await shard.twin(2) == moved
     assert await shard.twin(3) is None
+
+
+@scenario
+async def test_duplicates_are_found_by_the_page_that_they_repeat(shard: ShardStore, epoch: int) -> None:
+    pages = [a_page(number) for number in range(1, 6)]
+    await shard.commit(epoch, with_site(new_pages=pages))
+    visits = [
+        a_visit(page, due_us=9, duplicate_of=repeated)
+        for page, repeated in zip(pages[:4], (None, 1, 1, 3), strict=True)
+    ]
+    await shard.commit(epoch, Batch(visited=visits))
+    assert [page.id for page in await shard.repeats(1, 10)] == [2, 3]
+    assert [page.id for page in await shard.repeats(1, 1)] == [2]
+    await shard.commit(epoch, Batch(requeued=[Requeued(2, 1, 1, 20)]))
+    assert [page.id for page in await shard.repeats(1, 10)] == [3]
+    assert await shard.repeats(2, 10) == []
+    keys = [page.key for page in pages[1:3]]
+    assert {page.id: page.seq for page in await shard.pages(keys)} == {2: 20, 3: 0}
 
 
 @scenario

@@ -1,11 +1,13 @@
-"""Workers on one PostgreSQL lose each other, their leases and the database; the sites must not notice.
+"""Workers on one PostgreSQL lose each other, their leases, the network and the database; no site may notice.
 
     python -m tests.e2e.failover --minutes 5
 
-Real processes, a real server, real sites on loopback. The last line is JSON: `requests` in the sites' log,
+Real processes, real servers, real sites on loopback. The last line is JSON: `requests` in the sites' log,
 `violations` of a site's gap there, `lost`: pages that were acknowledged once and are not there at the end,
-`double_commits`: versions stored twice, `duplicate_fetches`: requests for a page that was asked for before,
-`takeover_s`: the longest time from a worker's death to the first request of another at one of its sites.
+`double_commits`: versions stored twice, `duplicate_fetches`: requests for a page that was asked for before
+(`duplicate_bound`: how many there may be), `takeover_s`: the longest time from the moment a worker fell
+silent to the first request of another one at one of its sites, `credit_error`: units of credit that are
+missing or too many, at any of the `credit_checks`, `stall_s`: how long the machine let this process wait.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,16 +31,25 @@ from typing import Any
 import asyncpg
 
 from evercrawl.core.url import shard_of_site
-from tests.e2e.test_workers import DOMAINS, Web, running
-from tests.postgres_server import PostgresServer, running_server
+from tests.e2e.failover_judge import (
+    GAP_S,
+    LEASE_S,
+    BusyWeb,
+    Silence,
+    credit_errors_at,
+    judged,
+    repeats,
+    rows,
+    watching_for_stalls,
+)
+from tests.e2e.test_workers import DOMAINS, running
+from tests.e2e.wire import Wire, Wires, wires
+from tests.postgres_pair import PostgresPair, running_pair
 
-GAP_S = 0.25
-LEASE_S = 3.0
 SHARDS = 16
-TOLERANCE_S = 0.02
-"""The server notes a request when its thread gets to run."""
-FAULTS = ("kill", "freeze", "leave", "join", "database")
-BETWEEN_FAULTS_S = 6.0
+FIRST_WORKERS = 3
+BETWEEN_FAULTS_S = 5.0
+START_S = 60.0
 END_S = 600.0
 
 
@@ -46,90 +58,103 @@ class Cluster:
     """The workers, and what was seen of them."""
 
     folder: Path
-    web: Web
-    server: PostgresServer
+    web: BusyWeb
+    server: PostgresPair
     namespace: str
+    wires: Wires
     workers: dict[int, subprocess.Popen[str]] = field(default_factory=dict)
-    started: int = 0
+    wire_of: dict[int, Wire] = field(default_factory=dict)
     acknowledged: set[str] = field(default_factory=set)
-    takeovers: list[float] = field(default_factory=list)
-    deaths: list[tuple[float, set[str]]] = field(default_factory=list)
+    silences: list[Silence] = field(default_factory=list)
+    credit_errors: list[dict[str, int]] = field(default_factory=list)
+    may_repeat: int = 0
+    """Most pages that may be asked for again."""
 
-    @property
-    def dsn(self) -> str:
-        return f"{self.server.dsn}?namespace={self.namespace}"
-
-    def start(self) -> int:
-        """One more worker, in a folder of its own."""
-        number, self.started = self.started, self.started + 1
-        port = self.web.port
+    def start(self) -> None:
+        """One more worker, in a folder of its own, with a wire of its own to each server."""
+        number = len(self.workers)
+        wire = self.wire_of[number] = self.wires.wire_to(self.server.ports)
+        hosts = ",".join(f"127.0.0.1:{port}" for port in wire.ports)
+        dsn = f"postgresql://postgres@{hosts}/postgres?target_session_attrs=read-write&namespace={self.namespace}"
         keep = {name: value for name, value in os.environ.items() if not name.startswith("EVERCRAWL_")}
         env = keep | {
             "XDG_CONFIG_HOME": str(self.folder / "config"),
-            "EVERCRAWL_CONTACT": "test@example.org",
+            "EVERCRAWL_CONTACT": f"worker{number}@example.org",
             "EVERCRAWL_SIGNALS__ENABLED": "false",
+            "EVERCRAWL_TRAPS__ENABLED": "false",
             "EVERCRAWL_STORE__LEASE": f"{LEASE_S}s",
             "EVERCRAWL_STORE__SHARDS": str(SHARDS),
         }
+        with (self.folder / f"w{number}.log").open("w") as log:
+            self.workers[number] = subprocess.Popen(
+                [*self._command(number), "--store", dsn],
+                cwd=self.folder,
+                env=env,
+                text=True,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+
+    def _command(self, number: int) -> list[str]:
+        port = self.web.port
         seeds = [f"http://{domain}:{port}/" for domain in DOMAINS]
         resolve = [part for domain in DOMAINS for part in ("--resolve", f"{domain}:{port}:127.0.0.1")]
-        command = [sys.executable, "-m", "evercrawl", "-C", f"w{number}.evercrawl", "crawl", *seeds, *resolve]
-        command += [
-            "--gap",
-            str(GAP_S),
-            "--allow-private",
-            "--json",
-            "--max-pages",
-            "none",
-            "--store",
-            self.dsn,
-        ]
-        log = (self.folder / f"w{number}.log").open("w")
-        self.workers[number] = subprocess.Popen(
-            command, cwd=self.folder, env=env, text=True, stdout=log, stderr=subprocess.STDOUT
-        )
-        log.close()
-        return number
+        flags = ["--gap", str(GAP_S), "--allow-private", "--json", "--max-pages", "none"]
+        crawl = [sys.executable, "-m", "evercrawl", "-C", f"w{number}.evercrawl", "crawl"]
+        return [*crawl, *seeds, *resolve, *flags]
+
+    def fill_up(self) -> None:
+        """As many workers as at first, all of which have joined; one may get shards without a site."""
+        while len(self.alive()) < FIRST_WORKERS:
+            self.start()
+        deadline = time.monotonic() + START_S
+        while not {self.workers[number].pid for number in self.alive()} <= self._joined():
+            assert time.monotonic() < deadline, "a worker does not join"
+            time.sleep(0.2)
+
+    def _joined(self) -> set[int]:
+        """Process numbers of the workers that live as the database sees it."""
+        try:
+            found = rows(self.server.dsn, f"select pid from {self.namespace}.worker where not dead")
+        except (OSError, asyncpg.PostgresError):
+            return set()
+        return {row[0] for row in found}
 
     def alive(self) -> list[int]:
         return [number for number, process in self.workers.items() if process.poll() is None]
 
-    def sites_of(self, number: int) -> int:
-        """How many sites a worker has, so that the death of one that has many is tried out."""
-        return len(asyncio.run(self._hosts_of(self.workers[number].pid)))
+    def busiest(self) -> int:
+        """The worker with most sites, so that its silence is felt."""
+        return max(self.alive(), key=lambda number: len(self._hosts_of(number)))
 
-    def kill(self, number: int) -> None:
-        hosts = asyncio.run(self._hosts_of(self.workers[number].pid))
-        self.workers[number].kill()
-        self.workers[number].wait()
-        self.deaths.append((time.monotonic(), hosts))
+    def falls_silent(self, number: int, kind: str, *, goes_on_s: float = 0.0) -> None:
+        """The others have to do without this worker, which itself may go on for some time."""
+        hosts = self._hosts_of(number)
+        self.silences.append(Silence(time.monotonic(), kind, number, hosts))
+        self.may_repeat += repeats(len(hosts), goes_on_s)
 
-    async def _hosts_of(self, pid: int) -> set[str]:
+    def _hosts_of(self, number: int) -> frozenset[str]:
         """The sites that a worker has pages to ask of."""
         space = self.namespace
-        rows = await self.rows(
-            f"select l.shard from {space}.lease l join {space}.worker w on w.id = l.owner where w.pid = $1",
-            pid,
+        found = rows(
+            self.server.dsn,
+            f"select l.shard from {space}.lease l join {space}.worker w on w.id = l.owner"
+            " where w.pid = $1 and not w.dead",
+            self.workers[number].pid,
         )
-        owned = {row[0] for row in rows}
+        owned = {row[0] for row in found}
         names = [f"{domain}:{self.web.port}" for domain in DOMAINS]
-        return {name for name in names if shard_of_site(f"http://{name}", SHARDS) in owned}
+        return frozenset(name for name in names if shard_of_site(f"http://{name}", SHARDS) in owned)
 
-    async def rows(self, statement: str, *parameters: object) -> list[Any]:
-        connection = await asyncpg.connect(self.server.dsn)
+    def look(self) -> None:
+        """Every page that the store has a version of now must be there at the end; no credit may be gone."""
         try:
-            found: list[Any] = await connection.fetch(statement, *parameters)
-            return found
-        finally:
-            await connection.close()
-
-    def note_acknowledged(self) -> None:
-        """Every page that the store has a version of now must be there at the end."""
-        try:
-            rows = asyncio.run(self.rows(f"select url from {self.namespace}.page where version > 0"))
+            found = rows(self.server.dsn, f"select url from {self.namespace}.page where version > 0")
+            errors = asyncio.run(credit_errors_at(self.server.dsn, self.namespace))
         except (OSError, asyncpg.PostgresError):
             return
-        self.acknowledged |= {row[0] for row in rows}
+        self.acknowledged |= {row[0] for row in found}
+        self.credit_errors.append(errors)
 
     def end_all(self) -> None:
         for process in self.workers.values():
@@ -139,99 +164,111 @@ class Cluster:
                 process.wait()
 
 
-def fault(cluster: Cluster, kind: str, chance: random.Random) -> None:
-    """One thing that goes wrong, or changes."""
-    number = chance.choice(cluster.alive())
-    if kind == "kill":
-        cluster.kill(max(cluster.alive(), key=cluster.sites_of))
-        cluster.start()
-    elif kind == "freeze":
-        cluster.workers[number].send_signal(signal.SIGSTOP)
-        time.sleep(LEASE_S * 2)
-        cluster.workers[number].send_signal(signal.SIGCONT)
-    elif kind == "leave":
-        cluster.workers[number].send_signal(signal.SIGTERM)
-        cluster.start()
-    elif kind == "join":
-        cluster.start()
-    elif kind == "database":
-        cluster.server.restart_at_once()
+def kill(cluster: Cluster) -> None:
+    number = cluster.busiest()
+    cluster.falls_silent(number, "kill")
+    cluster.workers[number].kill()
+    cluster.workers[number].wait()
 
 
-def run(
-    server: PostgresServer, folder: Path, *, faults: list[str], pages: int, seed: int, workers: int = 3
-) -> dict[str, Any]:
+def freeze(cluster: Cluster) -> None:
+    number = cluster.busiest()
+    cluster.falls_silent(number, "freeze")
+    cluster.workers[number].send_signal(signal.SIGSTOP)
+    time.sleep(LEASE_S * 2)
+    cluster.workers[number].send_signal(signal.SIGCONT)
+
+
+def leave(cluster: Cluster) -> None:
+    cluster.workers[cluster.busiest()].send_signal(signal.SIGTERM)
+
+
+def join(cluster: Cluster) -> None:
+    cluster.start()
+
+
+def database(cluster: Cluster) -> None:
+    cluster.may_repeat += repeats(len(DOMAINS), 0)
+    cluster.server.restart_at_once()
+
+
+def promote(cluster: Cluster) -> None:
+    """What was acknowledged up to now must be on the standby when it takes over."""
+    cluster.look()
+    cluster.may_repeat += repeats(len(DOMAINS), 0)
+    cluster.server.promote()
+    time.sleep(LEASE_S)
+    cluster.server.follow()
+
+
+def network(cluster: Cluster) -> None:
+    """One worker hears nothing of the database, and the database nothing of it; sites hear it still."""
+    number = cluster.busiest()
+    cluster.falls_silent(number, "network", goes_on_s=LEASE_S)
+    cluster.wire_of[number].freeze()
+    time.sleep(LEASE_S * 2)
+    cluster.wire_of[number].thaw()
+
+
+FAULTS: dict[str, Callable[[Cluster], None]] = {
+    "kill": kill,
+    "freeze": freeze,
+    "leave": leave,
+    "join": join,
+    "database": database,
+    "promote": promote,
+    "network": network,
+}
+
+
+def run(server: PostgresPair, folder: Path, *, faults: list[str], seed: int) -> dict[str, Any]:
     """A crawl to its end through these faults; what was seen."""
     chance = random.Random(seed)
-    web = Web(pages=pages)
-    with running(web):
-        cluster = Cluster(folder, web, server, server.new_namespace())
+    web = BusyWeb()
+    with running(web), wires() as some_wires, watching_for_stalls() as stalls:
+        cluster = Cluster(folder, web, server, server.new_namespace(), some_wires)
         try:
-            for _ in range(workers):
-                cluster.start()
+            cluster.fill_up()
             time.sleep(BETWEEN_FAULTS_S)
             for kind in faults:
-                cluster.note_acknowledged()
-                fault(cluster, kind, chance)
-                time.sleep(BETWEEN_FAULTS_S * chance.uniform(0.7, 1.3))
-            cluster.note_acknowledged()
+                cluster.look()
+                FAULTS[kind](cluster)
+                time.sleep(BETWEEN_FAULTS_S * chance.uniform(0.8, 1.2))
+                cluster.fill_up()
+            cluster.look()
+            web.end()
             deadline = time.monotonic() + END_S
             while cluster.alive() and time.monotonic() < deadline:
                 time.sleep(0.2)
-            return judged(cluster)
+            cluster.look()
+            return conclusion(cluster) | {"stall_s": round(max(stalls), 2)}
         finally:
             cluster.end_all()
 
 
-def judged(cluster: Cluster) -> dict[str, Any]:
-    """What the sites' log and the database say."""
+def conclusion(cluster: Cluster) -> dict[str, Any]:
+    """The figures of the run."""
     space = cluster.namespace
-    stored = Counter(
-        row[0]
-        for row in asyncio.run(
-            cluster.rows(
-                f"select p.url from {space}.version v join {space}.page p"
-                " on p.shard = v.shard and p.id = v.page_id"
-            )
-        )
+    stored = rows(
+        cluster.server.dsn,
+        f"select p.url from {space}.version v join {space}.page p on p.shard = v.shard and p.id = v.page_id",
     )
-    asked = sorted(cluster.web.asked)
-    pages = Counter((host, path) for _, host, path in asked if path != "/robots.txt")
-    everything = {f"http://{host}{path}" for host, path in pages}
-    return {
-        "requests": len(asked),
-        "pages": len(stored),
-        "pages_expected": len(DOMAINS) * cluster.web.pages,
-        "workers": cluster.started,
-        "violations": len(violations(asked)),
-        "lost": len(cluster.acknowledged - stored.keys()),
-        "double_commits": sum(count - 1 for count in stored.values()),
-        "duplicate_fetches": sum(count - 1 for count in pages.values()),
-        "takeover_s": round(max(takeovers(cluster, asked), default=0.0), 2),
+    figures = judged(
+        cluster.web,
+        versions=Counter(row[0] for row in stored),
+        acknowledged=cluster.acknowledged,
+        silences=cluster.silences,
+    )
+    return figures | {
+        "duplicate_bound": cluster.may_repeat,
+        "workers": len(cluster.workers),
         "unfinished": len(cluster.alive()),
-        "never_stored": len(everything - stored.keys()),
+        "defects": sum("defect in evercrawl" in log.read_text() for log in cluster.folder.glob("w*.log")),
+        "credit_error": sum(abs(error) for look in cluster.credit_errors for error in look.values()),
+        "credit_errors": cluster.credit_errors[-1],
+        "credit_checks": len(cluster.credit_errors),
+        "lease_s": LEASE_S,
     }
-
-
-def violations(asked: list[tuple[float, str, str]]) -> list[tuple[str, float]]:
-    """Requests to a site within its gap after the one before."""
-    last: dict[str, float] = {}
-    found = []
-    for moment, host, _ in asked:
-        if moment - last.get(host, -1e9) < GAP_S - TOLERANCE_S:
-            found.append((host, moment - last[host]))
-        last[host] = moment
-    return found
-
-
-def takeovers(cluster: Cluster, asked: list[tuple[float, str, str]]) -> list[float]:
-    """From each death to the first request at one of the dead worker's sites."""
-    found = []
-    for died, hosts in cluster.deaths:
-        later = [moment - died for moment, host, _ in asked if moment > died + GAP_S and host in hosts]
-        if later:
-            found.append(min(later))
-    return found
 
 
 def main() -> None:
@@ -240,13 +277,16 @@ def main() -> None:
     )
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--logs", type=Path, help="keep the workers' logs here")
     arguments = parser.parse_args()
-    count = max(len(FAULTS), int(arguments.minutes * 60 / BETWEEN_FAULTS_S))
+    mean_s = BETWEEN_FAULTS_S + LEASE_S
+    count = max(len(FAULTS), int(arguments.minutes * 60 / mean_s))
     chance = random.Random(arguments.seed)
-    faults = list(FAULTS) + [chance.choice(FAULTS) for _ in range(count - len(FAULTS))]
-    pages = int((count + 2) * BETWEEN_FAULTS_S * 1.5 / GAP_S / 2)
-    with running_server() as server, tempfile.TemporaryDirectory() as folder:
-        print(json.dumps(run(server, Path(folder), faults=faults, pages=pages, seed=arguments.seed)))
+    faults = list(FAULTS) + [chance.choice(list(FAULTS)) for _ in range(count - len(FAULTS))]
+    with running_pair() as server, tempfile.TemporaryDirectory() as folder:
+        place = arguments.logs or Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        print(json.dumps(run(server, place, faults=faults, seed=arguments.seed)))
 
 
 if __name__ == "__main__":

@@ -1,21 +1,25 @@
-"""Workers that die, freeze, leave and join, and a database that crashes, in one short run."""
+"""Workers that die, freeze, leave, join and lose the network, and a database that crashes and is replaced."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from tests.e2e.failover import FAULTS, LEASE_S, run
-from tests.postgres_server import running_server
+from tests.e2e.failover import FAULTS, run
+from tests.e2e.failover_judge import LEASE_S
+from tests.postgres_pair import running_pair
 
 BOUND_S = LEASE_S + 2.0
 """Take-over: the lease, and two seconds for the burial and the gap."""
 
 
 def test_no_fault_is_felt_by_a_site(tmp_path: Path) -> None:
-    with running_server() as server:
-        seen = run(server, tmp_path, faults=list(FAULTS), pages=70, seed=3)
-    assert seen["unfinished"] == 0
+    with running_pair() as server:
+        seen = run(server, tmp_path, faults=list(FAULTS), seed=3)
+    assert (seen["unfinished"], seen["defects"]) == (0, 0), seen
     assert (seen["violations"], seen["lost"], seen["double_commits"]) == (0, 0, 0), seen
     assert seen["pages"] == seen["pages_expected"], seen
-    assert seen["duplicate_fetches"] <= 0.1 * seen["requests"], seen
-    assert 0 < seen["takeover_s"] <= BOUND_S, seen
+    assert seen["credit_checks"] > len(FAULTS) // 2, seen
+    assert seen["credit_error"] == 0, seen
+    assert seen["duplicate_fetches"] <= seen["duplicate_bound"], seen
+    assert {kind for kind, _ in seen["takeovers"]} == {"kill", "freeze", "network"}, seen
+    assert seen["takeover_s"] <= BOUND_S + seen["stall_s"], seen

@@ -11,8 +11,6 @@ from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
 from evercrawl.outpost.station_book import StationBook
 from tests.e2e.outposts import GAP_S, LEASE_S, SLACK_S, Field, Proxy, outdoors
 
@@ -34,11 +32,6 @@ def _pages_asked(field: Field) -> Counter[str]:
     return Counter(one.origin + one.path for one in field.log() if one.path != "/robots.txt")
 
 
-@pytest.mark.xfail(
-    raises=AssertionError,
-    strict=False,
-    reason="after a restart of home, it now and then asks a site itself before the outpost is back",
-)
 def test_three_outposts_bring_everything_and_send_only_what_changed(tmp_path: Path) -> None:
     """Two of the three clocks are two hours wrong, and nobody notices."""
     with outdoors(tmp_path, pages=PAGES) as field:

@@ -176,6 +176,9 @@ def test_the_terminal_shows_safe_marked_snippets(coast: Coast) -> None:
         ("sentiment:angry x", "pos, neg or neutral"),
         ("site: x", "needs a value"),
         ("as-of:never x", "as-of:never cannot be read"),
+        ("\udcff\udcfe", "no word in the query"),
+        ('"', "the query is empty"),
+        ("x" * 10_000, "at most 2000"),
     ],
 )
 def test_a_query_that_cannot_be_read_is_a_clear_error(coast: Coast, query: str, said: str) -> None:

@@ -33,6 +33,10 @@ class Web:
     port: int = 0
     pages: int = PAGES
 
+    def note(self, host: str, path: str, agent: str) -> None:
+        """A request has come."""
+        self.asked.append((time.monotonic(), host, path))
+
     def answer(self, host: str, path: str) -> bytes | None:
         domain = host.partition(":")[0]
         number = 0 if path == "/" else int(path.removeprefix("/p/") or 0) if path.startswith("/p/") else -1
@@ -53,7 +57,7 @@ def running(web: Web) -> Iterator[int]:
 
         def do_GET(self) -> None:
             host = self.headers["Host"]
-            web.asked.append((time.monotonic(), host, self.path))
+            web.note(host, self.path, self.headers["User-Agent"])
             body = web.answer(host, self.path)
             self.send_response(200 if body is not None else 404)
             self.send_header("Content-Type", "text/html")

@@ -284,7 +284,7 @@ def test_a_message_that_never_arrives_is_set_aside_and_can_be_sent_again(tmp_pat
     put(tmp_path, alert("all"))
     lives(tmp_path, pages, receivers, EPOCH + 9 * 24 * HOUR, every=HOUR)
     outbox = Outbox(tmp_path)
-    ((message, changes),) = outbox.messages(most=5)
+    ((message, changes, _),) = outbox.messages(most=5)
     assert (message.state, changes) == (MessageState.FAILED, 1)
     assert 150 < message.tries < 200, "about once an hour for a week"
     outbox.write(again(message, now=EPOCH + 10 * 24 * HOUR))

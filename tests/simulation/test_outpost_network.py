@@ -23,14 +23,22 @@ GAP_S = 1.0
 LEASE_S = 12.0
 EDGE_S = 1e-4
 STEP_S = 1e-5
+_BASE = Settings()
+_SETTINGS = replace(
+    _BASE,
+    outposts=replace(_BASE.outposts, lease=timedelta(seconds=LEASE_S)),
+    pace=replace(_BASE.pace, longest=timedelta(seconds=5)),
+    robots=replace(_BASE.robots, crawl_delay_cap=timedelta(seconds=5)),
+)
 
 
 class Wire:
     """One direction of a bad network: in order, after a delay of its own for each piece."""
 
-    def __init__(self, reader: asyncio.StreamReader, chance: Random) -> None:
+    def __init__(self, reader: asyncio.StreamReader, chance: Random, *, least_s: float = 0.0) -> None:
         self._reader = reader
         self._chance = chance
+        self._least_s = least_s
         self._arrives = 0.0
         self._is_open = True
 
@@ -42,6 +50,7 @@ class Wire:
     def _later(self, act: object) -> None:
         loop = asyncio.get_running_loop()
         delay = self._chance.choice((0.01, 0.05, 0.3, 2.0, 9.0) if self._chance.random() < 0.2 else (0.01,))
+        delay = self._least_s or delay
         self._arrives = max(self._arrives + STEP_S, loop.time() + delay)  # timers of one moment have no order
         loop.call_at(self._arrives, act)  # type: ignore[arg-type]
 
@@ -85,18 +94,50 @@ async def _ask_all(camp: Camp, site: str) -> None:
                 break
 
 
+class SlowHomeCamp(Camp):
+    """A camp in which home's words take their time."""
+
+    home_s = 0.0
+
+    async def _dial(self) -> Link:
+        there, back = asyncio.StreamReader(), asyncio.StreamReader()
+        up, down = Wire(there, Random(1), least_s=0.01), Wire(back, Random(1), least_s=self.home_s)
+        self.serving.append(asyncio.create_task(self.home.serve(there, down)))
+        return Link(back, up)
+
+
+@pytest.mark.parametrize(
+    ("page_s", "home_s"),
+    [
+        pytest.param(0.05, 0.75 * LEASE_S, id="the lease often has too little left when a site's turn comes"),
+        pytest.param(2.5 * LEASE_S, 0.5, id="a page takes longer than a lease, which is renewed meanwhile"),
+    ],
+)
+def test_an_outpost_goes_on_while_home_renews_its_lease(tmp_path: Path, page_s: float, home_s: float) -> None:
+
+    async def whole() -> Camp:
+        camp = SlowHomeCamp(tmp_path, _SETTINGS, rate_gap=timedelta(0))
+        camp.near.takes_s, camp.home_s = page_s, home_s
+        running = asyncio.create_task(camp.station.run())
+        await camp.station.is_known.wait()
+        await asyncio.gather(*(_ask_all(camp, site) for site in SITES))
+        running.cancel()
+        for task in camp.serving:
+            task.cancel()
+        await asyncio.gather(running, *camp.serving, return_exceptions=True)
+        await camp.home.close()
+        camp.book.close()
+        return camp
+
+    camp = run(whole())
+    assert camp.far.asked == []
+    assert len(camp.near.asked) == len(SITES) * (PAGES + 1)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_no_network_makes_home_and_outpost_impolite(tmp_path: Path, seed: int) -> None:
-    base = Settings()
-    settings = replace(
-        base,
-        outposts=replace(base.outposts, lease=timedelta(seconds=LEASE_S)),
-        pace=replace(base.pace, longest=timedelta(seconds=5)),
-        robots=replace(base.robots, crawl_delay_cap=timedelta(seconds=5)),
-    )
-
     async def whole() -> list[tuple[float, str, str]]:
-        camp = BadCamp(tmp_path, settings, Random(seed))
+        camp = BadCamp(tmp_path, _SETTINGS, Random(seed))
         running = asyncio.create_task(camp.station.run())
         await camp.station.is_known.wait()
         await asyncio.gather(*(_ask_all(camp, site) for site in SITES))

@@ -40,13 +40,14 @@ class Web:
     def __init__(self, clock: SimClock, name: str) -> None:
         self.clock = clock
         self.name = name
+        self.takes_s = 0.05
         self.asked: list[tuple[float, str]] = []
 
     async def fetch(self, request: Request) -> FetchResult:
         began = self.clock.now()
         path = path_of(request.url)
         self.asked.append((began.timestamp(), request.url))
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(self.takes_s)
         body = {"/robots.txt": b"User-agent: *\nDisallow: /no\n", "/fast": b"%d" % len(self.asked)}.get(
             path, b"<p>Always the same.</p>"
         )

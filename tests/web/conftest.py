@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
+import evercrawl
+from evercrawl.model.alert import Alert, Channel, Subject, Target
 from evercrawl.web.keyring import Scope
 from evercrawl.web.serve import Service, Serving
+from tests.web.asked import ALERT
 from tests.web.client import TestClient
-from tests.web.hostile import PAGES
+from tests.web.hostile import PAGES, SCRIPT, haunt
 from tests.web.story import tell_story
 
 DAYS = 6
@@ -66,7 +69,16 @@ def closed(interface: Interface) -> None:
 
 @pytest.fixture(scope="session")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tell_story(tmp_path_factory.mktemp("web") / "coast.evercrawl", days=DAYS, extra=PAGES)
+    told = tell_story(tmp_path_factory.mktemp("web") / "coast.evercrawl", days=DAYS, extra=PAGES)
+    evercrawl.open(told).alerts.add(
+        Alert(
+            ALERT,
+            Subject(patterns=("https://harbour.example/*",), query=f'attack "{SCRIPT}"'),
+            Target(Channel.WEBHOOK, "https://me.example/%3Cscript%3E"),
+        )
+    )
+    haunt(told)
+    return told
 
 
 @pytest.fixture(scope="module")

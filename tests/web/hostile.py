@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import closing
 from html import escape
+from pathlib import Path
+from urllib.parse import quote
+
+from evercrawl.announced import announce
+from evercrawl.browse.inbox import Inbox
+from evercrawl.core.alert.delivery import MessageState
+from evercrawl.core.websub import Phase, Subscription, write_subscription
+from evercrawl.model.alert import Event, EventKind
+from evercrawl.notify.outbox import Outbox, Told
+from evercrawl.runs import RUNS_FILE
+from evercrawl.web.keyring import Keyring, Scope
 
 SITE = "https://harbour.example"
 SCRIPT = "<script>window.pwned = 1; new Image().src = 'https://evil.example/stolen'</script>"
@@ -41,8 +54,59 @@ def _markup(day: int) -> str:
     )
 
 
+def _svg(day: int) -> str:
+    """A picture that is a document with a script in it."""
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" onload="window.pwned = 13">'
+        f"<title>{escape(TITLE)}</title><script>window.pwned = 14</script>"
+        '<image href="https://evil.example/in-svg.png"/><foreignObject><body xmlns="http://www.w3.org/1999/xhtml">'
+        f'<img src="x" onerror="window.pwned = 15"/></body></foreignObject><text>{day // 2}</text></svg>'
+    )
+
+
+def _feed(day: int) -> str:
+    """News whose titles are markup and whose links are scripts."""
+    items = "".join(
+        f"<item><title><![CDATA[{SCRIPT}{n}]]></title><link>javascript:window.pwned={n}</link>"
+        f"<description>{escape(ONERROR)} of day {day // 2}</description></item>"
+        for n in range(3)
+    )
+    return f'<rss version="2.0"><channel><title>{escape(TITLE)}</title>{items}</channel></rss>'
+
+
 PAGES = {
     f"{SITE}/hostile": _markup,
     f"{SITE}/h?q=%3Cscript%3Ewindow.pwned=11%3C/script%3E&x='%22onmouseover=%22alert(1)": _markup,
     f"{SITE}/%E2%80%AEgpj.exe": _markup,
+    f"{SITE}/files/%22%3E%3Cimg%20src=x%20onerror=window.pwned=12%3E.pdf": _markup,
+    f"{SITE}/logo.svg": _svg,
+    f"{SITE}/news.xml": _feed,
 }
+
+TRICKS = (SCRIPT, ONERROR, f"\"'><svg onload=window.pwned=20>{REVERSED}", "javascript:window.pwned=21")
+"""What somebody may type, or a program may tell us, where a page shows it."""
+
+
+def haunt(collection: Path) -> None:
+    """Put tricks where other programs and people leave their words: hubs, announcements, logs, the book."""
+    words = " ".join(TRICKS)
+    announce(collection, [*PAGES, "javascript:window.pwned=22"], by=words)
+    with closing(Outbox(collection)) as outbox:
+        topic = f"{SITE}/news.xml?{quote(words)}"
+        told = Subscription("token", topic, words, None, Phase.DENIED, detail=words)
+        outbox.put_subscription("token", told.topic, write_subscription(told))
+        (alert,) = outbox.alerts()
+        event = Event(0, 1, 1, next(iter(PAGES)), EventKind.CONTENT, 1.0, 1, 1, TITLE)
+        outbox.note(0, before=outbox.cursors().get(0, 0), after=10**9, told=[Told(alert.id, event)], now_us=1)
+        message = outbox.compose(alert, upto_us=1, now_us=1)
+        assert message is not None
+        outbox.write(message._replace(state=MessageState.FAILED, tries=3, ended_us=2, detail=words))
+    Inbox(collection).review([], who=words, words=words, now_us=1)
+    with closing(Keyring(collection)) as keyring:
+        keyring.note(words, words, words)
+        keyring.add_token(words, Scope.READ)
+    runs = collection / RUNS_FILE
+    first, *others = runs.read_text().splitlines()
+    run = json.loads(first)
+    run["summary"] |= {"first_error": words, "closed_note": words, "skipped_by": {words: 1}}
+    runs.write_text("\n".join([json.dumps(run), *others]) + "\n")

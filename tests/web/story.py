@@ -70,6 +70,15 @@ CALM = (
 HOSTILE_HEADERS = (("X-Note", "<script>window.pwned = 'header'</script>"), ("Set-Cookie", "stolen=1; Path=/"))
 
 
+HOSTILE_ROBOTS = b"# <script>window.pwned = 'robots'</script>\n"
+KINDS = {".svg": "image/svg+xml", ".xml": "application/rss+xml", ".pdf": "application/pdf"}
+
+
+def kind_of(path: str) -> str:
+    """The type of a page by its ending; most are HTML."""
+    return next((kind for end, kind in KINDS.items() if path.endswith(end)), "text/html; charset=utf-8")
+
+
 class StoryWeb:
     """The Fetcher of this web: what a page says depends on the moment at which it is asked."""
 
@@ -82,7 +91,7 @@ class StoryWeb:
 
     async def fetch(self, request: Request) -> FetchResult:
         began = self.clock.now()
-        await asyncio.sleep(0.04 + Random(request.url + str(began)).random() * 0.25)
+        await asyncio.sleep(0.04 + Random(f"{request.url}{began - self.begin}").random() * 0.25)
         status, body, kind = self.answer(request.url, (began - self.begin).days)
         etag = f'"{hash_of(body)}"'
         if status == 200 and request.etag == etag:
@@ -114,9 +123,10 @@ class StoryWeb:
         """Status, body and type of a page on a day."""
         site, path = site_of(url), path_of(url)
         if url in self.extra:
-            return 200, self.extra[url](day).encode("utf-8", "surrogatepass"), "text/html; charset=utf-8"
+            return 200, self.extra[url](day).encode("utf-8", "surrogatepass"), kind_of(path)
         if path == "/robots.txt":
-            return 200, b"User-agent: *\nDisallow: /private/\nCrawl-delay: 2\n", "text/plain"
+            note = HOSTILE_ROBOTS if self.extra else b""
+            return 200, note + b"User-agent: *\nDisallow: /private/\nCrawl-delay: 2\n", "text/plain"
         if path == "/":
             return 200, home(site, day, list(self.extra)).encode(), "text/html; charset=utf-8"
         number = path.removeprefix("/page/")
@@ -182,7 +192,10 @@ def tell_story(
     days: int = DAYS,
     extra: dict[str, Callable[[int], str]] | None = None,
 ) -> Path:
-    """Fill a new collection with the history of so many days that end now."""
+    """Fill a new collection with the history of so many days that end now.
+
+    When each page is visited depends on the hour of the end; in the last sixth every page is visited.
+    """
     end = end or datetime.now(UTC).replace(microsecond=0)
     begin = end - timedelta(days=days)
     create_collection(
@@ -201,7 +214,15 @@ def tell_story(
     for part in range(parts):
         clock = SimClock(begin + timedelta(days=days * part / parts))
         summary, began, ended = run(
-            _watch(collection, settings, clock, begin, timedelta(days=days / parts), extra)
+            _watch(
+                collection,
+                settings,
+                clock,
+                begin,
+                timedelta(days=days / parts),
+                extra,
+                refresh=part == parts - 1,
+            )
         )
         _note(collection, summary, began, ended)
     opened = evercrawl.open(collection)
@@ -217,6 +238,8 @@ async def _watch(
     begin: datetime,
     span: timedelta,
     extra: dict[str, Callable[[int], str]] | None,
+    *,
+    refresh: bool,
 ) -> tuple[Summary, datetime, datetime]:
     stop = StopSignal()
     began = clock.now()
@@ -239,7 +262,7 @@ async def _watch(
     )
     timer = asyncio.get_running_loop().call_later(span.total_seconds(), stop.finish)
     async with crawl:
-        await crawl.begin()
+        await crawl.begin(refresh=refresh)
         ended = await crawl.run()
     timer.cancel()
     return summary_of(crawl, collection, ended), began, clock.now()

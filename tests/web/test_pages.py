@@ -4,58 +4,57 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from urllib.parse import quote
 
 import pytest
 from jinja2 import Environment, PackageLoader
 
 from evercrawl.web.openapi import description
+from evercrawl.web.rate import RateLimit
 from evercrawl.web.route import API
 from evercrawl.web.table import ACTIONS, VIEWS
+from tests.web.asked import HOSTILE, query_of, tricky_paths, urls_for
 from tests.web.conftest import Interface
-from tests.web.hostile import PAGES, SCRIPT
-
-HOSTILE = next(iter(PAGES))
-VALUES = {"url": HOSTILE, "name": "https://harbour.example", "id": "0"}
-PATHS = {
-    view.name: "?"
-    + "&".join(f"{one.name}={quote(VALUES[one.name], safe='')}" for one in view.parameters if one.required)
-    for view in VIEWS
-}
+from tests.web.hostile import SCRIPT
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 def test_every_page_has_a_twin_and_a_path_of_the_api(web: Interface, view):
-    page = web.operator.get(view.path + PATHS[view.name])
+    page = web.operator.get(view.path + query_of(view))
     assert page.status_code == 200, page.text[:500]
     assert page.headers["content-type"].startswith("text/html")
-    twin = web.operator.get(view.twin + PATHS[view.name]).json()
+    twin = web.operator.get(view.twin + query_of(view)).json()
     assert twin["schema"] == f"evercrawl.{view.name}/1"
-    assert web.operator.get(view.api_path + PATHS[view.name]).json().keys() == twin.keys()
-    accepted = web.operator.get(view.path + PATHS[view.name], headers={"Accept": "application/json"})
+    assert web.operator.get(view.api_path + query_of(view)).json().keys() == twin.keys()
+    accepted = web.operator.get(view.path + query_of(view), headers={"Accept": "application/json"})
     assert accepted.json()["schema"] == twin["schema"]
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 def test_no_page_lets_crawled_markup_through(web: Interface, view):
-    for url in PAGES:
-        values = VALUES | {"url": url}
-        path = view.path + "".join(
-            ("?" if at == 0 else "&") + f"{one.name}={quote(values[one.name], safe='')}"
-            for at, one in enumerate(one for one in view.parameters if one.required)
-        )
-        text = web.operator.get(path).text
-        assert "<script>" not in text
-        assert 'onerror="' not in text
-        assert SCRIPT not in text
-        assert "\u202e" not in text, "directions that trick the reader"
-        assert not re.search(r"\s(?:href|src|action)=\"\s*(?:javascript|data):", text, re.IGNORECASE)
-        assert "evil.example" not in "".join(re.findall(r"(?:href|src)=\"(https?://[^\"]*)\"", text))
+    for url in urls_for(view):
+        _is_harmless(web.operator.get(view.path + query_of(view, url)).text)
+
+
+def test_nothing_that_was_typed_or_told_is_let_through(web: Interface):
+    web.operator.app.rate = RateLimit(burst=1e9, per_s=1e9)
+    for path in tricky_paths():
+        answer = web.operator.get(path)
+        assert answer.status_code < 500, path
+        _is_harmless(answer.text)
+
+
+def _is_harmless(text: str) -> None:
+    assert "<script>" not in text
+    assert 'onerror="' not in text
+    assert SCRIPT not in text
+    assert "\u202e" not in text, "directions that trick the reader"
+    assert not re.search(r"\s(?:href|src|action)=\"\s*(?:javascript|data):", text, re.IGNORECASE)
+    assert "evil.example" not in "".join(re.findall(r"(?:href|src)=\"(https?://[^\"]*)\"", text))
 
 
 def test_pages_are_whole(web: Interface):
     for view in VIEWS:
-        text = web.operator.get(view.path + PATHS[view.name]).text
+        text = web.operator.get(view.path + query_of(view)).text
         assert text.count("<main") == 1
         assert text.count("<h1") == 1
         assert 'class="skip"' in text
@@ -149,6 +148,9 @@ def test_the_owner_of_a_site_sees_its_load_and_nothing_else(web: Interface):
     assert page.status_code == 200
     assert "harbour.example" in page.text
     assert "Log out" not in page.text
+    twin = web.anybody.get(path.replace("?", ".json?", 1)).json()
+    assert twin["load"]["site"] == "https://harbour.example"
+    assert web.anybody.get(path.replace("?", "0.json?", 1)).status_code == 403
     assert web.anybody.get(path.replace("harbour", "council")).status_code == 403
 
 
@@ -167,7 +169,7 @@ def test_every_route_is_described(web: Interface):
     assert api == {path for path in paths if path.startswith(API)}
     assert set(paths) <= routes
     assert all(one["x-scope"] for methods in paths.values() for one in methods.values())
-    assert len([path for path in paths if "post" in paths[path]]) == len(ACTIONS) + 1
+    assert len([path for path in paths if "post" in paths[path]]) == len(ACTIONS) + 2
     assert web.operator.get(f"{API}/openapi.json").json()["openapi"].startswith("3.1")
 
 

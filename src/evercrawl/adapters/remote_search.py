@@ -1,14 +1,19 @@
-"""The search of a collection that another evercrawl serves: `GET URL/api/search?q=...&limit=...`."""
+"""The search of a collection that another evercrawl serves: `GET URL/api/v1/search?q=...&limit=...`.
+
+A token stands in the address where a name would: `https://TOKEN@archive.example.org`. It is sent to that
+address only and never shown.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from http.client import HTTPException
+from typing import IO, Any
 from urllib.error import HTTPError, URLError
-from urllib.parse import urlencode
-from urllib.request import Request, urlopen
+from urllib.parse import unquote, urlencode, urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.search import Hit, Span
@@ -16,20 +21,31 @@ from evercrawl.version import __version__
 
 MOST_ANSWER_BYTES = 8 * 1024 * 1024
 MOST_TEXT = 2000
-SEARCH_PATH = "/api/search"
+MOST_SPANS = 200
+SEARCH_PATH = "/api/v1/search"
+NO_TOKEN = 401, 403
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    """What is sent, the token among it, goes to the address that was named and to no other."""
+
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
+    ) -> None:
+        raise StoreUnavailable(f"it redirects to {newurl[:MOST_TEXT]}: name that address")
+
+
+def without_token(url: str) -> str:
+    """The address as it may be shown."""
+    scheme, _, rest = url.partition("://")
+    place, slash, path = rest.partition("/")
+    return f"{scheme}://{place.rpartition('@')[2]}{slash}{path}"
 
 
 def ask_remote(url: str, text: str, *, limit: int, timeout_s: float) -> list[Hit]:
     """The hits of a served collection, in its order; StoreUnavailable where it gives no usable answer."""
-    address = f"{url.rstrip('/')}{SEARCH_PATH}?{urlencode({'q': text, 'limit': limit})}"
-    wants = {"Accept": "application/json, application/x-ndjson", "User-Agent": f"evercrawl/{__version__}"}
-    try:
-        with urlopen(Request(address, headers=wants), timeout=timeout_s) as answer:
-            body = answer.read(MOST_ANSWER_BYTES + 1)
-    except HTTPError as error:
-        raise StoreUnavailable(f"it answered with status {error.code}") from error
-    except (URLError, OSError, ValueError) as error:
-        raise StoreUnavailable(f"it cannot be reached: {getattr(error, 'reason', error)}") from error
+    address = f"{without_token(url).rstrip('/')}{SEARCH_PATH}?{urlencode({'q': text, 'limit': limit})}"
+    body = _body(address, _token(url), timeout_s=timeout_s)
     if len(body) > MOST_ANSWER_BYTES:
         raise StoreUnavailable(f"its answer is larger than {MOST_ANSWER_BYTES} bytes")
     try:
@@ -38,15 +54,30 @@ def ask_remote(url: str, text: str, *, limit: int, timeout_s: float) -> list[Hit
         raise StoreUnavailable(f"its answer is no list of hits: {error}") from error
 
 
-def _items(body: bytes) -> Iterable[Mapping[str, Any]]:
-    """A JSON array, an object with `hits`, or one object a line."""
+def _token(url: str) -> str | None:
+    """The token in the address, also where it stands as the password of a name; None: there is none."""
+    who = urlsplit(url).netloc.rpartition("@")[0]
+    return unquote(who.rpartition(":")[2]) or None
+
+
+def _body(address: str, token: str | None, *, timeout_s: float) -> bytes:
+    headers = {"Accept": "application/json", "User-Agent": f"evercrawl/{__version__}"}
+    if token is not None:
+        headers["Authorization"] = f"Bearer {token}"
     try:
-        answer = json.loads(body)
-    except ValueError:
-        return [json.loads(line) for line in body.splitlines() if line.strip()]
-    if isinstance(answer, dict):
-        return list(answer["hits"]) if "hits" in answer else [answer]
-    return list(answer)
+        with build_opener(_NoRedirect).open(Request(address, headers=headers), timeout=timeout_s) as answer:
+            found: bytes = answer.read(MOST_ANSWER_BYTES + 1)
+            return found
+    except HTTPError as error:
+        hint = ": it wants a token, as in https://TOKEN@host" if error.code in NO_TOKEN else ""
+        raise StoreUnavailable(f"it answered with status {error.code}{hint}") from error
+    except (URLError, OSError, ValueError, HTTPException) as error:
+        raise StoreUnavailable(f"it cannot be reached: {getattr(error, 'reason', error)}") from error
+
+
+def _items(body: bytes) -> Iterable[Mapping[str, Any]]:
+    """The hits of an answer of the API."""
+    return list(json.loads(body)["found"]["hits"])
 
 
 def _hit(rank: int, item: Mapping[str, Any]) -> Hit:
@@ -55,11 +86,15 @@ def _hit(rank: int, item: Mapping[str, Any]) -> Hit:
         rank=rank,
         url=str(item["url"])[:MOST_TEXT],
         title=None if title is None else str(title)[:MOST_TEXT],
-        snippet=(Span(str(item.get("snippet") or "")[:MOST_TEXT], False),),
+        snippet=tuple(
+            Span(str(span["text"])[:MOST_TEXT], bool(span["is_hit"])) for span in item["snippet"][:MOST_SPANS]
+        ),
         score=float(item.get("score") or 0.0),
         version=int(item.get("version") or 0),
         fetched_at=_moment(item.get("fetched_at")),
-        is_gone=bool(item.get("gone")),
+        lang=None if item.get("lang") is None else str(item["lang"])[:MOST_TEXT],
+        is_gone=bool(item.get("is_gone")),
+        alike=int(item.get("alike") or 0),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from evercrawl.engine.ports import Clock, Fetcher
@@ -16,8 +17,9 @@ MakeFetcher = Callable[[Settings, Clock, str], Fetcher]
 """Settings, clock and user agent -> the fetcher of one scheme; its name is that of the entry point."""
 
 
+@cache
 def installed_schemes() -> tuple[str, ...]:
-    """The schemes that installed packages bring, without loading any of them."""
+    """The schemes that installed packages bring, without loading any of them; looked up once."""
     return tuple(point.name for point in entry_points(group=GROUP))
 
 

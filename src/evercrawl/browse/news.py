@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from heapq import nlargest
 from itertools import chain
@@ -9,9 +10,9 @@ from pathlib import Path
 
 from evercrawl.adapters.sqlite.browse import browsing, browsing_all
 from evercrawl.browse.sites import site_record
-from evercrawl.core.change.group import groups_of
+from evercrawl.core.change.group import Group, groups_of
 from evercrawl.core.moment import from_us, to_us
-from evercrawl.model.listing import News
+from evercrawl.model.listing import News, NewsGroup
 from evercrawl.model.settings import Settings
 from evercrawl.model.view import ChangeView
 from evercrawl.past.changes import told
@@ -19,27 +20,52 @@ from evercrawl.past.changes import told
 MOST_CHANGES = 2000
 """Changes that are read for one look."""
 MOST_PAGES_NAMED = 25
+MOST_GROUPS = 200
+"""Groups that are put into words."""
 FEED_READS = 4
 """Changes that are read for each that is shown: most of them may be noise."""
 _END = (2**63 - 1, 2**63 - 1)
 
 
+Choose = Callable[[Sequence[ChangeView]], Sequence[ChangeView]]
+"""The changes that are wanted, of those that were read."""
+
+
 def newest_changes(
-    collection: Path, settings: Settings, *, since: datetime, now: datetime, site: str | None = None,
-    noise: bool = False,
+    collection: Path, settings: Settings, *, since: datetime, site: str | None = None, noise: bool = False,
+    choose: Choose = lambda views: views, most: int = MOST_GROUPS,
 ) -> News:  # fmt: skip
-    """What changed since a moment, the most significant group first."""
+    """What changed since a moment, the most significant groups, the foremost first."""
     seen = _views(collection, settings, site, to_us(since))
     newest = nlargest(MOST_CHANGES, seen, key=lambda view: view.at_us)
     complete = len(seen) < MOST_CHANGES
-    groups = groups_of(((view.url, view.change) for view in newest), with_noise=noise)
+    chosen = choose(newest)
+    groups = groups_of(((view.url, view.change) for view in chosen), with_noise=noise)
+    moments = _newest_of_edits(chosen)
+    # Only what is shown is put into words: comparing texts is what takes longest here.
     return News(
         since=since,
         until=since if complete or not newest else from_us(newest[-1].at_us),
         complete=complete,
-        changes=len(newest),
-        groups=tuple(told(group) for group in groups),
+        changes=len(chosen),
+        groups=tuple(_listed(group, moments) for group in groups[:most]),
+        groups_in_all=len(groups),
+        newest_us=max((view.at_us for view in chosen), default=0),
     )
+
+
+def _newest_of_edits(views: Sequence[ChangeView]) -> dict[int, int]:
+    """Key of an edit -> when it was last met."""
+    found: dict[int, int] = {}
+    for view in views:
+        for edit in view.change.edits:
+            found[edit.key] = max(view.at_us, found.get(edit.key, 0))
+    return found
+
+
+def _listed(group: Group, moments: Mapping[int, int]) -> NewsGroup:
+    keys = tuple(edit.key for edit in group.edits)
+    return NewsGroup(told(group), keys, max(moments[key] for key in keys))
 
 
 def change_feed(collection: Path, settings: Settings, *, site: str | None, most: int) -> list[ChangeView]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from evercrawl.cli.session import Session, common_options
 from evercrawl.errors import BugFound, EvercrawlError
 from evercrawl.version import __version__
 
+_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 COMMANDS = {
     "crawl": "Start, resume or update a crawl.",
     "watch": "Keep a collection fresh, for ever.",
@@ -118,6 +120,8 @@ def run(arguments: Sequence[str]) -> int:
         return _say_defect(error, session)
     except EvercrawlError as error:
         return _say_error(error)
+    except OSError as error:
+        return _say_file_error(error) if _is_about_files(error) else _say_defect(error, session)
     except Exception as error:
         return _say_defect(error, session)
 
@@ -138,6 +142,19 @@ def _say_error(error: EvercrawlError) -> int:
 
     click.echo(f"evercrawl: {safe_block(str(error))}", err=True)
     return error.exit_code
+
+
+def _is_about_files(error: OSError) -> bool:
+    return error.filename is not None or error.errno in _DISK_ERRORS
+
+
+def _say_file_error(error: OSError) -> int:
+    """A file that cannot be used as the user wants it, or a disk that takes no more."""
+    from evercrawl.cli.safe_text import safe_line
+
+    name = safe_line(os.fsdecode(error.filename)) if error.filename is not None else "a file"
+    click.echo(f"evercrawl: {name} cannot be used: {error.strerror}", err=True)
+    return ExitCode.STORE if error.errno in _DISK_ERRORS else ExitCode.USAGE
 
 
 def _say_defect(error: Exception, session: Session) -> int:

@@ -39,6 +39,9 @@ class Ground(Protocol):
     def crawl(self, membership: Membership, link: ClusterLink, stop: StopSignal) -> Crawl:
         """The crawl, which closes the store when it ends."""
 
+    def break_off(self) -> None:
+        """Everything that waits for the database fails now."""
+
     async def close(self) -> None:
         """The life did not come about."""
 
@@ -56,7 +59,13 @@ class RealGround:
     async def membership(self) -> Membership:
         lease = self._task.settings.store.lease
         namespace = self._store.schema.namespace
-        return Membership(await self._store.pool(), namespace, lease=lease, margin=margin_of(lease))
+        return Membership(
+            await self._store.pool(),
+            namespace,
+            worker=self._store.id,
+            lease=lease,
+            margin=margin_of(lease),
+        )
 
     def crawl(self, membership: Membership, link: ClusterLink, stop: StopSignal) -> Crawl:
         return build_crawl(
@@ -68,6 +77,9 @@ class RealGround:
             store=self._store,
             member=membership.id.hex[:12],
         )
+
+    def break_off(self) -> None:
+        self._store.break_off()
 
     async def close(self) -> None:
         await self._store.close()

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from random import Random
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from evercrawl.adapters.postgres.membership import Membership, Share
 from evercrawl.cluster.ground import BEATS_IN_A_LEASE, Ground, RealGround, Task
@@ -23,8 +24,6 @@ RELEASED = 0.1
 """The part of its surplus, and at least one shard, that a worker lets go at a time: no storm."""
 SOON_S = 0.5
 """Who should be buried, and what nobody has taken, is looked at again after so long."""
-RESIGN_S = 2.0
-"""So long a worker tries to say that it has stopped."""
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 30.0
 """How long a worker waits before it begins anew; not longer than a third of a lease, for the time in which
 nobody is buried begins when the first worker has found the database again.
@@ -66,29 +65,39 @@ async def work(
     patience_s = task.settings.store.patience.total_seconds()
     longest_s = min(LONGEST_WAIT_S, task.settings.store.lease.total_seconds() / 3)
     waited_s, wait_s = 0.0, FIRST_WAIT_S
-    has_lived = False
+    loop = asyncio.get_running_loop()
+    life: Life | None = None
     while True:
-        life = None
+        began = loop.time()
         try:
-            life = await _born(task, facts, ground_of(task), stop=stop, rhythm=rhythm)
-            has_lived = True
+            formerly = None if life is None else life.id
+            life = await _born(task, facts, ground_of(task), stop=stop, rhythm=rhythm, formerly=formerly)
             return await life.live()
         except (LeaseLost, StoreUnavailable) as error:
             facts.bury(0)
-            if life is not None and life.was_long():
-                waited_s, wait_s = 0.0, FIRST_WAIT_S
-            if stop.stage or not has_lived or waited_s >= patience_s:
+            if stop.stage or life is None or waited_s >= patience_s:
                 raise
             log.warning("this worker begins anew: %s", error)
+            if loop.time() - began > 2 * task.settings.store.lease.total_seconds():
+                waited_s, wait_s = 0.0, FIRST_WAIT_S
         with suppress(TimeoutError):
             await asyncio.wait_for(stop.changed(), wait_s)
         waited_s, wait_s = waited_s + wait_s, min(2 * wait_s, longest_s)
 
 
-async def _born(task: Task, facts: MergedRun, ground: Ground, *, stop: StopSignal, rhythm: Rhythm) -> Life:
+async def _born(
+    task: Task,
+    facts: MergedRun,
+    ground: Ground,
+    *,
+    stop: StopSignal,
+    rhythm: Rhythm,
+    formerly: UUID | None,
+) -> Life:
     try:
         membership = await ground.membership()
-        await membership.join(shards=ground.shards, capacity=task.settings.crawl.concurrency)
+        capacity = task.settings.crawl.concurrency
+        await membership.join(shards=ground.shards, capacity=capacity, formerly=formerly)
     except BaseException:
         await ground.close()
         raise
@@ -110,6 +119,7 @@ class Life:
         stop: StopSignal,
         rhythm: Rhythm,
     ) -> None:
+        self.id = membership.id
         self._task = task
         self._settings = task.settings
         self._membership = membership
@@ -120,7 +130,7 @@ class Life:
         self._capacity = task.settings.crawl.concurrency
         self._link = ClusterLink(membership)
         self._rhythm = rhythm
-        self._began = asyncio.get_running_loop().time()
+        self._ground = ground
         self._chance = Random(membership.id.int)
         self._left_over = False
         """At the last look, shards were free that were not ours to take."""
@@ -128,38 +138,16 @@ class Life:
 
     async def live(self) -> Ended:
         """Until the run is over; LeaseLost or StoreUnavailable when it was lost on the way."""
-        async with self._crawl, self._beside(self._beat, self._end_in_time, self._obey, self._report):
-            try:
-                ended = await self._work()
-            except (LeaseLost, StoreUnavailable):
-                await self._resign()
-                raise
+        async with self._crawl, self._beside(self._beat, self._guard, self._obey, self._report):
+            await self._take_share()
+            await self._crawl.begin(refresh=self._task.refresh)
+            async with self._beside(self._look, self._balance):
+                ended = await self._crawl.run()
+            if self._lost is not None:
+                raise self._lost
             await self._say_farewell()
         self._facts.note(0, report_of(self._crawl, with_times=True))
         return ended
-
-    async def _work(self) -> Ended:
-        await self._take_share()
-        await self._crawl.begin(refresh=self._task.refresh)
-        async with self._beside(self._look, self._balance):
-            ended = await self._crawl.run()
-        if self._lost is not None:
-            raise self._lost
-        return ended
-
-    async def _resign(self) -> None:
-        """Break everything off and say so, if that can be said: nobody need wait for our lease to run out."""
-        for shard in self._crawl.shards.values():
-            shard.cancel_visits()
-        with suppress(LeaseLost, StoreUnavailable, TimeoutError):
-            async with asyncio.timeout(RESIGN_S):
-                await asyncio.sleep(0)
-                await self._membership.leave()
-
-    def was_long(self) -> bool:
-        """It was more than a try: the database was there for a lease."""
-        lasted_s = asyncio.get_running_loop().time() - self._began
-        return lasted_s > self._settings.store.lease.total_seconds()
 
     @asynccontextmanager
     async def _beside(self, *duties: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
@@ -181,14 +169,13 @@ class Life:
         except Exception as error:
             self._give_up(error)
 
-    async def _end_in_time(self) -> None:
-        """Without a heartbeat everything is broken off before the others may take our shards, also while one
-        hangs in a connection that is dead.
-        """
-        left_s = self._membership.time_left()
-        while left_s > 0:
+    async def _guard(self) -> None:
+        """See the lease run out, whatever the heartbeat waits for: a frozen network never answers."""
+        while True:
+            left_s = self._membership.seconds_left()
+            if left_s <= 0:
+                break
             await asyncio.sleep(left_s)
-            left_s = self._membership.time_left()
         self._give_up(LeaseLost("the lease ran out without a word from the database"))
 
     async def _beat(self) -> None:
@@ -203,8 +190,10 @@ class Life:
             await asyncio.sleep(every_s)
 
     def _give_up(self, error: Exception) -> None:
+        """Requests end now, and nothing waits for a database that may not answer."""
         self._lost = self._lost or error
         self._stop.cancel()
+        self._ground.break_off()
 
     async def _obey(self) -> None:
         """What the operator says to the process goes for this life."""
@@ -239,8 +228,8 @@ class Life:
             except StoreUnavailable as error:
                 log.warning("shards cannot be balanced: %s", error)
                 continue
-            for number in sorted(self._link.owned - self._crawl.shards.keys()):
-                await self._crawl.gain(number)
+            unopened = sorted(self._link.owned - self._crawl.shards.keys())
+            await asyncio.gather(*map(self._crawl.gain, unopened))
             if (surplus := len(self._link.owned) - share.kept()) > 0:
                 await self._let_go(math.ceil(surplus * RELEASED))
             if self._left_over or len(self._link.owned) < share.least:

@@ -353,6 +353,13 @@ class Frontier:
         """The site has had its turn and others wait for theirs."""
         return lane.served >= self._window and (self._waits_in_front() or any(self._more_sites))
 
+    def is_saturated(self) -> bool:
+        """Nothing starts because an own host with pages at hand has as many requests under way as it may,
+        not for want of pages; and no other site waits for a lane.
+        """
+        is_busy = any(lane.window and lane.in_flight > 1 for lane in self.lanes.values())
+        return is_busy and self._worth is None and not self._waits_in_front()
+
     # What came of it
 
     def answered(

@@ -40,3 +40,12 @@ def patched(frame: bytes, base: bytes, *, most_bytes: int) -> bytes:
         return opener.decompress(frame)
     except zstandard.ZstdError as error:
         raise ValueError(f"a frame is damaged: {error}") from error
+
+
+def beginning(frame: bytes, most_bytes: int) -> bytes:
+    """The first bytes of a frame that stands alone; ValueError where it is damaged."""
+    try:
+        opener = zstandard.ZstdDecompressor(max_window_size=1 << LARGEST_WINDOW)
+        return opener.stream_reader(frame).read(most_bytes)
+    except zstandard.ZstdError as error:
+        raise ValueError(f"a frame is damaged: {error}") from error

@@ -9,10 +9,14 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_tz
+from functools import lru_cache
 
 LONGEST_WAIT = timedelta(days=7)
 LONGEST_VALUE = 64
 """Characters; no date or number that means something is longer."""
+
+MOST_DATES = 1024
+"""Dates that are at hand: that of an answer is asked for more than once, and a site has few of them."""
 
 _SECONDS = re.compile(r"([+-]?)([0-9]+(?:\.[0-9]*)?|\.[0-9]+)", re.ASCII)
 
@@ -30,6 +34,11 @@ def retry_after(value: str | None, *, now: datetime) -> timedelta | None:
 
 def http_date(text: str) -> datetime | None:
     """The moment that a date names; dates without a zone are in UTC, as asctime's form is."""
+    return _moment_of(text) if len(text) <= LONGEST_VALUE else None
+
+
+@lru_cache(maxsize=MOST_DATES)
+def _moment_of(text: str) -> datetime | None:
     try:
         parts = parsedate_tz(text)
         if parts is None:

@@ -7,11 +7,12 @@ never longer than `LONGEST_CHAIN`, whatever was deleted in between: any version 
 
 from __future__ import annotations
 
+from codecs import utf_8_decode
 from collections.abc import Iterable, Sequence
 
 import zstandard
 
-from evercrawl.core.patch import patch, patched
+from evercrawl.core.patch import beginning, patch, patched
 from evercrawl.model.page import PackedText
 
 FULL_EVERY = 32
@@ -50,6 +51,16 @@ def unpack_text(frames: Iterable[bytes]) -> str:
     for frame in frames:
         plain = patched(frame, plain, most_bytes=MOST_TEXT_BYTES)
     return plain.decode("utf-8", "surrogatepass")
+
+
+def unpack_beginning(frames: Sequence[bytes], most_bytes: int) -> str:
+    """About the first so many bytes of the same text; of one that stands alone the rest is not opened."""
+    if len(frames) != 1:
+        return unpack_text(frames)
+    plain = beginning(frames[0], most_bytes)
+    # The last character may have been cut: it is left out.
+    text, _ = utf_8_decode(plain, "surrogatepass", len(plain) < most_bytes)
+    return text
 
 
 def unpack_all(packed: Sequence[tuple[int, PackedText]]) -> list[tuple[int, str]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from datetime import datetime, timedelta
 from random import Random
@@ -23,14 +24,15 @@ from evercrawl.core.pace import Pace
 from evercrawl.core.quiet_hours import parse_hours, quiet_until
 from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.scope import Scope
-from evercrawl.core.seen import SeenTest
+from evercrawl.core.seen import KnownFilter, SeenTest
 from evercrawl.core.url import key_of, parse, shard_of_site, site_of
-from evercrawl.engine.credit import Credits
+from evercrawl.engine.credit import Credits, Generations
 from evercrawl.engine.errands import Errands
 from evercrawl.engine.focus import FOCUS_KEY
 from evercrawl.engine.gates import Gates
 from evercrawl.engine.heed import heed
 from evercrawl.engine.intake import Intake
+from evercrawl.engine.ledger import CONTENT_FILTER_BYTES
 from evercrawl.engine.mirrors import MIRRORS_KEY, Mirrors
 from evercrawl.engine.ports import OpenArchive, OpenNear, ShardStore, Store
 from evercrawl.engine.revisits import DAY_US
@@ -97,11 +99,13 @@ class Crawl:
         self._after = after
         self.tally = Tally()
         self.shards: dict[int, Shard] = {}
+        self._generations = Generations(lambda: sum(shard.credits.whole for shard in self.shards.values()))
         self._store = store
         self._open_archive = open_archive
         self._open_near = open_near
         self._around = around
         self._seen = seen
+        self._contents = KnownFilter(CONTENT_FILTER_BYTES)
         self._pace = pace
         self._seed = seed
         self._stop = stop or StopSignal()
@@ -115,7 +119,7 @@ class Crawl:
         self._slots = asyncio.Semaphore(self._settings.crawl.concurrency)
         self._errands = Errands(self._send_errand)
         self._gates = Gates(around.agent, allow_private=around.settings.http.allow_private)
-        self._opening = asyncio.Lock()
+        self._opening: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._running: dict[int, asyncio.Task[None]] = {}
         self._deliveries: set[asyncio.Task[None]] = set()
         self._undelivered: BaseException | None = None
@@ -158,7 +162,7 @@ class Crawl:
 
     async def shard(self, number: int) -> Shard:
         """The shard of that number, opened if it is not yet."""
-        async with self._opening:
+        async with self._opening[number]:
             if number not in self.shards:
                 await self._open_shard(number)
         return self.shards[number]
@@ -200,6 +204,7 @@ class Crawl:
             credits=credits,
             twins=self._new_twins(store, number),
             takes_parcels=self._takes_parcels,
+            contents=self._contents if not facts.pages else None,
         )
         shard.recall_sent(await store.parcels())
         self.shards[number] = shard
@@ -274,6 +279,7 @@ class Crawl:
             bands=self._settings.frontier.bands,
             seeds=len(self._settings.scope.seeds),
             pages_elsewhere=pages_elsewhere,
+            generations=self._generations,
         )
 
     def _back_queues(self) -> int:
@@ -561,18 +567,12 @@ class Crawl:
         try:
             await asyncio.gather(*(shard.finish(patience) for shard in self.shards.values()))
         finally:
-            tasks = [hurry, *self._deliveries]
+            tasks = [hurry, *self._running.values(), *self._deliveries]
             for task in tasks:
                 task.cancel()
-            await asyncio.gather(*tasks, *map(self._halt, list(self._running)), return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
         for shard in list(self.shards.values()):
             await shard.commit()
-
-    async def _halt(self, number: int) -> None:
-        """The shard takes no turns and makes no commits of its own any more."""
-        running = self._running.pop(number, None)
-        if running is not None:
-            await self.shards[number].halt(running)
 
     async def _cancel_when_hurried(self) -> None:
         """A second word from the operator while requests end: break them off."""
@@ -665,7 +665,10 @@ class Crawl:
         shard = self.shards[number]
         shard.retire()
         await shard.finish(within)
-        await self._halt(number)
+        running = self._running.pop(number, None)
+        if running is not None:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
         await shard.commit()
         del self.shards[number]
         await shard.close(cleanly=True)

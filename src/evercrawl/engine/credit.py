@@ -14,9 +14,11 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from evercrawl.core.credit import (
+    Age,
     Ledger,
     PageCredit,
     adopted,
+    aged,
     band_of_credit,
     credit_of,
     distribute,
@@ -24,6 +26,7 @@ from evercrawl.core.credit import (
     hand_out,
     importance_of,
     is_lambda_next,
+    joined,
     ledger_of,
     mean_credit,
     mean_importance,
@@ -32,7 +35,9 @@ from evercrawl.core.credit import (
     resting,
     set_aside,
     spend,
+    spent,
     weight_of,
+    whole_of,
 )
 from evercrawl.core.credit.flow import MICROS, SEED_CREDITS
 from evercrawl.core.offer import Offers
@@ -48,6 +53,8 @@ LEAST_WRITES = 200
 """So many shares are written in each round, however few visits it had."""
 KEPT_SHARE = 2
 """What stays in a full pot: its richer half; what the others were to have goes to Lambda."""
+BOOKED_PARTS = 2000
+"""What was spent is booked, for the count of generations, when it is such a part of all credit."""
 
 Placed = list[tuple[Candidate, Site]]
 Parcels = dict[int, list[Candidate]]
@@ -59,6 +66,8 @@ class Paid(NamedTuple):
     spent: int
     placed: Placed
     parcels: Parcels
+    waited: int = 0
+    """The part of it that waited for the page in the pot: a share that is written with the visit."""
 
 
 class Columns(NamedTuple):
@@ -67,6 +76,29 @@ class Columns(NamedTuple):
     credit: int
     earned: int
     generation: int
+
+
+class Generations:
+    """The count of generations that all shards of a process share."""
+
+    def __init__(self, whole: Callable[[], int]) -> None:
+        """`whole`: all credit in these shards."""
+        self.age = Age()
+        self._whole = whole
+        self._unbooked = 0
+        self._bar = 0
+
+    def join(self, ledger: Ledger) -> None:
+        """A shard more, with its books as they were stored."""
+        self.age = joined(self.age, ledger)
+
+    def spend(self, credit: int) -> None:
+        """So much was spent. The sum over all shards is made a thousand times a generation, not more."""
+        self._unbooked += credit
+        if self._unbooked > self._bar:
+            whole = self._whole()
+            self.age = spent(self.age, self._unbooked, whole=whole)
+            self._unbooked, self._bar = 0, whole // BOOKED_PARTS
 
 
 class Credits:
@@ -84,9 +116,12 @@ class Credits:
         bands: int,
         seeds: int,
         pages_elsewhere: Callable[[], Mapping[int, int]],
+        generations: Generations,
     ) -> None:
         amount = SEED_CREDITS * MICROS
         self._ledger = adopted(ledger_of(stored), pages, amount=amount)
+        self._generations = generations
+        generations.join(self._ledger)
         self._seed_share = amount // max(1, seeds)
         self._settings = settings
         self._bands = bands
@@ -113,10 +148,16 @@ class Credits:
         """Pages of this shard."""
         return self._ledger.pages + self._entered
 
+    @property
+    def whole(self) -> int:
+        """All credit of this shard."""
+        return whole_of(self._ledger)
+
     def to_store(self) -> Ledger:
         """The books as the next commit has to write them."""
-        self._mean = mean_importance(self.ledger)
-        return resting(self.ledger)
+        self._ledger = aged(self.ledger, self._generations.age)
+        self._mean = mean_importance(self._ledger)
+        return resting(self._ledger)
 
     # New pages
 
@@ -151,7 +192,7 @@ class Credits:
             )
         self._entered += 1
         self._kept += amount
-        return Columns(amount - ledger.dividend, amount, ledger.generation)
+        return Columns(amount - ledger.dividend, amount, self.generation)
 
     def refused(self, candidate: Candidate) -> None:
         """A link that does not become a page: its share is Lambda's."""
@@ -169,15 +210,20 @@ class Credits:
         One that does not expand (a duplicate, or without links) leaves everything to Lambda.
         """
         self._visits += 1
-        held = PageCredit(page.credit, 0)
-        self._lambdas_turn(page.credit)
+        waited = self._pot.pop(page.url, 0)
+        self._kept += waited
+        held = PageCredit(page.credit + waited, 0)
+        self._lambdas_turn(held.held)
         credit = credit_of(held, self._ledger.dividend)
         links = len(offers.met) + len(offers.candidates) + len(offers.refusals) if expands else 0
         self._ledger, _, share = spend(held, self._ledger, links=links)
+        self._generations.spend(credit)
+        self._ledger = aged(self._ledger, self._generations.age)
         if share:
             self._share_out(share, offers, placed, parcels)
         priced = {target: _priced(sent, share) for target, sent in parcels.items()}
-        return Paid(credit, [(found._replace(credit=share), site) for found, site in placed], priced)
+        shared = [(found._replace(credit=share), site) for found, site in placed]
+        return Paid(credit, shared, priced, waited)
 
     def _share_out(self, share: int, offers: Offers, placed: Placed, parcels: Parcels) -> None:
         """Links that were met before are paid later; new pages are when they enter."""
@@ -279,6 +325,11 @@ class Credits:
 
     # Importance
 
+    @property
+    def generation(self) -> int:
+        """The one in which shares are earned now."""
+        return self._generations.age.generation
+
     def weight(self, page: Page) -> float:
         """What a current copy of the page counts in revisits, 1 for an average one."""
         return weight_of(self.importance(page), mean=self._mean, influence=self._settings.influence)
@@ -286,7 +337,7 @@ class Credits:
     def importance(self, page: Page) -> int:
         """What links gave to the page, faded up to now."""
         earned = PageCredit(0, 0, page.earned, page.generation)
-        return importance_of(earned, max(page.generation, self._ledger.generation))
+        return importance_of(earned, max(page.generation, self.generation))
 
 
 def _known(candidates: Sequence[Candidate], placed: Placed, parcels: Parcels) -> list[str]:

@@ -73,7 +73,7 @@ def version_of(page: Page, seen: Seen, stored: Stored) -> Version | None:
         number=page.version + 1,
         digest=seen.digest,
         payload_sha1=seen.sha1,
-        text_digest=text_digest(text) if document is not None else None,
+        text_digest=seen.text_digest or (text_digest(text) if document is not None else None),
         signature=seen.signature or (signature(text) if text else None),
         content_type=content_type[:MOST_CONTENT_TYPE_CHARS] if content_type else None,
         encoding=document.encoding if document is not None else None,
@@ -155,7 +155,8 @@ def _twin(page: Page, judgement: Judgement, seen: Seen | None) -> int | None:
     """The page that this one repeats: found now, or known before and nothing has changed since."""
     if judgement.outcome is Outcome.DUPLICATE and seen is not None:
         return seen.duplicate_of
-    return page.duplicate_of if judgement.outcome in STILL_TRUE else None
+    was_judged = seen is not None and isinstance(seen.result, Fetched)
+    return page.duplicate_of if judgement.outcome in STILL_TRUE and not was_judged else None
 
 
 def _look(seen: Seen, stored: Stored, *, at_us: int) -> Look | None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from datetime import timedelta
 from typing import NamedTuple
 
+from evercrawl.core.seen import KnownFilter
 from evercrawl.engine.ports import Archive, ShardStore
-from evercrawl.errors import StoreUnavailable
+from evercrawl.errors import EvercrawlError
 from evercrawl.model.batch import Batch
-from evercrawl.model.page import Original, Page, Visited
+from evercrawl.model.page import Original, Page, Share, Visited
 from evercrawl.model.site import Site
 
-BROKEN_OFF = "a commit was broken off; everything up to the one before it is kept"
+CONTENT_FILTER_BYTES = 16 * 1024 * 1024
+"""For all shards of a process; enough for nine million contents, and behind that the store is asked more
+often.
+"""
 
 
 class Committed(NamedTuple):
@@ -40,8 +43,12 @@ class Ledger:
         epoch: int,
         pages: int,
         closing: Callable[[Batch], None] = lambda _: None,
+        contents: KnownFilter | None = None,
     ) -> None:
-        """`closing` is told when a batch is closed, and may put last things into it."""
+        """`closing` is told when a batch is closed, and may put last things into it. `contents`: knows all
+        content that the store holds; None: only the store does.
+        """
+        self._known_contents = contents
         self.batch = Batch()
         self._store = store
         self._archive = archive
@@ -50,8 +57,9 @@ class Ledger:
         self._pages = pages
         self._answers: Counter[int] = Counter()
         self._contents: dict[bytes, Original] = {}
+        self._failed: EvercrawlError | None = None
+        """Why a batch is lost. What came after it counts on it and must not be stored without it."""
         self._committing = asyncio.Lock()
-        self._failure: Exception | None = None
         self._dirty = asyncio.Event()
         self._urgent = asyncio.Event()
 
@@ -62,9 +70,16 @@ class Ledger:
         if version is not None:
             place = (version.record_id, version.payload_sha1, version.file, version.offset, version.length)
             self._contents.setdefault(version.digest, Original(page.id, page.url, visited.at_us, *place))
+            if self._known_contents is not None:
+                self._known_contents.add(version.digest)
         if len(self.batch.visited) >= self._pages:
             self._urgent.set()
         self.touch()
+
+    def write_share(self, page: Page, amount: int, *, generation: int) -> None:
+        """Credit for a page; none is not written."""
+        if amount:
+            self.batch.shares.append(Share(page.id, amount, generation))
 
     def note_site(self, site: Site) -> None:
         """The site's row is written again."""
@@ -100,25 +115,17 @@ class Ledger:
         waiting = self._contents.get(digest)
         if waiting is not None:
             return waiting
+        if self._known_contents is not None and not self._known_contents.may_know(digest):
+            return None
         return (await self._store.originals([digest])).get(digest)
 
-    @asynccontextmanager
-    async def at_rest(self) -> AsyncIterator[None]:
-        """While the block runs, no commit is under way that could be broken off."""
-        async with self._committing:
-            yield
-
     async def commit(self) -> Committed | None:
-        """Acknowledge everything so far: first the archive, then, in one transaction, what points into it.
-
-        What comes after a batch that was not stored builds on it (parcels are numbered, credit was booked),
-        so it is not stored either.
-        """
+        """Acknowledge everything so far: first the archive, then, in one transaction, what points into it."""
         async with self._committing:
+            if self._failed is not None:
+                raise self._failed
             if self.batch.is_empty():
                 return None
-            if self._failure is not None:
-                raise self._failure
             batch, self.batch = self.batch, Batch()
             self._closing(batch)
             answers, self._answers = self._answers, Counter()
@@ -126,7 +133,7 @@ class Ledger:
             try:
                 batch.archive_end = self._archive.flush()
                 await self._store.commit(self._epoch, batch)
-            except BaseException as error:
-                self._failure = error if isinstance(error, Exception) else StoreUnavailable(BROKEN_OFF)
+            except EvercrawlError as error:
+                self._failed = error
                 raise
         return Committed(batch, answers)

@@ -54,7 +54,7 @@ def _by_shard(
 
 def _pay_own(shard: Shard, own: Mapping[bytes, tuple[str, int]], standings: Sequence[Standing]) -> None:
     credits, batch = shard.credits, shard.ledger.batch
-    generation = credits.ledger.generation
+    generation = credits.generation
     kept = 0
     for standing in standings:
         _, amount = own[standing.key]

@@ -118,6 +118,9 @@ class ShardStore(Protocol):
         beginning behind `after_id`.
         """
 
+    async def repeats(self, page_id: int, most: int) -> list[Page]:
+        """Pages outside the queue that are duplicates of this one, in order of id."""
+
     async def pages(self, keys: Sequence[bytes]) -> list[Page]:
         """The known pages among these keys."""
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from evercrawl.core.analyse import Analyser, Field
 from evercrawl.core.digest import payload_sha1
+from evercrawl.core.document.bounds import limits_met
 from evercrawl.core.document.parse import media_type, parse_document
 from evercrawl.core.fault import site_wait
 from evercrawl.core.frontier import Visit
@@ -92,6 +93,8 @@ class Seen:
     """What analysers say about the document."""
     signature: bytes | None = None
     """Of the main text; None: not asked for yet, or there is no text."""
+    text_digest: bytes | None = None
+    """The same."""
     duplicate_of: int | None = None
     """Page (in the same shard) that says the same."""
 
@@ -163,6 +166,9 @@ def see_fetched(
     )
     offers = Offers()
     if document is not None:
+        most = around.settings.parse.links
+        if left_out := limits_met(result.body, len(document.links), most_links=most):
+            judgement = judgement._replace(detail=f"{judgement.detail}; {left_out}")
         offers = offers_of(
             document,
             page,

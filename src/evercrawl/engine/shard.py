@@ -17,6 +17,7 @@ from evercrawl.core.lane import Errand, Lane
 from evercrawl.core.moment import from_us, span_us, to_us
 from evercrawl.core.parcel import Contents, chain_of, chained, pack, unpack
 from evercrawl.core.robots_policy import RobotsGate
+from evercrawl.core.seen import KnownFilter
 from evercrawl.core.trap.harvest import SiteYield
 from evercrawl.core.url import shard_of_site, site_of
 from evercrawl.engine.comparison import Comparisons
@@ -106,6 +107,7 @@ class Shard:
         credits: Credits,
         twins: Twins,
         takes_parcels: Callable[[int], bool],
+        contents: KnownFilter | None,
     ) -> None:
         self.number = facts.shard
         self.store = store
@@ -125,7 +127,9 @@ class Shard:
         self._taking = asyncio.Lock()
         self._taken: dict[int, int] | None = None
         """Source shard -> the last parcel taken in; None: the store was not asked yet."""
-        self.ledger = Ledger(store, archive, epoch=facts.epoch, pages=pages, closing=self._close_batch)
+        self.ledger = Ledger(
+            store, archive, epoch=facts.epoch, pages=pages, closing=self._close_batch, contents=contents
+        )
         memories = Memories(store, CHANGE, most=MOST_TEXTS // shards)
         self.comparisons = Comparisons(store, archive, memories, settings=around.settings, agent=around.agent)
         outlooks = Memories(store, FRESHNESS, most=max(1, MOST_OUTLOOKS // shards))
@@ -211,14 +215,17 @@ class Shard:
                 self.frontier.offer(need, [self._after_crash(site) for site in sites], now_us=self._now_us())
 
     async def _read_pages(self, need: PagesNeeded) -> None:
-        known = self.intake.pages_of(self.frontier.lanes[need.site_id].site)
-        notes = await self.traps.load(need.site_id, pages=known)
+        site = self.frontier.lanes[need.site_id].site
+        notes = await self.traps.load(need.site_id, pages=self.intake.pages_of(site))
         pages = await self.store.queue(need.site_id, need.band, need.after_seq, need.most)
         if not self.frontier.still_needs(need):
             return
-        self.frontier.fill(need, pages, refused=self._refuse_unwanted(pages, notes))
+        refused = self._refuse_unwanted(pages, notes, site)
+        self.frontier.fill(need, pages, refused=refused)
 
-    def _refuse_unwanted(self, pages: list[Page], notes: SiteNotes[SiteYield] | None) -> frozenset[int]:
+    def _refuse_unwanted(
+        self, pages: list[Page], notes: SiteNotes[SiteYield] | None, site: Site
+    ) -> frozenset[int]:
         """Decide pages that the scope does not want (any more), or that lie behind a fence, before their site
         is asked for anything.
         """
@@ -227,6 +234,8 @@ class Shard:
         for page in pages:
             judgement = scope_refusal(page, self.around.scope, now=now)
             judgement = judgement or self.traps.on_turn(page, notes, now=now)
+            if judgement is None and site.requests == 0:
+                judgement = self.traps.on_first_turn(page, site, now=now)
             if judgement is not None:
                 self.write_visited(page, visited_of(page, judgement, now=now))
                 self.ledger.count_answer(page.site_id)
@@ -312,9 +321,10 @@ class Shard:
 
     def _early_commit_us(self, turn: Wait | Idle) -> int | None:
         """When a commit before its time may bring work; None: it would not."""
-        if isinstance(turn, Idle) and not self.ledger.batch.is_empty():
+        batch = self.ledger.batch
+        if isinstance(turn, Idle) and not batch.is_empty() and not self.frontier.is_saturated():
             return self._last_commit_us + span_us(STARVED_COMMIT)
-        if self.ledger.batch.new_pages or self.ledger.batch.requeued:
+        if batch.new_pages or batch.requeued:
             return self._last_commit_us + span_us(HELPFUL_COMMIT)
         return None
 
@@ -582,7 +592,7 @@ class Shard:
         self.ledger.batch.memories |= self.comparisons.memories.unsaved()
         self.ledger.batch.memories |= self.revisits.outlooks.unsaved()
         self.ledger.batch.memories |= self.signals.states.unsaved()
-        self.ledger.batch.memories |= self.traps.yields.unsaved()
+        self.ledger.batch.memories |= self.traps.yields.unsaved() | self.traps.hosts.unsaved()
         if self.keeps_purse and not self.twins.mirrors.is_saved:
             self.ledger.batch.memories[MIRRORS_KEY] = self.twins.mirrors.to_bytes()
         if self.keeps_purse:
@@ -642,12 +652,6 @@ class Shard:
         """Break off every visit under way."""
         for task in [*self._tasks, *self.signals.polls, *self.made_up.tasks]:
             task.cancel()
-
-    async def halt(self, running: asyncio.Task[None]) -> None:
-        """End the task of `run`, but not in the middle of a commit."""
-        async with self.ledger.at_rest():
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
 
     async def close(self, *, cleanly: bool) -> None:
         """Let go of the shard."""

@@ -7,7 +7,6 @@ followed, but they get no credit (`engine/credit.py`), and its revisits are wort
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import NamedTuple
@@ -15,6 +14,8 @@ from typing import NamedTuple
 from evercrawl.core.digest import text_digest
 from evercrawl.core.judgement import Judgement, judge_mirrored
 from evercrawl.core.near.cluster import LEAST_CANONICAL_SIMILARITY
+from evercrawl.core.near.follow import answers, still_repeats
+from evercrawl.core.near.title import titles_agree
 from evercrawl.core.signature import page_signature, signature, similarity
 from evercrawl.core.url import canonical_of_href, key_of, path_of, site_of
 from evercrawl.engine.mirrors import Mirrors
@@ -22,7 +23,7 @@ from evercrawl.engine.ports import NearTexts, ShardStore
 from evercrawl.engine.see import Seen
 from evercrawl.model.document import Document
 from evercrawl.model.page import Page, Twin
-from evercrawl.model.reason import Outcome, Reason
+from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.model.settings import DuplicateSettings
 
 LEAST_CHARS = 400
@@ -34,9 +35,7 @@ LEAST_SIMILARITY_IF_SHORT = 0.95
 PROBED = 13
 """Of 256 pages of a copy, so many are asked for."""
 STANDS_FOR_ITSELF = frozenset((Reason.NEW, Reason.CHANGED))
-
-
-_WORD = re.compile(r"\w+")
+UNCHANGED = frozenset((Reason.SAME_CONTENT, Reason.ONLY_NOISE))
 
 
 class _Fresh(NamedTuple):
@@ -66,6 +65,8 @@ class Twins:
         self.mirrors = mirrors
         self._twin_at = twin_at
         self._fresh: dict[int, _Fresh] = {}
+        self._said: dict[int, bytes | None] = {}
+        """Pages that were judged since the last commit, with the digests of what they say."""
 
     def weight(self, page: Page) -> float:
         """What a visit to the page is worth against one to a page that stands for itself."""
@@ -75,9 +76,52 @@ class Twins:
         """Say of a new version whether it is a duplicate; its text is known to later ones."""
         document = seen.document
         if seen.digest is not None and seen.judgement.changed:
-            self.mirrors.fetched(page.url, _content(document, seen.digest))
-        if document is None or seen.judgement.reason not in STANDS_FOR_ITSELF:
+            seen.text_digest = text_digest(document.text) if document is not None and document.text else None
+            # What a copy of a page has too is its main text, for links may name the host.
+            self.mirrors.fetched(page.url, seen.text_digest or seen.digest)
+        await self._check_copy(page, seen)
+        repeated = page.duplicate_of if seen.judgement.reason in UNCHANGED else None
+        if repeated is not None and await self._still_copies(seen, repeated):
             return
+        if document is not None and (repeated is not None or seen.judgement.reason in STANDS_FOR_ITSELF):
+            await self._look_for_others(page, seen, document)
+        if repeated is not None and seen.duplicate_of is None:
+            detail = f"{seen.judgement.detail}; what it repeated says something else now"
+            seen.judgement = seen.judgement._replace(detail=detail)
+
+    async def doubts(self, page: Page) -> bool:
+        """The page was a duplicate, and the one that it repeats says something else by now.
+
+        The verdict has to be made again, for which the page's content is needed.
+        """
+        if page.duplicate_of is None:
+            return False
+        own, other = await self._store.twin(page.id), await self._store.twin(page.duplicate_of)
+        return own is None or not still_repeats(own, other, enough=self._settings.similarity)
+
+    async def _check_copy(self, page: Page, seen: Seen) -> None:
+        """The same body as another page is a copy only while that page still has it."""
+        judgement, other = seen.judgement, seen.duplicate_of
+        if judgement.changed:
+            self._said[page.id] = seen.digest
+        if judgement.reason is not Reason.SAME_AS_OTHER or other is None or other in self._said:
+            return
+        if await self._still_copies(seen, other):
+            return
+        reason = Reason.CHANGED if page.version else Reason.NEW
+        detail = REASON_TEXT[reason]
+        seen.judgement = judgement._replace(outcome=Outcome.FETCHED, reason=reason, detail=detail)
+        seen.duplicate_of = None
+
+    async def _still_copies(self, seen: Seen, other: int) -> bool:
+        """The other page has the very same content; then this one is marked as its copy."""
+        twin = await self._store.twin(other)
+        if twin is None or not answers(twin) or twin.digest != seen.digest:
+            return False
+        _mark(seen, twin.page_id, Reason.SAME_AS_OTHER, f"same body as {twin.url}")
+        return True
+
+    async def _look_for_others(self, page: Page, seen: Seen, document: Document) -> None:
         text = document.text
         seen.signature = signature(text) if text else None
         if await self._is_named(page, seen, document.canonical):
@@ -95,7 +139,7 @@ class Twins:
             return None
         url = mirror.of + path_of(page.url)
         twin = await self._twin_at(url)
-        if twin is None or not _answers(twin):
+        if twin is None or not answers(twin):
             return None
         evidence = f"{mirror.same} of {mirror.compared} pages"
         detail = f"its site is a copy of {mirror.of} ({evidence}), where it is {url}"
@@ -109,7 +153,7 @@ class Twins:
         if url is None or url == page.url or site_of(url) != site_of(page.url):
             return False
         twin = await self._store.twin(key_of(url))
-        if twin is None or not _answers(twin) or twin.duplicate_of == page.id:
+        if twin is None or not answers(twin) or twin.duplicate_of == page.id:
             return False
         if _contradict(seen.signature, twin.signature):
             return False
@@ -144,16 +188,17 @@ class Twins:
         fresh = self._fresh.get(page_id)
         if fresh is None:
             twin = await self._store.twin(page_id)
-            if twin is None or twin.signature is None or not _answers(twin):
+            if twin is None or twin.signature is None or not answers(twin):
                 return None
             fresh = _Fresh(twin.url, twin.signature, twin.title)
-        if not _agree(fresh.title, title):
+        if not titles_agree(fresh.title, title):
             return None
         return fresh.url if similarity(of_text, fresh.signature) >= self._settings.similarity else None
 
     def committed(self) -> None:
         """What was judged is in the store."""
         self._fresh.clear()
+        self._said.clear()
 
     def save(self) -> None:
         """Hand the index to the operating system."""
@@ -164,26 +209,11 @@ class Twins:
         self._near.close()
 
 
-def _content(document: Document | None, digest: bytes) -> bytes:
-    """What a copy of a page has too: its main text, for links may name the host."""
-    return text_digest(document.text) if document is not None and document.text else digest
-
-
 def _contradict(one: bytes | None, other: bytes | None) -> bool:
     """The texts have nothing in common; a whole site that names its front page would vanish otherwise."""
     if one is None or other is None:
         return False
     return similarity(one, other) < LEAST_CANONICAL_SIMILARITY
-
-
-def _agree(one: str | None, other: str | None) -> bool:
-    """One title says all that the other says: the same, or with a word such as "print" added."""
-    words, others = (set(_WORD.findall((title or "").casefold())) for title in (one, other))
-    return words <= others or others <= words
-
-
-def _answers(twin: Twin) -> bool:
-    return twin.version > 0 and twin.moved_to is None
 
 
 def _mark(seen: Seen, page_id: int, reason: Reason, detail: str) -> None:

@@ -20,6 +20,7 @@ from evercrawl.core.url import key_of, site_of
 from evercrawl.engine.analysis import look_into
 from evercrawl.engine.ask import ask
 from evercrawl.engine.credit import Paid, Parcels, Placed
+from evercrawl.engine.follow import send_for_repeats
 from evercrawl.engine.heed import bring_back
 from evercrawl.engine.hidden import offer_hidden
 from evercrawl.engine.keep import keep, visited_of
@@ -50,7 +51,7 @@ async def visit(turn: Visit, shard: Shard) -> None:
         return
     notes = await shard.revisits.outlooks.of(turn.page.site_id)
     shard.revisits.chosen(turn.page, notes, now_us=to_us(shard.around.clock.now()))
-    conditional = shard.revisits.is_conditional(turn.page, notes)
+    conditional = shard.revisits.is_conditional(turn.page, notes) and not await shard.twins.doubts(turn.page)
     result = await ask(plan_request(turn.page, conditional=conditional), turn.lane, shard)
     seen = await _see(turn, result, shard)
     traps = await shard.traps.load(turn.page.site_id, pages=shard.intake.pages_of(turn.lane.site))
@@ -59,12 +60,14 @@ async def visit(turn: Visit, shard: Shard) -> None:
     look_into(turn.page, seen, shard.around, shard.tally)
     own, parcels = shard.sort_out(seen.offers.candidates)
     placed = await shard.intake.place(await shard.intake.unknown(own))
+    await _learn_hosts(turn, seen, placed, shard)
     _learn_yield(turn, seen, placed, traps, shard)
     paid = _pay(turn.page, seen, placed, parcels, shard)
-    _write(turn, seen, notes, shard, spent=paid.spent)
+    _write(turn, seen, notes, shard, paid=paid)
     shard.pass_on(paid.placed, paid.parcels, seen.offers.refusals)
     if shard.traps.has_opened(turn.page.site_id):
         await bring_back(shard, turn.lane.site)
+    await send_for_repeats(turn.page, seen, shard)
     if isinstance(result, (Fetched, NotModified)):
         await shard.signals.visited(turn.lane, turn.page, seen.document.feeds if seen.document else ())
 
@@ -73,6 +76,16 @@ async def _trap_refusal(turn: Visit, shard: Shard) -> Judgement | None:
     pages = shard.intake.pages_of(turn.lane.site)
     notes = await shard.traps.load(turn.page.site_id, pages=pages)
     return shard.traps.on_turn(turn.page, notes, now=shard.around.clock.now())
+
+
+async def _learn_hosts(turn: Visit, seen: Seen, placed: Placed, shard: Shard) -> None:
+    """The hosts of its domain that a page names are booked where it was seen for the first time."""
+    if turn.page.version or seen.document is None:
+        return
+    site, hosts = turn.lane.site, shard.traps.hosts
+    await hosts.load(site, [its for _, its in placed])
+    fresh = [its for _, its in placed if shard.intake.pages_of(its) == 0]
+    hosts.learn(site, [link.url for link in seen.document.links], fresh)
 
 
 def _learn_yield(
@@ -147,12 +160,13 @@ def _pay(page: Page, seen: Seen, placed: Placed, parcels: Parcels, shard: Shard)
     return shard.credits.pay(page, seen.offers, placed=placed, parcels=parcels, expands=expands)
 
 
-def _write(turn: Visit, seen: Seen, notes: SiteNotes[Outlook], shard: Shard, *, spent: int) -> None:
+def _write(turn: Visit, seen: Seen, notes: SiteNotes[Outlook], shard: Shard, *, paid: Paid) -> None:
     page, now = turn.page, shard.around.clock.now()
     stored = keep(page, seen, shard.archive)
     judgement, belief = _scheduled(page, seen, notes, shard)
-    visited = visited_of(page, judgement, now=now, seen=seen, stored=stored, belief=belief, spent=spent)
+    visited = visited_of(page, judgement, now=now, seen=seen, stored=stored, belief=belief, spent=paid.spent)
     shard.write_visited(page, visited)
+    shard.ledger.write_share(page, paid.waited, generation=shard.credits.generation)
     shard.answered(turn.lane, seen.result, now_us=to_us(now))
 
 
@@ -169,7 +183,7 @@ def _scheduled(
     fresh = fresh_for(result.headers) if isinstance(result, (Fetched, NotModified)) else timedelta(0)
     now_us = to_us(shard.around.clock.now())
     # What the visit has found out about doubles counts at once.
-    as_found = page._replace(duplicate_of=seen.duplicate_of) if judgement.changed else page
+    as_found = page._replace(duplicate_of=seen.duplicate_of) if isinstance(result, Fetched) else page
     planned = shard.revisits.after_visit(as_found, notes, judgement, now_us=now_us, fresh=fresh)
     return judgement._replace(due_us=planned.due_us, interval_s=planned.interval_s), planned.belief
 

@@ -81,6 +81,16 @@ class ListedVisit(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class NewsGroup:
+    """A group of changes, with what it is marked by."""
+
+    group: ChangeGroup
+    keys: tuple[int, ...]
+    """Of its edits."""
+    newest_us: int
+
+
+@dataclass(frozen=True, slots=True)
 class News:
     """The newest changes of known pages, grouped."""
 
@@ -89,7 +99,11 @@ class News:
     """The oldest change that was read; older ones were left out where there are too many."""
     complete: bool
     changes: int
-    groups: tuple[ChangeGroup, ...]
+    groups: tuple[NewsGroup, ...]
+    """The most significant."""
+    groups_in_all: int
+    newest_us: int
+    """The newest change; 0: there is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,6 +125,10 @@ class Twin(NamedTuple):
     moved_to: str | None
     duplicate_of: int | None
     title: str | None = None
+    digest: bytes | None = None
+    """Of its newest version."""
+    status: int | None = None
+    """Of its last answer."""
 
 
 class Requeued(NamedTuple):

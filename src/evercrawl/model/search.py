@@ -46,6 +46,8 @@ class Query:
     changed_until: datetime | None = None
     tone: Tone | None = None
     as_of: datetime | None = None
+    kinds: tuple[str, ...] = ()
+    """Types as `type:` names them; one of these."""
 
 
 class Span(NamedTuple):
@@ -82,6 +84,29 @@ class Hit:
         return "".join(span.text for span in self.snippet)
 
 
+@dataclass(frozen=True, slots=True)
+class FacetValue:
+    """A value that hits have, and how many of them."""
+
+    value: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """How the best hits are spread; each value can be asked for."""
+
+    sites: tuple[FacetValue, ...] = ()
+    langs: tuple[FacetValue, ...] = ()
+    changed: tuple[FacetValue, ...] = ()
+    kinds: tuple[FacetValue, ...] = ()
+    tones: tuple[FacetValue, ...] = ()
+    looked_at: int = 0
+    """Hits that were counted: all, or the best of very many."""
+    toned: int = 0
+    """Hits whose sentiment was counted."""
+
+
 class SourceTrouble(NamedTuple):
     """A collection that gave no answer, and why."""
 
@@ -100,8 +125,10 @@ class Found:
     is_partial: bool = False
     """No page has all the words; these have most of them."""
     lag: int = 0
-    """Visits that are stored and not indexed yet."""
+    """Visits that are stored and not indexed yet; negative: some, but nobody knows how many."""
     troubles: tuple[SourceTrouble, ...] = ()
+    facets: Facets | None = None
+    """Only where they were asked for."""
 
 
 @dataclass(frozen=True, slots=True)

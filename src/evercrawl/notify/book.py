@@ -42,6 +42,8 @@ class LoggedMessage:
 
     message: Message
     changes: int
+    place: int
+    """Where it stands in the order of all messages."""
 
 
 def usual_most(channel: Channel, rhythm: Rhythm) -> int:
@@ -62,7 +64,7 @@ class AlertBook:
         """Add an alert as it is given back: checked, its webhook with a secret. ConfigError where it cannot
         be used, or where there is one of its name and `replacing` does not allow that.
         """
-        alert = self._checked(alert)
+        alert = self.checked(alert)
         with self._outbox() as outbox:
             known = outbox.named(alert.name)
             if known is not None and not replacing:
@@ -82,26 +84,39 @@ class AlertBook:
         with self._outbox() as outbox:
             return [AlertStatus(known.alert, outbox.counts(known.id)) for known in outbox.alerts()]
 
+    def one(self, name: str) -> AlertStatus:
+        """The alert of this name; ConfigError where there is none."""
+        with self._existing(name) as outbox:
+            known = outbox.named(name)
+            assert known is not None
+            return AlertStatus(known.alert, outbox.counts(known.id))
+
     def remove(self, name: str) -> int:
         """Take an alert away; gives the number of changes that waited and will not be told."""
         with self._existing(name) as outbox:
             return outbox.remove(name) or 0
 
     def log(
-        self, name: str | None = None, *, state: MessageState | None = None, most: int = 50
+        self,
+        name: str | None = None,
+        *,
+        state: MessageState | None = None,
+        most: int = 50,
+        before: int | None = None,
     ) -> list[LoggedMessage]:
-        """The newest messages, newest first."""
+        """The newest messages, newest first; `before`: those that stand before this place."""
         if name is None and not outbox_path(self._collection).exists():
             return []
         with self._existing(name) if name is not None else self._outbox() as outbox:
-            return [LoggedMessage(*row) for row in outbox.messages(name, state=state, most=most)]
+            rows = outbox.messages(name, state=state, most=most, before=before)
+            return [LoggedMessage(*row) for row in rows]
 
     def retry(self, name: str) -> int:
         """Messages that were set aside are sent again; gives their number."""
         now = datetime.now(UTC)
         with self._existing(name) as outbox:
             failed = outbox.messages(name, state=MessageState.FAILED, most=MOST_RETRIED)
-            for message, _ in failed:
+            for message, _, _ in failed:
                 outbox.write(again(message, now=now))
             return len(failed)
 
@@ -136,7 +151,8 @@ class AlertBook:
                 raise ConfigError(f"there is no alert {name!r}; see: evercrawl alert list")
             yield outbox
 
-    def _checked(self, alert: Alert) -> Alert:
+    def checked(self, alert: Alert) -> Alert:
+        """The alert as it would be kept; ConfigError where it cannot be used."""
         alert = replace(alert, target=self._usable(alert.target))
         pages = tuple(canonical(page) or _refuse(page) for page in alert.subject.pages)
         alert = replace(alert, subject=replace(alert.subject, pages=pages))

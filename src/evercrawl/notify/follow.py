@@ -126,10 +126,7 @@ class Follower:
     ) -> list[Told]:
         told = []
         for event in events:
-            nothing = SaidPage(event.url, event.title or "", "", None)
-            texts = Texts(
-                _once(shard_log.page_after, event, nothing), _once(shard_log.text_before, event, "")
-            )
+            texts = texts_of(shard_log, event)
             for known in alerts:
                 if event.at_us < known.since_us:
                     continue
@@ -139,6 +136,12 @@ class Follower:
                 if found is not None:
                     told.append(Told(known.id, found))
         return told
+
+
+def texts_of(shard_log: ShardLog, event: Event) -> Texts:
+    """The texts of an event, read when they are needed."""
+    nothing = SaidPage(event.url, event.title or "", "", None)
+    return Texts(_once(shard_log.page_after, event, nothing), _once(shard_log.text_before, event, ""))
 
 
 def _once(read: Callable[[Event], T], event: Event, nothing: T) -> Callable[[], T]:

@@ -255,17 +255,24 @@ class Outbox:
             )  # fmt: skip
 
     def messages(
-        self, name: str | None = None, *, state: MessageState | None = None, most: int
-    ) -> list[tuple[Message, int]]:
-        """The newest messages, newest first, each with the number of its changes."""
+        self,
+        name: str | None = None,
+        *,
+        state: MessageState | None = None,
+        most: int,
+        before: int | None = None,
+    ) -> list[tuple[Message, int, int]]:
+        """The newest messages before a place, newest first, each with the number of its changes and its
+        place.
+        """
         rows = self._rows(
-            f"select {_MESSAGE}, (select count(*) from notice n where n.message = m.id)"
+            f"select {_MESSAGE}, (select count(*) from notice n where n.message = m.id), m.place"
             " from message m join alert a on a.id = m.alert_id"
             " where (?1 is null or a.name = ?1) and (?2 is null or m.state = ?2)"
-            " order by m.place desc limit ?3",
-            name, None if state is None else state.value, most,
+            " and (?4 is null or m.place < ?4) order by m.place desc limit ?3",
+            name, None if state is None else state.value, most, before,
         )  # fmt: skip
-        return [(_message(row[:-1]), row[-1]) for row in rows]
+        return [(_message(row[:-2]), *row[-2:]) for row in rows]
 
     def forget(self, *, before_us: int) -> int:
         """Drop what was delivered before a moment; gives the number of messages."""

@@ -132,9 +132,9 @@ class Senders:
         feed = atom_feed(letter.alert, recent, feed_id=feed_id, collection=self._collection)
         path = Path(letter.alert.target.address)
         if not letter.notices and path.exists():
-            return Attempt(os.access(path, os.W_OK), f"{path} is there")
+            return Attempt(os.access(path, os.W_OK), f"{path.name} is there")
         await asyncio.to_thread(write_whole, path, feed)
-        return Attempt(True, f"written to {path}")
+        return Attempt(True, f"written to {path.name}")
 
     async def _apprise(self, letter: Letter, now: datetime) -> Attempt:
         title = subject_line(letter.alert, letter.notices)

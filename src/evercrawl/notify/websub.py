@@ -1,7 +1,6 @@
 """WebSub for a served collection: subscribe, renew, and what the server's callback route calls.
 
-The route needs three lines: `websub.answer_challenge(token, query)` for GET, `websub.receive(token, headers,
-body)` for POST, and to send what they give back; `websub.renew()` is called now and then.
+`evercrawl serve` has that route: `answer_challenge` for GET, `receive` for POST, and `renew` now and then.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from evercrawl.core.websub import (
 from evercrawl.errors import ConfigError
 from evercrawl.model.fetch import Fetched, Request
 from evercrawl.model.settings import Settings
-from evercrawl.notify.outbox import Outbox
+from evercrawl.notify.outbox import Outbox, outbox_path
 from evercrawl.version import __version__
 
 FORM = "application/x-www-form-urlencoded"
@@ -81,6 +80,10 @@ class Websub:
 
     # For the callback route
 
+    def knows(self, token: str) -> bool:
+        """A subscription has this token."""
+        return self._of(token) is not None
+
     def answer_challenge(self, token: str, query: Mapping[str, str]) -> Reply:
         """The answer to a GET of a hub that checks what we asked for."""
         subscription = self._of(token)
@@ -114,6 +117,8 @@ class Websub:
 
     def subscriptions(self) -> list[Subscription]:
         """Every subscription, by topic."""
+        if not outbox_path(self._collection).exists():
+            return []
         with closing(Outbox(self._collection)) as outbox:
             return [read_subscription(stored) for stored in outbox.subscriptions().values()]
 
@@ -176,6 +181,8 @@ class Websub:
         return subscription._replace(detail=detail or subscription.detail)
 
     def _of(self, token: str) -> Subscription | None:
+        if not outbox_path(self._collection).exists():
+            return None
         with closing(Outbox(self._collection)) as outbox:
             stored = outbox.subscriptions().get(token)
         return None if stored is None else read_subscription(stored)

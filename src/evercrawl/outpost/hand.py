@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -45,10 +45,12 @@ class Withheld(Exception):
 class LeaseOver(Exception):
     """The site may not be asked any more before home renews the lease."""
 
-    def __init__(self, rest_us: int = 0) -> None:
-        """`rest_us`: the gap of a site that was asked before the lease was over."""
+    def __init__(self, gap_us: int, *, was_asked: bool) -> None:
+        """`gap_us`: the gap of the site, which a lease must leave room for, and which follows a request."""
         super().__init__("the lease was over")
-        self.rest_us = rest_us
+        self.gap_us = gap_us
+        self.was_asked = was_asked
+        self.rest_us = gap_us if was_asked else 0
 
 
 @dataclass
@@ -176,16 +178,30 @@ class Hand:
         self.requests += 1
         self._rate_open_us = to_us(self._clock.now()) + self._rate_gap_us
         try:
-            async with asyncio.timeout(self._seconds_left(lane, tenure)):
-                result = await self._fetcher.fetch(request)
-        except TimeoutError:
+            result = await self._while_leased(lane, tenure, self._fetcher.fetch(request))
+        except LeaseOver:
             self._answered(lane, Failed(request.url, Fault.INTERNAL, "the lease is over", timedelta(0)))
-            raise LeaseOver(self.gap_us(lane)) from None
+            raise
         except asyncio.CancelledError:
             self._answered(lane, Failed(request.url, Fault.INTERNAL, "broken off", timedelta(0)))
             raise
         self._answered(lane, result)
         return result
+
+    async def _while_leased(
+        self, lane: Lane, tenure: Tenure, request: Coroutine[None, None, FetchResult]
+    ) -> FetchResult:
+        """How the request ended; LeaseOver, and the request broken off, where nobody renewed the lease."""
+        asking = asyncio.create_task(request)
+        try:
+            while (seconds := self._seconds_left(lane, tenure)) > 0:
+                await asyncio.wait([asking], timeout=seconds)
+                if asking.done():
+                    return asking.result()
+            raise LeaseOver(self.gap_us(lane), was_asked=True)
+        finally:
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
 
     async def _until_open(self, lane: Lane, tenure: Tenure) -> None:
         while (opens_us := self._opens_us(lane)) > (now_us := to_us(self._clock.now())):
@@ -198,7 +214,7 @@ class Hand:
 
     def _check_lease(self, lane: Lane, tenure: Tenure) -> None:
         if self._seconds_left(lane, tenure) <= 0:
-            raise LeaseOver
+            raise LeaseOver(self.gap_us(lane), was_asked=False)
 
     def _seconds_left(self, lane: Lane, tenure: Tenure) -> float:
         return tenure.time_left_us(to_us(self._clock.now()), self.gap_us(lane)) / 1_000_000

@@ -55,6 +55,8 @@ INTAKE_LIFETIME = timedelta(minutes=15)
 """A result that a crash of home left behind is used for so long; then its page is asked for anew."""
 COMMITTED_AFTER = timedelta(minutes=1)
 MOST_CONNECTIONS = 256
+HEAR_OUT_S = 0.05
+"""Before a connected outpost counts as lost, home reads for so long what it may have said in time."""
 GATHER_S = 0.01
 """Jobs are gathered for so long before they go out together."""
 
@@ -127,22 +129,11 @@ class Home:
 
     async def _through(self, post: Post, request: Request) -> FetchResult:
         ask = Ask(next(self._numbers), request, asyncio.get_running_loop().create_future())
-        deadline_us = self._now_us() + int(ANSWER_LIMIT_S * 1_000_000)
         if post.link is not None and post.grant.until_us < self._now_us() + self._lease_us // 2:
             self._renew(post)  # an idle outpost is silent: from now on it is waited for
         post.add(ask)
         try:
-            while not ask.answer.done():
-                now_us, free_us = self._now_us(), post.grant.free_at_us(self._handover_us)
-                if now_us >= free_us:
-                    self._lost(post)
-                    break
-                if now_us >= deadline_us:
-                    detail = "the outpost gave no answer in time"
-                    return Failed(request.url, Fault.INCOMPLETE, detail, timedelta(seconds=ANSWER_LIMIT_S))
-                wait_us = min(free_us, deadline_us) - now_us
-                await asyncio.wait([ask.answer], timeout=max(wait_us, 1000) / 1_000_000)
-            result = ask.answer.result() if ask.answer.done() else Directly()
+            result = await self._answer_to(ask, post)
         finally:
             post.remove(ask)
             ask.answer.cancel()
@@ -150,6 +141,26 @@ class Home:
             return result
         await asyncio.sleep(min(result.rest_us, self._longest_rest_us) / 1_000_000)
         return await self._direct.fetch(request)
+
+    async def _answer_to(self, ask: Ask, post: Post) -> FetchResult | Directly:
+        """What the outpost brought; Directly as soon as its lease is over."""
+        deadline_us = self._now_us() + int(ANSWER_LIMIT_S * 1_000_000)
+        heard_out_us = 0
+        while not ask.answer.done():
+            now_us, free_us = self._now_us(), post.grant.free_at_us(self._handover_us)
+            if now_us >= deadline_us:
+                detail = "the outpost gave no answer in time"
+                return Failed(ask.request.url, Fault.INCOMPLETE, detail, timedelta(seconds=ANSWER_LIMIT_S))
+            if now_us < free_us:
+                wait_us = min(free_us, deadline_us) - now_us
+                await asyncio.wait([ask.answer], timeout=max(wait_us, 1000) / 1_000_000)
+            elif post.link is not None and heard_out_us != free_us:
+                heard_out_us = free_us
+                await asyncio.sleep(HEAR_OUT_S)
+            else:
+                self._lost(post)
+                return Directly()
+        return ask.answer.result()
 
     def _lost(self, post: Post) -> None:
         """The lease is over: whatever connection there is, it is not trusted to know that."""

@@ -266,9 +266,7 @@ class Station:
         began_us = self._now_us()
         habit, held, result = None, None, None
         try:
-            await self._have_lease()
-            begun = (run, job.number)
-            result = await self._hand.fetch(job, self._tenure, on_start=lambda: self._begun.add(begun))
+            result = await self._fetch(job, (run, job.number))
         except TimeoutError:
             item = unasked_item(job, Verdict.NOT_MINE, "no lease came")
         except LeaseOver as over:
@@ -287,12 +285,28 @@ class Station:
         if item.verdict is Verdict.AT_ONCE:
             self._urgent.set()
 
-    async def _have_lease(self) -> None:
+    async def _fetch(self, job: Job, key: tuple[str, int]) -> FetchResult:
+        """How the request ended; TimeoutError or LeaseOver where no lease lasted long enough to make it.
+
+        A lease that runs out before the request is made is waited for again: home may only be slow.
+        """
+        last_s = asyncio.get_running_loop().time() + LEASE_WAIT_S
+        gap_us = 0
+        while True:
+            async with asyncio.timeout_at(last_s):
+                await self._have_lease(gap_us)
+            try:
+                return await self._hand.fetch(job, self._tenure, on_start=lambda: self._begun.add(key))
+            except LeaseOver as over:
+                if over.was_asked:
+                    raise
+                gap_us = over.gap_us
+
+    async def _have_lease(self, gap_us: int) -> None:
         """A job may come before the lease to do it."""
-        async with asyncio.timeout(LEASE_WAIT_S):
-            while self._tenure.time_left_us(self._now_us(), 0) <= 0:
-                self._leased.clear()
-                await self._leased.wait()
+        while self._tenure.time_left_us(self._now_us(), gap_us) <= 0:
+            self._leased.clear()
+            await self._leased.wait()
 
     def _began_us(self, result: FetchResult) -> int:
         if result.exchange is not None:

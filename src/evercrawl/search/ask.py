@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from evercrawl.adapters.remote_search import ask_remote
+from evercrawl.adapters.remote_search import ask_remote, without_token
 from evercrawl.adapters.tantivy_index import IndexBusy
 from evercrawl.config import is_collection, read_settings
 from evercrawl.errors import ConfigError
@@ -32,12 +32,13 @@ def search(
     limit: int = 10,
     as_of: datetime | None = None,
     now: datetime | None = None,
+    with_facets: bool = False,
 ) -> Found:
     """The best hits of one collection; what a crawl stored a moment ago is among them."""
     is_busy = bring_up(collection, settings)
     searching = Searching(collection, settings)
     try:
-        found = searching.find(text, limit=limit, as_of=as_of, now=now)
+        found = searching.find(text, limit=limit, as_of=as_of, now=now, with_facets=with_facets)
     finally:
         searching.close()
     return replace(found, lag=lag_of(collection, open_text_index(collection))) if is_busy else found
@@ -59,14 +60,22 @@ def search_several(
 ) -> Found:
     """One query over collections in folders and over served ones (http:// or https://)."""
     asks: list[tuple[str, Ask]] = [
-        (source, _ask_of(source, text, limit=limit, timeout_s=timeout_s, as_of=as_of))
+        (_shown(source), _ask_of(source, text, limit=limit, timeout_s=timeout_s, as_of=as_of))
         for source in dict.fromkeys(sources)
     ]
     return ask_all(asks, limit=limit, timeout_s=timeout_s)
 
 
+def _is_served(source: str) -> bool:
+    return source.startswith(("http://", "https://"))
+
+
+def _shown(source: str) -> str:
+    return without_token(source) if _is_served(source) else source
+
+
 def _ask_of(source: str, text: str, *, limit: int, timeout_s: float, as_of: datetime | None) -> Ask:
-    if source.startswith(("http://", "https://")):
+    if _is_served(source):
         asked = text if as_of is None else f"{text} as-of:{as_of:%Y-%m-%dT%H:%M:%SZ}"
         return lambda: ask_remote(source, asked, limit=limit, timeout_s=timeout_s)
     return lambda: _ask_folder(Path(source), text, limit=limit, as_of=as_of)

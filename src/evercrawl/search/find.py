@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,7 +14,6 @@ from typing import NamedTuple
 import tantivy
 
 from evercrawl.adapters.graph_files import GraphFiles, current_graph
-from evercrawl.adapters.learned import default_sentiment
 from evercrawl.adapters.postgres.marker import marked
 from evercrawl.adapters.sqlite.log import FoundRow, LogReader, log_reader, open_log
 from evercrawl.adapters.tantivy_index.anchors import AnchorIndex
@@ -30,29 +30,34 @@ from evercrawl.adapters.tantivy_index.schema import FOREVER_US
 from evercrawl.adapters.tantivy_index.writing import page_number, place_of
 from evercrawl.core.moment import from_us, to_us
 from evercrawl.core.search import scoring
+from evercrawl.core.search.facets import FacetRow, changed_in, kind_of, kinds_in, sites_in
+from evercrawl.core.search.facets import languages_in as facet_languages
 from evercrawl.core.search.fold import Said, groups_alike
 from evercrawl.core.search.query import parse_query
-from evercrawl.core.search.snippet import Sought, snippet_of
+from evercrawl.core.search.snippet import MOST_TEXT_CHARS, Sought, snippet_of
 from evercrawl.core.search.words import shown, stands_alone
-from evercrawl.core.sentiment.page import page_sentiment
 from evercrawl.errors import ConfigError, StoreUnavailable
-from evercrawl.model.search import Found, Hit, Query, Tone
+from evercrawl.model.search import Facets, FacetValue, Found, Hit, Query, Tone
 from evercrawl.model.settings import SearchSettings
 from evercrawl.search.follow import open_text_index
+from evercrawl.search.tones import named, tone_of
 
 FEWEST_CANDIDATES = 60
 CANDIDATES_PER_HIT = 4
 """The index gives more than is asked for: importance and anchor texts may still reorder them."""
 LOOKED_AT_PER_HIT = 3
 """Of these, those that say nearly the same are folded into one."""
+MOST_TEXT_BYTES = MOST_TEXT_CHARS + MOST_TEXT_CHARS // 2
+"""Of a text that are read for a snippet; nearly all characters of most languages that are looked at."""
 MOST_KNOWN_FORMS = 5000
 """Words whose forms are remembered between questions."""
 MOST_LIMIT = 1000
 MOST_TONED = 300
 """Candidates whose sentiment is looked at for one query."""
-TONED_CHARS = 6000
-CLEAR_TONE = 0.05
-"""Mean score of a page from which on it is positive."""
+MOST_FACETED = 1000
+"""Hits that facets count, and that `type:` chooses from."""
+MOST_FACET_TONES = 30
+"""... and those whose sentiment is judged for them."""
 
 
 class Candidate(NamedTuple):
@@ -62,6 +67,10 @@ class Candidate(NamedTuple):
     number: int
     score: float
     is_gone: bool
+
+
+Rows = dict[tuple[int, int], FoundRow]
+"""Page and number of a version -> what is stored of it."""
 
 
 class Searching:
@@ -79,19 +88,32 @@ class Searching:
         self._open_graph()
 
     def find(
-        self, text: str, *, limit: int = 10, as_of: datetime | None = None, now: datetime | None = None
+        self,
+        text: str,
+        *,
+        limit: int = 10,
+        as_of: datetime | None = None,
+        now: datetime | None = None,
+        with_facets: bool = False,
     ) -> Found:
         """The best hits for a query; ConfigError where it cannot be read."""
         began = perf_counter()
         if not 1 <= limit <= MOST_LIMIT:
             raise ConfigError(f"the limit must be from 1 to {MOST_LIMIT}, not {limit}")
-        query = parse_query(text, now=now or datetime.now(UTC))
+        now = now or datetime.now(UTC)
+        query = parse_query(text, now=now)
         if as_of is not None:
             query = replace(query, as_of=as_of)
         asking = self._asking()
-        candidates, total, is_partial = self._candidates(query, asking, limit)
-        hits = tuple(self._hits(query, asking, candidates, limit))
-        return Found(hits, total, (perf_counter() - began) * 1000, is_partial)
+        is_wide = with_facets or bool(query.kinds)
+        candidates, total, is_partial = self._candidates(query, asking, _depth(query, limit, is_wide))
+        rows = self._rows(candidates if is_wide else candidates[: _looked_at(query, limit)])
+        if query.kinds:
+            candidates = [one for one in candidates if _kind(rows, one) in query.kinds]
+            total = len(candidates)
+        hits = tuple(self._hits(query, asking, candidates[: _looked_at(query, limit)], rows, limit))
+        facets = self._facets(query, candidates, rows, query.as_of or now) if with_facets else None
+        return Found(hits, total, (perf_counter() - began) * 1000, is_partial, facets=facets)
 
     def close(self) -> None:
         """Close the files."""
@@ -116,12 +138,13 @@ class Searching:
         if graph is not None:
             self._graph, self._anchors = graph, AnchorIndex(graph.anchors_folder)
 
-    def _candidates(self, query: Query, asking: Asking, limit: int) -> tuple[list[Candidate], int, bool]:
+    def _candidates(self, query: Query, asking: Asking, depth: int) -> tuple[list[Candidate], int, bool]:
         """Matching versions, best first; their number; and whether only most of the words are there."""
         groups = asking.groups(query)
+        if query.groups and not groups:
+            raise ConfigError("there is no word in the query that a page could have")
         filters = asking.filters(query, with_noindex=self._settings.noindex)
         called = self._called(query)
-        depth = MOST_TONED if query.tone is not None else max(FEWEST_CANDIDATES, CANDIDATES_PER_HIT * limit)
         or_pages = asking.pages(list(called)) if called else None
         found = asking.searcher.search(all_of(groups, filters, or_pages=or_pages), depth)
         is_partial = not found.hits and least_groups(len(groups)) < len(groups)
@@ -163,11 +186,9 @@ class Searching:
     # Hits
 
     def _hits(
-        self, query: Query, asking: Asking, candidates: Sequence[Candidate], limit: int
+        self, query: Query, asking: Asking, candidates: Sequence[Candidate], rows: Rows, limit: int
     ) -> Iterator[Hit]:
         sought = _sought(query, asking)
-        looked_at = MOST_TONED if query.tone is not None else LOOKED_AT_PER_HIT * limit
-        rows = self._rows(candidates[:looked_at])
         known = [candidate for candidate in candidates if (candidate.page, candidate.number) in rows]
         said = [_said(rows[candidate.page, candidate.number]) for candidate in known]
         rank = 0
@@ -176,17 +197,15 @@ class Searching:
                 return
             candidate = known[group[0]]
             row = rows[candidate.page, candidate.number]
-            with self._reading(place_of(candidate.page)[0]) as reader:
-                text = reader.text(row.page_id, row.number) or ""
-            tone = _tone(text, row.lang) if query.tone is not None else None
-            if query.tone is not None and not _fits(tone, query.tone):
+            tone = self._tone(candidate, rows) if query.tone is not None else None
+            if query.tone is not None and (tone is None or named(tone) is not query.tone):
                 continue
             rank += 1
             yield Hit(
                 rank=rank,
                 url=row.url,
                 title=row.title,
-                snippet=snippet_of(text, sought),
+                snippet=snippet_of(self._text(candidate, most_bytes=MOST_TEXT_BYTES), sought),
                 score=round(candidate.score, 4),
                 version=row.number,
                 fetched_at=from_us(row.seen_us),
@@ -196,13 +215,39 @@ class Searching:
                 sentiment=None if tone is None else round(tone, 3),
             )
 
-    def _rows(self, candidates: Sequence[Candidate]) -> dict[tuple[int, int], FoundRow]:
+    def _text(self, candidate: Candidate, *, most_bytes: int | None = None) -> str:
+        shard, page_id = place_of(candidate.page)
+        with self._reading(shard) as reader:
+            return reader.text(page_id, candidate.number, most_bytes=most_bytes) or ""
+
+    def _facets(self, query: Query, candidates: Sequence[Candidate], rows: Rows, now: datetime) -> Facets:
+        known = [one for one in candidates if (one.page, one.number) in rows]
+        listed = [_facet_row(rows[one.page, one.number]) for one in known]
+        tones = [tone for one in known[:MOST_FACET_TONES] if (tone := self._tone(one, rows)) is not None]
+        counted = Counter(named(tone) for tone in tones)
+        return Facets(
+            sites=sites_in(listed),
+            langs=facet_languages(listed),
+            changed=changed_in(listed, now=now),
+            kinds=kinds_in(listed),
+            tones=tuple(FacetValue(tone.value, counted[tone]) for tone in Tone if counted[tone]),
+            looked_at=len(listed),
+            toned=len(tones),
+        )
+
+    def _tone(self, candidate: Candidate, rows: Rows) -> float | None:
+        row = rows[candidate.page, candidate.number]
+        if row.lang not in (None, "en"):
+            return None
+        return tone_of(self._text(candidate), row.lang, digest=row.text_digest)
+
+    def _rows(self, candidates: Sequence[Candidate]) -> Rows:
         """What is stored of the candidates; one that was pruned since is missing."""
         of_shard: dict[int, list[tuple[int, int]]] = {}
         for candidate in candidates:
             shard, page_id = place_of(candidate.page)
             of_shard.setdefault(shard, []).append((page_id, candidate.number))
-        rows: dict[tuple[int, int], FoundRow] = {}
+        rows: Rows = {}
         for shard, places in of_shard.items():
             with self._reading(shard) as reader:
                 found = reader.found_rows(places)
@@ -225,6 +270,27 @@ def _column(searcher: tantivy.Searcher, name: str, addresses: Sequence[tantivy.D
     return [int(value or 0) for value in searcher.fast_field_values(name, [*addresses])] if addresses else []
 
 
+def _depth(query: Query, limit: int, is_wide: bool) -> int:
+    """How many candidates the index gives."""
+    if is_wide:
+        return MOST_FACETED
+    return MOST_TONED if query.tone is not None else max(FEWEST_CANDIDATES, CANDIDATES_PER_HIT * limit)
+
+
+def _looked_at(query: Query, limit: int) -> int:
+    """Of how many candidates the texts may be looked at."""
+    return MOST_TONED if query.tone is not None else LOOKED_AT_PER_HIT * limit
+
+
+def _kind(rows: Rows, candidate: Candidate) -> str | None:
+    row = rows.get((candidate.page, candidate.number))
+    return None if row is None else kind_of(row.content_type)
+
+
+def _facet_row(row: FoundRow) -> FacetRow:
+    return FacetRow(row.url, row.lang, row.seen_us, row.content_type)
+
+
 def _said(row: FoundRow) -> Said:
     return Said(row.text_digest, row.signature, row.words)
 
@@ -243,21 +309,3 @@ def _sought(query: Query, asking: Asking) -> list[Sought]:
             elif words:
                 sought.append(Sought(" ".join(map(shown, words)), is_word=False))
     return sought
-
-
-def _tone(text: str, lang: str | None) -> float | None:
-    judged = page_sentiment(text[:TONED_CHARS], default_sentiment().score, lang=lang)
-    return None if judged is None else judged.score
-
-
-def _fits(tone: float | None, wanted: Tone) -> bool:
-    if tone is None:
-        return False
-    is_clear = abs(tone) >= CLEAR_TONE
-    match wanted:
-        case Tone.POSITIVE:
-            return is_clear and tone > 0
-        case Tone.NEGATIVE:
-            return is_clear and tone < 0
-        case Tone.NEUTRAL:
-            return not is_clear

@@ -48,6 +48,7 @@ class _Record:
     is_queued: bool = True
     due_us: int | None = None
     moved_to: str | None = None
+    status: int | None = None
     versions: dict[int, _Kept] = field(default_factory=dict)
     look: Look | None = None
 
@@ -225,10 +226,20 @@ class MemoryShard:
         )
         return list(islice(found, most))
 
+    async def repeats(self, page_id: int, most: int) -> list[Page]:
+        """Pages outside the queue that are duplicates of this one, in order of id."""
+        found = (
+            record.page._replace(seq=0)
+            for _, record in sorted(self._state.records.items())
+            if record.page.duplicate_of == page_id and not record.is_queued
+        )
+        return list(islice(found, most))
+
     async def pages(self, keys: Sequence[bytes]) -> list[Page]:
         """The known pages among these keys."""
         ids = [self._state.page_ids[key] for key in sorted(keys) if key in self._state.page_ids]
-        return [self._state.records[page_id].page for page_id in ids]
+        records = [self._state.records[page_id] for page_id in ids]
+        return [record.page if record.is_queued else record.page._replace(seq=0) for record in records]
 
     async def standings(self, keys: Sequence[bytes]) -> list[Standing]:
         """Queue place and credit of the known pages among these keys."""
@@ -312,10 +323,18 @@ def _standing(record: _Record) -> Standing:
 def _twin(record: _Record) -> Twin:
     page = record.page
     newest = record.versions.get(page.version)
-    signature, title = (
-        (newest.version.signature, newest.version.title) if newest is not None else (None, None)
+    version = newest.version if newest is not None else None
+    return Twin(
+        page.id,
+        page.url,
+        page.version,
+        version.signature if version is not None else None,
+        record.moved_to,
+        page.duplicate_of,
+        version.title if version is not None else None,
+        version.digest if version is not None else None,
+        record.status,
     )
-    return Twin(page.id, page.url, page.version, signature, record.moved_to, page.duplicate_of, title)
 
 
 def _original(state: _State, page_id: int, number: int) -> Original:
@@ -463,7 +482,7 @@ def _apply_visit(state: _State, record: _Record, visited: Visited) -> None:
         _take_out(_queue(state, page.site_id, page.band), (page.seq, page.id))
         _count(state, page.site_id, pages=0, pending=-1)
     _set_due(state, record, None if record.is_queued else visited.due_us)
-    record.moved_to = visited.moved_to
+    record.moved_to, record.status = visited.moved_to, visited.status
     record.page = page._replace(
         visits=page.visits + 1,
         tries=visited.tries,

@@ -7,7 +7,7 @@ from typing import Any
 
 from evercrawl.adapters.learned import default_sentiment, paper_sentiment
 from evercrawl.core.sentiment.language import is_english
-from evercrawl.core.sentiment.token import LONGEST_SENTENCE
+from evercrawl.core.sentiment.token import LONGEST_SENTENCE, words_of
 
 DIGITS = 4
 
@@ -32,12 +32,12 @@ METHODS: dict[str, Callable[[str], float]] = {
 
 
 def sentiment(row: dict[str, Any]) -> dict[str, Any]:
-    """`label` and `score` of `text` by `method`; both null for a language that no method knows."""
+    """`label` and `score` of `text` by `method`; both null without words and for another language."""
     method = METHODS.get(row.get("method") or "default")
     if method is None:
         raise ValueError(f"method is one of {', '.join(METHODS)}")
     text = str(row["text"])[:LONGEST_SENTENCE]
-    if not is_english(text, lang=row.get("lang")):
+    if not words_of(text) or not is_english(text, lang=row.get("lang")):
         return {"label": None, "score": None}
     score = round(method(text), DIGITS)
     return {"label": "pos" if score >= 0 else "neg", "score": score}

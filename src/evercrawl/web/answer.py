@@ -48,7 +48,7 @@ async def answered(request: Request, desk: Desk, call: Callable[[], Awaitable[Re
     try:
         return await call()
     except BadRequest as error:
-        return failed(request, error.status, error.message, desk)
+        return _again(failed(request, error.status, error.message, desk), request, error.again_s)
     except CollectionBusy as error:
         return failed(request, 409, str(error), desk)
     except StoreUnavailable as error:
@@ -59,6 +59,15 @@ async def answered(request: Request, desk: Desk, call: Callable[[], Awaitable[Re
     except Exception:
         log.exception("defect while answering %s", request.url.path)
         return failed(request, 500, "this is a defect in evercrawl; the details are in evercrawl.log", desk)
+
+
+def _again(answer: Response, request: Request, wait_s: int | None) -> Response:
+    """Programs are told when to ask again; a browser does so by itself, also without scripts."""
+    if wait_s is not None:
+        answer.headers["Retry-After"] = str(wait_s)
+        if not wants_json(request):
+            answer.headers["Refresh"] = str(wait_s)
+    return answer
 
 
 def admitted(request: Request, desk: Desk, scope: Scope) -> Response | None:
@@ -181,7 +190,7 @@ async def _done(request: Request, desk: Desk, action: Action) -> Response:
             json_bytes(action.name, {"message": done.message, **(done.data or {})}),
             media_type="application/json",
         )
-    if done.data and "token" in done.data:
+    if done.once:
         page = draw("done", {"message": done.message, "show": done.show}, request=request, desk=desk)
         return Response(page, media_type="text/html")
     return RedirectResponse(_with_word(desk, done), 303)

@@ -24,28 +24,31 @@ from evercrawl.web.answer import (
     failed,
     read_values,
     view_endpoint,
+    wants_json,
 )
 from evercrawl.web.desk import Desk
 from evercrawl.web.draw import draw
 from evercrawl.web.guard import Doors, Guard
-from evercrawl.web.keyring import Scope, Visitor
+from evercrawl.web.keyring import ANYBODY, Scope
 from evercrawl.web.openapi import API_DESCRIPTION, description, scopes
+from evercrawl.web.pages.alerts import alert_feed
 from evercrawl.web.pages.past import replay_key
 from evercrawl.web.pages.sites import load, load_charts
 from evercrawl.web.parameter import BadRequest, Parameter
+from evercrawl.web.plain import json_bytes
 from evercrawl.web.route import Asked
 from evercrawl.web.standard.archived_url import STAMP, behind
-from evercrawl.web.standard.atom import atom
+from evercrawl.web.standard.atom import atom, search_atom
 from evercrawl.web.standard.cdx import cdx
 from evercrawl.web.standard.events import Events, Pulse
 from evercrawl.web.standard.indexnow import IndexNow
 from evercrawl.web.standard.memento import Places, time_gate, time_map
 from evercrawl.web.standard.metrics import healthz, metrics, readyz
 from evercrawl.web.standard.table import STANDARDS, Standard
+from evercrawl.web.standard.websub import HubCalls
 from evercrawl.web.table import ACTIONS, VIEWS
 
 STATIC = {"style.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
-ANYBODY = Visitor("anybody", Scope.READ, None)
 _NAME = Parameter("name", "The site.", required=True)
 
 
@@ -149,11 +152,20 @@ def owner_endpoint(desk: Desk) -> Endpoint:
 
 async def _owner(request: Request, desk: Desk) -> Response:
     name = _NAME.value(request.query_params.get("name"), now=desk.now())
-    if not desk.keyring.is_signed(f"owner {name}", request.path_params["signature"]):
+    signature = request.path_params["signature"].removesuffix(".json")
+    if not desk.keyring.is_signed(f"owner {name}", signature):
         raise BadRequest("this link is not valid", 403)
     asked = Asked({"name": name}, ANYBODY, request.headers.get("host", ""))
     data = await run_in_threadpool(load, desk, asked)
-    shown = {**data, "charts": load_charts(data, desk.now().date()), "asked": asked.values, "for_owner": True}
+    if wants_json(request):
+        return Response(json_bytes("load", data), media_type="application/json")
+    shown = {
+        **data,
+        "charts": load_charts(data, desk.now().date()),
+        "asked": asked.values,
+        "for_owner": True,
+        "twin": f"/owner/{signature}.json?{request.url.query}",
+    }
     return Response(draw("load", shown, request=request, desk=desk), media_type="text/html")
 
 
@@ -197,6 +209,28 @@ def _standard_calls(desk: Desk) -> dict[str, Call]:
             request, read_values(by_name["events"].parameters, request.query_params, now=desk.now())
         )
 
+    return {
+        "events": streamed,
+        "indexnow": IndexNow(desk),
+        "websub": HubCalls(desk),
+        **_memento_calls(desk),
+        **{name: collected(name, function) for name, function in COLLECTED.items()},
+    }
+
+
+COLLECTED: dict[str, Callable[[Desk, Asked], Response]] = {
+    "cdx": cdx,
+    "changes-atom": atom,
+    "search-atom": search_atom,
+    "alert-atom": alert_feed,
+    "metrics": metrics,
+    "healthz": healthz,
+    "readyz": readyz,
+}
+"""Standards that are a function of what was asked."""
+
+
+def _memento_calls(desk: Desk) -> dict[str, Call]:
     async def gate(request: Request) -> Response:
         rest = behind(request, "/web/")
         first = rest.partition("/")[0]
@@ -216,18 +250,7 @@ def _standard_calls(desk: Desk) -> dict[str, Call]:
     async def json_map(request: Request) -> Response:
         return await time_map(request, desk, _places(desk, request), "json")
 
-    return {
-        "events": streamed,
-        "cdx": collected("cdx", cdx),
-        "timegate": gate,
-        "timemap-link": link_map,
-        "timemap-json": json_map,
-        "indexnow": IndexNow(desk),
-        "changes-atom": collected("changes-atom", atom),
-        "metrics": collected("metrics", metrics),
-        "healthz": collected("healthz", healthz),
-        "readyz": collected("readyz", readyz),
-    }
+    return {"timegate": gate, "timemap-link": link_map, "timemap-json": json_map}
 
 
 def _places(desk: Desk, request: Request) -> Places:

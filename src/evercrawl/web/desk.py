@@ -5,20 +5,30 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 from evercrawl.config import Configured, collection_file, read_settings
 from evercrawl.library import Collection
+from evercrawl.model.search import Found
 from evercrawl.model.settings import Settings
+from evercrawl.notify.websub import Websub
 from evercrawl.web.crawl_child import CrawlChild
 from evercrawl.web.keyring import Keyring
+from evercrawl.web.rate import RateLimit
 from evercrawl.web.remembered import WAIT_S, Shelf
 
 T = TypeVar("T")
 SEVERAL_LEAST_S = 3.0
 """How old an answer may be at least, where a page shows several."""
+
+TESTS, TESTS_PER_S = 3, 1 / 20
+INDEX_PATIENCE_S = 0.5
+UNKNOWN_LAG = -1
+"""The index is being brought up, and nobody knows yet how far it is behind."""
 
 
 class Desk:
@@ -31,6 +41,7 @@ class Desk:
         *,
         own_origin: Callable[[str], str],
         replay_origin: Callable[[str], str],
+        public_origin: str | None = None,
         read_only: bool = False,
         env: Mapping[str, str] | None = None,
         flags: Mapping[str, object] | None = None,
@@ -42,10 +53,13 @@ class Desk:
         """Streams end themselves when they see this."""
         self.shelf = Shelf()
         self.crawl = CrawlChild(collection)
+        self.tries = RateLimit(burst=TESTS, per_s=TESTS_PER_S)
+        """Of what sends something to others at the push of a button."""
         self.own_origin = own_origin
         """Host of a request -> origin of the interface for it."""
         self.replay_origin = replay_origin
         """Host of a request -> origin of replay for it."""
+        self._public_origin = public_origin
         self._env = dict(os.environ) if env is None else dict(env)
         self._flags = dict(flags or {})
         self._configured: Configured | None = None
@@ -72,6 +86,34 @@ class Desk:
     def collection(self) -> Collection:
         """The library's view."""
         return Collection(self.path, self.settings)
+
+    @property
+    def can_be_reached(self) -> bool:
+        """Programs elsewhere can call us back."""
+        return self._public_origin is not None
+
+    @property
+    def websub(self) -> Websub:
+        """The subscriptions at hubs."""
+        origin = self._public_origin or ""
+        return Websub(self.path, self.settings, callback=lambda token: f"{origin}/websub/{token}")
+
+    def search(
+        self, query: str, *, limit: int, as_of: datetime | None = None, with_facets: bool = False
+    ) -> Found:
+        """The best hits; the index is brought up beside the page, which does not wait for a long way."""
+        lag = self.remembered("index", self._bring_up, wait_s=INDEX_PATIENCE_S)
+        with closing(self.collection.searching()) as searching:
+            found = searching.find(query, limit=limit, as_of=as_of, with_facets=with_facets)
+        return replace(found, lag=UNKNOWN_LAG if lag is None else lag)
+
+    def _bring_up(self) -> int:
+        """The number of visits that another process has still to index."""
+        from evercrawl.search.ask import bring_up
+        from evercrawl.search.follow import lag_of, open_text_index
+
+        is_busy = bring_up(self.path, self.settings.search)
+        return lag_of(self.path, open_text_index(self.path)) if is_busy else 0
 
     def now(self) -> datetime:
         """The present moment."""

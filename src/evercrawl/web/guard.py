@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
+from evercrawl.notify.websub import MOST_BODY_BYTES as HUB_BODY_BYTES
 from evercrawl.web.keyring import Keyring, Scope, Visitor
 from evercrawl.web.rate import RateLimit
 
@@ -25,6 +26,7 @@ COOKIE = "evercrawl_session"
 """The port stands behind it: cookies know hosts, but no ports, and two collections may be served."""
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 MOST_BODY_BYTES = 1_000_000
+HUB_PREFIX = "/websub/"
 BURST, PER_S = 400, 100.0
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -85,7 +87,7 @@ class Guard:
             return
         visitor = self._visitor(headers)
         scope.setdefault("state", {})["visitor"] = visitor
-        await self.app(scope, _bounded(receive), self._with_headers(scope, send))
+        await self.app(scope, _bounded(receive, most_body(scope["path"])), self._with_headers(scope, send))
 
     def _refusal(self, scope: AsgiScope, headers: Headers) -> Response | None:
         """The answer to what may not come in; None: it may."""
@@ -100,7 +102,7 @@ class Guard:
         if scope["method"] not in SAFE_METHODS and not self._is_own(headers):
             return refusal(403, "this request comes from another site")
         length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > MOST_BODY_BYTES:
+        if not length.isdigit() or int(length) > most_body(scope["path"]):
             return refusal(413, "the request is too large")
         return None
 
@@ -162,7 +164,12 @@ def is_form_of(request: Request, given: str | None) -> bool:
     return _is_same(sent, visitor.csrf)
 
 
-def _bounded(receive: Receive) -> Receive:
+def most_body(path: str) -> int:
+    """How large the body of a request to this path may be."""
+    return HUB_BODY_BYTES if path.startswith(HUB_PREFIX) else MOST_BODY_BYTES
+
+
+def _bounded(receive: Receive, most: int) -> Receive:
     """A body without a length may not grow beyond the limit either."""
     taken = 0
 
@@ -170,7 +177,7 @@ def _bounded(receive: Receive) -> Receive:
         nonlocal taken
         message = await receive()
         taken += len(message.get("body", b""))
-        if taken > MOST_BODY_BYTES:
+        if taken > most:
             return {"type": "http.disconnect"}
         return message
 

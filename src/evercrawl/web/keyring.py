@@ -62,6 +62,10 @@ class Visitor:
     """What a form of this session must carry; None: it came with a token, which no other site can send."""
 
 
+ANYBODY = Visitor("anybody", Scope.READ, None)
+"""Who has not logged in, where that is not needed."""
+
+
 class KeptToken(NamedTuple):
     """A token, without the secret."""
 

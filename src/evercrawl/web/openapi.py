@@ -30,6 +30,8 @@ _ERROR = {
     "properties": {"schema": {"type": "string"}, "status": {"type": "integer"}, "error": {"type": "string"}},
 }
 
+_IN_PATH = {"url": "The page's URL, as it is.", "token": "The word that a subscription is known by."}
+
 
 def description() -> dict[str, Any]:
     """The whole document."""
@@ -105,12 +107,14 @@ def _standard(standard: Standard, method: str) -> dict[str, Any]:
                 "in": "path",
                 "required": True,
                 "schema": {"type": "string", "minLength": 1},
-                "description": "The page's URL, as it is.",
+                "description": _IN_PATH[standard.in_path],
             }
         )
     if standard.scope is None:
         found["security"] = []
-    if method == "POST":
+    if method == "POST" and not standard.body:
+        found["requestBody"] = {"required": True, "content": {"application/octet-stream": {}}}
+    elif method == "POST":
         properties = {one.name: one.schema() | {"description": one.text} for one in standard.body}
         schema = {"type": "object", "properties": properties}
         found["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
@@ -143,7 +147,7 @@ def scopes() -> dict[str, str]:
     """Every scope with what it allows."""
     return {
         Scope.READ.word: "look at everything but secrets",
-        Scope.OPERATE.word: "start and stop crawls, ask for visits",
+        Scope.OPERATE.word: "start and stop crawls, ask for visits, see and change alerts",
         Scope.ADMIN.word: "change settings, tokens and the password",
     }
 

@@ -15,12 +15,13 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 
 class BadRequest(Exception):
-    """What was asked cannot be answered: the status and a message for people."""
+    """What was asked cannot be answered: the status, a message for people, and when to ask again."""
 
-    def __init__(self, message: str, status: int = 400) -> None:
+    def __init__(self, message: str, status: int = 400, *, again_s: int | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.status = status
+        self.again_s = again_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,14 @@ class Parameter:
 
 
 AFTER = Parameter("after", "Where the list goes on: `next` of the portion before.")
+
+
+def place_of(after: str | None) -> int | None:
+    """The number behind the point of `after`; BadRequest where it is none."""
+    _, _, inside = (after or "").partition(".")
+    if after and not (inside.isascii() and inside.isdigit()):
+        raise BadRequest("after is not where a list can go on; begin without it")
+    return int(inside[:15]) if inside else None
 
 
 def limit(default: int = 50, most: int = 500) -> Parameter:

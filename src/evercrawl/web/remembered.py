@@ -13,7 +13,7 @@ WAIT_S = 0.15
 """How long a page waits for an answer that nobody has computed yet."""
 QUICK_S = 0.05
 """An answer that took no longer is waited for rather than shown as it was."""
-TIMES_COST = 20.0
+TIMES_COST = 50.0
 """An answer is computed anew when it is so many times older than it took."""
 MOST_KEPT = 256
 

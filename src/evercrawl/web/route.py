@@ -60,6 +60,8 @@ class Done:
     message: str
     show: str = "/"
     data: Mapping[str, Any] | None = None
+    once: bool = False
+    """The message holds a secret: it is shown here and now, and stands in no address."""
 
 
 @dataclass(frozen=True, slots=True)

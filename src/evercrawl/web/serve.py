@@ -5,8 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    nullcontext,
+    suppress,
+)
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -17,8 +23,9 @@ from starlette.types import ASGIApp
 
 from evercrawl.adapters.sqlite.browse import IDLE
 from evercrawl.engine.stop import StopSignal
-from evercrawl.errors import ConfigError
+from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.report import Summary
+from evercrawl.notify.run import telling
 from evercrawl.web.access import OneTimeLink
 from evercrawl.web.app import Openness, interface
 from evercrawl.web.desk import Desk
@@ -31,6 +38,8 @@ log = logging.getLogger("evercrawl")
 PORT = 8787
 GRACE_S = 3
 BACKLOG = 256
+RENEW_EVERY_S = 30.0
+"""How often we look for leases that end; the shortest lease is renewed a minute before its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +131,7 @@ class Service:
             self.keyring,
             own_origin=self.own_origin,
             replay_origin=self.replay_origin,
+            public_origin=how.public_url and how.public_url.rstrip("/"),
             read_only=how.read_only,
             flags=flags,
         )
@@ -186,7 +196,8 @@ class Service:
         warm = asyncio.create_task(asyncio.to_thread(warm_up, self.desk))
         crawl = asyncio.create_task(self._crawl(say)) if self.how.crawl else None
         try:
-            await asyncio.gather(*tasks)
+            async with self._told(), self._renewed():
+                await asyncio.gather(*tasks)
         finally:
             await asyncio.gather(warm, return_exceptions=True)
             if crawl is not None:
@@ -204,6 +215,33 @@ class Service:
             server.should_exit = True
         if self.stop_crawl is not None:
             self.stop_crawl.finish() if self.stop_crawl.stage == 0 else self.stop_crawl.cancel()
+
+    def _told(self) -> AbstractAsyncContextManager[None]:
+        """Alerts are told while nobody crawls, too; a crawl in this process tells by itself."""
+        if self.how.crawl or self.how.read_only:
+            return nullcontext()
+        return telling(self.desk.path, self.desk.settings)
+
+    @asynccontextmanager
+    async def _renewed(self) -> AsyncIterator[None]:
+        """Subscriptions at hubs are renewed in time."""
+        if not self.desk.can_be_reached or self.how.read_only:
+            yield
+            return
+        task = asyncio.create_task(self._renew())
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _renew(self) -> None:
+        while True:
+            try:
+                await self.desk.websub.renew()
+            except EvercrawlError as error:
+                log.warning("websub: %s", error)
+            await asyncio.sleep(RENEW_EVERY_S)
 
     async def _crawl(self, say: Callable[[str], None]) -> Summary | None:
         """Keep the collection fresh beside the pages; where that cannot be, the pages go on."""

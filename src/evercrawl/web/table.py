@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from evercrawl.model.reason import Reason
 from evercrawl.web.keyring import LONGEST_PASSWORD, Scope
-from evercrawl.web.pages import care, overview, past, queue, search, sites, steer, traps
+from evercrawl.web.pages import (
+    alerts,
+    care,
+    cluster,
+    hubs,
+    inbox,
+    overview,
+    past,
+    queue,
+    search,
+    sites,
+    steer,
+    traps,
+)
 from evercrawl.web.parameter import AFTER, Parameter, limit
 from evercrawl.web.route import Action, View
 
@@ -23,11 +36,18 @@ VIEWS: tuple[View, ...] = (
         "changes",
         "/changes",
         "What changed, grouped, the most significant first.",
-        past.changes,
+        inbox.changes,
         (
             Parameter("since", "From when on: 7d, yesterday, 2026-11-01. Default: 7d.", "moment"),
             Parameter("site", "Only of this site."),
             Parameter("noise", "Also what single pages show by themselves.", "flag", default=False),
+            Parameter(
+                "state",
+                "What nobody has looked at, what somebody has, or all.",
+                "choice",
+                default="new",
+                choices=inbox.STATES,
+            ),
             limit(50, 200),
         ),
         title="Changes",
@@ -37,11 +57,7 @@ VIEWS: tuple[View, ...] = (
         "/search",
         "Full text search over every version.",
         search.search,
-        (
-            Parameter("q", "Words, phrases, site:, lang:, changed:, as in `evercrawl search`."),
-            Parameter("as_of", "As the collection was then: 2026-05, 30d.", "moment"),
-            limit(20, 100),
-        ),
+        (*search.ASKED, limit(20, 100)),
         title="Search",
     ),
     View("sites", "/sites", "The sites of the collection.", sites.sites, (AFTER, limit()), title="Sites"),
@@ -67,8 +83,21 @@ VIEWS: tuple[View, ...] = (
         ),
         title="Traps",
     ),
+    View(
+        "alerts",
+        "/alerts",
+        "Every alert; with a name, what an alert of these wishes would have told.",
+        alerts.alerts,
+        (Parameter("name", "The name of a new alert: show what it would have told."), *alerts.WISH),
+        scope=Scope.OPERATE,
+        title="Alerts",
+    ),
+    View("hubs", "/hubs", "Hubs that tell us of news, and what was announced.", hubs.hubs, title="Hubs"),
     View("runs", "/runs", "The runs, newest first.", care.runs, (AFTER, limit()), title="Runs"),
     View("outposts", "/outposts", "Outposts and what they cost.", care.outposts, title="Outposts"),
+    View(
+        "cluster", "/cluster", "The workers of a collection in a database.", cluster.cluster, title="Cluster"
+    ),
     View(
         "settings", "/settings", "Every setting with its value and origin.", care.settings, title="Settings"
     ),
@@ -80,6 +109,14 @@ VIEWS: tuple[View, ...] = (
         (AFTER, limit()),
         scope=Scope.ADMIN,
         title="Access",
+    ),
+    View(
+        "alert",
+        "/alert",
+        "One alert and what became of its messages.",
+        alerts.alert,
+        (*alerts.LOG, AFTER, limit()),
+        scope=Scope.OPERATE,
     ),
     View(
         "why",
@@ -131,10 +168,55 @@ ACTIONS: tuple[Action, ...] = (
         ),
     ),
     Action("stop-crawl", "Stop the crawl that was started here.", steer.stop_crawl),
+    Action(
+        "drain-worker",
+        "Ask a worker of the cluster to finish, save and end.",
+        cluster.drain_worker,
+        (Parameter("worker", "The beginning of its id, or `all`.", required=True),),
+    ),
     Action("visit-page", "Visit a page as soon as its site allows.", steer.visit_page, (_URL,)),
     Action("exclude-trap", "Leave a pattern out from now on.", traps.exclude, _RULE),
     Action("allow-trap", "Say nothing against a pattern from now on.", traps.allow, _RULE),
     Action("undo-trap", "Take back every word about a pattern.", traps.undo, _RULE),
+    Action(
+        "review-changes",
+        "Changes were looked at: they are news no more, until the same is met later.",
+        inbox.review_changes,
+        (
+            Parameter("until", "`until` of the group or of the list.", "whole", required=True),
+            Parameter("keys", "`keys` of the group; none: everything.", default=""),
+            Parameter("site", "Without keys: only of this site."),
+            Parameter("words", "What it was about.", default=""),
+        ),
+    ),
+    Action(
+        "undo-review",
+        "Take a review back.",
+        inbox.undo_review,
+        (Parameter("id", "The review's number.", "whole", required=True),),
+    ),
+    Action(
+        "add-alert",
+        "A new alert; the secret of a webhook is shown this once.",
+        alerts.add_alert,
+        (
+            alerts.NAMED,
+            *alerts.WISH,
+            Parameter("replace", "Change the alert of this name, if there is one.", "flag", default=False),
+        ),
+    ),
+    Action("subscribe", "Ask the hub of a page or feed to tell us of its news.", hubs.subscribe, (_URL,)),
+    Action(
+        "unsubscribe",
+        "Ask a hub to tell us no more.",
+        hubs.unsubscribe,
+        (Parameter("topic", "What the subscription is about.", required=True),),
+    ),
+    Action("test-alert", "Send a test message now.", alerts.test_alert, (alerts.NAMED,)),
+    Action("retry-alert", "Send again what was set aside.", alerts.retry_alert, (alerts.NAMED,)),
+    Action(
+        "remove-alert", "Take an alert away, with what waits for it.", alerts.remove_alert, (alerts.NAMED,)
+    ),
     Action(
         "set-setting",
         "Change one of the settings that can be changed safely.",

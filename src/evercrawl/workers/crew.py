@@ -111,29 +111,36 @@ class Crew:
 
     async def run(self) -> Ended:
         """Until every worker has ended; raises the first error that one of them met."""
-        passing_on = asyncio.create_task(self._pass_on_stops())
+        passing_on: asyncio.Task[None] | None = None
         try:
-            await asyncio.gather(*(self._keep_going(orders) for orders in self._orders))
+            # Every worker can be reached before the first one has something to say to another.
+            readers = await asyncio.gather(*(self._hire(orders.number) for orders in self._orders))
+            for orders in self._orders:
+                self._instruct(orders)
+            passing_on = asyncio.create_task(self._pass_on_stops())
+            await asyncio.gather(*map(self._keep_going, self._orders, readers))
         finally:
-            passing_on.cancel()
+            if passing_on is not None:
+                passing_on.cancel()
             await self._end_all()
             os.close(self._counts)
         if self._failure is not None:
             raise self._failure
         return ended_together([hand.ended for hand in self._hands.values() if hand.ended is not None])
 
-    async def _keep_going(self, orders: Orders) -> None:
+    async def _keep_going(self, orders: Orders, reader: asyncio.StreamReader) -> None:
         """One place in the crew: its worker, and the next one after a death."""
-        while True:
-            reader = await self._start(orders)
-            if await self._listen(orders.number, reader):
-                return
+        while not await self._listen(orders.number, reader):
             await self._bury(orders.number)
             if self._stop.stage or self._failure is not None:
                 return
             orders = orders._replace(refresh=False)
+            reader = await self._hire(orders.number)
+            self._instruct(orders)
+            self._tell_of_birth(orders.number)
 
-    async def _start(self, orders: Orders) -> asyncio.StreamReader:
+    async def _hire(self, number: int) -> asyncio.StreamReader:
+        """A new process for this place, which waits for its orders."""
         ours, theirs = socket.socketpair()
         with theirs:
             arguments = ("-m", "evercrawl.workers.worker", str(theirs.fileno()), str(self._counts))
@@ -141,15 +148,20 @@ class Crew:
                 sys.executable, *arguments, pass_fds=(theirs.fileno(), *self._keep_open)
             )
         reader, writer = await asyncio.open_connection(sock=ours)
-        is_first = orders.number not in self._hands
-        self._hands[orders.number] = hand = _Hand(process, writer)
-        hand.say(orders)
-        if not is_first:
-            for number, other in self._hands.items():
-                if number != orders.number:
-                    other.quiet = None
-                    other.say(Reborn(orders.number))
+        self._hands[number] = _Hand(process, writer)
         return reader
+
+    def _instruct(self, orders: Orders) -> None:
+        hand = self._hands[orders.number]
+        hand.say(orders)
+        if self._stop.stage:
+            hand.say(Stop(self._stop.stage))
+
+    def _tell_of_birth(self, number: int) -> None:
+        for other, hand in self._hands.items():
+            if other != number:
+                hand.quiet = None
+                hand.say(Reborn(number))
 
     async def _listen(self, number: int, reader: asyncio.StreamReader) -> bool:
         """Take a worker's messages; True: it has ended as it should."""
@@ -173,7 +185,10 @@ class Crew:
                     assert isinstance(message, Routed)
                     self._route(number, message)
             self._end_if_all_rest()
-        return hand.ended is not None
+            if hand.ended is not None:
+                hand.writer.close()
+                return True
+        return False
 
     def _route(self, sender: int, message: Routed) -> None:
         if isinstance(message, Adopted):

@@ -50,6 +50,9 @@ async def _serve(descriptor: int, counts: int) -> None:
         last = Broke(BugFound(f"a worker broke: {type(defect).__name__}: {defect}"))
     writer.write(packed(last))
     await writer.drain()
+    # A word of the crew that finds nobody would break the connection, and our last one might be lost with it.
+    while await next_message(reader) is not None:
+        pass
     writer.close()
     await writer.wait_closed()
 

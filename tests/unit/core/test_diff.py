@@ -107,9 +107,9 @@ def test_edits_hold_all_that_differs(old: list[str], new: list[str]) -> None:
 
 
 def timed(before: str, after: str) -> float:
-    began = time.perf_counter()
+    began = time.process_time()
     text_difference(before, after)
-    return time.perf_counter() - began
+    return time.process_time() - began
 
 
 def test_large_and_hostile_pages_are_compared_in_bounded_time() -> None:

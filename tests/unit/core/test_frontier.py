@@ -177,6 +177,27 @@ def test_own_hosts_may_have_several_requests_at_a_time():
     assert [type(turn) for turn in turns] == [Visit, Visit, Visit, Idle]
 
 
+def test_an_own_host_that_has_pages_left_is_saturated_and_one_without_is_not():
+    frontier, queue = make(floor=0.0, concurrency=3, window=8)
+    queue.add(1, 4)
+    queue.serve(0)
+    turns = [frontier.turn(now_us=0) for _ in range(3)]
+    assert frontier.is_saturated()
+    assert isinstance(turns[0], Visit)
+    queue.finish(turns[0], 1, took=0.01)
+    assert isinstance(frontier.turn(now_us=1), Visit)
+    assert frontier.turn(now_us=1) == Idle()
+    assert not frontier.is_saturated()
+
+
+def test_a_site_that_is_asked_one_thing_at_a_time_is_never_saturated():
+    frontier, queue = make()
+    queue.add(1, 5)
+    queue.serve(0)
+    assert isinstance(frontier.turn(now_us=0), Visit)
+    assert not frontier.is_saturated()
+
+
 def test_robots_txt_is_asked_for_before_the_first_page():
     frontier, queue = make()
     queue.add(1, 1, robots=None)

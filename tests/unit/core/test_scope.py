@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from evercrawl.core import scope as scope_module
@@ -196,15 +194,6 @@ def test_what_is_remembered_of_sites_is_bounded(monkeypatch: pytest.MonkeyPatch)
         assert reason(scope, f"https://h{number}.test/") is Reason.OUT_OF_SCOPE
         assert reason(scope, "https://a.test/x") is None
     assert len(scope._sites) <= 10
-
-
-def test_verdicts_are_cheap():
-    scope = scope_of("https://a.test/", exclude=("print",))
-    began = time.perf_counter()
-    for number in range(5000):
-        scope.verdict(f"https://a.test/some/folder/page{number}.html?a=b", depth=3)
-    # Generous, for slow machines: usually under 2 µs each.
-    assert (time.perf_counter() - began) / 5000 < 0.000_1
 
 
 def test_the_host_that_a_seed_moved_to_is_adopted():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from evercrawl.core.credit import balance, ledger_bytes, ledger_of
 from evercrawl.core.offer import Offers
 from evercrawl.core.url import key_of
-from evercrawl.engine.credit import Credits
+from evercrawl.engine.credit import Credits, Generations
 from evercrawl.model.page import Candidate, Page, Refusal, Standing
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import CreditSettings
@@ -15,7 +15,9 @@ SITE = Site(1, "https://a.test", "a.test")
 SHARE = 1_000_000_000_000 // 2
 
 
-def credits_of(*, pages: int = 0, elsewhere: int = 0, **settings: object) -> Credits:
+def credits_of(
+    generations: Generations | None = None, *, pages: int = 0, elsewhere: int = 0, **settings: object
+) -> Credits:
     return Credits(
         None,
         pages=pages,
@@ -23,6 +25,7 @@ def credits_of(*, pages: int = 0, elsewhere: int = 0, **settings: object) -> Cre
         bands=8,
         seeds=2,
         pages_elsewhere=lambda: {7: elsewhere} if elsewhere else {},
+        generations=generations or Generations(lambda: 2 * SHARE),
     )
 
 
@@ -77,6 +80,27 @@ def test_links_of_other_shards_are_sent_with_their_share():
     share = SHARE - SHARE // 10
     assert paid.parcels[3][0].credit == share
     assert credits.ledger.sent == share
+
+
+def test_a_visited_page_spends_what_waited_for_it_too():
+    credits = credits_of()
+    page, other = page_of(credits), page_of(credits, "/other")
+    credits.pay(page, Offers(met=[other.url]), placed=[], parcels={}, expands=True)
+    paid = credits.pay(other, Offers(), placed=[], parcels={}, expands=True)
+    share = SHARE - SHARE // 10
+    assert (paid.waited, paid.spent) == (share, SHARE + share)
+    assert credits.take_richest(shards=1) == {}
+    assert balance(credits.ledger) == 0
+
+
+def test_all_shards_of_a_process_are_in_one_generation():
+    shared = Generations(lambda: 2 * SHARE)
+    here, there = credits_of(shared), credits_of(shared)
+    page = page_of(here)
+    page_of(there)
+    here.pay(page, Offers(), placed=[], parcels={}, expands=True)
+    assert (here.generation, there.generation) == (1, 1)
+    assert there.to_store().generation == 1
 
 
 def test_what_is_in_hand_is_lambdas_in_the_store():

@@ -1,60 +1,84 @@
-"""What follows a batch that was not stored is not stored either."""
-
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
 
 import pytest
 
+from evercrawl.core.digest import content_digest, payload_sha1
+from evercrawl.core.judgement import judge_fetched
+from evercrawl.core.offer import Offers
+from evercrawl.core.seen import KnownFilter
+from evercrawl.engine.keep import visited_of
 from evercrawl.engine.ledger import Ledger
-from evercrawl.errors import StoreUnavailable
-from evercrawl.sim.archive import MemoryArchive
+from evercrawl.engine.ports import Stored
+from evercrawl.engine.see import Seen
+from evercrawl.model.batch import Batch
+from evercrawl.model.fetch import Exchange, Fetched
+from evercrawl.model.page import Original, Page, Visited
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+PAGE = Page(1, b"k" * 16, "http://site.test/", 1, 0, 0, 0, 0)
 
 
-class Store:
-    """Takes commits, fails the first, or hangs in it."""
+class AskedStore:
+    """Remembers what it was asked for; it holds what was committed."""
 
-    def __init__(self, *, hangs: bool) -> None:
-        self.hangs = hangs
-        self.tries = 0
+    def __init__(self) -> None:
+        self.asked: list[bytes] = []
+        self.held: dict[bytes, Original] = {}
 
-    async def commit(self, epoch: int, batch: object) -> None:
-        self.tries += 1
-        if self.tries == 1:
-            if self.hangs:
-                await asyncio.Event().wait()
-            raise StoreUnavailable("away for a moment")
+    async def originals(self, digests: Sequence[bytes]) -> dict[bytes, Original]:
+        self.asked += digests
+        return {digest: self.held[digest] for digest in digests if digest in self.held}
 
-
-def ledger_over(store: Any) -> Ledger:
-    ledger = Ledger(store, MemoryArchive(0), epoch=1, pages=10)
-    ledger.batch.delivered.append(1)
-    return ledger
+    async def commit(self, epoch: int, batch: Batch) -> None:
+        for visited in batch.visited:
+            if visited.version is not None:
+                self.held[visited.version.digest] = Original(
+                    visited.page_id, PAGE.url, 0, b"", b"", "a", 0, 1
+                )
 
 
-def test_after_a_commit_that_failed_there_is_no_other():
-    async def story() -> int:
-        ledger = ledger_over(store := Store(hangs=False))
-        for _ in range(2):
-            ledger.batch.delivered.append(1)
-            with pytest.raises(StoreUnavailable, match="away"):
-                await ledger.commit()
-        return store.tries
-
-    assert asyncio.run(story()) == 1
+class EmptyArchive:
+    def flush(self) -> None:
+        return None
 
 
-def test_after_a_commit_that_was_broken_off_there_is_no_other():
-    async def story() -> int:
-        ledger = ledger_over(store := Store(hangs=True))
-        task = asyncio.create_task(ledger.commit())
-        await asyncio.sleep(0)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        ledger.batch.delivered.append(2)
-        with pytest.raises(StoreUnavailable, match="broken off"):
-            await ledger.commit()
-        return store.tries
+def ledger_over(store: AskedStore, contents: KnownFilter | None) -> Ledger:
+    return Ledger(cast(Any, store), cast(Any, EmptyArchive()), epoch=1, pages=100, contents=contents)
 
-    assert asyncio.run(story()) == 1
+
+def visited(body: bytes) -> Visited:
+    exchange = Exchange(b"GET", b"HTTP/1.1 200 OK\r\n\r\n", body, "192.0.2.1", NOW, timedelta(0))
+    result = Fetched(PAGE.url, 200, (), body, exchange)
+    judgement = judge_fetched(PAGE, result, change=None, copy_of=None)
+    seen = Seen(result, judgement, Offers(), digest=content_digest(body), sha1=payload_sha1(body))
+    return visited_of(PAGE, judgement, now=NOW, seen=seen, stored=Stored("a", 0, 1, b"r" * 16))
+
+
+def test_content_that_is_new_for_sure_is_not_looked_up():
+    store = AskedStore()
+    ledger = ledger_over(store, KnownFilter(1 << 20))
+    assert asyncio.run(ledger.recall(content_digest(b"new"))) is None
+    assert store.asked == []
+
+
+@pytest.mark.parametrize("has_filter", [True, False])
+def test_content_is_recalled_before_and_after_its_commit(has_filter: bool):
+    store, digest = AskedStore(), content_digest(b"held")
+    ledger = ledger_over(store, KnownFilter(1 << 20) if has_filter else None)
+    ledger.write_visited(PAGE, visited(b"held"))
+    assert asyncio.run(ledger.recall(digest)) is not None
+    assert store.asked == []
+    asyncio.run(ledger.commit())
+    assert asyncio.run(ledger.recall(digest)) is not None
+    assert store.asked == [digest]
+
+
+def test_without_a_filter_the_store_is_asked():
+    store = AskedStore()
+    assert asyncio.run(ledger_over(store, None).recall(content_digest(b"new"))) is None
+    assert store.asked == [content_digest(b"new")]

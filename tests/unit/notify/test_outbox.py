@@ -75,8 +75,8 @@ def test_a_message_is_fixed_when_it_is_made(outbox: Outbox) -> None:
     outbox.write(ended(begun(first), Attempt(True), PATIENCE, now=from_us(3)))
     assert outbox.queue(known.id).head == second
     assert outbox.busy_alerts() == {known.id}
-    assert [message.id for message, _ in outbox.messages(most=9)] == [second.id, first.id]
-    assert [count for _, count in outbox.messages("a", state=MessageState.DELIVERED, most=9)] == [2]
+    assert [message.id for message, *_ in outbox.messages(most=9)] == [second.id, first.id]
+    assert [count for _, count, _ in outbox.messages("a", state=MessageState.DELIVERED, most=9)] == [2]
 
 
 def test_what_waits_is_never_forgotten(outbox: Outbox) -> None:

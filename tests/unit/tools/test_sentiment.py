@@ -24,6 +24,16 @@ def test_other_languages_get_no_score():
     assert sentiment({"text": "Das Essen war nicht gut."}) == {"label": None, "score": None}
 
 
+@pytest.mark.parametrize("text", ["", "  \n", "\x00", "\ud800"])
+def test_without_words_there_is_no_score(text: str):
+    assert sentiment({"text": text}) == {"label": None, "score": None}
+
+
+@pytest.mark.parametrize("text", ["\U0001f389" * 3000, "a" * 100_000, "\ud800 bad", "!!!", "good " * 50_000])
+def test_strange_texts_get_a_score(text: str):
+    assert -1 <= sentiment({"text": text})["score"] <= 1
+
+
 def test_a_missing_text_and_an_unknown_method_are_errors():
     with pytest.raises(KeyError):
         sentiment({})

@@ -7,7 +7,6 @@ answer.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
@@ -37,20 +36,6 @@ def waited_for(answer: Awaitable[T]) -> T:
     assert outside is not None, "nobody waits outside"
     result: T = outside.switch(answer)
     return result
-
-
-async def to_its_end(work: Coroutine[Any, Any, T]) -> T:
-    """The result of something that must not be broken off in the middle: who is cancelled meanwhile hears of
-    it when it is done, and of its failure first.
-    """
-    task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        if task.exception() is not None:
-            return task.result()
-        raise
 
 
 def driven(work: Coroutine[Any, Any, T]) -> T:

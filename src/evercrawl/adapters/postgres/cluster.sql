@@ -64,6 +64,11 @@ update {space}.worker set dead = true
    and exists (select 1 from {space}.incarnation
                 where timeline = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
                   and started = pg_postmaster_start_time() and seen < clock_timestamp() - $1::interval)
+returning id
+
+-- hang_up --
+-- End the connections of workers that are dead.
+select pg_terminate_backend(pid) from pg_stat_activity where application_name = any($1::text[])
 
 -- take --
 -- Shards without an owner that lives, at most so many, and those that are ours already: an answer of an earlier time may have been

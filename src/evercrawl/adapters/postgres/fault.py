@@ -9,7 +9,9 @@ import asyncpg
 
 from evercrawl.errors import BugFound, StoreUnavailable
 
-_WRONG_STATEMENT = (asyncpg.SyntaxOrAccessError, asyncpg.DataError, asyncpg.InterfaceError)
+_WRONG_STATEMENT = (asyncpg.SyntaxOrAccessError, asyncpg.DataError)
+_LOST = ("closed", "closing", "released back to the pool")
+"""What the driver says of a connection that broke while it was used; it has no class of its own for it."""
 
 
 @contextmanager
@@ -31,6 +33,10 @@ def translating() -> Iterator[None]:
             f"the database cannot be reached ({error}); check that it runs and that --store names it;"
             " everything up to the last commit is kept"
         ) from error
+    except asyncpg.InterfaceError as error:
+        if not any(word in str(error) for word in _LOST):
+            raise BugFound(f"the database was asked in a wrong way: {error}") from error
+        raise StoreUnavailable(f"the connection to the database was given up ({error})") from error
     except _WRONG_STATEMENT as error:
         raise BugFound(f"the database refused a statement of ours: {error}") from error
     except asyncpg.PostgresError as error:

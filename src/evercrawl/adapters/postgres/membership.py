@@ -14,11 +14,13 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from importlib.resources import files
 from typing import NamedTuple
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import asyncpg
 
 from evercrawl.adapters.postgres.fault import translating
+from evercrawl.adapters.postgres.line import made_once
+from evercrawl.adapters.postgres.store import application_of
 from evercrawl.adapters.sqlite.statements import statements_in
 from evercrawl.errors import LeaseLost
 
@@ -81,16 +83,16 @@ class Membership:
         pool: asyncpg.Pool,
         namespace: str,
         *,
+        worker: UUID,
         lease: timedelta,
         margin: timedelta,
-        id: UUID | None = None,
         now: Callable[[], float] | None = None,
     ) -> None:
-        """`id`: a name that nobody has had before; `now`: the machine's clock, in seconds."""
-        self.id = id or uuid4()
+        """`worker`: a name that nobody has had before; `now`: the machine's clock, in seconds."""
+        self.id = worker
+        self._now = now or boot_time
         self.draining = False
         self._pool = pool
-        self._now = now or boot_time
         self._sql = {name: text.replace("{space}", namespace) for name, text in _SQL.items()}
         self._lease = lease
         self._margin_s = margin.total_seconds()
@@ -98,13 +100,19 @@ class Membership:
 
     def holds(self) -> bool:
         """Are our shards still ours, whatever the database may have decided meanwhile?"""
-        return self._now() < self._deadline - self._margin_s
+        return self.seconds_left() > 0
 
-    async def join(self, *, shards: int, capacity: int) -> None:
-        """Become a worker of the collection."""
+    def seconds_left(self) -> float:
+        """How long our shards are ours without another heartbeat."""
+        return self._deadline - self._margin_s - self._now()
+
+    async def join(self, *, shards: int, capacity: int, formerly: UUID | None) -> None:
+        """Become a worker of the collection; who we were before does not ask anything of a site any more."""
         with translating():
-            await self._pool.execute(self._sql["cluster_tables"])
+            await made_once(lambda: self._pool.execute(self._sql["cluster_tables"]))
             await self._pool.execute(self._sql["make_leases"], shards)
+            if formerly is not None:
+                await self._pool.execute(self._sql["leave"], formerly)
             before = self._now()
             place = (socket.gethostname(), os.getpid())
             await self._pool.execute(self._sql["register"], self.id, self._lease, capacity, *place)
@@ -123,10 +131,15 @@ class Membership:
         self._deadline = before + self._lease.total_seconds()
 
     async def bury(self) -> None:
-        """Declare those dead whose time has run out."""
+        """Declare those dead whose time has run out, and end what they left open: a lock that one of them
+        holds would keep its shard from the heir.
+        """
         with translating():
             await self._pool.execute(self._sql["note_incarnation"])
-            await self._pool.execute(self._sql["bury"], self._lease)
+            dead = await self._pool.fetch(self._sql["bury"], self._lease)
+            if dead:
+                names = [application_of(row[0]) for row in dead]
+                await self._pool.execute(self._sql["hang_up"], names)
 
     async def take(self, most: int) -> list[int]:
         """Become the owner of shards that have none; all that are ours now. Each still has to be claimed in
@@ -161,10 +174,6 @@ class Membership:
         with translating():
             left = await self._pool.fetchval(self._sql["soonest_end"])
         return float(left) if left is not None else 0.0
-
-    def time_left(self) -> float:
-        """Seconds for which our shards are surely ours, without another heartbeat."""
-        return self._deadline - self._margin_s - self._now()
 
     async def spent_by_others(self) -> tuple[int, int]:
         """Visits and bytes of the other workers."""

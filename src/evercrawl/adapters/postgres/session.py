@@ -9,6 +9,7 @@ from typing import Any
 import asyncpg
 
 from evercrawl.adapters.postgres.bridge import waited_for
+from evercrawl.adapters.postgres.columns import Columnwise, columnwise, together
 from evercrawl.adapters.postgres.dialect import Schema, for_each, said_in_postgres
 
 Row = Any
@@ -38,12 +39,21 @@ class Translations:
         self.schema = schema
         self._said: dict[str, str] = {}
         self._each: dict[tuple[str, str], str] = {}
+        self._together: dict[tuple[str, ...], str] = {}
+        self.ways: dict[str, Columnwise | None] = {}
+        """How statements are said for many rows."""
 
     def of(self, statement: str) -> str:
         """The statement about the shard `$1`."""
         if statement not in self._said:
             self._said[statement] = said_in_postgres(statement, self.schema)
         return self._said[statement]
+
+    def together(self, texts: tuple[str, ...]) -> str:
+        """Several statements as one."""
+        if texts not in self._together:
+            self._together[texts] = together(texts)
+        return self._together[texts]
 
     def for_each(self, statement: str, kind: str) -> str:
         """The statement for an array of values."""
@@ -66,11 +76,12 @@ class Session:
         wait: Callable[[Any], Any] = waited_for,
     ) -> None:
         self.in_transaction = False
+        self._waiting: dict[str, tuple[str, list[Any]]] = {}
+        """What is to be written, by table."""
         self._connection = connection
         self._shard = shard
         self._translations = translations
         self._wait = wait
-        self._holds: asyncpg.transaction.Transaction | None = None
 
     def execute(self, statement: str, parameters: Iterable[object] = ()) -> Rows:
         """Run one statement; `begin immediate` also takes the lock of the shard's row."""
@@ -79,25 +90,68 @@ class Session:
             return Rows(())
         if "sqlite_master" in statement:
             return Rows([(1,)])  # every table is made with the namespace
+        self._write_waiting()
         said = self._translations.of(statement)
         return Rows(self._ask(self._connection.fetch(said, self._shard, *map(storable, parameters))))
 
     def executemany(self, statement: str, rows: Iterable[Iterable[object]]) -> Rows:
-        """Run one statement for many rows, which travel together."""
-        wanted = [(self._shard, *map(storable, row)) for row in rows]
+        """Run one statement for many rows, which travel together; for an update also say how many it met."""
+        wanted = [tuple(row) for row in rows]
         if not wanted:
             return Rows((), 0)
         said = self._translations.of(statement)
+        way = self._columnwise(said)
+        if way is None or way.has_doubles(wanted):
+            self._write_waiting()
+            return self._one_by_one(statement, said, [(self._shard, *map(storable, row)) for row in wanted])
+        columns = [
+            list(map(storable, column)) if place in way.texts else column
+            for place, column in enumerate(zip(*wanted, strict=True))
+        ]
+        if self.in_transaction and way.table is not None:
+            self._put_off(way.table, way.text, columns)
+            return Rows(())
+        self._write_waiting()
+        met = self._ask(self._connection.fetch(way.text, self._shard, *columns))
+        return Rows((), len(met) if statement.startswith("update") else len(wanted))
+
+    def _put_off(self, table: str, text: str, columns: list[Any]) -> None:
+        """Write it together with others: with the next question, with the end of the transaction, or when the
+        same table is written to again.
+        """
+        if table in self._waiting:
+            self._write_waiting()
+        self._waiting[table] = (text, columns)
+
+    def _write_waiting(self) -> None:
+        """One message for everything that was put off. Whatever is asked next sees it."""
+        if not self._waiting:
+            return
+        waiting, self._waiting = self._waiting, {}
+        texts = tuple(text for text, _ in waiting.values())
+        text = texts[0] if len(texts) == 1 else self._translations.together(texts)
+        columns = [column for _, some in waiting.values() for column in some]
+        self._ask(self._connection.fetch(text, self._shard, *columns))
+
+    def _one_by_one(self, statement: str, said: str, rows: list[tuple[object, ...]]) -> Rows:
         if not statement.startswith("update"):
-            self._ask(self._connection.executemany(said, wanted))
-            return Rows((), len(wanted))
+            self._ask(self._connection.executemany(said, rows))
+            return Rows((), len(rows))
         # Only an update may meet fewer rows than it was given, and only so does the server say how many.
-        return Rows((), len(self._ask(self._connection.fetchmany(f"{said} returning 1", wanted))))
+        return Rows((), len(self._ask(self._connection.fetchmany(f"{said} returning 1", rows))))
+
+    def _columnwise(self, said: str) -> Columnwise | None:
+        ways = self._translations.ways
+        if said not in ways:
+            prepared = self._ask(self._connection.prepare(said))
+            ways[said] = columnwise(said, [kind.name for kind in prepared.get_parameters()[1:]])
+        return ways[said]
 
     def each(self, statement: str, values: Sequence[Any]) -> list[Row | None]:
         """The first row for each value, asked for in one go."""
         if not values:
             return []
+        self._write_waiting()
         kind = _ARRAYS[type(values[0])]
         said = self._translations.for_each(statement, kind)
         found: list[Row | None] = [None] * len(values)
@@ -106,18 +160,15 @@ class Session:
         return found
 
     def _step(self, statement: str) -> None:
-        if statement.startswith("begin"):
-            self._holds = self._connection.transaction()
-            self._ask(self._holds.start())
-            self.in_transaction = True
-            if statement == "begin immediate":
-                space = self._translations.schema.namespace
-                lock = f"select 1 from {space}.shard where shard = $1 for update"
-                self._ask(self._connection.fetch(lock, self._shard))
-            return
-        assert self._holds is not None
-        self.in_transaction = False
-        self._ask(self._holds.commit() if statement == "commit" else self._holds.rollback())
+        """`begin immediate` takes the lock of the shard's row with it, in one message."""
+        if statement == "commit":
+            self._write_waiting()
+        self._waiting.clear()
+        if statement == "begin immediate":
+            space = self._translations.schema.namespace
+            statement = f"begin; select 1 from {space}.shard where shard = {self._shard} for update"
+        self.in_transaction = statement.startswith("begin")
+        self._ask(self._connection.execute(statement))
 
     def _ask(self, question: Any) -> Any:
         try:
@@ -132,8 +183,8 @@ _ARRAYS: dict[type, str] = {bytes: "bytea", str: "text", int: "bigint"}
 
 def storable(value: object) -> object:
     """PostgreSQL keeps no zero character in a text, and no half of a pair of surrogates."""
-    if isinstance(value, str) and not value.isascii():
+    if not isinstance(value, str):
+        return value
+    if not value.isascii():
         value = value.encode("utf-8", "replace").decode("utf-8")
-    if isinstance(value, str) and "\0" in value:
-        return value.replace("\0", "\ufffd")
-    return value
+    return value.replace("\0", "\ufffd") if "\0" in value else value

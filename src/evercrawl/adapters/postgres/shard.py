@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import asyncpg
 from greenlet import getcurrent
 
-from evercrawl.adapters.postgres.bridge import beside_the_loop, driven, to_its_end
+from evercrawl.adapters.postgres.bridge import beside_the_loop, driven
 from evercrawl.adapters.postgres.fault import translating
 from evercrawl.adapters.postgres.session import Session, Translations
 from evercrawl.adapters.sqlite.shard import KEYS_AT_A_TIME, SqliteShard
@@ -80,11 +80,27 @@ class PostgresShard:
             return await self._run(self._inside.claim)
 
     async def commit(self, epoch: int, batch: Batch) -> None:
-        """Apply the batch in one transaction; raises LeaseLost when the epoch is not the current one."""
+        """Apply the batch in one transaction; raises LeaseLost when the epoch is not the current one.
+
+        Once begun it is ended, also for somebody who is told to stop meanwhile: what comes after a batch must
+        not be stored where nobody knows whether the batch was.
+        """
+        writing = asyncio.create_task(self._commit(epoch, batch))
+        told_to_stop: asyncio.CancelledError | None = None
+        while not writing.done():
+            try:
+                await asyncio.wait([writing])
+            except asyncio.CancelledError as error:
+                told_to_stop = error
+        writing.result()
+        if told_to_stop is not None:
+            raise told_to_stop
+
+    async def _commit(self, epoch: int, batch: Batch) -> None:
         async with self._alone():
             if self._before_commit is not None:
                 await self._before_commit(self.shard)
-            await to_its_end(self._run(self._inside.commit, epoch, batch))
+            await self._run(self._inside.commit, epoch, batch)
 
     async def release(self, epoch: int) -> None:
         """Let go cleanly; without effect when somebody else has the shard."""

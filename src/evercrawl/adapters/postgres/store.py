@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import re
+from datetime import timedelta
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from uuid import UUID, uuid4
 
 import asyncpg
 
 from evercrawl.adapters.postgres.dialect import Schema, schema_of
 from evercrawl.adapters.postgres.fault import translating
+from evercrawl.adapters.postgres.line import Line, hung_up, made_once
 from evercrawl.adapters.postgres.session import Translations
 from evercrawl.adapters.postgres.shard import BeforeCommit, PostgresShard
 from evercrawl.adapters.sqlite.connection import SCHEMA_VERSION
@@ -21,8 +24,21 @@ from evercrawl.model.settings import StoreSettings
 DEFAULT_NAMESPACE = "evercrawl"
 STATEMENT_S = 60.0
 """A statement that takes longer is given up."""
-IDLE_TRANSACTION_MS = 10_000
-"""A client that vanished must not keep the lock of a shard for longer."""
+IDLE_TRANSACTION = timedelta(seconds=10)
+"""A client that vanished must not keep the lock of a shard for longer, nor for longer than half a lease."""
+FAREWELL_S = 5.0
+STATEMENTS_KEPT = 300
+"""Prepared statements of a connection: some sixty, and the ways in which those that write come together."""
+BY_KEY_ONLY = {
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "jit": "off",
+}
+"""A worker finds everything by key, some hundreds of rows at a time. So each of its statements is planned
+once for a connection, for tables of any size: a plan made while a table was empty must do when it is full.
+"""
 _NAMESPACE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 
@@ -50,12 +66,15 @@ class PostgresStore:
 
     def __init__(self, place: Place, settings: StoreSettings, *, connections: int = 8) -> None:
         self.shards = settings.shards
+        self.id = uuid4()
+        """The worker that uses this store: its connections bear the name, so that the others can end them."""
         self.schema = schema_of(place.namespace, SCHEMA, OUTLINE_SCHEMA)
         self._place = place
         self._settings = settings
         self._connections = connections
         self._translations = Translations(self.schema)
         self._connecting = asyncio.Lock()
+        self._line = Line(place.dsn)
         self._pool: asyncpg.Pool | None = None
         self.before_commit: BeforeCommit | None = None
         """What has to be done for a shard before each commit of it."""
@@ -65,7 +84,14 @@ class PostgresStore:
         """The connections, made now if there are none."""
         async with self._connecting:
             if self._pool is None:
-                self._pool = await connected(self._place, self.schema, self._settings, most=self._connections)
+                self._pool = await connected(
+                    self._place,
+                    self.schema,
+                    self._settings,
+                    most=self._connections,
+                    line=self._line,
+                    worker=self.id,
+                )
         return self._pool
 
     async def open_shard(self, shard: int) -> PostgresShard:
@@ -96,7 +122,13 @@ class PostgresStore:
         self._open.clear()
         if self._pool is not None:
             pool, self._pool = self._pool, None
-            await pool.close()
+            await hung_up(pool, within_s=FAREWELL_S)
+
+    def break_off(self) -> None:
+        """Everything that waits for the database fails now: whoever owns our shards must not wait for us."""
+        self._line.cut()
+        if self._pool is not None:
+            self._pool.terminate()
 
     def _forget(self, shard: int) -> None:
         self._open.pop(shard, None)
@@ -110,17 +142,31 @@ values ($1, 1, 0, 1, 1, 1, 1, 1, 0, 0) on conflict do nothing
 
 
 async def connected(
-    place: Place, schema: Schema, settings: StoreSettings | None, *, most: int = 8
+    place: Place,
+    schema: Schema,
+    settings: StoreSettings | None,
+    *,
+    most: int = 8,
+    line: Line | None = None,
+    worker: UUID | None = None,
 ) -> asyncpg.Pool:
     """Connections to a database that has the collection's tables; without settings no table is made."""
+    idle = IDLE_TRANSACTION if settings is None else min(IDLE_TRANSACTION, settings.lease / 2)
     with translating():
         pool = await asyncpg.create_pool(
             place.dsn,
             min_size=1,
             max_size=most,
+            connect=(line or Line(place.dsn)).connect,
             init=_tune,
+            reset=_leave_as_it_is,
             command_timeout=STATEMENT_S,
-            server_settings={"idle_in_transaction_session_timeout": str(IDLE_TRANSACTION_MS)},
+            statement_cache_size=STATEMENTS_KEPT,
+            server_settings={
+                **({} if worker is None else BY_KEY_ONLY),
+                "application_name": application_of(worker),
+                "idle_in_transaction_session_timeout": str(int(idle.total_seconds() * 1000)),
+            },
         )
         try:
             await _bring_up(pool, schema, settings)
@@ -130,11 +176,24 @@ async def connected(
     return pool
 
 
+def application_of(worker: UUID | None) -> str:
+    """How the server calls our connections."""
+    return "evercrawl" if worker is None else f"evercrawl {worker}"
+
+
 async def _tune(connection: asyncpg.Connection) -> None:
     """Sums of whole numbers are whole numbers, as in the embedded store."""
     await connection.set_type_codec(
         "numeric", encoder=str, decoder=_number, schema="pg_catalog", format="text"
     )
+
+
+async def _leave_as_it_is(connection: asyncpg.Connection) -> None:
+    """Our sessions change nothing that the next one could find, so nothing is asked of the server; a piece of
+    work that was broken off within a transaction is taken back.
+    """
+    if connection.is_in_transaction():
+        await connection.execute("rollback")
 
 
 def _number(text: str) -> int | float:
@@ -147,7 +206,7 @@ async def _bring_up(pool: asyncpg.Pool, schema: Schema, settings: StoreSettings 
     if settings is None:
         kept = await _kept(pool, space)
     else:
-        kept = await _made(pool, schema, settings)
+        kept = await made_once(lambda: _made(pool, schema, settings))
     if kept["version"] != SCHEMA_VERSION:
         raise StoreUnavailable(
             f"the tables in {space} have schema {kept['version']}, this evercrawl knows {SCHEMA_VERSION};"

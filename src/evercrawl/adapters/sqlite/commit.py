@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
 from evercrawl.adapters.sqlite.analysis import write_analyses
+from evercrawl.adapters.sqlite.connection import first_rows
 from evercrawl.adapters.sqlite.counts import WAITING, Counts, write_counts
 from evercrawl.adapters.sqlite.moves import move_pages
 from evercrawl.adapters.sqlite.outlines import write_outlines
@@ -76,8 +77,9 @@ def _write_new_pages(db: sqlite3.Connection, pages: Sequence[NewPage], counts: C
 def _without_known(db: sqlite3.Connection, pages: Sequence[NewPage]) -> list[NewPage]:
     """Those that are new, each once."""
     unknown: dict[bytes, NewPage] = {}
-    for page in pages:
-        if db.execute(SQL["is_seen"], (page.key,)).fetchone() is None:
+    known = first_rows(db, SQL["is_seen"], [page.key for page in pages])
+    for page, row in zip(pages, known, strict=True):
+        if row is None:
             unknown.setdefault(page.key, page)
     return list(unknown.values())
 
@@ -119,8 +121,9 @@ def _write_refusals(
         return
     room = most - _refusals_kept(db) - counts.refusals_kept
     written = []
-    for _, refusal in sorted({refusal.key: refusal for refusal in refusals}.items()):
-        before, detail, is_page = db.execute(SQL["decision_about"], (refusal.key,)).fetchone()
+    by_key = dict(sorted({refusal.key: refusal for refusal in refusals}.items()))
+    decisions = first_rows(db, SQL["decision_about"], list(by_key))
+    for refusal, (before, detail, is_page) in zip(by_key.values(), decisions, strict=True):
         if is_page or (before, detail) == (refusal.reason.value, refusal.detail):
             continue
         if before is not None:
@@ -157,8 +160,6 @@ def _advance(db: sqlite3.Connection, batch: Batch) -> None:
     )
     last_id = max(map(_id, batch.new_pages), default=0)
     last_parcel = max((parcel.seq for parcel in batch.sent), default=0)
-    db.execute(
-        SQL["advance_shard"], (last_id + 1, seqs + 1, max(batch.sites, default=0) + 1, last_parcel + 1)
-    )
-    if batch.archive_end is not None:
-        db.execute(SQL["set_archive_end"], batch.archive_end)
+    file, size = batch.archive_end or (None, None)
+    numbers = (last_id + 1, seqs + 1, max(batch.sites, default=0) + 1, last_parcel + 1)
+    db.execute(SQL["advance_shard"], (*numbers, file, size))

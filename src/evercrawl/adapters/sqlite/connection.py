@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from evercrawl.adapters.sqlite.analysis import has_table, make_table
 from evercrawl.adapters.sqlite.fault import Translating
-from evercrawl.adapters.sqlite.statements import OUTLINE_TABLE, SCHEMA, UPGRADES
+from evercrawl.adapters.sqlite.statements import OUTLINE_TABLE, REPEATS_INDEX, SCHEMA, UPGRADES
 from evercrawl.errors import StoreUnavailable
 
 SCHEMA_VERSION = 5
@@ -34,6 +35,7 @@ def open_for_writing(path: Path, *, durability: str) -> sqlite3.Connection:
             _bring_up(db, path)
             db.execute(OUTLINE_TABLE)
             make_table(db)
+            db.execute(REPEATS_INDEX)
         except BaseException:
             db.close()
             raise
@@ -79,6 +81,15 @@ def snapshot(db: sqlite3.Connection) -> Iterator[None]:
         yield
     finally:
         db.execute("commit")
+
+
+def first_rows(db: sqlite3.Connection, statement: str, values: Sequence[object]) -> list[Any]:
+    """The first row for each value, None where there is none; a connection to a server asks at once."""
+    at_once = getattr(db, "each", None)
+    if at_once is not None:
+        found: list[Any] = at_once(statement, values)
+        return found
+    return [db.execute(statement, (value,)).fetchone() for value in values]
 
 
 def _make_folder(folder: Path) -> None:

@@ -97,6 +97,7 @@ class FoundRow(NamedTuple):
     reason: str | None
     last_us: int | None
     newest: int
+    content_type: str | None
 
 
 class GraphPage(NamedTuple):

@@ -64,7 +64,7 @@ select page_id, number from version where (page_id, number) > (?, ?) order by pa
 -- found_versions --
 -- What a list of hits shows, for versions as in indexed_versions.
 select v.page_id, v.number, p.url, v.title, v.lang, v.seen_us, v.words, v.signature, v.text_digest, p.reason, p.last_us,
-       p.version
+       p.version, v.content_type
   from json_each(?) wanted
        join version v on v.page_id = (wanted.value >> 20) and v.number = (wanted.value & 1048575)
        join page p on p.id = v.page_id

@@ -11,9 +11,10 @@ update shard set epoch = epoch + 1, is_clean = 0
 update shard set is_clean = 1 where epoch = ?
 
 -- advance_shard --
--- Numbers only grow, so that none is given twice.
+-- Numbers only grow, so that none is given twice. The archive is acknowledged up to the end that is given.
 update shard set next_id = max(next_id, ?), next_seq = max(next_seq, ?), next_site_id = max(next_site_id, ?),
-                 next_parcel = max(next_parcel, ?)
+                 next_parcel = max(next_parcel, ?), archive_file = coalesce(?, archive_file),
+                 archive_size = coalesce(?, archive_size)
 
 -- set_archive_end --
 -- The archive is acknowledged up to here.
@@ -135,13 +136,13 @@ select k.key, p.id, p.site_id, p.band, p.seq, p.credit from seen k join page p o
 
 -- twin_by_key --
 -- A page that another one may say the same as, by its key.
-select p.id, p.url, p.version, v.signature, p.moved_to, p.duplicate_of, v.title
+select p.id, p.url, p.version, v.signature, p.moved_to, p.duplicate_of, v.title, v.digest, p.status
   from seen k join page p on p.id = k.page_id left join version v on v.page_id = p.id and v.number = p.version
  where k.key = ?
 
 -- twin_by_id --
 -- The same by its number.
-select p.id, p.url, p.version, v.signature, p.moved_to, p.duplicate_of, v.title
+select p.id, p.url, p.version, v.signature, p.moved_to, p.duplicate_of, v.title, v.digest, p.status
   from page p left join version v on v.page_id = p.id and v.number = p.version
  where p.id = ?
 
@@ -274,6 +275,14 @@ select id, key, url, site_id, depth, hops, band, 0, tries, visits, version, etag
        belief, last_us, credit, earned, generation, duplicate_of
   from page
  where id > ? and version = 0 and due_us is not null
+ order by id limit ?
+
+-- repeats --
+-- Pages outside the queue that are duplicates of this one.
+select id, key, url, site_id, depth, hops, band, 0, tries, visits, version, etag, last_modified, digest, interval_s,
+       belief, last_us, credit, earned, generation, duplicate_of
+  from page indexed by page_repeats
+ where duplicate_of = ? and seq is null
  order by id limit ?
 
 -- page_by_key --

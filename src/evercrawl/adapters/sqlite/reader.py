@@ -103,9 +103,10 @@ class ShardReader:
         rows = self._all("view_versions", page_id)
         return [VersionView(seen, after, status, Version(*rest)) for seen, after, status, *rest in rows]
 
-    def text(self, page_id: int, number: int) -> str | None:
-        """The main text of one version of a page; None: the version is not there, or has no text."""
-        return text_of(self._all("text_chain", page_id, number, LONGEST_CHAIN), page_id, number)
+    def text(self, page_id: int, number: int, *, most_bytes: int | None = None) -> str | None:
+        """The main text of a version, or about so much of it; None: the version is not there, or has none."""
+        chain = self._all("text_chain", page_id, number, LONGEST_CHAIN)
+        return text_of(chain, page_id, number, most_bytes=most_bytes)
 
     def analyses(self, page_id: int) -> dict[int, Fields]:
         """Version -> what analysers said about it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evercrawl.core.text_delta import unpack_text
+from evercrawl.core.text_delta import unpack_beginning, unpack_text
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.page import Refusal
 from evercrawl.model.reason import Reason
@@ -42,14 +42,17 @@ def site_row(site: Site) -> tuple[Any, ...]:
     )
 
 
-def text_of(chain: list[tuple[bytes, int | None]], page_id: int, number: int) -> str | None:
-    """The text at the end of the rows of `text_chain`; None: there is none."""
+def text_of(
+    chain: list[tuple[bytes, int | None]], page_id: int, number: int, *, most_bytes: int | None = None
+) -> str | None:
+    """The text at the end of the rows of `text_chain`, or about so much of it; None: there is none."""
     if not chain:
         return None
     try:
         if chain[0][1] is not None:
             raise ValueError(f"the frame of version {chain[0][1]} is missing")
-        return unpack_text(frame for frame, _ in chain)
+        frames = [frame for frame, _ in chain]
+        return unpack_text(frames) if most_bytes is None else unpack_beginning(frames, most_bytes)
     except ValueError as error:
         raise StoreUnavailable(
             f"the text of version {number} of page {page_id} cannot be read: {error}"

@@ -92,6 +92,8 @@ create table page (
 -- The queue is an index of the page table, so that a page can stand in it only once.
 create index page_queued on page (site_id, band, seq) where seq is not null;
 create index page_due on page (due_us) where due_us is not null;
+-- Duplicates by the page that they repeat; a file made before this index was there gets it when it is opened.
+create index page_repeats on page (duplicate_of) where duplicate_of is not null;
 
 -- The exact URL-seen index. Keys of one folder stand together, so that the links of a page touch few places.
 create table seen (

@@ -125,6 +125,10 @@ class SqliteShard:
         """Pages outside the queue that wait for their time and of which nothing is stored, in order of id."""
         return [Page._make(row) for row in self._all("unseen", after_id, most)]
 
+    async def repeats(self, page_id: int, most: int) -> list[Page]:
+        """Pages outside the queue that are duplicates of this one."""
+        return [Page._make(row) for row in self._all("repeats", page_id, most)]
+
     async def pages(self, keys: Sequence[bytes]) -> list[Page]:
         """The known pages among these keys."""
         found = self._each("page_by_key", sorted(keys))
@@ -204,6 +208,8 @@ class SqliteShard:
 
     def _each(self, name: str, parameters: Sequence[object]) -> list[Any]:
         """The first row for each parameter, None where there is none."""
+        if len(parameters) == 1:
+            return [self._one(name, parameters[0])]
         statement, execute = SQL[name], self.connection.execute
         with self._translating, snapshot(self.connection):
             return [execute(statement, (parameter,)).fetchone() for parameter in parameters]

@@ -33,4 +33,9 @@ OUTLINES: Mapping[str, str] = MappingProxyType(statements_in(_text("outline.sql"
 OUTLINE_SCHEMA = _text("outline_schema.sql")
 OUTLINE_TABLE = OUTLINE_SCHEMA.replace("create table", "create table if not exists")
 """Derived from the archive, so that a file without it is complete; made wherever it is missing."""
+REPEATS_INDEX = (
+    "create index if not exists page_repeats"
+    + (SCHEMA.partition("create index page_repeats")[2].partition(";")[0])
+)
+"""Follows from the pages, as OUTLINE_TABLE from the archive."""
 SQL: Mapping[str, str] = MappingProxyType(statements_in(_text("queries.sql")))

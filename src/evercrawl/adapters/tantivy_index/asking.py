@@ -18,6 +18,8 @@ MOST_FORMS = 12
 """Of one word and language; the most frequent ones."""
 MOST_NEIGHBOURS = 4000
 """Words of the index that are looked at for forms of one word."""
+LONGEST_ENDING = 8
+"""A word that is longer than another by more than this is no form of it."""
 SHORTEST_STEMMED = 3
 MOST_SHARE = 0.7
 """Of the words of a long query."""
@@ -75,6 +77,8 @@ class Asking:
     languages: tuple[str, ...]
     known_forms: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
     """Looked up before in this index, by word and language."""
+    last_neighbours: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+    """The words with the beginning that was looked for last."""
 
     # Words
 
@@ -90,11 +94,20 @@ class Asking:
             return {word: 1.0}
         stem = stemmed([word], language)[0]
         shared = _shared_start(word, stem)
-        near = self.searcher.terms_with_prefix("text", shared, limit=MOST_NEIGHBOURS)
+        longest = len(word) + LONGEST_ENDING
+        near = [pair for pair in self._neighbours(shared) if len(pair[0]) <= longest]
         stems = stemmed([text for text, _ in near], language) if near else []
         forms = [Form(*pair) for pair, own in zip(near, stems, strict=True) if own == stem or pair[0] == word]
         forms.sort(key=lambda form: (form.text != word, -form.documents))
         return form_weights(word, forms[:MOST_FORMS], documents=max(1, self.searcher.num_docs))
+
+    def _neighbours(self, shared: str) -> list[tuple[str, int]]:
+        """The most frequent words with this beginning; most languages ask for the same ones in a row."""
+        if shared not in self.last_neighbours:
+            self.last_neighbours.clear()
+            near = self.searcher.terms_with_prefix("text", shared, limit=MOST_NEIGHBOURS)
+            self.last_neighbours[shared] = near
+        return self.last_neighbours[shared]
 
     def all_forms(self, word: str, languages: Sequence[str]) -> dict[str, float]:
         """The forms over several languages, each with its best weight."""

@@ -35,12 +35,20 @@ class TextIndex:
         with _translating(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             self.index = open_index(self.schema, str(self.folder))
+        self._loaded: tuple[int, int, int] | None = None
 
     def searcher(self) -> tantivy.Searcher:
         """What is committed at this moment."""
         with _translating(self.folder):
-            self.index.reload()
+            if (state := self._state()) != self._loaded:
+                self.index.reload()
+                self._loaded = state
             return self.index.searcher()
+
+    def _state(self) -> tuple[int, int, int]:
+        """Differs after every commit, which puts a new list of segments into place."""
+        found = (self.folder / "meta.json").stat()
+        return found.st_mtime_ns, found.st_ino, found.st_size
 
     @contextmanager
     def writing(self, heap_bytes: int) -> Iterator[IndexWriting]:

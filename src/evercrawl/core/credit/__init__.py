@@ -1,10 +1,12 @@
 """Which pages deserve requests? Early detection: credit that flows along links and starves traps.
 
-`flow` moves credit without ever making or losing any, `order` turns it into the frontier's bands.
+`flow` moves credit without ever making or losing any, `age` counts generations, `order`
+turns credit into the frontier's bands.
 """
 
 from __future__ import annotations
 
+from evercrawl.core.credit.age import Age, aged, joined, spent
 from evercrawl.core.credit.flow import (
     Evened,
     Ledger,
@@ -29,6 +31,7 @@ from evercrawl.core.credit.flow import (
     set_aside,
     settle,
     spend,
+    whole_of,
 )
 from evercrawl.core.credit.order import (
     band_of_credit,
@@ -41,12 +44,14 @@ from evercrawl.core.credit.order import (
 from evercrawl.core.credit.stored import ledger_bytes, ledger_of
 
 __all__ = [
+    "Age",
     "Evened",
     "Ledger",
     "PageCredit",
     "Seeded",
     "Shares",
     "adopted",
+    "aged",
     "balance",
     "band_of_credit",
     "credit_of",
@@ -57,6 +62,7 @@ __all__ = [
     "hand_out",
     "importance_of",
     "is_lambda_next",
+    "joined",
     "leave",
     "ledger_bytes",
     "ledger_of",
@@ -71,5 +77,7 @@ __all__ = [
     "settle",
     "sinks_to",
     "spend",
+    "spent",
     "weight_of",
+    "whole_of",
 ]

@@ -22,10 +22,6 @@ a store of 64-bit numbers can count the flow of nine million times the whole sum
 TAX_PERCENT = 10
 
 
-HALF_LIVES = 2
-"""Generations in which as much credit is spent as there is; what a page earned counts half in the next."""
-
-
 class PageCredit(NamedTuple):
     """What is stored with a page; its credit is this and the dividends since (`credit_of`)."""
 
@@ -54,8 +50,9 @@ class Ledger(NamedTuple):
     """To other shards, summed up since the beginning; what is sent and not received is on its way."""
     received: int = 0
     turnover: int = 0
-    """Credit spent in this generation."""
+    """Credit spent here in this generation."""
     generation: int = 0
+    """As all shards of a process count it (`age`)."""
 
 
 class Seeded(NamedTuple):
@@ -144,21 +141,18 @@ def spend(page: PageCredit, ledger: Ledger, *, links: int) -> Shares:
     credit = credit_of(page, ledger.dividend)
     share = (credit - credit * TAX_PERCENT // 100) // links if links else 0
     for_links = share * links
-    generations, turnover = _aged(ledger, credit)
     ledger = ledger._replace(
         held=ledger.held - credit,
         in_hand=ledger.in_hand + for_links,
         lambda_page=ledger.lambda_page + credit - for_links,
-        turnover=turnover,
-        generation=ledger.generation + generations,
+        turnover=ledger.turnover + credit,
     )
     return Shares(ledger, page._replace(held=0, since=ledger.dividend), share)
 
 
-def _aged(ledger: Ledger, credit: int) -> tuple[int, int]:
-    """How many generations pass by spending so much, and the turnover in the new one."""
-    whole = ledger.lambda_page + ledger.held + ledger.in_hand
-    return divmod(ledger.turnover + credit, max(1, whole // HALF_LIVES))
+def whole_of(ledger: Ledger) -> int:
+    """All credit that is in the shard."""
+    return ledger.lambda_page + ledger.held + ledger.in_hand
 
 
 def hand_out(ledger: Ledger, *, kept: int = 0, sent: int = 0, refused: int = 0) -> Ledger:
@@ -240,5 +234,4 @@ def even_out(ledger: Ledger, pages_elsewhere: Mapping[int, int]) -> Evened:
 
 def balance(ledger: Ledger) -> int:
     """What the books are wrong by: 0, always."""
-    here = ledger.lambda_page + ledger.held + ledger.in_hand
-    return ledger.minted + ledger.received - ledger.sent - here
+    return ledger.minted + ledger.received - ledger.sent - whole_of(ledger)

@@ -8,7 +8,7 @@ pages and so never change their order.
 
 from __future__ import annotations
 
-from evercrawl.core.credit.flow import TAX_PERCENT, Ledger
+from evercrawl.core.credit.flow import TAX_PERCENT, Ledger, whole_of
 
 TOP_OF_MEAN = 8
 """A page that holds so many times the mean is in the first band; half of that is the border of the next."""
@@ -29,8 +29,7 @@ def mean_importance(ledger: Ledger) -> float:
     Half of all credit is spent in a generation, nine tenths of it on links, and each generation counts half
     of the next: nine tenths of all credit are remembered.
     """
-    whole = ledger.held + ledger.lambda_page + ledger.in_hand
-    return (100 - TAX_PERCENT) / 100 * whole / max(1, ledger.pages)
+    return (100 - TAX_PERCENT) / 100 * whole_of(ledger) / max(1, ledger.pages)
 
 
 def weight_of(importance: float, *, mean: float, influence: float) -> float:

@@ -65,8 +65,20 @@ def bounded(body: bytes) -> bytes:
         return body
     lowered = body.lower()
     if maybe_long or b"<svg" in lowered or b"<math" in lowered:
-        return body[: _dangerous_at(lowered)]
+        return body[: _dangerous_at(lowered, maybe_long=maybe_long)]
     return body[: _too_deep_at(lowered)]
+
+
+def limits_met(body: bytes, links: int, *, most_links: int) -> str:
+    """In words, what of a page was left unread because it goes beyond all measure; empty: nothing."""
+    found = []
+    if links >= most_links:
+        found.append(f"only the first {most_links} links were read")
+    if len(body) > HARMLESS_BYTES and (read := len(bounded(body))) < len(body):
+        found.append(
+            f"only the first {read} of {len(body)} bytes were read, the rest is too deep or too dense"
+        )
+    return ", ".join(found)
 
 
 def _of_few_tags(body: bytes) -> bytes:
@@ -102,7 +114,7 @@ def _too_deep_at(lowered: bytes) -> int:
     return len(lowered)
 
 
-def _dangerous_at(lowered: bytes) -> int:
+def _dangerous_at(lowered: bytes, *, maybe_long: bool) -> int:
     """Where a tag is too long or the nesting too deep; slower, since inside SVG and MathML nothing is raw
     text.
     """
@@ -114,7 +126,7 @@ def _dangerous_at(lowered: bytes) -> int:
         name = match[1]
         if not name:
             continue
-        if _LONG_TAG.match(lowered, match.start()):
+        if maybe_long and _LONG_TAG.match(lowered, match.start()):
             return match.start()
         if name in _NOT_NESTING:
             continue

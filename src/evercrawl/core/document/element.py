@@ -27,7 +27,8 @@ A, AREA, BASE, HEAD, LINK, META, NOSCRIPT, SVG, TITLE = (
 EMBEDDING = tag_ids("img script source video audio track embed object input")
 CODE = tag_ids("script style noscript template")
 """Their text is not for reading."""
-_WANTED = EMBEDDING | CODE | tag_ids("frame iframe") | {A, AREA, BASE, LINK, META, TITLE}
+HEADINGS = tag_ids("h1 h2 h3")
+_WANTED = EMBEDDING | CODE | HEADINGS | tag_ids("frame iframe") | {A, AREA, BASE, LINK, META, TITLE}
 _IN_NOSCRIPT = "a,area,iframe,img"
 # The beginnings of these names, and of `image`, which parsers take for `img`.
 _MAY_BE_WANTED = re.compile("<(?:a|if|im)", re.IGNORECASE)
@@ -54,11 +55,23 @@ def tree_of(markup: bytes | str) -> LexborHTMLParser:
 class Elements:
     """The elements that matter here, by what becomes of them; each list is in document order."""
 
-    __slots__ = ("_noscripts", "base", "charset", "code", "embeds", "links", "metas", "relations", "title")
+    __slots__ = (
+        "_noscripts",
+        "base",
+        "charset",
+        "code",
+        "embeds",
+        "headings",
+        "links",
+        "metas",
+        "relations",
+        "title",
+    )
 
     def __init__(self, tree: LexborHTMLParser) -> None:
         self.links: list[LexborNode] = []
         self.embeds: list[LexborNode] = []
+        self.headings: list[LexborNode] = []
         self.relations: list[tuple[Attributes, frozenset[str], bool]] = []
         """Attributes of each link element with a reference, its types, and whether it stands in the head."""
         self.metas: list[Attributes] = []
@@ -76,6 +89,8 @@ class Elements:
             tag = node.tag_id
             if tag == A:
                 links.append(node)
+            elif tag in HEADINGS:
+                self.headings.append(node)
             else:
                 self._take(tag, node)
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from selectolax.lexbor import LexborNode
-
+from evercrawl.core.document.element import Elements
 from evercrawl.core.document.link import collapsed
 
 MOST_HEADINGS = 200
 LONGEST_HEADING = 200
 
 
-def headings_of(body: LexborNode) -> tuple[str, ...]:
+def headings_of(elements: Elements) -> tuple[str, ...]:
     """The texts of the headings, each once; those of a menu too, for they name the site's parts."""
     found: dict[str, None] = {}
-    for node in body.css("h1,h2,h3"):
+    for node in elements.headings:
         if text := collapsed(node.text_lexbor(), LONGEST_HEADING):
             found[text] = None
         if len(found) >= MOST_HEADINGS:

@@ -66,7 +66,7 @@ def html_document(
         refresh=refresh_of(url, headers, elements.metas, joiner),
         robots=directives_of(headers, elements.metas, agent=agent),
         text=main_text(body, most_chars=limits.text_chars, title=title) if body is not None else "",
-        headings=headings_of(body) if body is not None and (all_details or wants_outline) else (),
+        headings=headings_of(elements) if all_details or wants_outline else (),
         snapshot=pack(snapshot_of(tree, elements)) if wants_snapshot else None,
     )
     joiner.close()

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from evercrawl.core.search.facets import KINDS
 from evercrawl.core.when import parse_when
 from evercrawl.errors import ConfigError
 from evercrawl.model.search import Place, Query, Term, Tone
@@ -43,6 +44,7 @@ class _Draft:
     changed_until: datetime | None = None
     tone: Tone | None = None
     as_of: datetime | None = None
+    kinds: list[str] = field(default_factory=list)
     joins: bool = False
     """An OR stands before what comes next."""
 
@@ -73,6 +75,7 @@ def parse_query(text: str, *, now: datetime) -> Query:
         changed_until=draft.changed_until,
         tone=draft.tone,
         as_of=draft.as_of,
+        kinds=tuple(draft.kinds),
     )
     _check(query, text)
     return query
@@ -82,7 +85,7 @@ def _check(query: Query, text: str) -> None:
     terms = sum(map(len, query.groups)) + len(query.without)
     if terms > MOST_TERMS:
         raise ConfigError(f"the query has {terms} words; at most {MOST_TERMS} can be asked at a time")
-    filters = (query.sites, query.langs, query.changed_from, query.changed_until, query.tone)
+    filters = (query.sites, query.langs, query.changed_from, query.changed_until, query.tone, query.kinds)
     if query.groups or any(filters):
         return
     if query.without or query.not_sites:
@@ -171,6 +174,12 @@ def _as_of(draft: _Draft, value: str, negative: bool) -> None:
         raise ConfigError(f"as-of:{value} cannot be read: {error}") from None
 
 
+def _kind(draft: _Draft, value: str, negative: bool) -> None:
+    if value.lower() not in KINDS:
+        raise ConfigError(f"type:{value} is not understood; write one of {', '.join(KINDS)}")
+    draft.kinds.append(value.lower())
+
+
 _OPERATORS: dict[str, Callable[[_Draft, str, bool], None]] = {
     "site": _site,
     "lang": _lang,
@@ -180,6 +189,7 @@ _OPERATORS: dict[str, Callable[[_Draft, str, bool], None]] = {
     "inurl": _placed(Place.URL),
     "changed": _changed,
     "sentiment": _tone,
+    "type": _kind,
     "as-of": _as_of,
     "asof": _as_of,
 }
@@ -187,6 +197,7 @@ _EXAMPLES = {
     "site": "site:example.org", "lang": "lang:de", "title": "title:guide", "intitle": "intitle:guide",
     "url": "url:docs", "inurl": "inurl:docs", "changed": "changed:>7d", "sentiment": "sentiment:neg",
     "as-of": "as-of:2026-05", "asof": "asof:2026-05",
+    "type": "type:pdf",
 }  # fmt: skip
 
 

@@ -9,24 +9,25 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from evercrawl.core.search.words import folded, stands_alone
 from evercrawl.model.search import Span
 
 WINDOW_CHARS = 220
-MOST_TEXT_CHARS = 200_000
+MOST_TEXT_CHARS = 100_000
 """More of a text is not looked at."""
 FIRST_LOOK_CHARS = 20_000
 """Where everything is found in so much of it, the rest is not looked at."""
 MOST_MATCHES = 40
 """Of one word."""
-MOST_TRIES = 1000
-"""Places at which a short word may stand inside others before the search is given up."""
 LONGEST_SEARCH_FOR_CUT = 24
 """So far from the ideal place a space is looked for."""
+_SPACE = re.compile(r"\s+")
 _JOINING = "\u200c\u200d\ufe0e\ufe0f"
 
 
@@ -59,22 +60,39 @@ def snippet_of(text: str, sought: Sequence[Sought], *, window: int = WINDOW_CHAR
 def _matches(plain: str, sought: Sequence[Sought]) -> list[_Match]:
     found: list[_Match] = []
     for which, one in enumerate(sought):
-        places = _words(plain, one.forms or {one.text}) if one.is_word else _phrases(plain, one.text)
+        places = (
+            _words(plain, one.forms or frozenset((one.text,))) if one.is_word else _phrases(plain, one.text)
+        )
         found += [_Match(start, end, which) for start, end in places]
     return sorted(found)
 
 
-def _words(plain: str, forms: Iterable[str]) -> list[tuple[int, int]]:
-    """Where any of the forms stands as a whole word; plain search is far quicker than a pattern."""
-    places: list[tuple[int, int]] = []
-    for form in sorted(forms):
-        at, tries = plain.find(form), 0
-        while at >= 0 and tries < MOST_TRIES and len(places) < MOST_MATCHES:
-            end = at + len(form)
-            if not (at and plain[at - 1].isalnum()) and not plain[end : end + 1].isalnum():
-                places.append((at, end))
-            at, tries = plain.find(form, end), tries + 1
-    return places
+def _words(plain: str, forms: frozenset[str]) -> list[tuple[int, int]]:
+    """Where any of the forms stands as a whole word."""
+    shared, pattern = _whole_word(forms)
+    # To ask first whether the word occurs at all is by far the quickest.
+    if shared not in plain:
+        return []
+    return [match.span() for match in islice(pattern.finditer(plain), MOST_MATCHES)]
+
+
+def _shared_start(one: str, other: str) -> str:
+    """What both begin with; of the first and the last in order it is what all between begin with."""
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return "".join(letter for letter, _ in same)
+
+
+@lru_cache(maxsize=4096)
+def _whole_word(forms: frozenset[str]) -> tuple[str, re.Pattern[str]]:
+    """What all forms begin with, and any of them between what is no letter or digit.
+
+    The pattern begins with plain letters, so that the search can leap to them, and looks back only then.
+    """
+    shared = _shared_start(min(forms), max(forms))
+    endings = sorted((form[len(shared) :] for form in forms), key=lambda ending: (-len(ending), ending))
+    start = re.escape(shared)
+    before = rf"(?<![^\W_]{start})"
+    return shared, re.compile(rf"{start}{before}(?:{'|'.join(map(re.escape, endings))})(?![^\W_])")
 
 
 def _phrases(plain: str, text: str) -> list[tuple[int, int]]:
@@ -87,15 +105,18 @@ def _window(matches: Sequence[_Match], length: int, window: int) -> tuple[int, i
     """The place with the most different words, and of those the most matches."""
     if not matches:
         return 0, min(length, window)
-    best, best_worth, last = 0, (-1, -1), 0
+    best, best_worth, behind = 0, (-1, -1), 0
+    inside: Counter[int] = Counter()
     for first, match in enumerate(matches):
-        last = max(last, first)
-        while last + 1 < len(matches) and matches[last + 1].end - match.start <= window:
-            last += 1
-        inside = matches[first : last + 1]
-        worth = (len({one.which for one in inside}), len(inside))
+        while behind <= first or (behind < len(matches) and matches[behind].end - match.start <= window):
+            inside[matches[behind].which] += 1
+            behind += 1
+        worth = (len(inside), behind - first)
         if worth > best_worth:
             best, best_worth = first, worth
+        inside[match.which] -= 1
+        if not inside[match.which]:
+            del inside[match.which]
     lead = window // 5
     start = max(0, min(matches[best].start - lead, length - window))
     return start, min(length, max(start + window, matches[best].end))
@@ -155,4 +176,4 @@ def _spans(text: str, start: int, end: int, matches: Sequence[_Match]) -> tuple[
 
 def _one_line(text: str) -> str:
     """Space of any kind as single spaces, also at the ends."""
-    return re.sub(r"\s+", " ", text)
+    return _SPACE.sub(" ", text)

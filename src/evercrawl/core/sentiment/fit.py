@@ -1,8 +1,9 @@
-"""How the default method learns: a linear support vector machine over features scaled by naive Bayes.
+"""How the default method learns: linear support vector machines over features scaled by naive Bayes.
 
 Wang and Manning (ACL 2012): each feature is first worth the logarithm of how much likelier it is in positive
 sentences; the machine then learns how far to trust each. The two are added at the end, because naive Bayes
-alone is better where words are rare. Pure Python, about a minute for ten thousand sentences.
+alone is better where words are rare. Two machines that see different runs of letters err at different
+sentences: the sum of both errs less than either. Pure Python, about a minute for ten thousand sentences.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from math import fsum, log, sqrt
 from random import Random
 
-from evercrawl.core.sentiment.feature import BUCKETS, features_of
+from evercrawl.core.sentiment.feature import BUCKETS, views_of
 
 LEAST_SENTENCES = 2
 """A feature that fewer sentences have is not learned."""
@@ -25,7 +26,7 @@ class Training:
     cost: float = 0.3
     rounds: int = 12
     added_count: float = 1.0
-    bayes_share: float = 0.25
+    bayes_share: float = 0.4
     """How much of the sum is naive Bayes alone, both brought to the same mean size."""
 
 
@@ -34,19 +35,32 @@ def fitted(
 ) -> list[float]:
     """A weight for each bucket; positive speaks for a positive sentence. The same random gives the same."""
     how = how or Training()
-    pairs = [(sorted(features_of(text)), positive) for text, positive in examples]
-    ratios = _ratios(pairs, how.added_count)
-    rows = [[bucket for bucket in buckets if ratios[bucket]] for buckets, _ in pairs]
-    machine = _machine(rows, [positive for _, positive in pairs], ratios, how=how, random=random)
+    seen = [(views_of(text), positive) for text, positive in examples]
+    labels = [positive for _, positive in seen]
+    across = [sorted(views.shared | views.across) for views, _ in seen]
+    inside = [sorted(views.shared | views.inside) for views, _ in seen]
+    both = [_learned(rows, labels, how=how, random=random) for rows in (across, inside)]
+    return [one + other for one, other in zip(*both, strict=True)]
+
+
+def _learned(
+    rows: Sequence[list[int]], labels: Sequence[bool], *, how: Training, random: Random
+) -> list[float]:
+    """The weights of one machine and its naive Bayes, so that the mean margin is one."""
+    ratios = _ratios(rows, labels, how.added_count)
+    rows = [[bucket for bucket in buckets if ratios[bucket]] for buckets in rows]
+    machine = _machine(rows, labels, ratios, how=how, random=random)
     weights = [trust * ratio for trust, ratio in zip(machine, ratios, strict=True)]
     share = how.bayes_share * _mean_size(rows, weights) / (_mean_size(rows, ratios) or 1.0)
-    return [weight + share * ratio for weight, ratio in zip(weights, ratios, strict=True)]
+    weights = [weight + share * ratio for weight, ratio in zip(weights, ratios, strict=True)]
+    size = _mean_size(rows, weights) or 1.0
+    return [weight / size for weight in weights]
 
 
-def _ratios(pairs: Sequence[tuple[list[int], bool]], added: float) -> list[float]:
+def _ratios(rows: Sequence[list[int]], labels: Sequence[bool], added: float) -> list[float]:
     """The logarithm of how much likelier each bucket is in positive sentences; 0 where it is too rare."""
     counts = ([0] * BUCKETS, [0] * BUCKETS)
-    for buckets, positive in pairs:
+    for buckets, positive in zip(rows, labels, strict=True):
         for bucket in buckets:
             counts[positive][bucket] += 1
     totals = [sum(count) + added * sum(1 for value in count if value) for count in counts]

@@ -19,6 +19,8 @@ MOST_NAMES = 8
 MOST_FOLDERS = 3
 """Folders on the way to a page that are patterns of their own."""
 LONGEST_PATTERN = 160
+MOST_WAYS = 1024
+"""Folders at hand: the pages of one differ in their names only."""
 
 _DIGIT = re.compile(r"\d")
 _DATE = re.compile(r"\d{4}[-_.]\d{1,2}(?:[-_.]\d{1,2})?(?:t[\d:.z+-]+)?\Z|\d{4}-?w\d{2}\Z", re.IGNORECASE)
@@ -51,17 +53,18 @@ class Pattern(NamedTuple):
 def patterns_of(url: str) -> tuple[Pattern, ...]:
     """Every pattern to which the URL belongs, its exact shape first."""
     path, names = _split(url)
-    segments = path.split("/")[1:]
-    shape = path_shape(segments)
+    shape = path_shape(path)
+    folder, _, name = path.rpartition("/")
+    way = _way(folder)
     if not names:
-        skeleton = "/**/" + "/".join(_placeholder(segment) or _worded(segment) for segment in segments)
+        skeleton = f"/**{way.skeleton}/{placeholder(name) or _worded(name)}"
         bones = (_pattern(skeleton, Breadth.SKELETON),) if path != "/" else ()
-        return (_pattern(shape, Breadth.SHAPE), *_folders(segments), *bones)
+        return (_pattern(shape, Breadth.SHAPE), *way.folders, *bones)
     return (
         _pattern(f"{shape}?{'&'.join(names)}", Breadth.SHAPE),
         *(_pattern(f"{shape}?{name}=", Breadth.PARAMETER) for name in names[:MOST_NAMES]),
         _pattern(f"{shape}?*", Breadth.FAMILY),
-        *_folders(segments),
+        *way.folders,
         *(_pattern(f"/**?{name}=", Breadth.SITE_PARAMETER) for name in names[:MOST_NAMES]),
     )
 
@@ -82,21 +85,41 @@ def _split(url: str) -> tuple[str, list[str]]:
     return path, sorted(name for name in names if name)
 
 
-def path_shape(segments: list[str]) -> str:
+def path_shape(path: str) -> str:
     """The path with placeholders; the first word stays, and an ending such as .html."""
-    shaped: list[str] = []
+    folder, _, name = path.rpartition("/")
+    way = _way(folder)
+    kind = placeholder(name)
+    if kind is None:
+        kind = _worded(name) if way.has_word else name
+    return f"{way.shape}/{kind}"
+
+
+class _Way(NamedTuple):
+    """What all pages of one folder have in common."""
+
+    shape: str
+    has_word: bool
+    skeleton: str
+    folders: tuple[Pattern, ...]
+
+
+@lru_cache(maxsize=MOST_WAYS)
+def _way(folder: str) -> _Way:
+    segments = folder.split("/")[1:]
+    shape = skeleton = ""
     has_word = False
     for segment in segments:
-        kind = _placeholder(segment)
-        if kind is None:
-            kind = _worded(segment) if has_word else segment
-            has_word = True
-        shaped.append(kind)
-    return "/" + "/".join(shaped)
+        kind = placeholder(segment)
+        bone = kind if kind is not None else _worded(segment)
+        shape += "/" + (bone if kind is not None or has_word else segment)
+        skeleton += "/" + bone
+        has_word = has_word or kind is None
+    return _Way(shape, has_word, skeleton, _folders(segments))
 
 
 @lru_cache(maxsize=8192)
-def _placeholder(segment: str) -> str | None:
+def placeholder(segment: str) -> str | None:
     """What stands for a segment that is drawn from a large set; None: it is a word."""
     if not segment:
         return ""
@@ -112,6 +135,7 @@ def _placeholder(segment: str) -> str | None:
     return None
 
 
+@lru_cache(maxsize=8192)
 def _worded(segment: str) -> str:
     if not segment:
         return ""
@@ -127,7 +151,7 @@ def _without_ending(segment: str) -> tuple[str, str]:
 
 def _folders(segments: list[str]) -> tuple[Pattern, ...]:
     """The folders on the way, by name: a symbolic link or a maze hides behind one of them."""
-    kinds = [_placeholder(segment) or segment for segment in segments[:-1][:MOST_FOLDERS]]
+    kinds = [placeholder(segment) or segment for segment in segments[:MOST_FOLDERS]]
     ways = ("/".join(kinds[: depth + 1]) for depth in range(len(kinds)))
     return tuple(_pattern(f"/{way}/**", Breadth.FOLDER) for way in ways)
 

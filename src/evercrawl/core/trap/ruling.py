@@ -13,7 +13,7 @@ from typing import NamedTuple
 from xxhash import xxh32_intdigest
 
 from evercrawl.core.trap.harvest import SiteYield
-from evercrawl.core.trap.parameter import idle_parts, seen_otherwise
+from evercrawl.core.trap.parameter import identity, idle_parts, seen_otherwise
 from evercrawl.core.trap.pattern import Breadth, Pattern, lengthens, patterns_of, shorter
 from evercrawl.core.trap.record import CYCLES_ABOVE, INVENTS, State, evidence, kind_of
 
@@ -83,9 +83,7 @@ def _probes(site: SiteYield, pattern: str) -> int:
 def _strictest(site: SiteYield, url: str) -> Ruled:
     idle = seen_otherwise(site.parameters, url)
     if idle is not None:
-        return Ruled(
-            Ruling.FENCE, f"{idle} {IDLE}", "seen already but for a part of the URL that does not matter here"
-        )
+        return Ruled(Ruling.FENCE, f"{idle} {IDLE}", _said_of_idle(site, url))
     patterns = patterns_of(url)
     lengthened = next((name for name in site.invented if lengthens(patterns, name)), None)
     if lengthened is not None:
@@ -97,6 +95,13 @@ def _strictest(site: SiteYield, url: str) -> Ruled:
         return ALLOWED
     ruling = Ruling.FENCE if state is State.FENCED else Ruling.THROTTLE
     return Ruled(ruling, name, evidence(site.records[name]))
+
+
+def _said_of_idle(site: SiteYield, url: str) -> str:
+    """Of which page this one is a duplicate, as far as that has a URL of its own."""
+    plain = identity(site.parameters, url)
+    named = f"; without it: {plain}" if plain != url else ""
+    return f"seen already but for a part of the URL that does not matter here{named}"
 
 
 def _lengthened_cycle(site: SiteYield, shape: Pattern) -> str:

@@ -7,6 +7,7 @@ request. What a URL cannot show (empty calendars, endless counters, facets) is f
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 from evercrawl.core.trap.action import action_of
@@ -27,6 +28,8 @@ class Verdict(NamedTuple):
 
 
 HONEST = Verdict(False)
+MOST_REMEMBERED = 4096
+"""Verdicts at hand: a link is asked about when its page is judged and again when it enters the queue."""
 
 _RULES: tuple[tuple[str, Callable[[Parts], str | None]], ...] = (
     ("too-large", too_large),
@@ -42,6 +45,7 @@ KINDS = frozenset(("too-far", "calendar", *(kind for kind, _ in _RULES)))
 """Everything that may be wrong with a URL."""
 
 
+@lru_cache(maxsize=MOST_REMEMBERED)
 def url_verdict(url: str, *, hops: int | None = None, year: int = YEAR_OF_WRITING) -> Verdict:
     """What the URL alone, and its distance from a seed where given, say about it."""
     far = too_far(hops)

@@ -10,14 +10,12 @@ from typing import Any, NamedTuple
 
 from asyncpg import ConnectionDoesNotExistError
 
-from evercrawl.adapters.postgres.store import IDLE_TRANSACTION_MS
 from evercrawl.sim.cluster.process import ProcessLoop, nobodys
 from evercrawl.sim.cluster.statements import Tables
 from evercrawl.sim.store import MemoryStore
 
 LAG = 5
 """Commits that a standby lacks, where a flaw asks for it."""
-IDLE_TRANSACTION_S = IDLE_TRANSACTION_MS / 1000
 
 
 class Flaws(NamedTuple):

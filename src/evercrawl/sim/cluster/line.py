@@ -12,8 +12,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, NamedTuple
 
-from evercrawl.adapters.postgres.store import STATEMENT_S
-from evercrawl.sim.cluster.database import IDLE_TRANSACTION_S, Server
+from evercrawl.adapters.postgres.store import IDLE_TRANSACTION, STATEMENT_S
+from evercrawl.sim.cluster.database import Server
 from evercrawl.sim.cluster.process import SimProcess, nobodys
 from evercrawl.sim.cluster.watch import Watch
 
@@ -44,16 +44,28 @@ class Line:
         self._weather = weather
         self._chance = chance
         self._watch = watch
+        self._is_broken = False
+        self._waiting: set[asyncio.Future[Any]] = set()
+        self._patience_s = min(IDLE_TRANSACTION.total_seconds(), watch.lease_s / 2)
+        """So long the server keeps a transaction whose client says nothing."""
+
+    def break_off(self) -> None:
+        """Everything that waits fails now, and so does what is asked from now on."""
+        self._is_broken = True
+        for answer in list(self._waiting):
+            _fail(answer, ConnectionResetError("the connection was given up"))
 
     async def ask(self, work: Callable[[], Any], *, shard: int | None = None) -> Any:
         """What the server's work gives; `shard`: it is a transaction that holds this shard's row."""
         server = self._server
-        if self._process.is_dead or not server.is_up:
+        if self._process.is_dead or self._is_broken or not server.is_up:
             raise ConnectionRefusedError("nobody listens")
         is_quick = self._chance.random() >= self._weather.slow_share * server.slowness
         if is_quick and not self.is_cut and (shard is None or not server.is_locked(shard)):
             return work()
         answer = server.promise()
+        self._waiting.add(answer)
+        answer.add_done_callback(self._waiting.discard, context=nobodys())
         self._travel(self._took_s(), lambda: self._arrived(work, shard, answer))
         async with asyncio.timeout(STATEMENT_S):
             return await answer
@@ -100,7 +112,7 @@ class Line:
     ) -> None:
         if not self._server.is_locked(shard):
             return
-        if answer.done() or self._process.is_dead or silent_s >= IDLE_TRANSACTION_S:
+        if answer.done() or self._process.is_dead or silent_s >= self._patience_s:
             self._server.unlock(shard)
             self._refuse(answer)
         elif self.is_cut or self._process.is_stopped:

@@ -91,7 +91,7 @@ class Member:
         self.shards = around.server.store.shards
         self._around = around
         self._chance = chance
-        self.line = Line(around.server, process, around.weather, chance, around.watch)
+        self.line = self._new_line()
         self._main: asyncio.Task[Any] | None = None
         crawl = replace(around.settings.crawl, concurrency=capacity)
         self._settings = replace(around.settings, crawl=crawl)
@@ -117,13 +117,20 @@ class Member:
     async def membership(self) -> Membership:
         """A new name each time."""
         lease = self._settings.store.lease
+        is_cut = self.line.is_cut
+        self.line = self._new_line()
+        self.line.is_cut = is_cut
         pool = SimPool(self._around.server, self.line, self.process, self._around.watch)
-        id = UUID(int=self._chance.getrandbits(128))
+        worker = UUID(int=self._chance.getrandbits(128))
         self.tenure = Membership(
-            pool, NAMESPACE, lease=lease, margin=margin_of(lease), id=id, now=self.process.boot_s
+            pool, NAMESPACE, worker=worker, lease=lease, margin=margin_of(lease), now=self.process.boot_s
         )
-        self._around.watch.tenures[id] = Tenure(self.process.number, self._holds(self.tenure))
+        self._around.watch.tenures[worker] = Tenure(self.process.number, self._holds(self.tenure))
         return self.tenure
+
+    def _new_line(self) -> Line:
+        around = self._around
+        return Line(around.server, self.process, around.weather, self._chance, around.watch)
 
     def _holds(self, membership: Membership) -> Callable[[], bool]:
         return lambda: not self.process.is_dead and membership.holds()
@@ -156,6 +163,10 @@ class Member:
 
     async def _ended(self) -> None:
         self._around.watch.gone(self.process.number)
+
+    def break_off(self) -> None:
+        """Nothing of this life waits for the database any more."""
+        self.line.break_off()
 
     async def close(self) -> None:
         """There was no crawl."""

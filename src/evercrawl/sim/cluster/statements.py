@@ -125,9 +125,13 @@ class Tables:
         now, seen = self.now(), self.incarnations.get(self.life)
         if seen is None or seen >= now - lease.total_seconds() or now <= self._all_live_until:
             return []
-        for worker in [key for key, row in self.workers.items() if row.until < now]:
+        dead = [key for key, row in self.workers.items() if row.until < now]
+        for worker in dead:
             self._die(worker)
         self._all_live_until = min((row.until for row in self.workers.values()), default=now)
+        return [(worker,) for worker in dead]
+
+    def _hang_up(self, _: list[str]) -> Rows:
         return []
 
     def _leave(self, worker: UUID) -> Rows:

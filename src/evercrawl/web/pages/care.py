@@ -13,9 +13,11 @@ from evercrawl.outpost.status import outposts_of
 from evercrawl.runs import live_run, past_run, past_runs
 from evercrawl.web.desk import Desk
 from evercrawl.web.keyring import LEAST_PASSWORD, Scope
-from evercrawl.web.parameter import BadRequest
+from evercrawl.web.parameter import BadRequest, place_of
 from evercrawl.web.route import Asked, Done
 
+NEWEST = 2**62
+"""Behind every line of the book."""
 CHANGEABLE = frozenset(
     (
         "identity.contact", "scope.depth", "scope.include", "scope.exclude", "scope.pages_per_site",
@@ -29,11 +31,7 @@ CHANGEABLE = frozenset(
 
 def runs(desk: Desk, asked: Asked) -> dict[str, Any]:
     """The runs that ended, newest first, and the one under way."""
-    _, _, inside = (asked["after"] or "").partition(".")
-    if inside and not inside.isdigit():
-        raise BadRequest("after is not where a list can go on; begin without it")
-    before = int(inside[:15]) if inside else None
-    found = past_runs(desk.path, before=before, most=asked["limit"])
+    found = past_runs(desk.path, before=place_of(asked["after"]), most=asked["limit"])
     return {
         "run": live_run(desk.path, now=desk.now()),
         "runs": found,
@@ -115,8 +113,8 @@ def _listed(text: str) -> tuple[object, ...]:
 
 def access(desk: Desk, asked: Asked) -> dict[str, Any]:
     """Tokens, whether there is a password, and the book of changes."""
-    _, _, inside = (asked["after"] or "").partition(".")
-    book = desk.keyring.book(int(inside[:15]) if inside.isdigit() else 2**62, asked["limit"])
+    before = place_of(asked["after"])
+    book = desk.keyring.book(NEWEST if before is None else before, asked["limit"])
     return {
         "has_password": desk.keyring.has_password(),
         "tokens": desk.keyring.tokens(),
@@ -128,7 +126,7 @@ def access(desk: Desk, asked: Asked) -> dict[str, Any]:
 def add_token(desk: Desk, asked: Asked) -> Done:
     """A new token; its secret is shown this once."""
     secret = desk.keyring.add_token(asked["name"], Scope[asked["scope"].upper()])
-    return Done(f"the new token, which is shown only now: {secret}", "/access", {"token": secret})
+    return Done(f"the new token, which is shown only now: {secret}", "/access", {"token": secret}, once=True)
 
 
 def drop_token(desk: Desk, asked: Asked) -> Done:

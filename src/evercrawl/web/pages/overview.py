@@ -12,6 +12,7 @@ from evercrawl.model.reason import Reason
 from evercrawl.runs import live_run, past_runs
 from evercrawl.web.chart import calendar, stacked_bars
 from evercrawl.web.desk import Desk
+from evercrawl.web.pages.traps import gathered
 from evercrawl.web.route import Asked
 
 SITES_SHOWN = 12
@@ -48,6 +49,7 @@ def _wishes(desk: Desk) -> dict[str, Callable[[], Any]]:
 def warm_up(desk: Desk) -> None:
     """Begin to count before anybody asks."""
     desk.remembered_all(_wishes(desk), wait_s=0.0)
+    gathered(desk, wait_s=0.0)
 
 
 def overview(desk: Desk, asked: Asked) -> dict[str, Any]:

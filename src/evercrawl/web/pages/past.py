@@ -1,11 +1,10 @@
-"""What changed, and the history of one page."""
+"""The history of one page: its versions, what differs between them, and how they looked."""
 
 from __future__ import annotations
 
 from datetime import date, timedelta
 from typing import Any
 
-from evercrawl.browse.news import MOST_PAGES_NAMED, newest_changes
 from evercrawl.core.diff import blocks_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.past import PageHistory
@@ -17,45 +16,7 @@ from evercrawl.web.parameter import BadRequest
 from evercrawl.web.route import Asked
 
 VISITS_SHOWN = 50
-PATIENCE_S = 5.0
-"""How long the page waits for changes to be grouped."""
 TEXT_SHOWN = 20_000
-
-
-def changes(desk: Desk, asked: Asked) -> dict[str, Any]:
-    """The newest changes, grouped, the most significant first."""
-    now = desk.now()
-    since = asked["since"] or now - timedelta(days=7)
-    key = f"changes {since:%Y%m%d%H%M} {asked['site']} {asked['noise']}"
-    news = desk.remembered(
-        key,
-        lambda: newest_changes(
-            desk.path, desk.settings, since=since, now=now, site=asked["site"], noise=asked["noise"]
-        ),
-        wait_s=PATIENCE_S,
-    )
-    if news is None:
-        raise BadRequest("the changes are still being grouped; try again in a moment", 503)
-    groups = news.groups[: asked["limit"]]
-    return {
-        "since": news.since,
-        "complete": news.complete,
-        "read_until": news.until,
-        "changes": news.changes,
-        "site": asked["site"],
-        "noise": asked["noise"],
-        "groups_in_all": len(news.groups),
-        "groups": [
-            {
-                "class": group.change_class,
-                "size": group.size,
-                "count": len(group.pages),
-                "pages": group.pages[:MOST_PAGES_NAMED],
-                "example": group.example,
-            }
-            for group in groups
-        ],
-    }
 
 
 def full_url(text: str) -> str:

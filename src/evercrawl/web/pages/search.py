@@ -1,23 +1,51 @@
-"""Full text search over every version, and the links of a page."""
+"""Full text search over every version, with facets, and the links of a page."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+from evercrawl.core.search.facets import KINDS
+from evercrawl.model.search import Tone
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.past import full_url
+from evercrawl.web.parameter import BadRequest, Parameter
 from evercrawl.web.route import Asked
 
 LINKS_SHOWN = 200
+FACETS = ("site", "lang", "changed", "sentiment", "type")
+"""Parameters that narrow a search; each is an operator of the query."""
+ASKED = (
+    Parameter("q", "Words, phrases, site:, lang:, changed:, as in `evercrawl search`."),
+    Parameter("as_of", "As the collection was then: 2026-05, 30d.", "moment"),
+    Parameter("site", "Only of this host or folder."),
+    Parameter("lang", "Only in this language, such as de."),
+    Parameter("changed", "Only what was first seen so: >7d, 2026-05."),
+    Parameter("sentiment", "Only of this tone.", "choice", choices=tuple(tone.value for tone in Tone)),
+    Parameter("type", "Only of this type.", "choice", choices=KINDS),
+)
+_ONE_WORD = re.compile(r'[^\s"]+')
+
+
+def query_of(asked: Asked) -> str:
+    """The whole query: what was typed, and what narrows it."""
+    parts = [(asked["q"] or "").strip()]
+    for name in FACETS:
+        value = asked[name]
+        if value and not _ONE_WORD.fullmatch(value):
+            raise BadRequest(f"{name} must be one word")
+        parts += [f"{name}:{value}"] if value else []
+    return " ".join(part for part in parts if part)
 
 
 def search(desk: Desk, asked: Asked) -> dict[str, Any]:
-    """The best hits; with `as_of` what would have been found then."""
-    query = (asked["q"] or "").strip()
+    """The best hits and how they are spread; with `as_of` what would have been found then."""
+    query, chosen = query_of(asked), {name: asked[name] for name in FACETS}
+    shown = {"q": (asked["q"] or "").strip(), "as_of": asked["as_of"], "chosen": chosen, "query": query}
     if not query:
-        return {"q": "", "as_of": None, "found": None}
-    found = desk.collection.search(query, limit=asked["limit"], as_of=asked["as_of"])
-    return {"q": query, "as_of": asked["as_of"], "found": found}
+        return {**shown, "found": None}
+    found = desk.search(query, limit=asked["limit"], as_of=asked["as_of"], with_facets=True)
+    return {**shown, "found": found}
 
 
 def links(desk: Desk, asked: Asked) -> dict[str, Any]:

@@ -80,7 +80,9 @@ def load(desk: Desk, asked: Asked) -> dict[str, Any]:
     shard, record = known_site(desk, asked["name"])
     found = desk.remembered(f"load {record.name}", lambda: load_of(desk.path, shard, record), wait_s=5.0)
     if found is None:
-        raise BadRequest("the load of this site is still being counted; try again in a moment", 503)
+        raise BadRequest(
+            "the load of this site is still being counted; this page shows it in a moment", 503, again_s=1
+        )
     return {
         "load": found,
         "contact": desk.settings.identity.contact,

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
+from evercrawl.model.trap import TrapPattern
 from evercrawl.web.desk import Desk
 from evercrawl.web.route import Asked, Done
 
 PATTERNS_SHOWN = 500
+PATIENCE_S = 1.5
+"""How long the page waits for patterns to be gathered; they are gathered before anybody asks, too."""
+
+
+def gathered(desk: Desk, *, wait_s: float) -> list[TrapPattern] | None:
+    """The patterns; None: they are still being gathered."""
+    return desk.remembered("traps", lambda: desk.collection.traps(), wait_s=wait_s)
 
 
 def traps(desk: Desk, asked: Asked) -> dict[str, Any]:
     """What is left out or asked for last; with a pattern, what a rule about it would touch."""
-    found = desk.remembered("traps", lambda: desk.collection.traps(), wait_s=3.0) or []
+    known = gathered(desk, wait_s=PATIENCE_S)
+    found = known or []
     effect = None
     if asked["pattern"]:
         effect = desk.collection.trap_exclude(asked["pattern"], asked["site"])
     return {
         "traps": found[:PATTERNS_SHOWN],
         "traps_in_all": len(found),
+        "is_counting": known is None,
         "pattern": asked["pattern"],
         "site": asked["site"],
         "effect": effect,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote
 
 from starlette.requests import Request
 
 _ONE_SLASH = re.compile(r"^(https?):/+", re.IGNORECASE)
+_ESCAPED = re.compile(r"^https?%3A", re.IGNORECASE)
 STAMP = re.compile(r"(\d{4,14})(id_|mp_)?", re.ASCII)
 
 
@@ -20,5 +22,7 @@ def behind(request: Request, marker: str) -> str:
 
 
 def repaired(url: str) -> str:
-    """Proxies turn `http://` inside a path into `http:/`."""
+    """Proxies turn `http://` inside a path into `http:/`; some clients escape the whole URL once more."""
+    if _ESCAPED.match(url):
+        url = unquote(url, errors="replace")
     return _ONE_SLASH.sub(lambda match: f"{match[1].lower()}://", url)

@@ -1,9 +1,11 @@
-"""Changes as an Atom feed (RFC 4287)."""
+"""Changes, and the hits of any search, as Atom feeds (RFC 4287)."""
 
 from __future__ import annotations
 
 import re
-from urllib.parse import quote
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from starlette.responses import Response
@@ -11,49 +13,104 @@ from starlette.responses import Response
 from evercrawl.browse.news import change_feed
 from evercrawl.core.moment import from_us
 from evercrawl.core.safe_text import safe_block, safe_line
+from evercrawl.model.search import Hit
 from evercrawl.model.view import ChangeView
 from evercrawl.web.desk import Desk
-from evercrawl.web.parameter import Parameter, limit
+from evercrawl.web.pages.search import ASKED, FACETS, query_of
+from evercrawl.web.parameter import BadRequest, Parameter, limit
 from evercrawl.web.plain import moment_text
 from evercrawl.web.route import Asked
+from evercrawl.web.words import link_to
 
 PARAMETERS = (Parameter("site", "Only of this site."), limit(50, 200))
+SEARCH_PARAMETERS = (*ASKED, limit(50, 100))
+SPANS = ("7d", "30d", "365d", None)
+"""A feed is about what is new: older hits are asked for where there are few newer ones."""
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 LONGEST_EDIT = 500
+
+
+class Entry(NamedTuple):
+    """One entry of a feed."""
+
+    title: str
+    link: str
+    id: str
+    updated: datetime
+    content: str
+    category: str | None = None
 
 
 def atom(desk: Desk, asked: Asked) -> Response:
     """The newest changes, newest first."""
     origin = desk.own_origin(asked.host)
     views = change_feed(desk.path, desk.settings, site=asked["site"], most=asked["limit"])
-    updated = from_us(views[0].at_us) if views else desk.now()
-    name = _text(f"Changes of {asked['site'] or desk.path.name}")
+    entries = [_of_change(view, origin) for view in views]
+    here = origin + link_to("/changes.atom", site=asked["site"])
+    return _feed(f"Changes of {asked['site'] or desk.path.name}", here, entries, now=desk.now())
+
+
+def search_atom(desk: Desk, asked: Asked) -> Response:
+    """The hits of a search, those that were seen last first."""
+    query, origin = query_of(asked), desk.own_origin(asked.host)
+    if not query:
+        raise BadRequest("q is missing: what to search for")
+    hits = _newest_hits(desk, query, asked)
+    values = {name: asked[name] for name in ("q", *FACETS)}
+    at = asked["as_of"] and moment_text(asked["as_of"])
+    here = origin + link_to("/search.atom", **values, as_of=at)
+    return _feed(f"Search: {query}", here, [_of_hit(hit, origin) for hit in hits], now=desk.now())
+
+
+def _newest_hits(desk: Desk, query: str, asked: Asked) -> list[Hit]:
+    is_dated = asked["as_of"] is not None or "changed:" in query or "as-of:" in query
+    hits: Sequence[Hit] = ()
+    for span in (None,) if is_dated else SPANS:
+        text = query if span is None else f"{query} changed:>{span}"
+        hits = desk.search(text, limit=asked["limit"], as_of=asked["as_of"]).hits
+        if len(hits) >= asked["limit"]:
+            break
+    return sorted(hits, key=lambda hit: hit.fetched_at, reverse=True)
+
+
+def _feed(title: str, here: str, entries: Sequence[Entry], *, now: datetime) -> Response:
+    updated = max((entry.updated for entry in entries), default=now)
     head = [
         '<?xml version="1.0" encoding="utf-8"?>',
         '<feed xmlns="http://www.w3.org/2005/Atom">',
-        f"<title>{name}</title>",
-        f"<id>{_text(origin)}/changes.atom</id>",
-        f'<link rel="self" href={quoteattr(origin + "/changes.atom")}/>',
+        f"<title>{_text(safe_line(title))}</title>",
+        f"<id>{_text(here)}</id>",
+        f'<link rel="self" href={quoteattr(here)}/>',
         f"<updated>{moment_text(updated)}</updated>",
         "<author><name>evercrawl</name></author>",
     ]
-    body = "\n".join([*head, *(_entry(view, origin) for view in views), "</feed>\n"])
+    body = "\n".join([*head, *map(_entry, entries), "</feed>\n"])
     return Response(body.encode("utf-8", "replace"), media_type="application/atom+xml")
 
 
-def _entry(view: ChangeView, origin: str) -> str:
-    link = f"{origin}/diff?url={quote(view.url, safe='')}"
+def _of_change(view: ChangeView, origin: str) -> Entry:
+    link = origin + link_to("/diff", url=view.url)
     lines = [
         f"{sign} {safe_line(text, longest=LONGEST_EDIT)}"
         for edit in view.change.edits
         for sign, text in (("-", edit.removed), ("+", edit.added))
         if text
     ]
+    updated, kind = from_us(view.at_us), view.change.kind.value
+    return Entry(view.url, link, f"{link}#{view.at_us}", updated, "\n".join(lines), kind)
+
+
+def _of_hit(hit: Hit, origin: str) -> Entry:
+    link = origin + link_to("/show", url=hit.url, at=f"v{hit.version}")
+    return Entry(hit.title or hit.url, link, link, hit.fetched_at, f"{hit.url}\n{hit.snippet_text}")
+
+
+def _entry(entry: Entry) -> str:
+    category = "" if entry.category is None else f"<category term={quoteattr(entry.category)}/>"
     return (
-        f"<entry><title>{_text(safe_line(view.url))}</title><id>{_text(link)}#{view.at_us}</id>"
-        f"<link href={quoteattr(link)}/><updated>{moment_text(from_us(view.at_us))}</updated>"
-        f"<category term={quoteattr(view.change.kind.value)}/>"
-        f'<content type="text">{_text(safe_block(chr(10).join(lines)))}</content></entry>'
+        f"<entry><title>{_text(safe_line(entry.title))}</title><id>{_text(entry.id)}</id>"
+        f"<link href={quoteattr(entry.link)}/><updated>{moment_text(entry.updated)}</updated>{category}"
+        f'<content type="text">{_text(safe_block(entry.content))}</content></entry>'
     )
 
 

@@ -15,11 +15,14 @@ from evercrawl.core.moment import from_us
 from evercrawl.core.surt import surt
 from evercrawl.model.listing import Capture
 from evercrawl.web.desk import Desk
+from evercrawl.web.keyring import ANYBODY
 from evercrawl.web.parameter import BadRequest, Parameter
 from evercrawl.web.route import Asked
 
 MOST_CAPTURES = 20_000
-"""Captures that one answer goes through; a longer list is cut off."""
+"""Captures that one answer goes through; a longer list is asked for in portions."""
+BLOCK, MOST_PAGES = 1000, 40
+PATIENCE_S = 10.0
 PARAMETERS = (
     Parameter(
         "url", "The URL; `*` at its end means prefix, `*.` at its beginning domain.", "url", required=True
@@ -43,6 +46,9 @@ PARAMETERS = (
     Parameter("sort", "Newest first.", "choice", choices=("reverse",)),
     Parameter("fl", "Only these fields, separated by comma (with output=json)."),
     Parameter("filter", "[!][=|~]field:value; = whole, ~ regular expression, otherwise a part of the text."),
+    Parameter("page", "Which portion of a long list, from 0.", "whole", most=MOST_PAGES - 1),
+    Parameter("pageSize", "Blocks of 1,000 captures in a portion.", "whole", default=5, least=1, most=20),
+    Parameter("showNumPages", "Only the number of portions.", "flag", default=False),
 )
 _STAMP = re.compile(r"\d{1,14}", re.ASCII)
 Line = dict[str, str]
@@ -52,7 +58,14 @@ def cdx(desk: Desk, asked: Asked) -> Response:
     """The lines, sorted by key and time."""
     url, match = _target(asked["url"], asked["matchType"])
     begin, end = _bound(asked["from"], "0"), _bound(asked["to"], "9")
-    found = islice(captures_matching(desk.path, desk.settings, url, match), MOST_CAPTURES)
+    if (asked["filter"] or "").lstrip("!").startswith("~") and asked.visitor is ANYBODY:
+        raise BadRequest("regular expressions are for those who log in: some take for ever", 403)
+    portion = asked["pageSize"] * BLOCK
+    if asked["showNumPages"]:
+        return _page_count(desk, url, match, portion)
+    first = 0 if asked["page"] is None else asked["page"] * portion
+    last = MOST_CAPTURES if asked["page"] is None else first + portion
+    found = islice(captures_matching(desk.path, desk.settings, url, match), first, last)
     lines: Iterable[Line] = (
         line for capture in found if begin <= (line := _line(capture))["timestamp"] <= end
     )
@@ -67,6 +80,20 @@ def cdx(desk: Desk, asked: Asked) -> Response:
         body = b"".join(orjson.dumps(_picked(line, fields)) + b"\n" for line in chosen)
         return Response(body, media_type="application/x-ndjson")
     return Response("".join(_text(line) for line in chosen), media_type="text/plain; charset=utf-8")
+
+
+def _page_count(desk: Desk, url: str, match: Match, portion: int) -> Response:
+    """As pywb says it."""
+
+    def count() -> int:
+        found = captures_matching(desk.path, desk.settings, url, match)
+        return sum(1 for _ in islice(found, MOST_PAGES * portion))
+
+    captures = desk.remembered(f"captures {match} {url} {portion}", count, wait_s=PATIENCE_S)
+    if captures is None:
+        raise BadRequest("the captures are still being counted; try again in a moment", 503, again_s=5)
+    told = {"pages": -(-captures // portion), "pageSize": portion // BLOCK, "blocks": -(-captures // BLOCK)}
+    return Response(orjson.dumps(told), media_type="application/json")
 
 
 def _target(url: str, match: str | None) -> tuple[str, Match]:

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from evercrawl.web.keyring import Scope
+from evercrawl.web.pages.alerts import NAMED
 from evercrawl.web.parameter import Parameter
 from evercrawl.web.route import API
-from evercrawl.web.standard import atom, cdx, events, indexnow
+from evercrawl.web.standard import atom, cdx, events, indexnow, websub
 
 
 @dataclass(frozen=True, slots=True)
 class Standard:
-    """One route; `in_path` names the URL that stands at the end of the path."""
+    """One route; `in_path` names what stands at the end of the path."""
 
     name: str
     path: str
@@ -64,8 +65,21 @@ STANDARDS: tuple[Standard, ...] = (
         statuses={"202": "Heard, and queued.", "422": "The URLs are not of the host or the collection."},
     ),
     Standard(
+        "websub", "/websub/{token}", "WebSub: hubs check what we asked for, and bring news.", ("text/plain",),
+        methods=("GET", "POST"), parameters=websub.PARAMETERS, scope=None, in_path="token",
+        statuses={"202": "Heard.", "410": "The subscription has ended."},
+    ),
+    Standard(
         "changes-atom", "/changes.atom", "Atom feed of changes.", ("application/atom+xml",),
         parameters=atom.PARAMETERS,
+    ),
+    Standard(
+        "search-atom", "/search.atom", "Atom feed of any search.", ("application/atom+xml",),
+        parameters=atom.SEARCH_PARAMETERS,
+    ),
+    Standard(
+        "alert-atom", "/alert.atom", "Atom feed that an alert writes.", ("application/atom+xml",),
+        parameters=(NAMED,),
     ),
     Standard("metrics", "/metrics", "Metrics for Prometheus.", ("text/plain",)),
     Standard("healthz", "/healthz", "The process answers.", ("text/plain",), scope=None),

@@ -85,6 +85,7 @@ function steerInbox(list) {
   let at = -1;
   document.addEventListener("keydown", (event) => {
     if (event.target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "x" && at >= 0) items[at].querySelector("form.act button")?.click();
     if (event.key !== "j" && event.key !== "k") return;
     at = Math.max(0, Math.min(items.length - 1, at + (event.key === "j" ? 1 : -1)));
     items[at].focus();

@@ -150,14 +150,6 @@ def test_what_was_earned_long_ago_counts_less() -> None:
     assert (page.held, page.earned, page.generation) == (900, 300, 3)
 
 
-def test_a_generation_passes_when_half_of_all_credit_was_spent() -> None:
-    ledger = Ledger(held=100, pages=3, minted=100)
-    ledger, _, share = spend(PageCredit(30, 0), ledger, links=1)
-    assert (ledger.generation, ledger.turnover) == (0, 30)
-    ledger, _, _ = spend(PageCredit(70, 0), hand_out(ledger, kept=share), links=1)
-    assert (ledger.generation, ledger.turnover) == (2, 0)
-
-
 def test_spending_keeps_what_makes_a_page_important() -> None:
     page, ledger = page_with(100)
     _, page, _ = spend(page, ledger, links=3)

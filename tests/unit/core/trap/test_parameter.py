@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from evercrawl.core.trap.harvest import SiteYield
 from evercrawl.core.trap.parameter import (
     LEAST_SAME,
     MOST_PARTS,
@@ -10,6 +11,8 @@ from evercrawl.core.trap.parameter import (
     learn,
     seen_otherwise,
 )
+from evercrawl.core.trap.ruling import on_offer
+from evercrawl.model.document import Link
 
 PAGE = "http://a.test/page"
 
@@ -34,6 +37,23 @@ def test_a_parameter_that_alters_nothing_is_left_out_after_enough_pairs() -> Non
     assert identity(known, f"{PAGE}?id=7") == f"{PAGE}?id=7"
     assert seen_otherwise(known, f"{PAGE}?id=3&ref=new") == "/page?ref="
     assert seen_otherwise(known, f"{PAGE}?id=99&ref=new") is None
+
+
+def test_a_page_without_the_parameter_is_a_partner_too() -> None:
+    known = learn(Parameters(), "http://a.test/list?page=1", "a list")
+    for number in range(LEAST_SAME):
+        known = learn(known, f"http://a.test/p/{number}", f"text {number}")
+        known = learn(known, f"http://a.test/p/{number}?ref=home", f"text {number}")
+    assert idle_parts(known) == ("/p/{n}?ref=",)
+    known = learn(known, "http://a.test/p/77", "text 77")
+    assert seen_otherwise(known, "http://a.test/p/77?ref=home") == "/p/{n}?ref="
+    assert seen_otherwise(known, "http://a.test/p/78?ref=home") is None
+
+
+def test_what_a_page_repeats_is_named() -> None:
+    site = SiteYield(parameters=_pairs(Parameters(), LEAST_SAME))
+    ruled = on_offer(site, f"{PAGE}?id=3&ref=new")
+    assert ruled.evidence.endswith(f"does not matter here; without it: {PAGE}?id=3")
 
 
 def test_one_contradiction_takes_it_back() -> None:
@@ -65,3 +85,39 @@ def test_pages_without_text_are_no_evidence_and_memory_is_bounded() -> None:
         known = learn(known, f"{PAGE}?a{number % 200}={number}&b={number}", "t")
     assert len(known.rests) <= MOST_REMEMBERED
     assert len(known.tallies) <= MOST_PARTS
+
+
+def _visits(known: Parameters, sessions: list[str], *, pages: int = 6) -> Parameters:
+    for place, session in enumerate(sessions):
+        page = place % pages
+        known = learn(known, f"http://a.test/{session}/p/{page}", f"text {page}", with_names=True)
+    return known
+
+
+def test_a_session_may_look_like_a_name() -> None:
+    known = _visits(Parameters(), [f"{first}{second}x" for first in "bcdfg" for second in "hjklmn"])
+    assert seen_otherwise(known, "http://a.test/qqx/p/3") is not None
+    assert seen_otherwise(known, "http://a.test/qqx/p/77") is None
+
+
+def test_languages_are_no_sessions_although_they_are_copies() -> None:
+    known = Parameters()
+    for page in range(20):
+        for language in ("de", "en", "fr", "it", "nl", "pl"):
+            known = learn(known, f"http://a.test/{language}/p/{page}", f"text {page}", with_names=True)
+    assert seen_otherwise(known, "http://a.test/sv/p/3") is None
+
+
+def test_lists_that_say_the_same_are_not_the_same() -> None:
+    known = Parameters()
+    for board in range(5):
+        for start in range(0, 50, 10):
+            links = [f"http://a.test/topic?t={board * 50 + start + place}" for place in range(10)]
+            known = learn(
+                known,
+                f"http://a.test/board?f={board}&start={start}",
+                f"Board {board}",
+                links=[Link(link, "x", nofollow=False) for link in links],
+                new_links=links,
+            )
+    assert idle_parts(known) == ()

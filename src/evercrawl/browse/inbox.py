@@ -1,0 +1,101 @@
+"""The state of the inbox of changes: a small file of its own in the collection (`inbox.sqlite`)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from evercrawl.adapters.sqlite.connection import transaction
+from evercrawl.adapters.sqlite.fault import Translating
+from evercrawl.errors import StoreUnavailable
+from evercrawl.model.inbox import Mark, Review
+
+FILE = "inbox.sqlite"
+VERSION = 1
+BUSY_WAIT_S = 10.0
+MOST_REVIEWS = 5000
+"""Kept; what was marked before is out of every list."""
+MOST_KEYS = 400
+"""Edits that are marked at once."""
+_SCHEMA = (
+    "create table review (id integer primary key autoincrement, at_us integer not null, who text not null,"
+    " words text not null)",
+    "create table mark (review integer not null, key integer, site text, until_us integer not null)",
+    "create index mark_of_review on mark (review)",
+)
+
+
+class Inbox:
+    """Who has looked at what; every method is one transaction, and any process may call it."""
+
+    def __init__(self, collection: Path) -> None:
+        self._path = collection / FILE
+
+    def stamp(self) -> object:
+        """Something that differs when the state was changed."""
+        if not self._path.exists():
+            return None
+        with self._open() as db:
+            return tuple(db.execute("select count(*), max(id) from review").fetchone())
+
+    def marks(self) -> list[Mark]:
+        """Everything that was marked."""
+        if not self._path.exists():
+            return []
+        with self._open() as db:
+            return [Mark(*row) for row in db.execute("select key, site, until_us from mark")]
+
+    def reviews(self, most: int) -> list[Review]:
+        """The newest reviews, newest first."""
+        if not self._path.exists():
+            return []
+        with self._open() as db:
+            rows = db.execute("select id, at_us, who, words from review order by id desc limit ?", (most,))
+            return [Review(*row) for row in rows]
+
+    def review(self, marks: Sequence[Mark], *, who: str, words: str, now_us: int) -> int:
+        """Mark what was looked at; gives the number by which it is taken back."""
+        with self._open() as db, transaction(db):
+            number: Any = db.execute(
+                "insert into review (at_us, who, words) values (?, ?, ?)", (now_us, who, words)
+            ).lastrowid
+            db.executemany("insert into mark values (?, ?, ?, ?)", ((number, *mark) for mark in marks))
+            old = number - MOST_REVIEWS
+            db.execute("delete from mark where review <= ?", (old,))
+            db.execute("delete from review where id <= ?", (old,))
+            return int(number)
+
+    def undo(self, review: int) -> bool:
+        """Take a review back; False: there is none of this number."""
+        with self._open() as db, transaction(db):
+            db.execute("delete from mark where review = ?", (review,))
+            return db.execute("delete from review where id = ?", (review,)).rowcount > 0
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        with Translating(self._path):
+            db = sqlite3.connect(self._path, isolation_level=None, timeout=BUSY_WAIT_S)
+            try:
+                self._bring_up(db)
+                yield db
+            finally:
+                db.close()
+
+    def _bring_up(self, db: sqlite3.Connection) -> None:
+        if self._version(db) == VERSION:
+            return
+        db.execute("pragma journal_mode = wal")
+        with transaction(db):
+            if self._version(db) == 0:
+                for statement in _SCHEMA:
+                    db.execute(statement)
+                db.execute(f"pragma user_version = {VERSION}")
+
+    def _version(self, db: sqlite3.Connection) -> int:
+        version = int(db.execute("pragma user_version").fetchone()[0])
+        if version > VERSION:
+            raise StoreUnavailable(f"{self._path} was written by a newer evercrawl; install that version")
+        return version

@@ -1,0 +1,240 @@
+"""Being told: the alerts, what a new one would have told, a test, and what became of the messages."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import time
+from pathlib import Path
+from typing import Any
+
+from starlette.responses import Response
+
+from evercrawl.core.alert.delivery import MessageState
+from evercrawl.core.alert.stored import alert_fields, wrong_in
+from evercrawl.core.moment import from_us
+from evercrawl.core.url import canonical
+from evercrawl.errors import ConfigError
+from evercrawl.model.alert import CHANGES, Alert, Channel, EventKind, Rhythm, Subject, Target
+from evercrawl.notify.book import AlertBook, AlertStatus, LoggedMessage, usual_most
+from evercrawl.notify.follow import CollectionLogs
+from evercrawl.notify.preview import preview
+from evercrawl.web.desk import Desk
+from evercrawl.web.pages.steer import guarded_url
+from evercrawl.web.parameter import BadRequest, Parameter, place_of
+from evercrawl.web.route import Asked, Done
+
+FEEDS = "feeds"
+"""The folder of the collection in which feeds lie that were asked for here."""
+ABOUT = {
+    "changes": CHANGES,
+    "content": frozenset({EventKind.CONTENT}),
+    "new": frozenset({EventKind.NEW}),
+    "gone": frozenset({EventKind.GONE}),
+    "anything": frozenset(EventKind),
+}
+CHANNELS = ("webhook", "mail", "atom")
+"""Not apprise: its addresses can mean anything, and pass no guard of ours."""
+STATES = tuple(state.value for state in MessageState)
+WISH = (
+    Parameter("pages", "URLs, any of them, separated by space.", default=""),
+    Parameter("patterns", "Forms of URLs in which * stands for anything, separated by space.", default=""),
+    Parameter("query", "Words that the page must say.", default=""),
+    Parameter("about", "What must have happened.", "choice", default="changes", choices=tuple(ABOUT)),
+    Parameter("min_size", "Least share of the page's words, in percent.", "whole", default=0, most=100),
+    Parameter("sentiment_turn", "Only where the sentiment turned.", "flag", default=False),
+    Parameter("channel", "The way that messages go.", "choice", default="webhook", choices=CHANNELS),
+    Parameter("address", "Where they go: a URL or a mail address; a feed needs none.", default=""),
+    Parameter(
+        "rhythm", "When they go.", "choice", default="at-once", choices=tuple(one.value for one in Rhythm)
+    ),
+    Parameter("daily_at", "When a daily message goes, in UTC.", default="07:00"),
+    Parameter("quiet", "Hours in UTC without messages, such as 22:00-06:00.", default=""),
+)  # fmt: skip
+NAMED = Parameter("name", "The alert's name.", required=True)
+LOG = (NAMED, Parameter("state", "Only messages that stand so.", "choice", choices=STATES))
+
+
+def book_of(desk: Desk) -> AlertBook:
+    """The alerts of the collection."""
+    return AlertBook(desk.path, desk.settings)
+
+
+def alerts(desk: Desk, asked: Asked) -> dict[str, Any]:
+    """Every alert; with a name, also what an alert of these wishes would have told."""
+    shown: dict[str, Any] = {"wish": None, "preview": None, "problem": None}
+    if asked["name"]:
+        shown = _previewed(desk, asked)
+    return {
+        "alerts": [_fields(status) for status in book_of(desk).all()],
+        "mail_is_set": desk.settings.notify.mail_host is not None,
+        **shown,
+    }
+
+
+def _previewed(desk: Desk, asked: Asked) -> dict[str, Any]:
+    """What would be told; what is wrong with the wish stands beside it, so that the form keeps its values."""
+    fields = {one.name: asked[one.name] for one in WISH} | {"name": asked["name"]}
+    try:
+        alert = _alert(desk, asked)
+        found = preview(alert.subject, CollectionLogs(desk.path))
+    except (BadRequest, ConfigError) as error:
+        return {"wish": fields, "preview": None, "problem": str(error)}
+    examples = [
+        {"url": event.url, "class": event.kind.value, "size": event.size, "at": from_us(event.at_us)}
+        for event in found.examples
+    ]
+    told = {"told": found.told, "looked_at": found.looked_at, "since": found.since, "examples": examples}
+    return {"wish": fields, "preview": told, "problem": None}
+
+
+def alert(desk: Desk, asked: Asked) -> dict[str, Any]:
+    """One alert and its messages, newest first."""
+    book, state = book_of(desk), asked["state"]
+    status = _known(book, asked["name"])
+    before = place_of(asked["after"])
+    chosen = None if state is None else MessageState(state)
+    logged = book.log(asked["name"], state=chosen, most=asked["limit"], before=before)
+    return {
+        "alert": _fields(status),
+        "state": state,
+        "messages": [_message(one) for one in logged],
+        "next": f"0.{logged[-1].place}" if len(logged) == asked["limit"] else None,
+    }
+
+
+def add_alert(desk: Desk, asked: Asked) -> Done:
+    """A new alert; the secret that its webhook is signed with is shown this once."""
+    wish = _alert(desk, asked)
+    if wish.target.channel is Channel.ATOM:
+        (desk.path / FEEDS).mkdir(exist_ok=True)
+    kept = book_of(desk).add(wish, replacing=asked["replace"])
+    show = f"/alert?name={kept.name}"
+    if kept.target.secret is None:
+        return Done(f"alert {kept.name}: changes from now on", show, {"name": kept.name})
+    words = f"the secret that messages of {kept.name} are signed with, shown only now: {kept.target.secret}"
+    return Done(words, show, {"name": kept.name, "secret": kept.target.secret}, once=True)
+
+
+def remove_alert(desk: Desk, asked: Asked) -> Done:
+    """Take an alert away, with what waits for it."""
+    book = book_of(desk)
+    _known(book, asked["name"])
+    dropped = book.remove(asked["name"])
+    waited = f"; {dropped:,} changes waited and will not be told" if dropped else ""
+    return Done(f"alert {asked['name']} is removed{waited}", "/alerts", {"dropped": dropped})
+
+
+def test_alert(desk: Desk, asked: Asked) -> Done:
+    """Send a test message now."""
+    book, name = book_of(desk), asked["name"]
+    _known(book, name)
+    if desk.tries.wait_s(name):
+        raise BadRequest("too many tests of one alert; wait a minute", 429)
+    attempt = asyncio.run(book.test(name))
+    words = "the test was taken" if attempt.is_delivered else "the test was not delivered"
+    told = {"delivered": attempt.is_delivered, "detail": attempt.detail}
+    return Done(f"{words}: {attempt.detail}", f"/alert?name={name}", told)
+
+
+def retry_alert(desk: Desk, asked: Asked) -> Done:
+    """Messages that were set aside are sent again."""
+    book, name = book_of(desk), asked["name"]
+    _known(book, name)
+    count = book.retry(name)
+    return Done(f"{count:,} messages will be sent again", f"/alert?name={name}", {"messages": count})
+
+
+def alert_feed(desk: Desk, asked: Asked) -> Response:
+    """The feed that an alert writes."""
+    target = _known(book_of(desk), asked["name"]).alert.target
+    if target.channel is not Channel.ATOM:
+        raise BadRequest("this alert has no feed", 404)
+    try:
+        feed = Path(target.address).read_bytes()
+    except OSError:
+        raise BadRequest("the feed has no entry yet", 404) from None
+    return Response(feed, media_type="application/atom+xml")
+
+
+def _known(book: AlertBook, name: str) -> AlertStatus:
+    try:
+        return book.one(name)
+    except ConfigError as error:
+        raise BadRequest(str(error), 404) from error
+
+
+def _alert(desk: Desk, asked: Asked) -> Alert:
+    """The alert that was wished, checked; nothing that could read or write files of others, or reach machines
+    that only we can reach.
+    """
+    target, rhythm = _target(desk, asked), Rhythm(asked["rhythm"])
+    wish = Alert(
+        name=asked["name"],
+        subject=_subject(asked),
+        target=target,
+        rhythm=rhythm,
+        daily_at=_hour(asked["daily_at"]),
+        quiet=tuple(asked["quiet"].replace(",", " ").split()),
+        most=usual_most(target.channel, rhythm),
+    )
+    wrong = wrong_in(wish)
+    if wrong is not None:
+        raise BadRequest(wrong)
+    # The folder of feeds is made when one is added.
+    return wish if target.channel is Channel.ATOM else book_of(desk).checked(wish)
+
+
+def _subject(asked: Asked) -> Subject:
+    pages = tuple(asked["pages"].split())
+    for page in pages:
+        if canonical(page) is None:
+            raise BadRequest(f"{page!r} is not a URL; write it like https://example.org/")
+    return Subject(
+        pages=pages,
+        patterns=tuple(asked["patterns"].split()),
+        query=asked["query"].strip() or None,
+        kinds=ABOUT[asked["about"]],
+        least_size=asked["min_size"] / 100,
+        is_turn=asked["sentiment_turn"],
+    )
+
+
+def _target(desk: Desk, asked: Asked) -> Target:
+    channel, address = Channel(asked["channel"]), asked["address"].strip()
+    match channel:
+        case Channel.ATOM:
+            return Target(channel, str((desk.path / FEEDS / f"{asked['name']}.xml").absolute()))
+        case _ if not address:
+            raise BadRequest("say where the messages go: a URL for a webhook, an address for mail")
+        case Channel.WEBHOOK:
+            return Target(channel, guarded_url(desk.settings, address))
+        case _:
+            return Target(channel, address)
+
+
+def _hour(text: str) -> time:
+    try:
+        return time.fromisoformat(text).replace(tzinfo=None)
+    except ValueError:
+        raise BadRequest(f"{text[:20]!r} is not a time of day like 07:00") from None
+
+
+def _fields(status: AlertStatus) -> dict[str, Any]:
+    fields = alert_fields(status.alert, with_secret=False) | status.counts._asdict()
+    if status.alert.target.channel is Channel.ATOM:
+        fields["address"] = Path(fields["address"]).name  # not where folders lie on this machine
+    return fields
+
+
+def _message(logged: LoggedMessage) -> dict[str, Any]:
+    message = logged.message
+    return {
+        "id": message.id,
+        "state": message.state.value,
+        "changes": logged.changes,
+        "made": from_us(message.made_us),
+        "tries": message.tries,
+        "next_try": from_us(message.next_us) if message.next_us else None,
+        "ended": None if message.ended_us is None else from_us(message.ended_us),
+        "detail": message.detail,
+    }

@@ -1,0 +1,119 @@
+"""The inbox of changes: grouped, the most significant first, and what somebody has looked at."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from evercrawl.browse.inbox import MOST_KEYS, Inbox
+from evercrawl.browse.news import MOST_PAGES_NAMED, Choose, newest_changes
+from evercrawl.core.change.review import only, reviewed_by
+from evercrawl.core.moment import from_us, to_us
+from evercrawl.model.inbox import Mark
+from evercrawl.model.listing import NewsGroup
+from evercrawl.web.desk import Desk
+from evercrawl.web.pages.sites import known_site
+from evercrawl.web.parameter import BadRequest
+from evercrawl.web.route import Asked, Done
+from evercrawl.web.words import link_to
+
+PATIENCE_S = 5.0
+"""How long the page waits for changes to be grouped."""
+REVIEWS_SHOWN = 5
+LONGEST_WORDS = 200
+STATES = ("new", "reviewed", "all")
+_KEY_MASK = 2**64 - 1
+"""Keys are numbers of 64 bits with a sign."""
+
+
+def changes(desk: Desk, asked: Asked) -> dict[str, Any]:
+    """The newest changes, grouped, the most significant first: those that nobody has looked at yet."""
+    since, inbox = asked["since"] or desk.now() - timedelta(days=7), Inbox(desk.path)
+    key = f"changes {since:%Y%m%d%H%M} {asked['site']} {asked['noise']} {asked['state']} {inbox.stamp()}"
+    news = desk.remembered(
+        key,
+        lambda: newest_changes(
+            desk.path,
+            desk.settings,
+            since=since,
+            site=asked["site"],
+            noise=asked["noise"],
+            choose=_in_state(inbox, asked["state"]),
+        ),
+        wait_s=PATIENCE_S,
+    )
+    if news is None:
+        raise BadRequest(
+            "the changes are still being grouped; this page shows them in a moment", 503, again_s=1
+        )
+    groups = news.groups[: asked["limit"]]
+    return {
+        "since": news.since,
+        "complete": news.complete,
+        "read_until": news.until,
+        "changes": news.changes,
+        "site": asked["site"],
+        "noise": asked["noise"],
+        "state": asked["state"],
+        "groups_in_all": news.groups_in_all,
+        "groups": [_group(one) for one in groups],
+        "until": str(news.newest_us),
+        "reviews": inbox.reviews(REVIEWS_SHOWN),
+    }
+
+
+def _in_state(inbox: Inbox, state: str) -> Choose:
+    if state == "all":
+        return lambda views: views
+    return lambda views: only(views, reviewed_by(inbox.marks()), was_seen=state == "reviewed")
+
+
+def _group(one: NewsGroup) -> dict[str, Any]:
+    group = one.group
+    return {
+        "class": group.change_class,
+        "size": group.size,
+        "count": len(group.pages),
+        "pages": group.pages[:MOST_PAGES_NAMED],
+        "example": group.example,
+        "newest": from_us(one.newest_us),
+        "keys": " ".join(f"{key & _KEY_MASK:x}" for key in one.keys[:MOST_KEYS]),
+        "until": str(one.newest_us),
+    }
+
+
+def review_changes(desk: Desk, asked: Asked) -> Done:
+    """Changes were looked at: those with these edits, or all up to a moment; they are news no more."""
+    until_us = asked["until"]
+    if asked["keys"]:
+        marks = [Mark(key, None, until_us) for key in _keys(asked["keys"])]
+        words = asked["words"] or "an edit"
+    elif asked["site"]:
+        marks = [Mark(None, known_site(desk, asked["site"])[1].name, until_us)]
+        words = f"everything of {asked['site']}"
+    else:
+        marks = [Mark(None, None, until_us)]
+        words = "everything"
+    number = Inbox(desk.path).review(
+        marks, who=asked.visitor.name, words=words[:LONGEST_WORDS], now_us=to_us(desk.now())
+    )
+    return Done(
+        f"looked at: {words[:LONGEST_WORDS]}", link_to("/changes", site=asked["site"]), {"review": number}
+    )
+
+
+def _keys(written: str) -> list[int]:
+    try:
+        keys = [int(word, 16) for word in written.split()[:MOST_KEYS]]
+    except ValueError:
+        raise BadRequest("keys are those of a group, as the list has them") from None
+    if any(not 0 <= key <= _KEY_MASK for key in keys):
+        raise BadRequest("keys are those of a group, as the list has them")
+    return [key - (1 << 64) if key >> 63 else key for key in keys]
+
+
+def undo_review(desk: Desk, asked: Asked) -> Done:
+    """Take a review back: its changes are news again."""
+    if not Inbox(desk.path).undo(asked["id"]):
+        raise BadRequest("there is no such review", 404)
+    return Done("taken back", "/changes")

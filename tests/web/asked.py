@@ -1,0 +1,74 @@
+"""What the tests ask every view with."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from evercrawl.web.route import View
+from tests.web.hostile import PAGES, SITE, TRICKS
+
+ALERT = "ferry"
+"""An alert of the collection that the tests look at."""
+HOSTILE = next(iter(PAGES))
+
+
+def values_of(view: View, url: str = HOSTILE) -> dict[str, str]:
+    """A value for each parameter that the view needs."""
+    name = ALERT if view.name == "alert" else SITE
+    values = {"url": url, "name": name, "id": "0"}
+    return {one.name: values[one.name] for one in view.parameters if one.required}
+
+
+def query_of(view: View, url: str = HOSTILE) -> str:
+    """The same as the end of an address."""
+    asked = [f"{name}={quote(value, safe='')}" for name, value in values_of(view, url).items()]
+    return "?" + "&".join(asked) if asked else ""
+
+
+def tricky_paths() -> list[str]:
+    """Pages asked with what somebody may have typed, and pages that show much of what was crawled."""
+    typed = [quote(trick, safe="") for trick in TRICKS]
+    first = quote(HOSTILE, safe="")
+    asked = [
+        "/search?q=attack+harbour",
+        "/search?q=attack&site=harbour.example&changed=%3E30d",
+        "/changes?since=30d&state=all&noise=true",
+        "/changes?since=30d&state=reviewed",
+        f"/diff?url={first}&a=v1&b=v2",
+        f"/show?url={first}&at=v1",
+        "/skipped?limit=500",
+        "/frontier?limit=500",
+        f"/site?name={quote(SITE, safe='')}&limit=500",
+        "/alert?name=ferry&state=failed",
+        "/alerts?name=news&patterns=https://harbour.example/*&query=attack&channel=atom",
+        "/api",
+        "/login",
+    ]
+    for trick in typed:
+        asked += [
+            f"/search?q={trick}",
+            f"/search?q=attack&as_of={trick}",
+            f"/search?q=attack&site={trick}",
+            f"/changes?site={trick}",
+            f"/changes?since={trick}",
+            f"/traps?pattern={trick}&site={trick}",
+            f"/why?url={trick}",
+            f"/page?url={trick}",
+            f"/site?name={trick}",
+            f"/load?name={trick}",
+            f"/links?url={trick}",
+            f"/alerts?name=x&pages={trick}&query={trick}&address={trick}&quiet={trick}",
+            f"/alerts?name={trick}&channel=mail&address={trick}",
+            f"/alert?name={trick}",
+            f"/run?id={trick}",
+            f"/nowhere/{trick}",
+            f"/?done={trick}&proof={trick}",
+            f"/owner/{trick}?name={trick}",
+            f"/login?next={trick}",
+        ]
+    return asked
+
+
+def urls_for(view: View) -> list[str]:
+    """Every hostile page for a view of pages; one for others."""
+    return list(PAGES) if "url" in values_of(view) else [HOSTILE]

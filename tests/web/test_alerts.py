@@ -1,0 +1,211 @@
+"""Being told, arranged in the interface: preview, add, test, log, remove."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from evercrawl.config import create_collection
+from evercrawl.core.alert.signature import FEWEST_BYTES, is_genuine, secret_of
+from evercrawl.model.alert import Alert, Channel, Subject, Target
+from evercrawl.model.settings import Settings
+from evercrawl.notify.book import AlertBook
+from evercrawl.notify.outbox import Outbox
+from evercrawl.web.route import API
+from evercrawl.web.serve import Serving
+from tests.e2e.test_websub import wait_for
+from tests.web.chromium import serving
+from tests.web.conftest import Interface, closed, opened
+
+WISH = {
+    "name": "prices",
+    "patterns": "https://harbour.example/*",
+    "channel": "mail",
+    "address": "me@example.org",
+}
+
+
+@contextmanager
+def _receiver(status: int = 200) -> Iterator[tuple[str, list[tuple[dict[str, str], bytes]]]]:
+    taken: list[tuple[dict[str, str], bytes]] = []
+
+    class Hook(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            taken.append(({name.lower(): value for name, value in self.headers.items()}, body))
+            self.send_response(status)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *args: object) -> None:
+            """Nothing is said."""
+
+    server = HTTPServer(("127.0.0.1", 0), Hook)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/hook", taken
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.fixture
+def private(tmp_path: Path) -> Iterator[Interface]:
+    """A collection that may reach this machine."""
+    create_collection(tmp_path / "own.evercrawl", {"scope.seeds": ("https://harbour.example/",)})
+    interface = opened(tmp_path / "own.evercrawl", Serving(port=0), {"http.allow_private": True})
+    yield interface
+    closed(interface)
+
+
+def test_a_preview_tells_what_would_have_been_told_and_adds_nothing(web: Interface):
+    found = web.operator.get("/alerts.json", params=WISH).json()
+    assert found["preview"]["told"] >= 3
+    assert found["preview"]["told"] <= found["preview"]["looked_at"]
+    assert all(one["url"].startswith("https://harbour.example/") for one in found["preview"]["examples"])
+    assert "prices" not in [one["name"] for one in found["alerts"]]
+    none = web.operator.get("/alerts.json", params=WISH | {"patterns": "https://nowhere.example/*"}).json()
+    assert none["preview"]["told"] == 0
+    gone = web.operator.get("/alerts.json", params=WISH | {"query": "word-that-nobody-says"}).json()
+    assert gone["preview"]["told"] == 0
+    assert "Add this alert" in web.operator.get("/alerts", params=WISH).text
+
+
+def test_what_is_wrong_with_a_wish_stands_beside_the_form(web: Interface):
+    for wrong in (
+        {"address": "not a mail address"},
+        {"name": "../../escape"},
+        {"pages": "not-a-url"},
+        {"quiet": "whenever"},
+        {"daily_at": "noon"},
+        {"query": "changed:>7d"},
+        {"channel": "webhook", "address": ""},
+    ):
+        found = web.operator.get("/alerts.json", params=WISH | wrong).json()
+        assert found["problem"], wrong
+        assert found["preview"] is None
+        assert web.operator.get("/alerts", params=WISH | wrong).status_code == 200
+
+
+def test_add_see_and_remove(fresh: Interface):
+    answer = fresh.operator.post("/do/add-alert", data=WISH | {"csrf": fresh.csrf})
+    assert answer.status_code == 303
+    assert "prices" in fresh.operator.get("/alerts").text
+    found = fresh.operator.get("/alert.json?name=prices").json()
+    assert found["alert"]["address"] == "me@example.org"
+    assert found["messages"] == []
+    again = fresh.operator.post("/do/add-alert", data=WISH | {"csrf": fresh.csrf})
+    assert again.status_code == 400
+    changed = fresh.operator.post(
+        f"{API}/add-alert",
+        json=WISH | {"min_size": 20, "replace": True},
+        headers={"X-CSRF-Token": fresh.csrf},
+    )
+    assert changed.status_code == 200
+    assert fresh.operator.get("/alert.json?name=prices").json()["alert"]["min_size"] == 0.2
+    fresh.operator.post("/do/remove-alert", data={"name": "prices", "csrf": fresh.csrf})
+    assert fresh.operator.get("/alerts.json").json()["alerts"] == []
+    assert fresh.operator.get("/alert?name=prices").status_code == 404
+    assert [line.what for line in fresh.service.keyring.book()][:3] == [
+        "remove-alert",
+        "add-alert",
+        "add-alert",
+    ]
+
+
+def test_the_secret_of_a_webhook_is_shown_once_and_signs_the_test(private: Interface):
+    with _receiver() as (address, taken):
+        wish = {"name": "hook", "channel": "webhook", "address": address, "csrf": private.csrf}
+        page = private.operator.post("/do/add-alert", data=wish)
+        assert page.status_code == 200, "the secret goes into no address"
+        secret = page.text.split("shown only now: ", 1)[1].split("<", 1)[0].strip()
+        assert secret not in private.operator.get("/alerts").text
+        assert secret not in private.operator.get("/alert.json?name=hook").text
+        assert secret not in str(private.service.keyring.book())
+        answer = private.operator.post(
+            f"{API}/test-alert", json={"name": "hook"}, headers={"X-CSRF-Token": private.csrf}
+        )
+        assert answer.json()["delivered"] is True
+        ((headers, body),) = taken
+        now = private.service.desk.now()
+        assert is_genuine(
+            secret,
+            message_id=headers["webhook-id"],
+            timestamp=headers["webhook-timestamp"],
+            signatures=headers["webhook-signature"],
+            body=body,
+            now=now,
+        )
+        tries = [
+            private.operator.post("/do/test-alert", data={"name": "hook", "csrf": private.csrf}).status_code
+            for _ in range(6)
+        ]
+        assert 429 in tries, "a button cannot be used to pester somebody"
+
+
+def test_a_test_that_fails_says_so(private: Interface):
+    with _receiver(500) as (address, _):
+        wish = {"name": "hook", "channel": "webhook", "address": address, "csrf": private.csrf}
+        private.operator.post("/do/add-alert", data=wish)
+        answer = private.operator.post("/do/test-alert", data={"name": "hook", "csrf": private.csrf})
+    text = private.operator.get(answer.headers["location"]).text
+    assert "the test was not delivered: HTTP 500" in text
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:1/", "http://169.254.169.254/", "http://localhost/x"])
+def test_a_webhook_leads_to_no_machine_that_only_we_can_reach(fresh: Interface, address: str):
+    wish = {"name": "hook", "channel": "webhook", "address": address, "csrf": fresh.csrf}
+    assert fresh.operator.post("/do/add-alert", data=wish).status_code == 403
+    assert fresh.operator.get("/alerts.json", params={"name": "hook", "address": address}).json()["problem"]
+    assert fresh.service.desk.collection.alerts.all() == []
+
+
+def test_a_feed_lies_in_the_collection_and_nowhere_else(fresh: Interface):
+    wish = {"name": "news", "channel": "atom", "address": "/etc/passwd", "csrf": fresh.csrf}
+    fresh.operator.post("/do/add-alert", data=wish)
+    ((status),) = fresh.service.desk.collection.alerts.all()
+    assert status.alert.target.channel is Channel.ATOM
+    assert Path(status.alert.target.address) == fresh.service.desk.path.absolute() / "feeds" / "news.xml"
+    assert fresh.operator.get("/alert.atom?name=news").status_code == 404, "nothing was told yet"
+    fresh.operator.post("/do/test-alert", data={"name": "news", "csrf": fresh.csrf})
+    feed = fresh.operator.get("/alert.atom?name=news")
+    assert feed.headers["content-type"].startswith("application/atom+xml")
+    assert "<feed" in feed.text
+    assert str(fresh.service.desk.path) not in fresh.operator.get("/alert.json?name=news").text
+    wish = {"name": "../outside", "channel": "atom", "csrf": fresh.csrf}
+    assert fresh.operator.post("/do/add-alert", data=wish).status_code == 400
+
+
+def test_serve_tells_while_nobody_crawls(story: Path, tmp_path: Path):
+    """What happened while no alert process ran is told once, in order, by the interface alone."""
+    collection = tmp_path / "told.evercrawl"
+    shutil.copytree(story, collection, ignore=shutil.ignore_patterns("web.sqlite*", "notify*"))
+    with _receiver() as (address, taken):
+        subject = Subject(patterns=("https://*",))
+        secret = secret_of(b"0" * FEWEST_BYTES)
+        wish = Alert("all", subject, Target(Channel.WEBHOOK, address, secret))
+        with closing(Outbox(collection)) as outbox:
+            outbox.put(wish, now_us=0, ends={})
+        with serving(collection, env={"EVERCRAWL_HTTP__ALLOW_PRIVATE": "true"}):
+            wait_for(lambda: taken and AlertBook(collection, Settings()).one("all").counts.waiting == 0)
+    numbers = [json.loads(body)["changes"][0]["number"] for _, body in taken]
+    assert len(numbers) >= 3
+    assert numbers == sorted(set(numbers))
+
+
+def test_alerts_need_our_own_form(fresh: Interface):
+    for name in ("add-alert", "test-alert", "remove-alert", "retry-alert"):
+        assert fresh.operator.post(f"/do/{name}", data=WISH).status_code == 403
+        other = {"Origin": "https://evil.example"}
+        answer = fresh.operator.post(f"/do/{name}", data=WISH | {"csrf": fresh.csrf}, headers=other)
+        assert answer.status_code == 403
+    assert fresh.service.desk.collection.alerts.all() == []

@@ -1,0 +1,106 @@
+"""The inbox of changes remembers what was looked at, and takes it back."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evercrawl.browse.inbox import Inbox
+from evercrawl.core.change.review import only, reviewed_by
+from evercrawl.model.change import Change, ChangeClass, Edit
+from evercrawl.model.inbox import Mark
+from evercrawl.model.view import ChangeView
+from evercrawl.web.route import API
+from evercrawl.web.serve import Serving
+from tests.web.conftest import Interface, closed, opened
+
+
+@pytest.fixture
+def own(story: Path, tmp_path: Path) -> Iterator[Interface]:
+    """A copy of the collection, for tests that change something."""
+    shutil.copytree(story, tmp_path / "own.evercrawl", ignore=shutil.ignore_patterns("web.sqlite*"))
+    interface = opened(tmp_path / "own.evercrawl", Serving(port=0))
+    yield interface
+    closed(interface)
+
+
+def _groups(web: Interface, **asked: str) -> dict[str, dict[str, object]]:
+    found = web.operator.get("/changes.json", params={"since": "30d", "limit": "200", **asked}).json()
+    return {group["keys"]: group for group in found["groups"]}
+
+
+def _review(web: Interface, group: dict[str, object]) -> int:
+    answer = web.operator.post(
+        f"{API}/review-changes",
+        json={"keys": group["keys"], "until": int(str(group["until"])), "words": "the ferry"},
+        headers={"X-CSRF-Token": web.csrf},
+    )
+    assert answer.status_code == 200, answer.text
+    return int(answer.json()["review"])
+
+
+def test_what_was_looked_at_is_news_no_more_and_undo_brings_it_back(own: Interface):
+    before = _groups(own)
+    first = next(iter(before.values()))
+    number = _review(own, first)
+    after = _groups(own)
+    assert first["keys"] not in after
+    assert len(after) >= len(before) - 1
+    reviewed = _groups(own, state="reviewed")
+    assert set(first["keys"].split()) == {key for keys in reviewed for key in keys.split()}
+    page = own.operator.get("/changes?since=30d").text
+    assert "the ferry" in page
+    assert "Undo" in page
+    other = opened(own.service.desk.path, Serving(port=0))
+    assert first["keys"] not in _groups(other), "it is kept on disk"
+    closed(other)
+    own.operator.post("/do/undo-review", data={"id": number, "csrf": own.csrf})
+    assert _groups(own) == before
+    assert own.operator.post("/do/undo-review", data={"id": number, "csrf": own.csrf}).status_code == 404
+
+
+def test_everything_and_one_site_can_be_looked_at(own: Interface):
+    found = own.operator.get("/changes.json?since=30d&site=https://harbour.example").json()
+    form = {"until": found["until"], "site": "https://harbour.example", "csrf": own.csrf}
+    assert own.operator.post("/do/review-changes", data=form).status_code == 303
+    left = _groups(own)
+    assert left
+    assert not any("harbour.example" in page for group in left.values() for page in group["pages"])
+    until = own.operator.get("/changes.json?since=30d").json()["until"]
+    own.operator.post("/do/review-changes", data={"until": until, "csrf": own.csrf})
+    assert _groups(own) == {}
+    assert _groups(own, state="all")
+
+
+@pytest.mark.parametrize("keys", ["no hex", "-1", "f" * 17])
+def test_keys_are_those_of_the_list(own: Interface, keys: str):
+    form = {"until": "1", "keys": keys, "csrf": own.csrf}
+    assert own.operator.post("/do/review-changes", data=form).status_code == 400
+    assert Inbox(own.service.desk.path).marks() == []
+
+
+def _seen(key: int, at_us: int, url: str = "https://a.example/") -> ChangeView:
+    return ChangeView(1, url, at_us, Change(ChangeClass.CONTENT, 0.1, edits=(Edit(key, False, "x", "y"),)))
+
+
+def test_an_edit_that_comes_again_later_is_news_again():
+    reviewed = reviewed_by([Mark(7, None, 100), Mark(7, None, 50), Mark(None, "https://b.example", 80)])
+    views = [_seen(7, 100), _seen(7, 101), _seen(8, 90), _seen(9, 80, "https://b.example/x")]
+    assert [view.at_us for view in only(views, reviewed, was_seen=False)] == [101, 90]
+    assert [view.at_us for view in only(views, reviewed, was_seen=True)] == [100, 80]
+
+
+def test_the_file_forgets_the_oldest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("evercrawl.browse.inbox.MOST_REVIEWS", 3)
+    inbox = Inbox(tmp_path)
+    assert inbox.stamp() is None
+    numbers = [inbox.review([Mark(n, None, n)], who="me", words="w", now_us=n) for n in range(1, 6)]
+    assert [one.id for one in inbox.reviews(9)] == numbers[:1:-1]
+    assert {mark.key for mark in inbox.marks()} == {3, 4, 5}
+    before = inbox.stamp()
+    assert inbox.undo(numbers[-1])
+    assert not inbox.undo(numbers[-1])
+    assert inbox.stamp() != before
