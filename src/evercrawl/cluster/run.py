@@ -138,15 +138,22 @@ class Life:
 
     async def live(self) -> Ended:
         """Until the run is over; LeaseLost or StoreUnavailable when it was lost on the way."""
-        async with self._crawl, self._beside(self._beat, self._guard, self._obey, self._report):
-            await self._take_share()
-            await self._crawl.begin(refresh=self._task.refresh)
-            async with self._beside(self._look, self._balance):
-                ended = await self._crawl.run()
-            if self._lost is not None:
-                raise self._lost
-            await self._say_farewell()
+        try:
+            async with self._crawl, self._beside(self._beat, self._guard, self._obey, self._report):
+                ended = await self._work()
+                await self._say_farewell()
+        finally:
+            self._membership.end()
         self._facts.note(0, report_of(self._crawl, with_times=True))
+        return ended
+
+    async def _work(self) -> Ended:
+        await self._take_share()
+        await self._crawl.begin(refresh=self._task.refresh)
+        async with self._beside(self._look, self._balance):
+            ended = await self._crawl.run()
+        if self._lost is not None:
+            raise self._lost
         return ended
 
     @asynccontextmanager

@@ -588,8 +588,10 @@ class Crawl:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Let go of every shard and of the network. After an error the shards count as crashed: nobody
-        knows their last moments.
+        knows their last moments. No request is under way when this returns.
         """
+        if error is not None:
+            await asyncio.gather(*(shard.abandon() for shard in self.shards.values()))
         for shard in list(self.shards.values()):
             await shard.close(cleanly=error is None)
         await self._store.close()

@@ -648,6 +648,11 @@ class Shard:
         await pay_out(self, shards=self._shards)
         await self.commit()
 
+    async def abandon(self) -> None:
+        """Nothing is under way at a site any more, and nothing is saved."""
+        self.cancel_visits()
+        await asyncio.gather(*self._tasks, *self.signals.polls, *self.made_up.tasks, return_exceptions=True)
+
     def cancel_visits(self) -> None:
         """Break off every visit under way."""
         for task in [*self._tasks, *self.signals.polls, *self.made_up.tasks]:

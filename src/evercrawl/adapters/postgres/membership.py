@@ -153,9 +153,13 @@ class Membership:
         with translating():
             await self._pool.execute(self._sql["let_go"], shard, self.id)
 
+    def end(self) -> None:
+        """Whatever the database believes: we ask nothing of a site any more."""
+        self._deadline = 0.0
+
     async def leave(self) -> None:
         """End; what we own is free, from the moment at which this is asked for."""
-        self._deadline = 0.0
+        self.end()
         with translating():
             await self._pool.execute(self._sql["leave"], self.id)
 
