@@ -245,10 +245,13 @@ def _warc_files(
     folder = collection / "archive"
     about = {"operator": settings.identity.contact} if settings.identity.contact else {}
 
+    before: dict[int, WarcArchive] = {}
+    """A worker may let a shard go and have it back: its files are numbered on, even if none is left here."""
+
     def open_archive(shard: int) -> Archive:
         if uploader is not None:
             uploader.begin()
-        return WarcArchive(
+        before[shard] = opened = WarcArchive(
             folder,
             shard,
             settings=settings.archive,
@@ -257,7 +260,9 @@ def _warc_files(
             about=about,
             durable=settings.store.durability == "power",
             member=member,
+            first_number=before[shard].next_number if shard in before else 1,
             on_finished=uploader.tell if uploader is not None else None,
         )
+        return opened
 
     return open_archive
