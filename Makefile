@@ -77,6 +77,10 @@ bench-growth: venv  ## ten million URLs offered to one collection
 	for shards in 64 1; do $(BIN)/python bench/growth.py scratch/growth --urls 10000000 --shards $$shards --out scratch/growth-$$shards.jsonl; done
 	$(BIN)/python bench/plot.py scratch/growth-64.jsonl scratch/growth-1.jsonl --out scratch/growth.svg
 
+.PHONY: bench-traps
+bench-traps: venv  ## real pages per request with planted traps, on the benchmark web in virtual time
+	$(BIN)/python bench/traps.py 50000
+
 .PHONY: bench-crash
 bench-crash: venv  ## kill -9 at 200 random moments, resume, check the archive
 	$(BIN)/python -m tests.e2e.crash 200

@@ -67,14 +67,14 @@ def _build(urls: list[str], folder: Path) -> None:
         url.removesuffix("index.html"): page for url, page in number_of.items() if url.endswith("/index.html")
     }
     starts, targets = array("I", [0]), array("I")
-    roots = _roots()
+    folders = roots()
     pages_of: dict[str, list[int]] = {}
     for number, url in enumerate(urls):
         if not url.endswith(INDEX):
             pages_of.setdefault(site_of(url), []).append(number)
     for number, url in enumerate(urls):
         site = site_of(url)
-        found = pages_of[site] if url.endswith(INDEX) else _targets(url, roots[site], number_of)
+        found = pages_of[site] if url.endswith(INDEX) else _targets(url, folders[site], number_of)
         targets.extend(sorted(set(found) - {number}))
         starts.append(len(targets))
     folder.mkdir(exist_ok=True)
@@ -82,7 +82,8 @@ def _build(urls: list[str], folder: Path) -> None:
     (folder / "targets").write_bytes(targets.tobytes())
 
 
-def _roots() -> dict[str, Path]:
+def roots() -> dict[str, Path]:
+    """The folder of each site's files."""
     hosts = json.loads((CORPUS / "nginx" / "hosts.json").read_text())
     return {f"http://{host['ip']}:8080": Path(host["root"]) for host in hosts.values()}
 

@@ -1,48 +1,51 @@
-"""Real pages per request with five planted traps: evercrawl against plain breadth-first.
+"""Real pages per request on the benchmark web with planted traps: evercrawl against plain breadth-first.
 
-    python bench/traps.py [REQUESTS]
+    CORPUS_ROOT=… python bench/traps.py [REQUESTS] [plot|share …]
 
-A part of the benchmark web (CORPUS_ROOT, manuals of real software) is served from memory by a virtual server;
-five traps are planted on it, a link to each on every page. Both crawls are the whole engine with the same
-settings, in virtual time; one of them does not look for traps. Writes docs/images/traps.svg.
+Twenty sites of the benchmark web are served by a virtual server in virtual time, with the pages as they are.
+`plot`: five traps are planted on five of them, a link to its trap on every page of such a site; both crawls
+are the whole engine, one with its defaults, one breadth first and without an eye for traps. Writes
+docs/images/traps.svg. `share`: one maze on one site, the smallest, the middle and the largest of the twenty
+in turn, and the share of the requests that it gets.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
-import os
 import sys
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from itertools import accumulate
 from pathlib import Path
+from time import process_time
+from urllib.parse import unquote
 
-from evercrawl.model.settings import Settings, TrapSettings
+from credit import SITES, Web, linked_web
+from link_graph import load_graph, roots
+
+from evercrawl.build import assemble
+from evercrawl.core.url import path_of, site_of
+from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
+from evercrawl.model.settings import Settings
+from evercrawl.sim.archive import MemoryArchive
+from evercrawl.sim.clock import SimClock
 from evercrawl.sim.draw import number, stream
+from evercrawl.sim.loop import run
+from evercrawl.sim.near import MemoryNear
+from evercrawl.sim.store import MemoryStore
 from evercrawl.sim.text import words
-from evercrawl.sim.trapped import HOST, NOT_FOUND, SEED, Reply, TrappedSite, asked, page, prose
-from evercrawl.sim.trapped_web import TrappedWorld
+from evercrawl.sim.trapped import SEED, Reply, asked, page, prose
 
 ROOT = Path(__file__).resolve().parents[1]
-CORPUS = Path(os.environ.get("CORPUS_ROOT", ROOT / "scratch" / "corpus"))
-MANUALS = ("sbcl-doc", "debian-policy", "python-sympy-doc", "libgtk-3-doc")
-LIST_OF_ALL = "__index.html"
-"""Made for benchmarks; no real page."""
 MOST_BYTES = 60_000
 """Of a page; long ones only make the measurement slow."""
+ANSWER_TIME = timedelta(milliseconds=50)
+HEADERS = (("Content-Type", "text/html; charset=utf-8"),)
+DOOR = "/trap/"
 WIDTH, HEIGHT, MARGIN = 640, 360, 52
-
-
-def real_pages() -> dict[str, str]:
-    """Path and HTML of every page of the manuals."""
-    found = {}
-    for name in MANUALS:
-        folder = CORPUS / "x" / name / "usr" / "share"
-        for file in sorted(folder.rglob("*.html")):
-            if file.name != LIST_OF_ALL and file.is_file():
-                html = file.read_bytes()[:MOST_BYTES]
-                found[f"/{file.relative_to(folder)}"] = html.decode(errors="replace")
-    return found
 
 
 def calendar(path: str, query: dict[str, str]) -> Reply:
@@ -92,41 +95,130 @@ TRAPS: dict[str, Callable[[str, dict[str, str]], Reply]] = {
 }  # fmt: skip
 
 
-def planted(real: dict[str, str]) -> TrappedSite:
-    """The manuals, with a link to each trap on every page."""
-    doors = "".join(f'<a href="/trap/{name}">{name}</a>' for name in TRAPS)
-    entrances = [path for path in real if path.endswith("/index.html")]
-    home = page("Manuals", prose("home"), [*entrances, *(f"/trap/{name}" for name in TRAPS)])
+@dataclass
+class PlantedWeb:
+    """The Fetcher port over the benchmark web, with a trap on some of its sites."""
 
-    def answer(url: str) -> Reply:
+    web: Web
+    clock: SimClock
+    traps: dict[str, str]
+    """Site -> name of its trap."""
+    asked: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._roots = roots()
+        graph, hidden = self.web.graph, self.web.hidden
+        self.real = frozenset(
+            url
+            for page, url in enumerate(graph.urls)
+            if graph.hosts[page] in self.web.begins and page not in hidden
+        )
+
+    async def fetch(self, request: Request) -> FetchResult:
+        """What the site says, after a moment."""
+        began = self.clock.now()
+        await asyncio.sleep(ANSWER_TIME.total_seconds())
+        if path_of(request.url).startswith(("/robots.txt", "/sitemap")):
+            return Failed(request.url, Fault.NOT_FOUND, "", ANSWER_TIME, 404)
+        self.asked.append(request.url)
+        body = self._body(request.url)
+        if body is None:
+            return Failed(request.url, Fault.NOT_FOUND, "", ANSWER_TIME, 404)
+        exchange = Exchange(b"", b"", body, None, began, ANSWER_TIME)
+        return Fetched(request.url, 200, HEADERS, body, exchange)
+
+    def _body(self, url: str) -> bytes | None:
+        site = site_of(url)
+        trap = self.traps.get(site)
         path, segments, query = asked(url)
-        if path == "/":
-            return home
-        if segments[0] == "trap":
-            trap = TRAPS.get(segments[1])
-            return NOT_FOUND if trap is None else trap(path, query)
-        return Reply(200, real[path] + doors) if path in real else NOT_FOUND
+        if trap is not None and segments[:2] == ("trap", trap):
+            return TRAPS[trap](path, query).html.encode()
+        file = self._roots[site] / unquote(path[1:])
+        if url not in self.real or not file.is_file():
+            return None
+        door = f'<a href="{DOOR}{trap}">more</a>' if trap is not None else ""
+        return file.read_bytes()[:MOST_BYTES] + door.encode()
 
-    def page_of(url: str) -> str | None:
-        path = asked(url).path
-        return path if path in real else None
-
-    return TrappedSite(f"{HOST}/", answer, page_of, len(real))
+    async def close(self) -> None:
+        """Nothing is held open."""
 
 
-def curve(site: TrappedSite, requests: int, *, enabled: bool) -> list[int]:
+def crawl(web: PlantedWeb, *, requests: int, plain: bool) -> list[int]:
     """Real pages that were reached after each request."""
-    world = TrappedWorld(site, settings=replace(Settings(), traps=TrapSettings(enabled=enabled)))
-    web = world.crawl(most=requests)
+    base = Settings()
+    graph = web.web.graph
+    settings = replace(
+        base,
+        scope=replace(base.scope, seeds=tuple(graph.urls[page] for page in web.web.begins.values())),
+        crawl=replace(base.crawl, max_pages=requests, patience=timedelta(hours=1)),
+        http=replace(base.http, allow_private=True),
+        identity=replace(base.identity, contact="mailto:bench@example.org"),
+    )
+    if plain:
+        settings = replace(
+            settings,
+            traps=replace(base.traps, enabled=False),
+            credit=replace(base.credit, order="breadth-first"),
+        )
+
+    async def go() -> None:
+        made = assemble(
+            settings,
+            clock=web.clock,
+            fetcher=web,
+            store=MemoryStore(16),
+            open_archive=MemoryArchive,
+            open_near=lambda _: MemoryNear(),
+        )
+        async with made as running:
+            await running.begin()
+            await running.run()
+
+    run(go())
     seen: set[str] = set()
 
     def is_new(url: str) -> bool:
-        name = site.page_of(url)
-        is_first = name is not None and name not in seen
-        seen.update([name] if name is not None else [])
+        is_first = url in web.real and url not in seen
+        seen.add(url)
         return is_first
 
     return list(accumulate(is_new(url) for url in web.asked))
+
+
+def plot(web: Web, requests: int) -> None:
+    """Both crawls with five traps on five sites, as figures and as a picture."""
+    hosts = list(web.begins)
+    trapped = [hosts[place] for place in range(1, SITES, SITES // len(TRAPS))][: len(TRAPS)]
+    traps = {
+        site_of(web.graph.urls[web.begins[host]]): name for host, name in zip(trapped, TRAPS, strict=True)
+    }
+    curves = {}
+    for name, plain in (("evercrawl", False), ("breadth-first", True)):
+        served = PlantedWeb(web, SimClock(), traps)
+        curves[name] = crawl(served, requests=requests, plain=plain)
+        caught = sum(DOOR in url for url in served.asked)
+        show(crawl=name, requests=len(served.asked), real_pages=curves[name][-1], in_traps=caught)
+    best = max(reached[-1] for reached in curves.values())
+    most = max(len(reached) for reached in curves.values())
+    (ROOT / "docs" / "images" / "traps.svg").write_text(svg(curves, most, best))
+
+
+def share(web: Web, requests: int) -> None:
+    """The share of the requests that one maze gets on one of the sites."""
+    sizes = Counter(web.graph.hosts)
+    hosts = list(web.begins)
+    for host in (hosts[-1], hosts[SITES // 2], hosts[0]):
+        site = site_of(web.graph.urls[web.begins[host]])
+        served = PlantedWeb(web, SimClock(), {site: "maze"})
+        crawl(served, requests=requests, plain=False)
+        caught = sum(DOOR in url for url in served.asked)
+        asked = len(served.asked)
+        show(trap_on=site, pages_of_site=sizes[host], requests=asked, trap_share=round(caught / asked, 5))
+
+
+def show(**figures: object) -> None:
+    """One line of JSON."""
+    print(json.dumps({**figures, "cpu_s": round(process_time(), 1)}), flush=True)
 
 
 def svg(curves: dict[str, list[int]], requests: int, real: int) -> str:
@@ -158,18 +250,13 @@ def svg(curves: dict[str, list[int]], requests: int, real: int) -> str:
 
 
 def main() -> None:
-    requests = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
-    real = real_pages()
-    site = planted(real)
-    curves = {
-        "evercrawl": curve(site, requests, enabled=True),
-        "breadth-first": curve(site, requests, enabled=False),
-    }
-    for name, reached in curves.items():
-        print(
-            json.dumps({"crawl": name, "requests": len(reached), "real_pages": reached[-1], "of": len(real)})
-        )
-    (ROOT / "docs" / "images" / "traps.svg").write_text(svg(curves, requests, len(real)))
+    requests = int(sys.argv[1]) if len(sys.argv) > 1 else 50_000
+    wanted = sys.argv[2:] or ["plot", "share"]
+    web = linked_web(load_graph())
+    if "plot" in wanted:
+        plot(web, requests)
+    if "share" in wanted:
+        share(web, requests)
 
 
 if __name__ == "__main__":

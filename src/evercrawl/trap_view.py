@@ -11,6 +11,7 @@ from pathlib import Path
 from evercrawl.adapters.sqlite.reader import ROWS_AT_A_TIME, ShardReader, StateReader
 from evercrawl.config import collection_file, write_setting
 from evercrawl.core.trap.guard import rules_of, written
+from evercrawl.core.trap.hosts import from_bytes
 from evercrawl.core.trap.operator_rule import EXAMPLES, Word, matches
 from evercrawl.core.trap.packed import unpack
 from evercrawl.core.trap.pattern import shape_of
@@ -24,6 +25,8 @@ from evercrawl.model.trap import RuleEffect, TrapPattern
 
 MEMORY = "traps"
 """The name under which the yield of a site is stored."""
+HOSTS = "trap_hosts"
+"""The same for what is known about the hosts of a domain."""
 MOST_LOOKED_AT = 200_000
 """Pages that are looked at to show what a rule does."""
 MOST_SITES_FOR_STATUS = 100
@@ -34,7 +37,7 @@ MOST_IN_STATUS = 5
 def trap_patterns(collection: Path, settings: TrapSettings) -> list[TrapPattern]:
     """Everything that is throttled, fenced, refused by its form or ruled by the operator, costliest first."""
     reader = StateReader(collection)
-    found = [*_learned(reader), *_by_form(reader)]
+    found = [*_learned(reader), *_hosts(reader), *_by_form(reader)]
     found.sort(key=lambda one: (-one.requests, one.site, one.pattern))
     return [*_ruled(settings), *found]
 
@@ -57,6 +60,18 @@ def _learned(reader: StateReader) -> Iterator[TrapPattern]:
             for start in range(0, len(ids), ROWS_AT_A_TIME):
                 for _, name, _, blob in state.sampled_sites(ids[start : start + ROWS_AT_A_TIME], MEMORY):
                     yield from _patterns(name, blob)
+
+
+def _hosts(reader: StateReader) -> Iterator[TrapPattern]:
+    """Domains that name ever new hosts."""
+    for shard in reader.shards():
+        with reader.shard(shard) as state:
+            for number in state.memory_sites(HOSTS):
+                known = from_bytes(state.memory(number, HOSTS) or b"")
+                if known.is_fenced:
+                    yield TrapPattern(
+                        known.domain, f"*.{known.domain}", "hosts", known.evidence, known.hosts, "fenced"
+                    )
 
 
 def _patterns(site: str, blob: bytes | None) -> list[TrapPattern]:

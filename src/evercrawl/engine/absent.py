@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evercrawl.core.offer import Offers
-from evercrawl.core.trap.apology import apologises, is_sure
+from evercrawl.core.trap.apology import apologies_in, apologises, is_sure
 from evercrawl.core.trap.harvest import SiteYield
-from evercrawl.core.trap.soft404 import Answer, absent_urls, is_soft_404, same_for_all
+from evercrawl.core.trap.soft404 import Answer, absent_urls, common_apologies, is_soft_404, same_for_all
 from evercrawl.core.url import path_of, site_of
 from evercrawl.engine.keep import status_of
 from evercrawl.engine.see import Seen
@@ -25,6 +25,7 @@ from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 if TYPE_CHECKING:
     from evercrawl.engine.shard import Shard
     from evercrawl.engine.site_memory import SiteNotes
+    from evercrawl.model.document import Document
     from evercrawl.model.site import Site
 
 MOST_TRIES = 2
@@ -71,7 +72,7 @@ class AbsentPages:
             if len(self._known) >= MOST_SITES:
                 self._known.clear()
             site = (await self._shard.traps.yields.of(site_id)).memory
-            self._known[site_id] = bool(site.absent or site.homes)
+            self._known[site_id] = bool(site.absent or site.homes or site.apologies)
         return self._known[site_id]
 
     def suspect(self, page: Page, site: Site, seen: Seen) -> tuple[str, str] | None:
@@ -130,11 +131,18 @@ def _known_absent(seen: Seen, site: SiteYield) -> str:
     match seen.result:
         case Moved(target=target) if target in site.homes:
             return f"redirects to {target}"
-        case Fetched() if seen.document is not None and site.absent:
-            is_known = any(is_soft_404(seen.document.text, known) for known in site.absent)
-            return "the same text" if is_known else ""
+        case Fetched() if seen.document is not None:
+            return _known_text(seen.document, site)
         case _:
             return ""
+
+
+def _known_text(document: Document, site: SiteYield) -> str:
+    if any(is_soft_404(document.text, known) for known in site.absent):
+        return "the same text"
+    if site.apologies and apologies_in(document.title, document.text).intersection(site.apologies):
+        return "the same apology"
+    return ""
 
 
 def _flagged(seen: Seen, detail: str, *, expand: bool) -> Seen:
@@ -152,6 +160,7 @@ def _with_answers(site: SiteYield, results: Sequence[tuple[FetchResult, Answer]]
         return site
     same = same_for_all(answers[0].text)
     if not all(is_soft_404(answer.text, same) for answer in answers[1:]):
-        return site
+        common = common_apologies(answers)
+        return replace(site, apologies=(*site.apologies, *common)[-MOST_KNOWN:]) if common else site
     soft, absent = (*site.soft_404, same)[-MOST_KNOWN:], (*site.absent, same)[-MOST_KNOWN:]
     return replace(site, soft_404=soft, absent=absent)

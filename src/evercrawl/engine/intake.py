@@ -159,6 +159,10 @@ class Intake:
     def _offered(self, candidate: Candidate, site: Site) -> Offered:
         year = self._clock.now().year
         is_asked_for = candidate.depth == 0
+        if not is_asked_for and self.pages_of(site) == 0:
+            first = self._traps.on_first_offer(candidate.url, site)
+            if first.refused is not None:
+                return first
         return self._traps.on_offer(candidate.url, site_id=site.id, year=year, is_asked_for=is_asked_for)
 
     def _refusal(self, candidate: Candidate, site: Site) -> tuple[Reason, str] | None:

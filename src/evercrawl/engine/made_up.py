@@ -10,6 +10,7 @@ import logging
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from evercrawl.core.trap.pattern import shape_of
 from evercrawl.core.trap.probe import ProbeWanted, book_probe, probe_wanted
 from evercrawl.core.trap.record import Tried
 from evercrawl.core.trap.soft404 import Answer
@@ -17,7 +18,7 @@ from evercrawl.core.url import canonical_of_href, key_of, site_of
 from evercrawl.engine.absent import AbsentPages
 from evercrawl.engine.keep import status_of
 from evercrawl.engine.see import Seen, parse
-from evercrawl.model.fetch import Fetched, FetchResult, Request
+from evercrawl.model.fetch import Fetched, FetchResult, Moved, Request
 
 if TYPE_CHECKING:
     from evercrawl.core.trap.harvest import SiteYield
@@ -83,7 +84,8 @@ class MadeUpAddresses:
         found = [result for result in results if result is not None]
         if len(found) == len(urls):
             answers = [
-                (result, await self._measured(result, status_of(result) or 0, site)) for result in found
+                (result, await self._measured(result, url, site))
+                for url, result in zip(urls, found, strict=True)
             ]
             await self.absent.learn(page, seen, answers)
 
@@ -108,9 +110,14 @@ class MadeUpAddresses:
             log.info("trap: %s%s invents a page for every address", site.name, wanted.pattern)
 
     async def _answer(self, url: str, site: Site) -> Answer | None:
-        """How a made-up address is answered; None: it must not be asked for, or nobody can tell now."""
+        """How a made-up address is answered; None: it must not be asked for, or nobody can tell now.
+
+        One redirect within the site is followed: some make up the address that they lead to.
+        """
         result = await self._asked(url, site)
-        return None if result is None else await self._measured(result, status_of(result) or 0, site)
+        if isinstance(result, Moved) and result.target != url and site_of(result.target) == site.name:
+            result = await self._asked(result.target, site) or result
+        return None if result is None else await self._measured(result, url, site)
 
     async def _asked(self, url: str, site: Site) -> FetchResult | None:
         gate = self._shard.gate_of(site)
@@ -120,13 +127,17 @@ class MadeUpAddresses:
         status = status_of(result)
         return None if status is None or status in SAYS_NOTHING else result
 
-    async def _measured(self, result: FetchResult, status: int, site: Site) -> Answer:
+    async def _measured(self, result: FetchResult, asked: str, site: Site) -> Answer:
+        status = status_of(result) or 0
         document = parse(result, self._shard.around) if isinstance(result, Fetched) else None
         if document is None:
             return Answer(status)
         own = _own_links(document, site)
         known = await self._shard.intake.known([key_of(url) for url in own])
-        return Answer(status, document.text, len(own), len(own) - len(known))
+        new = [url for url in own if key_of(url) not in known]
+        shape = shape_of(asked)
+        further = sum(shape_of(link) == shape for link in new)
+        return Answer(status, document.text, len(own), len(new), further, document.title or "")
 
 
 def _own_links(document: Document, site: Site) -> list[str]:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from evercrawl.core.analyse import Analyser, Field
 from evercrawl.core.digest import payload_sha1
+from evercrawl.core.document.bounds import limits_met
 from evercrawl.core.document.parse import media_type, parse_document
 from evercrawl.core.fault import site_wait
 from evercrawl.core.frontier import Visit
@@ -165,6 +166,9 @@ def see_fetched(
     )
     offers = Offers()
     if document is not None:
+        most = around.settings.parse.links
+        if left_out := limits_met(result.body, len(document.links), most_links=most):
+            judgement = judgement._replace(detail=f"{judgement.detail}; {left_out}")
         offers = offers_of(
             document,
             page,

@@ -215,12 +215,15 @@ class Shard:
                 self.frontier.offer(need, [self._after_crash(site) for site in sites], now_us=self._now_us())
 
     async def _read_pages(self, need: PagesNeeded) -> None:
-        known = self.intake.pages_of(self.frontier.lanes[need.site_id].site)
-        notes = await self.traps.load(need.site_id, pages=known)
+        site = self.frontier.lanes[need.site_id].site
+        notes = await self.traps.load(need.site_id, pages=self.intake.pages_of(site))
         pages = await self.store.queue(need.site_id, need.band, need.after_seq, need.most)
-        self.frontier.fill(need, pages, refused=self._refuse_unwanted(pages, notes))
+        refused = self._refuse_unwanted(pages, notes, site)
+        self.frontier.fill(need, pages, refused=refused)
 
-    def _refuse_unwanted(self, pages: list[Page], notes: SiteNotes[SiteYield] | None) -> frozenset[int]:
+    def _refuse_unwanted(
+        self, pages: list[Page], notes: SiteNotes[SiteYield] | None, site: Site
+    ) -> frozenset[int]:
         """Decide pages that the scope does not want (any more), or that lie behind a fence, before their site
         is asked for anything.
         """
@@ -229,6 +232,8 @@ class Shard:
         for page in pages:
             judgement = scope_refusal(page, self.around.scope, now=now)
             judgement = judgement or self.traps.on_turn(page, notes, now=now)
+            if judgement is None and site.requests == 0:
+                judgement = self.traps.on_first_turn(page, site, now=now)
             if judgement is not None:
                 self.write_visited(page, visited_of(page, judgement, now=now))
                 self.ledger.count_answer(page.site_id)
@@ -585,7 +590,7 @@ class Shard:
         self.ledger.batch.memories |= self.comparisons.memories.unsaved()
         self.ledger.batch.memories |= self.revisits.outlooks.unsaved()
         self.ledger.batch.memories |= self.signals.states.unsaved()
-        self.ledger.batch.memories |= self.traps.yields.unsaved()
+        self.ledger.batch.memories |= self.traps.yields.unsaved() | self.traps.hosts.unsaved()
         if self.keeps_purse and not self.twins.mirrors.is_saved:
             self.ledger.batch.memories[MIRRORS_KEY] = self.twins.mirrors.to_bytes()
         if self.keeps_purse:

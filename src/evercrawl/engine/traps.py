@@ -21,6 +21,7 @@ from evercrawl.core.trap.parameter import learn
 from evercrawl.core.trap.pattern import patterns_of
 from evercrawl.core.trap.record import COPIES_ABOVE, GROWTH_ABOVE, Record, State, evidence
 from evercrawl.core.trap.ruling import Ruled, Ruling, on_offer, on_turn, says_nothing
+from evercrawl.engine.hosts import HostTraps
 from evercrawl.engine.keep import status_of
 from evercrawl.engine.ports import ShardStore
 from evercrawl.engine.see import Seen
@@ -28,6 +29,7 @@ from evercrawl.engine.site_memory import TRAPS, Memories, SiteNotes
 from evercrawl.model.fetch import Failed, Fetched, Moved
 from evercrawl.model.page import Page
 from evercrawl.model.reason import Reason
+from evercrawl.model.site import Site
 
 log = logging.getLogger("evercrawl")
 
@@ -60,6 +62,7 @@ class Traps:
     def __init__(self, store: ShardStore, guard: TrapGuard, *, shards: int) -> None:
         self.guard = guard
         self.yields = Memories(store, TRAPS, most=max(1, MOST_YIELDS // shards))
+        self.hosts = HostTraps(store)
         self._asked: tuple[SiteYield | None, bool] = (None, True)
         """The yield that was asked last, and whether it has nothing to say about any URL."""
         self._silent: set[int] = set()
@@ -105,6 +108,13 @@ class Traps:
             return Offered(_fenced(ruled))
         return Offered(is_last=ruled.ruling is Ruling.THROTTLE)
 
+    def on_first_offer(self, url: str, site: Site) -> Offered:
+        """What to do with a link to a site that was never asked for anything."""
+        if not self.guard.settings.enabled or self.guard.word(url) is not None:
+            return WELCOME
+        refused = self.hosts.refusal(site)
+        return WELCOME if refused is None else Offered(refused)
+
     def on_turn(self, page: Page, notes: SiteNotes[SiteYield] | None, *, now: datetime) -> Judgement | None:
         """A page whose turn has come: None, or why it is not asked for after all.
 
@@ -120,6 +130,11 @@ class Traps:
         if ruled.ruling is not Ruling.FENCE or self._is_sample(page, ruled.pattern):
             return None
         return judge_refused(page, *_fenced(ruled), now=now, wait=FENCED_RECHECK)
+
+    def on_first_turn(self, page: Page, site: Site, *, now: datetime) -> Judgement | None:
+        """The same for a page of a site that was never asked for anything."""
+        refused = self.on_first_offer(page.url, site).refused if page.depth else None
+        return None if refused is None else judge_refused(page, *refused, now=now, wait=FENCED_RECHECK)
 
     def _is_sample(self, page: Page, pattern: str) -> bool:
         """Every time that as many again were kept out, one goes through: few, from all over what waits.
@@ -153,8 +168,16 @@ class Traps:
         self._silent.discard(page.site_id)
         before = notes.memory
         text = seen.document.text if seen.document is not None else ""
+        links = seen.document.links if seen.document is not None else ()
         if not _is_worth_a_look(before, page.url):
-            parameters = learn(before.parameters, page.url, text)
+            parameters = learn(
+                before.parameters,
+                page.url,
+                text,
+                links=links,
+                new_links=new_links,
+                with_names=before.is_suspicious,
+            )
             if parameters is not before.parameters:
                 notes.learn(replace(before, parameters=parameters))
             return False
@@ -167,6 +190,7 @@ class Traps:
             duplicate=is_copy,
             new_links=new_links,
             copy_of=seen.original.url if is_copy and seen.original is not None else "",
+            links=links,
         )
         notes.learn(book(after, observed))
         _say_fences(page.url, before, notes.memory)

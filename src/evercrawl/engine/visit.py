@@ -60,6 +60,7 @@ async def visit(turn: Visit, shard: Shard) -> None:
     look_into(turn.page, seen, shard.around, shard.tally)
     own, parcels = shard.sort_out(seen.offers.candidates)
     placed = await shard.intake.place(await shard.intake.unknown(own))
+    await _learn_hosts(turn, seen, placed, shard)
     _learn_yield(turn, seen, placed, traps, shard)
     paid = _pay(turn.page, seen, placed, parcels, shard)
     _write(turn, seen, notes, shard, paid=paid)
@@ -75,6 +76,16 @@ async def _trap_refusal(turn: Visit, shard: Shard) -> Judgement | None:
     pages = shard.intake.pages_of(turn.lane.site)
     notes = await shard.traps.load(turn.page.site_id, pages=pages)
     return shard.traps.on_turn(turn.page, notes, now=shard.around.clock.now())
+
+
+async def _learn_hosts(turn: Visit, seen: Seen, placed: Placed, shard: Shard) -> None:
+    """The hosts of its domain that a page names are booked where it was seen for the first time."""
+    if turn.page.version or seen.document is None:
+        return
+    site, hosts = turn.lane.site, shard.traps.hosts
+    await hosts.load(site, [its for _, its in placed])
+    fresh = [its for _, its in placed if shard.intake.pages_of(its) == 0]
+    hosts.learn(site, [link.url for link in seen.document.links], fresh)
 
 
 def _learn_yield(

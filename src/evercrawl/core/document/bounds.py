@@ -69,6 +69,18 @@ def bounded(body: bytes) -> bytes:
     return body[: _too_deep_at(lowered)]
 
 
+def limits_met(body: bytes, links: int, *, most_links: int) -> str:
+    """In words, what of a page was left unread because it goes beyond all measure; empty: nothing."""
+    found = []
+    if links >= most_links:
+        found.append(f"only the first {most_links} links were read")
+    if len(body) > HARMLESS_BYTES and (read := len(bounded(body))) < len(body):
+        found.append(
+            f"only the first {read} of {len(body)} bytes were read, the rest is too deep or too dense"
+        )
+    return ", ".join(found)
+
+
 def _of_few_tags(body: bytes) -> bytes:
     if body.count(b"<") <= MOST_TAGS:
         return body

@@ -1,7 +1,8 @@
 """Would asking for a URL do something rather than show something? Such links are no pages.
 
-A word alone proves nothing (`/commands/unsubscribe` and `/operators/delete` are manual pages): a verb counts
-with the thing that it is done to (a number, an id parameter) or with a token that permits it.
+A word alone proves nothing (`/commands/unsubscribe` and `/operators/delete` are manual pages), nor does one
+behind a number (`/questions/11/delete` asks how to): a verb counts with the thing that it is done to (an id
+parameter, a number in a folder of things that people own) or with a token that permits it.
 """
 
 from __future__ import annotations
@@ -38,8 +39,18 @@ _VIEWS = frozenset(("op", "mode", "task", "func", "page", "view"))
 """Parameters that choose a view, among them views that destroy or log out."""
 _GESTURES = frozenset(("like", "follow"))
 _OWN_THINGS = frozenset(("account", "profile", "my", "me", "user", "settings"))
-_MARK_READ = re.compile(r"mark[_-](?:as[_-]|all[_-])?(?:un)?read")
-_TOKEN = re.compile(r".*(?:token|nonce|csrf|xsrf|authenticity|confirm|formkey|form_key).*")
+_OWNED = frozenset((
+    "post", "posts", "comment", "comments", "message", "messages", "user", "users", "member", "members",
+    "node", "item", "items", "entry", "entries", "photo", "photos", "image", "images", "upload", "uploads",
+    "order", "orders", "subscription", "subscriptions", "note", "notes", "task", "tasks", "address",
+    "addresses", "attachment", "attachments", "cart", "basket", "wishlist", "booking", "bookings",
+    "reservation", "reservations", "review", "reviews", "bookmark", "bookmarks", "notification",
+    "notifications", "reply", "replies", "album", "albums", "playlist", "playlists", "invite", "invites",
+    "invoice", "invoices",
+))  # fmt: skip
+"""Folders whose numbers stand for things of somebody, with which something may be done."""
+_MARK_READ = re.compile(r"mark[_-]?(?:as[_-]?|all[_-]?)*(?:un)?read")
+_TOKEN = re.compile(r".*(?:token|nonce|csrf|xsrf|authenticity|confirm|formkey|form_key).*|auth|hash|sig")
 _FIRST_WORD = re.compile(r"[_\-.]")
 _LANGUAGE = re.compile(r"[a-z]{2}(?:[-_][a-z]{2})?\Z")
 _WAY_BACK = re.compile(r".*(?:next|redirect|return|continue|dest|goto|back|ref|url).*")
@@ -76,7 +87,8 @@ def _in_query(parts: Parts) -> str | None:
 
 def _commands(value: str, verbs: frozenset[str]) -> bool:
     first = _FIRST_WORD.split(value, maxsplit=1)[0]
-    return bool(_LEAVE.fullmatch(value)) or first in verbs or bool(_INTO_BASKET.fullmatch(value))
+    is_whole = _LEAVE.fullmatch(value) or _INTO_BASKET.fullmatch(value) or _MARK_READ.fullmatch(value)
+    return first in verbs or is_whole is not None
 
 
 def _leaves(parts: Parts) -> str | None:
@@ -114,13 +126,14 @@ def _done_to_a_thing(parts: Parts) -> str | None:
     """/delete?id=4, /posts/4/delete, /delete/4, and with a token any verb: /vote?post=4&token=8f."""
     if not parts.segments:
         return None
-    before, last = ("", *parts.segments)[-2:]
+    folder, before, last = ("", "", *parts.segments)[-3:]
     last = _EXTENSION.sub("", last)
     if last not in _DO and before not in _DO and not _MARK_READ.fullmatch(last):
         return None
     has_token = any(_TOKEN.fullmatch(name) for name, _ in parts.pairs)
     has_thing = any(_THING.match(name) and value for name, value in parts.pairs)
-    if _verb_last(before, last, has_token=has_token, has_thing=has_thing):
+    is_numbered = bool(_NUMBER.match(before)) and folder in _OWNED
+    if _verb_last(before, last, has_token=has_token, has_thing=has_thing or is_numbered):
         return f"/{last} does something to something"
     if _NUMBER.match(last) and (has_token or (before in _DESTROY and len(parts.segments) <= 3)):
         return f"/{before}/{last} does something to something"
@@ -129,7 +142,7 @@ def _done_to_a_thing(parts: Parts) -> str | None:
 
 def _verb_last(before: str, last: str, *, has_token: bool, has_thing: bool) -> bool:
     if last in _DESTROY:
-        return has_token or has_thing or before in _OWN_THINGS or bool(_NUMBER.match(before))
+        return has_token or has_thing or before in _OWN_THINGS
     if last in _GESTURES or _MARK_READ.fullmatch(last):
         return has_token or has_thing
     return last in _DO and has_token

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import re
 
+from xxhash import xxh32_intdigest
+
 LONGEST_APOLOGY = 600
 """Characters of text; a longer page is about something."""
+READ_CHARS = 4000
+"""Of a text in which phrases are looked for; an apology stands at the top."""
 SURE_CHARS = 200
 """A text this short that apologises is nothing else."""
 
@@ -23,6 +27,18 @@ _WORDS = re.compile(
     r"|\bn'existe (?:pas|plus)\b|\bnicht gefunden\b|\bno se encuentra\b",
     re.IGNORECASE | re.DOTALL,
 )
+_END = re.compile(r"[\n.!?|:\u2014]+")
+_DIGITS = re.compile(r"\d+")
+
+
+def apologies_in(title: str | None, text: str) -> frozenset[int]:
+    """The phrases, as numbers, that say that something was not found; numbers in them do not matter."""
+    phrases = _END.split(f"{title or ''}\n{text[:READ_CHARS]}")
+    return frozenset(
+        xxh32_intdigest(_DIGITS.sub("0", " ".join(phrase.lower().split())).encode("utf-8", "surrogatepass"))
+        for phrase in phrases
+        if _WORDS.search(phrase) is not None
+    )
 
 
 def apologises(title: str | None, text: str) -> bool:

@@ -147,7 +147,7 @@ def _in_query(parts: Parts, *, is_calendar: bool) -> Iterator[_Written]:
             if is_calendar or names & _MONTH_NAMES:
                 both = bool(names & _MONTH_NAMES)
                 yield _Written(int(value), both, both)
-        elif _DATE_NAMES.fullmatch(name):
+        elif _DATE_NAMES.fullmatch(name) or (is_calendar and _ISO.match(value)):
             yield from _whole_text(value.replace("/", "-"), alone=True)
             if is_calendar:
                 yield from _digits_alone(value)

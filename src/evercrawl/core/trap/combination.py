@@ -9,8 +9,8 @@ from evercrawl.core.trap.parts import Parts, unescaped
 
 LEAST_FACETS = 3
 """So many parameters with several values each, ..."""
-LEAST_CHOICES = 8
-"""... and so many parameters in all, are a combination of facets."""
+LEAST_CHOICES = 7
+"""... and so many choices in all, are a combination of facets."""
 MOST_NUMBERED = 5
 """Facets of one list: f[0]=…&f[1]=…"""
 MOST_TAGS = 8
@@ -19,6 +19,8 @@ FARTHEST_PAGE = 100_000
 _NUMBERED = re.compile(r"([\w\-]+)(?:\[\d*\]|%5b\d*%5d)", re.IGNORECASE)
 _TAG_FOLDERS = frozenset(("tag", "tags", "tagged", "label", "labels", "topic", "topics", "schlagwort"))
 _PAGE_FOLDERS = frozenset(("page", "pages", "paged", "seite", "pagina"))
+_PAGE_NAMES = frozenset(("page", "paged", "pagenum", "page_no", "pageno", "seite"))
+_LISTED = re.compile("[,|]")
 _JOINT = re.compile(r"[+,|&]|%2c|%2b|%20", re.IGNORECASE)
 
 
@@ -28,16 +30,25 @@ def combines(parts: Parts) -> str | None:
 
 
 def _facets(parts: Parts) -> str | None:
-    if len(parts.pairs) <= MOST_NUMBERED:
+    if not parts.pairs:
         return None
     listed = Counter(match[1] for name, _ in parts.pairs if (match := _NUMBERED.fullmatch(name)))
     if listed and (most := listed.most_common(1)[0])[1] > MOST_NUMBERED and _are_choices(parts, most[0]):
         return f"{most[1]} choices in {most[0]}[]"
-    names = Counter(name for name, _ in parts.pairs)
+    names: Counter[str] = Counter()
+    for name, value in parts.pairs:
+        names[name] += _choices(value)
     several = sum(times > 1 for times in names.values())
-    if several >= LEAST_FACETS and len(parts.pairs) >= LEAST_CHOICES:
+    if several >= LEAST_FACETS and names.total() >= LEAST_CHOICES:
         return f"{several} facets with several values each"
     return None
+
+
+def _choices(value: str) -> int:
+    """How many choices a value joins; numbers with commas are a place on a map, or a date."""
+    plain = unescaped(value)
+    items = [item for item in _LISTED.split(plain) if item]
+    return len(items) if not any(character.isdigit() for character in plain) else 1
 
 
 def _are_choices(parts: Parts, name: str) -> bool:
@@ -56,6 +67,9 @@ def _tags(parts: Parts) -> str | None:
 
 
 def _far_page(parts: Parts) -> str | None:
+    for name, value in parts.pairs:
+        if name in _PAGE_NAMES and value.isdigit() and int(value[:12]) >= FARTHEST_PAGE:
+            return f"page {value} of a list"
     if len(parts.segments) < 2 or parts.segments[-2] not in _PAGE_FOLDERS:
         return None
     number = parts.segments[-1]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from evercrawl.core.trap.novelty import NOTHING_NEW, NewText, Said, new_text
 from evercrawl.core.trap.parameter import Parameters, learn
-from evercrawl.core.trap.parts import parts_of
+from evercrawl.core.trap.parts import choices_in, parts_of
 from evercrawl.core.trap.pattern import (
     Breadth,
     Pattern,
@@ -25,9 +25,12 @@ from evercrawl.core.trap.pattern import (
 )
 from evercrawl.core.trap.record import Gains, Record, State, after_request, suspect
 from evercrawl.core.trap.soft404 import SameForAll, is_soft_404
+from evercrawl.model.document import Link
 
 MOST_PATTERNS, KEPT_PATTERNS = 512, 384
 """Patterns of one site that are remembered; when there are more, the least used open ones are forgotten."""
+SUSPICIOUS_LEAST, SUSPICIOUS_SHARE = 8, 0.2
+"""Pages that say nothing new, and their share, from which on it is asked which segments matter."""
 OVERSPENT_LEAST = 150
 """Requests for nothing from which on a site is asked whether they are more than the others."""
 CYCLE_LONGER = 1
@@ -74,6 +77,15 @@ class SiteYield:
     """Where addresses that do not exist are redirected to."""
     invented: tuple[str, ...] = ()
     """Patterns that answer made-up addresses with invented pages; what lengthens them is fenced too."""
+    apologies: tuple[int, ...] = ()
+    """Phrases, as numbers, with which it says that there is no such page, whatever stands beside them."""
+    repeats: int = 0
+    """Requests for pages that said nothing new, be it that they led to something."""
+
+    @property
+    def is_suspicious(self) -> bool:
+        """It repeats itself: it is worth to ask which parts of the URLs matter."""
+        return self.repeats >= max(SUSPICIOUS_LEAST, SUSPICIOUS_SHARE * self.requests)
 
     @property
     def is_overspent(self) -> bool:
@@ -90,13 +102,21 @@ def observe(
     duplicate: bool,
     new_links: Sequence[str],
     copy_of: str = "",
+    links: Sequence[Link] = (),
 ) -> tuple[Observation, SiteYield]:
-    """What a visit brought, measured against what the site said before; the text is remembered."""
-    share, said = new_text(site.said, text)
+    """What a visit brought, measured against what the site said before; the text is remembered.
+
+    `links`: all links of the page.
+    """
+    share, said = new_text(site.said, text, choices=choices_in(url))
     soft = any(is_soft_404(text, known) for known in site.soft_404)
     seen = Observation(url, status, share, duplicate, copy_of, soft, new_links)
     is_page = 200 <= status < 300 and not soft
-    parameters = learn(site.parameters, url, text) if is_page else site.parameters
+    parameters = (
+        learn(site.parameters, url, text, links=links, new_links=new_links, with_names=site.is_suspicious)
+        if is_page
+        else site.parameters
+    )
     return seen, replace(site, said=said, parameters=parameters)
 
 
@@ -113,14 +133,22 @@ def book(site: SiteYield, seen: Observation) -> SiteYield:
         record = records.get(pattern.name) or _fresh(records, pattern, seen.url)
         growth = sum(is_more_of(pattern, others) for others in offered)
         records[pattern.name] = after_request(
-            record, seen.url, gains, growth=growth, overspent=site.is_overspent
+            record,
+            seen.url,
+            gains,
+            growth=growth,
+            overspent=site.is_overspent,
+            lengthens=_state(records, shorter(pattern)) is State.FENCED,
         )
     for name in site.invented:
         is_charged = any(name == pattern.name for pattern in charged)
         if name in records and not is_charged and lengthens(patterns, name):
             records[name] = records[name]._replace(probes=records[name].probes + 1)
     wasted = site.wasted + (gains.worth == 0.0 and seen.status < 400)
-    return replace(site, requests=site.requests + 1, wasted=wasted, records=_bounded(records))
+    repeats = site.repeats + (gains.text == 0.0 and seen.status < 300)
+    return replace(
+        site, requests=site.requests + 1, wasted=wasted, records=_bounded(records), repeats=repeats
+    )
 
 
 def _charged(records: dict[str, Record], patterns: tuple[Pattern, ...]) -> list[Pattern]:
@@ -136,13 +164,15 @@ def _gains(records: dict[str, Record], seen: Observation) -> Gains:
     literal = 0.0 if is_nothing or seen.new.literal < LEAST_NEW else seen.new.literal
     promise = _promise(records, seen)
     is_cycle = seen.duplicate and _leads_back(seen.url, seen.copy_of)
-    return Gains(max(essential, promise), max(literal, promise), essential, is_copy, is_cycle)
+    return Gains(max(essential, promise), max(literal, promise), essential, is_copy, is_cycle, promise)
 
 
-def _leads_back(url: str, shorter: str) -> bool:
-    """The path ends like the other one, and has more segments on the way."""
-    longer, kept = parts_of(url).segments, parts_of(shorter).segments
-    return bool(kept) and len(longer) >= len(kept) + CYCLE_LONGER and longer[-1] == kept[-1]
+def _leads_back(url: str, other: str) -> bool:
+    """The path ends like the other one, and has more segments on the way, or the same in another order."""
+    here, there = parts_of(url).segments, parts_of(other).segments
+    if not there or here[-1:] != there[-1:]:
+        return False
+    return len(here) >= len(there) + CYCLE_LONGER or sorted(here) == sorted(there)
 
 
 def _promise(records: dict[str, Record], seen: Observation) -> float:

@@ -8,7 +8,7 @@ is the harmless side.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 from zlib import crc32
@@ -25,6 +25,10 @@ MOST_REMEMBERED = 6000
 LONGEST_AVERAGE_WORD = 25
 """Longer ones mean a script without spaces, where characters stand for words."""
 
+CHOICES = 1
+"""Sets the numbers of choices apart from those of groups of words."""
+ECHO = b"0"
+"""Stands for a word of the URL that was met before."""
 END_AMONG_WORDS = " . "
 """Stands for the end of a phrase among the words."""
 
@@ -60,14 +64,27 @@ class Said:
 NOTHING_NEW = NewText(0.0, 0.0)
 
 
-def new_text(said: Said, text: str) -> tuple[NewText, Said]:
-    """How much of the text is new, and the memory with the text in it."""
-    groups = _groups(text[:READ_CHARS])
-    if not groups:
-        return NOTHING_NEW, said
+def new_text(said: Said, text: str, *, choices: Set[str] = frozenset()) -> tuple[NewText, Said]:
+    """How much of the text is new, and the memory with the text in it.
+
+    `choices`: of what the URL is made. Those that were met before, and are joined anew, say nothing new where
+    the page repeats them ("red shirts of linen").
+    """
     young = bytearray(said.young or bytes(MEMORY_BYTES))
     old = said.old or bytes(MEMORY_BYTES)
+    marks = {choice: crc32(choice.encode("utf-8", "surrogatepass"), CHOICES) & _BIT for choice in choices}
+    met = {
+        choice.encode("utf-8", "surrogatepass")
+        for choice, mark in marks.items()
+        if _has(young, mark) or _has(old, mark)
+    }
+    groups = _groups(text[:READ_CHARS], met)
+    if not groups:
+        return NOTHING_NEW, said
     unheard = unread = count = 0
+    for mark in marks.values():
+        count += not _has(young, mark)
+        young[mark >> 3] |= 1 << (mark & 7)
     for essence, letter in groups:
         is_unheard = not _has(young, essence) and not _has(old, essence)
         unheard += is_unheard
@@ -88,12 +105,14 @@ def _aged(said: Said) -> Said:
     return said if said.count < MOST_REMEMBERED else Said(b"", said.young, 0)
 
 
-def _groups(text: str) -> list[tuple[int, int]]:
+def _groups(text: str, echoed: Set[bytes]) -> list[tuple[int, int]]:
     """For each sampled group its place in the bitmap, with all numbers the same and to the letter.
 
     A group begins at a word that is drawn by its hash, so that all pages draw the same ones.
     """
     words = _tokens(_PHRASE_END.sub(END_AMONG_WORDS, text))
+    if echoed:
+        words = [ECHO if word.lower() in echoed else word for word in words]
     letters = [_END_HASH, *map(crc32, words), _END_HASH, _END_HASH]
     essences = letters.copy()
     numbered = [place for place, word in enumerate(words, 1) if not word.isalpha() and _DIGIT.search(word)]

@@ -1,7 +1,7 @@
 """The yield of one site as one compact blob, and back; versioned.
 
 A byte for the version, then zlib over: the length of the JSON part, the JSON part, the two bitmaps of what
-was said, and the remembered URLs of `parameter.py` as rows of three 32-bit numbers.
+was said, and the remembered URLs of `parameter.py` as rows of numbers numbers.
 """
 
 from __future__ import annotations
@@ -14,36 +14,40 @@ from typing import Any
 import orjson
 
 from evercrawl.core.trap.harvest import SiteYield
+from evercrawl.core.trap.link_sum import Offered
 from evercrawl.core.trap.novelty import MEMORY_BYTES, Said
 from evercrawl.core.trap.parameter import Parameters, Rest, Tally
 from evercrawl.core.trap.pattern import Breadth
 from evercrawl.core.trap.record import Record, State, Tried
 from evercrawl.core.trap.soft404 import SameForAll
 
-VERSION = 2
+VERSION = 3
 LEVEL = 6
 DIGITS = 4
 """Of the averages as many are kept."""
 
 _LENGTH = struct.Struct("<I")
-_ROW = struct.Struct("<III")
+_ROW = struct.Struct("<IIIIIQ")
 
 
 def pack(site: SiteYield) -> bytes:
     """The blob; averages are rounded."""
     said = site.said
     head = orjson.dumps({
-        "requests": [site.requests, site.wasted],
+        "requests": [site.requests, site.wasted, site.repeats],
         "records": [[name, *_rounded(record)] for name, record in site.records.items()],
         "said": [said.count, bool(said.young), bool(said.old)],
         "soft_404": _signs(site.soft_404),
         "absent": _signs(site.absent),
         "homes": site.homes,
         "invented": site.invented,
+        "apologies": site.apologies,
         "tallies": [[name, *tally] for name, tally in site.parameters.tallies.items()],
         "probes": site.parameters.probes,
     })  # fmt: skip
-    rows = b"".join(_ROW.pack(key, *rest) for key, rest in site.parameters.rests.items())
+    rows = b"".join(
+        _ROW.pack(key, rest.value, rest.content, *rest.offered) for key, rest in site.parameters.rests.items()
+    )
     plain = _LENGTH.pack(len(head)) + head + said.young + said.old + rows
     return bytes([VERSION]) + zlib.compress(plain, LEVEL)
 
@@ -68,11 +72,14 @@ def unpack(blob: bytes) -> SiteYield:
     (length,) = _LENGTH.unpack_from(plain)
     at = _LENGTH.size + length
     head = orjson.loads(plain[_LENGTH.size : at])
-    requests, wasted = head["requests"]
+    requests, wasted, repeats = head["requests"]
     count, has_young, has_old = head["said"]
     young, at = plain[at : at + MEMORY_BYTES * has_young], at + MEMORY_BYTES * has_young
     old, at = plain[at : at + MEMORY_BYTES * has_old], at + MEMORY_BYTES * has_old
-    rests = {key: Rest(value, content) for key, value, content in _ROW.iter_unpack(plain[at:])}
+    rests = {
+        key: Rest(value, content, Offered(*offered))
+        for key, value, content, *offered in _ROW.iter_unpack(plain[at:])
+    }
     tallies = {name: Tally(*counts) for name, *counts in head["tallies"]}
     return SiteYield(
         requests,
@@ -84,6 +91,8 @@ def unpack(blob: bytes) -> SiteYield:
         _same(head["absent"]),
         tuple(head["homes"]),
         tuple(head["invented"]),
+        tuple(head["apologies"]),
+        repeats,
     )
 
 

@@ -1,35 +1,57 @@
 """Which parts of a site's URLs do not matter? Learned from pairs of URLs, never assumed.
 
-Two URLs that differ in one parameter, or in one random-looking segment, and have the same text speak against
-that part; two with different texts speak for it. A part is left out of a page's identity only after enough
-evidence without contradiction, and a contradiction takes it back.
+Two URLs that differ in one parameter, or in one segment, and have the same text and, but for that part, much
+the same links speak against it; two with other texts speak for it. A part is left out of a page's identity
+only after enough evidence without contradiction, and a contradiction takes it back. A segment that could be a
+name (a language, a version) must besides have an other value each time: that is a session, whatever it looks
+like.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from math import log
 from typing import NamedTuple
 
 from xxhash import xxh32_intdigest
 
-from evercrawl.core.trap.pattern import path_shape
+from evercrawl.core.trap.link_sum import LinkSum, Offered
+from evercrawl.core.trap.pattern import path_shape, placeholder
+from evercrawl.model.document import Link
 
 LEAST_SAME, LEAST_SAME_ON_SITE = 6, 12
 """Pairs of equal texts until a part counts as idle: on one kind of page, on the whole site."""
 SAME_PER_DIFFERENT = 30
 """So many more pairs are needed for each contradiction."""
+SAME_PER_UNCLEAR = 2
+"""And for each pair that says the same and links to other pages."""
 LEAST_PLACES, MOST_PLACES = 3, 24
-"""Different pages that the pairs must come from: one page that says the same to everyone proves nothing; so
-many are told apart.
+"""Different texts that the pairs must show: one that is said to everyone proves nothing; so many are told
+apart.
 """
-MOST_REMEMBERED = 1024
-"""URLs, whole and without one of their parts, that wait for a partner."""
+LEAST_SAME_ALONE = 40
+"""Pairs with an other value each time that prove it for one text as well, where the values are no names."""
+MOST_VALUES = 60
+"""Values of a segment that are told apart."""
+VALUES_PER_SAME = 0.75
+"""Other values for each pair, from which on a segment that could be a name is none: versions and languages
+come back from page to page.
+"""
+LEAST_NO_NAMES = 24
+"""So many values without a contradiction prove it as well: one session for all links of a page."""
+MOST_REMEMBERED, MOST_REMEMBERED_IDLE = 1024, 8192
+"""URLs, whole and without one of their parts, that wait for a partner; more on a site with idle parts, whose
+pages are known by them.
+"""
 MOST_PARTS = 64
 """Parts of one site for which evidence is kept."""
 MOST_PARTS_OF_URL = 8
 NO_VALUE = 0
 """Stands for the value of a part that a URL does not have."""
+
+_NAMED = "named segment"
+"""In the names of segments that could be the name of something."""
 
 
 class Tally(NamedTuple):
@@ -38,13 +60,23 @@ class Tally(NamedTuple):
     same: int = 0
     different: int = 0
     places: int = 0
-    """A bit for each page (of a few that are told apart) where the texts were the same."""
+    """A bit for each text (of a few that are told apart) that came under two values."""
+    values: int = 0
+    """A bit for each of those values (of a few that are told apart)."""
+    unclear: int = 0
+    """Pairs that say the same and link to other pages: lists do, and so do pages with links made by lot."""
 
-    def is_idle(self, least: int) -> bool:
+    def is_idle(self, least: int, *, could_be_name: bool = False) -> bool:
         """Enough pairs have the same text whatever the part says."""
-        if self.same < least + SAME_PER_DIFFERENT * self.different:
+        if self.same < least + SAME_PER_DIFFERENT * self.different + SAME_PER_UNCLEAR * self.unclear:
             return False
-        return self.places.bit_count() >= LEAST_PLACES
+        values = _count(self.values)
+        has_always_another = values >= VALUES_PER_SAME * min(self.same, MOST_VALUES)
+        if could_be_name:
+            is_no_name = has_always_another or (values >= LEAST_NO_NAMES and not self.different)
+            return is_no_name and self.places.bit_count() >= LEAST_PLACES
+        is_endless = has_always_another and self.same >= LEAST_SAME_ALONE and not self.different
+        return is_endless or self.places.bit_count() >= LEAST_PLACES
 
 
 class Rest(NamedTuple):
@@ -52,6 +84,8 @@ class Rest(NamedTuple):
 
     value: int
     content: int
+    """Its text."""
+    offered: Offered = Offered()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,31 +104,60 @@ class _Part(NamedTuple):
     value: str
     rest: str
     """The URL without the part."""
+    place: str | int
+    """The name of the parameter, or the number of the segment."""
 
 
-def learn(known: Parameters, url: str, text: str) -> Parameters:
-    """The evidence with one more page in it; a page without text is no evidence."""
-    parts = list(_parts(url))
+def learn(
+    known: Parameters,
+    url: str,
+    text: str,
+    *,
+    links: Sequence[Link] = (),
+    new_links: Sequence[str] = (),
+    with_names: bool = False,
+) -> Parameters:
+    """The evidence with one more page in it; a page without text is no evidence.
+
+    `links`: those of the page; `new_links`: those of them that were not known before; `with_names`: segments
+    that could be names are looked at too, which costs more and is needed only where pages repeat themselves.
+    """
+    parts = list(_parts(url, with_names=with_names))
     # Of a site without such parts nothing needs to be remembered.
     if not text.strip() or not (parts or known.rests):
         return known
-    content = xxh32_intdigest(text.encode("utf-8", "surrogatepass"))
+    said, found = xxh32_intdigest(text.encode("utf-8", "surrogatepass")), LinkSum(links, new_links)
     tallies, rests = dict(known.tallies), dict(known.rests)
     for part in parts:
         key, value = _hash(part.name, part.rest), _hash(part.value)
+        now = Rest(value, said, found.without(part.place))
         before = rests.pop(key, None) or rests.get(_whole(part.rest))
         if before is not None and before.value != value:
             for name in (part.name, part.on_site):
-                same = before.content == content
-                tallies[name] = _counted(tallies.get(name, Tally()), same=same, place=key % MOST_PLACES)
-        rests[key] = Rest(value, content)
-    rests[_whole(url)] = Rest(NO_VALUE, content)
+                tallies[name] = _counted(tallies.get(name, Tally()), before, now)
+        rests[key] = now
+    rests[_whole(url)] = Rest(NO_VALUE, said, found.without(""))
     probes = known.probes + (seen_otherwise(known, url) is not None)
-    return Parameters(_most_telling(tallies), _newest(rests), probes)
+    most = MOST_REMEMBERED_IDLE if idle_parts(known) else MOST_REMEMBERED
+    return Parameters(_most_telling(tallies), _newest(rests, most), probes)
 
 
-def _counted(tally: Tally, *, same: bool, place: int) -> Tally:
-    return Tally(tally.same + same, tally.different + (not same), tally.places | (same << place))
+def _counted(tally: Tally, before: Rest, now: Rest) -> Tally:
+    if before.content != now.content:
+        return tally._replace(different=tally.different + 1)
+    if not before.offered.is_like(now.offered):
+        return tally._replace(unclear=tally.unclear + 1)
+    return tally._replace(
+        same=tally.same + 1,
+        places=tally.places | 1 << now.content % MOST_PLACES,
+        values=tally.values | 1 << now.value % MOST_VALUES,
+    )
+
+
+def _count(values: int) -> float:
+    """About how many different values have set the bits."""
+    free = MOST_VALUES - values.bit_count()
+    return MOST_VALUES * log(MOST_VALUES / free) if free else float("inf")
 
 
 def _hash(*texts: str) -> int:
@@ -113,19 +176,22 @@ def _most_telling(tallies: dict[str, Tally]) -> dict[str, Tally]:
     return dict(ranked[: MOST_PARTS * 3 // 4])
 
 
-def _newest(rests: dict[int, Rest]) -> dict[int, Rest]:
-    if len(rests) <= MOST_REMEMBERED:
+def _newest(rests: dict[int, Rest], most: int) -> dict[int, Rest]:
+    if len(rests) <= most:
         return rests
-    return dict(list(rests.items())[-MOST_REMEMBERED * 3 // 4 :])
+    return dict(list(rests.items())[-most * 3 // 4 :])
 
 
 def idle_parts(known: Parameters) -> tuple[str, ...]:
     """The parts that do not alter the content, by name."""
-    return tuple(name for name, tally in known.tallies.items() if tally.is_idle(_least(name)))
+    return tuple(name for name, tally in known.tallies.items() if _is_idle_part(name, tally))
 
 
-def _least(name: str) -> int:
-    return LEAST_SAME_ON_SITE if name.startswith("/**") else LEAST_SAME
+def _is_idle_part(name: str, tally: Tally) -> bool:
+    is_on_site = name.startswith("/**")
+    return tally.is_idle(
+        LEAST_SAME_ON_SITE if is_on_site or _NAMED in name else LEAST_SAME, could_be_name=_NAMED in name
+    )
 
 
 def seen_otherwise(known: Parameters, url: str) -> str | None:
@@ -142,12 +208,19 @@ def seen_otherwise(known: Parameters, url: str) -> str | None:
 
 def _is_idle(known: Parameters, part: _Part) -> bool:
     here, on_site = known.tallies.get(part.name, Tally()), known.tallies.get(part.on_site, Tally())
-    return here.is_idle(LEAST_SAME) or (on_site.is_idle(LEAST_SAME_ON_SITE) and not here.different)
+    if _is_idle_part(part.name, here):
+        return True
+    return _is_idle_part(part.on_site, on_site) and not here.different
 
 
 def identity(known: Parameters, url: str) -> str:
     """The URL without its idle parameters: pages with the same identity are the same page."""
-    idle = {part.value: part for part in _parts(url) if "?" in part.name and _is_idle(known, part)}
+    idle = {
+        pair
+        for part in _parts(url)
+        if "?" in part.name and _is_idle(known, part)
+        for pair in part.value.split("&")
+    }
     if not idle:
         return url
     base, _, query = url.partition("?")
@@ -155,24 +228,37 @@ def identity(known: Parameters, url: str) -> str:
     return f"{base}?{'&'.join(kept)}" if kept else base
 
 
-def _parts(url: str) -> Iterator[_Part]:
-    """Each parameter, and each segment that looks drawn by lot, with the rest of the URL."""
+def _parts(url: str, *, with_names: bool = True) -> Iterator[_Part]:
+    """Each parameter and each segment, with the rest of the URL."""
     base, _, query = url.partition("?")
     start = base.find("/", base.find("//") + 2)
     path = base[start:] if start >= 0 else "/"
     shape = path_shape(path)
     segments = path.split("/")[1:]
     pairs = [pair for pair in query.split("&") if pair]
-    for place, pair in enumerate(pairs[:MOST_PARTS_OF_URL]):
-        name = pair.partition("=")[0]
-        rest = "&".join(pairs[:place] + pairs[place + 1 :])
-        yield _Part(f"{shape}?{name}=", f"/**?{name}=", pair, f"{base}?{rest}" if rest else base)
-    for place, kind in enumerate(shape.split("/")[1:]):
-        if kind.startswith("{id}"):
-            others = "/".join([*segments[:place], "*", *segments[place + 1 :]])
-            yield _Part(
-                f"{shape} segment {place + 1}",
-                f"/** segment {place + 1}",
-                segments[place],
-                f"{others}?{query}",
-            )
+    for name in list(dict.fromkeys(pair.partition("=")[0] for pair in pairs))[:MOST_PARTS_OF_URL]:
+        own = [pair for pair in pairs if pair.partition("=")[0] == name]
+        rest = "&".join(pair for pair in pairs if pair not in own)
+        value = "&".join(own)
+        yield _Part(f"{shape}?{name}=", f"/**?{name}=", value, f"{base}?{rest}" if rest else base, name)
+    yield from _segment_parts(segments, query, with_names=with_names)
+
+
+def _segment_parts(segments: list[str], query: str, *, with_names: bool) -> Iterator[_Part]:
+    """Each segment: one that looks drawn by lot, and under another name one that could be a name.
+
+    The segment itself has no part in the name of the part: each session would be a kind of its own.
+    """
+    for place, segment in enumerate(segments[:MOST_PARTS_OF_URL]):
+        is_random = (placeholder(segment) or "").startswith("{id}")
+        if not segment or not (is_random or with_names):
+            continue
+        others = [*segments[:place], "*", *segments[place + 1 :]]
+        kind = f"segment {place + 1}" if is_random else f"{_NAMED} {place + 1}"
+        yield _Part(
+            f"{path_shape('/' + '/'.join(others))} {kind}",
+            f"/** {kind}",
+            segment,
+            f"{'/'.join(others)}?{query}",
+            place,
+        )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 MOST_DECODINGS = 8
 """A URL inside a URL is escaped once more at each level; deeper ones are not looked into."""
 
+_JOINT = re.compile(r"[+\s,;|~:!=/]+|%20|%2b|%2c|%7c")
 _ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
 
 
@@ -46,6 +47,15 @@ def _pairs(query: str) -> tuple[tuple[str, str], ...]:
         return ()
     pieces = (piece.partition("=") for piece in query.replace("&amp;", "&").replace(";", "&").split("&"))
     return tuple((name.lower(), value) for name, _, value in pieces if name or value)
+
+
+def choices_in(url: str) -> frozenset[str]:
+    """What was chosen from a larger set to make the URL: segments, values, items of joined ones."""
+    parts = parts_of(url)
+    values = (unescaped(value).lower() for _, value in parts.pairs)
+    return frozenset(
+        item for piece in (*parts.segments, *values) for item in _JOINT.split(piece) if len(item) > 1
+    )
 
 
 def unescaped(text: str) -> str:

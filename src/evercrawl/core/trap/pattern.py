@@ -57,7 +57,7 @@ def patterns_of(url: str) -> tuple[Pattern, ...]:
     folder, _, name = path.rpartition("/")
     way = _way(folder)
     if not names:
-        skeleton = f"/**{way.skeleton}/{_placeholder(name) or _worded(name)}"
+        skeleton = f"/**{way.skeleton}/{placeholder(name) or _worded(name)}"
         bones = (_pattern(skeleton, Breadth.SKELETON),) if path != "/" else ()
         return (_pattern(shape, Breadth.SHAPE), *way.folders, *bones)
     return (
@@ -89,7 +89,7 @@ def path_shape(path: str) -> str:
     """The path with placeholders; the first word stays, and an ending such as .html."""
     folder, _, name = path.rpartition("/")
     way = _way(folder)
-    kind = _placeholder(name)
+    kind = placeholder(name)
     if kind is None:
         kind = _worded(name) if way.has_word else name
     return f"{way.shape}/{kind}"
@@ -110,7 +110,7 @@ def _way(folder: str) -> _Way:
     shape = skeleton = ""
     has_word = False
     for segment in segments:
-        kind = _placeholder(segment)
+        kind = placeholder(segment)
         bone = kind if kind is not None else _worded(segment)
         shape += "/" + (bone if kind is not None or has_word else segment)
         skeleton += "/" + bone
@@ -119,7 +119,7 @@ def _way(folder: str) -> _Way:
 
 
 @lru_cache(maxsize=8192)
-def _placeholder(segment: str) -> str | None:
+def placeholder(segment: str) -> str | None:
     """What stands for a segment that is drawn from a large set; None: it is a word."""
     if not segment:
         return ""
@@ -151,7 +151,7 @@ def _without_ending(segment: str) -> tuple[str, str]:
 
 def _folders(segments: list[str]) -> tuple[Pattern, ...]:
     """The folders on the way, by name: a symbolic link or a maze hides behind one of them."""
-    kinds = [_placeholder(segment) or segment for segment in segments[:MOST_FOLDERS]]
+    kinds = [placeholder(segment) or segment for segment in segments[:MOST_FOLDERS]]
     ways = ("/".join(kinds[: depth + 1]) for depth in range(len(kinds)))
     return tuple(_pattern(f"/{way}/**", Breadth.FOLDER) for way in ways)
 

@@ -11,8 +11,15 @@ from typing import NamedTuple
 
 from evercrawl.core.trap.harvest import SiteYield
 from evercrawl.core.trap.pattern import Breadth, lengthens, patterns_of
-from evercrawl.core.trap.record import GROWTH_ABOVE, Record, State, Tried, judged
-from evercrawl.core.trap.soft404 import Answer, MadeUp, judge_made_up, probe_url
+from evercrawl.core.trap.record import (
+    GROWTH_ABOVE,
+    Record,
+    State,
+    Tried,
+    is_endless_by_its_links,
+    judged,
+)
+from evercrawl.core.trap.soft404 import Answer, MadeUp, common_apologies, judge_made_up, probe_url
 
 EXPLODING_ABOVE = 2.0
 """New URLs of the same pattern for each request."""
@@ -20,6 +27,7 @@ EXPLODING_LEAST, EXPLODING_AGAIN = 64, 16
 """Requests after which an exploding pattern is tried, however new its text is; fewer where one was a maze."""
 MOST_SOFT_404 = 4
 MOST_INVENTED = 16
+MOST_APOLOGIES = 4
 PROBES_UNTIL_RETRIED = 4
 """Requests behind the fence of a maze until made-up addresses are tried again."""
 FOLDERS_ALIKE = 3
@@ -71,6 +79,8 @@ def _deserves_probe(record: Record, least: int) -> bool:
         return False
     if record.state is State.THROTTLED:
         return record.growth >= GROWTH_ABOVE
+    if record.breadth is Breadth.SHAPE and is_endless_by_its_links(record):
+        return True
     return record.state is State.OPEN and record.requests >= least and record.growth >= EXPLODING_ABOVE
 
 
@@ -97,14 +107,17 @@ def book_probe(site: SiteYield, pattern: str, answers: tuple[Answer, Answer]) ->
         records |= {
             name: judged(records[name]._replace(tried=_TRIED[made_up]), overspent=site.is_overspent)
             for name in own & records.keys()
-            if records[name].tried is Tried.UNASKED
+            if records[name].tried is Tried.UNASKED and records[name].breadth >= record.breadth
         }
     invented, soft = tuple(name for name in site.invented if name not in own), site.soft_404
     if made_up is MadeUp.INVENTED:
         invented = _generalised((*invented, pattern), record.last)[-MOST_INVENTED:]
     if same is not None:
         soft = (*soft, same)[-MOST_SOFT_404:]
-    return replace(site, records=records, invented=invented, soft_404=soft)
+    apologies = site.apologies
+    if made_up is MadeUp.NOT_FOUND and all(200 <= answer.status < 300 for answer in answers):
+        apologies = (*apologies, *common_apologies(answers))[-MOST_APOLOGIES:]
+    return replace(site, records=records, invented=invented, soft_404=soft, apologies=apologies)
 
 
 _TRIED = {
@@ -112,6 +125,7 @@ _TRIED = {
     MadeUp.ANSWERED: Tried.ANSWERED,
     MadeUp.INVENTED: Tried.INVENTED,
     MadeUp.SAME: Tried.SAME,
+    MadeUp.LEADS_ON: Tried.LEADS_ON,
 }
 
 

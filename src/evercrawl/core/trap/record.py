@@ -43,16 +43,24 @@ PARAMETERS_LEAST = 30
 """Requests with parameters until no new word is proof enough; paths may be copies for good reasons."""
 PAGING_LEAST = 60
 """The same for the pages of a list: behind many that only show what is known there may be others."""
-CYCLES_ABOVE = 0.6
-"""Share of requests for what a shorter path showed already: links of the file system that lead back."""
-EXPLODES_ABOVE, EXPLODES_LEAST = 3.0, 100
-"""New URLs for each request, still after so many: paths that combine choices, on a site that knows its
-addresses.
+CYCLES_ABOVE, CYCLES_LEAST = 0.6, 60
+"""Share of requests for what a shorter path showed already: links of the file system that lead back; and from
+how many on nothing has to go on, since what lies deeper may be fenced already.
 """
+EXPLODES_ABOVE, EXPLODES_LEAST, EXPLODES_AGAIN = 3.0, 100, 16
+"""New URLs for each request, still after so many: paths that combine choices, on a site that knows its
+addresses. Fewer where shorter paths did so already.
+"""
+ENDLESS_LEAST = 40
+"""Requests from which on a chain of pages that leads to nothing but itself is tried, however new its text."""
 UNASKED_PATIENCE, UNASKED_PATIENCE_BROAD = 120, 300
 """Requests until an endless pattern is fenced although nobody could try it with made-up addresses."""
-PROVEN_LEAST, PROVEN_ABOVE = 3, 0.5
+PROVEN_LEAST, PROVEN_ABOVE = 3, 0.3
+"""Requests and new text from which on a shape is trusted, whatever wider patterns say."""
+LITTLE_NEW = 0.5
+"""New text below which pages of a set without end are not worth their requests."""
 INVENTS = "made-up addresses are answered with ever new pages"
+FEEDS_ITSELF = "made-up addresses are answered, each page offers another of the kind and nothing else"
 
 
 class State(IntEnum):
@@ -74,6 +82,8 @@ class Tried(IntEnum):
     """Ever new text and ever new links for everything."""
     SAME = 4
     """The same page for everything."""
+    LEADS_ON = 5
+    """A page for everything, each with further ones of its kind: the set has no end."""
 
 
 class Record(NamedTuple):
@@ -103,6 +113,8 @@ class Record(NamedTuple):
     first: str = ""
     last: str = ""
     """Two of its URLs, as examples and to make up others."""
+    promise: float = PRIOR
+    """New text that links to other kinds of pages promised."""
 
     @property
     def is_proven(self) -> bool:
@@ -128,6 +140,7 @@ class Gains(NamedTuple):
     text: float
     is_copy: bool
     is_cycle: bool = False
+    promise: float = 0.0
 
 
 def suspect(breadth: Breadth, url: str) -> Record:
@@ -136,12 +149,22 @@ def suspect(breadth: Breadth, url: str) -> Record:
     return Record(breadth, worth=prior, letters=prior, text=prior, first=url, last=url)
 
 
-def after_request(record: Record, url: str, gains: Gains, *, growth: int, overspent: bool = False) -> Record:
-    """The record with one more request in it, in the state that its figures call for."""
+def after_request(
+    record: Record, url: str, gains: Gains, *, growth: int, overspent: bool = False, lengthens: bool = False
+) -> Record:
+    """The record with one more request in it, in the state that its figures call for.
+
+    `lengthens`: the pattern only lengthens one behind a fence.
+    """
     slowest = NARROW_PACE if record.breadth < Breadth.FOLDER else BROAD_PACE
     pace = max(slowest, 1 / (record.requests + PRIOR_WEIGHT))
-    if record.state is State.FENCED and gains.text >= HEALS_ABOVE and record.tried is not Tried.INVENTED:
-        record = record._replace(state=State.THROTTLED, worth=max(record.worth, THROTTLE_BELOW), probes=0)
+    if record.state is State.FENCED and _heals(record, gains):
+        record = record._replace(
+            state=State.THROTTLED,
+            worth=max(record.worth, THROTTLE_BELOW),
+            promise=max(record.promise, OPEN_ABOVE),
+            probes=0,
+        )
     return judged(
         record._replace(
             requests=record.requests + 1,
@@ -152,20 +175,31 @@ def after_request(record: Record, url: str, gains: Gains, *, growth: int, oversp
             growth=record.growth + pace * (growth - record.growth),
             steady=record.steady + pace * ((growth > 0) - record.steady),
             cycles=record.cycles + pace * (gains.is_cycle - record.cycles),
+            promise=record.promise + pace * (gains.promise - record.promise),
             probes=record.probes + (record.state is State.FENCED),
             last=url,
         ),
         overspent=overspent,
+        lengthens=lengthens,
     )
 
 
-def judged(record: Record, *, overspent: bool = False) -> Record:
+def _heals(record: Record, gains: Gains) -> bool:
+    """What came from behind the fence shows that it is wrong; the text of an endless supply does not."""
+    if record.tried is Tried.INVENTED:
+        return False
+    return (gains.promise if record.tried is Tried.LEADS_ON else gains.text) >= HEALS_ABOVE
+
+
+def judged(record: Record, *, overspent: bool = False, lengthens: bool = False) -> Record:
     """The record in the state that its figures call for.
 
-    `overspent`: the site has cost more requests for nothing than others.
+    `overspent`: the site has cost more requests for nothing than others. `lengthens`: see `after_request`.
     """
     if record.tried is Tried.INVENTED:
         return record._replace(state=State.FENCED)
+    if feeds_itself(record):
+        return record._replace(state=State.FENCED, probes=record.probes if record.state else 0)
     if record.worth > OPEN_ABOVE or record.breadth is Breadth.SKELETON:
         return record._replace(state=State.OPEN, probes=0)
     if record.state is State.OPEN and record.worth < THROTTLE_BELOW and _is_known_well(record):
@@ -174,10 +208,23 @@ def judged(record: Record, *, overspent: bool = False) -> Record:
         record.state is State.THROTTLED
         and record.worth < FENCE_BELOW
         and _may_fence(record)
-        and proof(record, overspent=overspent)
+        and proof(record, overspent=overspent, lengthens=lengthens)
     ):
         record = record._replace(state=State.FENCED, probes=0)
     return record
+
+
+def feeds_itself(record: Record) -> bool:
+    """It has no end, leads to nothing but itself, and says little that is new."""
+    is_endless = record.tried is Tried.LEADS_ON and is_endless_by_its_links(record)
+    return is_endless and record.breadth is Breadth.SHAPE and record.text < LITTLE_NEW
+
+
+def is_endless_by_its_links(record: Record) -> bool:
+    """The pages offer others of the kind, and nothing else that is worth a request."""
+    return (
+        record.requests >= ENDLESS_LEAST and record.growth >= GROWTH_ABOVE and record.promise < THROTTLE_BELOW
+    )
 
 
 def _is_known_well(record: Record) -> bool:
@@ -190,22 +237,25 @@ def _may_fence(record: Record) -> bool:
     return record.breadth is not Breadth.SITE_PARAMETER
 
 
-def proof(record: Record, *, overspent: bool = True) -> str:
+def proof(record: Record, *, overspent: bool = True, lengthens: bool = False) -> str:
     """In words, what shows beside the low yield that a pattern does not deserve to be finished."""
     if not record.is_path and record.requests >= (PAGING_LEAST if record.is_paging else PARAMETERS_LEAST):
         if record.copies >= COPIES_ABOVE:
             return "nearly all are copies or the answer to everything"
         if record.letters < FENCE_BELOW and (record.steady >= STEADY_ABOVE or not record.is_paging):
             return "many values of the parameters without a new word"
-    if overspent and record.cycles >= CYCLES_ABOVE and record.growth >= GROWTH_ABOVE:
+    is_going_on = record.growth >= GROWTH_ABOVE or record.requests >= CYCLES_LEAST
+    if overspent and record.cycles >= CYCLES_ABOVE and is_going_on:
         return "shorter paths have shown the same, and longer ones go on"
+    if overspent and lengthens and record.requests >= EXPLODES_AGAIN and record.letters < FENCE_BELOW:
+        return "shorter paths were fenced, and these say as little"
     return _endless(record, overspent=overspent) if record.steady >= STEADY_ABOVE else ""
 
 
 def _endless(record: Record, *, overspent: bool) -> str:
-    if record.tried is Tried.ANSWERED:
+    if record.tried in (Tried.ANSWERED, Tried.LEADS_ON):
         return "made-up addresses are answered with the same kind of page"
-    if record.tried is Tried.SAME and record.copies >= COPIES_ABOVE:
+    if record.tried is Tried.SAME and (record.copies >= COPIES_ABOVE or record.letters < FENCE_BELOW):
         return "made-up addresses are answered with the very same page"
     patience = UNASKED_PATIENCE if record.breadth < Breadth.FOLDER else UNASKED_PATIENCE_BROAD
     if record.tried is Tried.UNASKED and record.requests >= patience:
@@ -223,6 +273,8 @@ def evidence(record: Record) -> str:
         f"{record.copies:.0%} copies, {record.growth:.1f} new URLs of the kind for each"
     )
     because = INVENTS if record.tried is Tried.INVENTED else proof(record)
+    if feeds_itself(record):
+        because = FEEDS_ITSELF
     return f"{figures}; {because}" if because else figures
 
 

@@ -22,9 +22,11 @@ _SURE = re.compile(
 _LIKELY = re.compile(
     r"(?:[a-z]+[_-])?(?:sid|s|sess|session|session[_-]?(?:key|hash|token|id)|sessid|visitor[_-]?id)"
 )
-# ASP.NET writes (S(…)), (A(…)S(…)) and (F(…)) into the path when cookies are off.
-_COOKIELESS = re.compile(r"/\((?=[^/]{12,}/)(?:[asf]\([\w\-]+\))+\)/", re.IGNORECASE)
+# ASP.NET writes (S(…)), (A(…)S(…)), (X(1)S(…)) and (F(…)) into the path when cookies are off.
+_COOKIELESS = re.compile(r"/\((?=[^/]{12,}/)(?:[a-z]\([\w\-]+\))+\)/", re.IGNORECASE)
 _RANDOM_TEXT = re.compile(r"[0-9a-z\-_.~%+=]+\Z", re.IGNORECASE)
+_BETWEEN_WORDS = re.compile(r"[-_.~+]")
+_VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 _WORD = re.compile(r"[a-z]{5,}", re.IGNORECASE)
 _NAMED_VALUE = re.compile(r"([a-z.\[\]_\-]*(?:sess|sid)[a-z_\-]*?)[=:~-]([\w\-.]+)\Z", re.IGNORECASE)
 _FOLDER_OF_SESSIONS = frozenset(("session", "sessionid", "session_id", "session-id", "sessid", "sid", "sess"))
@@ -88,7 +90,14 @@ def looks_random(value: str) -> bool:
     if digits < 2 or letters < 2:
         return False
     worded = sum(len(word) for word in _WORD.findall(value))
-    return worded <= len(value) // 2
+    return worded <= len(value) // 2 and not _is_slug(value)
+
+
+def _is_slug(value: str) -> bool:
+    """Words with hyphens between them, and a number: `building-apps-101`."""
+    pieces = [piece for piece in _BETWEEN_WORDS.split(value) if piece]
+    named = sum(len(piece) for piece in pieces if piece.isalpha() and _VOWEL.search(piece))
+    return len(pieces) > 1 and 2 * named >= sum(map(len, pieces))
 
 
 def _reads_well(value: str) -> bool:

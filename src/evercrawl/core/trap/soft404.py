@@ -8,12 +8,15 @@ Numbers and addresses are taken for the same, since such pages like to repeat wh
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
 from evercrawl.core.signature import signature, similarity
+from evercrawl.core.trap.apology import apologies_in
+from evercrawl.core.trap.pattern import placeholder
 
 ALIKE = 0.8
 """Similarity from which on an answer is the same for all; well above that of two pages of one template."""
@@ -43,6 +46,8 @@ class MadeUp(Enum):
     ANSWERED = "answered"
     INVENTED = "invented"
     SAME = "same"
+    LEADS_ON = "leads_on"
+    """With a page that offers further ones of its kind, which nobody made up."""
 
 
 class SameForAll(NamedTuple):
@@ -61,12 +66,16 @@ class Answer(NamedTuple):
     """Links of the answer to pages of the site."""
     new_links: int = 0
     """Those of them that were not known before."""
+    further: int = 0
+    """Those of the new ones that are of the same shape as the made-up address."""
+    title: str = ""
 
 
 def probe_url(first: str, last: str, *, seed: int) -> str:
     """An address like the two given ones that nobody ever linked to: the place at which they differ, made up.
 
-    Of several such places the longest is taken: a year rather than a month.
+    Of several such places a year is taken first, then the last number: names must exist, numbers go on. One
+    that looks drawn by lot is taken only where there is no other, since a session is none that was made up.
     """
     ones, others = _places(first), _places(last)
     places = [
@@ -76,13 +85,30 @@ def probe_url(first: str, last: str, *, seed: int) -> str:
     ]
     if len(ones) != len(others) or not places:
         places = [(start, end) for start, end, _ in others[-1:]]
-    start, end = max(places, key=lambda place: (place[1] - place[0], place[0]))
     offset = _path_start(last)
+    start, end = max(
+        places,
+        key=lambda place: (_rank(last[offset + place[0] : offset + place[1]]), place[0]),
+    )
     return (
         last[: offset + start]
         + made_up(last[offset + start : offset + end], seed=seed)
         + last[offset + end :]
     )
+
+
+def _rank(piece: str) -> tuple[int, int]:
+    """How much a place deserves to be made up; among words the longest."""
+    kind = placeholder(piece) or ""
+    if kind.startswith("{id}"):
+        return 0, 0
+    if kind.startswith("{date}") or (len(piece) == 4 and piece.isdigit() and _is_year(int(piece))):
+        return 3, 0
+    return (2, 0) if kind.startswith("{n}") else (1, len(piece))
+
+
+def _is_year(number: int) -> bool:
+    return LEAST_YEAR <= number <= MOST_YEAR
 
 
 def absent_urls(url: str, *, seed: int) -> tuple[str, str]:
@@ -124,11 +150,12 @@ def made_up(value: str, *, seed: int) -> str:
     if digits is not None and len(digits[0]) * 2 >= len(value.partition(".")[0]):
         return value[: digits.start()] + _made_up_number(digits[0], number) + value[digits.end() :]
     stem, dot, ending = value.rpartition(".")
-    return _nonsense(number) + (dot + ending if stem and len(ending) <= 5 else "")
+    mark = value[: len(value) - len(value.lstrip("~!@$_-"))]
+    return mark + _nonsense(number) + (dot + ending if stem and len(ending) <= 5 else "")
 
 
 def _made_up_number(digits: str, number: int) -> str:
-    if len(digits) == 4 and LEAST_YEAR <= int(digits) <= MOST_YEAR:
+    if len(digits) == 4 and _is_year(int(digits)):
         return str(MADE_UP_YEAR + number % 400)
     return str(1 + number % 9) + str(number)[: len(digits) + 3].zfill(len(digits) + 3)
 
@@ -155,6 +182,11 @@ def is_soft_404(text: str, known: SameForAll) -> bool:
     return similarity(signature(_ADDRESS.sub("0", text)), known.signature) >= ALIKE
 
 
+def common_apologies(answers: Sequence[Answer]) -> frozenset[int]:
+    """The phrases, as numbers, with which all the answers say that there is no such page."""
+    return frozenset.intersection(*(apologies_in(one.title, one.text) for one in answers))
+
+
 def judge_made_up(one: Answer, other: Answer) -> tuple[MadeUp, SameForAll | None]:
     """What two answers to made-up addresses say about the site; the text, where it is the same for all."""
     if not all(200 <= answer.status < 300 for answer in (one, other)):
@@ -163,9 +195,13 @@ def judge_made_up(one: Answer, other: Answer) -> tuple[MadeUp, SameForAll | None
     if is_soft_404(other.text, same):
         # What is like this answer is no page; the others are real, for the site can tell them apart.
         return MadeUp.SAME, same
+    if common_apologies((one, other)):
+        return MadeUp.NOT_FOUND, None
     has_template = similarity(same.signature, same_for_all(other.text).signature) >= ALIKE_IN_PART
     invents = not has_template and _leads_on(one) and _leads_on(other)
-    return (MadeUp.INVENTED if invents else MadeUp.ANSWERED), None
+    if invents:
+        return MadeUp.INVENTED, None
+    return (MadeUp.LEADS_ON if one.further and other.further else MadeUp.ANSWERED), None
 
 
 def _leads_on(answer: Answer) -> bool:

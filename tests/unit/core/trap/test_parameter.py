@@ -12,6 +12,7 @@ from evercrawl.core.trap.parameter import (
     seen_otherwise,
 )
 from evercrawl.core.trap.ruling import on_offer
+from evercrawl.model.document import Link
 
 PAGE = "http://a.test/page"
 
@@ -84,3 +85,39 @@ def test_pages_without_text_are_no_evidence_and_memory_is_bounded() -> None:
         known = learn(known, f"{PAGE}?a{number % 200}={number}&b={number}", "t")
     assert len(known.rests) <= MOST_REMEMBERED
     assert len(known.tallies) <= MOST_PARTS
+
+
+def _visits(known: Parameters, sessions: list[str], *, pages: int = 6) -> Parameters:
+    for place, session in enumerate(sessions):
+        page = place % pages
+        known = learn(known, f"http://a.test/{session}/p/{page}", f"text {page}", with_names=True)
+    return known
+
+
+def test_a_session_may_look_like_a_name() -> None:
+    known = _visits(Parameters(), [f"{first}{second}x" for first in "bcdfg" for second in "hjklmn"])
+    assert seen_otherwise(known, "http://a.test/qqx/p/3") is not None
+    assert seen_otherwise(known, "http://a.test/qqx/p/77") is None
+
+
+def test_languages_are_no_sessions_although_they_are_copies() -> None:
+    known = Parameters()
+    for page in range(20):
+        for language in ("de", "en", "fr", "it", "nl", "pl"):
+            known = learn(known, f"http://a.test/{language}/p/{page}", f"text {page}", with_names=True)
+    assert seen_otherwise(known, "http://a.test/sv/p/3") is None
+
+
+def test_lists_that_say_the_same_are_not_the_same() -> None:
+    known = Parameters()
+    for board in range(5):
+        for start in range(0, 50, 10):
+            links = [f"http://a.test/topic?t={board * 50 + start + place}" for place in range(10)]
+            known = learn(
+                known,
+                f"http://a.test/board?f={board}&start={start}",
+                f"Board {board}",
+                links=[Link(link, "x", nofollow=False) for link in links],
+                new_links=links,
+            )
+    assert idle_parts(known) == ()
