@@ -406,6 +406,9 @@ def test_history_convicts_a_liar(owner: Owner) -> None:
 
 def test_a_check_keeps_the_sites_pace_and_rules(owner: Owner) -> None:
     (owner.site / "robots.txt").write_text("User-agent: *\nDisallow: /p5\nCrawl-delay: 0.4\n")
+    for hours, file in enumerate(sorted(owner.site.glob("*.html")), start=1):
+        written = time.time() - 3600 * hours
+        os.utime(file, (written, written))
     owner.build()
     listed = (owner.site / "sitemap.xml").read_text()
     bad = f"<url><loc>{owner.base}p5.html</loc></url></urlset>"

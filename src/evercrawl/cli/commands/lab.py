@@ -7,7 +7,7 @@ import click
 from evercrawl.cli.lazy_group import LazyGroup
 from evercrawl.cli.session import common_options
 
-SUBCOMMANDS = {"pdfc": "lab_pdfc", "sitemap": "lab_sitemap", "d10": "lab_d10"}
+SUBCOMMANDS = {"pdfc": "lab_pdfc", "sitemap": "lab_sitemap"}
 
 
 @click.group("lab", cls=LazyGroup, subcommands=SUBCOMMANDS)
@@ -18,5 +18,4 @@ def command() -> None:
     \b
     evercrawl lab pdfc --plot pdfc.svg
     evercrawl lab sitemap --json
-    evercrawl lab d10
     """
