@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -143,18 +143,16 @@ def assemble(
     neighbours: Neighbours | None = None,
     after: Callable[[], Awaitable[None]] | None = None,
     focus: Focus | None = None,
+    scope: Scope | None = None,
 ) -> Crawl:
-    """A crawl from given ports: the same for the real world and for a simulated one."""
+    """A crawl from given ports: the same for the real world and for a simulated one. `scope`: which URLs
+    belong, where that is not what the settings say.
+    """
     around = Surroundings(
         settings=settings,
         clock=clock,
         fetcher=FetcherByScheme(fetcher, schemes) if schemes else fetcher,
-        scope=Scope(
-            settings.scope,
-            filters={name: load_filter(name) for name in settings.scope.plugins},
-            allow_ports=settings.http.allow_ports,
-            schemes=schemes or (),
-        ),
+        scope=scope or _scope(settings, schemes or ()),
         popular=PopularCache(settings.seen.cache_entries),
         handler_of=InstalledHandlers().get,
         agent=settings.identity.product,
@@ -177,6 +175,15 @@ def assemble(
         forever=forever,
         after=after,
         new_rules=new_rules,
+    )
+
+
+def _scope(settings: Settings, schemes: Iterable[str]) -> Scope:
+    return Scope(
+        settings.scope,
+        filters={name: load_filter(name) for name in settings.scope.plugins},
+        allow_ports=settings.http.allow_ports,
+        schemes=schemes,
     )
 
 

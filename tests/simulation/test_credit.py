@@ -7,14 +7,13 @@ from datetime import timedelta
 
 import pytest
 
-from evercrawl.core.credit import Ledger, balance, ledger_of
-from evercrawl.core.credit.stored import CREDIT_KEY
-from evercrawl.core.parcel import unpack
+from evercrawl.core.credit import Ledger
 from evercrawl.engine import credit as credit_module
 from evercrawl.model.batch import Batch
 from evercrawl.model.page import Promoted
 from evercrawl.model.settings import CreditSettings, Settings
 from evercrawl.sim import CALM, SimWeb
+from evercrawl.sim.books import ledgers_of, mistakes
 from evercrawl.sim.store import MemoryShard, MemoryStore
 from evercrawl.sim.world import World, make_world
 
@@ -27,33 +26,10 @@ def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(credit_module, "VISITS_A_ROUND", 15)
 
 
-def ledgers_of(store: MemoryStore) -> dict[int, Ledger]:
-    return {shard: ledger_of(store.state_of(shard).memories.get(CREDIT_KEY)) for shard in range(store.shards)}
-
-
-def underway(store: MemoryStore) -> int:
-    """Credit in parcels that are stored by their sender and not taken in."""
-    return sum(
-        unpack(parcel.links).credit
-        for shard in range(store.shards)
-        for parcel in store.state_of(shard).outbox.values()
-        if parcel.seq > store.state_of(parcel.target).taken.get(parcel.source, 0)
-    )
-
-
 def check_books(store: MemoryStore) -> Ledger:
     """Every shard's books agree with its pages, and all of them with what was minted."""
-    ledgers = ledgers_of(store)
-    for shard, ledger in ledgers.items():
-        pages = [record.page for record in store.state_of(shard).records.values()]
-        assert balance(ledger) == 0
-        assert ledger.in_hand == 0
-        assert ledger.pages == len(pages)
-        assert ledger.held == sum(page.credit + ledger.dividend for page in pages)
-        assert all(page.credit + ledger.dividend >= 0 for page in pages)
-    whole = sum(ledger.lambda_page + ledger.held for ledger in ledgers.values()) + underway(store)
-    assert whole == sum(ledger.minted for ledger in ledgers.values())
-    return max(ledgers.values(), key=lambda ledger: ledger.pages)
+    assert mistakes(store) == []
+    return max(ledgers_of(store).values(), key=lambda ledger: ledger.pages)
 
 
 def world_of(web: SimWeb, *, shards: int, credit: CreditSettings | None = None) -> World:
