@@ -81,10 +81,17 @@ KILLS = {Fault.KILL: 1.0}
 FREEZES = {Fault.FREEZE: 1.0}
 
 
+@pytest.mark.parametrize("is_fenced", [True, False])
+def test_the_fence_keeps_out_who_does_not_know_that_a_shard_is_lost(is_fenced: bool):
+    """The guard of the lease would end a worker before the fence is needed: here shards are granted twice."""
+    flaws = Flaws()._replace(double_grant=True, unfenced=not is_fenced)
+    seen = simulate(replace(SMALL, flaws=flaws, until=Offence.UNFENCED))
+    assert (Offence.UNFENCED in {breach.offence for breach in seen.breaches}) is not is_fenced
+
+
 @pytest.mark.parametrize(
     ("flaw", "noticed", "plan"),
     [
-        ("unfenced", Offence.UNFENCED, SMALL),
         ("double_grant", Offence.TWO_OWNERS, SMALL),
         ("hasty_burial", Offence.TWO_OWNERS, SMALL),
         ("lossy_failover", Offence.TWICE, replace(SMALL, seed=2, faults=FAILOVERS)),
