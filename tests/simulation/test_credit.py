@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from itertools import count
+from typing import Any
 
 import pytest
 
 from evercrawl.core.credit import Ledger
 from evercrawl.engine import credit as credit_module
+from evercrawl.engine.ports import Stored
 from evercrawl.model.batch import Batch
 from evercrawl.model.page import Promoted
 from evercrawl.model.settings import CreditSettings, Settings
 from evercrawl.sim import CALM, SimWeb
+from evercrawl.sim.archive import MemoryArchive
 from evercrawl.sim.books import ledgers_of, mistakes
 from evercrawl.sim.store import MemoryShard, MemoryStore
 from evercrawl.sim.world import World, make_world
@@ -93,3 +97,23 @@ def test_revisits_and_later_runs_keep_the_books():
     check_books(world.store)
     world.watch(timedelta(days=3))
     check_books(world.store)
+
+
+def test_a_page_that_could_not_be_archived_has_paid_nothing(monkeypatch: pytest.MonkeyPatch):
+    """A defect costs the page its visit; nothing may be gone from the books that no page has got."""
+    calls = count()
+    append = MemoryArchive.append
+
+    def failing(archive: MemoryArchive, *arguments: Any, **words: Any) -> Stored:
+        if next(calls) % 5 == 3:
+            raise FileExistsError("this name is taken")
+        return append(archive, *arguments, **words)
+
+    monkeypatch.setattr(MemoryArchive, "append", failing)
+    world = world_of(SimWeb(SEED, sites=6, pages_per_site=30, faults=CALM), shards=3)
+    for crash in range(3):
+        world.crawl(crash_after=timedelta(seconds=7.3 + 9.7 * crash))
+        check_books(world.store)
+    world.crawl()
+    check_books(world.store)
+    assert next(calls) > 100
