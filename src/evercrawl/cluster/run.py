@@ -237,7 +237,7 @@ class Life:
                 continue
             unopened = sorted(self._link.owned - self._crawl.shards.keys())
             await asyncio.gather(*map(self._crawl.gain, unopened))
-            if (surplus := len(self._link.owned) - share.kept()) > 0:
+            if surplus := share.surplus(len(self._link.owned)):
                 await self._let_go(math.ceil(surplus * RELEASED))
             if self._left_over or len(self._link.owned) < share.least:
                 soonest_s = 0.0

@@ -70,9 +70,13 @@ class Share(NamedTuple):
         even = -(-self.free // max(1, self.members)) if left_over else 0
         return min(self.free, max(share - owned, even, 0))
 
-    def kept(self) -> int:
-        """More than this are let go, so that others have their least."""
-        return self.least if self.lacking > self.free else self.most + SURPLUS
+    def surplus(self, owned: int) -> int:
+        """How many to let go, so that others have their least; none while shards are free, for those who lack
+        some have to come for these first. Otherwise what was left over would go to and fro.
+        """
+        if self.free:
+            return 0
+        return max(0, owned - (self.least if self.lacking else self.most + SURPLUS))
 
 
 class Membership:

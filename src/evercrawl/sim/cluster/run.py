@@ -201,6 +201,8 @@ class SimCluster:
                 self._befall(self._chance.choice(able), fault, lasts_s)
 
     def _befall(self, member: Member, fault: Fault, lasts_s: float) -> None:
+        """Who has just come back from a fault, its lease renewed, is silent from now on, not from then."""
+        self._watch.back(member.process.number, member.works_on())
         if fault is Fault.KILL:
             member.kill()
         elif fault is Fault.LEAVE:
