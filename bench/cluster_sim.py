@@ -21,14 +21,17 @@ from evercrawl.sim.cluster.run import Plan, Seen, figures, simulate
 
 
 def tell_of_day(began: float) -> Callable[[Seen], None]:
-    """A line for each simulated day: a run that is broken off has shown what it has shown."""
-    days = count(1)
+    """A line for each simulated day and breach: a run that is broken off has shown what it has shown."""
+    days, told = count(1), [0]
 
     def tell(seen: Seen) -> None:
         faults = sum(seen.counts.get(fault.value, 0) for fault in Fault)
         cpu_s = time.process_time() - began
         words = f"{faults} faults, {seen.counts['requests']} requests, {len(seen.breaches)} breaches"
         print(f"day {next(days)}: {words}, {cpu_s:.0f} s of CPU", flush=True)
+        for breach in seen.breaches[told[0] :]:
+            print(f"{breach.at_s:>12.3f} s  {breach.offence.value}: {breach.detail}", flush=True)
+        told[0] = len(seen.breaches)
 
     return tell
 
@@ -56,8 +59,6 @@ def main() -> int:
         ),
         on_day=tell_of_day(began),
     )
-    for breach in seen.breaches:
-        print(f"{breach.at_s:>12.3f} s  {breach.offence.value}: {breach.detail}")
     found = figures(seen) | {
         "cpu_s": round(time.process_time() - began, 1),
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,

@@ -206,8 +206,11 @@ class SimCluster:
                 self._befall(self._chance.choice(able), fault, lasts_s)
 
     def _befall(self, member: Member, fault: Fault, lasts_s: float) -> None:
-        """Who has just come back from a fault, its lease renewed, is silent from now on, not from then."""
+        """Who has just come back from a fault, its lease renewed, is silent from now on, not from then; and
+        nobody has a share while it lasts.
+        """
         self._watch.back(member.process.number, member.works_on())
+        self._changed()
         if fault is Fault.KILL:
             member.kill()
         elif fault is Fault.LEAVE:
