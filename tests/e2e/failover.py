@@ -6,7 +6,8 @@ Real processes, real servers, real sites on loopback. The last line is JSON: `re
 `violations` of a site's gap there, `lost`: pages that were acknowledged once and are not there at the end,
 `double_commits`: versions stored twice, `duplicate_fetches`: requests for a page that was asked for before
 (`duplicate_bound`: how many there may be), `takeover_s`: the longest time from the moment a worker fell
-silent to the first request of another one at one of its sites, `credit_error`: units of credit that are
+silent to the first request of another one at one of its sites, less what the site's gap had grown beyond
+the least, `credit_error`: units of credit that are
 missing or too many, at any of the `credit_checks`, `stall_s`: how long the machine let this process wait.
 """
 
@@ -129,9 +130,16 @@ class Cluster:
 
     def falls_silent(self, number: int, kind: str, *, goes_on_s: float = 0.0) -> None:
         """The others have to do without this worker, which itself may go on for some time."""
-        hosts = self._hosts_of(number)
-        self.silences.append(Silence(time.monotonic(), kind, number, hosts))
+        hosts, gaps = self._hosts_of(number), self._longer_gaps()
+        self.silences.append(Silence(time.monotonic(), kind, number, hosts, gaps))
         self.may_repeat += repeats(len(hosts), goes_on_s)
+
+    def _longer_gaps(self) -> dict[str, float]:
+        """By how many seconds a site's gap is longer than the least: one that answers slowly is asked more
+        seldom, and whoever takes it over after a crash waits that long from then on.
+        """
+        found = rows(self.server.dsn, f"select name, gap_ms from {self.namespace}.site")
+        return {name.removeprefix("http://"): max(0.0, gap_ms / 1000 - GAP_S) for name, gap_ms in found}
 
     def _hosts_of(self, number: int) -> frozenset[str]:
         """The sites that a worker has pages to ask of."""

@@ -44,6 +44,8 @@ class Silence(NamedTuple):
     kind: str
     worker: int
     hosts: frozenset[str]
+    longer_gaps: dict[str, float]
+    """Seconds that a site's gap then was longer than the least."""
 
 
 @dataclass
@@ -111,7 +113,7 @@ def violations(asked: Iterable[Asked]) -> list[tuple[str, float]]:
 
 def takeovers(silences: Iterable[Silence], asked: list[Asked]) -> list[tuple[str, float]]:
     """From the moment a worker fell silent to the first request of another one, for each of its sites; with
-    the fault that silenced it.
+    the fault that silenced it, and without what a site's gap had grown.
     """
     found = []
     for silence in silences:
@@ -119,7 +121,8 @@ def takeovers(silences: Iterable[Silence], asked: list[Asked]) -> list[tuple[str
         for request in sorted(asked):
             is_other = request.at > silence.began and request.worker != silence.worker
             if is_other and request.host in silence.hosts:
-                first.setdefault(request.host, round(request.at - silence.began, 2))
+                waits_s = silence.longer_gaps.get(request.host, 0.0)
+                first.setdefault(request.host, round(request.at - silence.began - waits_s, 2))
         found += [(silence.kind, took) for took in first.values()]
     return found
 

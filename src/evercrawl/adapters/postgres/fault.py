@@ -37,6 +37,9 @@ def translating() -> Iterator[None]:
         if not any(word in str(error) for word in _LOST):
             raise BugFound(f"the database was asked in a wrong way: {error}") from error
         raise StoreUnavailable(f"the connection to the database was given up ({error})") from error
+    except asyncpg.InternalClientError as error:
+        # What the driver says of a connection that was torn from its hands in the middle of an answer.
+        raise StoreUnavailable(f"the connection to the database was given up ({error})") from error
     except _WRONG_STATEMENT as error:
         raise BugFound(f"the database refused a statement of ours: {error}") from error
     except asyncpg.PostgresError as error:
