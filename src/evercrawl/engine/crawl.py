@@ -198,7 +198,7 @@ class Crawl:
             takes_parcels=self._takes_parcels,
             contents=self._contents if not facts.pages else None,
         )
-        shard.recall_sent(await store.parcels())
+        shard.mailbox.recall_sent(await store.parcels())
         self.shards[number] = shard
         self.purse.pages += facts.pages
         first, back_queues = min(self.shards), self._back_queues()
@@ -291,7 +291,7 @@ class Crawl:
     async def requeue_all(self) -> None:
         """Put every known page into the queue, whatever the schedule says."""
         for shard in list(self.shards.values()):
-            await shard.requeue_all()
+            await shard.due.requeue_all()
 
     @property
     def scope(self) -> Scope:

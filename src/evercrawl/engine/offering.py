@@ -144,4 +144,4 @@ class Offering:
         for candidate in offers.candidates:
             keys.setdefault(self._shard_of(candidate), []).append(candidate.key)
         for number, some in keys.items():
-            await (await self._open_shard(number)).visit_soon(some)
+            await (await self._open_shard(number)).due.visit_soon(some)

@@ -335,7 +335,7 @@ class Signals:
                 is_worth = shard.revisits.weigh(page, outlook, now_us=now_us).is_worth
                 due_us = now_us if is_worth else None
                 shard.ledger.batch.rescheduled.append(Rescheduled(page.id, due_us, page.belief))
-                shard.note_due(now_us)
+                shard.due.note(now_us)
         shard.ledger.touch()
         return announced
 
