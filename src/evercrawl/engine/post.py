@@ -8,6 +8,7 @@ from typing import Any
 
 from evercrawl.engine.neighbours import Neighbours
 from evercrawl.engine.shard import Shard
+from evercrawl.engine.underway import UnderWay
 from evercrawl.model.batch import Parcel
 
 
@@ -27,7 +28,7 @@ class Post:
         self._opened = opened
         self._open_shard = open_shard
         self._has_news = has_news
-        self.deliveries: set[asyncio.Task[None]] = set()
+        self.deliveries = UnderWay()
         self.failed: BaseException | None = None
         """What a delivery ended with that did not arrive."""
         self._unconfirmed: dict[tuple[int, int], list[int]] = {}

@@ -49,6 +49,7 @@ from evercrawl.engine.site_memory import (
 from evercrawl.engine.tally import Tally
 from evercrawl.engine.traps import Traps
 from evercrawl.engine.twins import Twins
+from evercrawl.engine.underway import UnderWay
 from evercrawl.engine.visit import visit
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.batch import Batch, Parcel, ShardFacts
@@ -149,7 +150,7 @@ class Shard:
         self._crashed_at_us = self._now_us() if facts.crashed else None
         self._restart_gap_us = span_us(restart_gap)
         self._broken: EvercrawlError | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = UnderWay()
         self._last_commit_us = 0
         self.quiet_until_us: int | None = 0
         """When this shard has something to do next; None: nothing is left. Only meaningful while
