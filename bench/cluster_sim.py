@@ -1,7 +1,8 @@
 """A hundred workers and ten thousand sites in virtual time: `python bench/cluster_sim.py --days 14`.
 
 The cluster's own code runs over a simulated database, network and web; the seed decides what goes wrong and
-when, and repeats it. The last line is JSON; the exit code is 1 where something happened that must not.
+when, and repeats it. Each day has its line, and the last line is JSON; the exit code is 1 where something
+happened that must not.
 """
 
 from __future__ import annotations
@@ -12,8 +13,24 @@ import logging
 import resource
 import sys
 import time
+from collections.abc import Callable
+from itertools import count
 
-from evercrawl.sim.cluster.run import Plan, figures, simulate
+from evercrawl.sim.cluster.faults import Fault
+from evercrawl.sim.cluster.run import Plan, Seen, figures, simulate
+
+
+def tell_of_day(began: float) -> Callable[[Seen], None]:
+    """A line for each simulated day: a run that is broken off has shown what it has shown."""
+    days = count(1)
+
+    def tell(seen: Seen) -> None:
+        faults = sum(seen.counts.get(fault.value, 0) for fault in Fault)
+        cpu_s = time.process_time() - began
+        words = f"{faults} faults, {seen.counts['requests']} requests, {len(seen.breaches)} breaches"
+        print(f"day {next(days)}: {words}, {cpu_s:.0f} s of CPU", flush=True)
+
+    return tell
 
 
 def main() -> int:
@@ -36,7 +53,8 @@ def main() -> int:
             shards=chosen.shards,
             days=chosen.days,
             fault_every_s=chosen.fault_every,
-        )
+        ),
+        on_day=tell_of_day(began),
     )
     for breach in seen.breaches:
         print(f"{breach.at_s:>12.3f} s  {breach.offence.value}: {breach.detail}")

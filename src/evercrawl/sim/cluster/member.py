@@ -85,7 +85,6 @@ class Member:
         self.process = process
         self.capacity = capacity
         self.stop = StopSignal()
-        self.link: ClusterLink | None = None
         self.running: Crawl | None = None
         self.tenure: Membership | None = None
         self.shards = around.server.store.shards
@@ -140,7 +139,6 @@ class Member:
         around, client = self._around, self._around.client_of(self.process)
         if not around.server.flaws.unasked_lease:
             client.may_send = link.may_ask
-        self.link = link
         self.running = assemble(
             self._settings,
             clock=self.process,
@@ -185,7 +183,7 @@ class Member:
         return not (self.process.is_stopped or self.line.is_cut or self.stop.stage)
 
     def works_on(self) -> set[int]:
-        """Shards that it owns and may work on, as far as it knows."""
-        if self.link is None or self.running is None or self.tenure is None or not self.tenure.holds():
+        """Shards that it may work on, as far as it knows; also those that it is about to hand over."""
+        if self.running is None or self.tenure is None or not self.tenure.holds():
             return set()
-        return self.link.owned & self.running.shards.keys()
+        return set(self.running.shards)

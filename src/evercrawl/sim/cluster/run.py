@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -79,10 +80,12 @@ class Seen:
     least_spare_s: float
 
 
-def simulate(plan: Plan) -> Seen:
-    """The cluster of the plan, from its first worker to the end of its last day."""
+def simulate(plan: Plan, *, on_day: Callable[[Seen], None] | None = None) -> Seen:
+    """The cluster of the plan, from its first worker to the end of its last day; `on_day` hears how it stands
+    at the end of each.
+    """
     gc.unfreeze()
-    seen: Seen = run_processes(lambda loop: SimCluster(plan, loop).run())
+    seen: Seen = run_processes(lambda loop: SimCluster(plan, loop).run(on_day))
     return seen
 
 
@@ -114,7 +117,7 @@ class SimCluster:
         self._started = 0
         self._is_over = False
 
-    async def run(self) -> Seen:
+    async def run(self, on_day: Callable[[Seen], None] | None = None) -> Seen:
         """Start everybody, let things happen, look at it from time to time."""
         for _ in range(self._plan.workers):
             self._start()
@@ -123,6 +126,8 @@ class SimCluster:
             await self._let_pass(self._plan.days * 86_400 / max(1, round(self._plan.days)))
             self._sweep.seldom()
             gc.unfreeze()
+            if on_day is not None:
+                on_day(self._seen())
         self._is_over = True
         for duty in duties:
             duty.cancel()
