@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -52,6 +52,7 @@ from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PageMood, 
 from evercrawl.model.report import Explanation, PageView, Progress, SkippedUrl, Status, Summary
 from evercrawl.model.search import Found, IndexState
 from evercrawl.model.settings import Settings, TrapSettings
+from evercrawl.model.site import SlowedSite
 from evercrawl.model.trap import RuleEffect, TrapPattern
 from evercrawl.notify.book import AlertBook
 from evercrawl.notify.run import telling
@@ -67,6 +68,7 @@ from evercrawl.past.show import page_view
 from evercrawl.report import PROGRESS_EVERY_S, reporting, summary_of
 from evercrawl.runs import keep_run, told_live
 from evercrawl.search.beside import indexing
+from evercrawl.slowing import slow_down, slow_no_more, slowed_sites
 from evercrawl.trap_view import effect_of, exploding_sites, say, sites_named, trap_patterns
 from evercrawl.workers.run import run_crew
 
@@ -192,7 +194,7 @@ class Collection:
     def status(self) -> Status:
         """Counts by outcome and reason, sites, load, what is due, sites that explode."""
         traps = exploding_sites(StateReader(self.path))
-        return replace(status_of(self.path, self.settings), traps=traps)
+        return replace(status_of(self.path, self.settings), traps=traps, slowed=self.slowed())
 
     def traps(self) -> list[TrapPattern]:
         """What is left out or asked for last since it brings nothing, with the evidence; your rules first."""
@@ -226,6 +228,18 @@ class Collection:
     def _trap_settings(self) -> TrapSettings:
         """As they are in the collection's file, which others may have written since."""
         return read_settings(self.path).settings.traps
+
+    def slowed(self) -> tuple[SlowedSite, ...]:
+        """Sites that are asked more slowly because somebody said so."""
+        return slowed_sites(read_settings(self.path).settings.pace.slower)
+
+    def slow_down(self, site: str, gap: timedelta) -> SlowedSite:
+        """At least this gap between two requests to the site from now on, also in a crawl that runs."""
+        return slow_down(self.path, site, gap)
+
+    def slow_no_more(self, site: str) -> bool:
+        """Take back what was said about the site; False: nothing was."""
+        return slow_no_more(self.path, site)
 
     def freshness(self) -> Freshness:
         """The estimated share of pages whose copy is current, with its uncertainty."""

@@ -205,7 +205,18 @@ def test_it_works_without_scripts(browser: Browser, operator: BrowserContext, se
     _arrange_to_be_told(page, served)
     _look_at_a_change_and_take_it_back(page, served)
     _narrow_a_search(page, served)
+    _slow_a_site_down_and_back(page, served)
     context.close()
+
+
+def _slow_a_site_down_and_back(page: Page, served: Served) -> None:
+    page.goto(f"{served.address}/site?name=https://harbour.example")
+    page.get_by_label("Gap between two requests").press("End")
+    page.get_by_role("button", name="Slow down").click()
+    expect(page.get_by_role("status")).to_contain_text("one request in 2 min")
+    expect(page.get_by_text("You leave at least 2 min")).to_be_visible()
+    page.get_by_role("button", name="Back to the usual pace").click()
+    expect(page.get_by_role("status")).to_contain_text("as it was before")
 
 
 def _arrange_to_be_told(page: Page, served: Served) -> None:

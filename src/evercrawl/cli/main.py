@@ -27,6 +27,7 @@ COMMANDS = {
     "why": "Why a URL was or was not asked for.",
     "skipped": "URLs that were not asked for, each with its reason.",
     "trap": "URLs without end: what is left out and why; exclude, allow, undo.",
+    "pace": "Sites that you slow down, also while a crawl runs.",
     "history": "The versions of a page, and when each came to be.",
     "sentiment": "How friendly a page is, was, and its site.",
     "show": "A stored version of a page: text, html, headers, links or raw.",

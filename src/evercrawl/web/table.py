@@ -179,6 +179,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("allow-trap", "Say nothing against a pattern from now on.", traps.allow, _RULE),
     Action("undo-trap", "Take back every word about a pattern.", traps.undo, _RULE),
     Action(
+        "slow-site",
+        "Leave at least this gap between two requests to a site, also in a crawl that runs.",
+        sites.slow_site,
+        (_SITE, Parameter("gap", "Seconds.", "whole", required=True, least=1, most=sites.MOST_GAP_S)),
+    ),
+    Action("undo-slow-site", "A site has the pace of all others again.", sites.undo_slow_site, (_SITE,)),
+    Action(
         "review-changes",
         "Changes were looked at: they are news no more, until the same is met later.",
         inbox.review_changes,
