@@ -21,6 +21,8 @@ from evercrawl.adapters.lock import CollectionLock
 from evercrawl.adapters.schemes import installed_schemes
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.announced import heeding
+from evercrawl.browse.inbox import Inbox
+from evercrawl.browse.muting import mute_part
 from evercrawl.build import build_crawl, is_in_database
 from evercrawl.config import (
     collection_file,
@@ -47,6 +49,7 @@ from evercrawl.forecast import freshness_of, plan_of
 from evercrawl.look import explain, skipped_urls, status_of
 from evercrawl.model.difference import Difference
 from evercrawl.model.forecast import Freshness, Plan
+from evercrawl.model.inbox import Mute
 from evercrawl.model.links import BadLink, GraphSummary, PageLinks, RankedPage
 from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PageMood, PruneReport
 from evercrawl.model.report import Explanation, PageView, Progress, SkippedUrl, Status, Summary
@@ -283,9 +286,28 @@ class Collection:
         """From version `a` (otherwise the one before the newest) to `b` (otherwise the newest)."""
         return page_difference(self.path, self.settings, url, a, b)
 
-    def changes(self, since: datetime, *, site: str | None = None, noise: bool = False) -> list[ChangeGroup]:
-        """What changed on known pages since a moment, grouped, the most significant first."""
-        return changes_since(self.path, since, site=site, noise=noise)
+    def changes(
+        self, since: datetime, *, site: str | None = None, noise: bool = False, muted: bool = False
+    ) -> list[ChangeGroup]:
+        """What changed on known pages since a moment, grouped, the most significant first; what lies in muted
+        parts only with `muted`.
+        """
+        mutes = [] if muted else self.mutes()
+        return changes_since(self.path, since, site=site, noise=noise, mutes=mutes)
+
+    def mutes(self) -> list[Mute]:
+        """The parts of pages whose changes nobody wants to be told of."""
+        return Inbox(self.path).mutes()
+
+    def mute(
+        self, pattern: str, *, site: str | None = None, page: str | None = None, who: str = "library"
+    ) -> Mute:
+        """Tell nobody any more of edits of this form (`*` stands for anything), on a site or on a page."""
+        return mute_part(self.path, pattern, site=site, page=page, who=who, now=datetime.now(UTC))
+
+    def unmute(self, number: int) -> Mute | None:
+        """Take a mute back by its number; None: there is none."""
+        return Inbox(self.path).unmute(number)
 
     def prune(self, keep: str, *, do: bool = False) -> PruneReport:
         """What a retention rule such as "daily:30 monthly:*" takes away; with `do` it is taken away."""

@@ -33,6 +33,7 @@ COMMANDS = {
     "show": "A stored version of a page: text, html, headers, links or raw.",
     "diff": "What differs between two versions of a page.",
     "changes": "What changed on which pages since some time.",
+    "mute": "Parts of pages whose changes you do not want to be told of.",
     "search": "Find pages by what they say, now or as of some moment.",
     "links": "What links to a page, what it links to, and how important it is.",
     "check": "Dead links, redirect chains, and pages that nobody links to.",

@@ -88,6 +88,8 @@ class NewsGroup:
     keys: tuple[int, ...]
     """Of its edits."""
     newest_us: int
+    parts: tuple[str, ...] = ()
+    """What stays the same in the parts that its first edits lie in: patterns by which each can be muted."""
 
 
 @dataclass(frozen=True, slots=True)

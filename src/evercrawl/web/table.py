@@ -43,7 +43,7 @@ VIEWS: tuple[View, ...] = (
             Parameter("noise", "Also what single pages show by themselves.", "flag", default=False),
             Parameter(
                 "state",
-                "What nobody has looked at, what somebody has, or all.",
+                "What nobody has looked at, what somebody has, what is muted, or all.",
                 "choice",
                 default="new",
                 choices=inbox.STATES,
@@ -201,6 +201,22 @@ ACTIONS: tuple[Action, ...] = (
         "Take a review back.",
         inbox.undo_review,
         (Parameter("id", "The review's number.", "whole", required=True),),
+    ),
+    Action(
+        "mute-part",
+        "Tell nobody any more of changes in a part of a page or a site; versions are kept as before.",
+        inbox.mute_part_of,
+        (
+            Parameter("pattern", "What stays the same in the part; * stands for anything.", required=True),
+            Parameter("page", "The page's URL: only there."),
+            Parameter("site", "The site's origin: on all its pages."),
+        ),
+    ),
+    Action(
+        "undo-mute",
+        "Changes in a part are told again.",
+        inbox.undo_mute,
+        (Parameter("id", "The mute's number.", "whole", required=True),),
     ),
     Action(
         "add-alert",
