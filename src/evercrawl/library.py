@@ -76,6 +76,7 @@ from evercrawl.trap_view import effect_of, exploding_sites, say, sites_named, tr
 from evercrawl.workers.run import run_crew
 
 if TYPE_CHECKING:
+    from evercrawl.notify.websub import Websub
     from evercrawl.search.find import Searching
 
 __all__ = ["Collection", "Selection", "StopSignal", "open"]
@@ -193,6 +194,15 @@ class Collection:
     def alerts(self) -> AlertBook:
         """What somebody wants to be told of; add, list, test, log, remove."""
         return AlertBook(self.path, self.settings)
+
+    def websub(self, public_url: str | None = None) -> Websub:
+        """Subscriptions at hubs; `public_url`: where `evercrawl serve` is reached by them, needed to ask for
+        something.
+        """
+        from evercrawl.notify.websub import Websub, callback_at, nowhere  # few ask for it
+
+        callback = nowhere if public_url is None else callback_at(public_url)
+        return Websub(self.path, self.settings, callback=callback)
 
     def status(self) -> Status:
         """Counts by outcome and reason, sites, load, what is due, sites that explode."""

@@ -40,6 +40,7 @@ COMMANDS = {
     "graph": "The link graph in numbers, as files and as a picture.",
     "index": "How the search index stands, and making it anew.",
     "alert": "Be told of changes: by webhook, mail or feed, at once or as a digest.",
+    "hub": "Let hubs tell of news: list, subscribe, unsubscribe (WebSub).",
     "export": "Take pages and versions out: WARC, WACZ, JSON, CSV, Parquet, a mirror and more.",
     "import": "Make or extend a collection from WARC or WACZ files.",
     "verify": "Prove that every stored version can be read back.",
