@@ -21,6 +21,7 @@ from evercrawl.adapters.lock import CollectionLock
 from evercrawl.adapters.schemes import installed_schemes
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.announced import heeding
+from evercrawl.browse.crawl_log import logged_visits
 from evercrawl.browse.inbox import Inbox
 from evercrawl.browse.muting import mute_part
 from evercrawl.build import build_crawl, is_in_database
@@ -51,6 +52,7 @@ from evercrawl.model.difference import Difference
 from evercrawl.model.forecast import Freshness, Plan
 from evercrawl.model.inbox import Mute
 from evercrawl.model.links import BadLink, GraphSummary, PageLinks, RankedPage
+from evercrawl.model.listing import LoggedVisit
 from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PageMood, PruneReport
 from evercrawl.model.report import Explanation, PageView, Progress, SkippedUrl, Status, Summary
 from evercrawl.model.search import Found, IndexState
@@ -275,6 +277,14 @@ class Collection:
     def skipped(self, site: str | None = None) -> Iterator[SkippedUrl]:
         """Every URL that we met and did not ask for, with the reason."""
         return skipped_urls(self.path, site)
+
+    def log(
+        self, site: str | None = None, *, since: datetime | None = None, until: datetime | None = None
+    ) -> Iterator[LoggedVisit]:
+        """Every visit to a site, or to all, oldest first; `core.crawl_log.crawl_line` writes it as Heritrix
+        would.
+        """
+        return logged_visits(self.path, self.settings, site=site, since=since, until=until)
 
     def show(self, url: str, at: str | None = None) -> PageView:
         """A version of a page: `at` (or `@...` behind the URL) is a time, -1, or v3; else the newest."""

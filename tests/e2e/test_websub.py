@@ -216,9 +216,7 @@ def test_the_command_asks_and_the_server_that_runs_answers(news: tuple[Newsroom,
 
     def hub(*arguments: str, code: int = 0) -> list[dict[str, object]]:
         command = [sys.executable, "-m", "evercrawl", "-C", str(collection), "hub", *arguments, "--json"]
-        done = subprocess.run(
-            command, env=os.environ | env, capture_output=True, text=True, timeout=DEADLINE_S
-        )
+        done = subprocess.run(command, env=os.environ | env, capture_output=True, text=True, timeout=60)
         assert done.returncode == code, done.stderr
         return [json.loads(line) for line in done.stdout.splitlines()]
 

@@ -26,6 +26,7 @@ COMMANDS = {
     "simulate": "Replay history against revisit policies: freshness against requests.",
     "why": "Why a URL was or was not asked for.",
     "skipped": "URLs that were not asked for, each with its reason.",
+    "log": "Every visit, one a line, as crawl.log or as JSON.",
     "trap": "URLs without end: what is left out and why; exclude, allow, undo.",
     "pace": "Sites that you slow down, also while a crawl runs.",
     "history": "The versions of a page, and when each came to be.",

@@ -66,6 +66,25 @@ class DuePage(NamedTuple):
     interval_s: int
 
 
+class LoggedVisit(NamedTuple):
+    """A line of the log of visits with all that a log for others shows."""
+
+    line: int
+    at_us: int
+    """When it began."""
+    url: str
+    outcome: str
+    reason: str
+    status: int | None
+    took_ms: int
+    wire_bytes: int
+    depth: int
+    parent: str | None
+    content_type: str | None
+    payload_sha1: bytes | None
+    """Of the newest version after it."""
+
+
 class ListedVisit(NamedTuple):
     """A line of the log of visits with its page's URL."""
 
