@@ -142,6 +142,7 @@ def test_contrast_holds_in_the_dark_too(browser: Browser, operator: BrowserConte
         "/search?q=office",
         "/alerts",
         "/hubs",
+        "/site?name=https://harbour.example",
     ):
         page.goto(served.address + path)
         found = Axe().run(page, options={"runOnly": {"type": "rule", "values": ["color-contrast"]}})
