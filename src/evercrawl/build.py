@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -145,18 +145,16 @@ def assemble(
     neighbours: Neighbours | None = None,
     after: Callable[[], Awaitable[None]] | None = None,
     focus: Focus | None = None,
+    scope: Scope | None = None,
 ) -> Crawl:
-    """A crawl from given ports: the same for the real world and for a simulated one."""
+    """A crawl from given ports: the same for the real world and for a simulated one. `scope`: which URLs
+    belong, where that is not what the settings say.
+    """
     around = Surroundings(
         settings=settings,
         clock=clock,
         fetcher=FetcherByScheme(fetcher, schemes) if schemes else fetcher,
-        scope=Scope(
-            settings.scope,
-            filters={name: load_filter(name) for name in settings.scope.plugins},
-            allow_ports=settings.http.allow_ports,
-            schemes=schemes or (),
-        ),
+        scope=scope or _scope(settings, schemes or ()),
         popular=PopularCache(settings.seen.cache_entries),
         handler_of=InstalledHandlers().get,
         agent=settings.identity.product,
@@ -180,6 +178,15 @@ def assemble(
         after=after,
         new_rules=new_rules,
         new_slower=new_slower,
+    )
+
+
+def _scope(settings: Settings, schemes: Iterable[str]) -> Scope:
+    return Scope(
+        settings.scope,
+        filters={name: load_filter(name) for name in settings.scope.plugins},
+        allow_ports=settings.http.allow_ports,
+        schemes=schemes,
     )
 
 
@@ -241,10 +248,13 @@ def _warc_files(
     folder = collection / "archive"
     about = {"operator": settings.identity.contact} if settings.identity.contact else {}
 
+    before: dict[int, WarcArchive] = {}
+    """A worker may let a shard go and have it back: its files are numbered on, even if none is left here."""
+
     def open_archive(shard: int) -> Archive:
         if uploader is not None:
             uploader.begin()
-        return WarcArchive(
+        before[shard] = opened = WarcArchive(
             folder,
             shard,
             settings=settings.archive,
@@ -253,7 +263,9 @@ def _warc_files(
             about=about,
             durable=settings.store.durability == "power",
             member=member,
+            first_number=before[shard].next_number if shard in before else 1,
             on_finished=uploader.tell if uploader is not None else None,
         )
+        return opened
 
     return open_archive

@@ -159,7 +159,8 @@ class Collection:
                 beside.is_done = summary.stopped != Ended.INTERRUPTED.value
             return summary
         if is_in_database(self.path, self.settings.store):
-            from evercrawl.cluster.run import Task, run_in_cluster  # the database's library is an extra
+            from evercrawl.cluster.ground import Task  # the database's library is an extra
+            from evercrawl.cluster.run import run_in_cluster
 
             return await run_in_cluster(
                 Task(self.path, self.settings, refresh, forever),

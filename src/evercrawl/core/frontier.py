@@ -176,6 +176,13 @@ class Frontier:
         self._more_sites = [True] * self._bands
         self._sites_read_to = [0] * self._bands
 
+    def still_needs(self, need: PagesNeeded) -> bool:
+        """Is it to go into the lane as it was when it was asked for? While a store takes its time, a lane can
+        be left and another be opened for the site, which begins to read anew.
+        """
+        lane = self.lanes.get(need.site_id)
+        return lane is not None and lane.read_to[need.band] == need.after_seq
+
     def fill(self, need: PagesNeeded, pages: list[Page], *, refused: frozenset[int] = frozenset()) -> None:
         """Put pages that were read into their lane's window, but for those that were refused meanwhile.
 

@@ -127,6 +127,7 @@ class Crawl:
         self._opening: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._running: dict[int, asyncio.Task[None]] = {}
         self._deliveries: set[asyncio.Task[None]] = set()
+        self._undelivered: BaseException | None = None
         self._unconfirmed: dict[tuple[int, int], list[int]] = {}
         self._news = asyncio.Event()
         self.began = around.clock.now()
@@ -213,10 +214,10 @@ class Crawl:
         shard.recall_sent(await store.parcels())
         self.shards[number] = shard
         self.purse.pages += facts.pages
-        for kept in self.shards.values():
-            kept.keeps_purse = kept.number == min(self.shards)
+        first, back_queues = min(self.shards), self._back_queues()
         for other in self.shards.values():
-            other.frontier.back_queues = self._back_queues()
+            other.keeps_purse = other.number == first
+            other.frontier.back_queues = back_queues
         await heed(shard)
         if self._is_open:
             self._running[number] = asyncio.create_task(shard.run())
@@ -383,7 +384,7 @@ class Crawl:
 
     async def requeue_all(self) -> None:
         """Put every known page into the queue, whatever the schedule says."""
-        for shard in self.shards.values():
+        for shard in list(self.shards.values()):
             await shard.requeue_all()
 
     async def visit_soon(self, urls: Iterable[str]) -> None:
@@ -568,6 +569,8 @@ class Crawl:
         return max(0.0, (self.began + limit - self._around.clock.now()).total_seconds())
 
     def _raise_errors(self) -> None:
+        if self._undelivered is not None:
+            raise self._undelivered
         for task in self._running.values():
             if task.done() and not task.cancelled() and (error := task.exception()) is not None:
                 raise _innermost(error)
@@ -601,8 +604,10 @@ class Crawl:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Let go of every shard and of the network. After an error the shards count as crashed: nobody
-        knows their last moments.
+        knows their last moments. No request is under way when this returns.
         """
+        if error is not None:
+            await asyncio.gather(*(shard.abandon() for shard in self.shards.values()))
         for shard in list(self.shards.values()):
             await shard.close(cleanly=error is None)
         await self._store.close()
@@ -636,6 +641,8 @@ class Crawl:
 
     def _brought(self, task: asyncio.Task[None]) -> None:
         self._deliveries.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._undelivered = error
         self._news.set()
 
     def _confirm(self, source: int, target: int, seq: int) -> None:

@@ -218,6 +218,8 @@ class Shard:
         site = self.frontier.lanes[need.site_id].site
         notes = await self.traps.load(need.site_id, pages=self.intake.pages_of(site))
         pages = await self.store.queue(need.site_id, need.band, need.after_seq, need.most)
+        if not self.frontier.still_needs(need):
+            return
         refused = self._refuse_unwanted(pages, notes, site)
         self.frontier.fill(need, pages, refused=refused)
 
@@ -646,6 +648,11 @@ class Shard:
         await pay_out(self, shards=self._shards)
         await self.commit()
 
+    async def abandon(self) -> None:
+        """Nothing is under way at a site any more, and nothing is saved."""
+        self.cancel_visits()
+        await asyncio.gather(*self._tasks, *self.signals.polls, *self.made_up.tasks, return_exceptions=True)
+
     def cancel_visits(self) -> None:
         """Break off every visit under way."""
         for task in [*self._tasks, *self.signals.polls, *self.made_up.tasks]:
@@ -655,9 +662,19 @@ class Shard:
         """Let go of the shard."""
         self.archive.close()
         self.twins.close()
-        if cleanly:
+        if cleanly and not self._waits_for_a_crash():
             await self.store.release(self._epoch)
         await self.store.close()
+
+    def _waits_for_a_crash(self) -> bool:
+        """Some site may still have its gap from before we took over, of which only we know: whoever comes
+        next has to wait as we did.
+        """
+        if self._crashed_at_us is None:
+            return False
+        settings = self.around.settings
+        longest = max(settings.pace.longest, settings.robots.crawl_delay_cap)
+        return self._now_us() < self._crashed_at_us + max(span_us(longest), self._restart_gap_us)
 
     def _after_crash(self, site: Site) -> Site:
         """Nobody knows what was asked in the last moments before a crash: every site gets its whole gap
