@@ -34,7 +34,7 @@ def test_the_page_slows_a_site_down_and_back(own: Interface) -> None:
     page = own.operator.get("/site", params={"name": SITE}).text
     assert 'type="range"' in page
     assert 'min="2"' in page, "never faster than the Crawl-delay"
-    assert "usual pace" not in page
+    assert "Back to the usual pace" not in page
     form = {"name": SITE, "gap": "45", "csrf": own.csrf}
     answer = own.operator.post("/do/slow-site", data=form)
     assert answer.status_code == 303

@@ -28,7 +28,7 @@ def command() -> None:
 
     \b
     evercrawl hub subscribe https://example.org/feed --public-url https://crawl.example.net
-    evercrawl hub list
+    evercrawl hub list --json
     evercrawl hub unsubscribe https://example.org/feed --public-url https://crawl.example.net
     """
 

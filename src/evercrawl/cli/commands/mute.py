@@ -24,7 +24,7 @@ def command() -> None:
 
     \b
     evercrawl mute add 'Visitors today: *' --site https://example.org
-    evercrawl mute list
+    evercrawl mute list --json
     evercrawl mute undo 3
     """
 

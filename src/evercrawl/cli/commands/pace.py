@@ -21,7 +21,7 @@ def command() -> None:
 
     \b
     evercrawl pace slow https://example.org 30s
-    evercrawl pace list
+    evercrawl pace list --json
     evercrawl pace undo https://example.org
     """
 
