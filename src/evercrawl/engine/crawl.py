@@ -23,6 +23,7 @@ from evercrawl.core.quiet_hours import parse_hours, quiet_until
 from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import KnownFilter, SeenTest
+from evercrawl.core.slower import gaps_of
 from evercrawl.core.url import key_of, shard_of_site, site_of
 from evercrawl.engine.credit import Credits, Generations
 from evercrawl.engine.errands import Errands
@@ -55,9 +56,10 @@ log = logging.getLogger("evercrawl")
 COLLECT_SELDOM = (10_000, 10, 10)
 """Garbage collector thresholds: a page makes thousands of short-lived values and no cycles."""
 LISTEN_EVERY = timedelta(seconds=2)
-"""How soon a running crawl hears what the operator says about traps."""
+"""How soon a running crawl hears what the operator says about traps and slower sites."""
 
 NewRules = Callable[[], TrapSettings | None]
+NewSlower = Callable[[], tuple[str, ...] | None]
 
 
 class Crawl:
@@ -80,10 +82,12 @@ class Crawl:
         stop: StopSignal | None = None,
         forever: bool = False,
         new_rules: NewRules | None = None,
+        new_slower: NewSlower | None = None,
         after: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         """`forever`: do not end when nothing is due, but wait for it. `new_rules`: what the operator has
-        written about traps since it was asked last. `after`: what is left to do when every shard is closed.
+        written about traps since it was asked last, `new_slower` the same about sites that are asked more
+        slowly. `after`: what is left to do when every shard is closed.
         """
         self._after = after
         self.tally = Tally()
@@ -101,6 +105,7 @@ class Crawl:
         self._settings = around.settings
         self._forever = forever
         self._new_rules = new_rules
+        self._new_slower = new_slower
         self._neighbours = around.neighbours
         self._quiet_hours = tuple(parse_hours(text) for text in around.settings.revisit.quiet)
         self._mirrors = Mirrors(is_on=around.settings.duplicates.mirrors)
@@ -352,9 +357,12 @@ class Crawl:
             await self._wind_up()
 
     async def _listen(self) -> None:
-        """Heed what the operator says about traps while the crawl runs."""
+        """Heed what the operator says about traps and slower sites while the crawl runs."""
         while self._new_rules is not None:
             await asyncio.sleep(LISTEN_EVERY.total_seconds())
+            slower = self._new_slower() if self._new_slower is not None else None
+            if slower is not None:
+                self.slow_down(slower)
             rules = self._new_rules()
             if rules is None:
                 continue
@@ -365,6 +373,14 @@ class Crawl:
             except EvercrawlError as error:
                 # Each shard finds out by itself that its store is gone, and says so.
                 log.warning("the rules on traps were heard, not stored: %s", error)
+
+    def slow_down(self, rules: Iterable[str]) -> None:
+        """From now on these rules on slower sites count, and no others."""
+        self._pace = self._pace._replace(slower=gaps_of(rules))
+        now_us = to_us(self._around.clock.now())
+        for shard in self.shards.values():
+            shard.frontier.hear(self._pace, now_us=now_us)
+            shard.wake.set()
 
     def may_start(self) -> bool:
         """One more request may begin."""
