@@ -8,7 +8,7 @@ import asyncio
 import gc
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime, timedelta
 from random import Random
 from types import TracebackType
