@@ -53,7 +53,7 @@ from evercrawl.model.site import Site
 
 log = logging.getLogger("evercrawl")
 
-COLLECT_SELDOM = (10_000, 10, 10)
+COLLECT_SELDOM = (50_000, 10, 10)
 """Garbage collector thresholds: a page makes thousands of short-lived values and no cycles."""
 LISTEN_EVERY = timedelta(seconds=2)
 """How soon a running crawl hears what the operator says about traps and slower sites."""
