@@ -90,6 +90,10 @@ bench-failover: venv  ## workers and the database die and come back for five min
 	@$(need_postgres)
 	$(BIN)/python -m tests.e2e.failover --minutes 5
 
+.PHONY: bench-cluster-sim
+bench-cluster-sim: venv  ## 100 workers, 10,000 sites, faults, in virtual time; the last line is JSON: DAYS=14 SEED=1
+	$(BIN)/python bench/cluster_sim.py --days $(or $(DAYS),14) --seed $(or $(SEED),1)
+
 .PHONY: bench-cost
 bench-cost: venv  ## CPU of a page with the state in PostgreSQL and in files; needs the served web of the shared bench folder
 	@$(need_postgres)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -22,14 +22,14 @@ from evercrawl.adapters.postgres.marker import mark, marked
 from evercrawl.adapters.schemes import FetcherByScheme, load_schemes
 from evercrawl.adapters.sqlite.store import SqliteStore, shards_in
 from evercrawl.adapters.warc.writer import WarcArchive
-from evercrawl.config.trap_rules import RulesInFile
+from evercrawl.config.heard import slower_sites_in, trap_rules_in
 from evercrawl.core.focus.focus import Focus
 from evercrawl.core.identity import user_agent
 from evercrawl.core.pace import Pace, pace_of
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache, SeenTest
 from evercrawl.core.trap.guard import TrapGuard
-from evercrawl.engine.crawl import Crawl, NewRules
+from evercrawl.engine.crawl import Crawl, NewRules, NewSlower
 from evercrawl.engine.focus import Guide
 from evercrawl.engine.neighbours import Alone, Neighbours
 from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, OpenNear, Store
@@ -80,7 +80,8 @@ def build_crawl(
         open_near=_near_indexes(collection, settings),
         stop=stop,
         forever=forever,
-        new_rules=RulesInFile(collection, settings.traps).changed,
+        new_rules=trap_rules_in(collection, settings.traps).changed,
+        new_slower=slower_sites_in(collection, settings.pace.slower).changed,
         neighbours=neighbours,
         after=uploader.end if uploader is not None else None,
         focus=saved_focus(collection),
@@ -140,21 +141,20 @@ def assemble(
     seed: int = 0,
     forever: bool = False,
     new_rules: NewRules | None = None,
+    new_slower: NewSlower | None = None,
     neighbours: Neighbours | None = None,
     after: Callable[[], Awaitable[None]] | None = None,
     focus: Focus | None = None,
+    scope: Scope | None = None,
 ) -> Crawl:
-    """A crawl from given ports: the same for the real world and for a simulated one."""
+    """A crawl from given ports: the same for the real world and for a simulated one. `scope`: which URLs
+    belong, where that is not what the settings say.
+    """
     around = Surroundings(
         settings=settings,
         clock=clock,
         fetcher=FetcherByScheme(fetcher, schemes) if schemes else fetcher,
-        scope=Scope(
-            settings.scope,
-            filters={name: load_filter(name) for name in settings.scope.plugins},
-            allow_ports=settings.http.allow_ports,
-            schemes=schemes or (),
-        ),
+        scope=scope or _scope(settings, schemes or ()),
         popular=PopularCache(settings.seen.cache_entries),
         handler_of=InstalledHandlers().get,
         agent=settings.identity.product,
@@ -177,6 +177,16 @@ def assemble(
         forever=forever,
         after=after,
         new_rules=new_rules,
+        new_slower=new_slower,
+    )
+
+
+def _scope(settings: Settings, schemes: Iterable[str]) -> Scope:
+    return Scope(
+        settings.scope,
+        filters={name: load_filter(name) for name in settings.scope.plugins},
+        allow_ports=settings.http.allow_ports,
+        schemes=schemes,
     )
 
 
@@ -238,10 +248,13 @@ def _warc_files(
     folder = collection / "archive"
     about = {"operator": settings.identity.contact} if settings.identity.contact else {}
 
+    before: dict[int, WarcArchive] = {}
+    """A worker may let a shard go and have it back: its files are numbered on, even if none is left here."""
+
     def open_archive(shard: int) -> Archive:
         if uploader is not None:
             uploader.begin()
-        return WarcArchive(
+        before[shard] = opened = WarcArchive(
             folder,
             shard,
             settings=settings.archive,
@@ -250,7 +263,9 @@ def _warc_files(
             about=about,
             durable=settings.store.durability == "power",
             member=member,
+            first_number=before[shard].next_number if shard in before else 1,
             on_finished=uploader.tell if uploader is not None else None,
         )
+        return opened
 
     return open_archive

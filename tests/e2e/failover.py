@@ -263,12 +263,18 @@ def conclusion(cluster: Cluster) -> dict[str, Any]:
         "duplicate_bound": cluster.may_repeat,
         "workers": len(cluster.workers),
         "unfinished": len(cluster.alive()),
-        "defects": sum("defect in evercrawl" in log.read_text() for log in cluster.folder.glob("w*.log")),
+        "defects": defects_in(cluster.folder),
         "credit_error": sum(abs(error) for look in cluster.credit_errors for error in look.values()),
         "credit_errors": cluster.credit_errors[-1],
         "credit_checks": len(cluster.credit_errors),
         "lease_s": LEASE_S,
     }
+
+
+def defects_in(folder: Path) -> int:
+    """Visits, and whole workers, that ended with an error of ours; what a worker says and what it logs."""
+    logs = [*folder.glob("w*.log"), *folder.glob("w*.evercrawl/evercrawl.log*")]
+    return sum(log.read_text().count("defect") for log in logs)
 
 
 def main() -> None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from itertools import count
+from typing import Any
 
 import pytest
 
-from evercrawl.core.credit import Ledger, balance, ledger_of
-from evercrawl.core.credit.stored import CREDIT_KEY
-from evercrawl.core.parcel import unpack
+from evercrawl.core.credit import Ledger
 from evercrawl.engine import credit as credit_module
+from evercrawl.engine.ports import Stored
 from evercrawl.model.batch import Batch
 from evercrawl.model.page import Promoted
 from evercrawl.model.settings import CreditSettings, Settings
 from evercrawl.sim import CALM, SimWeb
+from evercrawl.sim.archive import MemoryArchive
+from evercrawl.sim.books import ledgers_of, mistakes
 from evercrawl.sim.store import MemoryShard, MemoryStore
 from evercrawl.sim.world import World, make_world
 
@@ -27,33 +30,10 @@ def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(credit_module, "VISITS_A_ROUND", 15)
 
 
-def ledgers_of(store: MemoryStore) -> dict[int, Ledger]:
-    return {shard: ledger_of(store.state_of(shard).memories.get(CREDIT_KEY)) for shard in range(store.shards)}
-
-
-def underway(store: MemoryStore) -> int:
-    """Credit in parcels that are stored by their sender and not taken in."""
-    return sum(
-        unpack(parcel.links).credit
-        for shard in range(store.shards)
-        for parcel in store.state_of(shard).outbox.values()
-        if parcel.seq > store.state_of(parcel.target).taken.get(parcel.source, 0)
-    )
-
-
 def check_books(store: MemoryStore) -> Ledger:
     """Every shard's books agree with its pages, and all of them with what was minted."""
-    ledgers = ledgers_of(store)
-    for shard, ledger in ledgers.items():
-        pages = [record.page for record in store.state_of(shard).records.values()]
-        assert balance(ledger) == 0
-        assert ledger.in_hand == 0
-        assert ledger.pages == len(pages)
-        assert ledger.held == sum(page.credit + ledger.dividend for page in pages)
-        assert all(page.credit + ledger.dividend >= 0 for page in pages)
-    whole = sum(ledger.lambda_page + ledger.held for ledger in ledgers.values()) + underway(store)
-    assert whole == sum(ledger.minted for ledger in ledgers.values())
-    return max(ledgers.values(), key=lambda ledger: ledger.pages)
+    assert mistakes(store) == []
+    return max(ledgers_of(store).values(), key=lambda ledger: ledger.pages)
 
 
 def world_of(web: SimWeb, *, shards: int, credit: CreditSettings | None = None) -> World:
@@ -117,3 +97,23 @@ def test_revisits_and_later_runs_keep_the_books():
     check_books(world.store)
     world.watch(timedelta(days=3))
     check_books(world.store)
+
+
+def test_a_page_that_could_not_be_archived_has_paid_nothing(monkeypatch: pytest.MonkeyPatch):
+    """A defect costs the page its visit; nothing may be gone from the books that no page has got."""
+    calls = count()
+    append = MemoryArchive.append
+
+    def failing(archive: MemoryArchive, *arguments: Any, **words: Any) -> Stored:
+        if next(calls) % 5 == 3:
+            raise FileExistsError("this name is taken")
+        return append(archive, *arguments, **words)
+
+    monkeypatch.setattr(MemoryArchive, "append", failing)
+    world = world_of(SimWeb(SEED, sites=6, pages_per_site=30, faults=CALM), shards=3)
+    for crash in range(3):
+        world.crawl(crash_after=timedelta(seconds=7.3 + 9.7 * crash))
+        check_books(world.store)
+    world.crawl()
+    check_books(world.store)
+    assert next(calls) > 100

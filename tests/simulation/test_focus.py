@@ -31,7 +31,7 @@ class SmallWeb(SimWeb):
     def homes(self) -> list[str]:
         return [f"{SITE}/"]
 
-    def _react(self, site: str, path: str, request: Request, at_s: float) -> Answered | Broken:
+    def reaction(self, site: str, path: str, request: Request, at_s: float) -> Answered | Broken:
         html = self.pages.get(site + path)
         if html is None:
             return Answered(0.05, 404, HTML, b"no")

@@ -59,6 +59,21 @@ def promise_across_crashes(before: Asked, delay: timedelta | None) -> timedelta:
     return max(timedelta(seconds=1), delay or timedelta(0))
 
 
+def test_who_comes_after_a_short_run_after_a_crash_waits_as_if_it_had_crashed_itself():
+    """The short run knew that sites may have been asked in the last moments before the crash, and asked
+    few of them: it must not say that everything is written down.
+    """
+    world = world_of(SimWeb(SEED, sites=30, pages_per_site=20, faults=CALM), shards=2)
+    world.crawl(crash_after=timedelta(seconds=5))
+    limits = world.settings.crawl
+    world.settings = replace(world.settings, crawl=replace(limits, max_time=timedelta(seconds=2)))
+    assert world.crawl() is Ended.LIMIT
+    assert not any(world.store.state_of(shard).is_clean for shard in range(2))
+    world.settings = replace(world.settings, crawl=replace(limits, max_time=timedelta(minutes=10)))
+    world.crawl()
+    assert all(world.store.state_of(shard).is_clean for shard in range(2))
+
+
 def test_a_crash_loses_nothing_and_archives_nothing_twice():
     def pages_of(world: World) -> set[str]:
         entries = [entry for archive in world.archives.values() for entry in archive.entries]

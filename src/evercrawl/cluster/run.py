@@ -4,44 +4,43 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from evercrawl.adapters.postgres.membership import Membership, boot_time
-from evercrawl.adapters.postgres.store import PostgresStore
-from evercrawl.build import build_crawl, store_of
+from evercrawl.adapters.postgres.membership import Membership, Share
+from evercrawl.cluster.ground import BEATS_IN_A_LEASE, Ground, RealGround, Task
 from evercrawl.cluster.link import ClusterLink
 from evercrawl.engine.stop import Ended, StopSignal
-from evercrawl.errors import EvercrawlError, LeaseLost, StoreUnavailable
+from evercrawl.errors import LeaseLost, StoreUnavailable
 from evercrawl.model.report import Progress, Summary
-from evercrawl.model.settings import Settings
 from evercrawl.report import PROGRESS_EVERY_S, reporting, summary_of
 from evercrawl.together import MergedRun, report_of
 
-LOOK_EVERY_S = 1.0
-BEATS_IN_A_LEASE = 6
-LOOK_FOR_DEAD_S = 1.0
-"""Shards without an owner are looked for so often, and at least as often as heartbeats are sent."""
-BALANCE_EVERY_S = 10.0
-SURPLUS = 1
-"""So many shards above its share a worker keeps, so that shards do not wander to and fro."""
+RELEASED = 0.1
+"""The part of its surplus, and at least one shard, that a worker lets go at a time: no storm."""
+SOON_S = 0.5
+"""Who should be buried, and what nobody has taken, is looked at again after so long."""
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 30.0
+"""How long a worker waits before it begins anew; not longer than a third of a lease, for the time in which
+nobody is buried begins when the first worker has found the database again.
+"""
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """What a worker is to do."""
+class Rhythm(NamedTuple):
+    """How often, in seconds, a worker does what is not tied to its lease."""
 
-    collection: Path
-    settings: Settings
-    refresh: bool = False
-    forever: bool = False
+    look_s: float = 1.0
+    balance_s: float = 10.0
+    report_s: float = PROGRESS_EVERY_S
+
+
+USUAL = Rhythm()
 
 
 async def run_in_cluster(
@@ -54,46 +53,55 @@ async def run_in_cluster(
     return summary_of(facts, task.collection, ended)
 
 
-async def work(task: Task, facts: MergedRun, *, stop: StopSignal) -> Ended:
+async def work(
+    task: Task,
+    facts: MergedRun,
+    *,
+    stop: StopSignal,
+    ground_of: Callable[[Task], Ground] = RealGround,
+    rhythm: Rhythm = USUAL,
+) -> Ended:
     """One life after the other: a worker that lost its lease or the database begins anew, by another name."""
     patience_s = task.settings.store.patience.total_seconds()
+    longest_s = min(LONGEST_WAIT_S, task.settings.store.lease.total_seconds() / 3)
     waited_s, wait_s = 0.0, FIRST_WAIT_S
+    loop = asyncio.get_running_loop()
     life: Life | None = None
     while True:
-        began = boot_time()
+        began = loop.time()
         try:
-            life = await _born(task, facts, stop=stop, formerly=None if life is None else life.id)
+            formerly = None if life is None else life.id
+            life = await _born(task, facts, ground_of(task), stop=stop, rhythm=rhythm, formerly=formerly)
             return await life.live()
         except (LeaseLost, StoreUnavailable) as error:
             facts.bury(0)
             if stop.stage or life is None or waited_s >= patience_s:
                 raise
             log.warning("this worker begins anew: %s", error)
-            if boot_time() - began > 2 * task.settings.store.lease.total_seconds():
+            if loop.time() - began > 2 * task.settings.store.lease.total_seconds():
                 waited_s, wait_s = 0.0, FIRST_WAIT_S
         with suppress(TimeoutError):
             await asyncio.wait_for(stop.changed(), wait_s)
-        waited_s, wait_s = waited_s + wait_s, min(2 * wait_s, LONGEST_WAIT_S)
+        waited_s, wait_s = waited_s + wait_s, min(2 * wait_s, longest_s)
 
 
-async def _born(task: Task, facts: MergedRun, *, stop: StopSignal, formerly: UUID | None) -> Life:
-    settings = task.settings
-    store = store_of(task.collection, settings.store)
-    assert isinstance(store, PostgresStore)
+async def _born(
+    task: Task,
+    facts: MergedRun,
+    ground: Ground,
+    *,
+    stop: StopSignal,
+    rhythm: Rhythm,
+    formerly: UUID | None,
+) -> Life:
     try:
-        membership = Membership(
-            await store.pool(),
-            store.schema.namespace,
-            worker=store.id,
-            lease=settings.store.lease,
-            margin=settings.store.lease / BEATS_IN_A_LEASE / 2,
-        )
-        capacity = settings.crawl.concurrency
-        await membership.join(shards=store.shards, capacity=capacity, formerly=formerly)
+        membership = await ground.membership()
+        capacity = task.settings.crawl.concurrency
+        await membership.join(shards=ground.shards, capacity=capacity, formerly=formerly)
     except BaseException:
-        await store.close()
+        await ground.close()
         raise
-    return Life(task, store, membership, facts, stop)
+    return Life(task, ground, membership, facts, stop=stop, rhythm=rhythm)
 
 
 class Life:
@@ -102,46 +110,56 @@ class Life:
     """
 
     def __init__(
-        self, task: Task, store: PostgresStore, membership: Membership, facts: MergedRun, stop: StopSignal
+        self,
+        task: Task,
+        ground: Ground,
+        membership: Membership,
+        facts: MergedRun,
+        *,
+        stop: StopSignal,
+        rhythm: Rhythm,
     ) -> None:
         self.id = membership.id
         self._task = task
         self._settings = task.settings
-        self._store = store
         self._membership = membership
         self._facts = facts
         self._outer_stop = stop
         self._stop = StopSignal()
-        self._lost: EvercrawlError | None = None
+        self._lost: Exception | None = None
         self._capacity = task.settings.crawl.concurrency
         self._link = ClusterLink(membership)
-        self._crawl = build_crawl(
-            task.collection,
-            task.settings,
-            stop=self._stop,
-            forever=task.forever,
-            neighbours=self._link,
-            store=store,
-            member=membership.id.hex[:12],
-        )
+        self._rhythm = rhythm
+        self._ground = ground
+        self._chance = Random(membership.id.int)
+        self._left_over = False
+        """At the last look, shards were free that were not ours to take."""
+        self._crawl = ground.crawl(membership, self._link, self._stop)
 
     async def live(self) -> Ended:
         """Until the run is over; LeaseLost or StoreUnavailable when it was lost on the way."""
-        async with self._crawl, self._beside(self._beat, self._guard, self._obey, self._report):
-            await self._take_share()
-            await self._crawl.begin(refresh=self._task.refresh)
-            async with self._beside(self._look, self._inherit, self._balance):
-                ended = await self._crawl.run()
-            if self._lost is not None:
-                raise self._lost
-            await self._say_farewell()
+        try:
+            async with self._crawl, self._beside(self._beat, self._guard, self._obey, self._report):
+                ended = await self._work()
+                await self._say_farewell()
+        finally:
+            self._membership.end()
         self._facts.note(0, report_of(self._crawl, with_times=True))
+        return ended
+
+    async def _work(self) -> Ended:
+        await self._take_share()
+        await self._crawl.begin(refresh=self._task.refresh)
+        async with self._beside(self._look, self._balance):
+            ended = await self._crawl.run()
+        if self._lost is not None:
+            raise self._lost
         return ended
 
     @asynccontextmanager
     async def _beside(self, *duties: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
         """Do these all the time while the block runs."""
-        tasks = [asyncio.create_task(duty()) for duty in duties]
+        tasks = [asyncio.create_task(self._do(duty)) for duty in duties]
         try:
             yield
         finally:
@@ -149,20 +167,14 @@ class Life:
                 each.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _beat(self) -> None:
-        """The heartbeat. Without it, everything is broken off before the others may take our shards."""
-        every_s = self._settings.store.lease.total_seconds() / BEATS_IN_A_LEASE
-        while True:
-            try:
-                await self._link.beat(self._crawl)
-            except LeaseLost as error:
-                self._give_up(error)
-                return
-            except StoreUnavailable as error:
-                log.warning("no heartbeat: %s", error)
-            if self._membership.draining:
-                self._stop.finish()
-            await asyncio.sleep(every_s)
+    async def _do(self, duty: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """A life without one of its duties would be half a life: it ends."""
+        try:
+            await duty()
+        except ExceptionGroup as errors:
+            self._give_up(errors.exceptions[0])
+        except Exception as error:
+            self._give_up(error)
 
     async def _guard(self) -> None:
         """See the lease run out, whatever the heartbeat waits for: a frozen network never answers."""
@@ -173,11 +185,22 @@ class Life:
             await asyncio.sleep(left_s)
         self._give_up(LeaseLost("the lease ran out without a word from the database"))
 
-    def _give_up(self, error: EvercrawlError) -> None:
+    async def _beat(self) -> None:
+        every_s = self._settings.store.lease.total_seconds() / BEATS_IN_A_LEASE
+        while True:
+            try:
+                await self._link.beat(self._crawl)
+            except StoreUnavailable as error:
+                log.warning("no heartbeat: %s", error)
+            if self._membership.draining:
+                self._stop.finish()
+            await asyncio.sleep(every_s)
+
+    def _give_up(self, error: Exception) -> None:
         """Requests end now, and nothing waits for a database that may not answer."""
         self._lost = self._lost or error
         self._stop.cancel()
-        self._store.break_off()
+        self._ground.break_off()
 
     async def _obey(self) -> None:
         """What the operator says to the process goes for this life."""
@@ -189,7 +212,7 @@ class Life:
     async def _report(self) -> None:
         while True:
             self._facts.note(0, report_of(self._crawl))
-            await asyncio.sleep(PROGRESS_EVERY_S)
+            await asyncio.sleep(self._rhythm.report_s)
 
     async def _look(self) -> None:
         while True:
@@ -197,42 +220,46 @@ class Life:
                 await self._link.look_around(self._crawl)
             except StoreUnavailable as error:
                 log.warning("the others cannot be seen: %s", error)
-            await asyncio.sleep(LOOK_EVERY_S)
-
-    async def _inherit(self) -> None:
-        """Take shards of those who died or left."""
-        every_s = min(LOOK_FOR_DEAD_S, self._settings.store.lease.total_seconds() / BEATS_IN_A_LEASE)
-        while True:
-            await asyncio.sleep(every_s)
-            try:
-                await asyncio.gather(*map(self._crawl.gain, await self._take_share()))
-            except StoreUnavailable as error:
-                self._give_up(error)  # what we own is not sure any more
-                return
+            await asyncio.sleep(self._rhythm.look_s)
 
     async def _balance(self) -> None:
-        """Let go of what is more than our share."""
-        while True:
-            await asyncio.sleep(min(BALANCE_EVERY_S, self._settings.store.lease.total_seconds() / 3))
+        """Take shards of those who died or left; let go of what is more than our share."""
+        usual_s = min(self._rhythm.balance_s, self._settings.store.lease.total_seconds() / 3)
+        pause_s = usual_s
+        while not self._stop.stage:
+            await asyncio.sleep(pause_s)
+            pause_s = usual_s
             try:
-                await self._let_surplus_go()
+                share = await self._take_share()
+                soonest_s = await self._membership.soonest_end()
             except StoreUnavailable as error:
-                self._give_up(error)
-                return
+                log.warning("shards cannot be balanced: %s", error)
+                continue
+            unopened = sorted(self._link.owned - self._crawl.shards.keys())
+            await asyncio.gather(*map(self._crawl.gain, unopened))
+            if surplus := share.surplus(len(self._link.owned)):
+                await self._let_go(math.ceil(surplus * RELEASED))
+            if self._left_over or len(self._link.owned) < share.least:
+                soonest_s = 0.0
+            # Not all at the very moment at which somebody has to be buried.
+            pause_s = min(usual_s, max(0.0, soonest_s) + SOON_S * self._chance.uniform(0.1, 1.0))
 
-    async def _take_share(self) -> list[int]:
+    async def _take_share(self) -> Share:
         await self._membership.bury()
         share = await self._membership.fair_share(self._capacity)
-        taken = await self._membership.take(max(0, share - len(self._link.owned)))
-        self._link.owned.update(taken)
-        return taken
+        wanted = share.wanted(len(self._link.owned), left_over=self._left_over)
+        self._left_over = share.free > wanted
+        self._link.owned.update(await self._membership.take(wanted))
+        return share
 
-    async def _let_surplus_go(self) -> None:
-        share = await self._membership.fair_share(self._capacity)
-        if len(self._link.owned) <= share + SURPLUS:
-            return
-        number = max(self._link.owned)
-        self._link.forget(number)
+    async def _let_go(self, count: int) -> None:
+        """Those of the highest numbers, side by side."""
+        async with asyncio.TaskGroup() as group:
+            for number in sorted(self._link.owned)[-count:]:
+                self._link.forget(number)
+                group.create_task(self._let_one_go(number))
+
+    async def _let_one_go(self, number: int) -> None:
         if number in self._crawl.shards:
             await self._crawl.let_go(number, self._settings.crawl.shutdown)
         await self._membership.let_go(number)

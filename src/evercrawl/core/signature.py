@@ -51,12 +51,18 @@ def signature(text: str) -> bytes:
     return _signed(_tokens(text[:SIGNED_CHARS]))
 
 
-def page_signature(text: str, links: Iterable[str]) -> bytes:
-    """The same of what a page says and where it leads; alike only where both are.
+def signatures(text: str, links: Iterable[str]) -> tuple[bytes, bytes]:
+    """The signature of what a page says, and one of that and where it leads; alike only where both are.
 
     Of a page of links, an index or a list, the main text is hardly more than what all pages of its site have.
     """
-    return _signed(_tokens(text[:SIGNED_CHARS]) + list(islice(links, SIGNED_LINKS)))
+    minhash = RMinHash(PERMUTATIONS, SEED)
+    tokens = _tokens(text[:SIGNED_CHARS])
+    minhash.update(tokens)
+    of_text = _bytes_of(minhash) if tokens else EMPTY_SIGNATURE
+    named = list(islice(links, SIGNED_LINKS))
+    minhash.update(named)
+    return of_text, _bytes_of(minhash) if tokens or named else EMPTY_SIGNATURE
 
 
 def _signed(tokens: list[str]) -> bytes:
@@ -64,6 +70,10 @@ def _signed(tokens: list[str]) -> bytes:
         return EMPTY_SIGNATURE
     minhash = RMinHash(PERMUTATIONS, SEED)
     minhash.update(tokens)
+    return _bytes_of(minhash)
+
+
+def _bytes_of(minhash: RMinHash) -> bytes:
     return bytes([minimum & 0xFF for minimum in minhash.digest()])
 
 

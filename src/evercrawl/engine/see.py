@@ -166,8 +166,13 @@ def see_fetched(
     )
     offers = Offers()
     if document is not None:
-        most = around.settings.parse.links
-        if left_out := limits_met(result.body, len(document.links), most_links=most):
+        left_out = limits_met(
+            len(result.body),
+            unread=document.unread,
+            links=len(document.links),
+            most_links=around.settings.parse.links,
+        )
+        if left_out:
             judgement = judgement._replace(detail=f"{judgement.detail}; {left_out}")
         offers = offers_of(
             document,

@@ -16,7 +16,7 @@ from evercrawl.core.judgement import Judgement, judge_mirrored
 from evercrawl.core.near.cluster import LEAST_CANONICAL_SIMILARITY
 from evercrawl.core.near.follow import answers, still_repeats
 from evercrawl.core.near.title import titles_agree
-from evercrawl.core.signature import page_signature, signature, similarity
+from evercrawl.core.signature import signature, signatures, similarity
 from evercrawl.core.url import canonical_of_href, key_of, path_of, site_of
 from evercrawl.engine.mirrors import Mirrors
 from evercrawl.engine.ports import NearTexts, ShardStore
@@ -123,11 +123,16 @@ class Twins:
 
     async def _look_for_others(self, page: Page, seen: Seen, document: Document) -> None:
         text = document.text
-        seen.signature = signature(text) if text else None
+        may_repeat = self._settings.near and len(text) >= LEAST_CHARS
+        of_page = None
+        if may_repeat and len(text) < TELLING_CHARS:
+            seen.signature, of_page = signatures(text, (link.url for link in document.links))
+        else:
+            seen.signature = signature(text) if text else None
         if await self._is_named(page, seen, document.canonical):
             return
-        if self._settings.near and seen.signature is not None and len(text) >= LEAST_CHARS:
-            await self._compare(page, seen, seen.signature, document)
+        if may_repeat and seen.signature is not None:
+            await self._compare(page, seen, seen.signature, document, of_page=of_page)
 
     async def of_mirror(self, page: Page, site: str, *, now: datetime) -> Judgement | None:
         """A page that is known from the site that its own is a copy of; None: it has to be asked for.
@@ -160,12 +165,14 @@ class Twins:
         _mark(seen, twin.page_id, Reason.CANONICAL_ELSEWHERE, f"it names {url} as its canonical page")
         return True
 
-    async def _compare(self, page: Page, seen: Seen, of_text: bytes, document: Document) -> None:
+    async def _compare(
+        self, page: Page, seen: Seen, of_text: bytes, document: Document, *, of_page: bytes | None
+    ) -> None:
+        """`of_page`: signature of text and links together, for a page whose text does not tell enough."""
         chars = len(document.text)
         signed, enough = of_text, self._settings.similarity
-        if chars < TELLING_CHARS:
-            signed = page_signature(document.text, (link.url for link in document.links))
-            enough = max(enough, LEAST_SIMILARITY_IF_SHORT)
+        if of_page is not None:
+            signed, enough = of_page, max(enough, LEAST_SIMILARITY_IF_SHORT)
         match = self._near.find(signed, chars=chars)
         if match is not None and match.page == page.id:
             return

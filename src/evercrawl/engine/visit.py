@@ -24,6 +24,7 @@ from evercrawl.engine.follow import send_for_repeats
 from evercrawl.engine.heed import bring_back
 from evercrawl.engine.hidden import offer_hidden
 from evercrawl.engine.keep import keep, visited_of
+from evercrawl.engine.ports import Stored
 from evercrawl.engine.see import (
     Seen,
     plan_request,
@@ -62,8 +63,10 @@ async def visit(turn: Visit, shard: Shard) -> None:
     placed = await shard.intake.place(await shard.intake.unknown(own))
     await _learn_hosts(turn, seen, placed, shard)
     _learn_yield(turn, seen, placed, traps, shard)
+    # The archive may fail; from there on nothing does, so that a page that has paid is also written down.
+    stored = keep(turn.page, seen, shard.archive)
     paid = _pay(turn.page, seen, placed, parcels, shard)
-    _write(turn, seen, notes, shard, paid=paid)
+    _write(turn, seen, notes, shard, stored=stored, paid=paid)
     shard.pass_on(paid.placed, paid.parcels, seen.offers.refusals)
     if shard.traps.has_opened(turn.page.site_id):
         await bring_back(shard, turn.lane.site)
@@ -160,9 +163,16 @@ def _pay(page: Page, seen: Seen, placed: Placed, parcels: Parcels, shard: Shard)
     return shard.credits.pay(page, seen.offers, placed=placed, parcels=parcels, expands=expands)
 
 
-def _write(turn: Visit, seen: Seen, notes: SiteNotes[Outlook], shard: Shard, *, paid: Paid) -> None:
+def _write(
+    turn: Visit,
+    seen: Seen,
+    notes: SiteNotes[Outlook],
+    shard: Shard,
+    *,
+    stored: Stored | None,
+    paid: Paid,
+) -> None:
     page, now = turn.page, shard.around.clock.now()
-    stored = keep(page, seen, shard.archive)
     judgement, belief = _scheduled(page, seen, notes, shard)
     visited = visited_of(page, judgement, now=now, seen=seen, stored=stored, belief=belief, spent=paid.spent)
     shard.write_visited(page, visited)

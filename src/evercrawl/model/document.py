@@ -62,3 +62,5 @@ class Document:
     """Of the first three levels, in document order; empty where nobody asked for them."""
     snapshot: bytes | None = None
     """What later versions are compared with, in its stored form; None: not asked for, or not HTML."""
+    unread: int = 0
+    """Bytes at the end of the body that were not read, because it is too deep or too dense there."""

@@ -59,7 +59,7 @@ def read_page(url: str, headers: Headers, body: bytes, *, agent: str, site: str)
     kind = media_type(headers, body)
     if kind not in HTML_TYPES:
         return Reading(content_digest(body), noindex=directives_of(headers, [], agent=agent).noindex)
-    tree, elements, encoding = parsed_page(headers, body, kind=kind)
+    tree, elements, encoding, _ = parsed_page(headers, body, kind=kind)
     joiner = Joiner(url, base_url(url, elements.base), encoding)
     refresh = refresh_of(url, headers, elements.metas, joiner)
     reading = Reading(

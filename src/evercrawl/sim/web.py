@@ -59,7 +59,7 @@ class SimWeb:
         began = self._clock.now()
         at_s = (began - EPOCH).total_seconds()
         site, path = site_of(request.url), path_of(request.url)
-        reaction = self._react(site, path, request, at_s)
+        reaction = self.reaction(site, path, request, at_s)
         try:
             await asyncio.sleep(reaction.after_s)
         except asyncio.CancelledError:
@@ -72,12 +72,13 @@ class SimWeb:
         retry = None if reaction.retry_s is None else timedelta(seconds=reaction.retry_s)
         asked = Asked(began, ended, site, path, reaction.status, None, retry)
         self.record.add(asked)
-        return self._concluded(request, reaction, asked)
+        return self.concluded(request, reaction, asked)
 
     async def close(self) -> None:
         """Nothing is held open."""
 
-    def _react(self, site: str, path: str, request: Request, at_s: float) -> Answered | Broken:
+    def reaction(self, site: str, path: str, request: Request, at_s: float) -> Answered | Broken:
+        """What a site does when it is asked at this moment; asking changes nothing."""
         if site in self._twins:
             return self._twin_reaction(self.site(self._twins[site]), path)
         if site not in self._index:
@@ -91,7 +92,7 @@ class SimWeb:
             return Broken(0.05, Fault.CONNECT, "connection refused")
         return Answered(0.05, 301, (("Location", site.origin + path),))
 
-    def _concluded(self, request: Request, answered: Answered, asked: Asked) -> FetchResult:
+    def concluded(self, request: Request, answered: Answered, asked: Asked) -> FetchResult:
         """The answer, read as the real fetcher reads it: within limits, and judged by the same function."""
         http, size = self._http, len(answered.wire_body)
         limit = self._least(http.wire_bytes, request.body_limit)

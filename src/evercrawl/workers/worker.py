@@ -87,7 +87,8 @@ async def _crawl(
 
 async def _as_member(orders: Orders, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Done:
     """The database holds the workers together; who started us only hears how it goes, and may stop us."""
-    from evercrawl.cluster.run import Task, work  # the database's library is an extra
+    from evercrawl.cluster.ground import Task  # the database's library is an extra
+    from evercrawl.cluster.run import work
 
     stop, facts = StopSignal(), MergedRun()
     listening = asyncio.create_task(_obey(reader, stop))

@@ -278,3 +278,21 @@ def test_pages_that_arrive_while_a_lane_is_drained_are_found():
     assert len(run(frontier, queue)) == 1
     queue.add(1, 2, band=0)
     assert len(run(frontier, queue)) == 2
+
+
+def test_pages_that_come_too_late_for_their_lane_are_not_wanted():
+    """A store over the network takes its time; meanwhile the site was closed for long and its lane left."""
+    frontier, queue = make(window=1)
+    queue.add(1, 3)
+    queue.serve(0)
+    first = frontier.turn(now_us=0)
+    assert isinstance(first, Visit)
+    need = frontier.needs(now_us=0)
+    assert isinstance(need, PagesNeeded)
+    assert frontier.still_needs(need)
+    frontier.close_site(first.lane, until_us=100 * LONG_CLOSED_US, reason="down")
+    queue.finish(first, SECOND)
+    assert 1 not in frontier.lanes
+    assert not frontier.still_needs(need)
+    frontier.open_lane(queue.sites[1])
+    assert not frontier.still_needs(need), "the new lane begins to read anew"

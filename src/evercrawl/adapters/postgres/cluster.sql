@@ -71,13 +71,13 @@ returning id
 select pg_terminate_backend(pid) from pg_stat_activity where application_name = any($1::text[])
 
 -- take --
--- Shards without an owner that lives, at most so many. Who gets one is busy until it says otherwise: if it dies before its next
--- heartbeat, nobody may take the run for finished.
+-- Shards without an owner that lives, at most so many, and those that are ours already: an answer of an earlier time may have been
+-- lost. Who gets one is busy until it says otherwise: if it dies before its next heartbeat, nobody may take the run for finished.
 with free as (select l.shard from {space}.lease l left join {space}.worker w on w.id = l.owner
                where l.owner is null or w.dead order by l.shard limit $2 for update of l skip locked),
      mine as (update {space}.lease l set owner = $1 from free where l.shard = free.shard returning l.shard),
      awake as (update {space}.worker set quiet = null where id = $1 and exists (select 1 from mine))
-select shard from mine order by shard
+select shard from mine union select shard from {space}.lease where owner = $1 order by shard
 
 -- let_go --
 -- The shard has no owner any more; without effect when somebody else has it.
@@ -88,9 +88,24 @@ update {space}.lease set owner = null where shard = $1 and owner = $2
 update {space}.worker set dead = true where id = $1
 
 -- shares --
--- Capacity of all workers that live and stay, and the number of shards.
-select coalesce(sum(capacity), 0), (select count(*) from {space}.lease) from {space}.worker
- where not dead and not draining
+-- Capacity of all workers that live and stay, the number of shards, how many shards workers lack to the whole part of their share
+-- (those do not count that have not been heard of for a third of their lease), how many shards are free, and how many workers.
+with member as (select id, capacity, until from {space}.worker where not dead and not draining),
+     whole as (select coalesce(sum(capacity), 0) as capacity from member),
+     shards as (select count(*) as count from {space}.lease),
+     owned as (select owner, count(*) as count from {space}.lease where owner is not null group by owner)
+select whole.capacity, shards.count,
+       coalesce((select sum(greatest(shards.count * m.capacity / whole.capacity - coalesce(o.count, 0), 0))
+                   from member m left join owned o on o.owner = m.id
+                  where m.until > clock_timestamp() + $1::interval * 2 / 3), 0),
+       (select count(*) from {space}.lease l left join {space}.worker w on w.id = l.owner
+         where l.owner is null or w.dead),
+       (select count(*) from member)
+  from whole, shards
+
+-- soonest_end --
+-- In how many seconds the first lease of a worker runs out, if it is not renewed.
+select extract(epoch from min(until) - clock_timestamp())::float8 from {space}.worker where not dead
 
 -- spent_by_others --
 -- Visits and bytes of the other workers that live.
@@ -112,8 +127,10 @@ select o.seq, o.source, o.target, o.links
  order by o.source, o.seq limit $2
 
 -- taken_from --
--- How far shards have taken in what some shards sent: source, target, number of the last parcel.
-select m.source, m.shard, m.seq from {space}.inbox_mark m where m.source = any($1::bigint[])
+-- How far shards have taken in what some shards sent and still keep: source, target, number of the last parcel.
+select distinct m.source, m.shard, m.seq
+  from {space}.outbox o join {space}.inbox_mark m on m.shard = o.target and m.source = o.source
+ where o.shard = any($1::integer[]) and o.seq <= m.seq
 
 -- ask --
 -- A request at a site of somebody else.

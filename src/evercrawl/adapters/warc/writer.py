@@ -45,10 +45,12 @@ class WarcArchive:
         about: Mapping[str, str] | None = None,
         durable: bool = False,
         member: str = "",
+        first_number: int = 1,
         on_finished: Callable[[], None] | None = None,
     ) -> None:
         """`about`: more fields of warcinfo; `durable`: what was flushed survives a power cut; `member`: a
-        word of this process alone, which then begins files of its own and touches nobody else's;
+        word of this process alone, which then begins files of its own and touches nobody else's, numbered
+        from `first_number` on;
         `on_finished`: files are short and carried away, and somebody waits for each.
         """
         self._on_finished = on_finished
@@ -64,6 +66,7 @@ class WarcArchive:
         self._full_bytes = settings.upload_bytes if on_finished is not None else settings.roll_bytes
         self._file = -1
         self._name = ""
+        self._first_of_member = first_number
         self._next_number: int | None = None
         self._written = 0
         self._waiting: list[bytes] = []
@@ -152,7 +155,7 @@ class WarcArchive:
             self._write_out()
 
     def _begin_file(self) -> None:
-        number = self._next_number or self._first_number()
+        number = self.next_number
         name = file_name(self._shard, number, self._member)
         info = warcinfo_record(name, software=self._software, about=self._about, now=self._clock.now())
         try:
@@ -167,8 +170,15 @@ class WarcArchive:
         self._name, self._written, self._next_number = name, 0, number + 1
         self._wait(pack(info, self._settings.level))
 
+    @property
+    def next_number(self) -> int:
+        """The number of the next file, should there be one."""
+        return self._next_number or self._first_number()
+
     def _first_number(self) -> int:
-        return 1 if self._member else max(shard_files(self._folder, self._shard), default=0) + 1
+        if self._member:
+            return self._first_of_member
+        return max(shard_files(self._folder, self._shard), default=0) + 1
 
     def _reopen(self, path: Path) -> None:
         self._file = os.open(path, _OLD_FILE)

@@ -7,7 +7,7 @@ import click
 from evercrawl.cli.lazy_group import LazyGroup
 from evercrawl.cli.session import common_options
 
-SUBCOMMANDS = {"pdfc": "lab_pdfc", "sitemap": "lab_sitemap"}
+SUBCOMMANDS = {"pdfc": "lab_pdfc", "sitemap": "lab_sitemap", "d10": "lab_d10"}
 
 
 @click.group("lab", cls=LazyGroup, subcommands=SUBCOMMANDS)
@@ -18,4 +18,5 @@ def command() -> None:
     \b
     evercrawl lab pdfc --plot pdfc.svg
     evercrawl lab sitemap --json
+    evercrawl lab d10
     """

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evercrawl.cli.exit_codes import ExitCode
-from evercrawl.cli.output import emit_json
+from evercrawl.cli.experiment import draw, json_option, plot_option, present
 from evercrawl.cli.session import Session, common_options, pass_session
-from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
     from evercrawl.sim.paper_pdfc import Experiment
@@ -33,13 +31,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="5: one for each suffix (.com, .org, ...), as the paper has it; 100: one for each site.",
 )
-@click.option(
-    "--plot",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Draw the paper's three charts, with ours, as an SVG file.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
+@plot_option("Draw the paper's three charts, with ours, as an SVG file.")
+@json_option
 @common_options
 @pass_session
 def command(
@@ -68,13 +61,11 @@ def command(
     from evercrawl.sim.paper_pdfc import pdfc_experiment
 
     found = pdfc_experiment(seed=seed, days=days, most_edited=edited, outposts=outposts)
-    if as_json:
-        emit_json("lab-pdfc", _fields(found))
-    else:
-        _show(found)
     if plot is not None:
-        _draw(plot, found)
-    return ExitCode.OK if found.matches else ExitCode.ERROR
+        from evercrawl.sim.paper_chart import charts
+
+        draw(plot, charts(found))
+    return present("lab-pdfc", found, as_json=as_json, fields=_fields, show=_show)
 
 
 def _fields(found: Experiment) -> dict[str, object]:
@@ -115,12 +106,3 @@ def _show(found: Experiment) -> None:
         f"of the pages that PDFC sends, {found.direct:.1f} change at every visit (paper: 41) and "
         f"{found.by_frequency:.1f} were found changed (paper: 19)"
     )
-
-
-def _draw(plot: Path, found: Experiment) -> None:
-    from evercrawl.sim.paper_chart import charts
-
-    try:
-        plot.write_text(charts(found), encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"the picture cannot be written to {plot}: {error.strerror}") from None

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evercrawl.cli.exit_codes import ExitCode
-from evercrawl.cli.output import emit_json
+from evercrawl.cli.experiment import draw, json_option, plot_option, present
 from evercrawl.cli.session import Session, common_options, pass_session
-from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
     from evercrawl.sim.paper_sitemap import SitemapExperiment, TableRow
@@ -24,10 +22,8 @@ TITLES = (
 
 
 @click.command("sitemap")
-@click.option(
-    "--plot", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="Draw it as an SVG file."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
+@plot_option("Draw it as an SVG file.")
+@json_option
 @common_options
 @pass_session
 def command(session: Session, /, plot: Path | None, as_json: bool) -> int:
@@ -46,13 +42,11 @@ def command(session: Session, /, plot: Path | None, as_json: bool) -> int:
     from evercrawl.sim.paper_sitemap import sitemap_experiment
 
     found = sitemap_experiment()
-    if as_json:
-        emit_json("lab-sitemap", _fields(found))
-    else:
-        _show(found)
     if plot is not None:
-        _draw(plot, found)
-    return ExitCode.OK if found.matches else ExitCode.ERROR
+        from evercrawl.sim.sitemap_chart import drawing
+
+        draw(plot, drawing(found.seconds))
+    return present("lab-sitemap", found, as_json=as_json, fields=_fields, show=_show)
 
 
 def _fields(found: SitemapExperiment) -> dict[str, object]:
@@ -101,12 +95,3 @@ def _line(row: TableRow) -> str:
         if paper is not None or ours is not None
     ]
     return f"{row.anchor_text:<20}" + "  ".join(shown)
-
-
-def _draw(plot: Path, found: SitemapExperiment) -> None:
-    from evercrawl.sim.sitemap_chart import drawing
-
-    try:
-        plot.write_text(drawing(found.seconds), encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"the picture cannot be written to {plot}: {error.strerror}") from None

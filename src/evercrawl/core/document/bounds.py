@@ -69,14 +69,16 @@ def bounded(body: bytes) -> bytes:
     return body[: _too_deep_at(lowered)]
 
 
-def limits_met(body: bytes, links: int, *, most_links: int) -> str:
-    """In words, what of a page was left unread because it goes beyond all measure; empty: nothing."""
+def limits_met(size: int, *, unread: int, links: int, most_links: int) -> str:
+    """In words, what of a page of this size was left unread because it goes beyond all measure; empty:
+    nothing.
+    """
     found = []
     if links >= most_links:
         found.append(f"only the first {most_links} links were read")
-    if len(body) > HARMLESS_BYTES and (read := len(bounded(body))) < len(body):
+    if unread:
         found.append(
-            f"only the first {read} of {len(body)} bytes were read, the rest is too deep or too dense"
+            f"only the first {size - unread} of {size} bytes were read, the rest is too deep or too dense"
         )
     return ", ".join(found)
 

@@ -40,6 +40,7 @@ def html_document(
     all_details: bool,
     wants_snapshot: bool = False,
     wants_outline: bool = False,
+    unread: int = 0,
 ) -> Document:
     """The document of a parsed page; without `all_details` no embeds, and anchor texts and headings only
     where the outline is wanted.
@@ -68,6 +69,7 @@ def html_document(
         text=main_text(body, most_chars=limits.text_chars, title=title) if body is not None else "",
         headings=headings_of(elements) if all_details or wants_outline else (),
         snapshot=pack(snapshot_of(tree, elements)) if wants_snapshot else None,
+        unread=unread,
     )
     joiner.close()
     return document

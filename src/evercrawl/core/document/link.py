@@ -18,7 +18,7 @@ MOST_EMBEDS = 10_000
 SPACE_FACTOR = 4
 """So many times its limit of a text is looked at before the space in it is collapsed."""
 
-_OBJECT, _INPUT = tag_id("object"), tag_id("input")
+_IMAGE, _OBJECT, _INPUT = tag_id("img"), tag_id("object"), tag_id("input")
 
 
 def links_of(
@@ -35,30 +35,35 @@ def links_of(
         reference = attributes.get("href") if tag == link_id else _reference(tag, attributes)
         if reference is None and (reference := attributes.get("xlink:href")) is None:
             continue
-        # Most references are known or lead to this very page; to see that here saves a call for each.
-        url = known.get(reference)
-        if url is None:
-            if is_self and reference[:1] == "#":
+        # Most references are known but for their fragment; to see that here saves a call for each.
+        bare, mark, _ = reference.partition("#")
+        url = known.get(bare)
+        if url is None or (mark and bare[-1] <= " "):
+            if is_self and mark and not bare:
                 continue
             url = url_of(reference)
             if url is None:
                 continue
-        rel = attributes.get("rel")
-        nofollow = rel is not None and "nofollow" in rel.lower().split()
         place = places.get(url)
-        if place is None:
-            if len(links) >= most:
-                break
-            places[url] = len(links)
-            text = node.text_lexbor() if with_text and tag == link_id else ""
-            if text:
-                text = " ".join(text.split()) if len(text) <= most_chars else collapsed(text, most_chars)
-            if with_text and not text:
-                text = _substitute(tag, node, attributes, most_chars)
-            links.append(Link(url, text, nofollow))
-        elif links[place].nofollow and not nofollow:
-            links[place] = links[place]._replace(nofollow=False)
+        if place is not None:
+            if links[place].nofollow and not _asks_not_to_follow(attributes):
+                links[place] = links[place]._replace(nofollow=False)
+            continue
+        if len(links) >= most:
+            break
+        places[url] = len(links)
+        text = node.text_lexbor() if with_text and tag == link_id else ""
+        if text:
+            text = " ".join(text.split()) if len(text) <= most_chars else collapsed(text, most_chars)
+        if with_text and not text:
+            text = _substitute(tag, node, attributes, most_chars)
+        links.append(Link(url, text, _asks_not_to_follow(attributes)))
     return tuple(links)
+
+
+def _asks_not_to_follow(attributes: Attributes) -> bool:
+    rel = attributes.get("rel")
+    return rel is not None and "nofollow" in rel.lower().split()
 
 
 def collapsed(text: str, most_chars: int) -> str:
@@ -81,8 +86,9 @@ def _reference(tag: int, attributes: Attributes) -> str | None:
 def _substitute(tag: int, node: LexborNode, attributes: Attributes, most_chars: int) -> str:
     """What stands for the anchor text where there is none: the alternative text of an image, or a title."""
     if tag == A:
-        image = node.css_first("img[alt]") if node.first_child is not None else None
-        return collapsed(image.attributes.get("alt") or "", most_chars) if image is not None else ""
+        images = (inner.attributes for inner in node.traverse() if inner.tag_id == _IMAGE)
+        alternative = next((image["alt"] for image in images if "alt" in image), None)
+        return collapsed(alternative or "", most_chars)
     return collapsed(attributes.get("alt" if tag == AREA else "title") or "", most_chars)
 
 

@@ -5,6 +5,7 @@ are.
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser
 
@@ -28,6 +29,15 @@ _CUT_BEHIND_A_VALUE = re.compile(rb"<[A-Za-z][^<>]*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'
 LONGEST_CUT_TAG = 4096
 # XML lets every element be empty in this way; for HTML the rest of the page would lie inside.
 _EMPTY_IN_XML = re.compile(rb"<(a|div|iframe|noscript|p|script|span|style|textarea|title)(\s[^<>]*)?/>")
+
+
+class ParsedPage(NamedTuple):
+    """A page as a tree, the elements in it that matter, its encoding, and the number of bytes left out."""
+
+    tree: LexborHTMLParser
+    elements: Elements
+    encoding: str
+    unread: int
 
 
 def media_type(headers: Headers, body: bytes) -> str:
@@ -65,13 +75,14 @@ def parse_document(
     """
     kind = media_type(headers, body)
     if kind in HTML_TYPES:
-        tree, elements, encoding = parsed_page(headers, body, kind=kind)
+        page = parsed_page(headers, body, kind=kind)
         return html_document(
             url,
             headers,
-            tree,
-            elements,
-            encoding=encoding,
+            page.tree,
+            page.elements,
+            encoding=page.encoding,
+            unread=page.unread,
             agent=agent,
             limits=limits,
             all_details=all_details,
@@ -85,10 +96,8 @@ def parse_document(
     return Document(charset.encoding, url, text=text, robots=directives_of(headers, [], agent=agent))
 
 
-def parsed_page(
-    headers: Headers, body: bytes, *, kind: str = "text/html"
-) -> tuple[LexborHTMLParser, Elements, str]:
-    """The tree of an HTML page, the elements in it that matter, and its encoding."""
+def parsed_page(headers: Headers, body: bytes, *, kind: str = "text/html") -> ParsedPage:
+    """An HTML page as a tree, as far as it can be read without harm."""
     body = _in_html_terms(body, kind)
     return _tree_in_its_encoding(body, charset_of(body, header(headers, "content-type")))
 
@@ -104,15 +113,16 @@ def _in_html_terms(body: bytes, kind: str) -> bytes:
     return body
 
 
-def _tree_in_its_encoding(body: bytes, charset: Charset) -> tuple[LexborHTMLParser, Elements, str]:
+def _tree_in_its_encoding(body: bytes, charset: Charset) -> ParsedPage:
     """The tree, built again where the page itself names another encoding than we began with."""
     encoding = charset.encoding
-    body = bounded(body[charset.mark_bytes :] if charset.mark_bytes else body)
+    whole = body[charset.mark_bytes :] if charset.mark_bytes else body
+    body = bounded(whole)
     tree, elements = _built(body, encoding)
     if charset.is_tentative and elements.charset not in (None, encoding):
         encoding = elements.charset or encoding
         tree, elements = _built(body, encoding)
-    return tree, elements, encoding
+    return ParsedPage(tree, elements, encoding, len(whole) - len(body))
 
 
 def _built(body: bytes, encoding: str) -> tuple[LexborHTMLParser, Elements]:

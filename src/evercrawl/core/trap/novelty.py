@@ -29,16 +29,17 @@ CHOICES = 1
 """Sets the numbers of choices apart from those of groups of words."""
 ECHO = b"0"
 """Stands for a word of the URL that was met before."""
-END_AMONG_WORDS = " . "
+END_AMONG_WORDS = b" . "
 """Stands for the end of a phrase among the words."""
 
 _DIGIT = re.compile(rb"\d")
 _DIGITS = re.compile(rb"\d+")
 _MIX = 0x9E3779B1
 """An odd number near the golden section of 32 bits spreads sums over all of them."""
-_PHRASE_END = re.compile("[\n.,;:!?|()\u2022\u2013\u2014\u3001\u3002]+")
+_PHRASE_ENDS = bytes.maketrans(b".,;:!?|()", b"\n" * 9)
+_OTHER_PHRASE_ENDS = [mark.encode() for mark in "\u2022\u2013\u2014\u3001\u3002"]
 _BIT = MEMORY_BYTES * 8 - 1
-_END_HASH = crc32(END_AMONG_WORDS.strip().encode())
+_END_HASH = crc32(END_AMONG_WORDS.strip())
 _DRAWN = SAMPLE - 1
 
 
@@ -110,7 +111,7 @@ def _groups(text: str, echoed: Set[bytes]) -> list[tuple[int, int]]:
 
     A group begins at a word that is drawn by its hash, so that all pages draw the same ones.
     """
-    words = _tokens(_PHRASE_END.sub(END_AMONG_WORDS, text))
+    words = _tokens(text)
     if echoed:
         words = [ECHO if word.lower() in echoed else word for word in words]
     letters = [_END_HASH, *map(crc32, words), _END_HASH, _END_HASH]
@@ -146,7 +147,17 @@ def _group(words: list[int], place: int) -> int | None:
 
 
 def _tokens(text: str) -> list[bytes]:
-    words = text.encode("utf-8", "surrogatepass").split()
-    if len(text) > LONGEST_AVERAGE_WORD * (len(words) + 1):
-        return [letter.encode("utf-8", "surrogatepass") for letter in text if not letter.isspace()]
+    raw = text.encode("utf-8", "surrogatepass")
+    if not raw.isascii():
+        for mark in _OTHER_PHRASE_ENDS:
+            raw = raw.replace(mark, b"\n")
+    first, *phrases = raw.translate(_PHRASE_ENDS).split(b"\n")
+    if phrases:
+        # Marks in a row end one phrase.
+        raw = END_AMONG_WORDS.join([first, *filter(None, phrases[:-1]), phrases[-1]])
+    words = raw.split()
+    if len(raw) > LONGEST_AVERAGE_WORD * (len(words) + 1):
+        marked = raw.decode("utf-8", "surrogatepass")
+        if len(marked) > LONGEST_AVERAGE_WORD * (len(words) + 1):
+            return [letter.encode("utf-8", "surrogatepass") for letter in marked if not letter.isspace()]
     return words

@@ -43,7 +43,15 @@ def exchange(
     return Exchange(request, answer, body, ip, began, timedelta(milliseconds=40))
 
 
-def archive(folder: Path, *, shard: int = 7, roll_bytes: int = 10**9, durable: bool = False) -> WarcArchive:
+def archive(
+    folder: Path,
+    *,
+    shard: int = 7,
+    roll_bytes: int = 10**9,
+    durable: bool = False,
+    member: str = "",
+    first_number: int = 1,
+) -> WarcArchive:
     """A new archive object, as a process has it after its start."""
     settings = ArchiveSettings(roll_bytes=roll_bytes)
     about = {"operator": "tests@example.org", "isPartOf": "a collection"}
@@ -55,6 +63,8 @@ def archive(folder: Path, *, shard: int = 7, roll_bytes: int = 10**9, durable: b
         clock=FixedClock(),
         about=about,
         durable=durable,
+        member=member,
+        first_number=first_number,
     )
 
 

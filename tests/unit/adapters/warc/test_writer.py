@@ -141,3 +141,16 @@ def test_whatever_the_synthetic_web_answers_can_be_archived(tmp_path):
     warc.close()
     assert payloads_by_warcio(tmp_path / "s07-000001.warc.gz") == [found.wire_body for found in exchanges]
     assert not problems(tmp_path)
+
+
+def test_a_worker_that_has_a_shard_back_numbers_its_files_on(tmp_path):
+    """Also if those of the first time were carried away: their names are taken."""
+    first = archive(tmp_path, member="abc")
+    first.append(URL, exchange(b"one"))
+    first.close()
+    for path in tmp_path.iterdir():
+        path.unlink()
+    again = archive(tmp_path, member="abc", first_number=first.next_number)
+    again.append(URL, exchange(b"two"))
+    again.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["s07-abc-000002.warc.gz"]
