@@ -80,7 +80,7 @@ async def take_in(crawl: Crawl, collection: Path, part: Part = ALONE) -> int:
     files = [file for file in waiting(collection) if not _mark(file, part.number, part).exists()]
     urls = [url for file in files for url in _urls_in(file)]
     if urls:
-        await crawl.visit_soon(dict.fromkeys(urls))
+        await crawl.offering.visit_soon(dict.fromkeys(urls))
     for file in files:
         _heard(file, part)
     return len(urls)

@@ -22,14 +22,14 @@ from evercrawl.adapters.postgres.marker import mark, marked
 from evercrawl.adapters.schemes import FetcherByScheme, load_schemes
 from evercrawl.adapters.sqlite.store import SqliteStore, shards_in
 from evercrawl.adapters.warc.writer import WarcArchive
-from evercrawl.config.trap_rules import RulesInFile
+from evercrawl.config.heard import slower_sites_in, trap_rules_in
 from evercrawl.core.focus.focus import Focus
 from evercrawl.core.identity import user_agent
 from evercrawl.core.pace import Pace, pace_of
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache, SeenTest
 from evercrawl.core.trap.guard import TrapGuard
-from evercrawl.engine.crawl import Crawl, NewRules
+from evercrawl.engine.crawl import Crawl, NewRules, NewSlower
 from evercrawl.engine.focus import Guide
 from evercrawl.engine.neighbours import Alone, Neighbours
 from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, OpenNear, Store
@@ -80,7 +80,8 @@ def build_crawl(
         open_near=_near_indexes(collection, settings),
         stop=stop,
         forever=forever,
-        new_rules=RulesInFile(collection, settings.traps).changed,
+        new_rules=trap_rules_in(collection, settings.traps).changed,
+        new_slower=slower_sites_in(collection, settings.pace.slower).changed,
         neighbours=neighbours,
         after=uploader.end if uploader is not None else None,
         focus=saved_focus(collection),
@@ -140,6 +141,7 @@ def assemble(
     seed: int = 0,
     forever: bool = False,
     new_rules: NewRules | None = None,
+    new_slower: NewSlower | None = None,
     neighbours: Neighbours | None = None,
     after: Callable[[], Awaitable[None]] | None = None,
     focus: Focus | None = None,
@@ -175,6 +177,7 @@ def assemble(
         forever=forever,
         after=after,
         new_rules=new_rules,
+        new_slower=new_slower,
     )
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -21,6 +21,9 @@ from evercrawl.adapters.lock import CollectionLock
 from evercrawl.adapters.schemes import installed_schemes
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.announced import heeding
+from evercrawl.browse.crawl_log import logged_visits
+from evercrawl.browse.inbox import Inbox
+from evercrawl.browse.muting import mute_part
 from evercrawl.build import build_crawl, is_in_database
 from evercrawl.config import (
     collection_file,
@@ -47,11 +50,14 @@ from evercrawl.forecast import freshness_of, plan_of
 from evercrawl.look import explain, skipped_urls, status_of
 from evercrawl.model.difference import Difference
 from evercrawl.model.forecast import Freshness, Plan
+from evercrawl.model.inbox import Mute
 from evercrawl.model.links import BadLink, GraphSummary, PageLinks, RankedPage
+from evercrawl.model.listing import LoggedVisit
 from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PageMood, PruneReport
 from evercrawl.model.report import Explanation, PageView, Progress, SkippedUrl, Status, Summary
 from evercrawl.model.search import Found, IndexState
 from evercrawl.model.settings import Settings, TrapSettings
+from evercrawl.model.site import SlowedSite
 from evercrawl.model.trap import RuleEffect, TrapPattern
 from evercrawl.notify.book import AlertBook
 from evercrawl.notify.run import telling
@@ -67,10 +73,12 @@ from evercrawl.past.show import page_view
 from evercrawl.report import PROGRESS_EVERY_S, reporting, summary_of
 from evercrawl.runs import keep_run, told_live
 from evercrawl.search.beside import indexing
+from evercrawl.slowing import slow_down, slow_no_more, slowed_sites
 from evercrawl.trap_view import effect_of, exploding_sites, say, sites_named, trap_patterns
 from evercrawl.workers.run import run_crew
 
 if TYPE_CHECKING:
+    from evercrawl.notify.websub import Websub
     from evercrawl.search.find import Searching
 
 __all__ = ["Collection", "Selection", "StopSignal", "open"]
@@ -190,10 +198,19 @@ class Collection:
         """What somebody wants to be told of; add, list, test, log, remove."""
         return AlertBook(self.path, self.settings)
 
+    def websub(self, public_url: str | None = None) -> Websub:
+        """Subscriptions at hubs; `public_url`: where `evercrawl serve` is reached by them, needed to ask for
+        something.
+        """
+        from evercrawl.notify.websub import Websub, callback_at, nowhere  # few ask for it
+
+        callback = nowhere if public_url is None else callback_at(public_url)
+        return Websub(self.path, self.settings, callback=callback)
+
     def status(self) -> Status:
         """Counts by outcome and reason, sites, load, what is due, sites that explode."""
         traps = exploding_sites(StateReader(self.path))
-        return replace(status_of(self.path, self.settings), traps=traps)
+        return replace(status_of(self.path, self.settings), traps=traps, slowed=self.slowed())
 
     def traps(self) -> list[TrapPattern]:
         """What is left out or asked for last since it brings nothing, with the evidence; your rules first."""
@@ -228,6 +245,18 @@ class Collection:
         """As they are in the collection's file, which others may have written since."""
         return read_settings(self.path).settings.traps
 
+    def slowed(self) -> tuple[SlowedSite, ...]:
+        """Sites that are asked more slowly because somebody said so."""
+        return slowed_sites(read_settings(self.path).settings.pace.slower)
+
+    def slow_down(self, site: str, gap: timedelta) -> SlowedSite:
+        """At least this gap between two requests to the site from now on, also in a crawl that runs."""
+        return slow_down(self.path, site, gap)
+
+    def slow_no_more(self, site: str) -> bool:
+        """Take back what was said about the site; False: nothing was."""
+        return slow_no_more(self.path, site)
+
     def freshness(self) -> Freshness:
         """The estimated share of pages whose copy is current, with its uncertainty."""
         return freshness_of(StateReader(self.path), self.settings.revisit, now=datetime.now(UTC))
@@ -250,6 +279,14 @@ class Collection:
         """Every URL that we met and did not ask for, with the reason."""
         return skipped_urls(self.path, site)
 
+    def log(
+        self, site: str | None = None, *, since: datetime | None = None, until: datetime | None = None
+    ) -> Iterator[LoggedVisit]:
+        """Every visit to a site, or to all, oldest first; `core.crawl_log.crawl_line` writes it as Heritrix
+        would.
+        """
+        return logged_visits(self.path, self.settings, site=site, since=since, until=until)
+
     def show(self, url: str, at: str | None = None) -> PageView:
         """A version of a page: `at` (or `@...` behind the URL) is a time, -1, or v3; else the newest."""
         return page_view(self.path, self.settings, url, at)
@@ -270,9 +307,28 @@ class Collection:
         """From version `a` (otherwise the one before the newest) to `b` (otherwise the newest)."""
         return page_difference(self.path, self.settings, url, a, b)
 
-    def changes(self, since: datetime, *, site: str | None = None, noise: bool = False) -> list[ChangeGroup]:
-        """What changed on known pages since a moment, grouped, the most significant first."""
-        return changes_since(self.path, since, site=site, noise=noise)
+    def changes(
+        self, since: datetime, *, site: str | None = None, noise: bool = False, muted: bool = False
+    ) -> list[ChangeGroup]:
+        """What changed on known pages since a moment, grouped, the most significant first; what lies in muted
+        parts only with `muted`.
+        """
+        mutes = [] if muted else self.mutes()
+        return changes_since(self.path, since, site=site, noise=noise, mutes=mutes)
+
+    def mutes(self) -> list[Mute]:
+        """The parts of pages whose changes nobody wants to be told of."""
+        return Inbox(self.path).mutes()
+
+    def mute(
+        self, pattern: str, *, site: str | None = None, page: str | None = None, who: str = "library"
+    ) -> Mute:
+        """Tell nobody any more of edits of this form (`*` stands for anything), on a site or on a page."""
+        return mute_part(self.path, pattern, site=site, page=page, who=who, now=datetime.now(UTC))
+
+    def unmute(self, number: int) -> Mute | None:
+        """Take a mute back by its number; None: there is none."""
+        return Inbox(self.path).unmute(number)
 
     def prune(self, keep: str, *, do: bool = False) -> PruneReport:
         """What a retention rule such as "daily:30 monthly:*" takes away; with `do` it is taken away."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from evercrawl.adapters.schemes import installed_schemes
@@ -13,6 +13,7 @@ from evercrawl.core.credit import weight_of
 from evercrawl.core.moment import from_us, to_us
 from evercrawl.core.offer import refusal_key
 from evercrawl.core.scope import Scope
+from evercrawl.core.slower import gaps_of
 from evercrawl.core.trap.guard import TrapGuard
 from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
 from evercrawl.forecast import freshness_of, habits_of, saved_in, steering_of
@@ -114,7 +115,8 @@ def explain(collection: Path, settings: Settings, url: str) -> Explanation:
             page = state.page(key_of(name))
             if page is not None:
                 site = state.site_named(page.site)
-                found = _explain_page(page, site, state.visits(page.id, MOST_DECISIONS))
+                slowed = gaps_of(settings.pace.slower).get(page.site)
+                found = _explain_page(page, site, state.visits(page.id, MOST_DECISIONS), slowed)
                 said = state.analyses(page.id).get(page.version, {})
                 found = replace(found, relevance=said.get("relevance"))
                 habits = habits_of(reader, state, page, settings.revisit, now=_now())
@@ -136,11 +138,13 @@ def _with_credit(found: Explanation, credit: view.CreditView | None, settings: S
     return replace(found, habits=habits, credit=round(credit.credit, 3), importance=importance)
 
 
-def _explain_page(page: view.PageView, site: Site | None, visits: list[view.VisitView]) -> Explanation:
+def _explain_page(
+    page: view.PageView, site: Site | None, visits: list[view.VisitView], slowed: timedelta | None
+) -> Explanation:
     outcome, reason, detail = page.outcome, page.reason, page.detail
     if page.visits == 0:
         outcome, reason, detail = Outcome.QUEUED, Reason.WAITING, REASON_TEXT[Reason.WAITING]
-    if page.is_queued and page.version == 0 and (kept_by := _kept_waiting(site, _now())) is not None:
+    if page.is_queued and page.version == 0 and (kept_by := _kept_waiting(site, _now(), slowed)) is not None:
         outcome, reason, detail = kept_by
     opens = from_us(site.open_us) if site is not None and site.open_us > to_us(_now()) else None
     return Explanation(
@@ -155,12 +159,15 @@ def _explain_page(page: view.PageView, site: Site | None, visits: list[view.Visi
         parent=page.parent,
         depth=page.depth,
         site_opens_at=opens,
+        slowed_to_s=None if slowed is None else slowed.total_seconds(),
         decisions=tuple(_past(visit) for visit in visits),
         duplicate_of=page.duplicate_of,
     )
 
 
-def _kept_waiting(site: Site | None, now: datetime) -> tuple[Outcome, Reason, str] | None:
+def _kept_waiting(
+    site: Site | None, now: datetime, slowed: timedelta | None
+) -> tuple[Outcome, Reason, str] | None:
     """What keeps a queued page from being asked for, beside the pages before it; None: nothing does."""
     if site is None or site.open_us <= to_us(now):
         return None
@@ -168,8 +175,9 @@ def _kept_waiting(site: Site | None, now: datetime) -> tuple[Outcome, Reason, st
         reason = _reason_of(site)
         outcome = Outcome.ERROR if reason in (Reason.DNS, Reason.TLS) else Outcome.DEFERRED
         return outcome, reason, _words(site.closed_reason)
-    if site.gap_ms >= LONG_GAP_MS:
-        detail = f"this site gets one request in {site.gap_ms / 1000:g} s"
+    if site.gap_ms >= LONG_GAP_MS or slowed is not None:
+        who = "you slowed this site down: it" if slowed is not None else "this site"
+        detail = f"{who} gets one request in {site.gap_ms / 1000:g} s"
         return Outcome.DEFERRED, Reason.THROTTLED, detail
     return None
 

@@ -142,6 +142,7 @@ def test_contrast_holds_in_the_dark_too(browser: Browser, operator: BrowserConte
         "/search?q=office",
         "/alerts",
         "/hubs",
+        "/site?name=https://harbour.example",
     ):
         page.goto(served.address + path)
         found = Axe().run(page, options={"runOnly": {"type": "rule", "values": ["color-contrast"]}})
@@ -205,7 +206,36 @@ def test_it_works_without_scripts(browser: Browser, operator: BrowserContext, se
     _arrange_to_be_told(page, served)
     _look_at_a_change_and_take_it_back(page, served)
     _narrow_a_search(page, served)
+    _mute_a_part_and_hear_it_again(page, served)
+    _slow_a_site_down_and_back(page, served)
     context.close()
+
+
+def _mute_a_part_and_hear_it_again(page: Page, served: Served) -> None:
+    address = f"{served.address}/changes?since=30d&site=https://harbour.example"
+    page.goto(address)
+    before = page.locator(".inbox > li").count()
+    change = page.locator(".inbox > li", has=page.get_by_role("link", name="history")).last
+    change.get_by_text("Mute a part").click()
+    change.get_by_role("button", name="Mute on this page").first.click()
+    expect(page.get_by_role("status")).to_contain_text("muted on https://harbour.example/")
+    page.goto(f"{address}&state=muted")
+    expect(page.locator(".inbox > li.change").first).to_be_visible()
+    page.get_by_text("muted parts").click()
+    page.get_by_role("button", name="Hear again").first.click()
+    expect(page.get_by_role("status")).to_contain_text("muted no more")
+    page.goto(address)
+    expect(page.locator(".inbox > li")).to_have_count(before)
+
+
+def _slow_a_site_down_and_back(page: Page, served: Served) -> None:
+    page.goto(f"{served.address}/site?name=https://harbour.example")
+    page.get_by_label("Gap between two requests").press("End")
+    page.get_by_role("button", name="Slow down").click()
+    expect(page.get_by_role("status")).to_contain_text("one request in 2 min")
+    expect(page.get_by_text("You leave at least 2 min")).to_be_visible()
+    page.get_by_role("button", name="Back to the usual pace").click()
+    expect(page.get_by_role("status")).to_contain_text("as it was before")
 
 
 def _arrange_to_be_told(page: Page, served: Served) -> None:

@@ -45,6 +45,9 @@ def test_every_page_works_on_a_database(crawled: tuple[Place, Interface]):
     found = web.operator.get("/search.json?q=albatross").json()["found"]
     assert found["total"] == sum(one["count"] for one in found["facets"]["kinds"])
     assert web.operator.get("/cluster.json").json()["workers"] == []
+    log = web.operator.get("/crawl.log", params={"site": place.site}).text
+    assert f" {place.site}/ " in log
+    assert log == web.operator.get("/crawl.log").text
 
 
 def test_a_worker_is_seen_and_sent_home(crawled: tuple[Place, Interface]):

@@ -78,3 +78,18 @@ def _wait_for(served: Served, requests: int) -> None:
     while len(served.pages_asked) < requests:
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def test_a_running_crawl_hears_that_a_site_is_slowed_down(command: Command) -> None:
+    with serving(generator("random word maze")) as served:
+        running = command.start(*crawl_arguments(served), "--gap", "0.05", "--json", "--max-pages", "400")
+        _wait_for(served, 10)
+        (done,) = command.lines("pace", "slow", served.origin, "1h")
+        assert done["gap_s"] == 3600
+        out, err = running.communicate(timeout=DEADLINE_S)
+        assert running.returncode == 0, f"{out}\n{err}"
+        assert len(served.pages_asked) < 400, "what is left waits for a later run"
+        (status,) = command.lines("status")
+        assert status["slowed"] == [{"site": served.origin, "gap_s": 3600.0}]
+        (why,) = command.lines("why", served.origin + served.pages_asked[0])
+        assert why["slowed_to_s"] == 3600

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import hmac
+import json
+import os
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -204,6 +208,38 @@ def test_a_lease_is_renewed_and_news_wait_for_a_crawl(news: tuple[Newsroom, Path
             renewed = read_subscription(outbox.subscriptions()[token])
         assert renewed.until_us is not None
         assert renewed.until_us > (time.time() + LEASE_S / 2) * 1e6
+
+
+def test_the_command_asks_and_the_server_that_runs_answers(news: tuple[Newsroom, Path, dict[str, str]]):
+    newsroom, collection, env = news
+    feed = f"{newsroom.origin}/feed"
+
+    def hub(*arguments: str, code: int = 0) -> list[dict[str, object]]:
+        command = [sys.executable, "-m", "evercrawl", "-C", str(collection), "hub", *arguments, "--json"]
+        done = subprocess.run(command, env=os.environ | env, capture_output=True, text=True, timeout=60)
+        assert done.returncode == code, done.stderr
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    assert hub("list") == []
+    with _served(collection, env) as (served, client):
+        public = ("--public-url", served.address)
+        (asked,) = hub("subscribe", feed, *public)
+        assert (asked["topic"], asked["hub"]) == (feed, f"{newsroom.origin}/hub")
+        wait_for(lambda: newsroom.answers == ["200 c-17"])
+        (listed,) = hub("list")
+        assert (listed["phase"], listed["signed"]) == ("active", True)
+        assert _only(client)["until"] is not None
+        assert not {"token", "secret"} & set(listed)
+        assert hub("unsubscribe", f"{feed}/other", *public, code=1) == [
+            {"schema": "evercrawl.hub-unsubscribe/1", "topic": f"{feed}/other", "done": False}
+        ]
+        hub("unsubscribe", feed, *public)
+        wait_for(lambda: newsroom.answers == ["200 c-17"] * 2)
+        assert hub("list")[0]["phase"] == "ending"
+    hub("subscribe", f"{newsroom.origin}/", *public, code=2)
+    hub("subscribe", feed, "--public-url", "crawl.example", code=2)
+    hub("subscribe", feed, code=2)
+    assert newsroom.modes == ["subscribe", "unsubscribe"]
 
 
 def test_without_an_address_nobody_is_asked(news: tuple[Newsroom, Path, dict[str, str]]):

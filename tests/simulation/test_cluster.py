@@ -63,8 +63,9 @@ def test_a_database_that_restarts_and_fails_over_costs_time_and_nothing_else():
     assert seen.counts["restart"] + seen.counts["failover"] >= 2
 
 
-def test_the_same_seed_gives_the_same_run():
-    one, other = (simulate(replace(SMALL, seed=5, days=60 / 86_400)) for _ in range(2))
+@pytest.mark.parametrize("plan", [SMALL, ROUGH])
+def test_the_same_seed_gives_the_same_run(plan: Plan):
+    one, other = (simulate(replace(plan, seed=5, days=60 / 86_400)) for _ in range(2))
     assert figures(one) == figures(other)
     assert (one.counts, one.takeovers_s) == (other.counts, other.takeovers_s)
 

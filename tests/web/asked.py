@@ -34,6 +34,7 @@ def tricky_paths() -> list[str]:
         "/search?q=attack&site=harbour.example&changed=%3E30d",
         "/changes?since=30d&state=all&noise=true",
         "/changes?since=30d&state=reviewed",
+        "/changes?since=30d&state=muted",
         f"/diff?url={first}&a=v1&b=v2",
         f"/show?url={first}&at=v1",
         "/skipped?limit=500",

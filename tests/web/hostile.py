@@ -102,6 +102,7 @@ def haunt(collection: Path) -> None:
         assert message is not None
         outbox.write(message._replace(state=MessageState.FAILED, tries=3, ended_us=2, detail=words))
     Inbox(collection).review([], who=words, words=words, now_us=1)
+    Inbox(collection).mute(f"{SITE}/?{quote(words)}", words, who=words, now_us=1)
     with closing(Keyring(collection)) as keyring:
         keyring.note(words, words, words)
         keyring.add_token(words, Scope.READ)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -209,3 +210,42 @@ def test_alerts_need_our_own_form(fresh: Interface):
         answer = fresh.operator.post(f"/do/{name}", data=WISH | {"csrf": fresh.csrf}, headers=other)
         assert answer.status_code == 403
     assert fresh.service.desk.collection.alerts.all() == []
+
+
+BY_APPRISE = {"name": "chat", "patterns": "https://harbour.example/*", "channel": "apprise"}
+SERVICE = "tgram://123456789:abcdefg_hijklmnop/12315544"
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_apprise_is_offered_where_it_is_installed_and_only_for_services_at_fixed_places(private: Interface):
+    pytest.importorskip("apprise")
+    page = private.operator.get("/alerts").text
+    assert '<option value="apprise">' in page
+    for address in ("json://127.0.0.1:8080/", "syslog://", "", "fcm://x/?keyfile=/etc/passwd"):
+        answer = private.operator.post(
+            f"{API}/add-alert",
+            json=BY_APPRISE | {"address": address},
+            headers={"X-CSRF-Token": private.csrf},
+        )
+        assert answer.status_code == 400, address
+    form = BY_APPRISE | {"address": SERVICE, "csrf": private.csrf}
+    assert private.operator.post("/do/add-alert", data=form).status_code == 303
+    kept = AlertBook(private.service.desk.path, Settings()).one("chat").alert
+    assert (kept.target.channel, kept.target.address) == (Channel.APPRISE, SERVICE)
+    for path in ("/alerts", "/alert?name=chat", "/alerts.json", "/access"):
+        shown = private.operator.get(path).text
+        assert "abcdefg_hijklmnop" not in shown, path
+    assert "tgram://…" in private.operator.get("/alerts").text
+
+
+def test_where_apprise_is_not_installed_the_page_says_how_to_have_it(
+    private: Interface, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(sys.modules, "apprise", None)
+    page = private.operator.get("/alerts").text
+    assert '<option value="apprise">' not in page
+    assert "pip install &#39;evercrawl[apprise]&#39;" in page or "pip install 'evercrawl[apprise]'" in page
+    form = BY_APPRISE | {"address": SERVICE, "csrf": private.csrf}
+    answer = private.operator.post("/do/add-alert", data=form)
+    assert answer.status_code == 400
+    assert "evercrawl[apprise]" in answer.text

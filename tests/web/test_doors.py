@@ -31,6 +31,7 @@ PUBLIC = {
     "/first",
     "/logout",
     "/owner/{signature}",
+    "/owner/{signature}/crawl.log",
 }
 SECRETS = ("coast", "harbour", "council", "ops@example.org")
 

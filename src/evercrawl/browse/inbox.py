@@ -10,21 +10,26 @@ from typing import Any
 
 from evercrawl.adapters.sqlite.connection import transaction
 from evercrawl.adapters.sqlite.fault import Translating
-from evercrawl.errors import StoreUnavailable
-from evercrawl.model.inbox import Mark, Review
+from evercrawl.errors import ConfigError, StoreUnavailable
+from evercrawl.model.inbox import Mark, Mute, Review
 
 FILE = "inbox.sqlite"
-VERSION = 1
+VERSION = 2
 BUSY_WAIT_S = 10.0
 MOST_REVIEWS = 5000
 """Kept; what was marked before is out of every list."""
 MOST_KEYS = 400
 """Edits that are marked at once."""
+MOST_MUTES = 500
 _SCHEMA = (
     "create table review (id integer primary key autoincrement, at_us integer not null, who text not null,"
     " words text not null)",
     "create table mark (review integer not null, key integer, site text, until_us integer not null)",
     "create index mark_of_review on mark (review)",
+)
+_SINCE_2 = (
+    "create table mute (id integer primary key autoincrement, at_us integer not null, who text not null,"
+    " place text not null, pattern text not null, unique (place, pattern))",
 )
 
 
@@ -39,7 +44,8 @@ class Inbox:
         if not self._path.exists():
             return None
         with self._open() as db:
-            return tuple(db.execute("select count(*), max(id) from review").fetchone())
+            reviews = db.execute("select count(*), max(id) from review").fetchone()
+            return (*reviews, *db.execute("select count(*), max(id) from mute").fetchone())
 
     def marks(self) -> list[Mark]:
         """Everything that was marked."""
@@ -74,6 +80,37 @@ class Inbox:
             db.execute("delete from mark where review = ?", (review,))
             return db.execute("delete from review where id = ?", (review,)).rowcount > 0
 
+    def mutes(self) -> list[Mute]:
+        """Every part that is muted, newest first."""
+        if not self._path.exists():
+            return []
+        with self._open() as db:
+            rows = db.execute("select id, at_us, who, place, pattern from mute order by id desc")
+            return [Mute(*row) for row in rows]
+
+    def mute(self, place: str, pattern: str, *, who: str, now_us: int) -> Mute:
+        """Mute a part of a page or a site; what is muted already stays as it is."""
+        with self._open() as db, transaction(db):
+            if db.execute("select count(*) from mute").fetchone()[0] >= MOST_MUTES:
+                raise ConfigError(f"{MOST_MUTES} parts are muted already; take some back first")
+            db.execute(
+                "insert into mute (at_us, who, place, pattern) values (?, ?, ?, ?) on conflict do nothing",
+                (now_us, who, place, pattern),
+            )
+            columns = "id, at_us, who, place, pattern"
+            row = db.execute(
+                f"select {columns} from mute where place = ? and pattern = ?", (place, pattern)
+            ).fetchone()
+            return Mute(*row)
+
+    def unmute(self, number: int) -> Mute | None:
+        """Take a mute back; None: there is none of this number."""
+        found = next((mute for mute in self.mutes() if mute.id == number), None)
+        if found is not None:
+            with self._open() as db, transaction(db):
+                db.execute("delete from mute where id = ?", (number,))
+        return found
+
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         with Translating(self._path):
@@ -89,10 +126,10 @@ class Inbox:
             return
         db.execute("pragma journal_mode = wal")
         with transaction(db):
-            if self._version(db) == 0:
-                for statement in _SCHEMA:
-                    db.execute(statement)
-                db.execute(f"pragma user_version = {VERSION}")
+            version = self._version(db)
+            for statement in (*(_SCHEMA if version < 1 else ()), *(_SINCE_2 if version < 2 else ())):
+                db.execute(statement)
+            db.execute(f"pragma user_version = {VERSION}")
 
     def _version(self, db: sqlite3.Connection) -> int:
         version = int(db.execute("pragma user_version").fetchone()[0])

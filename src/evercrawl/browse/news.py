@@ -11,7 +11,9 @@ from pathlib import Path
 from evercrawl.adapters.sqlite.browse import browsing, browsing_all
 from evercrawl.browse.sites import site_record
 from evercrawl.core.change.group import Group, groups_of
+from evercrawl.core.change.mute import heard, pattern_of
 from evercrawl.core.moment import from_us, to_us
+from evercrawl.model.inbox import Mute
 from evercrawl.model.listing import News, NewsGroup
 from evercrawl.model.settings import Settings
 from evercrawl.model.view import ChangeView
@@ -22,6 +24,8 @@ MOST_CHANGES = 2000
 MOST_PAGES_NAMED = 25
 MOST_GROUPS = 200
 """Groups that are put into words."""
+MOST_FORMS = 4
+"""Edits of a group of which each can be muted."""
 FEED_READS = 4
 """Changes that are read for each that is shown: most of them may be noise."""
 _END = (2**63 - 1, 2**63 - 1)
@@ -65,12 +69,24 @@ def _newest_of_edits(views: Sequence[ChangeView]) -> dict[int, int]:
 
 def _listed(group: Group, moments: Mapping[int, int]) -> NewsGroup:
     keys = tuple(edit.key for edit in group.edits)
-    return NewsGroup(told(group), keys, max(moments[key] for key in keys))
+    forms = (pattern_of(edit.removed, edit.added) for edit in group.edits[:MOST_FORMS])
+    parts = tuple(dict.fromkeys(form for form in forms if form is not None))
+    return NewsGroup(told(group), keys, max(moments[key] for key in keys), parts)
 
 
-def change_feed(collection: Path, settings: Settings, *, site: str | None, most: int) -> list[ChangeView]:
-    """The newest changes that a reader would notice, newest first."""
-    views = _views(collection, settings, site, 0, most=most * FEED_READS)
+def without_muted(views: Sequence[ChangeView], mutes: Sequence[Mute]) -> Sequence[ChangeView]:
+    """The changes without what lies in muted parts."""
+    if not mutes:
+        return views
+    left = ((view, heard(view.change, view.url, mutes)) for view in views)
+    return [view._replace(change=change) for view, change in left if change is not None]
+
+
+def change_feed(
+    collection: Path, settings: Settings, *, site: str | None, most: int, mutes: Sequence[Mute] = ()
+) -> list[ChangeView]:
+    """The newest changes that a reader would notice and nobody has muted, newest first."""
+    views = without_muted(_views(collection, settings, site, 0, most=most * FEED_READS), mutes)
     return nlargest(most, (view for view in views if view.change.changed), key=lambda view: view.at_us)
 
 

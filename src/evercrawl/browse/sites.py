@@ -7,11 +7,11 @@ from pathlib import Path
 
 from evercrawl.adapters.sqlite.browse import browsing, browsing_all, shards_of
 from evercrawl.browse.place import key_in, number_in, place_of, place_word
-from evercrawl.core.url import canonical, shard_of_site, site_of
-from evercrawl.errors import ConfigError
+from evercrawl.core.url import shard_of_site
 from evercrawl.model.listing import ListedPage, ListedSite, Portion
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
+from evercrawl.slowing import origin_of
 
 
 def sites_listed(collection: Path, *, after: str | None = None, most: int = 50) -> Portion[ListedSite]:
@@ -39,14 +39,6 @@ def busiest_sites(collection: Path, most: int) -> list[ListedSite]:
     """The sites with most pages in the queue."""
     found = (site for _, reader in browsing_all(collection) for site in reader.busiest_sites(most))
     return nlargest(most, found, key=lambda site: site.pending)
-
-
-def origin_of(text: str) -> str:
-    """The origin that the text names, which may be a bare host; ConfigError where it names none."""
-    name = canonical(text if "://" in text else f"https://{text}")
-    if name is None:
-        raise ConfigError(f"{text!r} names no site; write it like https://example.org")
-    return site_of(name)
 
 
 def site_record(collection: Path, settings: Settings, name: str) -> tuple[int, Site] | None:

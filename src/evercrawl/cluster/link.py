@@ -125,17 +125,17 @@ class ClusterLink:
             way = (parcel.source, parcel.target)
             if parcel.seq > self._brought.get(way, 0) and parcel.target in self.owned:
                 self._brought[way] = parcel.seq
-                crawl.bring(parcel)
+                crawl.post.bring(parcel)
 
     async def _take_marks(self, crawl: Crawl) -> None:
         for source, target, seq in await self._membership.rows("taken_from", list(self.owned)):
-            crawl.confirmed(source, target, seq)
+            crawl.post.confirmed(source, target, seq)
 
     async def _run_errands(self, crawl: Crawl) -> None:
         for number, request in await self._membership.rows("errands_for", list(self.owned)):
             if number not in self._running:
                 self._running.add(number)
-                crawl.begin_soon(self._run(number, unpacked(request), crawl))
+                crawl.post.begin_soon(self._run(number, unpacked(request), crawl))
 
     async def _run(self, number: UUID, request: Request, crawl: Crawl) -> None:
         result = await crawl.answer(request)

@@ -17,6 +17,7 @@ from evercrawl.core.identity import user_agent
 from evercrawl.core.quiet_hours import MEANING as HOURS
 from evercrawl.core.quiet_hours import parse_hours
 from evercrawl.core.robots import is_product_token
+from evercrawl.core.slower import problem_with as problem_with_slower
 from evercrawl.core.trap.ignore_sets import IGNORE_SETS
 from evercrawl.errors import ConfigError
 from evercrawl.model.settings import IdentitySettings, Settings
@@ -152,6 +153,7 @@ CHECKS: dict[str, Check] = {
     "pace.gap": _at_least(0),
     "pace.shortest": _at_least(0),
     "pace.factor": _at_least(0),
+    "pace.slower": _each(problem_with_slower),
     "crawl.patience": _at_least(0),
     "crawl.shutdown": _at_least(0),
     "http.redirects": _at_least(0),

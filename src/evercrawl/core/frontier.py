@@ -10,14 +10,15 @@ wait: breadth over sites, not depth into one.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from random import Random
 
 from evercrawl.core.lane import Errand, Lane
-from evercrawl.core.pace import Pace
+from evercrawl.core.moment import span_us
+from evercrawl.core.pace import Pace, at_site
 from evercrawl.core.priority import biased_order
 from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.model.page import Page
@@ -260,9 +261,44 @@ class Frontier:
         if lane is None:
             site = self._left.pop(site.id, site)
             lane = Lane(site, self._gate_of(site), self._bands)
+            self._slow_as_told(lane)
             self.lanes[site.id] = lane
             self._hungry.add(site.id)
         return lane
+
+    # The operator's word on the pace
+
+    def hear(self, pace: Pace, *, now_us: int) -> None:
+        """From now on this pace counts: slower at once, faster from the next answer on."""
+        before, self.pace = self.pace, pace
+        eased = {name for name, gap in before.slower.items() if gap > at_site(pace, name).floor}
+        self._call_in(eased)
+        for lane in self.lanes.values():
+            site, was = lane.site, at_site(before, lane.site.name).floor
+            if site.name in eased and site.gap_ms * 1000 <= span_us(was):
+                lane.ease(self._pace_of(lane), now_us=now_us)
+            self._slow_as_told(lane)
+            if lane.scheduled and self._worth is None and lane.site.open_us < site.open_us:
+                # Its place in the heap is too late now; that of a lane that waits longer mends itself.
+                heappush(self._heap, (lane.site.open_us, site.id))
+
+    def _call_in(self, names: Container[str]) -> None:
+        """Sites of these names that sleep get a lane."""
+        sleepers = [row for row in self._asleep if row[2].name in names]
+        for row in sleepers:
+            self._asleep.remove(row)
+            self._waiting.discard(row[1])
+            self.open_lane(row[2])
+        if sleepers:
+            heapify(self._asleep)
+
+    def _pace_of(self, lane: Lane) -> Pace:
+        return at_site(self.pace, lane.site.name) if self.pace.slower else self.pace
+
+    def _slow_as_told(self, lane: Lane) -> None:
+        gap = self.pace.slower.get(lane.site.name)
+        if gap is not None:
+            lane.slow_to(gap)
 
     # Turns
 
@@ -339,7 +375,7 @@ class Frontier:
             self._hungry.add(site_id)
         else:
             self._hungry.discard(site_id)
-        if lane.has_work() and lane.may_start(self.pace) and not lane.scheduled:
+        if lane.has_work() and lane.may_start(self._pace_of(lane)) and not lane.scheduled:
             lane.scheduled = True
             if self._worth is None:
                 heappush(self._heap, (lane.site.open_us, site_id))
@@ -368,7 +404,8 @@ class Frontier:
         """A request to this site has ended."""
         lane.ended()
         lane.uncommitted += 1
-        lane.answered(now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes, pace=self.pace)
+        pace = self._pace_of(lane)
+        lane.answered(now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes, pace=pace)
         self._settle(lane)
 
     def learned_robots(self, lane: Lane, gate: RobotsGate, *, now_us: int) -> None:

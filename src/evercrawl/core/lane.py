@@ -130,6 +130,28 @@ class Lane:
                 gap_ms=max(self.site.gap_ms, span_us(delay) // 1000),
             )
 
+    def slow_to(self, gap: timedelta) -> None:
+        """At least this gap from the last answer on; a site that was never asked has none to wait for."""
+        more_us = span_us(gap) - self.site.gap_ms * 1000
+        if self.site.gap_ms and more_us > 0:
+            self.site = self.site._replace(
+                open_us=self.site.open_us + more_us, gap_ms=self.site.gap_ms + more_us // 1000
+            )
+
+    def ease(self, pace: Pace, *, now_us: int) -> None:
+        """A gap that only a rule asked for is forgotten; what the next answer asks for counts from then on.
+
+        The wait under way is cut to the longest gap that answers can cause: how long the last took is not
+        known any more.
+        """
+        least = max(pace.floor, min(timedelta(seconds=self.crawl_delay or 0), pace.delay_cap))
+        longest_us = now_us + span_us(max(pace.longest, least))
+        is_closed = self.site.closed_reason is not None
+        self.site = self.site._replace(
+            gap_ms=min(self.site.gap_ms, span_us(least) // 1000),
+            open_us=self.site.open_us if is_closed else min(self.site.open_us, longest_us),
+        )
+
     def close_until(self, moment_us: int, reason: str) -> None:
         """Leave the site alone until then, and say why."""
         if moment_us > self.site.open_us:

@@ -7,9 +7,12 @@ or `--gap`. A slow or refusing site slows us at once; only a run of good answers
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
+from types import MappingProxyType
 from typing import NamedTuple
 
+from evercrawl.core.slower import gaps_of
 from evercrawl.model.settings import PaceSettings
 
 PAPER_GAP = timedelta(seconds=10)
@@ -29,6 +32,17 @@ class Pace(NamedTuple):
     factor: float
     concurrency: int
     delay_cap: timedelta
+    slower: Mapping[str, timedelta] = MappingProxyType({})
+    """Sites that the operator slows down -> the least gap there."""
+
+
+def at_site(pace: Pace, site: str) -> Pace:
+    """The pace at one site: slower where the operator says so, never faster."""
+    gap = pace.slower.get(site)
+    if gap is None:
+        return pace
+    floor = max(pace.floor, gap)
+    return pace._replace(floor=floor, longest=max(pace.longest, floor), concurrency=1)
 
 
 def pace_of(
@@ -47,7 +61,8 @@ def pace_of(
         floor = max(floor, timedelta(days=1) / per_day)
     concurrency = settings.own_concurrency if own and floor == timedelta(0) else 1
     factor = 0.0 if own else settings.factor
-    return Pace(floor, max(settings.longest, floor), factor, concurrency, delay_cap)
+    slower = gaps_of(settings.slower)
+    return Pace(floor, max(settings.longest, floor), factor, concurrency, delay_cap, slower)
 
 
 def gap_after(
@@ -57,10 +72,10 @@ def gap_after(
     demanded = pace.floor
     if crawl_delay is not None:
         demanded = max(demanded, min(timedelta(seconds=crawl_delay), pace.delay_cap))
-    wanted = min(max(demanded, took * pace.factor) * strain, max(pace.longest, demanded))
-    if wanted >= gap_before:
-        return wanted
-    return max(wanted, demanded, gap_before * RELIEF)
+    longest = max(pace.longest, demanded)
+    wanted = min(max(demanded, took * pace.factor) * strain, longest)
+    # A gap from before may be longer than any can be now: the operator took a rule back.
+    return max(wanted, demanded, min(gap_before, longest) * RELIEF)
 
 
 def strain_after(strain: float, *, failed: bool) -> float:

@@ -8,24 +8,23 @@ import asyncio
 import gc
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime, timedelta
 from random import Random
 from types import TracebackType
-from typing import Any
 
 from evercrawl.core.credit.stored import CREDIT_KEY
 from evercrawl.core.freshness.purse import RUN_BURST_DAYS, WATCH_BURST_DAYS, Purse, first_threshold
 from evercrawl.core.frontier import Frontier
 from evercrawl.core.lane import Errand
 from evercrawl.core.moment import span_us, to_us
-from evercrawl.core.offer import Offers, judge_url
 from evercrawl.core.pace import Pace
 from evercrawl.core.quiet_hours import parse_hours, quiet_until
 from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import KnownFilter, SeenTest
-from evercrawl.core.url import key_of, parse, shard_of_site, site_of
+from evercrawl.core.slower import gaps_of
+from evercrawl.core.url import key_of, shard_of_site, site_of
 from evercrawl.engine.credit import Credits, Generations
 from evercrawl.engine.errands import Errands
 from evercrawl.engine.focus import FOCUS_KEY
@@ -34,7 +33,9 @@ from evercrawl.engine.heed import heed
 from evercrawl.engine.intake import Intake
 from evercrawl.engine.ledger import CONTENT_FILTER_BYTES
 from evercrawl.engine.mirrors import MIRRORS_KEY, Mirrors
+from evercrawl.engine.offering import Offering
 from evercrawl.engine.ports import OpenArchive, OpenNear, ShardStore, Store
+from evercrawl.engine.post import Post
 from evercrawl.engine.revisits import DAY_US
 from evercrawl.engine.see import Surroundings
 from evercrawl.engine.shard import PURSE_KEY, Shard
@@ -43,32 +44,22 @@ from evercrawl.engine.tally import Tally
 from evercrawl.engine.traps import Traps
 from evercrawl.engine.twins import Twins
 from evercrawl.errors import EvercrawlError
-from evercrawl.model.batch import Parcel, ShardFacts
+from evercrawl.model.batch import ShardFacts
 from evercrawl.model.fetch import FetchResult, Request
-from evercrawl.model.page import Candidate, Page, Refusal, Twin
+from evercrawl.model.page import Candidate, Twin
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import RevisitSettings, TrapSettings
 from evercrawl.model.site import Site
 
 log = logging.getLogger("evercrawl")
 
-REFUSALS_PORTION = 5000
-ANNOUNCED = "an announcement"
-"""What led to a page that somebody asked to be visited."""
-COLLECT_SELDOM = (10_000, 10, 10)
+COLLECT_SELDOM = (50_000, 10, 10)
 """Garbage collector thresholds: a page makes thousands of short-lived values and no cycles."""
-FINAL_REFUSALS = frozenset(
-    {Reason.NOT_A_PAGE_URL, Reason.SCHEME, Reason.NOFOLLOW, Reason.URL_TOO_LONG, Reason.TOO_MANY_REDIRECTS}
-)
-"""Refusals that no change of settings or robots.txt undoes by itself; of a URL that is too long only the
-beginning was kept.
-"""
-
-
 LISTEN_EVERY = timedelta(seconds=2)
-"""How soon a running crawl hears what the operator says about traps."""
+"""How soon a running crawl hears what the operator says about traps and slower sites."""
 
 NewRules = Callable[[], TrapSettings | None]
+NewSlower = Callable[[], tuple[str, ...] | None]
 
 
 class Crawl:
@@ -91,10 +82,12 @@ class Crawl:
         stop: StopSignal | None = None,
         forever: bool = False,
         new_rules: NewRules | None = None,
+        new_slower: NewSlower | None = None,
         after: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         """`forever`: do not end when nothing is due, but wait for it. `new_rules`: what the operator has
-        written about traps since it was asked last. `after`: what is left to do when every shard is closed.
+        written about traps since it was asked last, `new_slower` the same about sites that are asked more
+        slowly. `after`: what is left to do when every shard is closed.
         """
         self._after = after
         self.tally = Tally()
@@ -112,6 +105,7 @@ class Crawl:
         self._settings = around.settings
         self._forever = forever
         self._new_rules = new_rules
+        self._new_slower = new_slower
         self._neighbours = around.neighbours
         self._quiet_hours = tuple(parse_hours(text) for text in around.settings.revisit.quiet)
         self._mirrors = Mirrors(is_on=around.settings.duplicates.mirrors)
@@ -121,10 +115,13 @@ class Crawl:
         self._gates = Gates(around.agent, allow_private=around.settings.http.allow_private)
         self._opening: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._running: dict[int, asyncio.Task[None]] = {}
-        self._deliveries: set[asyncio.Task[None]] = set()
-        self._undelivered: BaseException | None = None
-        self._unconfirmed: dict[tuple[int, int], list[int]] = {}
         self._news = asyncio.Event()
+        self.offering = Offering(
+            around, opened=self.shards, open_shard=self.shard, shards=store.shards, tally=self.tally
+        )
+        self.post = Post(
+            around.neighbours, opened=self.shards, open_shard=self.shard, has_news=self._news.set
+        )
         self.began = around.clock.now()
         self._is_open = False
         self.pages_before = 0
@@ -142,8 +139,8 @@ class Crawl:
             await shard.signals.begin()
         if refresh:
             await self.requeue_all()
-        await self.add_seeds(self._settings.scope.seeds)
-        await self.reconsider_refusals()
+        await self.offering.add_seeds(self._settings.scope.seeds)
+        await self.offering.reconsider_refusals()
 
     async def open_shards(self) -> None:
         """Take over every shard that holds something, and deliver what was on its way."""
@@ -158,7 +155,7 @@ class Crawl:
             self._mirrors.recall(await first.store.memory(*MIRRORS_KEY))
         for shard in list(self.shards.values()):
             for parcel in await shard.store.parcels():
-                self._deliver(parcel)
+                self.post.send(parcel)
 
     async def shard(self, number: int) -> Shard:
         """The shard of that number, opened if it is not yet."""
@@ -193,8 +190,8 @@ class Crawl:
             shards=self._store.shards,
             slots=self._slots,
             may_start=self.may_start,
-            deliver=self._deliver,
-            is_delivered=self._confirm,
+            deliver=self.post.send,
+            is_delivered=self.post.confirm,
             became_quiet=self._news.set,
             restart_gap=self._pace.floor,
             purse=self.purse,
@@ -206,7 +203,7 @@ class Crawl:
             takes_parcels=self._takes_parcels,
             contents=self._contents if not facts.pages else None,
         )
-        shard.recall_sent(await store.parcels())
+        shard.mailbox.recall_sent(await store.parcels())
         self.shards[number] = shard
         self.purse.pages += facts.pages
         first, back_queues = min(self.shards), self._back_queues()
@@ -296,108 +293,10 @@ class Crawl:
 
         return gate_of
 
-    async def add_seeds(self, urls: Iterable[str]) -> None:
-        """Offer seeds; those that are refused are noted with their reason."""
-        for url in urls:
-            offers = Offers()
-            now_us = to_us(self._around.clock.now())
-            judge_url(
-                offers,
-                parse(url) or url,
-                depth=0,
-                hops=0,
-                parent=None,
-                scope=self._around.scope,
-                now_us=now_us,
-            )
-            offers.candidates = [seed for seed in offers.candidates if self._owns(seed)]
-            for candidate in offers.candidates:
-                await self._adopt_new_home(candidate)
-            await self._hand_out(offers)
-
-    async def _adopt_new_home(self, seed: Candidate) -> None:
-        """The host that a seed was found to have moved to in an earlier run belongs to the scope."""
-        shard = await self.shard(self._shard_of(seed))
-        target = await shard.store.moved_to(seed.key)
-        if target is not None:
-            self._around.adopt(seed.url, target)
-
-    def _shard_of(self, candidate: Candidate) -> int:
-        return shard_of_site(site_of(candidate.url), self._store.shards)
-
-    def _owns(self, candidate: Candidate) -> bool:
-        return self._neighbours.owns(self._shard_of(candidate))
-
-    async def reconsider_refusals(self) -> None:
-        """Offer again what was refused, for rules and scope may have changed since.
-
-        What is refused again does not count as a refusal of this run.
-        """
-        counted = self.tally.refused.copy()
-        for shard in list(self.shards.values()):
-            after = b""
-            while refusals := await shard.store.refusals(after, REFUSALS_PORTION):
-                after = refusals[-1].key
-                offers = Offers()
-                for refusal in refusals:
-                    if refusal.reason is not Reason.TRAP or not await self._is_trap_still(refusal):
-                        self._judge_again(refusal, offers)
-                await self._hand_out(offers)
-        self.tally.refused = counted
-
-    async def _is_trap_still(self, refusal: Refusal) -> bool:
-        """Nothing has changed for this URL; a trap has too many of them to offer each again."""
-        shard = await self.shard(shard_of_site(site_of(refusal.url), self._store.shards))
-        site = await shard.intake.site_for(site_of(refusal.url))
-        await shard.traps.load(site.id, pages=shard.intake.pages_of(site))
-        year = self._around.clock.now().year
-        offered = shard.traps.on_offer(refusal.url, site_id=site.id, year=year, is_asked_for=False)
-        return offered.refused is not None
-
-    def _judge_again(self, refusal: Refusal, offers: Offers) -> None:
-        if refusal.reason in FINAL_REFUSALS:
-            return
-        if self._around.scope.verdict(refusal.url, depth=refusal.depth) is None:
-            offers.candidates.append(
-                Candidate(refusal.url, refusal.key, refusal.depth, 0, refusal.parent, None)
-            )
-
-    async def _hand_out(self, offers: Offers) -> None:
-        for candidate in offers.candidates:
-            await self.offer(candidate)
-        if offers.refusals and self._neighbours.is_first():
-            shard = await self.shard(min(self.shards, default=0))
-            shard.refuse(offers.refusals)
-
-    async def offer(self, candidate: Candidate) -> None:
-        """Hand a URL to the shard that it belongs to."""
-        number = self._shard_of(candidate)
-        if self._neighbours.owns(number):
-            await (await self.shard(number)).offer([candidate])
-        else:
-            self._neighbours.offer(candidate, number)
-
     async def requeue_all(self) -> None:
         """Put every known page into the queue, whatever the schedule says."""
         for shard in list(self.shards.values()):
-            await shard.requeue_all()
-
-    async def visit_soon(self, urls: Iterable[str]) -> None:
-        """Pages that somebody announced: new ones are offered like links, known ones enter the queue. What is
-        outside the scope is refused with its reason. They are on disk when this returns.
-        """
-        offers, now_us = Offers(), to_us(self._around.clock.now())
-        asking = Page(0, b"", ANNOUNCED, 0, 0, 0, 0, 0)
-        for url in urls:
-            href = parse(url) or url
-            judge_url(offers, href, depth=1, hops=0, parent=asking, scope=self._around.scope, now_us=now_us)
-        offers.candidates = [candidate for candidate in offers.candidates if self._owns(candidate)]
-        await self._hand_out(offers)
-        keys: dict[int, list[bytes]] = {}
-        for candidate in offers.candidates:
-            keys.setdefault(self._shard_of(candidate), []).append(candidate.key)
-        for number, some in keys.items():
-            await (await self.shard(number)).visit_soon(some)
+            await shard.due.requeue_all()
 
     @property
     def scope(self) -> Scope:
@@ -458,9 +357,12 @@ class Crawl:
             await self._wind_up()
 
     async def _listen(self) -> None:
-        """Heed what the operator says about traps while the crawl runs."""
+        """Heed what the operator says about traps and slower sites while the crawl runs."""
         while self._new_rules is not None:
             await asyncio.sleep(LISTEN_EVERY.total_seconds())
+            slower = self._new_slower() if self._new_slower is not None else None
+            if slower is not None:
+                self.slow_down(slower)
             rules = self._new_rules()
             if rules is None:
                 continue
@@ -471,6 +373,14 @@ class Crawl:
             except EvercrawlError as error:
                 # Each shard finds out by itself that its store is gone, and says so.
                 log.warning("the rules on traps were heard, not stored: %s", error)
+
+    def slow_down(self, rules: Iterable[str]) -> None:
+        """From now on these rules on slower sites count, and no others."""
+        self._pace = self._pace._replace(slower=gaps_of(rules))
+        now_us = to_us(self._around.clock.now())
+        for shard in self.shards.values():
+            shard.frontier.hear(self._pace, now_us=now_us)
+            shard.wake.set()
 
     def may_start(self) -> bool:
         """One more request may begin."""
@@ -525,7 +435,7 @@ class Crawl:
         return any(shard.frontier.has_sites() for shard in self.shards.values())
 
     def _quiet_end(self) -> Ended | None:
-        if self._forever or self._deliveries or not all(shard.is_quiet for shard in self.shards.values()):
+        if self._forever or self.post.deliveries or not all(shard.is_quiet for shard in self.shards.values()):
             return None
         moments = [shard.quiet_until_us for shard in self.shards.values() if shard.quiet_until_us is not None]
         waiting = any(shard.frontier.has_sites() for shard in self.shards.values())
@@ -553,8 +463,8 @@ class Crawl:
         return max(0.0, (self.began + limit - self._around.clock.now()).total_seconds())
 
     def _raise_errors(self) -> None:
-        if self._undelivered is not None:
-            raise self._undelivered
+        if self.post.failed is not None:
+            raise self.post.failed
         for task in self._running.values():
             if task.done() and not task.cancelled() and (error := task.exception()) is not None:
                 raise _innermost(error)
@@ -567,7 +477,7 @@ class Crawl:
         try:
             await asyncio.gather(*(shard.finish(patience) for shard in self.shards.values()))
         finally:
-            tasks = [hurry, *self._running.values(), *self._deliveries]
+            tasks = [hurry, *self._running.values(), *self.post.deliveries]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -601,54 +511,6 @@ class Crawl:
 
     # Between shards
 
-    def _deliver(self, parcel: Parcel) -> None:
-        if parcel.source in self.shards:
-            self._unconfirmed.setdefault((parcel.source, parcel.target), []).append(parcel.seq)
-        if self._neighbours.owns(parcel.target) and not self._neighbours.fetches():
-            self.bring(parcel)
-        else:
-            self._neighbours.bring(parcel)
-
-    def bring(self, parcel: Parcel) -> None:
-        """Links for one of our shards are here, from ourselves or from a neighbour."""
-        self.begin_soon(self._take_in(parcel))
-
-    def begin_soon(self, delivery: Coroutine[Any, Any, None]) -> None:
-        """Do something for a neighbour; the run does not end before that is done."""
-        task = asyncio.create_task(delivery)
-        self._deliveries.add(task)
-        task.add_done_callback(self._brought)
-
-    async def _take_in(self, parcel: Parcel) -> None:
-        if self._neighbours.owns(parcel.target):
-            await (await self.shard(parcel.target)).take_in(parcel)
-
-    def _brought(self, task: asyncio.Task[None]) -> None:
-        self._deliveries.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            self._undelivered = error
-        self._news.set()
-
-    def _confirm(self, source: int, target: int, seq: int) -> None:
-        if self._neighbours.owns(source):
-            self.confirmed(source, target, seq)
-        else:
-            self._neighbours.confirm(source, target, seq)
-
-    def confirmed(self, source: int, target: int, seq: int) -> None:
-        """The target has stored everything up to this parcel: its sender need not keep it."""
-        waiting = self._unconfirmed.get((source, target), [])
-        sender = self.shards.get(source)
-        while waiting and waiting[0] <= seq and sender is not None:
-            sender.delivered(waiting.pop(0))
-
-    async def bring_again(self, is_wanted: Callable[[int], bool]) -> None:
-        """Send once more what shards for which `is_wanted` have not confirmed: their owner has died."""
-        for shard in list(self.shards.values()):
-            for parcel in await shard.store.parcels():
-                if is_wanted(parcel.target):
-                    self._neighbours.bring(parcel)
-
     def pass_on(self, candidate: Candidate, target: int) -> None:
         """Send a URL to a shard that is not ours, with the next commit of one that is."""
         if self.shards:
@@ -659,7 +521,7 @@ class Crawl:
         shard = await self.shard(number)
         await shard.signals.begin()
         for parcel in await shard.store.parcels():
-            self._deliver(parcel)
+            self.post.send(parcel)
         self._news.set()
 
     async def let_go(self, number: int, within: timedelta) -> None:
@@ -677,7 +539,7 @@ class Crawl:
 
     def is_quiet(self) -> bool:
         """Nothing is under way and nothing waits to be saved."""
-        return not self._deliveries and all(shard.is_quiet for shard in self.shards.values())
+        return not self.post.deliveries and all(shard.is_quiet for shard in self.shards.values())
 
     async def answer(self, request: Request) -> FetchResult:
         """Ask one of our sites for a neighbour, in that site's pace."""

@@ -28,7 +28,7 @@ async def send_for_repeats(page: Page, seen: Seen, shard: Shard) -> None:
         if is_asked(repeat.key, visits=repeat.visits, version=version, weight=weight)
     ]
     if asked:
-        await shard.visit_soon(asked)
+        await shard.due.visit_soon(asked)
 
 
 def _says_otherwise(page: Page, seen: Seen) -> bool:

@@ -18,6 +18,7 @@ from evercrawl.core.url import canonical_of_href, key_of, site_of
 from evercrawl.engine.absent import AbsentPages
 from evercrawl.engine.keep import status_of
 from evercrawl.engine.see import Seen, parse
+from evercrawl.engine.underway import UnderWay
 from evercrawl.model.fetch import Fetched, FetchResult, Moved, Request
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class MadeUpAddresses:
     """The tries of one shard; at most one at a time for each site, and only so many in a run."""
 
     def __init__(self, shard: Shard) -> None:
-        self.tasks: set[asyncio.Task[None]] = set()
+        self.tasks = UnderWay()
         self.absent = AbsentPages(shard)
         self._shard = shard
         self._trying: set[int] = set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 
 from evercrawl.core.credit import ledger_bytes
@@ -15,23 +15,25 @@ from evercrawl.core.frontier import AskRobots, Frontier, Idle, PagesNeeded, RunE
 from evercrawl.core.judgement import judge_failed
 from evercrawl.core.lane import Errand, Lane
 from evercrawl.core.moment import from_us, span_us, to_us
-from evercrawl.core.parcel import Contents, chain_of, chained, pack, unpack
+from evercrawl.core.parcel import Contents, pack
 from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.seen import KnownFilter
 from evercrawl.core.trap.harvest import SiteYield
 from evercrawl.core.url import shard_of_site, site_of
 from evercrawl.engine.comparison import Comparisons
 from evercrawl.engine.credit import Credits
+from evercrawl.engine.due import DuePages
 from evercrawl.engine.errands import Errands
 from evercrawl.engine.focus import FOCUS_KEY
 from evercrawl.engine.intake import Intake
 from evercrawl.engine.keep import status_of, visited_of
 from evercrawl.engine.ledger import Ledger
 from evercrawl.engine.made_up import MadeUpAddresses
+from evercrawl.engine.mailbox import Mailbox
 from evercrawl.engine.mirrors import MIRRORS_KEY
 from evercrawl.engine.payout import pay_out
 from evercrawl.engine.ports import Archive, ShardStore
-from evercrawl.engine.revisits import DAY_US, URGENT_BAND, Revisits
+from evercrawl.engine.revisits import DAY_US, Revisits
 from evercrawl.engine.robots import ask_robots, run_errand
 from evercrawl.engine.see import Surroundings, scope_refusal, site_pause
 from evercrawl.engine.signals import Signals
@@ -47,11 +49,12 @@ from evercrawl.engine.site_memory import (
 from evercrawl.engine.tally import Tally
 from evercrawl.engine.traps import Traps
 from evercrawl.engine.twins import Twins
+from evercrawl.engine.underway import UnderWay
 from evercrawl.engine.visit import visit
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.batch import Batch, Parcel, ShardFacts
 from evercrawl.model.fetch import Failed, Fault, FetchResult
-from evercrawl.model.page import Candidate, Page, Refusal, Requeued, Rescheduled, Visited
+from evercrawl.model.page import Candidate, Page, Refusal, Visited
 from evercrawl.model.reason import Reason
 from evercrawl.model.site import Site
 
@@ -61,16 +64,12 @@ STARVED_COMMIT = timedelta(milliseconds=30)
 """Least time between two commits that are made early because the queue has run dry."""
 HELPFUL_COMMIT = timedelta(milliseconds=250)
 """The same while some site waits for its gap and others may have found new pages."""
-DUE_PORTION = 1000
-"""Due pages that are put into the queue at a time."""
 
 SAVE_MEMORIES_EVERY = timedelta(minutes=1)
 """What was learned about sites is written with the first commit after this time; a crash costs no more."""
 
 PURSE_KEY = (0, "purse")
 """Where the budget's state is kept; no site has this number."""
-LOOK_AHEAD_PAGES = 64
-"""The pages due next that are weighed when requests are left over."""
 
 NAMED_CLOSURES = frozenset((Reason.SITE_PAUSED, Reason.DNS, Reason.TLS))
 """Why a site is closed, where that says more than that it is down."""
@@ -124,12 +123,11 @@ class Shard:
         self.twins = twins
         self.takes_parcels = takes_parcels
         """Credit can be sent to the shard of this number."""
-        self._taking = asyncio.Lock()
-        self._taken: dict[int, int] | None = None
-        """Source shard -> the last parcel taken in; None: the store was not asked yet."""
         self.ledger = Ledger(
             store, archive, epoch=facts.epoch, pages=pages, closing=self._close_batch, contents=contents
         )
+        self.mailbox = Mailbox(facts, store, self.ledger, open_parcel=self._open)
+        self.due = DuePages(self)
         memories = Memories(store, CHANGE, most=MOST_TEXTS // shards)
         self.comparisons = Comparisons(store, archive, memories, settings=around.settings, agent=around.agent)
         outlooks = Memories(store, FRESHNESS, most=max(1, MOST_OUTLOOKS // shards))
@@ -142,8 +140,6 @@ class Shard:
         """This shard stores for all what is left of the budget, and which sites are copies."""
         self.wake = asyncio.Event()
         self._epoch = facts.epoch
-        self._next_parcel = facts.next_parcel
-        self._last_sent: dict[int, int] = {}
         self._shards = shards
         self._slots = slots
         self._may_start = may_start
@@ -154,10 +150,8 @@ class Shard:
         self._crashed_at_us = self._now_us() if facts.crashed else None
         self._restart_gap_us = span_us(restart_gap)
         self._broken: EvercrawlError | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = UnderWay()
         self._last_commit_us = 0
-        self._next_due_us: int | None = 0
-        self._looked_ahead_us = 0
         self.quiet_until_us: int | None = 0
         """When this shard has something to do next; None: nothing is left. Only meaningful while
         `is_quiet`.
@@ -187,7 +181,7 @@ class Shard:
         self._rests = False
         self.wake.clear()
         self.signals.start_due(self._now_us())
-        await self._requeue_due()
+        await self.due.requeue(self._now_us())
         await self._read_needed()
         await self._slots.acquire()
         if self.around.focus is not None:
@@ -303,7 +297,12 @@ class Shard:
         moments = [turn.until_us] if isinstance(turn, Wait) else []
         moments += [
             moment
-            for moment in (self._next_due_us, commit_us, self._next_look_us(), self.signals.next_us())
+            for moment in (
+                self.due.next_us,
+                commit_us,
+                self.due.next_look_us(self._now_us()),
+                self.signals.next_us(),
+            )
             if moment is not None
         ]
         blocked_us = self._blocked_until_us()
@@ -342,84 +341,13 @@ class Shard:
     def _now_us(self) -> int:
         return to_us(self.around.clock.now())
 
-    # Due pages
-
-    async def _requeue_due(self) -> None:
-        now_us = self._now_us()
-        if self._next_due_us is None or self._next_due_us > now_us:
-            return
-        await self._weigh(await self.store.due(now_us, DUE_PORTION), now_us)
-        await self.commit()
-        self._next_due_us = await self.store.next_due()
-
-    async def _weigh(self, pages: list[Page], now_us: int) -> int:
-        """Queue those that are worth a request now, and put the others off; gives the number queued."""
-        worthy = 0
-        for page in pages:
-            notes = await self.revisits.outlooks.of(page.site_id)
-            weighed = self.revisits.weigh(page, notes, now_us=now_us)
-            if weighed.is_worth:
-                worthy += 1
-                band = min(weighed.band, self.around.settings.frontier.bands - 1)
-                self._requeue(page, band)
-            else:
-                self.ledger.batch.rescheduled.append(Rescheduled(page.id, weighed.due_us))
-        return worthy
-
-    def _requeue(self, page: Page, band: int) -> None:
-        self.ledger.batch.requeued.append(Requeued(page.id, page.site_id, band, self.intake.next_seq()))
-
     async def _look_ahead(self, turn: Wait | Idle) -> bool:
-        """With requests to spare, weigh what is due next: the threshold may have fallen since it was put off.
-
-        Gives True when something was queued.
-        """
-        purse, now_us = self.revisits.purse, self._now_us()
-        if purse.per_day is None or not isinstance(turn, Idle) or not self._may_start():
-            return False
-        if not purse.is_full(now_us / DAY_US) or now_us < self._looked_ahead_us + self._token_us:
-            return False
-        self._looked_ahead_us = now_us
-        far_us = now_us + span_us(self.around.settings.revisit.longest)
-        if await self._weigh(await self.store.due(far_us, LOOK_AHEAD_PAGES), now_us):
-            await self.commit()
-            return True
-        purse.left_over()
-        return False
+        """Spend what is left over on what is due next; True: something was queued."""
+        return isinstance(turn, Idle) and self._may_start() and await self.due.look_ahead(self._now_us())
 
     def _probe(self, turn: Wait | Idle) -> bool:
         """Look for sitemaps where nothing else is to be asked; True: there is something to do again."""
         return isinstance(turn, Idle) and not self._tasks and self._may_start() and self.signals.probe()
-
-    def _next_look_us(self) -> int | None:
-        """When to weigh again what is due next; None: there is no budget to spend."""
-        purse = self.revisits.purse
-        if purse.per_day is None:
-            return None
-        full_us = int(purse.full_at(self._now_us() / DAY_US) * DAY_US) + 1
-        return max(self._looked_ahead_us + self._token_us, full_us)
-
-    @property
-    def _token_us(self) -> int:
-        """Time in which the budget allows one more request."""
-        return int(DAY_US / self.revisits.purse.per_day) if self.revisits.purse.per_day else 0
-
-    async def visit_soon(self, keys: Sequence[bytes]) -> None:
-        """Known pages that are not in the queue enter it, before those that are there for the schedule."""
-        band = min(URGENT_BAND, self.around.settings.frontier.bands - 1)
-        for page in await self.store.pages(keys):
-            if not page.seq:
-                self._requeue(page, band)
-        await self.commit()
-        self.wake.set()
-
-    async def requeue_all(self) -> None:
-        """Put every page that has a due time back into the queue, whatever that time is."""
-        far_us = to_us(self.around.clock.now() + timedelta(days=36_500))
-        while pages := await self.store.due(far_us, DUE_PORTION):
-            for page in pages:
-                self._requeue(page, page.band)
-            await self.commit()
 
     # What visits write
 
@@ -428,12 +356,7 @@ class Shard:
         self.ledger.write_visited(page, visited)
         self.tally.visited(page, visited)
         if visited.due_us is not None:
-            self.note_due(visited.due_us)
-
-    def note_due(self, due_us: int) -> None:
-        """Some page is due then."""
-        if self._next_due_us is None or due_us < self._next_due_us:
-            self._next_due_us = due_us
+            self.due.note(visited.due_us)
 
     def break_off(self, error: BaseException) -> None:
         """Something beside the visits has failed."""
@@ -499,39 +422,17 @@ class Shard:
         batch.refusals.extend(refusals)
         self.tally.refused.update(refusal.reason for refusal in refusals)
         for target, candidates in others.items():
-            self._send(target, pack(candidates))
+            self.mailbox.send(target, pack(candidates))
         self.ledger.touch()
 
     def send_credit(self, target: int, *, shares: Mapping[str, int], gift: int) -> None:
         """Credit for known pages of another shard, and for its Lambda."""
-        self._send(target, pack((), shares=shares, gift=gift))
+        self.mailbox.send(target, pack((), shares=shares, gift=gift))
         self.ledger.touch()
-
-    def _send(self, target: int, links: bytes) -> None:
-        links = chained(links, self._last_sent.get(target, 0))
-        self.ledger.batch.sent.append(Parcel(self._next_parcel, self.number, target, links))
-        self._last_sent[target] = self._next_parcel
-        self._next_parcel += 1
-
-    def recall_sent(self, parcels: list[Parcel]) -> None:
-        """Parcels of an earlier owner that are still on their way: what we send comes behind them."""
-        for parcel in parcels:
-            self._last_sent[parcel.target] = max(parcel.seq, self._last_sent.get(parcel.target, 0))
 
     async def take_in(self, parcel: Parcel) -> None:
-        """Take in links and credit from another shard, in the order sent; a parcel that comes twice changes
-        nothing, and one that comes before its time is left to come again.
-        """
-        async with self._taking:
-            if self._taken is None:
-                self._taken = await self.store.taken()
-            if self._taken.get(parcel.source, 0) < chain_of(parcel.links):
-                return
-            if parcel.seq > self._taken.get(parcel.source, 0):
-                await self._open(unpack(parcel.links))
-                self._taken[parcel.source] = parcel.seq
-            self.ledger.batch.taken[parcel.source] = self._taken[parcel.source]
-        self.ledger.touch()
+        """Take in links and credit from another shard."""
+        await self.mailbox.take_in(parcel)
         self.wake.set()
 
     async def _open(self, contents: Contents) -> None:

@@ -37,6 +37,7 @@ from evercrawl.core.sitemap.read import read_sitemap
 from evercrawl.core.url import canonical, key_of, site_of
 from evercrawl.engine.revisits import DAY_US
 from evercrawl.engine.site_memory import SIGNALS, Memories, SiteNotes
+from evercrawl.engine.underway import UnderWay
 from evercrawl.model.fetch import Fetched, FetchResult, NotModified, Request, header
 from evercrawl.model.page import Page, Rescheduled
 from evercrawl.model.site import Site
@@ -64,7 +65,7 @@ class Signals:
 
     def __init__(self, shard: Shard, states: Memories[SignalState], *, forever: bool) -> None:
         self.states = states
-        self.polls: set[asyncio.Task[None]] = set()
+        self.polls = UnderWay()
         self._shard = shard
         self._settings = shard.around.settings.signals
         self._forever = forever
@@ -335,7 +336,7 @@ class Signals:
                 is_worth = shard.revisits.weigh(page, outlook, now_us=now_us).is_worth
                 due_us = now_us if is_worth else None
                 shard.ledger.batch.rescheduled.append(Rescheduled(page.id, due_us, page.belief))
-                shard.note_due(now_us)
+                shard.due.note(now_us)
         shard.ledger.touch()
         return announced
 

@@ -21,3 +21,15 @@ class Review(NamedTuple):
     who: str
     words: str
     """What it was about, for people."""
+
+
+class Mute(NamedTuple):
+    """A part that nobody wants to be told of any more, and that can be taken back."""
+
+    id: int
+    at_us: int
+    who: str
+    place: str
+    """A page's URL, or the origin of a site."""
+    pattern: str
+    """What stays the same in the part; `*` stands for anything."""

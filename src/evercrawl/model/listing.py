@@ -66,6 +66,25 @@ class DuePage(NamedTuple):
     interval_s: int
 
 
+class LoggedVisit(NamedTuple):
+    """A line of the log of visits with all that a log for others shows."""
+
+    line: int
+    at_us: int
+    """When it began."""
+    url: str
+    outcome: str
+    reason: str
+    status: int | None
+    took_ms: int
+    wire_bytes: int
+    depth: int
+    parent: str | None
+    content_type: str | None
+    payload_sha1: bytes | None
+    """Of the newest version after it."""
+
+
 class ListedVisit(NamedTuple):
     """A line of the log of visits with its page's URL."""
 
@@ -88,6 +107,8 @@ class NewsGroup:
     keys: tuple[int, ...]
     """Of its edits."""
     newest_us: int
+    parts: tuple[str, ...] = ()
+    """What stays the same in the parts that its first edits lie in: patterns by which each can be muted."""
 
 
 @dataclass(frozen=True, slots=True)

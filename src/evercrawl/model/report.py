@@ -11,6 +11,7 @@ from evercrawl.model.document import Link
 from evercrawl.model.fetch import Headers
 from evercrawl.model.forecast import Freshness, Habits, Saved, Steering
 from evercrawl.model.reason import Outcome, Reason
+from evercrawl.model.site import SlowedSite
 from evercrawl.model.trap import TrapPattern
 
 Stopped = Literal["done", "limit", "interrupted", "closed"]
@@ -116,6 +117,8 @@ class Status:
     steering: Steering | None = None
     traps: tuple[TrapPattern, ...] = ()
     """Sites that explode: of each the pattern behind a fence that cost most; a few."""
+    slowed: tuple[SlowedSite, ...] = ()
+    """Sites that the operator slows down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +154,8 @@ class Explanation:
     depth: int | None = None
     site_opens_at: datetime | None = None
     """When the site may be asked next, where that lies ahead."""
+    slowed_to_s: float | None = None
+    """The least gap that the operator has set for its site; None: none."""
     decisions: tuple[PastVisit, ...] = ()
     """Past visits, newest first."""
     habits: Habits | None = None

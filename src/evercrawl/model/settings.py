@@ -69,6 +69,10 @@ class PaceSettings:
     longest: timedelta = setting(_seconds(60), "Longest gap that slowness or a Crawl-delay may cause.")
     factor: float = setting(10.0, "The gap is at least this many times the last answer's time.")
     own_concurrency: int = setting(8, "Requests at a time per site in mode own.")
+    slower: tuple[str, ...] = setting(
+        (),
+        "Sites with a longer least gap of their own, each behind its site, as `evercrawl pace slow` writes them.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 
@@ -51,3 +52,12 @@ class Site(NamedTuple):
     requests: int = 0
     wire_bytes: int = 0
     robots: RobotsRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SlowedSite:
+    """A site that the operator wants to be asked more slowly."""
+
+    site: str
+    gap_s: float
+    """The least gap between two requests, in seconds."""

@@ -10,13 +10,22 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
-from evercrawl.adapters.sqlite.happened import events_between, log_end, page_after, text_before
+from evercrawl.adapters.sqlite.happened import (
+    MOST_EDITS,
+    events_between,
+    log_end,
+    page_after,
+    text_before,
+)
 from evercrawl.adapters.sqlite.reader import ShardReader, StateReader
 from evercrawl.adapters.sqlite.store import shard_path
+from evercrawl.browse.inbox import Inbox
 from evercrawl.core.alert.match import Says, Texts, Tone, wanted
 from evercrawl.core.alert.words import SaidPage, says
+from evercrawl.core.change.mute import is_muted
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alert import Event
+from evercrawl.model.inbox import Mute
 from evercrawl.notify.outbox import KnownAlert, Outbox, Told
 
 LINES_AT_A_TIME = 5000
@@ -161,15 +170,22 @@ def _once(read: Callable[[Event], T], event: Event, nothing: T) -> Callable[[], 
 class _StoredLog:
     """The log of one shard in its file or database."""
 
-    def __init__(self, shard: int, state: ShardReader) -> None:
+    def __init__(self, shard: int, state: ShardReader, mutes: Sequence[Mute]) -> None:
         self._shard = shard
         self._state = state
+        self._mutes = mutes
 
     def end(self) -> int:
         return log_end(self._state)
 
     def events(self, after: int, upto: int) -> list[Event]:
-        return events_between(self._state, self._shard, after, upto)
+        found = events_between(self._state, self._shard, after, upto)
+        return [event for event in found if not self._is_muted(event)] if self._mutes else found
+
+    def _is_muted(self, event: Event) -> bool:
+        """Every edit of the event lies in a part that is muted, and no other is unknown."""
+        is_known = 0 < len(event.edits) < MOST_EDITS
+        return is_known and all(is_muted(self._mutes, event.url, *edit) for edit in event.edits)
 
     def page_after(self, event: Event) -> SaidPage:
         return page_after(self._state, event)
@@ -206,7 +222,7 @@ class CollectionLogs:
     def open(self, shard: int) -> Iterator[ShardLog]:
         """One log, closed behind the block."""
         with self._reader.shard(shard) as state:
-            yield _StoredLog(shard, state)
+            yield _StoredLog(shard, state, Inbox(self._collection).mutes())
 
     def ends(self) -> dict[int, int]:
         """Shard -> the newest line of its log."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -143,13 +144,18 @@ class Senders:
         return Attempt(is_sent, "sent by apprise" if is_sent else "apprise says that it could not be sent")
 
 
+def has_apprise() -> bool:
+    """The extra is installed."""
+    return find_spec("apprise") is not None
+
+
 def require_apprise() -> None:
     """ConfigError where the extra is not installed."""
     try:
         import_module("apprise")
     except ModuleNotFoundError:
         raise ConfigError(
-            "--apprise needs the extra apprise, which is not installed: pip install 'evercrawl[apprise]'"
+            "apprise needs the extra apprise, which is not installed: pip install 'evercrawl[apprise]'"
         ) from None
 
 

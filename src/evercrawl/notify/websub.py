@@ -12,14 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
-from urllib.parse import urlencode
+from typing import Any, NamedTuple
+from urllib.parse import urlencode, urlsplit
 
 from evercrawl.adapters.clock import SystemClock
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.http.post import JsonPoster
 from evercrawl.announced import announce
 from evercrawl.core.identity import user_agent
+from evercrawl.core.moment import from_us
 from evercrawl.core.url import canonical
 from evercrawl.core.websub import (
     HEAD_BYTES,
@@ -57,6 +58,34 @@ class Reply(NamedTuple):
 
     status: int
     body: str = ""
+
+
+def callback_at(public_url: str) -> Callable[[str], str]:
+    """Token -> where hubs reach it at an interface of this address; ConfigError where it is none."""
+    parts = urlsplit(public_url)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise ConfigError(f"{public_url!r} is not an address; write it like https://crawl.example.org")
+    return lambda token: f"{public_url.rstrip('/')}/websub/{token}"
+
+
+def told_of(one: Subscription) -> dict[str, Any]:
+    """A subscription for people and programs, without its token and its secret."""
+    return {
+        "topic": one.topic,
+        "hub": one.hub,
+        "phase": one.phase.value,
+        "signed": one.secret is not None,
+        "until": None if one.until_us is None else from_us(one.until_us),
+        "asked": from_us(one.asked_us) if one.asked_us else None,
+        "tries": one.tries,
+        "next_ask": next_ask(one),
+        "detail": one.detail,
+    }
+
+
+def nowhere(token: str) -> str:
+    """For those who look only: hubs cannot reach us."""
+    raise ConfigError("hubs need an address at which they reach us: --public-url")
 
 
 class Websub:

@@ -2,36 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from evercrawl.adapters.sqlite.reader import ShardReader, StateReader
 from evercrawl.core.change.group import Group, groups_of
+from evercrawl.core.change.mute import heard
 from evercrawl.core.diff import text_difference
 from evercrawl.core.edit_line import marked, shortened
 from evercrawl.core.moment import to_us
 from evercrawl.core.url import site_of
 from evercrawl.model.change import Change, Edit
 from evercrawl.model.difference import Edit as BlockEdit
+from evercrawl.model.inbox import Mute
 from evercrawl.model.past import ChangeGroup
 
 EXAMPLE_LINES = 5
 
 
 def changes_since(
-    collection: Path, since: datetime, *, site: str | None = None, noise: bool = False
+    collection: Path,
+    since: datetime,
+    *,
+    site: str | None = None,
+    noise: bool = False,
+    mutes: Sequence[Mute] = (),
 ) -> list[ChangeGroup]:
     """Groups of changes that were seen after `since`, the most significant first.
 
     An edit of the template is one group for all its pages; what single pages show by themselves (adverts,
-    counters) is among them only with `noise`.
+    counters) is among them only with `noise`; what lies in muted parts is not.
     """
     reader = StateReader(collection)
     seen: list[tuple[str, Change]] = []
     for shard in reader.shards():
         with reader.shard(shard) as state:
             seen.extend(_seen(state, to_us(since), site))
+    if mutes:
+        seen = [(url, left) for url, change in seen if (left := heard(change, url, mutes)) is not None]
     return [told(group) for group in groups_of(seen, with_noise=noise)]
 
 

@@ -198,7 +198,8 @@ async def _done(request: Request, desk: Desk, action: Action) -> Response:
 
 def _carried_out(desk: Desk, action: Action, asked: Asked) -> Done:
     done = action.do(desk, asked)
-    told = {name: value for name, value in asked.values.items() if name not in action.secret}
+    values = asked.values if done.told is None else done.told
+    told = {name: value for name, value in values.items() if name not in action.secret}
     desk.keyring.note(
         asked.visitor.name, action.name, ", ".join(f"{name}: {value}" for name, value in told.items())
     )

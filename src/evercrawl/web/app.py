@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from importlib.resources import files
+from urllib.parse import urlencode
 
 import orjson
 from starlette.applications import Starlette
@@ -40,6 +41,8 @@ from evercrawl.web.route import Asked
 from evercrawl.web.standard.archived_url import STAMP, behind
 from evercrawl.web.standard.atom import atom, search_atom
 from evercrawl.web.standard.cdx import cdx
+from evercrawl.web.standard.crawl_log import PORTION as LOG_PORTION
+from evercrawl.web.standard.crawl_log import crawl_log, log_file
 from evercrawl.web.standard.events import Events, Pulse
 from evercrawl.web.standard.indexnow import IndexNow
 from evercrawl.web.standard.memento import Places, time_gate, time_map
@@ -72,7 +75,8 @@ def interface(desk: Desk, doors: Doors, link: OneTimeLink, openness: Openness) -
         Route("/logout", access.logout, methods=["POST"]),
         Route("/static/{name}", static),
         Route("/favicon.ico", icon),
-        Route("/owner/{signature}", owner_endpoint(desk)),
+        Route("/owner/{signature}", owner_endpoint(desk, _owner)),
+        Route("/owner/{signature}/crawl.log", owner_endpoint(desk, _owner_log)),
         Route("/live/stream", guarded(desk, pulse.__call__)),
         Route(API_DESCRIPTION, guarded(desk, _described)),
         Route("/api", guarded(desk, _api_page(desk))),
@@ -141,20 +145,32 @@ def _missing(desk: Desk) -> Callable[[Request, Exception], Response]:
     return answer
 
 
-def owner_endpoint(desk: Desk) -> Endpoint:
-    """The load page for a site's owner: who has the signed link may see this one site and nothing else."""
+def owner_endpoint(desk: Desk, show: Callable[[Request, Desk], Awaitable[Response]]) -> Endpoint:
+    """For a site's owner: who has the signed link may see this one site and nothing else."""
 
     async def endpoint(request: Request) -> Response:
-        return await answered(request, desk, lambda: _owner(request, desk))
+        return await answered(request, desk, lambda: show(request, desk))
 
     return endpoint
 
 
-async def _owner(request: Request, desk: Desk) -> Response:
+def _owned(request: Request, desk: Desk) -> tuple[str, str]:
+    """The site that the link was signed for, and the signature."""
     name = _NAME.value(request.query_params.get("name"), now=desk.now())
     signature = request.path_params["signature"].removesuffix(".json")
     if not desk.keyring.is_signed(f"owner {name}", signature):
         raise BadRequest("this link is not valid", 403)
+    return name, signature
+
+
+async def _owner_log(request: Request, desk: Desk) -> Response:
+    name, _ = _owned(request, desk)
+    values = read_values((_NAME, *LOG_PORTION), request.query_params, now=desk.now()) | {"site": name}
+    return await run_in_threadpool(log_file, desk, values, for_owner=True)
+
+
+async def _owner(request: Request, desk: Desk) -> Response:
+    name, signature = _owned(request, desk)
     asked = Asked({"name": name}, ANYBODY, request.headers.get("host", ""))
     data = await run_in_threadpool(load, desk, asked)
     if wants_json(request):
@@ -164,6 +180,7 @@ async def _owner(request: Request, desk: Desk) -> Response:
         "charts": load_charts(data, desk.now().date()),
         "asked": asked.values,
         "for_owner": True,
+        "log_path": f"/owner/{signature}/crawl.log?{urlencode({'name': name})}",
         "twin": f"/owner/{signature}.json?{request.url.query}",
     }
     return Response(draw("load", shown, request=request, desk=desk), media_type="text/html")
@@ -220,6 +237,7 @@ def _standard_calls(desk: Desk) -> dict[str, Call]:
 
 COLLECTED: dict[str, Callable[[Desk, Asked], Response]] = {
     "cdx": cdx,
+    "crawl-log": crawl_log,
     "changes-atom": atom,
     "search-atom": search_atom,
     "alert-atom": alert_feed,

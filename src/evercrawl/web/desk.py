@@ -15,7 +15,7 @@ from evercrawl.config import Configured, collection_file, read_settings
 from evercrawl.library import Collection
 from evercrawl.model.search import Found
 from evercrawl.model.settings import Settings
-from evercrawl.notify.websub import Websub
+from evercrawl.notify.websub import Websub, callback_at, nowhere
 from evercrawl.web.crawl_child import CrawlChild
 from evercrawl.web.keyring import Keyring
 from evercrawl.web.rate import RateLimit
@@ -95,8 +95,8 @@ class Desk:
     @property
     def websub(self) -> Websub:
         """The subscriptions at hubs."""
-        origin = self._public_origin or ""
-        return Websub(self.path, self.settings, callback=lambda token: f"{origin}/websub/{token}")
+        origin = self._public_origin
+        return Websub(self.path, self.settings, callback=nowhere if origin is None else callback_at(origin))
 
     def search(
         self, query: str, *, limit: int, as_of: datetime | None = None, with_facets: bool = False

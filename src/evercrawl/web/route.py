@@ -62,6 +62,8 @@ class Done:
     data: Mapping[str, Any] | None = None
     once: bool = False
     """The message holds a secret: it is shown here and now, and stands in no address."""
+    told: Mapping[str, Any] | None = None
+    """What goes into the book in place of what was asked with; None: nothing has to be left out."""
 
 
 @dataclass(frozen=True, slots=True)

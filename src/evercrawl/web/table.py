@@ -43,7 +43,7 @@ VIEWS: tuple[View, ...] = (
             Parameter("noise", "Also what single pages show by themselves.", "flag", default=False),
             Parameter(
                 "state",
-                "What nobody has looked at, what somebody has, or all.",
+                "What nobody has looked at, what somebody has, what is muted, or all.",
                 "choice",
                 default="new",
                 choices=inbox.STATES,
@@ -179,6 +179,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("allow-trap", "Say nothing against a pattern from now on.", traps.allow, _RULE),
     Action("undo-trap", "Take back every word about a pattern.", traps.undo, _RULE),
     Action(
+        "slow-site",
+        "Leave at least this gap between two requests to a site, also in a crawl that runs.",
+        sites.slow_site,
+        (_SITE, Parameter("gap", "Seconds.", "whole", required=True, least=1, most=sites.MOST_GAP_S)),
+    ),
+    Action("undo-slow-site", "A site has the pace of all others again.", sites.undo_slow_site, (_SITE,)),
+    Action(
         "review-changes",
         "Changes were looked at: they are news no more, until the same is met later.",
         inbox.review_changes,
@@ -194,6 +201,22 @@ ACTIONS: tuple[Action, ...] = (
         "Take a review back.",
         inbox.undo_review,
         (Parameter("id", "The review's number.", "whole", required=True),),
+    ),
+    Action(
+        "mute-part",
+        "Tell nobody any more of changes in a part of a page or a site; versions are kept as before.",
+        inbox.mute_part_of,
+        (
+            Parameter("pattern", "What stays the same in the part; * stands for anything.", required=True),
+            Parameter("page", "The page's URL: only there."),
+            Parameter("site", "The site's origin: on all its pages."),
+        ),
+    ),
+    Action(
+        "undo-mute",
+        "Changes in a part are told again.",
+        inbox.undo_mute,
+        (Parameter("id", "The mute's number.", "whole", required=True),),
     ),
     Action(
         "add-alert",

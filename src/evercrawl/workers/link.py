@@ -97,7 +97,9 @@ class Link:
                 case Stop(stage=stage):
                     stop.finish() if stage == 1 else stop.cancel()
                 case Reborn(number=number):
-                    crawl.begin_soon(crawl.bring_again(lambda shard: shard % self._workers == number))
+                    crawl.post.begin_soon(
+                        crawl.post.bring_again(lambda shard: shard % self._workers == number)
+                    )
                 case _:
                     self._heard += 1
                     self._take(message, crawl)
@@ -107,15 +109,15 @@ class Link:
     def _take(self, message: object, crawl: Crawl) -> None:
         match message:
             case Bring(parcel=parcel):
-                crawl.bring(parcel)
+                crawl.post.bring(parcel)
             case Confirm(source=source, target=target, seq=seq):
-                crawl.confirmed(source, target, seq)
+                crawl.post.confirmed(source, target, seq)
             case Offer(candidate=candidate):
-                crawl.begin_soon(crawl.offer(candidate))
+                crawl.post.begin_soon(crawl.offering.offer(candidate))
             case Adopted(seed=seed, target=target):
                 crawl.scope.adopt(seed, target)
             case Ask():
-                crawl.begin_soon(self._run(message, crawl))
+                crawl.post.begin_soon(self._run(message, crawl))
             case Answer(token=token, result=result):
                 waiting = self._answers.get(token)
                 if waiting is not None and not waiting.done():

@@ -15,7 +15,7 @@ from evercrawl.adapters.sqlite.sights import change_from
 from evercrawl.adapters.sqlite.statements import statements_in
 from evercrawl.adapters.sqlite.store import shard_path
 from evercrawl.core.url import key_of
-from evercrawl.model.listing import DuePage, ListedPage, ListedSite, ListedVisit
+from evercrawl.model.listing import DuePage, ListedPage, ListedSite, ListedVisit, LoggedVisit
 from evercrawl.model.page import Refusal
 from evercrawl.model.reason import Reason
 from evercrawl.model.view import ChangeView, RejectedPage
@@ -108,6 +108,13 @@ class BrowseReader(ShardReader):
         last = self.last_line()
         rows = self._rows("visits_of_site", site_id, last - lines, last, most)
         return [ListedVisit._make(row) for row in rows]
+
+    def logged_visits(
+        self, after: int, upto: int, *, site_id: int | None, span: tuple[int, int]
+    ) -> list[LoggedVisit]:
+        """The lines of the log between two numbers, of one site or (None) of all, inside a span of time."""
+        rows = self._rows("logged_visits", after, upto, site_id, *span)
+        return [LoggedVisit._make(row) for row in rows]
 
     def visits_by_day(self, lines: int) -> list[tuple[int, str, int, int]]:
         """Day since 1970, reason, visits and bytes, of the last `lines` of the log."""

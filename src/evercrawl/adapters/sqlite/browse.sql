@@ -93,3 +93,12 @@ select at_us / 86400000000, reason, count(*), sum(wire_bytes) from visit where i
 -- last_line --
 -- The newest line of the log.
 select coalesce(max(id), 0) from visit
+
+-- logged_visits --
+-- The lines of the log from behind ?1 up to ?2, of site ?3 or any, from moment ?4 to ?5, with what was found.
+select v.id, v.at_us, p.url, v.outcome, v.reason, v.status, v.took_ms, v.wire_bytes, p.depth, o.url, w.content_type,
+       w.payload_sha1
+  from visit v join page p on p.id = v.page_id left join page o on o.id = p.parent_id
+       left join version w on w.page_id = v.page_id and w.number = v.version
+ where v.id > ?1 and v.id <= ?2 and p.site_id = coalesce(?3, p.site_id) and v.at_us >= ?4 and v.at_us <= ?5
+ order by v.id

@@ -32,13 +32,15 @@ _LONGEST_LINE = 200
     is_flag=True,
     help="Also what single pages show beside their content: adverts, counters, menus.",
 )
+@click.option("--muted", is_flag=True, help="Also what lies in parts that were muted.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @common_options
 @pass_session
-def command(session: Session, site: str | None, since: str, noise: bool, as_json: bool) -> None:
+def command(session: Session, site: str | None, since: str, noise: bool, muted: bool, as_json: bool) -> None:
     """List what changed since TIME on the pages of one SITE or of all, the most significant first.
 
-    The same edit on many pages is one entry. Pages that were seen for the first time are not changes.
+    The same edit on many pages is one entry. Pages that were seen for the first time are not changes. What
+    you do not want to see again: evercrawl mute
 
     \b
     evercrawl changes --since yesterday
@@ -48,7 +50,7 @@ def command(session: Session, site: str | None, since: str, noise: bool, as_json
 
     moment = parse_when(since, now=datetime.now(UTC))
     with session.open_collection() as collection:
-        groups = collection.changes(moment, site=site, noise=noise)
+        groups = collection.changes(moment, site=site, noise=noise, muted=muted)
     for group in groups:
         if as_json:
             _emit(group)

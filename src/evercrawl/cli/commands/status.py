@@ -82,6 +82,8 @@ def _show(session: Session, status: Status) -> None:
     for closed in status.closed_sites:
         reason = safe_line(closed.reason, longest=100)
         click.echo(f"closed until {moment(closed.opens_at)}: {safe_line(closed.site)} ({reason})")
+    for slowed in status.slowed:
+        click.echo(f"slowed by you: {safe_line(slowed.site)}, one request in {slowed.gap_s:g} s")
     for trap in status.traps:
         evidence = safe_line(trap.evidence, longest=160)
         click.echo(f"trap on {safe_line(trap.site)}: {safe_line(trap.pattern)} is left out ({evidence})")

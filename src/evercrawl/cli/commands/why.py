@@ -59,6 +59,7 @@ def explanation_fields(found: Explanation) -> dict[str, Any]:
         "parent": found.parent,
         "depth": found.depth,
         "site_opens_at": found.site_opens_at,
+        "slowed_to_s": found.slowed_to_s,
         "relevance": found.relevance,
         "duplicate_of": found.duplicate_of,
         "credit": found.credit,
@@ -133,6 +134,7 @@ def _show(found: Explanation) -> None:
         "visits": str(found.visits or ""),
         "relevance": "" if found.relevance is None else _relevance_words(found.relevance),
         "site opens": moment(found.site_opens_at) if found.site_opens_at else "",
+        "slowed": "" if found.slowed_to_s is None else f"by you, to one request in {found.slowed_to_s:g} s",
         "due": moment(found.due) if found.due else "",
         **(_habit_lines(found.habits) if found.habits else {}),
     }

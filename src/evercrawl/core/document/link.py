@@ -18,7 +18,7 @@ MOST_EMBEDS = 10_000
 SPACE_FACTOR = 4
 """So many times its limit of a text is looked at before the space in it is collapsed."""
 
-_OBJECT, _INPUT = tag_id("object"), tag_id("input")
+_IMAGE, _OBJECT, _INPUT = tag_id("img"), tag_id("object"), tag_id("input")
 
 
 def links_of(
@@ -86,8 +86,9 @@ def _reference(tag: int, attributes: Attributes) -> str | None:
 def _substitute(tag: int, node: LexborNode, attributes: Attributes, most_chars: int) -> str:
     """What stands for the anchor text where there is none: the alternative text of an image, or a title."""
     if tag == A:
-        image = node.css_first("img[alt]") if node.first_child is not None else None
-        return collapsed(image.attributes.get("alt") or "", most_chars) if image is not None else ""
+        images = (inner.attributes for inner in node.traverse() if inner.tag_id == _IMAGE)
+        alternative = next((image["alt"] for image in images if "alt" in image), None)
+        return collapsed(alternative or "", most_chars)
     return collapsed(attributes.get("alt" if tag == AREA else "title") or "", most_chars)
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from asyncpg import ConnectionDoesNotExistError
 
+from evercrawl.engine.underway import UnderWay
 from evercrawl.sim.cluster.process import ProcessLoop, nobodys
 from evercrawl.sim.cluster.statements import Tables
 from evercrawl.sim.store import MemoryStore
@@ -47,7 +48,7 @@ class Server:
         self._clock_ahead_s = 0.0
         self.tables = Tables(store, self.now)
         self._locked: dict[int, list[Callable[[], None]]] = {}
-        self._in_hand: set[asyncio.Future[Any]] = set()
+        self._in_hand = UnderWay()
         self._lagging: list[tuple[Any, Any]] = []
 
     def now(self) -> float:
@@ -58,7 +59,7 @@ class Server:
         """A crash: every connection breaks, every transaction is gone."""
         self.is_up = False
         self._locked.clear()
-        in_hand, self._in_hand = self._in_hand, set()
+        in_hand, self._in_hand = self._in_hand, UnderWay()
         for answer in in_hand:
             if not answer.done():
                 answer.set_exception(

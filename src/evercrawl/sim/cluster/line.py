@@ -13,6 +13,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from evercrawl.adapters.postgres.store import IDLE_TRANSACTION, STATEMENT_S
+from evercrawl.engine.underway import UnderWay
 from evercrawl.sim.cluster.database import Server
 from evercrawl.sim.cluster.process import SimProcess, nobodys
 from evercrawl.sim.cluster.watch import Watch
@@ -45,14 +46,14 @@ class Line:
         self._chance = chance
         self._watch = watch
         self._is_broken = False
-        self._waiting: set[asyncio.Future[Any]] = set()
+        self._waiting = UnderWay()
         self._patience_s = min(IDLE_TRANSACTION.total_seconds(), watch.lease_s / 2)
         """So long the server keeps a transaction whose client says nothing."""
 
     def break_off(self) -> None:
         """Everything that waits fails now, and so does what is asked from now on."""
         self._is_broken = True
-        for answer in list(self._waiting):
+        for answer in self._waiting:
             _fail(answer, ConnectionResetError("the connection was given up"))
 
     async def ask(self, work: Callable[[], Any], *, shard: int | None = None) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 from starlette.responses import Response
 
 from evercrawl.core.alert.delivery import MessageState
+from evercrawl.core.alert.service import HOSTED, problem_with, shown
 from evercrawl.core.alert.stored import alert_fields, wrong_in
 from evercrawl.core.moment import from_us
 from evercrawl.core.url import canonical
@@ -18,6 +19,7 @@ from evercrawl.model.alert import CHANGES, Alert, Channel, EventKind, Rhythm, Su
 from evercrawl.notify.book import AlertBook, AlertStatus, LoggedMessage, usual_most
 from evercrawl.notify.follow import CollectionLogs
 from evercrawl.notify.preview import preview
+from evercrawl.notify.send import has_apprise
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.steer import guarded_url
 from evercrawl.web.parameter import BadRequest, Parameter, place_of
@@ -32,8 +34,8 @@ ABOUT = {
     "gone": frozenset({EventKind.GONE}),
     "anything": frozenset(EventKind),
 }
-CHANNELS = ("webhook", "mail", "atom")
-"""Not apprise: its addresses can mean anything, and pass no guard of ours."""
+CHANNELS = ("webhook", "mail", "atom", "apprise")
+"""Of apprise only services at fixed places: other addresses can mean anything, and pass no guard of ours."""
 STATES = tuple(state.value for state in MessageState)
 WISH = (
     Parameter("pages", "URLs, any of them, separated by space.", default=""),
@@ -43,7 +45,7 @@ WISH = (
     Parameter("min_size", "Least share of the page's words, in percent.", "whole", default=0, most=100),
     Parameter("sentiment_turn", "Only where the sentiment turned.", "flag", default=False),
     Parameter("channel", "The way that messages go.", "choice", default="webhook", choices=CHANNELS),
-    Parameter("address", "Where they go: a URL or a mail address; a feed needs none.", default=""),
+    Parameter("address", "Where they go: a URL, an address of mail or apprise, or nothing.", default=""),
     Parameter(
         "rhythm", "When they go.", "choice", default="at-once", choices=tuple(one.value for one in Rhythm)
     ),
@@ -66,6 +68,8 @@ def alerts(desk: Desk, asked: Asked) -> dict[str, Any]:
         shown = _previewed(desk, asked)
     return {
         "alerts": [_fields(status) for status in book_of(desk).all()],
+        "has_apprise": has_apprise(),
+        "services": sorted(HOSTED),
         "mail_is_set": desk.settings.notify.mail_host is not None,
         **shown,
     }
@@ -108,9 +112,11 @@ def add_alert(desk: Desk, asked: Asked) -> Done:
     if wish.target.channel is Channel.ATOM:
         (desk.path / FEEDS).mkdir(exist_ok=True)
     kept = book_of(desk).add(wish, replacing=asked["replace"])
-    show = f"/alert?name={kept.name}"
+    show, told = f"/alert?name={kept.name}", dict(asked.values)
+    if kept.target.channel is Channel.APPRISE:
+        told["address"] = shown(kept.target.address)
     if kept.target.secret is None:
-        return Done(f"alert {kept.name}: changes from now on", show, {"name": kept.name})
+        return Done(f"alert {kept.name}: changes from now on", show, {"name": kept.name}, told=told)
     words = f"the secret that messages of {kept.name} are signed with, shown only now: {kept.target.secret}"
     return Done(words, show, {"name": kept.name, "secret": kept.target.secret}, once=True)
 
@@ -205,7 +211,9 @@ def _target(desk: Desk, asked: Asked) -> Target:
         case Channel.ATOM:
             return Target(channel, str((desk.path / FEEDS / f"{asked['name']}.xml").absolute()))
         case _ if not address:
-            raise BadRequest("say where the messages go: a URL for a webhook, an address for mail")
+            raise BadRequest("say where the messages go: a URL for a webhook, an address for mail or apprise")
+        case Channel.APPRISE if (wrong := problem_with(address)) is not None:
+            raise BadRequest(wrong)
         case Channel.WEBHOOK:
             return Target(channel, guarded_url(desk.settings, address))
         case _:
@@ -223,6 +231,8 @@ def _fields(status: AlertStatus) -> dict[str, Any]:
     fields = alert_fields(status.alert, with_secret=False) | status.counts._asdict()
     if status.alert.target.channel is Channel.ATOM:
         fields["address"] = Path(fields["address"]).name  # not where folders lie on this machine
+    if status.alert.target.channel is Channel.APPRISE:
+        fields["address"] = shown(fields["address"])
     return fields
 
 

@@ -6,8 +6,7 @@ import asyncio
 from typing import Any
 
 from evercrawl.announced import Announcement, announcements
-from evercrawl.core.moment import from_us
-from evercrawl.core.websub import Subscription, next_ask
+from evercrawl.notify.websub import told_of
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.steer import guarded_url
 from evercrawl.web.parameter import BadRequest
@@ -22,7 +21,7 @@ def hubs(desk: Desk, asked: Asked) -> dict[str, Any]:
     waiting, shown = announcements(desk.path, most=ANNOUNCEMENTS_SHOWN)
     return {
         "can_be_reached": desk.can_be_reached,
-        "subscriptions": [_fields(one) for one in desk.websub.subscriptions()],
+        "subscriptions": [told_of(one) for one in desk.websub.subscriptions()],
         "waiting": waiting,
         "announcements": [_announced(one) for one in shown],
     }
@@ -35,7 +34,7 @@ def subscribe(desk: Desk, asked: Asked) -> Done:
     url = guarded_url(desk.settings, asked["url"])
     made = asyncio.run(desk.websub.subscribe(url))
     words = f"the hub {made.hub} was asked" + (f": {made.detail}" if made.detail else "")
-    return Done(words, "/hubs", {"subscription": _fields(made)})
+    return Done(words, "/hubs", {"subscription": told_of(made)})
 
 
 def unsubscribe(desk: Desk, asked: Asked) -> Done:
@@ -43,21 +42,6 @@ def unsubscribe(desk: Desk, asked: Asked) -> Done:
     if not asyncio.run(desk.websub.unsubscribe(asked["topic"])):
         raise BadRequest("there is no such subscription", 404)
     return Done("the hub was asked to end the subscription", "/hubs")
-
-
-def _fields(one: Subscription) -> dict[str, Any]:
-    """A subscription without its token and its secret."""
-    return {
-        "topic": one.topic,
-        "hub": one.hub,
-        "phase": one.phase.value,
-        "signed": one.secret is not None,
-        "until": None if one.until_us is None else from_us(one.until_us),
-        "asked": from_us(one.asked_us) if one.asked_us else None,
-        "tries": one.tries,
-        "next_ask": next_ask(one),
-        "detail": one.detail,
-    }
 
 
 def _announced(one: Announcement) -> dict[str, Any]:

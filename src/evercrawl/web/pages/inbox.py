@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 from evercrawl.browse.inbox import MOST_KEYS, Inbox
-from evercrawl.browse.news import MOST_PAGES_NAMED, Choose, newest_changes
+from evercrawl.browse.news import MOST_PAGES_NAMED, Choose, newest_changes, without_muted
+from evercrawl.core.change.mute import muted
 from evercrawl.core.change.review import only, reviewed_by
 from evercrawl.core.moment import from_us, to_us
-from evercrawl.model.inbox import Mark
+from evercrawl.core.url import site_of
+from evercrawl.model.inbox import Mark, Mute
 from evercrawl.model.listing import NewsGroup
+from evercrawl.model.view import ChangeView
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.sites import known_site
 from evercrawl.web.parameter import BadRequest
@@ -20,8 +24,9 @@ from evercrawl.web.words import link_to
 PATIENCE_S = 5.0
 """How long the page waits for changes to be grouped."""
 REVIEWS_SHOWN = 5
+MOST_SITES = 5
 LONGEST_WORDS = 200
-STATES = ("new", "reviewed", "all")
+STATES = ("new", "reviewed", "muted", "all")
 _KEY_MASK = 2**64 - 1
 """Keys are numbers of 64 bits with a sign."""
 
@@ -59,13 +64,24 @@ def changes(desk: Desk, asked: Asked) -> dict[str, Any]:
         "groups": [_group(one) for one in groups],
         "until": str(news.newest_us),
         "reviews": inbox.reviews(REVIEWS_SHOWN),
+        "mutes": inbox.mutes(),
     }
 
 
 def _in_state(inbox: Inbox, state: str) -> Choose:
+    """What nobody has looked at or muted; what somebody has looked at; what is muted; or all there is."""
+    mutes = inbox.mutes()
     if state == "all":
         return lambda views: views
-    return lambda views: only(views, reviewed_by(inbox.marks()), was_seen=state == "reviewed")
+    if state == "muted":
+        return lambda views: _muted(views, mutes)
+    was_seen = state == "reviewed"
+    return lambda views: only(without_muted(views, mutes), reviewed_by(inbox.marks()), was_seen=was_seen)
+
+
+def _muted(views: Sequence[ChangeView], mutes: Sequence[Mute]) -> list[ChangeView]:
+    found = ((view, muted(view.change, view.url, mutes)) for view in views)
+    return [view._replace(change=change) for view, change in found if change is not None]
 
 
 def _group(one: NewsGroup) -> dict[str, Any]:
@@ -79,6 +95,8 @@ def _group(one: NewsGroup) -> dict[str, Any]:
         "newest": from_us(one.newest_us),
         "keys": " ".join(f"{key & _KEY_MASK:x}" for key in one.keys[:MOST_KEYS]),
         "until": str(one.newest_us),
+        "parts": one.parts,
+        "sites": sorted({site_of(page) for page in group.pages})[:MOST_SITES],
     }
 
 
@@ -110,6 +128,21 @@ def _keys(written: str) -> list[int]:
     if any(not 0 <= key <= _KEY_MASK for key in keys):
         raise BadRequest("keys are those of a group, as the list has them")
     return [key - (1 << 64) if key >> 63 else key for key in keys]
+
+
+def mute_part_of(desk: Desk, asked: Asked) -> Done:
+    """Changes in a part of a page or a site are told no more; they are kept as before."""
+    name = asked.visitor.name
+    done = desk.collection.mute(asked["pattern"], site=asked["site"], page=asked["page"], who=name)
+    return Done(f"muted on {done.place}: {done.pattern}", "/changes", {"mute": done})
+
+
+def undo_mute(desk: Desk, asked: Asked) -> Done:
+    """Changes in that part are told again."""
+    done = desk.collection.unmute(asked["id"])
+    if done is None:
+        raise BadRequest("there is no such mute", 404)
+    return Done(f"muted no more on {done.place}: {done.pattern}", "/changes")
 
 
 def undo_review(desk: Desk, asked: Asked) -> Done:

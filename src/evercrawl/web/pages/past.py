@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any
 
+from evercrawl.core.change.judge import SHOWN_CHARS
+from evercrawl.core.change.mute import pattern_of
 from evercrawl.core.diff import blocks_of
+from evercrawl.core.url import site_of
 from evercrawl.errors import ConfigError
+from evercrawl.model.difference import Edit
 from evercrawl.model.past import PageHistory
 from evercrawl.past.stored import page_name
 from evercrawl.web.chart import timeline
@@ -17,6 +22,7 @@ from evercrawl.web.route import Asked
 
 VISITS_SHOWN = 50
 TEXT_SHOWN = 20_000
+PARTS_LOOKED_AT, PARTS_SHOWN = 40, 8
 
 
 def full_url(text: str) -> str:
@@ -71,8 +77,22 @@ def diff(desk: Desk, asked: Asked) -> dict[str, Any]:
         "rows": side_by_side(found.edits, blocks_of(newer)),
         "came": found.words_of("+"),
         "went": found.words_of("-"),
+        "parts_edited": _parts(found.edits),
+        "site": site_of(found.url),
         "numbers": [kept.version for kept in history.versions],
     }
+
+
+def _parts(edits: Sequence[Edit]) -> list[str]:
+    """What stays the same in the parts that were edited: patterns by which each can be muted."""
+    found = (pattern_of(_side(edit, "-"), _side(edit, "+")) for edit in edits[:PARTS_LOOKED_AT])
+    return list(dict.fromkeys(form for form in found if form is not None))[:PARTS_SHOWN]
+
+
+def _side(edit: Edit, sign: str) -> str:
+    if edit.sign not in ("~", sign):
+        return ""
+    return "".join(run.text for run in edit.words if run.sign in (" ", sign))[:SHOWN_CHARS]
 
 
 def show(desk: Desk, asked: Asked) -> dict[str, Any]:

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from datetime import date
+from dataclasses import asdict
+from datetime import date, timedelta
+from math import ceil
 from typing import Any
 
 from evercrawl.browse.activity import site_changes_by_day
 from evercrawl.browse.load import load_of
 from evercrawl.browse.sites import pages_of_site, site_record, sites_listed
+from evercrawl.build import pace_for
 from evercrawl.core.robots import parse_robots
+from evercrawl.core.slower import MOST_GAP, gaps_of
 from evercrawl.model.listing import SiteLoad
 from evercrawl.model.site import Site
 from evercrawl.web.chart import calendar, histogram
 from evercrawl.web.desk import Desk
 from evercrawl.web.parameter import BadRequest
-from evercrawl.web.route import Asked
+from evercrawl.web.route import Asked, Done
+from evercrawl.web.words import link_to, span
 
 GAP_EDGES = (0, 1, 2, 5, 10, 30, 60, 300)
 TIME_EDGES = (0, 50, 100, 250, 500, 1000, 2000, 5000)
 VISITS_SHOWN = 100
 ROBOTS_SHOWN = 20_000
+MOST_GAP_S = int(MOST_GAP.total_seconds())
+SLIDER_END_S = 120
+"""The slider reaches so far, or to twice what is in force; the API and the command line go further."""
 
 
 def sites(desk: Desk, asked: Asked) -> dict[str, Any]:
@@ -51,7 +59,37 @@ def site(desk: Desk, asked: Asked) -> dict[str, Any]:
         "pages": portion.rows,
         "next": portion.next,
         "changes_by_day": days or {},
+        "slowing": _slowing(desk, record),
     }
+
+
+def _slowing(desk: Desk, site: Site) -> dict[str, Any]:
+    """What the operator said about the pace, and from where to where it can be slowed by hand."""
+    said = gaps_of(desk.settings.pace.slower).get(site.name)
+    said_s = None if said is None else said.total_seconds()
+    delay = (_robots(desk, site) or {}).get("crawl_delay") or 0.0
+    cap_s = desk.settings.robots.crawl_delay_cap.total_seconds()
+    least_s = max(1, ceil(max(pace_for(desk.settings).floor.total_seconds(), min(delay, cap_s))))
+    most_s = min(MOST_GAP_S, max(SLIDER_END_S, 2 * least_s, ceil(2 * (said_s or 0))))
+    return {"gap_s": said_s, "least_s": least_s, "most_s": most_s}
+
+
+def slow_site(desk: Desk, asked: Asked) -> Done:
+    """A site is asked more slowly from now on, also by a crawl that runs."""
+    _, record = known_site(desk, asked["name"])
+    done = desk.collection.slow_down(record.name, timedelta(seconds=asked["gap"]))
+    words = (
+        f"at most one request in {span(done.gap_s)} from now on; a crawl that runs hears it within seconds"
+    )
+    return Done(words, link_to("/site", name=record.name), asdict(done))
+
+
+def undo_slow_site(desk: Desk, asked: Asked) -> Done:
+    """The site has the pace of all others again."""
+    _, record = known_site(desk, asked["name"])
+    was_there = desk.collection.slow_no_more(record.name)
+    words = "the pace is as it was before" if was_there else "the site was not slowed down"
+    return Done(words, link_to("/site", name=record.name), {"was_there": was_there})
 
 
 def _robots(desk: Desk, site: Site) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from starlette.responses import Response
 
+from evercrawl.browse.inbox import Inbox
 from evercrawl.browse.news import change_feed
 from evercrawl.core.moment import from_us
 from evercrawl.core.safe_text import safe_block, safe_line
@@ -44,7 +45,8 @@ class Entry(NamedTuple):
 def atom(desk: Desk, asked: Asked) -> Response:
     """The newest changes, newest first."""
     origin = desk.own_origin(asked.host)
-    views = change_feed(desk.path, desk.settings, site=asked["site"], most=asked["limit"])
+    mutes = Inbox(desk.path).mutes()
+    views = change_feed(desk.path, desk.settings, site=asked["site"], most=asked["limit"], mutes=mutes)
     entries = [_of_change(view, origin) for view in views]
     here = origin + link_to("/changes.atom", site=asked["site"])
     return _feed(f"Changes of {asked['site'] or desk.path.name}", here, entries, now=desk.now())

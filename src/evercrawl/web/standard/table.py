@@ -9,7 +9,7 @@ from evercrawl.web.keyring import Scope
 from evercrawl.web.pages.alerts import NAMED
 from evercrawl.web.parameter import Parameter
 from evercrawl.web.route import API
-from evercrawl.web.standard import atom, cdx, events, indexnow, websub
+from evercrawl.web.standard import atom, cdx, crawl_log, events, indexnow, websub
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,10 @@ STANDARDS: tuple[Standard, ...] = (
     Standard(
         "events", f"{API}/events", "Visits as they happen, as NDJSON or server-sent events.",
         ("application/x-ndjson", "text/event-stream"), parameters=events.PARAMETERS,
+    ),
+    Standard(
+        "crawl-log", "/crawl.log", "Every visit, oldest first, in the form of Heritrix's crawl.log.",
+        ("text/plain",), parameters=crawl_log.PARAMETERS,
     ),
     Standard(
         "cdx", "/cdx", "CDX query of the stored versions.", ("text/plain", "application/x-ndjson"),

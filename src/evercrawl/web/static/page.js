@@ -92,5 +92,17 @@ function steerInbox(list) {
   });
 }
 
+function sayGap(slider) {
+  const said = slider.form.querySelector("output");
+  const tell = () => {
+    const seconds = slider.valueAsNumber;
+    said.textContent = seconds < 90 ? `${seconds} s` : `${(seconds / 60).toFixed(1)} min`;
+  };
+  said.hidden = false;
+  slider.addEventListener("input", tell);
+  tell();
+}
+
+for (const slider of document.querySelectorAll("[data-seconds]")) sayGap(slider);
 for (const part of document.querySelectorAll("[data-live]")) watchLive(part);
 for (const list of document.querySelectorAll("[data-inbox]")) steerInbox(list);

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evercrawl.config import collection_file, create_collection, write_setting
-from evercrawl.config.trap_rules import RulesInFile
+from evercrawl.config.heard import slower_sites_in, trap_rules_in
 from evercrawl.model.settings import TrapSettings
 
 
@@ -23,7 +23,7 @@ def _touch(collection: Path, seconds: int) -> None:
 
 
 def test_rules_are_heard_when_the_file_was_written(collection: Path) -> None:
-    rules = RulesInFile(collection, TrapSettings(learn_from=7))
+    rules = trap_rules_in(collection, TrapSettings(learn_from=7))
     assert rules.changed() is None
     write_setting(collection_file(collection), "traps.exclude", ("/old/**",))
     _touch(collection, 1)
@@ -34,7 +34,7 @@ def test_rules_are_heard_when_the_file_was_written(collection: Path) -> None:
 def test_a_file_that_cannot_be_used_changes_nothing(
     collection: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    rules = RulesInFile(collection, TrapSettings())
+    rules = trap_rules_in(collection, TrapSettings())
     collection_file(collection).write_text("[traps\n")
     _touch(collection, 2)
     assert rules.changed() is None
@@ -42,7 +42,17 @@ def test_a_file_that_cannot_be_used_changes_nothing(
 
 
 def test_other_settings_are_not_heard(collection: Path) -> None:
-    rules = RulesInFile(collection, TrapSettings())
+    rules = trap_rules_in(collection, TrapSettings())
     write_setting(collection_file(collection), "traps.enabled", False)
     _touch(collection, 3)
     assert rules.changed() is None
+
+
+def test_slower_sites_are_heard_and_taken_back(collection: Path) -> None:
+    slower = slower_sites_in(collection, ())
+    write_setting(collection_file(collection), "pace.slower", ("https://a.test 30s",))
+    _touch(collection, 4)
+    assert slower.changed() == ("https://a.test 30s",)
+    write_setting(collection_file(collection), "pace.slower", ())
+    _touch(collection, 5)
+    assert slower.changed() == ()

@@ -1,0 +1,100 @@
+"""A part is muted by what stays the same in it, and by nothing else."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from evercrawl.core.change.judge import MOST_EDITS_SHOWN, SHOWN_CHARS
+from evercrawl.core.change.mute import LONGEST_PATTERN, has_form, heard, is_muted, muted, pattern_of
+from evercrawl.model.change import Change, ChangeClass, Edit
+from evercrawl.model.inbox import Mute
+
+URL = "https://a.test/page"
+
+
+def rule(pattern: str, place: str = "https://a.test") -> Mute:
+    return Mute(1, 0, "me", place, pattern)
+
+
+@pytest.mark.parametrize(
+    ("removed", "added", "form"),
+    [
+        ("Line 3 runs every 20 minutes", "Line 3 runs every 15 minutes", "Line 3 runs every * minutes"),
+        ("Visitors today: 12", "Visitors today: 1,344", "Visitors today: *"),
+        ("rain until noon", "sun", None),
+        ("", "Posted 12:30 on 2026-11-15 by Ann", "Posted * on * by Ann"),
+        ("", "42", None),
+        ("2 * 3 apples today", "2 * 4 apples today", "2 * apples today"),
+    ],
+)
+def test_the_form_of_an_edit_is_what_both_texts_share(removed: str, added: str, form: str | None) -> None:
+    assert pattern_of(removed, added) == form
+    if form is not None:
+        assert all(has_form(form, text) for text in (removed, added) if text)
+
+
+def test_a_text_that_was_cut_may_go_on() -> None:
+    long = "word " * SHOWN_CHARS
+    form = pattern_of(f"1 {long}"[:SHOWN_CHARS], f"2 {long}"[:SHOWN_CHARS])
+    assert form is not None
+    assert form.endswith("*")
+    assert has_form(form, f"3 {long}"[:SHOWN_CHARS])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "is_form"),
+    [
+        ("Line * runs every * minutes", "line 7  runs every 5 MINUTES", True),
+        ("Line * runs every * minutes", "Line 7 runs every 5 hours", False),
+        ("updated * ago", "not updated a day ago", False),
+        ("*ago", "a day ago", True),
+        ("a*a", "a", False),
+        ("exactly this", "exactly this", True),
+        ("exactly this", "exactly this one", False),
+    ],
+)
+def test_forms(pattern: str, text: str, is_form: bool) -> None:
+    assert has_form(pattern, text) is is_form
+
+
+def test_a_hostile_pattern_costs_no_time() -> None:
+    began = time.process_time()
+    assert not has_form("a*" * (LONGEST_PATTERN // 2) + "b", "a" * 100_000)
+    assert time.process_time() - began < 0.5
+
+
+def test_a_rule_holds_for_its_page_or_its_site_and_for_both_texts() -> None:
+    edit = ("seen 3 times", "seen 4 times")
+    assert is_muted([rule("seen * times")], URL, *edit)
+    assert is_muted([rule("seen * times", URL)], URL, *edit)
+    assert not is_muted([rule("seen * times", f"{URL}/other")], URL, *edit)
+    assert not is_muted([rule("seen * times", "https://b.test")], URL, *edit)
+    assert not is_muted([rule("seen * times")], URL, "seen 3 times", "the shop is closed for good")
+
+
+def _change(*edits: tuple[str, str]) -> Change:
+    found = tuple(Edit(key, False, *edit) for key, edit in enumerate(edits))
+    return Change(ChangeClass.CONTENT, 0.5, found)
+
+
+def test_only_the_edits_in_a_muted_part_are_left_out() -> None:
+    mutes = [rule("seen * times")]
+    both = _change(("seen 3 times", "seen 4 times"), ("open", "closed"))
+    left = heard(both, URL, mutes)
+    assert left is not None
+    assert [edit.added for edit in left.edits] == ["closed"]
+    found = muted(both, URL, mutes)
+    assert found is not None
+    assert [edit.added for edit in found.edits] == ["seen 4 times"]
+    alone = _change(("seen 3 times", "seen 4 times"))
+    assert heard(alone, URL, mutes) is None
+    other = _change(("open", "closed"))
+    assert heard(other, URL, mutes) is other
+    assert muted(other, URL, mutes) is None
+
+
+def test_where_edits_may_be_unknown_nothing_is_kept_from_the_reader() -> None:
+    many = _change(*((f"seen {n} times", f"seen {n + 1} times") for n in range(MOST_EDITS_SHOWN)))
+    assert heard(many, URL, [rule("seen * times")]) is many

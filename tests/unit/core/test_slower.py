@@ -1,0 +1,129 @@
+"""Sites that the operator slows down: how a rule is written, and what pace and frontier make of it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from evercrawl.core.frontier import Frontier, Visit, Wait
+from evercrawl.core.pace import Pace, at_site, gap_after, pace_of
+from evercrawl.core.slower import gaps_of, problem_with, rules_of, with_rule
+from evercrawl.model.settings import PaceSettings
+from tests.unit.core.test_frontier import SECOND, Queue, make
+
+SITE = "http://s1.test"
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.mark.parametrize(
+    "rule", ["https://example.org 30s", "http://example.org:8080 0.5s", "http://[::1]:80 86400s"]
+)
+def test_rules_are_read_and_written(rule: str) -> None:
+    assert problem_with(rule) is None
+    assert rules_of(gaps_of([rule])) == (rule,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["https://a.test", "a.test 30s", "https://a.test 0s", "https://a.test 86401s", "https://a.test/x 3s"],
+)
+def test_what_is_no_rule_is_told(text: str) -> None:
+    assert "SITE SECONDSs" in (problem_with(text) or "")
+
+
+def test_a_site_has_one_rule_at_most() -> None:
+    rules = with_rule(("https://a.test 5s", "https://b.test 7s"), "https://a.test", MINUTE)
+    assert gaps_of(rules) == {"https://a.test": MINUTE, "https://b.test": timedelta(seconds=7)}
+    assert with_rule(rules, "https://a.test", None) == ("https://b.test 7s",)
+
+
+def test_a_rule_only_slows() -> None:
+    settings = PaceSettings(gap=timedelta(seconds=5), slower=(f"{SITE} 30s", "http://s2.test 2s"))
+    pace = pace_of(settings, delay_cap=MINUTE, anonymous=False)
+    assert at_site(pace, SITE).floor == timedelta(seconds=30)
+    assert at_site(pace, "http://s2.test").floor == timedelta(seconds=5)
+    assert at_site(pace, "http://other.test") is pace
+
+
+def test_an_own_host_that_is_slowed_gets_one_request_at_a_time() -> None:
+    settings = PaceSettings(mode="own", slower=(f"{SITE} 3s",))
+    pace = pace_of(settings, delay_cap=MINUTE, anonymous=False)
+    assert (at_site(pace, SITE).concurrency, pace.concurrency) == (1, settings.own_concurrency)
+
+
+def test_after_a_rule_is_taken_back_between_two_runs_no_gap_is_longer_than_the_longest() -> None:
+    pace = pace_of(PaceSettings(), delay_cap=MINUTE, anonymous=False)
+    gap = gap_after(
+        pace, took=timedelta(milliseconds=9), crawl_delay=None, strain=1.0, gap_before=timedelta(hours=5)
+    )
+    assert gap <= pace.longest
+
+
+def _asked(frontier: Frontier, queue: Queue, now_us: int) -> int:
+    """Ask for one page; the moment at which it was asked for."""
+    while True:
+        queue.serve(now_us)
+        match frontier.turn(now_us=now_us):
+            case Visit() as turn:
+                queue.finish(turn, now_us)
+                return now_us
+            case Wait(until_us=until_us):
+                now_us = until_us
+            case other:
+                pytest.fail(f"unexpected {other}")
+
+
+def _slowed(pace: Pace, gap: timedelta | None) -> Pace:
+    return pace._replace(slower={} if gap is None else {SITE: gap})
+
+
+def test_a_running_frontier_slows_down_at_once_and_hurries_again_when_it_is_taken_back() -> None:
+    frontier, queue = make()
+    pace = frontier.pace
+    queue.add(1, 20)
+    first = _asked(frontier, queue, 0)
+    frontier.hear(_slowed(pace, timedelta(seconds=30)), now_us=first + SECOND // 2)
+    second = _asked(frontier, queue, first)
+    third = _asked(frontier, queue, second)
+    assert (second - first, third - second) == (30 * SECOND, 30 * SECOND)
+    frontier.hear(_slowed(pace, None), now_us=third)
+    fourth = _asked(frontier, queue, third)
+    fifth = _asked(frontier, queue, fourth)
+    assert fifth - fourth == SECOND
+
+
+@pytest.mark.parametrize("back_queues", [1, 8])
+def test_a_site_that_sleeps_for_an_hour_is_called_in_when_its_rule_is_taken_back(back_queues: int) -> None:
+    frontier, queue = make(back_queues=back_queues)
+    pace = frontier.pace
+    queue.add(1, 20)
+    queue.add(2, 1)
+    frontier.hear(_slowed(pace, timedelta(hours=1)), now_us=0)
+    now = max(_asked(frontier, queue, 0), _asked(frontier, queue, 0))
+    frontier.hear(_slowed(pace, None), now_us=now)
+    then = _asked(frontier, queue, now)
+    assert then - now <= 60 * SECOND
+    assert _asked(frontier, queue, then) - then == SECOND
+
+
+def test_a_site_that_has_no_lane_waits_out_the_new_gap_too() -> None:
+    frontier, queue = make()
+    queue.add(1, 1)
+    first = _asked(frontier, queue, 0)
+    queue.serve(first)
+    assert not frontier.lanes
+    frontier.hear(_slowed(frontier.pace, timedelta(seconds=30)), now_us=first)
+    queue.add(1, 1)
+    assert _asked(frontier, queue, first) - first == 30 * SECOND
+
+
+def test_a_rule_does_not_cut_short_what_a_site_asked_for() -> None:
+    frontier, queue = make()
+    pace = frontier.pace
+    queue.add(1, 9)
+    first = _asked(frontier, queue, 0)
+    frontier.hear(_slowed(pace, timedelta(seconds=3)), now_us=first)
+    frontier.close_site(frontier.lanes[1], until_us=500 * SECOND, reason="paused: Retry-After")
+    frontier.hear(_slowed(pace, None), now_us=first)
+    assert _asked(frontier, queue, first) == 500 * SECOND

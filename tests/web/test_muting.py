@@ -1,0 +1,157 @@
+"""Parts of pages are muted in the inbox, the feed, alerts and on the command line, and heard again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evercrawl.browse.inbox import FILE, Inbox
+from evercrawl.cli.main import run
+from evercrawl.model.alert import Subject
+from evercrawl.notify.follow import CollectionLogs
+from evercrawl.notify.preview import preview
+from evercrawl.web.keyring import Scope
+from evercrawl.web.route import API
+from evercrawl.web.serve import Serving
+from tests.web.conftest import Interface, closed, opened
+from tests.web.hostile import TRICKS
+
+SITE = "https://harbour.example"
+
+
+@pytest.fixture
+def own(story: Path, tmp_path: Path) -> Iterator[Interface]:
+    """A copy of the collection, for tests that change something."""
+    shutil.copytree(story, tmp_path / "own.evercrawl", ignore=shutil.ignore_patterns("web.sqlite*"))
+    inbox = Inbox(tmp_path / "own.evercrawl")
+    assert all(inbox.unmute(one.id) for one in inbox.mutes())
+    interface = opened(tmp_path / "own.evercrawl", Serving(port=0))
+    yield interface
+    closed(interface)
+
+
+def _groups(web: Interface, state: str = "new", **asked: str) -> list[dict[str, Any]]:
+    values = {"since": "30d", "limit": "200", "state": state, **asked}
+    found: list[dict[str, Any]] = web.operator.get("/changes.json", params=values).json()["groups"]
+    return found
+
+
+def _of_one_page(web: Interface) -> dict[str, Any]:
+    """A change of one page with a single part that can be muted."""
+    return next(
+        group
+        for group in _groups(web, site=SITE)
+        if group["count"] == 1 and len(group["parts"]) == 1 and group["example"].startswith("~")
+    )
+
+
+def test_a_part_is_muted_from_the_inbox_and_heard_again(own: Interface) -> None:
+    before, group = _groups(own), _of_one_page(own)
+    page = own.operator.get("/changes?since=30d&limit=200").text
+    assert "Mute a part" in page
+    form = {"pattern": group["parts"][0], "page": group["pages"][0], "csrf": own.csrf}
+    answer = own.operator.post("/do/mute-part", data=form)
+    assert answer.status_code == 303
+    assert group["keys"] not in {one["keys"] for one in _groups(own)}
+    assert [one["pages"] for one in _groups(own, "muted")] == [group["pages"]]
+    assert len(_groups(own, "all")) >= len(before)
+    listed = own.operator.get("/changes").text
+    assert "1 muted part" in listed
+    assert group["pages"][0].partition("://")[2] in listed
+    (mute,) = own.operator.get("/changes.json").json()["mutes"]
+    own.operator.post("/do/undo-mute", data={"id": mute["id"], "csrf": own.csrf})
+    assert _groups(own) == before
+    assert own.operator.post("/do/undo-mute", data={"id": 1, "csrf": own.csrf}).status_code == 404
+    assert {"mute-part", "undo-mute"} <= {line.what for line in own.service.keyring.book()}
+
+
+def test_a_difference_offers_its_parts(own: Interface) -> None:
+    url = _of_one_page(own)["pages"][0]
+    data = own.operator.get("/diff.json", params={"url": url}).json()
+    assert data["parts_edited"]
+    page = own.operator.get("/diff", params={"url": url}).text
+    assert f'value="{SITE}">Mute on the whole site' in page
+
+
+def test_the_feed_the_command_and_alerts_are_silent_too(
+    own: Interface, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, group = own.service.desk.path, _of_one_page(own)
+    url = group["pages"][0]
+
+    def told() -> tuple[int, int, int]:
+        feed = own.operator.get("/changes.atom", params={"site": SITE, "limit": 200}).text
+        assert run(["-C", str(path), "changes", SITE, "--since", "30d", "--json"]) == 0
+        rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        alert = preview(Subject(pages=(url,)), CollectionLogs(path))
+        return feed.count(url), sum(url in row["pages"] for row in rows), alert.told
+
+    before = told()
+    assert run(["-C", str(path), "mute", "add", group["parts"][0], "--page", url, "--json"]) == 0
+    number = json.loads(capsys.readouterr().out)["id"]
+    after = told()
+    assert all(now < then for now, then in zip(after, before, strict=True)), (before, after)
+    assert run(["-C", str(path), "changes", SITE, "--since", "30d", "--muted", "--json"]) == 0
+    assert url in capsys.readouterr().out
+    assert run(["-C", str(path), "mute", "list"]) == 0
+    assert url in capsys.readouterr().out
+    assert run(["-C", str(path), "mute", "undo", str(number)]) == 0
+    assert run(["-C", str(path), "mute", "undo", str(number)]) == 1
+    capsys.readouterr()
+    assert told() == before
+
+
+def test_programs_need_a_token_that_may_operate(own: Interface) -> None:
+    wish = {"pattern": "Line * runs", "site": SITE}
+    assert own.anybody.post(f"{API}/mute-part", json=wish).status_code == 401
+    assert own.with_token(Scope.READ).post(f"{API}/mute-part", json=wish).status_code == 403
+    assert own.operator.post("/do/mute-part", data=wish).status_code == 403, "it is no form of ours"
+    assert Inbox(own.service.desk.path).mutes() == []
+    client = own.with_token(Scope.OPERATE)
+    first, again = (client.post(f"{API}/mute-part", json=wish).json()["mute"] for _ in range(2))
+    assert first == again
+    assert first["place"] == SITE
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"pattern": "* 12 *", "site": SITE},
+        {"pattern": "x" * 501, "site": SITE},
+        {"pattern": "Line *"},
+        {"pattern": "Line *", "site": SITE, "page": f"{SITE}/page/1"},
+        {"pattern": "Line *", "page": "javascript:alert(1)"},
+        {"pattern": "Line *", "site": "http://a b"},
+    ],
+)
+def test_what_would_mute_more_than_a_part_is_refused(own: Interface, wish: dict[str, str]) -> None:
+    answer = own.operator.post("/do/mute-part", data=wish | {"csrf": own.csrf})
+    assert answer.status_code == 400, answer.text
+    assert Inbox(own.service.desk.path).mutes() == []
+
+
+@pytest.mark.parametrize("trick", TRICKS)
+def test_hostile_patterns_are_shown_as_text(own: Interface, trick: str) -> None:
+    form = {"pattern": trick, "site": SITE, "csrf": own.csrf}
+    answer = own.operator.post("/do/mute-part", data=form)
+    page = own.operator.get(answer.headers["location"]).text
+    for tag in ("<script>window", "<img src=x", "<svg onload"):
+        assert tag not in page
+
+
+def test_the_state_of_an_older_inbox_is_brought_up(tmp_path: Path) -> None:
+    Inbox(tmp_path).review([], who="me", words="old", now_us=1)
+    with sqlite3.connect(tmp_path / FILE) as db:
+        db.execute("drop table mute")
+        db.execute("pragma user_version = 1")
+    db.close()
+    inbox = Inbox(tmp_path)
+    assert inbox.mutes() == []
+    assert [one.words for one in inbox.reviews(5)] == ["old"]
+    assert inbox.mute("https://a.test", "Line *", who="me", now_us=2).id == 1
