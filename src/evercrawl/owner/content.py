@@ -106,7 +106,7 @@ def own_texts(snapshot: Snapshot) -> list[str]:
 def _own_links(elements: Elements, joiner: Joiner) -> Iterator[str]:
     """The targets of links outside of the site's parts, in order."""
     known: dict[int, bool] = {}
-    for node in elements.links:
+    for _, node in elements.links:
         href = node.attributes.get("href")
         if href and not _is_in_site_part(node.parent, known):
             target = joiner.url(href)

@@ -59,9 +59,12 @@ def bounded(body: bytes) -> bytes:
     """The page up to the place where it becomes dangerous; nearly always all of it."""
     if len(body) <= HARMLESS_BYTES:
         return body
-    body = _of_few_tags(body[:MOST_BYTES])
+    body = body[:MOST_BYTES]
+    tags = body.count(b"<")
+    if tags > MOST_TAGS:
+        body = body[: next(islice(_TAG_BEGINS.finditer(body), MOST_TAGS, None)).start()]
     maybe_long = _MAYBE_LONG_TAG.search(body) is not None
-    if not maybe_long and not _may_nest(body):
+    if not maybe_long and not _may_nest(body, tags):
         return body
     lowered = body.lower()
     if maybe_long or b"<svg" in lowered or b"<math" in lowered:
@@ -83,17 +86,10 @@ def limits_met(size: int, *, unread: int, links: int, most_links: int) -> str:
     return ", ".join(found)
 
 
-def _of_few_tags(body: bytes) -> bytes:
-    if body.count(b"<") <= MOST_TAGS:
-        return body
-    return body[: next(islice(_TAG_BEGINS.finditer(body), MOST_TAGS, None)).start()]
-
-
-def _may_nest(body: bytes) -> bool:
-    """There are more start tags than are harmless, not counting those of elements that cannot hold each
-    other.
+def _may_nest(body: bytes, count: int) -> bool:
+    """There are more start tags (of so many tags at most) than are harmless, not counting those of elements
+    that cannot hold each other.
     """
-    count = body.count(b"<")
     for harmless in _NOT_NESTING_STARTS:
         if count <= HARMLESS_TAGS:
             return False

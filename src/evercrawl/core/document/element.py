@@ -69,7 +69,8 @@ class Elements:
     )
 
     def __init__(self, tree: LexborHTMLParser) -> None:
-        self.links: list[LexborNode] = []
+        self.links: list[tuple[int, LexborNode]] = []
+        """With the numbers of their tags, so that nobody has to ask for them again."""
         self.embeds: list[LexborNode] = []
         self.headings: list[LexborNode] = []
         self.relations: list[tuple[Attributes, frozenset[str], bool]] = []
@@ -84,11 +85,13 @@ class Elements:
         self.title: LexborNode | None = None
         self._noscripts = 0
         root, links, wanted = tree.root, self.links, _WANTED
+        if root is None:
+            return
         # Most elements are not wanted; a comprehension passes over them with the least work.
-        for node in [node for node in root.traverse() if node.tag_id in wanted] if root is not None else ():
-            tag = node.tag_id
+        for found in [(tag, node) for node in root.traverse() if (tag := node.tag_id) in wanted]:
+            tag, node = found
             if tag == A:
-                links.append(node)
+                links.append(found)
             elif tag in HEADINGS:
                 self.headings.append(node)
             else:
@@ -112,7 +115,7 @@ class Elements:
         elif tag == NOSCRIPT:
             self._take_noscript(node)
         elif tag not in CODE:
-            self.links.append(node)
+            self.links.append((tag, node))
 
     def _take_link(self, node: LexborNode) -> None:
         attributes = node.attributes
@@ -123,7 +126,7 @@ class Elements:
         if not rel.isdisjoint(_LOADING):
             self.embeds.append(node)
         elif not rel.isdisjoint(_LINKING) and (attributes.get("type") or "").strip().lower() in _PAGE_TYPES:
-            self.links.append(node)
+            self.links.append((LINK, node))
 
     def _take_meta(self, node: LexborNode) -> None:
         if len(self.metas) >= MOST_METAS:
@@ -135,7 +138,7 @@ class Elements:
                 attributes.get("charset"), attributes.get("http-equiv"), attributes.get("content")
             )
         if is_refresh(attributes):
-            self.links.append(node)
+            self.links.append((META, node))
 
     def _take_noscript(self, node: LexborNode) -> None:
         markup = node.text_lexbor()
@@ -143,7 +146,10 @@ class Elements:
         if self._noscripts > MOST_NOSCRIPTS or not _MAY_BE_WANTED.search(markup):
             return
         for inner in LexborHTMLParser(markup, is_fragment=True, options=WITHOUT_EVENTS).css(_IN_NOSCRIPT):
-            (self.embeds if inner.tag_id in EMBEDDING else self.links).append(inner)
+            if (tag := inner.tag_id) in EMBEDDING:
+                self.embeds.append(inner)
+            else:
+                self.links.append((tag, inner))
 
 
 def _is_inside(node: LexborNode, parent_tag: int) -> bool:

@@ -29,8 +29,7 @@ def links_of(
     links: list[Link] = []
     most, most_chars, link_id = limits.links, limits.anchor_chars, A
     url_of, known, is_self = joiner.url, joiner.known, joiner.is_self
-    for node in elements.links:
-        tag = node.tag_id
+    for tag, node in elements.links:
         attributes = node.attributes
         reference = attributes.get("href") if tag == link_id else _reference(tag, attributes)
         if reference is None and (reference := attributes.get("xlink:href")) is None:

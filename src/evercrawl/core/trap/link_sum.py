@@ -9,6 +9,7 @@ link, the words of the links do.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 from zlib import crc32
 
@@ -18,6 +19,8 @@ MOST_LINKS = 40
 """Links of one page that are looked at, spread over all of them: a list is found anywhere among them."""
 LEAST_WORDED, WORDED_SHARE = 2, 0.6
 """Different words of links, and their share of all, from which on they name what the links lead to."""
+MOST_CACHED = 8192
+"""Links and words of links that are known by their numbers: most stand on many pages of a site."""
 BUCKETS, BUCKET_BITS = 8, 8
 ALIKE = 3
 """Buckets of two sketches that agree where about two links in five are the same."""
@@ -30,6 +33,8 @@ _LOW = (1 << BUCKET_BITS) - 1
 
 class _Link(NamedTuple):
     whole: int
+    mixed: int
+    """The whole, spread over all bits."""
     segments: tuple[int, ...]
     parameters: dict[str, int]
 
@@ -62,17 +67,20 @@ class LinkSum:
 
     def without(self, part: str | int) -> Offered:
         """What the page offers, whatever the named parameter or the numbered segment is in its links."""
-        whole = {_mixed(_rest(link, part)) for link in self._all}
-        return Offered(
-            self._words, sum(whole) & _WORD, _sketch(_mixed(_rest(link, part)) for link in self._new)
-        )
+        whole = sum({_mixed(_rest(link, part)) for link in self._all}) & _WORD
+        return Offered(self._words, whole, _sketch(_mixed(_rest(link, part)) for link in self._new))
+
+    def as_they_are(self) -> Offered:
+        """What the page offers, with all parts of its links."""
+        whole = sum({link.mixed for link in self._all}) & _WORD
+        return Offered(self._words, whole, _sketch(link.mixed for link in self._new))
 
     @staticmethod
     def _worded(words: Sequence[str]) -> int:
         different = {each for each in words if each}
         if len(different) < max(LEAST_WORDED, WORDED_SHARE * len(words)):
             return 0
-        return sum(_number(each, 0) for each in different) & _WORD or 1
+        return sum(map(_word_number, different)) & _WORD or 1
 
 
 def _rest(link: _Link, part: str | int) -> int:
@@ -109,6 +117,7 @@ def _sketch(links: Iterable[int]) -> int:
     return sum((rank % _LOW + 1) << bucket * BUCKET_BITS for bucket, rank in least.items())
 
 
+@lru_cache(maxsize=MOST_CACHED)
 def _taken_apart(link: str) -> _Link:
     base, _, query = link.partition("#")[0].partition("?")
     start = base.find("/", base.find("//") + 2)
@@ -119,7 +128,12 @@ def _taken_apart(link: str) -> _Link:
         name = pair.partition("=")[0]
         parameters[name] = parameters.get(name, 0) + _number(pair, -1)
     whole = _number(base[:start], -2) + sum(segments) + sum(parameters.values())
-    return _Link(whole, segments, parameters)
+    return _Link(whole, _mixed(whole), segments, parameters)
+
+
+@lru_cache(maxsize=MOST_CACHED)
+def _word_number(word: str) -> int:
+    return _number(word, 0)
 
 
 def _number(piece: str, place: int) -> int:

@@ -136,7 +136,7 @@ def learn(
             for name in (part.name, part.on_site):
                 tallies[name] = _counted(tallies.get(name, Tally()), before, now)
         rests[key] = now
-    rests[_whole(url)] = Rest(NO_VALUE, said, found.without(""))
+    rests[_whole(url)] = Rest(NO_VALUE, said, found.as_they_are())
     probes = known.probes + (seen_otherwise(known, url) is not None)
     most = MOST_REMEMBERED_IDLE if idle_parts(known) else MOST_REMEMBERED
     return Parameters(_most_telling(tallies), _newest(rests, most), probes)
