@@ -1,7 +1,8 @@
 """How fast are the pages of `evercrawl serve`, over a million pages, and with fifty readers beside a crawl?
 
     python bench/web.py million [PAGES]     a collection of so many pages, then the time of every page
-    python bench/web.py readers [SECONDS]   fifty readers beside a crawl of a web on this machine
+    python bench/web.py readers [SECONDS]   fifty readers beside a crawl of the benchmark web, which must be
+                                            served (EVERCRAWL_SHARED/bench/corpus.sh serve; CORPUS_ROOT)
 
 Prints one JSON object. The machine should have nothing else to do.
 """
@@ -31,6 +32,9 @@ from evercrawl.core.url import key_of, registrable_domain, shard_of_site
 
 SHARDS, SITES = 64, 500
 READERS = 50
+SETTLING_S = 5.0
+"""Until the crawl has its pace."""
+CORPUS = Path(os.environ.get("CORPUS_ROOT", "scratch/corpus"))
 READING_S = (1.0, 4.0)
 """How long a reader looks at a page."""
 TOKEN = "a token for the benchmark of serve"
@@ -231,46 +235,46 @@ def readers(seconds: float) -> dict[str, object]:
 
 
 def _crawl(seconds: float, *, with_readers: bool) -> tuple[float, list[float], float]:
+    """Requests a second of a crawl of the benchmark web, times of the views, and the server's CPU."""
     with tempfile.TemporaryDirectory() as folder:
-        web = subprocess.Popen(
-            [sys.executable, "-m", "tests.e2e.web_server", f"{folder}/log", "8", "200000"],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert web.stdout is not None
-        origins = json.loads(web.stdout.readline())
         collection = Path(folder) / "c.evercrawl"
-        create_collection(collection, {"scope.seeds": tuple(f"{origin}/" for origin in origins)})
+        hosts = json.loads((CORPUS / "nginx" / "hosts.json").read_text()).values()
+        origins = [f"http://{host['ip']}:8080" for host in hosts]
+        seeds = tuple(f"{origin}/__index.html" for origin in origins)
+        create_collection(collection, {"scope.seeds": seeds})
         env = {"EVERCRAWL_HTTP__ALLOW_PRIVATE": "true", "EVERCRAWL_PACE__MODE": "own"}
+        env |= {"EVERCRAWL_CRAWL__MAX_PAGES": "none"}
         crawl = subprocess.Popen(
-            [sys.executable, "-m", "evercrawl", "-C", str(collection), "watch", "-q"], env=os.environ | env
+            [sys.executable, "-m", "evercrawl", "-C", str(collection), "crawl", "-q", "--no-progress"],
+            env=os.environ | env,
+            stdout=subprocess.DEVNULL,
         )
         try:
-            time.sleep(3)
-            before = _lines(folder)
+            time.sleep(SETTLING_S)
+            before = _requests()
             times: list[float] = []
             cpu_s = 0.0
             if with_readers:
                 paths = ["/", "/changes", "/sites", "/frontier", "/skipped", f"/site?name={origins[0]}"]
                 paths += ["/search?q=the+page", "/traps", "/alerts", "/hubs", "/live"]
-                paths += [
-                    f"/page?url={origin}/p/{number}.html" for origin in origins[:2] for number in (1, 2)
-                ]
+                paths += [f"/{view}?url={seed}" for seed in seeds[:2] for view in ("page", "why", "links")]
                 with served(collection, env) as server:
-                    began = server.cpu_s()
+                    before, began = _requests(), server.cpu_s()
                     times = asyncio.run(_read(server.address, paths, seconds))
                     cpu_s = server.cpu_s() - began
             else:
                 time.sleep(seconds)
-            return (_lines(folder) - before) / seconds, times, cpu_s
+            asked = (_requests() - before) / seconds
+            assert crawl.poll() is None, "the crawl has ended before the readers"
+            return asked, times, cpu_s
         finally:
-            for process in (crawl, web):
-                process.terminate()
-                process.wait(30)
+            crawl.terminate()
+            crawl.wait(60)
 
 
-def _lines(folder: str) -> int:
-    with open(f"{folder}/log", "rb") as file:
+def _requests() -> int:
+    """What the benchmark web's server has answered so far; it writes its log every second."""
+    with (CORPUS / "nginx" / "access.log").open("rb") as file:
         return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
 
 

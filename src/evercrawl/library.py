@@ -425,11 +425,13 @@ class Collection:
         build_graph(self.path)
         return count
 
-    def links(self, url: str) -> PageLinks:
-        """What links to a page, what it links to, and how important it is."""
+    def links(self, url: str, *, as_it_was: bool = False) -> PageLinks:
+        """What links to a page, what it links to, and how important it is; `as_it_was`: by the link graph as
+        it was last made, which costs nothing.
+        """
         from evercrawl.graph.links import page_links
 
-        return page_links(self.path, self.settings, url)
+        return page_links(self.path, self.settings, url, as_it_was=as_it_was)
 
     def bad_links(self, site: str | None = None) -> Iterator[BadLink]:
         """Links that are dead or lead to pages that have moved."""

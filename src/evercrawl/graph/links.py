@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evercrawl.adapters.graph_files import GraphFiles
+from evercrawl.adapters.graph_files import GraphFiles, current_graph
 from evercrawl.adapters.sqlite.log import log_reader
 from evercrawl.adapters.tantivy_index.writing import place_of
 from evercrawl.core.graph.depth import UNREACHED
@@ -21,17 +21,19 @@ MOST_INCOMING = 1000
 """Pages that link here and are listed; all are counted."""
 
 
-def page_links(collection: Path, settings: Settings, url: str) -> PageLinks:
-    """What links to a page, what it links to, and how important it is."""
+def page_links(collection: Path, settings: Settings, url: str, *, as_it_was: bool = False) -> PageLinks:
+    """What links to a page, what it links to, and how important it is; by the graph as it was last made, or
+    by one of everything that is stored now.
+    """
     page, name = page_at(collection, settings, url)
-    graph = fresh_graph(collection)
+    graph = current_graph(collection) if as_it_was else fresh_graph(collection)
     shard, page_id = place_of(page)
     with log_reader(collection, shard) as reader:
         outline, held = reader.outline(page_id), reader.credit(key_of(name))
     outgoing = tuple(map(_end, outline.links)) if outline is not None else ()
     credit = None if held is None else round(held.credit, 3)
-    node = graph.node_of(page)
-    if node is None:
+    node = graph.node_of(page) if graph is not None else None
+    if graph is None or node is None:
         return PageLinks(name, outgoing=outgoing, credit=credit)
     sources = _sources(graph, node)
     depth = int(graph.array("depths")[node])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -13,6 +14,7 @@ from typing import Any, TypeVar
 
 from evercrawl.config import Configured, collection_file, read_settings
 from evercrawl.library import Collection
+from evercrawl.model.links import PageLinks
 from evercrawl.model.search import Found
 from evercrawl.model.settings import Settings
 from evercrawl.notify.websub import Websub, callback_at, nowhere
@@ -26,7 +28,8 @@ SEVERAL_LEAST_S = 3.0
 """How old an answer may be at least, where a page shows several."""
 
 TESTS, TESTS_PER_S = 3, 1 / 20
-INDEX_PATIENCE_S = 0.5
+INDEX_PATIENCE_S = 0.25
+"""How long a page waits for the index or the link graph, before it shows what there is."""
 UNKNOWN_LAG = -1
 """The index is being brought up, and nobody knows yet how far it is behind."""
 
@@ -52,6 +55,7 @@ class Desk:
         self.is_stopping = False
         """Streams end themselves when they see this."""
         self.shelf = Shelf()
+        self._making_graph = threading.Lock()
         self.crawl = CrawlChild(collection)
         self.tries = RateLimit(burst=TESTS, per_s=TESTS_PER_S)
         """Of what sends something to others at the push of a button."""
@@ -112,8 +116,23 @@ class Desk:
         from evercrawl.search.ask import bring_up
         from evercrawl.search.follow import lag_of, open_text_index
 
-        is_busy = bring_up(self.path, self.settings.search)
+        with self._making_graph:
+            is_busy = bring_up(self.path, self.settings.search)
         return lag_of(self.path, open_text_index(self.path)) if is_busy else 0
+
+    def links(self, url: str) -> tuple[PageLinks, bool]:
+        """The links of a page, and whether a link graph was made here yet; it is renewed beside the page, by
+        one thread at a time.
+        """
+        is_made = self.remembered("link graph", self._renew_graph, wait_s=INDEX_PATIENCE_S)
+        return self.collection.links(url, as_it_was=True), bool(is_made)
+
+    def _renew_graph(self) -> bool:
+        from evercrawl.graph.build import fresh_graph
+
+        with self._making_graph:
+            fresh_graph(self.path)
+        return True
 
     def now(self) -> datetime:
         """The present moment."""

@@ -31,23 +31,26 @@ class Remembered(Generic[T]):
         self._at = -1e9
         self._cost_s = 0.0
         self._busy = False
+        self._began = 0.0
 
     def get(self, wait_s: float = WAIT_S) -> T | None:
-        """The answer as it last was; None: it is still being computed for the first time."""
+        """The answer as it last was; None: it is still being computed for the first time. Nobody waits longer
+        than `wait_s` from when that began: what was not quick for the first who asked will not be for others.
+        """
         with self._turn:
             age = time.monotonic() - self._at
             if not self._busy and age > max(self._least_s, TIMES_COST * self._cost_s):
                 self._busy = True
+                self._began = time.monotonic()
                 if self._cost_s < QUICK_S:
                     self._ready.clear()  # it comes soon: better a moment later than an old answer
                 threading.Thread(target=self._refresh, daemon=True).start()
-        self._ready.wait(wait_s)
+        self._ready.wait(max(0.0, self._began + wait_s - time.monotonic()))
         if self._error is not None:
             raise self._error
         return self._value
 
     def _refresh(self) -> None:
-        began = time.monotonic()
         try:
             value, error = self._compute(), None
         except Exception as caught:
@@ -55,7 +58,7 @@ class Remembered(Generic[T]):
         with self._turn:
             self._value, self._error = value, error
             self._at = time.monotonic()
-            self._cost_s = self._at - began
+            self._cost_s = self._at - self._began
             self._busy = False
         self._ready.set()
 

@@ -50,7 +50,7 @@ def search(desk: Desk, asked: Asked) -> dict[str, Any]:
 
 def links(desk: Desk, asked: Asked) -> dict[str, Any]:
     """What links to a page, what it links to, and how important it is."""
-    found = desk.collection.links(full_url(asked["url"]))
+    found, is_made = desk.links(full_url(asked["url"]))
     return {
         "url": found.url,
         "pagerank": found.pagerank,
@@ -60,4 +60,5 @@ def links(desk: Desk, asked: Asked) -> dict[str, Any]:
         "incoming_count": found.incoming_count,
         "incoming": found.incoming[:LINKS_SHOWN],
         "outgoing": found.outgoing[:LINKS_SHOWN],
+        "is_made": is_made,
     }
