@@ -7,7 +7,7 @@ Real processes, real servers, real sites on loopback. The last line is JSON: `re
 `double_commits`: versions stored twice, `duplicate_fetches`: requests for a page that was asked for before
 (`duplicate_bound`: how many there may be), `takeover_s`: the longest time from the moment a worker fell
 silent to the first request of another one at one of its sites, less what the site's gap had grown beyond
-the least, `credit_error`: units of credit that are
+the least (`takeover_with_gap_s`: with that), `credit_error`: units of credit that are
 missing or too many, at any of the `credit_checks`, `stall_s`: how long the machine let this process wait.
 """
 

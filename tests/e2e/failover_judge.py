@@ -175,6 +175,7 @@ def judged(
     """The figures of a run; `versions`: how often the store has the first version of each page."""
     pages = Counter((request.host, request.path) for request in web.log if request.path != "/robots.txt")
     taken = takeovers(silences, web.log)
+    with_gaps = takeovers([silence._replace(longer_gaps={}) for silence in silences], web.log)
     return {
         "requests": len(web.log),
         "pages": len(versions),
@@ -184,6 +185,7 @@ def judged(
         "double_commits": sum(count - 1 for count in versions.values()),
         "duplicate_fetches": sum(count - 1 for count in pages.values()),
         "takeover_s": max((took for _, took in taken), default=0.0),
+        "takeover_with_gap_s": max((took for _, took in with_gaps), default=0.0),
         "takeovers": sorted(taken),
         "never_stored": len({f"http://{host}{path}" for host, path in pages} - versions.keys()),
     }
