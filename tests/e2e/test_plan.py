@@ -10,6 +10,7 @@ import pytest
 
 import evercrawl
 from evercrawl.demo_web import HOSTS, DemoWeb, serving
+from evercrawl.model.reason import Reason
 from tests.e2e.test_cli import HARBOUR_PAGES, Place
 
 
@@ -36,7 +37,9 @@ def test_what_a_refresh_saved_is_what_the_server_did_not_send(place: Place) -> N
     saved = json.loads(place.call("status", "--json"))["saved"]
     assert saved["not_modified"] == update["not_modified"] > 0
     paths = [path for host, path in place.web.replies if host == HOSTS[0] and path != "/robots.txt"]
-    spared = [path for path in paths if place.why(path)["reason"] == "not_modified"]
+    with evercrawl.open(place.folder / "site.evercrawl", settings=place.settings()) as collection:
+        reasons = {path: collection.why(place.site + path).reason for path in paths}
+    spared = [path for path in paths if reasons[path] is Reason.NOT_MODIFIED]
     sent = sum(len(place.web.replies[HOSTS[0], path].body.encode()) for path in spared)
     assert saved["not_modified_bytes"] == sent
     shown = place.call("status")

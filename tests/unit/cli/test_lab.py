@@ -11,6 +11,7 @@ from evercrawl.cli.exit_codes import ExitCode
 from evercrawl.cli.main import run
 
 
+@pytest.mark.slow
 def test_d10_says_what_a_second_node_brings(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["lab", "d10", "--scale", "0.002", "--json"]) == ExitCode.OK
     found = json.loads(capsys.readouterr().out)
