@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
+from evercrawl.browse.sites import origin_in
 from evercrawl.config import collection_file, read_settings, write_setting
 from evercrawl.core.slower import MOST_GAP, gaps_of, with_rule
-from evercrawl.core.url import canonical, site_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.site import SlowedSite
 
@@ -24,7 +24,7 @@ def slow_down(collection: Path, site: str, gap: timedelta) -> SlowedSite:
         raise ConfigError(
             f"the gap must be more than 0 and at most {most}; leave a site out by scope.exclude"
         )
-    name = origin_of(site)
+    name = origin_in(collection, site)
     _write(collection, with_rule(_rules(collection), name, gap))
     return SlowedSite(name, gap.total_seconds())
 
@@ -32,7 +32,7 @@ def slow_down(collection: Path, site: str, gap: timedelta) -> SlowedSite:
 def slow_no_more(collection: Path, site: str) -> bool:
     """Take back what was said about the site; False: nothing was."""
     before = _rules(collection)
-    after = with_rule(before, origin_of(site), None)
+    after = with_rule(before, origin_in(collection, site), None)
     if after != before:
         _write(collection, after)
     return after != before
@@ -45,11 +45,3 @@ def _rules(collection: Path) -> tuple[str, ...]:
 
 def _write(collection: Path, rules: tuple[str, ...]) -> None:
     write_setting(collection_file(collection), "pace.slower", rules)
-
-
-def origin_of(site: str) -> str:
-    """The origin that a text names, which may be a bare host; ConfigError where it names none."""
-    page = canonical(site if "://" in site else f"https://{site}")
-    if page is None:
-        raise ConfigError(f"{site!r} names no site; write it like https://example.org")
-    return site_of(page)

@@ -29,7 +29,7 @@ LAYERS = {
     "report": 6,
     "look": 6,
     "trap_view": 6,
-    "slowing": 6,
+    "slowing": 8,
     "past": 6,
     "search": 6,
     "exchange": 6,

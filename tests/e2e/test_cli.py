@@ -189,3 +189,15 @@ def _wait_for(path: Path) -> None:
             return
         time.sleep(0.05)
     raise AssertionError(f"{path} did not appear")
+
+
+def test_a_bare_host_is_the_site_that_the_collection_knows(place: Place) -> None:
+    place.crawl(f"{place.site}/", "--max-pages", "1", code=7)
+    bare = place.site.removeprefix("http://")
+    assert json.loads(place.call("pace", "slow", bare, "30s", "--json"))["site"] == place.site
+    assert (
+        json.loads(place.call("mute", "add", "Visitors: *", "--site", bare, "--json"))["place"] == place.site
+    )
+    assert place.call("pace", "slow", "unknown.example", "30s").startswith("https://unknown.example ")
+    place.call("pace", "undo", bare)
+    assert place.site not in place.call("pace", "list")

@@ -6,12 +6,12 @@ from datetime import datetime
 from pathlib import Path
 
 from evercrawl.browse.inbox import Inbox
+from evercrawl.browse.sites import origin_in
 from evercrawl.core.change.mute import problem_with
 from evercrawl.core.moment import to_us
 from evercrawl.core.url import canonical
 from evercrawl.errors import ConfigError
 from evercrawl.model.inbox import Mute
-from evercrawl.slowing import origin_of
 
 
 def mute_part(
@@ -28,14 +28,14 @@ def mute_part(
     wrong = problem_with(form)
     if wrong is not None:
         raise ConfigError(wrong)
-    return Inbox(collection).mute(_place(site, page), form, who=who, now_us=to_us(now))
+    return Inbox(collection).mute(_place(collection, site, page), form, who=who, now_us=to_us(now))
 
 
-def _place(site: str | None, page: str | None) -> str:
+def _place(collection: Path, site: str | None, page: str | None) -> str:
     if (site is None) == (page is None):
         raise ConfigError("say where the part is: on a site or on a page")
     if site is not None:
-        return origin_of(site)
+        return origin_in(collection, site)
     url = canonical(page or "")
     if url is None:
         raise ConfigError(f"{page!r} is not a URL; write it like https://example.org/news")

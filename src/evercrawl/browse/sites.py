@@ -7,11 +7,12 @@ from pathlib import Path
 
 from evercrawl.adapters.sqlite.browse import browsing, browsing_all, shards_of
 from evercrawl.browse.place import key_in, number_in, place_of, place_word
-from evercrawl.core.url import shard_of_site
+from evercrawl.config import read_settings
+from evercrawl.core.url import canonical, shard_of_site, site_of
+from evercrawl.errors import ConfigError
 from evercrawl.model.listing import ListedPage, ListedSite, Portion
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
-from evercrawl.slowing import origin_of
 
 
 def sites_listed(collection: Path, *, after: str | None = None, most: int = 50) -> Portion[ListedSite]:
@@ -42,14 +43,30 @@ def busiest_sites(collection: Path, most: int) -> list[ListedSite]:
 
 
 def site_record(collection: Path, settings: Settings, name: str) -> tuple[int, Site] | None:
-    """Shard and record of a site; None: the collection does not know it."""
-    origin = origin_of(name)
-    shard = shard_of_site(origin, settings.store.shards)
-    if shard not in shards_of(collection):
-        return None
-    with browsing(collection, shard) as reader:
-        site = reader.site_named(origin)
-    return None if site is None else (shard, site)
+    """Shard and record of a site, by origin or host; None: the collection does not know it."""
+    for origin in _origins(name):
+        shard = shard_of_site(origin, settings.store.shards)
+        if shard in shards_of(collection):
+            with browsing(collection, shard) as reader:
+                site = reader.site_named(origin)
+            if site is not None:
+                return shard, site
+    return None
+
+
+def origin_in(collection: Path, name: str) -> str:
+    """The origin that a text names: of a bare host the one that the collection knows, otherwise https."""
+    known = site_record(collection, read_settings(collection).settings, name)
+    return _origins(name)[0] if known is None else known[1].name
+
+
+def _origins(name: str) -> list[str]:
+    """What a text may mean, the likeliest first; ConfigError where it names no site."""
+    texts = [name] if "://" in name else [f"https://{name}", f"http://{name}"]
+    pages = [page for text in texts if (page := canonical(text)) is not None]
+    if not pages:
+        raise ConfigError(f"{name!r} names no site; write it like https://example.org")
+    return [site_of(page) for page in pages]
 
 
 def pages_of_site(
