@@ -17,6 +17,8 @@ from evercrawl.core.address import refused_address
 from evercrawl.model.fetch import Fault
 from evercrawl.model.settings import DnsSettings, HttpSettings
 
+WAY_OUT = "if it is meant, crawl with --allow-private --refresh"
+"""For networks of one's own; pages that were refused before are not due yet."""
 LOOPBACK = ("127.0.0.1", "::1")
 MOST_ADDRESSES = 32
 """Addresses of one answer that are kept."""
@@ -84,7 +86,7 @@ class Resolver:
             return _Entry(expires, found)
         refused = [why for ip in found if (why := refused_address(ip))]
         allowed = tuple(ip for ip in found if not refused_address(ip)) if refused else found
-        why = f"{name} may not be connected to: {refused[0]}" if refused else ""
+        why = f"{name} may not be connected to: {refused[0]}; {WAY_OUT}" if refused else ""
         return _Entry(expires, allowed, Fault.PRIVATE_ADDRESS, why)
 
     async def _look_up_once(self, name: str) -> _Entry:
