@@ -17,17 +17,14 @@ from time import process_time
 
 from credit import SITES, TRAP_LINKS, Web, linked_web, listed_web, page_rank, spearman
 from link_graph import LinkGraph, load_graph
+from played import play, settings_for
 
-from evercrawl.build import assemble
 from evercrawl.core.credit import balance, ledger_of
 from evercrawl.core.credit.stored import CREDIT_KEY
 from evercrawl.core.parcel import unpack
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import Settings
-from evercrawl.sim.archive import MemoryArchive
 from evercrawl.sim.clock import SimClock
-from evercrawl.sim.loop import run
-from evercrawl.sim.near import MemoryNear
 from evercrawl.sim.store import MemoryStore
 
 HEADERS = (("content-type", "text/html; charset=utf-8"),)
@@ -85,32 +82,13 @@ class GraphWeb:
 def crawl(web: GraphWeb, *, requests: int, order: str, shards: int) -> MemoryStore:
     """So many requests from the first page of every site, at the pace that is the default."""
     store = MemoryStore(shards)
-    base = Settings()
-    seeds = tuple(web.graph.urls[page] for page in web.begins.values())
+    settings = settings_for((web.graph.urls[page] for page in web.begins.values()), requests=requests)
     settings = replace(
-        base,
-        scope=replace(base.scope, seeds=seeds),
-        crawl=replace(base.crawl, max_pages=requests, patience=timedelta(hours=1)),
-        http=replace(base.http, allow_private=True),
-        credit=replace(base.credit, order=order),
-        traps=replace(base.traps, enabled=False),
-        identity=replace(base.identity, contact="mailto:bench@example.org"),
+        settings,
+        credit=replace(settings.credit, order=order),
+        traps=replace(settings.traps, enabled=False),
     )
-
-    async def go() -> None:
-        made = assemble(
-            settings,
-            clock=web.clock,
-            fetcher=web,
-            store=store,
-            open_archive=MemoryArchive,
-            open_near=lambda _: MemoryNear(),
-        )
-        async with made as running:
-            await running.begin()
-            await running.run()
-
-    run(go())
+    play(settings, web, store)
     return store
 
 

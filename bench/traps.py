@@ -25,16 +25,12 @@ from urllib.parse import unquote
 
 from credit import SITES, Web, linked_web
 from link_graph import load_graph, roots
+from played import play, settings_for
 
-from evercrawl.build import assemble
 from evercrawl.core.url import path_of, site_of
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
-from evercrawl.model.settings import Settings
-from evercrawl.sim.archive import MemoryArchive
 from evercrawl.sim.clock import SimClock
 from evercrawl.sim.draw import number, stream
-from evercrawl.sim.loop import run
-from evercrawl.sim.near import MemoryNear
 from evercrawl.sim.store import MemoryStore
 from evercrawl.sim.text import words
 from evercrawl.sim.trapped import SEED, Reply, asked, page, prose
@@ -145,36 +141,15 @@ class PlantedWeb:
 
 def crawl(web: PlantedWeb, *, requests: int, plain: bool) -> list[int]:
     """Real pages that were reached after each request."""
-    base = Settings()
     graph = web.web.graph
-    settings = replace(
-        base,
-        scope=replace(base.scope, seeds=tuple(graph.urls[page] for page in web.web.begins.values())),
-        crawl=replace(base.crawl, max_pages=requests, patience=timedelta(hours=1)),
-        http=replace(base.http, allow_private=True),
-        identity=replace(base.identity, contact="mailto:bench@example.org"),
-    )
+    settings = settings_for((graph.urls[page] for page in web.web.begins.values()), requests=requests)
     if plain:
         settings = replace(
             settings,
-            traps=replace(base.traps, enabled=False),
-            credit=replace(base.credit, order="breadth-first"),
+            traps=replace(settings.traps, enabled=False),
+            credit=replace(settings.credit, order="breadth-first"),
         )
-
-    async def go() -> None:
-        made = assemble(
-            settings,
-            clock=web.clock,
-            fetcher=web,
-            store=MemoryStore(16),
-            open_archive=MemoryArchive,
-            open_near=lambda _: MemoryNear(),
-        )
-        async with made as running:
-            await running.begin()
-            await running.run()
-
-    run(go())
+    play(settings, web, MemoryStore(16))
     seen: set[str] = set()
 
     def is_new(url: str) -> bool:
