@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
 
+from evercrawl.adapters.allocator import keep_freed_memory
 from evercrawl.adapters.analysers import load_analysers
 from evercrawl.adapters.clock import SystemClock
 from evercrawl.adapters.focus_file import saved_focus
@@ -59,6 +60,7 @@ def build_crawl(
     `neighbours`: the processes that own the other shards; `store`: the state, where it is open already;
     `member`: a word that no other process has, where several write archives of the same shards.
     """
+    keep_freed_memory()
     neighbours = neighbours or Alone()
     clock = SystemClock()
     if settings.archive.url is not None:

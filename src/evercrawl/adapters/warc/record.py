@@ -32,6 +32,8 @@ _NOT_VISIBLE = re.compile(r"[^\x21-\x7e]")
 _ADDRESS = re.compile(r"[0-9A-Fa-f:.]{2,45}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 _END = b"\r\n\r\n"
+_PACKED = (b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"\x89PNG", b"\xff\xd8\xff", b"PK\x03\x04")
+"""How gzip, zstd, PNG, JPEG and ZIP begin."""
 
 _HEAD = (
     b"WARC/1.1\r\nWARC-Type: %b\r\nWARC-Record-ID: %b\r\nWARC-Date: %b\r\n"
@@ -51,6 +53,8 @@ class ExchangeRecords(NamedTuple):
     request: bytes
     """Empty where nobody knows what was asked: an imported answer may have lost its request."""
     record_id: bytes
+    packed: int
+    """So many bytes at the end of the response record are compressed already."""
 
 
 def new_uuid() -> bytes:
@@ -134,18 +138,20 @@ def exchange_records(
     block = response_block_head(exchange.response_head, body_bytes=body_bytes)
     if revisit is not None and (not_modified or digest == revisit.payload_sha1):
         kind, extra = b"revisit", _revisit_fields(revisit, not_modified=not_modified)
+        packed = 0
     else:
         kind, extra, block = b"response", _payload_digest(digest), block + body
+        packed = len(body) + len(_END) if body.startswith(_PACKED) else 0
     if cut is not None:
         extra += b"WARC-Truncated: %b\r\n" % cut.encode()
     where = warc_date(exchange.began), target_uri(url), _address_field(exchange.ip)
     if not exchange.request_head:
         alone = _record(kind, own, where, concurrent=None, msgtype=b"response", extra=extra, block=block)
-        return ExchangeRecords(alone, b"", record_id)
+        return ExchangeRecords(alone, b"", record_id, packed)
     response = _record(kind, own, where, concurrent=other, msgtype=b"response", extra=extra, block=block)
     asked = request_block_head(exchange.request_head)
     request = _record(b"request", other, where, concurrent=own, msgtype=b"request", extra=b"", block=asked)
-    return ExchangeRecords(response, request, record_id)
+    return ExchangeRecords(response, request, record_id, packed)
 
 
 def _record(

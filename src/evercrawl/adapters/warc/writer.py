@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from evercrawl.adapters.warc.files import file_name, shard_files
-from evercrawl.adapters.warc.member import pack
+from evercrawl.adapters.warc.member import pack, pack_but_end
 from evercrawl.adapters.warc.reader import read_record
 from evercrawl.adapters.warc.record import exchange_records, warcinfo_record
 from evercrawl.adapters.warc.repair import cut_back
@@ -104,8 +104,10 @@ class WarcArchive:
             revisit=revisit,
             not_modified=not_modified,
         )
-        level = self._settings.level
-        response = pack(records.response, level)
+        level, packed = self._settings.level, records.packed
+        response = (
+            pack_but_end(records.response, level, stored=packed) if packed else pack(records.response, level)
+        )
         request = pack(records.request, level) if records.request else None
         self._make_room()
         offset = self._written + self._waiting_bytes
