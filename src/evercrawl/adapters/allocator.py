@@ -26,4 +26,4 @@ def keep_freed_memory() -> bool:
     except (AttributeError, OSError):
         return False
     wishes = ((_MMAP_THRESHOLD, LARGEST_KEPT), (_TRIM_THRESHOLD, KEPT_BYTES), (_TOP_PAD, _PAD_BYTES))
-    return all([tell(what, amount) == 1 for what, amount in wishes])
+    return all(tell(what, amount) == 1 for what, amount in wishes)
