@@ -21,6 +21,7 @@ from evercrawl.core.trap.parameter import learn
 from evercrawl.core.trap.pattern import patterns_of
 from evercrawl.core.trap.record import COPIES_ABOVE, GROWTH_ABOVE, Record, State, evidence
 from evercrawl.core.trap.ruling import Ruled, Ruling, on_offer, on_turn, says_nothing
+from evercrawl.core.url import site_of
 from evercrawl.engine.hosts import HostTraps
 from evercrawl.engine.keep import status_of
 from evercrawl.engine.ports import ShardStore
@@ -191,6 +192,7 @@ class Traps:
             new_links=new_links,
             copy_of=seen.original.url if is_copy and seen.original is not None else "",
             links=links,
+            leads_back=not new_links and _stays(page, seen),
         )
         notes.learn(book(after, observed))
         _say_fences(page.url, before, notes.memory)
@@ -235,6 +237,11 @@ def _is_first_sight(page: Page, seen: Seen) -> bool:
             return page.visits == 0
         case _:
             return False
+
+
+def _stays(page: Page, seen: Seen) -> bool:
+    """It was redirected within its site."""
+    return isinstance(seen.result, Moved) and site_of(seen.result.target) == site_of(page.url)
 
 
 def _fenced(ruled: Ruled) -> Refused:

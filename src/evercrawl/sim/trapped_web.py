@@ -48,9 +48,10 @@ class TrappedWeb:
             self._note(request.url, reply)
         raw = f"HTTP/1.1 {reply.status} -\r\n\r\n".encode()
         body = reply.html.encode()
+        headers = (*HEADERS, ("Location", reply.location)) if reply.location else HEADERS
         exchange = Exchange(b"", raw, body, "198.18.0.1", began, ANSWER_TIME)
         limits = DecodeLimits(HttpSettings().decoded_bytes, HttpSettings().ratio)
-        return result_of(request, Answer(Head(reply.status, 1, HEADERS, {}, raw), exchange), limits=limits)
+        return result_of(request, Answer(Head(reply.status, 1, headers, {}, raw), exchange), limits=limits)
 
     def _note(self, url: str, reply: Reply) -> None:
         self.asked.append(url)

@@ -58,6 +58,8 @@ class Observation(NamedTuple):
     soft_404: bool = False
     new_links: Sequence[str] = ()
     """URLs of the same site that were not known before."""
+    leads_back: bool = False
+    """A redirect to a page of the site that was known, or that is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +105,15 @@ def observe(
     new_links: Sequence[str],
     copy_of: str = "",
     links: Sequence[Link] = (),
+    leads_back: bool = False,
 ) -> tuple[Observation, SiteYield]:
     """What a visit brought, measured against what the site said before; the text is remembered.
 
-    `links`: all links of the page.
+    `links`: all links of the page; `leads_back`: see `Observation`.
     """
     share, said = new_text(site.said, text, choices=choices_in(url))
     soft = any(is_soft_404(text, known) for known in site.soft_404)
-    seen = Observation(url, status, share, duplicate, copy_of, soft, new_links)
+    seen = Observation(url, status, share, duplicate, copy_of, soft, new_links, leads_back)
     is_page = 200 <= status < 300 and not soft
     parameters = (
         learn(site.parameters, url, text, links=links, new_links=new_links, with_names=site.is_suspicious)
@@ -159,15 +162,22 @@ def _charged(records: dict[str, Record], patterns: tuple[Pattern, ...]) -> list[
 
 def _gains(records: dict[str, Record], seen: Observation) -> Gains:
     is_nothing = seen.soft_404 or seen.status >= 400
-    is_copy = seen.soft_404 or seen.duplicate
+    is_copy = seen.soft_404 or seen.duplicate or seen.leads_back
     essential = 0.0 if is_nothing or is_copy or seen.new.essential < LEAST_NEW else seen.new.essential
     literal = 0.0 if is_nothing or seen.new.literal < LEAST_NEW else seen.new.literal
     promise = _promise(records, seen)
-    is_cycle = seen.duplicate and _leads_back(seen.url, seen.copy_of)
-    return Gains(max(essential, promise), max(literal, promise), essential, is_copy, is_cycle, promise)
+    return Gains(
+        worth=max(essential, promise),
+        letters=max(literal, promise),
+        text=essential,
+        is_copy=is_copy,
+        is_cycle=seen.duplicate and _is_longer_way(seen.url, seen.copy_of),
+        promise=promise,
+        leads_back=seen.leads_back,
+    )
 
 
-def _leads_back(url: str, other: str) -> bool:
+def _is_longer_way(url: str, other: str) -> bool:
     """The path ends like the other one, and has more segments on the way, or the same in another order."""
     here, there = parts_of(url).segments, parts_of(other).segments
     if not there or here[-1:] != there[-1:]:

@@ -65,8 +65,8 @@ class LinkSum:
         self._new = [_taken_apart(url) for url in _spread(new)]
         self._words = self._worded([words.strip() for _, words, _ in shown])
 
-    def without(self, part: str | int) -> Offered:
-        """What the page offers, whatever the named parameter or the numbered segment is in its links."""
+    def without(self, part: tuple[str, ...] | int) -> Offered:
+        """What the page offers, whatever the named parameters or the numbered segment are in its links."""
         whole = sum({_mixed(_rest(link, part)) for link in self._all}) & _WORD
         return Offered(self._words, whole, _sketch(_mixed(_rest(link, part)) for link in self._new))
 
@@ -83,10 +83,13 @@ class LinkSum:
         return sum(map(_word_number, different)) & _WORD or 1
 
 
-def _rest(link: _Link, part: str | int) -> int:
-    if isinstance(part, str):
-        return link.whole - link.parameters.get(part, 0)
-    return link.whole - link.segments[part] if part < len(link.segments) else link.whole
+def _rest(link: _Link, part: tuple[str, ...] | int) -> int:
+    if isinstance(part, int):
+        return link.whole - link.segments[part] if part < len(link.segments) else link.whole
+    whole = link.whole
+    for name in part:
+        whole -= link.parameters.get(name, 0)
+    return whole
 
 
 def _mixed(number: int) -> int:

@@ -1,7 +1,8 @@
 """Which parts of a site's URLs do not matter? Learned from pairs of URLs, never assumed.
 
 Two URLs that differ in one parameter, or in one segment, and have the same text and, but for that part, much
-the same links speak against it; two with other texts speak for it. A part is left out of a page's identity
+the same links speak against it; two with other texts speak for it. Parameters that always change together
+("from" and "position" of a link) are one part too. A part is left out of a page's identity
 only after enough evidence without contradiction, and a contradiction takes it back. A segment that could be a
 name (a language, a version) must besides have an other value each time: that is a session, whatever it looks
 like.
@@ -47,6 +48,8 @@ pages are known by them.
 MOST_PARTS = 64
 """Parts of one site for which evidence is kept."""
 MOST_PARTS_OF_URL = 8
+MOST_GROUPED = 5
+"""Parameters of one URL of which also all together, and all but one, are looked at."""
 NO_VALUE = 0
 """Stands for the value of a part that a URL does not have."""
 
@@ -104,8 +107,8 @@ class _Part(NamedTuple):
     value: str
     rest: str
     """The URL without the part."""
-    place: str | int
-    """The name of the parameter, or the number of the segment."""
+    place: tuple[str, ...] | int
+    """The names of the parameters, or the number of the segment."""
 
 
 def learn(
@@ -120,7 +123,8 @@ def learn(
     """The evidence with one more page in it; a page without text is no evidence.
 
     `links`: those of the page; `new_links`: those of them that were not known before; `with_names`: segments
-    that could be names are looked at too, which costs more and is needed only where pages repeat themselves.
+    that could be names, and parameters that change together, are looked at too, which costs more and is
+    needed only where pages repeat themselves.
     """
     parts = list(_parts(url, with_names=with_names))
     # Of a site without such parts nothing needs to be remembered.
@@ -236,12 +240,23 @@ def _parts(url: str, *, with_names: bool = True) -> Iterator[_Part]:
     shape = path_shape(path)
     segments = path.split("/")[1:]
     pairs = [pair for pair in query.split("&") if pair]
-    for name in list(dict.fromkeys(pair.partition("=")[0] for pair in pairs))[:MOST_PARTS_OF_URL]:
-        own = [pair for pair in pairs if pair.partition("=")[0] == name]
+    for names in _named_together(pairs, with_groups=with_names):
+        own = [pair for pair in pairs if pair.partition("=")[0] in names]
         rest = "&".join(pair for pair in pairs if pair not in own)
-        value = "&".join(own)
-        yield _Part(f"{shape}?{name}=", f"/**?{name}=", value, f"{base}?{rest}" if rest else base, name)
+        called, value = "&".join(names), "&".join(own)
+        yield _Part(f"{shape}?{called}=", f"/**?{called}=", value, f"{base}?{rest}" if rest else base, names)
     yield from _segment_parts(segments, query, with_names=with_names)
+
+
+def _named_together(pairs: list[str], *, with_groups: bool) -> list[tuple[str, ...]]:
+    """Each parameter by itself, then all but one of them, and all."""
+    names = list(dict.fromkeys(pair.partition("=")[0] for pair in pairs))
+    alone = [(name,) for name in names[:MOST_PARTS_OF_URL]]
+    if not with_groups or not 1 < len(names) <= MOST_GROUPED:
+        return alone
+    ordered = tuple(sorted(names))
+    all_but_one = [tuple(other for other in ordered if other != name) for name in ordered]
+    return [*alone, *(all_but_one if len(names) > 2 else ()), ordered]
 
 
 def _segment_parts(segments: list[str], query: str, *, with_names: bool) -> Iterator[_Part]:

@@ -43,6 +43,8 @@ PARAMETERS_LEAST = 30
 """Requests with parameters until no new word is proof enough; paths may be copies for good reasons."""
 PAGING_LEAST = 60
 """The same for the pages of a list: behind many that only show what is known there may be others."""
+RETURNS_LEAST = 60
+"""Requests for paths that are redirected to what is known, such as a page to log in."""
 CYCLES_ABOVE, CYCLES_LEAST = 0.6, 60
 """Share of requests for what a shorter path showed already: links of the file system that lead back; and from
 how many on nothing has to go on, since what lies deeper may be fenced already.
@@ -115,6 +117,8 @@ class Record(NamedTuple):
     """Two of its URLs, as examples and to make up others."""
     promise: float = PRIOR
     """New text that links to other kinds of pages promised."""
+    returns: float = 0.0
+    """Share of the requests that were redirected to what was known, or is left out."""
 
     @property
     def is_proven(self) -> bool:
@@ -141,6 +145,7 @@ class Gains(NamedTuple):
     is_copy: bool
     is_cycle: bool = False
     promise: float = 0.0
+    leads_back: bool = False
 
 
 def suspect(breadth: Breadth, url: str) -> Record:
@@ -176,6 +181,7 @@ def after_request(
             steady=record.steady + pace * ((growth > 0) - record.steady),
             cycles=record.cycles + pace * (gains.is_cycle - record.cycles),
             promise=record.promise + pace * (gains.promise - record.promise),
+            returns=record.returns + pace * (gains.leads_back - record.returns),
             probes=record.probes + (record.state is State.FENCED),
             last=url,
         ),
@@ -188,6 +194,8 @@ def _heals(record: Record, gains: Gains) -> bool:
     """What came from behind the fence shows that it is wrong; the text of an endless supply does not."""
     if record.tried is Tried.INVENTED:
         return False
+    if record.returns >= COPIES_ABOVE:
+        return gains.worth > 0.0
     return (gains.promise if record.tried is Tried.LEADS_ON else gains.text) >= HEALS_ABOVE
 
 
@@ -244,6 +252,8 @@ def proof(record: Record, *, overspent: bool = True, lengthens: bool = False) ->
             return "nearly all are copies or the answer to everything"
         if record.letters < FENCE_BELOW and (record.steady >= STEADY_ABOVE or not record.is_paging):
             return "many values of the parameters without a new word"
+    if overspent and record.returns >= COPIES_ABOVE and record.requests >= RETURNS_LEAST:
+        return "nearly all redirect to what is known, and they cost more than all the rest of the site"
     is_going_on = record.growth >= GROWTH_ABOVE or record.requests >= CYCLES_LEAST
     if overspent and record.cycles >= CYCLES_ABOVE and is_going_on:
         return "shorter paths have shown the same, and longer ones go on"
