@@ -8,6 +8,7 @@ link, the words of the links do.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
@@ -24,11 +25,24 @@ MOST_CACHED = 8192
 BUCKETS, BUCKET_BITS = 8, 8
 ALIKE = 3
 """Buckets of two sketches that agree where about two links in five are the same."""
+PIECES = re.compile(r"([.,;~!=_-])")
+"""Marks that join the pieces of a segment; splitting by it keeps them."""
 T = TypeVar("T")
 
 _MIX = 0x9E3779B1
 _WORD = 0xFFFFFFFF
 _LOW = (1 << BUCKET_BITS) - 1
+
+
+class Piece(NamedTuple):
+    """One of the pieces of a segment, which marks join."""
+
+    segment: int
+    index: int
+
+
+Place = tuple[str, ...] | int | Piece
+"""A part of a URL: parameters by name, a segment by number, or a piece of one."""
 
 
 class _Link(NamedTuple):
@@ -37,6 +51,8 @@ class _Link(NamedTuple):
     """The whole, spread over all bits."""
     segments: tuple[int, ...]
     parameters: dict[str, int]
+    written: list[str]
+    """The segments as they are written."""
 
 
 class Offered(NamedTuple):
@@ -65,8 +81,8 @@ class LinkSum:
         self._new = [_taken_apart(url) for url in _spread(new)]
         self._words = self._worded([words.strip() for _, words, _ in shown])
 
-    def without(self, part: tuple[str, ...] | int) -> Offered:
-        """What the page offers, whatever the named parameters or the numbered segment are in its links."""
+    def without(self, part: Place) -> Offered:
+        """What the page offers, whatever that part is in its links."""
         whole = sum({_mixed(_rest(link, part)) for link in self._all}) & _WORD
         return Offered(self._words, whole, _sketch(_mixed(_rest(link, part)) for link in self._new))
 
@@ -83,13 +99,28 @@ class LinkSum:
         return sum(map(_word_number, different)) & _WORD or 1
 
 
-def _rest(link: _Link, part: tuple[str, ...] | int) -> int:
-    if isinstance(part, int):
-        return link.whole - link.segments[part] if part < len(link.segments) else link.whole
+def _rest(link: _Link, part: Place) -> int:
     whole = link.whole
+    if isinstance(part, int):
+        return whole - link.segments[part] if part < len(link.segments) else whole
+    if isinstance(part, Piece):
+        place, index = part
+        if place >= len(link.segments):
+            return whole
+        return whole - link.segments[place] + _number(blanked(link.written[place], index), place)
     for name in part:
         whole -= link.parameters.get(name, 0)
     return whole
+
+
+@lru_cache(maxsize=MOST_CACHED)
+def blanked(segment: str, index: int) -> str:
+    """The segment with a star for one of its pieces; as it is, where it has fewer."""
+    pieces = PIECES.split(segment)
+    if index >= len(pieces):
+        return segment
+    pieces[index] = "*"
+    return "".join(pieces)
 
 
 def _mixed(number: int) -> int:
@@ -131,7 +162,7 @@ def _taken_apart(link: str) -> _Link:
         name = pair.partition("=")[0]
         parameters[name] = parameters.get(name, 0) + _number(pair, -1)
     whole = _number(base[:start], -2) + sum(segments) + sum(parameters.values())
-    return _Link(whole, _mixed(whole), segments, parameters)
+    return _Link(whole, _mixed(whole), segments, parameters, pieces)
 
 
 @lru_cache(maxsize=MOST_CACHED)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from xxhash import xxh32_intdigest
 
-from evercrawl.core.trap.link_sum import LinkSum, Offered
+from evercrawl.core.trap.link_sum import PIECES, LinkSum, Offered, Piece, Place, blanked
 from evercrawl.core.trap.pattern import path_shape, placeholder
 from evercrawl.model.document import Link
 
@@ -41,6 +41,10 @@ come back from page to page.
 """
 LEAST_NO_NAMES = 24
 """So many values without a contradiction prove it as well: one session for all links of a page."""
+MIRRORS_LEAST, MIRRORED_LEAST, MIRRORED_PLACES = 4, 120, 12
+"""Names of whole copies of a site, pairs without a contradiction, and texts that these show: of a language or
+a version some page differs.
+"""
 MOST_REMEMBERED, MOST_REMEMBERED_IDLE = 1024, 8192
 """URLs, whole and without one of their parts, that wait for a partner; more on a site with idle parts, whose
 pages are known by them.
@@ -48,6 +52,8 @@ pages are known by them.
 MOST_PARTS = 64
 """Parts of one site for which evidence is kept."""
 MOST_PARTS_OF_URL = 8
+LONG_PIECE, MOST_PIECES = 5, 3
+"""Characters from which on a piece of a segment may be a session, and how many such are looked at."""
 MOST_GROUPED = 5
 """Parameters of one URL of which also all together, and all but one, are looked at."""
 NO_VALUE = 0
@@ -77,9 +83,14 @@ class Tally(NamedTuple):
         has_always_another = values >= VALUES_PER_SAME * min(self.same, MOST_VALUES)
         if could_be_name:
             is_no_name = has_always_another or (values >= LEAST_NO_NAMES and not self.different)
-            return is_no_name and self.places.bit_count() >= LEAST_PLACES
+            return (is_no_name and self.places.bit_count() >= LEAST_PLACES) or self._names_mirrors(values)
         is_endless = has_always_another and self.same >= LEAST_SAME_ALONE and not self.different
         return is_endless or self.places.bit_count() >= LEAST_PLACES
+
+    def _names_mirrors(self, values: float) -> bool:
+        """Many pages under several names, all of them the same under each."""
+        is_agreed = self.same >= MIRRORED_LEAST and not self.different and not self.unclear
+        return is_agreed and values >= MIRRORS_LEAST and self.places.bit_count() >= MIRRORED_PLACES
 
 
 class Rest(NamedTuple):
@@ -107,8 +118,7 @@ class _Part(NamedTuple):
     value: str
     rest: str
     """The URL without the part."""
-    place: tuple[str, ...] | int
-    """The names of the parameters, or the number of the segment."""
+    place: Place
 
 
 def learn(
@@ -265,6 +275,8 @@ def _segment_parts(segments: list[str], query: str, *, with_names: bool) -> Iter
     The segment itself has no part in the name of the part: each session would be a kind of its own.
     """
     for place, segment in enumerate(segments[:MOST_PARTS_OF_URL]):
+        if with_names:
+            yield from _piece_parts(segments, place, query)
         is_random = (placeholder(segment) or "").startswith("{id}")
         if not segment or not (is_random or with_names):
             continue
@@ -277,3 +289,23 @@ def _segment_parts(segments: list[str], query: str, *, with_names: bool) -> Iter
             f"{'/'.join(others)}?{query}",
             place,
         )
+
+
+def _piece_parts(segments: list[str], place: int, query: str) -> Iterator[_Part]:
+    """Pieces of a segment that may be a session: `doc-12,1763280000.html`."""
+    pieces = PIECES.split(segments[place])
+    able = [index for index, piece in enumerate(pieces) if _may_be_session(piece)]
+    for index in able[:MOST_PIECES] if len(pieces) > 1 else ():
+        before, after = segments[:place], segments[place + 1 :]
+        kind = f"{_NAMED} {place + 1} piece {index // 2 + 1}"
+        yield _Part(
+            f"{path_shape('/' + '/'.join([*before, '*', *after]))} {kind}",
+            f"/** {kind}",
+            pieces[index],
+            f"{'/'.join([*before, blanked(segments[place], index), *after])}?{query}",
+            Piece(place, index),
+        )
+
+
+def _may_be_session(piece: str) -> bool:
+    return len(piece) >= LONG_PIECE and any(map(str.isdigit, piece))

@@ -27,7 +27,12 @@ _DATE = re.compile(r"\d{4}[-_.]\d{1,2}(?:[-_.]\d{1,2})?(?:t[\d:.z+-]+)?\Z|\d{4}-
 _NUMBER = re.compile(r"-?\d+(?:[.,:]\d+)*\Z")
 _HEX = re.compile(r"(?=[a-f]*\d)[0-9a-f]{8,}\Z|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
 _SESSION = re.compile(r"\((?:[asf]\([^()]*\))+\)\Z", re.IGNORECASE)
-_ENDING = re.compile(r"(.+)(\.[a-z][a-z0-9]{1,4})\Z", re.IGNORECASE)
+_ENDING = re.compile(
+    r"(.+)(\.(?:[xsp]?html?|php\d?|aspx?|jspx?|cfml?|cgi|do|action|pl|py|txt|md|rst|xml|json|rss|atom|csv"
+    r"|pdf|docx?|xlsx?|pptx?|od[tsp]|rtf|epub|ps|zip|t?gz|bz2|xz|tar|rpm|deb|jpe?g|png|gif|svg|webp|mp[34]|webm))\Z",
+    re.IGNORECASE,
+)
+"""Endings that tell a kind of file; whatever else stands behind a dot may be anybody's name."""
 _JOINTS = re.compile(r"[+,=:;~|!]|%2c|%2b|%3a|%3d|%7c", re.IGNORECASE)
 
 
