@@ -10,7 +10,10 @@ from evercrawl.engine.stop import Ended
 from evercrawl.model.settings import Settings
 from evercrawl.sim.trapped import TrappedSite
 from evercrawl.sim.trapped_web import TrappedWorld
-from tests.simulation.unseen_sites import HONEST, UNSEEN
+from tests.simulation import unseen_again, unseen_sites
+
+UNSEEN = unseen_sites.UNSEEN | unseen_again.UNSEEN
+HONEST = unseen_sites.HONEST | unseen_again.HONEST
 
 MOST_PER_PAGE = 7
 """Requests for each real page."""

@@ -41,7 +41,7 @@ come back from page to page.
 """
 LEAST_NO_NAMES = 24
 """So many values without a contradiction prove it as well: one session for all links of a page."""
-MIRRORS_LEAST, MIRRORED_LEAST, MIRRORED_PLACES = 4, 120, 12
+MIRRORS_LEAST, MIRRORED_LEAST, MIRRORED_PLACES = 4, 120, 16
 """Names of whole copies of a site, pairs without a contradiction, and texts that these show: of a language or
 a version some page differs.
 """
@@ -261,7 +261,7 @@ def _parts(url: str, *, with_names: bool = True) -> Iterator[_Part]:
 def _named_together(pairs: list[str], *, with_groups: bool) -> list[tuple[str, ...]]:
     """Each parameter by itself, then all but one of them, and all."""
     names = list(dict.fromkeys(pair.partition("=")[0] for pair in pairs))
-    alone = [(name,) for name in names[:MOST_PARTS_OF_URL]]
+    alone: list[tuple[str, ...]] = [(name,) for name in names[:MOST_PARTS_OF_URL]]
     if not with_groups or not 1 < len(names) <= MOST_GROUPED:
         return alone
     ordered = tuple(sorted(names))

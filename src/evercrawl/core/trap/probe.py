@@ -13,6 +13,7 @@ from evercrawl.core.trap.harvest import SiteYield
 from evercrawl.core.trap.pattern import Breadth, lengthens, patterns_of
 from evercrawl.core.trap.record import (
     GROWTH_ABOVE,
+    STEADY_ABOVE,
     Record,
     State,
     Tried,
@@ -30,6 +31,8 @@ MOST_INVENTED = 16
 MOST_APOLOGIES = 4
 PROBES_UNTIL_RETRIED = 4
 """Requests behind the fence of a maze until made-up addresses are tried again."""
+TRIED_AGAIN_FROM = 100
+"""Requests from which on a chain without a new word is tried once more where it knew its addresses."""
 FOLDERS_ALIKE = 3
 """Folders that invent pages until the whole site is taken to do so."""
 
@@ -75,6 +78,8 @@ def _deserves_probe(record: Record, least: int) -> bool:
         return False
     if record.tried is Tried.INVENTED:
         return record.probes >= PROBES_UNTIL_RETRIED + 2 * record.tried_at
+    if record.tried is Tried.NOT_FOUND:
+        return _goes_on_all_the_same(record)
     if record.tried is not Tried.UNASKED:
         return False
     if record.state is State.THROTTLED:
@@ -82,6 +87,13 @@ def _deserves_probe(record: Record, least: int) -> bool:
     if record.breadth is Breadth.SHAPE and is_endless_by_its_links(record):
         return True
     return record.state is State.OPEN and record.requests >= least and record.growth >= EXPLODING_ABOVE
+
+
+def _goes_on_all_the_same(record: Record) -> bool:
+    """What was made up may have been a name that must exist, where it is a number beside it that goes on."""
+    is_endless = record.growth >= GROWTH_ABOVE and record.steady >= STEADY_ABOVE
+    is_late = record.requests >= TRIED_AGAIN_FROM and not record.tried_at
+    return is_late and is_endless and record.state is State.THROTTLED
 
 
 def _stands_out(record: Record) -> bool:
@@ -95,17 +107,18 @@ def book_probe(site: SiteYield, pattern: str, answers: tuple[Answer, Answer]) ->
     if record is None:
         return site
     made_up, same = judge_made_up(*answers)
+    tried = _TRIED[made_up]
+    is_sure = tried is Tried.NOT_FOUND and record.tried is tried
+    tried_at = record.requests if is_sure else record.probes
     records = {
         **site.records,
-        pattern: judged(
-            record._replace(tried=_TRIED[made_up], tried_at=record.probes), overspent=site.is_overspent
-        ),
+        pattern: judged(record._replace(tried=tried, tried_at=tried_at), overspent=site.is_overspent),
     }
     own = {name for name, _ in patterns_of(record.last)}
     if made_up is not MadeUp.INVENTED:
         # Wider patterns of the same URL need not be tried once more.
         records |= {
-            name: judged(records[name]._replace(tried=_TRIED[made_up]), overspent=site.is_overspent)
+            name: judged(records[name]._replace(tried=tried), overspent=site.is_overspent)
             for name in own & records.keys()
             if records[name].tried is Tried.UNASKED and records[name].breadth >= record.breadth
         }

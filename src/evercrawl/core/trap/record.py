@@ -111,7 +111,7 @@ class Record(NamedTuple):
     probes: int = 0
     """Requests since it was fenced."""
     tried_at: int = 0
-    """How many these were when made-up addresses were tried last."""
+    """How many these were when made-up addresses were tried last; all requests where both tries failed."""
     first: str = ""
     last: str = ""
     """Two of its URLs, as examples and to make up others."""

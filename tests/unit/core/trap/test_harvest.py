@@ -12,12 +12,13 @@ from evercrawl.core.trap import (
     on_offer,
     on_turn,
     pack,
+    probe_wanted,
     report,
     unpack,
 )
 from evercrawl.core.trap.harvest import MOST_PATTERNS
 from evercrawl.core.trap.novelty import NewText
-from evercrawl.core.trap.record import PARAMETERS_LEAST, State
+from evercrawl.core.trap.record import PARAMETERS_LEAST, State, Tried
 from evercrawl.core.trap.ruling import PROBE_ONE_IN, PROBES_FIRST
 
 SITE = "http://a.test"
@@ -82,6 +83,30 @@ def test_a_path_on_a_site_that_knows_its_addresses_is_finished() -> None:
         if number == 100:
             site = book_probe(site, "/v2/{word}.html", (Answer(404), Answer(404)))
     assert all(record.state is not State.FENCED for record in site.records.values())
+
+
+def test_a_chain_is_tried_once_more_where_another_number_goes_on() -> None:
+    site = SiteYield()
+    for number in range(120):
+        after = [f"{SITE}/like/{number % 3}/{number + 1}"]
+        site = book(site, Observation(f"{SITE}/like/{number % 3}/{number}", 200, OLD, new_links=after))
+        if number == 20:
+            site = book_probe(site, "/like/{n}/{n}", (Answer(404), Answer(404)))
+    assert site.records["/like/{n}/{n}"].state is State.THROTTLED
+    assert probe_wanted(site, seed=1) is not None
+    goes_on = Answer(200, "little", links=2, new_links=1, further=1)
+    assert book_probe(site, "/like/{n}/{n}", (goes_on, goes_on)).records["/like/{n}/{n}"].tried is Tried.SAME
+    again = book_probe(site, "/like/{n}/{n}", (Answer(404), Answer(404)))
+    assert probe_wanted(again, seed=1) is None
+
+
+def test_redirects_to_what_is_known_are_left_once_they_cost_most() -> None:
+    site = SiteYield()
+    for number in range(200):
+        site = book(site, Observation(f"{SITE}/post/{number}/reply", 302, OLD, leads_back=True))
+    assert on_offer(site, f"{SITE}/post/999/reply").ruling is Ruling.FENCE
+    found = Observation(f"{SITE}/post/7/reply", 302, OLD, new_links=[f"{SITE}/page/1"])
+    assert on_offer(book(site, found), f"{SITE}/post/999/reply").ruling is not Ruling.FENCE
 
 
 def test_longer_paths_to_the_same_are_left_once_they_cost_most() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from evercrawl.core.trap.harvest import SiteYield
 from evercrawl.core.trap.parameter import (
     LEAST_SAME,
+    LEAST_SAME_ON_SITE,
     MOST_PARTS,
     MOST_REMEMBERED,
     Parameters,
@@ -121,3 +122,38 @@ def test_lists_that_say_the_same_are_not_the_same() -> None:
                 new_links=links,
             )
     assert idle_parts(known) == ()
+
+
+def test_parameters_that_change_together_are_one_part() -> None:
+    known = Parameters()
+    for number in range(LEAST_SAME):
+        for mark in (1, 2):
+            url = f"{PAGE}?id={number}&from={number + mark}&pos={mark}"
+            known = learn(known, url, f"text {number}", with_names=True)
+    assert idle_parts(known) == ("/page?from&pos=",)
+    assert seen_otherwise(known, f"{PAGE}?id=3&from=77&pos=9") == "/page?from&pos="
+    assert seen_otherwise(known, f"{PAGE}?id=99&from=77&pos=9") is None
+    assert identity(known, f"{PAGE}?id=3&from=77&pos=9") == f"{PAGE}?id=3"
+
+
+def test_a_session_may_be_a_piece_of_a_segment() -> None:
+    known = Parameters()
+    for number in range(LEAST_SAME_ON_SITE):
+        for turn in (0, 1):
+            url = f"http://a.test/text/doc-{number},{17632800 + 7 * number + turn}.html"
+            known = learn(known, url, f"text {number}", with_names=True)
+    assert seen_otherwise(known, "http://a.test/text/doc-3,99999999.html") is not None
+    assert seen_otherwise(known, "http://a.test/text/doc-99,17632800.html") is None
+
+
+def _editions(known: Parameters, *, own: bool) -> Parameters:
+    for number in range(40):
+        for edition in ("north", "south", "east", "west", "coast"):
+            text = f"text {number} {edition if own and number % 9 == 8 else ''}"
+            known = learn(known, f"http://a.test/{edition}/page-{number}", text, with_names=True)
+    return known
+
+
+def test_whole_copies_under_several_names_are_told_and_editions_that_differ_are_none() -> None:
+    assert seen_otherwise(_editions(Parameters(), own=False), "http://a.test/islands/page-3") is not None
+    assert idle_parts(_editions(Parameters(), own=True)) == ()

@@ -12,6 +12,7 @@ from evercrawl.core.trap.pattern import Breadth, is_more_of, lengthens, patterns
         ("/about", "/about"),
         ("/product/17", "/product/{n}"),
         ("/product/blue-shoe.html", "/product/{word}.html"),
+        ("/people/anna.kolo", "/people/{word}"),
         ("/2024/03/12/title", "/{n}/{n}/{n}/title"),
         ("/events/2024-03-12", "/events/{date}"),
         ("/c/9f8e7d6c5b4a", "/c/{id}"),

@@ -24,6 +24,9 @@ def test_a_made_up_date_is_a_date() -> None:
     year, _, rest = made.removeprefix("http://a.test/x?date=").partition("-")
     assert 2500 < int(year) < 2900
     assert rest == "02-29"
+    made = probe_url("http://a.test/at/20261115093000", "http://a.test/at/20260229103000", seed=5)
+    assert made.removeprefix("http://a.test/at/2").endswith("0229103000")
+    assert len(made) == len("http://a.test/at/20260229103000")
 
 
 def test_words_and_values_are_made_up_in_kind() -> None:
