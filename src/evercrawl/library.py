@@ -5,6 +5,8 @@ import evercrawl
 with evercrawl.open("example.org.evercrawl", create=True) as collection:
     summary = collection.crawl_blocking(urls=["https://example.org/"])
     print(summary.fetched, collection.why("https://example.org/private").detail)
+
+What a method needs is imported when it is called: whoever looks at a page does not wait for the crawler.
 """
 
 from __future__ import annotations
@@ -18,67 +20,36 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from evercrawl.adapters.lock import CollectionLock
-from evercrawl.adapters.schemes import installed_schemes
-from evercrawl.adapters.sqlite.reader import StateReader
-from evercrawl.announced import heeding
-from evercrawl.browse.crawl_log import logged_visits
-from evercrawl.browse.inbox import Inbox
-from evercrawl.browse.muting import mute_part
-from evercrawl.build import build_crawl, is_in_database
 from evercrawl.config import (
-    collection_file,
     create_collection,
     is_collection,
     read_settings,
-    write_setting,
 )
-from evercrawl.core.rate import parse_rate
-from evercrawl.core.scope import Scope
 from evercrawl.core.trap.operator_rule import Word
-from evercrawl.engine.stop import Ended, StopSignal
+from evercrawl.engine.stop import StopSignal
 from evercrawl.errors import ConfigError
-from evercrawl.exchange.export import export, form_named
-from evercrawl.exchange.into_shard import ImportReport
-from evercrawl.exchange.run import ExchangeReport, OnProgress
 from evercrawl.exchange.selection import Selection
-from evercrawl.exchange.source import import_form_named
-from evercrawl.exchange.space import SpacePart, space_of, vacuum
-from evercrawl.exchange.take_in import OnImport, import_archives
-from evercrawl.exchange.verify import OnVerify, VerifyReport, verify
-from evercrawl.focusing import set_focus
-from evercrawl.forecast import freshness_of, plan_of
-from evercrawl.look import explain, skipped_urls, status_of
-from evercrawl.model.difference import Difference
-from evercrawl.model.forecast import Freshness, Plan
-from evercrawl.model.inbox import Mute
-from evercrawl.model.links import BadLink, GraphSummary, PageLinks, RankedPage
-from evercrawl.model.listing import LoggedVisit
-from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PageMood, PruneReport
-from evercrawl.model.report import Explanation, PageView, Progress, SkippedUrl, Status, Summary
-from evercrawl.model.search import Found, IndexState
 from evercrawl.model.settings import Settings, TrapSettings
-from evercrawl.model.site import SlowedSite
-from evercrawl.model.trap import RuleEffect, TrapPattern
-from evercrawl.notify.book import AlertBook
-from evercrawl.notify.run import telling
-from evercrawl.owner.build import BuildReport, Target
-from evercrawl.owner.collected import build_from_collection, site_of_collection
-from evercrawl.owner.folder import base_url_of
-from evercrawl.past.changes import changes_since
-from evercrawl.past.difference import page_difference
-from evercrawl.past.history import page_facts, page_history
-from evercrawl.past.prune import prune
-from evercrawl.past.sentiment import page_mood
-from evercrawl.past.show import page_view
-from evercrawl.report import PROGRESS_EVERY_S, reporting, summary_of
-from evercrawl.runs import keep_run, told_live
-from evercrawl.search.beside import indexing
-from evercrawl.slowing import slow_down, slow_no_more, slowed_sites
-from evercrawl.trap_view import effect_of, exploding_sites, say, sites_named, trap_patterns
-from evercrawl.workers.run import run_crew
 
 if TYPE_CHECKING:
+    from evercrawl.exchange.into_shard import ImportReport
+    from evercrawl.exchange.run import ExchangeReport, OnProgress
+    from evercrawl.exchange.space import SpacePart
+    from evercrawl.exchange.take_in import OnImport
+    from evercrawl.exchange.verify import OnVerify, VerifyReport
+    from evercrawl.model.difference import Difference
+    from evercrawl.model.forecast import Freshness, Plan
+    from evercrawl.model.inbox import Mute
+    from evercrawl.model.links import BadLink, GraphSummary, PageLinks, RankedPage
+    from evercrawl.model.listing import LoggedVisit
+    from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PageMood, PruneReport
+    from evercrawl.model.report import Explanation, PageView, Progress, SkippedUrl, Status, Summary
+    from evercrawl.model.search import Found, IndexState
+    from evercrawl.model.site import SlowedSite
+    from evercrawl.model.trap import RuleEffect, TrapPattern
+    from evercrawl.notify.book import AlertBook
     from evercrawl.notify.websub import Websub
+    from evercrawl.owner.build import BuildReport
     from evercrawl.search.find import Searching
 
 __all__ = ["Collection", "Selection", "StopSignal", "open"]
@@ -119,62 +90,13 @@ class Collection:
         for: a file of examples, the URL of one, or words; it stays until another is given, or "none".
         Alerts are told meanwhile.
         """
-        with (
-            CollectionLock(self.path) as lock,
-            told_live(self.path, on_progress, forever=forever) as tell,
-        ):
-            began = datetime.now(UTC)
-            self._add_seeds(urls)
-            self._check_outposts()
-            if focus is not None:
-                await set_focus(self.path, self.settings, focus)
-            async with telling(self.path, self.settings):
-                summary = await self._run(
-                    refresh=refresh, forever=forever, stop=stop, on_progress=tell, lock=lock.fileno()
-                )
-            keep_run(self.path, summary, began=began, forever=forever)
-            return summary
+        from evercrawl.crawling import Errand, run_locked, with_seeds
 
-    async def _run(
-        self,
-        *,
-        refresh: bool,
-        forever: bool,
-        stop: StopSignal | None,
-        on_progress: Callable[[Progress], None],
-        lock: int,
-    ) -> Summary:
-        """One run, in this process, with several workers, or as a member of a cluster."""
-        if self.settings.crawl.workers > 1:
-            async with indexing(self.path, self.settings.search, forever=forever) as beside:
-                summary = await run_crew(
-                    self.path,
-                    self.settings,
-                    refresh=refresh,
-                    forever=forever,
-                    stop=stop or StopSignal(),
-                    on_progress=on_progress,
-                    lock=lock,
-                )
-                beside.is_done = summary.stopped != Ended.INTERRUPTED.value
-            return summary
-        if is_in_database(self.path, self.settings.store):
-            from evercrawl.cluster.ground import Task  # the database's library is an extra
-            from evercrawl.cluster.run import run_in_cluster
-
-            return await run_in_cluster(
-                Task(self.path, self.settings, refresh, forever),
-                stop=stop or StopSignal(),
-                on_progress=on_progress,
-            )
-        crawl = build_crawl(self.path, self.settings, stop=stop, forever=forever)
-        async with indexing(self.path, self.settings.search, forever=forever) as beside:
-            async with crawl:
-                await crawl.begin(refresh=refresh)
-                async with heeding(crawl, self.path), reporting(crawl, on_progress, every_s=PROGRESS_EVERY_S):
-                    ended = await crawl.run()
-            beside.is_done = ended is not Ended.INTERRUPTED
-        return summary_of(crawl, self.path, ended)
+        with CollectionLock(self.path) as lock:
+            self.settings = with_seeds(self.path, self.settings, urls)
+            tell = on_progress or _tell_nobody
+            errand = Errand(refresh, forever, focus, stop or StopSignal(), tell)
+            return await run_locked(self.path, self.settings, errand, lock=lock.fileno())
 
     def crawl_blocking(
         self,
@@ -196,6 +118,8 @@ class Collection:
     @property
     def alerts(self) -> AlertBook:
         """What somebody wants to be told of; add, list, test, log, remove."""
+        from evercrawl.notify.book import AlertBook
+
         return AlertBook(self.path, self.settings)
 
     def websub(self, public_url: str | None = None) -> Websub:
@@ -209,11 +133,17 @@ class Collection:
 
     def status(self) -> Status:
         """Counts by outcome and reason, sites, load, what is due, sites that explode."""
+        from evercrawl.adapters.sqlite.reader import StateReader
+        from evercrawl.look import status_of
+        from evercrawl.trap_view import exploding_sites
+
         traps = exploding_sites(StateReader(self.path))
         return replace(status_of(self.path, self.settings), traps=traps, slowed=self.slowed())
 
     def traps(self) -> list[TrapPattern]:
         """What is left out or asked for last since it brings nothing, with the evidence; your rules first."""
+        from evercrawl.trap_view import trap_patterns
+
         return trap_patterns(self.path, self.settings.traps)
 
     def trap_exclude(self, pattern: str, site: str | None = None, *, do: bool = False) -> RuleEffect:
@@ -228,12 +158,17 @@ class Collection:
 
     def trap_undo(self, pattern: str, site: str | None = None) -> bool:
         """Take back every word about a pattern; False: there was none."""
+        from evercrawl.adapters.sqlite.reader import StateReader
+        from evercrawl.trap_view import say, sites_named
+
         before = self._trap_settings()
         after = say(self.path, before, None, pattern, sites_named(StateReader(self.path), site))
         self.settings = replace(self.settings, traps=after)
         return after != before
 
     def _rule(self, word: Word, pattern: str, site: str | None, *, do: bool) -> RuleEffect:
+        from evercrawl.trap_view import effect_of, say
+
         effect = effect_of(self.path, pattern, site)
         if not do:
             return effect
@@ -247,24 +182,37 @@ class Collection:
 
     def slowed(self) -> tuple[SlowedSite, ...]:
         """Sites that are asked more slowly because somebody said so."""
+        from evercrawl.slowing import slowed_sites
+
         return slowed_sites(read_settings(self.path).settings.pace.slower)
 
     def slow_down(self, site: str, gap: timedelta) -> SlowedSite:
         """At least this gap between two requests to the site from now on, also in a crawl that runs."""
+        from evercrawl.slowing import slow_down
+
         return slow_down(self.path, site, gap)
 
     def slow_no_more(self, site: str) -> bool:
         """Take back what was said about the site; False: nothing was."""
+        from evercrawl.slowing import slow_no_more
+
         return slow_no_more(self.path, site)
 
     def freshness(self) -> Freshness:
         """The estimated share of pages whose copy is current, with its uncertainty."""
+        from evercrawl.adapters.sqlite.reader import StateReader
+        from evercrawl.forecast import freshness_of
+
         return freshness_of(StateReader(self.path), self.settings.revisit, now=datetime.now(UTC))
 
     def plan(self, budget: float | str | None = None) -> Plan:
         """What would be fetched with a budget (requests a day, or text such as "50/hour"; None: that of the
         settings), and the freshness to expect; nothing is sent.
         """
+        from evercrawl.adapters.sqlite.reader import StateReader
+        from evercrawl.core.rate import parse_rate
+        from evercrawl.forecast import plan_of
+
         try:
             per_day = parse_rate(budget) if isinstance(budget, str) else budget
         except ValueError as error:
@@ -273,10 +221,14 @@ class Collection:
 
     def why(self, url: str) -> Explanation:
         """What was decided about a URL, by which rule, and when it is due."""
+        from evercrawl.look import explain
+
         return explain(self.path, self.settings, url)
 
     def skipped(self, site: str | None = None) -> Iterator[SkippedUrl]:
         """Every URL that we met and did not ask for, with the reason."""
+        from evercrawl.look import skipped_urls
+
         return skipped_urls(self.path, site)
 
     def log(
@@ -285,26 +237,38 @@ class Collection:
         """Every visit to a site, or to all, oldest first; `core.crawl_log.crawl_line` writes it as Heritrix
         would.
         """
+        from evercrawl.browse.crawl_log import logged_visits
+
         return logged_visits(self.path, self.settings, site=site, since=since, until=until)
 
     def show(self, url: str, at: str | None = None) -> PageView:
         """A version of a page: `at` (or `@...` behind the URL) is a time, -1, or v3; else the newest."""
+        from evercrawl.past.show import page_view
+
         return page_view(self.path, self.settings, url, at)
 
     def history(self, url: str) -> PageHistory:
         """Every version of a page, oldest first, with the span in which it came to be."""
+        from evercrawl.past.history import page_history
+
         return page_history(self.path, self.settings, url)
 
     def sentiment(self, url: str) -> PageMood:
         """How friendly a page was, version by version, and the mean of its site."""
+        from evercrawl.past.sentiment import page_mood
+
         return page_mood(self.path, self.settings, url)
 
     def facts(self, url: str) -> PageFacts:
         """The statistics of one page: parent, ASCII count, last modified, frequency of change, file."""
+        from evercrawl.past.history import page_facts
+
         return page_facts(self.path, self.settings, url)
 
     def diff(self, url: str, a: str | None = None, b: str | None = None) -> Difference:
         """From version `a` (otherwise the one before the newest) to `b` (otherwise the newest)."""
+        from evercrawl.past.difference import page_difference
+
         return page_difference(self.path, self.settings, url, a, b)
 
     def changes(
@@ -313,25 +277,35 @@ class Collection:
         """What changed on known pages since a moment, grouped, the most significant first; what lies in muted
         parts only with `muted`.
         """
+        from evercrawl.past.changes import changes_since
+
         mutes = [] if muted else self.mutes()
         return changes_since(self.path, since, site=site, noise=noise, mutes=mutes)
 
     def mutes(self) -> list[Mute]:
         """The parts of pages whose changes nobody wants to be told of."""
+        from evercrawl.browse.inbox import Inbox
+
         return Inbox(self.path).mutes()
 
     def mute(
         self, pattern: str, *, site: str | None = None, page: str | None = None, who: str = "library"
     ) -> Mute:
         """Tell nobody any more of edits of this form (`*` stands for anything), on a site or on a page."""
+        from evercrawl.browse.muting import mute_part
+
         return mute_part(self.path, pattern, site=site, page=page, who=who, now=datetime.now(UTC))
 
     def unmute(self, number: int) -> Mute | None:
         """Take a mute back by its number; None: there is none."""
+        from evercrawl.browse.inbox import Inbox
+
         return Inbox(self.path).unmute(number)
 
     def prune(self, keep: str, *, do: bool = False) -> PruneReport:
         """What a retention rule such as "daily:30 monthly:*" takes away; with `do` it is taken away."""
+        from evercrawl.past.prune import prune
+
         return prune(self.path, self.settings, keep, do=do)
 
     def export(
@@ -344,6 +318,8 @@ class Collection:
         on_progress: OnProgress | None = None,
     ) -> ExchangeReport:
         """Write the selected versions in one of the forms that `evercrawl export` has."""
+        from evercrawl.exchange.export import export, form_named
+
         return export(
             self.path,
             self.settings,
@@ -358,6 +334,9 @@ class Collection:
         self, form: str, files: Sequence[str | Path], *, on_progress: OnImport | None = None
     ) -> ImportReport:
         """Take in WARC files or WACZ packages: every answer in them becomes a visit at its time."""
+        from evercrawl.exchange.source import import_form_named
+        from evercrawl.exchange.take_in import import_archives
+
         paths = [Path(file) for file in files]
         return import_archives(
             self.path, self.settings, paths, form=import_form_named(form), on_progress=on_progress
@@ -369,29 +348,31 @@ class Collection:
         """Write sitemaps of the pages below `base_url` (otherwise of the collection's one site) into the
         folder `to`; `state` is the file that the next build compares with.
         """
+        from evercrawl.owner.build import Target
+        from evercrawl.owner.collected import build_from_collection, site_of_collection
+        from evercrawl.owner.folder import base_url_of
+
         base = site_of_collection(self.settings) if base_url is None else base_url_of(base_url)
         target = Target(Path(to), base, Path(state), packed=gzip)
         return build_from_collection(self.path, self.settings, target)
 
     def verify(self, *, on_progress: OnVerify | None = None) -> VerifyReport:
         """Read every stored version back and compute its digests anew."""
+        from evercrawl.exchange.verify import verify
+
         return verify(self.path, on_progress=on_progress)
 
     def space(self) -> list[SpacePart]:
         """The room that the collection takes, part by part."""
+        from evercrawl.exchange.space import space_of
+
         return space_of(self.path)
 
     def vacuum(self) -> int:
         """Give back what the state files hold without need; the number of bytes freed."""
-        return vacuum(self.path, self.settings)
+        from evercrawl.exchange.space import vacuum
 
-    def _check_outposts(self) -> None:
-        """An outpost has one home: a site whose shard went to another process would have two askers."""
-        is_shared = self.settings.crawl.workers > 1 or is_in_database(self.path, self.settings.store)
-        if self.settings.outposts.listen is not None and is_shared:
-            raise ConfigError(
-                "outposts need one process and its own files at home: leave --workers and --store away"
-            )
+        return vacuum(self.path, self.settings)
 
     # Search and the link graph: imported where they are asked for, because their libraries are large
 
@@ -476,18 +457,6 @@ class Collection:
 
         return draw_graph(self.path, site)
 
-    def _add_seeds(self, urls: Sequence[str]) -> None:
-        """New seeds belong to the collection from now on: they are written to its file."""
-        known = self.settings.scope.seeds
-        seeds = tuple(dict.fromkeys((*known, *urls)))
-        if not seeds:
-            raise ConfigError("nothing to crawl: the collection has no seeds yet; name a URL")
-        if seeds != known:
-            settings = replace(self.settings, scope=replace(self.settings.scope, seeds=seeds))
-            Scope(settings.scope, schemes=installed_schemes())
-            write_setting(collection_file(self.path), "scope.seeds", seeds)
-            self.settings = settings
-
     def __enter__(self) -> Collection:
         return self
 
@@ -503,3 +472,7 @@ class Collection:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         pass
+
+
+def _tell_nobody(_: Progress) -> None:
+    pass

@@ -8,16 +8,11 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evercrawl.core.change import (
-    PageMemory,
-    SiteMemory,
-    compare,
-    judge_visit,
-    meet,
-    pack,
-    snapshot_of_html,
-    unpack,
-)
+from evercrawl.core.change.judge import compare
+from evercrawl.core.change.memory import PageMemory, SiteMemory
+from evercrawl.core.change.snapshot import snapshot_of_html
+from evercrawl.core.change.stored import pack, unpack
+from evercrawl.core.change.visit import judge_visit, meet
 from evercrawl.model.change import ChangeClass
 
 TOKENS = (

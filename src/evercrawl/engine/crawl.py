@@ -14,10 +14,10 @@ from random import Random
 from types import TracebackType
 
 from evercrawl.core.credit.stored import CREDIT_KEY
-from evercrawl.core.freshness.purse import RUN_BURST_DAYS, WATCH_BURST_DAYS, Purse, first_threshold
+from evercrawl.core.freshness.purse import PURSE_KEY, RUN_BURST_DAYS, WATCH_BURST_DAYS, Purse, first_threshold
 from evercrawl.core.frontier import Frontier
 from evercrawl.core.lane import Errand
-from evercrawl.core.moment import span_us, to_us
+from evercrawl.core.moment import DAY_US, span_us, to_us
 from evercrawl.core.pace import Pace
 from evercrawl.core.quiet_hours import parse_hours, quiet_until
 from evercrawl.core.robots_policy import RobotsGate
@@ -36,9 +36,8 @@ from evercrawl.engine.mirrors import MIRRORS_KEY, Mirrors
 from evercrawl.engine.offering import Offering
 from evercrawl.engine.ports import OpenArchive, OpenNear, ShardStore, Store
 from evercrawl.engine.post import Post
-from evercrawl.engine.revisits import DAY_US
 from evercrawl.engine.see import Surroundings
-from evercrawl.engine.shard import PURSE_KEY, Shard
+from evercrawl.engine.shard import Shard
 from evercrawl.engine.stop import Ended, StopSignal
 from evercrawl.engine.tally import Tally
 from evercrawl.engine.traps import Traps

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from evercrawl.core.moment import span_us, to_us
-from evercrawl.engine.revisits import DAY_US, URGENT_BAND
+from evercrawl.core.moment import DAY_US, span_us, to_us
+from evercrawl.engine.revisits import URGENT_BAND
 from evercrawl.model.page import Page, Requeued, Rescheduled
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from evercrawl.core.freshness.purse import Purse
 from evercrawl.core.freshness.schedule import Level, Schedule, held_by_cache, schedule_named
 from evercrawl.core.freshness.threshold import MARGIN
 from evercrawl.core.judgement import Judgement
+from evercrawl.core.moment import DAY_US
 from evercrawl.engine.site_memory import Memories, SiteNotes
 from evercrawl.model.page import Page
 from evercrawl.model.settings import RevisitSettings
 
-DAY_US = 86_400_000_000
 DAY = timedelta(days=1)
 URGENT = 2.0
 """A visit worth so many times the threshold goes into a more urgent band."""

@@ -10,11 +10,11 @@ from datetime import timedelta
 from evercrawl.core.credit import ledger_bytes
 from evercrawl.core.credit.stored import CREDIT_KEY
 from evercrawl.core.fault import FAULT_RULES
-from evercrawl.core.freshness.purse import Purse
+from evercrawl.core.freshness.purse import PURSE_KEY, Purse
 from evercrawl.core.frontier import AskRobots, Frontier, Idle, PagesNeeded, RunErrand, Visit, Wait
 from evercrawl.core.judgement import judge_failed
 from evercrawl.core.lane import Errand, Lane
-from evercrawl.core.moment import from_us, span_us, to_us
+from evercrawl.core.moment import DAY_US, from_us, span_us, to_us
 from evercrawl.core.parcel import Contents, pack
 from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.seen import KnownFilter
@@ -33,7 +33,7 @@ from evercrawl.engine.mailbox import Mailbox
 from evercrawl.engine.mirrors import MIRRORS_KEY
 from evercrawl.engine.payout import pay_out
 from evercrawl.engine.ports import Archive, ShardStore
-from evercrawl.engine.revisits import DAY_US, Revisits
+from evercrawl.engine.revisits import Revisits
 from evercrawl.engine.robots import ask_robots, run_errand
 from evercrawl.engine.see import Surroundings, scope_refusal, site_pause
 from evercrawl.engine.signals import Signals
@@ -67,9 +67,6 @@ HELPFUL_COMMIT = timedelta(milliseconds=250)
 
 SAVE_MEMORIES_EVERY = timedelta(minutes=1)
 """What was learned about sites is written with the first commit after this time; a crash costs no more."""
-
-PURSE_KEY = (0, "purse")
-"""Where the budget's state is kept; no site has this number."""
 
 NAMED_CLOSURES = frozenset((Reason.SITE_PAUSED, Reason.DNS, Reason.TLS))
 """Why a site is closed, where that says more than that it is down."""

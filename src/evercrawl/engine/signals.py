@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from evercrawl.core.freshness.outlook import Outlook
 from evercrawl.core.freshness.schedule import belief_bytes, belief_of
 from evercrawl.core.freshness.signal import after_notice, after_poll
-from evercrawl.core.moment import from_us, to_us
+from evercrawl.core.moment import DAY_US, from_us, to_us
 from evercrawl.core.offer import Offers, judge_url
 from evercrawl.core.robots import sitemap_urls
 from evercrawl.core.sitemap.discovery import (
@@ -35,7 +35,6 @@ from evercrawl.core.sitemap.poll import (
 )
 from evercrawl.core.sitemap.read import read_sitemap
 from evercrawl.core.url import canonical, key_of, site_of
-from evercrawl.engine.revisits import DAY_US
 from evercrawl.engine.site_memory import SIGNALS, Memories, SiteNotes
 from evercrawl.engine.underway import UnderWay
 from evercrawl.model.fetch import Fetched, FetchResult, NotModified, Request, header

@@ -12,8 +12,7 @@ from evercrawl.core.freshness.plan import Forecast, Ground, Pick, forecast
 from evercrawl.core.freshness.purse import Purse
 from evercrawl.core.freshness.schedule import Level
 from evercrawl.core.freshness.tended import Tended
-from evercrawl.core.moment import to_us
-from evercrawl.engine.revisits import DAY_US
+from evercrawl.core.moment import DAY_US, to_us
 from evercrawl.forecast.gather import Gathered, gathered
 from evercrawl.forecast.steering import DAY, level_of
 from evercrawl.model.forecast import Freshness, Plan, PlannedVisit, SiteFreshness

@@ -11,7 +11,8 @@ from evercrawl.core.freshness.outlook import Outlook
 from evercrawl.core.freshness.schedule import OPTIMAL, belief_of, memory_of
 from evercrawl.core.freshness.tended import Tended, believed
 from evercrawl.core.freshness.visit import page_found
-from evercrawl.engine.revisits import DAY_US, hub_of
+from evercrawl.core.moment import DAY_US
+from evercrawl.engine.revisits import hub_of
 from evercrawl.engine.site_memory import FRESHNESS
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.view import SampledPage, SampledSite

@@ -13,8 +13,8 @@ from evercrawl.core.freshness.schedule import Level, is_held_by_cache, schedule_
 from evercrawl.core.freshness.signal import false_share, is_trusted
 from evercrawl.core.freshness.threshold import MARGIN
 from evercrawl.core.freshness.worth import chance_current
-from evercrawl.core.moment import from_us, to_us
-from evercrawl.engine.revisits import DAY_US, hub_of
+from evercrawl.core.moment import DAY_US, from_us, to_us
+from evercrawl.engine.revisits import hub_of
 from evercrawl.engine.site_memory import FRESHNESS
 from evercrawl.forecast.gather import belief_in
 from evercrawl.forecast.steering import level_of, stored_purse

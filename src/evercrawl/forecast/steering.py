@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from evercrawl.adapters.sqlite.reader import StateReader
-from evercrawl.core.freshness.purse import Purse, first_threshold
+from evercrawl.core.freshness.purse import PURSE_KEY, Purse, first_threshold
 from evercrawl.core.freshness.schedule import Level
-from evercrawl.engine.shard import PURSE_KEY
 from evercrawl.model.forecast import Steering
 from evercrawl.model.settings import RevisitSettings
 

@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from evercrawl.adapters.http.names import literal_address
 from evercrawl.core.address import refused_address
 from evercrawl.core.alert.delivery import Attempt, Message, MessageState, again
 from evercrawl.core.alert.signature import FEWEST_BYTES, secret_of
 from evercrawl.core.alert.stored import wrong_in
-from evercrawl.core.moment import to_us
+from evercrawl.core.moment import from_us, to_us
 from evercrawl.core.url import canonical, site_of, site_parts
 from evercrawl.errors import ConfigError
 from evercrawl.model.alert import Alert, Channel, Rhythm, Target
@@ -44,6 +45,21 @@ class LoggedMessage:
     changes: int
     place: int
     """Where it stands in the order of all messages."""
+
+    def fields(self) -> dict[str, Any]:
+        """What is said of it in JSON."""
+        message = self.message
+        return {
+            "id": message.id,
+            "alert": message.alert,
+            "state": message.state.value,
+            "changes": self.changes,
+            "made_at": from_us(message.made_us),
+            "tries": message.tries,
+            "next_try": from_us(message.next_us) if message.next_us else None,
+            "ended_at": None if message.ended_us is None else from_us(message.ended_us),
+            "detail": message.detail,
+        }
 
 
 def usual_most(channel: Channel, rhythm: Rhythm) -> int:

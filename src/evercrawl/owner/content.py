@@ -59,7 +59,7 @@ def read_page(url: str, headers: Headers, body: bytes, *, agent: str, site: str)
     kind = media_type(headers, body)
     if kind not in HTML_TYPES:
         return Reading(content_digest(body), noindex=directives_of(headers, [], agent=agent).noindex)
-    tree, elements, encoding, _ = parsed_page(headers, body, kind=kind)
+    tree, elements, encoding, _ = parsed_page(headers, body, kind=kind, every_anchor=True)
     joiner = Joiner(url, base_url(url, elements.base), encoding)
     refresh = refresh_of(url, headers, elements.metas, joiner)
     reading = Reading(
@@ -106,7 +106,7 @@ def own_texts(snapshot: Snapshot) -> list[str]:
 def _own_links(elements: Elements, joiner: Joiner) -> Iterator[str]:
     """The targets of links outside of the site's parts, in order."""
     known: dict[int, bool] = {}
-    for _, node in elements.links:
+    for _, node, _ in elements.links:
         href = node.attributes.get("href")
         if href and not _is_in_site_part(node.parent, known):
             target = joiner.url(href)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from evercrawl.core.freshness.outlook import Outlook, unpacked
 from evercrawl.core.freshness.schedule import belief_of
 from evercrawl.core.freshness.worth import chance_current
-from evercrawl.core.moment import from_us, to_us
-from evercrawl.engine.revisits import DAY_US, hub_of
+from evercrawl.core.moment import DAY_US, from_us, to_us
+from evercrawl.engine.revisits import hub_of
 from evercrawl.model.page import Page
 from evercrawl.sim.world import World
 

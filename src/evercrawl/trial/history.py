@@ -10,7 +10,8 @@ from pathlib import Path
 from xxhash import xxh64_intdigest
 
 from evercrawl.adapters.sqlite.reader import ROWS_AT_A_TIME, StateReader
-from evercrawl.engine.revisits import DAY_US, hub_of
+from evercrawl.core.moment import DAY_US
+from evercrawl.engine.revisits import hub_of
 from evercrawl.errors import ConfigError
 from evercrawl.lab.trace import Trace, TracePage, read_trace
 from evercrawl.model.reason import Reason

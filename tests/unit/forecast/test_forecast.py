@@ -13,8 +13,8 @@ from evercrawl.adapters.sqlite import SqliteStore, StateReader
 from evercrawl.core.freshness.belief import SiteBelief
 from evercrawl.core.freshness.outlook import Outlook, packed
 from evercrawl.core.freshness.schedule import schedule_named
-from evercrawl.core.moment import from_us
-from evercrawl.engine.revisits import DAY_US, hub_of
+from evercrawl.core.moment import DAY_US, from_us
+from evercrawl.engine.revisits import hub_of
 from evercrawl.forecast import freshness_of, habits_of, plan_of, saved_in, steering_of
 from evercrawl.forecast.gather import gathered
 from evercrawl.model.batch import Batch

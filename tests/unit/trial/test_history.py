@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from evercrawl.adapters.sqlite import SqliteStore
-from evercrawl.engine.revisits import DAY_US
+from evercrawl.core.moment import DAY_US
 from evercrawl.errors import ConfigError
 from evercrawl.model.batch import Batch
 from evercrawl.model.reason import Outcome, Reason

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import click
 
 from evercrawl.cli.exit_codes import ExitCode
 from evercrawl.cli.output import counted, emit_json, moment
 from evercrawl.cli.safe_text import safe_line
 from evercrawl.cli.session import Session, common_options, pass_session
-
-if TYPE_CHECKING:
-    from evercrawl.notify.book import LoggedMessage
 
 
 @click.command("log")
@@ -38,7 +33,7 @@ def command(session: Session, /, name: str | None, state: str | None, most: int,
     chosen = None if state is None else MessageState(state)
     found = session.open_collection().alerts.log(name, state=chosen, most=most)
     for logged in found:
-        fields = _fields(logged)
+        fields = logged.fields()
         if as_json:
             emit_json("alert-message", fields)
         else:
@@ -49,20 +44,3 @@ def command(session: Session, /, name: str | None, state: str | None, most: int,
     if not found:
         session.note("no message yet")
     return ExitCode.OK
-
-
-def _fields(logged: LoggedMessage) -> dict[str, Any]:
-    from evercrawl.core.moment import from_us
-
-    message = logged.message
-    return {
-        "id": message.id,
-        "alert": message.alert,
-        "state": message.state.value,
-        "changes": logged.changes,
-        "made_at": from_us(message.made_us),
-        "tries": message.tries,
-        "next_try": from_us(message.next_us) if message.next_us else None,
-        "ended_at": None if message.ended_us is None else from_us(message.ended_us),
-        "detail": message.detail,
-    }

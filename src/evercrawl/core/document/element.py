@@ -68,9 +68,13 @@ class Elements:
         "title",
     )
 
-    def __init__(self, tree: LexborHTMLParser) -> None:
-        self.links: list[tuple[int, LexborNode]] = []
-        """With the numbers of their tags, so that nobody has to ask for them again."""
+    def __init__(self, tree: LexborHTMLParser, *, every_anchor: bool = False) -> None:
+        self.links: list[tuple[int, LexborNode, Attributes]] = []
+        """With the numbers of their tags and their attributes, so that nobody has to ask for them again.
+
+        An anchor that refers to what an anchor before it refers to, but for the fragment, is left out unless
+        every anchor is wanted: six of seven are such, and to hold them costs more than to see it here.
+        """
         self.embeds: list[LexborNode] = []
         self.headings: list[LexborNode] = []
         self.relations: list[tuple[Attributes, frozenset[str], bool]] = []
@@ -84,14 +88,30 @@ class Elements:
         self.base: str | None = None
         self.title: LexborNode | None = None
         self._noscripts = 0
-        root, links, wanted = tree.root, self.links, _WANTED
-        if root is None:
-            return
-        # Most elements are not wanted; a comprehension passes over them with the least work.
-        for found in [(tag, node) for node in root.traverse() if (tag := node.tag_id) in wanted]:
-            tag, node = found
-            if tag == A:
-                links.append(found)
+        if tree.root is not None:
+            self._gather(tree.root, every_anchor=every_anchor)
+
+    def _gather(self, root: LexborNode, *, every_anchor: bool) -> None:
+        links, wanted, link_id = self.links, _WANTED, A
+        met: set[str] = set()
+        for node in root.traverse():
+            tag = node.tag_id
+            if tag not in wanted:
+                continue
+            if tag == link_id:
+                attributes = node.attributes
+                bare, mark, _ = (attributes.get("href") or "").partition("#")
+                if (bare or mark) in met:
+                    continue
+                links.append((tag, node, attributes))
+                # Space counts in front of a fragment and does not at the end. An anchor that asks not to be
+                # followed is not the last word.
+                if every_anchor or asks_not_to_follow(attributes):
+                    continue
+                if bare[-1:] > " ":
+                    met.add(bare)
+                elif mark and not bare:
+                    met.add(mark)
             elif tag in HEADINGS:
                 self.headings.append(node)
             else:
@@ -115,7 +135,7 @@ class Elements:
         elif tag == NOSCRIPT:
             self._take_noscript(node)
         elif tag not in CODE:
-            self.links.append((tag, node))
+            self.links.append((tag, node, node.attributes))
 
     def _take_link(self, node: LexborNode) -> None:
         attributes = node.attributes
@@ -126,7 +146,7 @@ class Elements:
         if not rel.isdisjoint(_LOADING):
             self.embeds.append(node)
         elif not rel.isdisjoint(_LINKING) and (attributes.get("type") or "").strip().lower() in _PAGE_TYPES:
-            self.links.append((LINK, node))
+            self.links.append((LINK, node, attributes))
 
     def _take_meta(self, node: LexborNode) -> None:
         if len(self.metas) >= MOST_METAS:
@@ -138,7 +158,7 @@ class Elements:
                 attributes.get("charset"), attributes.get("http-equiv"), attributes.get("content")
             )
         if is_refresh(attributes):
-            self.links.append((META, node))
+            self.links.append((META, node, attributes))
 
     def _take_noscript(self, node: LexborNode) -> None:
         markup = node.text_lexbor()
@@ -149,7 +169,7 @@ class Elements:
             if (tag := inner.tag_id) in EMBEDDING:
                 self.embeds.append(inner)
             else:
-                self.links.append((tag, inner))
+                self.links.append((tag, inner, inner.attributes))
 
 
 def _is_inside(node: LexborNode, parent_tag: int) -> bool:
@@ -160,6 +180,12 @@ def _is_inside(node: LexborNode, parent_tag: int) -> bool:
 def relation_types(attributes: Attributes) -> frozenset[str]:
     """The words of `rel`, in lower case."""
     return frozenset((attributes.get("rel") or "").lower().split())
+
+
+def asks_not_to_follow(attributes: Attributes) -> bool:
+    """The element does not vouch for what it links to (HTML standard 4.6.7.17)."""
+    rel = attributes.get("rel")
+    return rel is not None and "nofollow" in rel.lower().split()
 
 
 def is_refresh(meta: Attributes) -> bool:

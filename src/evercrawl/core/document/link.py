@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
-from evercrawl.core.document.element import AREA, LINK, META, A, Attributes, Elements
+from evercrawl.core.document.element import AREA, LINK, META, A, Attributes, Elements, asks_not_to_follow
 from evercrawl.core.document.reference import Joiner
 from evercrawl.core.document.refresh import parse_refresh
 from evercrawl.core.document.srcset import srcset_urls
@@ -27,42 +27,29 @@ def links_of(
     """The links; one that stands on the page several times is nofollow only where it is so each time."""
     places: dict[str, int] = {}
     links: list[Link] = []
-    most, most_chars, link_id = limits.links, limits.anchor_chars, A
-    url_of, known, is_self = joiner.url, joiner.known, joiner.is_self
-    for tag, node in elements.links:
-        attributes = node.attributes
-        reference = attributes.get("href") if tag == link_id else _reference(tag, attributes)
+    most, most_chars = limits.links, limits.anchor_chars
+    for tag, node, attributes in elements.links:
+        reference = attributes.get("href") if tag == A else _reference(tag, attributes)
         if reference is None and (reference := attributes.get("xlink:href")) is None:
             continue
-        # Most references are known but for their fragment; to see that here saves a call for each.
-        bare, mark, _ = reference.partition("#")
-        url = known.get(bare)
-        if url is None or (mark and bare[-1] <= " "):
-            if is_self and mark and not bare:
-                continue
-            url = url_of(reference)
-            if url is None:
-                continue
+        url = joiner.url(reference)
+        if url is None:
+            continue
         place = places.get(url)
         if place is not None:
-            if links[place].nofollow and not _asks_not_to_follow(attributes):
+            if links[place].nofollow and not asks_not_to_follow(attributes):
                 links[place] = links[place]._replace(nofollow=False)
             continue
         if len(links) >= most:
             break
         places[url] = len(links)
-        text = node.text_lexbor() if with_text and tag == link_id else ""
+        text = node.text_lexbor() if with_text and tag == A else ""
         if text:
             text = " ".join(text.split()) if len(text) <= most_chars else collapsed(text, most_chars)
         if with_text and not text:
             text = _substitute(tag, node, attributes, most_chars)
-        links.append(Link(url, text, _asks_not_to_follow(attributes)))
+        links.append(Link(url, text, asks_not_to_follow(attributes)))
     return tuple(links)
-
-
-def _asks_not_to_follow(attributes: Attributes) -> bool:
-    rel = attributes.get("rel")
-    return rel is not None and "nofollow" in rel.lower().split()
 
 
 def collapsed(text: str, most_chars: int) -> str:

@@ -96,10 +96,13 @@ def parse_document(
     return Document(charset.encoding, url, text=text, robots=directives_of(headers, [], agent=agent))
 
 
-def parsed_page(headers: Headers, body: bytes, *, kind: str = "text/html") -> ParsedPage:
+def parsed_page(
+    headers: Headers, body: bytes, *, kind: str = "text/html", every_anchor: bool = False
+) -> ParsedPage:
     """An HTML page as a tree, as far as it can be read without harm."""
     body = _in_html_terms(body, kind)
-    return _tree_in_its_encoding(body, charset_of(body, header(headers, "content-type")))
+    charset = charset_of(body, header(headers, "content-type"))
+    return _tree_in_its_encoding(body, charset, every_anchor=every_anchor)
 
 
 def _in_html_terms(body: bytes, kind: str) -> bytes:
@@ -113,18 +116,18 @@ def _in_html_terms(body: bytes, kind: str) -> bytes:
     return body
 
 
-def _tree_in_its_encoding(body: bytes, charset: Charset) -> ParsedPage:
+def _tree_in_its_encoding(body: bytes, charset: Charset, *, every_anchor: bool) -> ParsedPage:
     """The tree, built again where the page itself names another encoding than we began with."""
     encoding = charset.encoding
     whole = body[charset.mark_bytes :] if charset.mark_bytes else body
     body = bounded(whole)
-    tree, elements = _built(body, encoding)
+    tree, elements = _built(body, encoding, every_anchor=every_anchor)
     if charset.is_tentative and elements.charset not in (None, encoding):
         encoding = elements.charset or encoding
-        tree, elements = _built(body, encoding)
+        tree, elements = _built(body, encoding, every_anchor=every_anchor)
     return ParsedPage(tree, elements, encoding, len(whole) - len(body))
 
 
-def _built(body: bytes, encoding: str) -> tuple[LexborHTMLParser, Elements]:
+def _built(body: bytes, encoding: str, *, every_anchor: bool) -> tuple[LexborHTMLParser, Elements]:
     tree = tree_of(body if is_same_as_utf8(body, encoding) else decoded(body, encoding))
-    return tree, Elements(tree)
+    return tree, Elements(tree, every_anchor=every_anchor)

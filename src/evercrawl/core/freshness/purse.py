@@ -25,6 +25,8 @@ LEFT_OVER = 0.97
 """The threshold falls by this factor for each token that nobody wanted."""
 LEAST_THRESHOLD = 1e-4
 _ROUNDING = 1e-6
+PURSE_KEY = (0, "purse")
+"""Where the budget's state is kept; no site has this number."""
 
 
 @dataclass(slots=True)

@@ -38,7 +38,7 @@ class Piece(NamedTuple):
     """One of the pieces of a segment, which marks join."""
 
     segment: int
-    index: int
+    number: int
 
 
 Place = tuple[str, ...] | int | Piece

@@ -33,6 +33,12 @@ _ENTITY = re.compile(r"(?:amp(?:;|%3b)){3,}", re.IGNORECASE)
 _ENCODED_AGAIN = re.compile(f"%(?:25){{{MOST_ENCODINGS + 1},}}")
 _PARAMETER = re.compile(r"[?&]([\w.\-\[\]]+)=")
 _PAGE = re.compile(r"([^?&=#\s]+)\?")
+_INNERMOST = re.compile(r"=((?:https?:/)?/[^?&=#\s]+)(?=&|\Z)")
+_ONE_VALUE = frozenset((
+    "sort", "sortby", "sort_by", "order", "orderby", "order_by", "dir", "direction", "view", "page", "offset",
+    "start", "limit", "per_page", "lang",
+))  # fmt: skip
+"""Parameters that a list needs once: links that append to their own page have them again and again."""
 
 
 def repeats(parts: Parts) -> str | None:
@@ -113,6 +119,13 @@ def _in_query(parts: Parts) -> str | None:
         pair, times = Counter(parts.pairs).most_common(1)[0]
         if times > MOST_EQUAL_PARAMETERS and pair[1]:
             return f"the parameter {pair[0]}={pair[1][:40]} comes {times} times"
+        name, times = Counter(name for name, _ in parts.pairs).most_common(1)[0]
+        if times > MOST_EQUAL_PARAMETERS and name in _ONE_VALUE:
+            return f"the parameter {name}, of which one is needed, comes {times} times"
+    if parts.query.count("?") >= MOST_NESTED:
+        name, times = Counter(query.partition("=")[0] for query in parts.query.split("?")).most_common(1)[0]
+        if times > MOST_NESTED and name:
+            return f"a query with {name[:40]}= stands behind itself {times} times"
     if _ENTITY.search(parts.query):
         return "an ampersand that was escaped again and again"
     if "%25" in parts.query and _ENCODED_AGAIN.search(parts.query):
@@ -125,12 +138,11 @@ def nests(parts: Parts) -> str | None:
 
     One URL inside another is normal (`login?next=`, translators, archives), also two of different pages.
     """
-    inner = parts.query.count("?") + parts.query.count("3F") + parts.query.count("3f")
-    if inner < MOST_NESTED:
+    if "?" not in parts.query and "3F" not in parts.query and "3f" not in parts.query:
         return _query_in_path(parts)
     text = wholly_unescaped(parts.path + "?" + parts.query)
     names = Counter(name.lower() for name in _inner_parameters(text))
-    pages = Counter(_without_site(page) for page in _PAGE.findall(text))
+    pages = Counter(_without_site(page) for page in (*_PAGE.findall(text), *_INNERMOST.findall(text)))
     for what, counts in (("parameter", names), ("page", pages)):
         for value, times in counts.items():
             if times > MOST_NESTED:

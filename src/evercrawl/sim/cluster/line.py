@@ -81,13 +81,13 @@ class Line:
         return chance.expovariate(1 / (weather.mean_s * slowness)) / 3
 
     def _travel(self, seconds: float, arrive: Callable[[], None]) -> None:
-        """There or back; not before the line is whole."""
+        """There or back; not before the line is whole; what a process that is gone had sent is lost."""
 
         def try_it() -> None:
-            if self.is_cut:
-                self._server.loop.call_later(LOOK_AGAIN_S, try_it, context=nobodys())
-            else:
+            if not self.is_cut:
                 arrive()
+            elif not (self._process.is_dead or self._is_broken):
+                self._server.loop.call_later(LOOK_AGAIN_S, try_it, context=nobodys())
 
         self._server.loop.call_later(seconds, try_it, context=nobodys())
 

@@ -16,7 +16,7 @@ from evercrawl.core.moment import from_us
 from evercrawl.core.url import canonical
 from evercrawl.errors import ConfigError
 from evercrawl.model.alert import CHANGES, Alert, Channel, EventKind, Rhythm, Subject, Target
-from evercrawl.notify.book import AlertBook, AlertStatus, LoggedMessage, usual_most
+from evercrawl.notify.book import AlertBook, AlertStatus, usual_most
 from evercrawl.notify.follow import CollectionLogs
 from evercrawl.notify.preview import preview
 from evercrawl.notify.send import has_apprise
@@ -101,7 +101,7 @@ def alert(desk: Desk, asked: Asked) -> dict[str, Any]:
     return {
         "alert": _fields(status),
         "state": state,
-        "messages": [_message(one) for one in logged],
+        "messages": [one.fields() for one in logged],
         "next": f"0.{logged[-1].place}" if len(logged) == asked["limit"] else None,
     }
 
@@ -234,17 +234,3 @@ def _fields(status: AlertStatus) -> dict[str, Any]:
     if status.alert.target.channel is Channel.APPRISE:
         fields["address"] = shown(fields["address"])
     return fields
-
-
-def _message(logged: LoggedMessage) -> dict[str, Any]:
-    message = logged.message
-    return {
-        "id": message.id,
-        "state": message.state.value,
-        "changes": logged.changes,
-        "made": from_us(message.made_us),
-        "tries": message.tries,
-        "next_try": from_us(message.next_us) if message.next_us else None,
-        "ended": None if message.ended_us is None else from_us(message.ended_us),
-        "detail": message.detail,
-    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.change import compare
+from evercrawl.core.change.judge import compare
 from evercrawl.model.change import Change, ChangeClass
 
 PROSE = (

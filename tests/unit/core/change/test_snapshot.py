@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.change import pack, snapshot_of_html, unpack
 from evercrawl.core.change.snapshot import (
     ARTICLE,
     BODY,
@@ -17,7 +16,9 @@ from evercrawl.core.change.snapshot import (
     SITE,
     SITE_BY_NAME,
     Metadata,
+    snapshot_of_html,
 )
+from evercrawl.core.change.stored import pack, unpack
 
 PAGE = """<html><head><title> A  title </title><meta name=Description content="About&#10;it">
 <meta name=robots content="NoIndex"><link rel=canonical href=" /a b "></head><body>

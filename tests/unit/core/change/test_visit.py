@@ -7,8 +7,16 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-from evercrawl.core.change import PageMemory, SiteMemory, Snapshot, judge_visit, meet, snapshot_of_html
-from evercrawl.core.change.memory import MOST_EDITS, MOST_PAGE_PLACES, MOST_SITE_PLACES, MOST_TEXTS
+from evercrawl.core.change.memory import (
+    MOST_EDITS,
+    MOST_PAGE_PLACES,
+    MOST_SITE_PLACES,
+    MOST_TEXTS,
+    PageMemory,
+    SiteMemory,
+)
+from evercrawl.core.change.snapshot import Snapshot, snapshot_of_html
+from evercrawl.core.change.visit import judge_visit, meet
 from evercrawl.model.change import Change, ChangeClass
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.change import snapshot_of_html, unpack
+from evercrawl.core.change.snapshot import snapshot_of_html
+from evercrawl.core.change.stored import unpack
 from evercrawl.core.document.parse import media_type, parse_document
 from evercrawl.model.document import Alternate, Document, Link, Refresh
 from evercrawl.model.fetch import Headers
@@ -37,6 +38,23 @@ def test_a_link_is_nofollow_only_where_it_is_so_each_time() -> None:
         Link("http://site.test/d/a", "1", False),
         Link("http://site.test/d/b", "3", True),
     )
+
+
+@pytest.mark.parametrize(
+    ("anchors", "paths"),
+    [
+        ("<a href=a#1>1</a><a href=a#2>2</a><a href=a>3</a>", ["a"]),
+        ("<a href='#1'>1</a><a href='#2'>2</a><a href=''>3</a>", ["p.html"]),
+        ("<a href='a '>1</a><a href='a #x'>2</a>", ["a", "a%20"]),
+        ("<a name=x>1</a><a name=y>2</a><a href=b>3</a>", ["b"]),
+        ("<a rel=nofollow href=a#1>1</a><a rel=nofollow href=a#2>2</a><a href=a#3>3</a>", ["a"]),
+        ("<svg><a xlink:href=a /><a xlink:href=b /></svg>", ["a", "b"]),
+    ],
+)
+def test_references_that_differ_in_their_fragment_are_one_link(anchors: str, paths: list[str]) -> None:
+    links = parse(anchors).links
+    assert [link.url.rpartition("/")[2] for link in links] == paths
+    assert not any(link.nofollow for link in links)
 
 
 def test_links_from_areas_frames_link_elements_refresh_and_noscript() -> None:

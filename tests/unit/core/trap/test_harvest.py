@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from evercrawl.core.trap import (
-    Answer,
-    Observation,
-    Ruling,
-    SiteYield,
-    book,
-    book_probe,
-    on_offer,
-    on_turn,
-    pack,
-    probe_wanted,
-    report,
-    unpack,
-)
-from evercrawl.core.trap.harvest import MOST_PATTERNS
+from evercrawl.core.trap.harvest import MOST_PATTERNS, Observation, SiteYield, book
 from evercrawl.core.trap.novelty import NewText
+from evercrawl.core.trap.packed import pack, unpack
+from evercrawl.core.trap.probe import book_probe, probe_wanted
 from evercrawl.core.trap.record import PARAMETERS_LEAST, State, Tried
-from evercrawl.core.trap.ruling import PROBE_ONE_IN, PROBES_FIRST
+from evercrawl.core.trap.ruling import PROBE_ONE_IN, PROBES_FIRST, Ruling, on_offer, on_turn, report
+from evercrawl.core.trap.soft404 import Answer
 
 SITE = "http://a.test"
 NEW, OLD = NewText(1.0, 1.0), NewText(0.0, 0.0)
