@@ -10,6 +10,7 @@ like.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import log
@@ -59,6 +60,7 @@ MOST_GROUPED = 5
 NO_VALUE = 0
 """Stands for the value of a part that a URL does not have."""
 
+_DIGIT = re.compile(r"\d")
 _NAMED = "named segment"
 """In the names of segments that could be the name of something."""
 
@@ -275,7 +277,7 @@ def _segment_parts(segments: list[str], query: str, *, with_names: bool) -> Iter
     The segment itself has no part in the name of the part: each session would be a kind of its own.
     """
     for place, segment in enumerate(segments[:MOST_PARTS_OF_URL]):
-        if with_names:
+        if with_names and _may_be_session(segment):
             yield from _piece_parts(segments, place, query)
         is_random = (placeholder(segment) or "").startswith("{id}")
         if not segment or not (is_random or with_names):
@@ -308,4 +310,4 @@ def _piece_parts(segments: list[str], place: int, query: str) -> Iterator[_Part]
 
 
 def _may_be_session(piece: str) -> bool:
-    return len(piece) >= LONG_PIECE and any(map(str.isdigit, piece))
+    return len(piece) >= LONG_PIECE and _DIGIT.search(piece) is not None
