@@ -131,34 +131,12 @@ def pages_like_this(count: int = 100) -> TrappedSite:
     return TrappedSite(f"{HOST}/", answer, lambda url: url if "/doc/" in url else None, count)
 
 
-def mirrors_by_name(count: int = 100) -> TrappedSite:
-    """/de-at/p-12: a dozen countries, and the same text for each."""
-    countries = [
-        f"de-{one}" for one in ("at", "be", "ch", "de", "dk", "fr", "it", "li", "lu", "nl", "pl", "us")
-    ]
-
-    def answer(url: str) -> Reply:
-        path, segments, _ = asked(url)
-        if path == "/":
-            return page("Choose", prose("home"), [f"/{countries[0]}/p-0"])
-        at = _below(segments[-1].removeprefix("p-"), count)
-        if len(segments) != 2 or segments[0] not in countries or at is None:
-            return NOT_FOUND
-        links = [f"/{segments[0]}/p-{to}" for to in _near(at, count)]
-        return page(f"Thing {at}", prose("thing", at), [*links, *(f"/{one}/p-{at}" for one in countries)])
-
-    return TrappedSite(
-        f"{HOST}/", answer, lambda url: asked(url).segments[1] if "/p-" in url else None, count
-    )
-
-
 UNSEEN: dict[str, Callable[[], TrappedSite]] = {
     "marks that change together": marked_links,
     "session in the name": session_in_the_name,
     "log in to answer": log_in_to_answer,
     "snapshots": snapshots,
     "pages like this": pages_like_this,
-    "mirrors by name": mirrors_by_name,
 }
 
 

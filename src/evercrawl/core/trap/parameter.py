@@ -42,10 +42,6 @@ come back from page to page.
 """
 LEAST_NO_NAMES = 24
 """So many values without a contradiction prove it as well: one session for all links of a page."""
-MIRRORS_LEAST, MIRRORED_LEAST, MIRRORED_PLACES = 4, 120, 16
-"""Names of whole copies of a site, pairs without a contradiction, and texts that these show: of a language or
-a version some page differs.
-"""
 MOST_REMEMBERED, MOST_REMEMBERED_IDLE = 1024, 8192
 """URLs, whole and without one of their parts, that wait for a partner; more on a site with idle parts, whose
 pages are known by them.
@@ -85,14 +81,9 @@ class Tally(NamedTuple):
         has_always_another = values >= VALUES_PER_SAME * min(self.same, MOST_VALUES)
         if could_be_name:
             is_no_name = has_always_another or (values >= LEAST_NO_NAMES and not self.different)
-            return (is_no_name and self.places.bit_count() >= LEAST_PLACES) or self._names_mirrors(values)
+            return is_no_name and self.places.bit_count() >= LEAST_PLACES
         is_endless = has_always_another and self.same >= LEAST_SAME_ALONE and not self.different
         return is_endless or self.places.bit_count() >= LEAST_PLACES
-
-    def _names_mirrors(self, values: float) -> bool:
-        """Many pages under several names, all of them the same under each."""
-        is_agreed = self.same >= MIRRORED_LEAST and not self.different and not self.unclear
-        return is_agreed and values >= MIRRORS_LEAST and self.places.bit_count() >= MIRRORED_PLACES
 
 
 class Rest(NamedTuple):
