@@ -92,8 +92,7 @@ def _deserves_probe(record: Record, least: int) -> bool:
 def _goes_on_all_the_same(record: Record) -> bool:
     """What was made up may have been a name that must exist, where it is a number beside it that goes on."""
     is_endless = record.growth >= GROWTH_ABOVE and record.steady >= STEADY_ABOVE
-    is_late = record.requests >= TRIED_AGAIN_FROM and not record.tried_at
-    return is_late and is_endless and record.state is State.THROTTLED
+    return record.requests >= TRIED_AGAIN_FROM and is_endless and record.state is State.THROTTLED
 
 
 def _stands_out(record: Record) -> bool:
@@ -109,11 +108,8 @@ def book_probe(site: SiteYield, pattern: str, answers: tuple[Answer, Answer]) ->
     made_up, same = judge_made_up(*answers)
     tried = _TRIED[made_up]
     is_sure = tried is Tried.NOT_FOUND and record.tried is tried
-    tried_at = record.requests if is_sure else record.probes
-    records = {
-        **site.records,
-        pattern: judged(record._replace(tried=tried, tried_at=tried_at), overspent=site.is_overspent),
-    }
+    of_pattern = record._replace(tried=Tried.NOT_FOUND_AGAIN if is_sure else tried, tried_at=record.probes)
+    records = {**site.records, pattern: judged(of_pattern, overspent=site.is_overspent)}
     own = {name for name, _ in patterns_of(record.last)}
     if made_up is not MadeUp.INVENTED:
         # Wider patterns of the same URL need not be tried once more.

@@ -86,6 +86,8 @@ class Tried(IntEnum):
     """The same page for everything."""
     LEADS_ON = 5
     """A page for everything, each with further ones of its kind: the set has no end."""
+    NOT_FOUND_AGAIN = 6
+    """Not found when they were tried a second time either: the site knows its addresses."""
 
 
 class Record(NamedTuple):
@@ -111,7 +113,7 @@ class Record(NamedTuple):
     probes: int = 0
     """Requests since it was fenced."""
     tried_at: int = 0
-    """How many these were when made-up addresses were tried last; all requests where both tries failed."""
+    """How many these were when made-up addresses were tried last."""
     first: str = ""
     last: str = ""
     """Two of its URLs, as examples and to make up others."""

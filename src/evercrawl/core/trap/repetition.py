@@ -36,7 +36,7 @@ _PAGE = re.compile(r"([^?&=#\s]+)\?")
 _INNERMOST = re.compile(r"=((?:https?:/)?/[^?&=#\s]+)(?=&|\Z)")
 _ONE_VALUE = frozenset((
     "sort", "sortby", "sort_by", "order", "orderby", "order_by", "dir", "direction", "view", "page", "offset",
-    "start", "limit", "per_page", "lang",
+    "start", "limit", "per_page",
 ))  # fmt: skip
 """Parameters that a list needs once: links that append to their own page have them again and again."""
 
@@ -119,8 +119,9 @@ def _in_query(parts: Parts) -> str | None:
         pair, times = Counter(parts.pairs).most_common(1)[0]
         if times > MOST_EQUAL_PARAMETERS and pair[1]:
             return f"the parameter {pair[0]}={pair[1][:40]} comes {times} times"
-        name, times = Counter(name for name, _ in parts.pairs).most_common(1)[0]
-        if times > MOST_EQUAL_PARAMETERS and name in _ONE_VALUE:
+        single = Counter(name for name, _ in parts.pairs if name in _ONE_VALUE)
+        name, times = single.most_common(1)[0] if single else ("", 0)
+        if times > MOST_EQUAL_PARAMETERS:
             return f"the parameter {name}, of which one is needed, comes {times} times"
     if parts.query.count("?") >= MOST_NESTED:
         name, times = Counter(query.partition("=")[0] for query in parts.query.split("?")).most_common(1)[0]
