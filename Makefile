@@ -8,6 +8,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+COMPILED := $(VENV)/.compiled
 UV_VERSION := 0.13.7
 
 # $(call need,COMMAND,DEBIAN PACKAGE): install a system package where its command is missing; fail where that is not possible.
@@ -23,12 +24,18 @@ define need_postgres
 	ls /usr/lib/postgresql/*/bin/pg_ctl >/dev/null 2>&1 || $(call need,pg_ctl,postgresql)
 endef
 
+# Compiled modules hide their sources, so they must not be older: a make that does not compile takes them away.
+define drop_stale
+	[ ! -e $(COMPILED) ] || [ -z "$$(find src/evercrawl/core hatch_build.py -name '*.py' -newer $(COMPILED) -print -quit)" ] || \
+	  { echo "the compiled modules are older than their sources and are removed; make venv compiles them again"; $(MAKE) --no-print-directory pure; }
+endef
+
 .PHONY: help
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: venv
-venv: $(STAMP)  ## the environment in .venv, from requirements.lock
+venv: $(STAMP) $(COMPILED)  ## the environment in .venv, from requirements.lock, with the hot modules compiled where a C compiler is there
 
 $(STAMP): requirements.lock pyproject.toml
 	@$(call need,$(PYTHON),python3)
@@ -43,14 +50,42 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
+# Not needed for anything but speed: without a compiler everything works as plain Python.
+$(COMPILED): $(STAMP) hatch_build.py $(shell find src/evercrawl/core -name '*.py')
+	@include=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("include"))'); \
+	if ! command -v cc >/dev/null || [ ! -e "$$include/Python.h" ]; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing gcc and python3-dev"; \
+	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq gcc libc6-dev python3-dev >/dev/null; } || true; \
+	  fi; \
+	fi; \
+	if command -v cc >/dev/null && [ -e "$$include/Python.h" ]; then \
+	  echo "compiling the modules that every page goes through; this takes a minute, once"; \
+	  EVERCRAWL_COMPILED=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
+	else \
+	  echo "no C compiler or no headers of Python: evercrawl runs as plain Python, which is slower (docs/operations/install.md)"; \
+	fi
+	@touch $@
+
+.PHONY: pure
+pure:  ## take the compiled modules away: plain Python, for work on them
+	@find src -name '*.so' -delete
+	@rm -f $(COMPILED)
+
+.PHONY: wheel
+wheel: venv  ## a wheel with compiled modules, for this platform, in dist
+	EVERCRAWL_COMPILED=1 $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+
 .PHONY: demo
-demo: venv  ## crawl a small living web on this machine, change it, crawl again
+demo: $(STAMP)  ## crawl a small living web on this machine, change it, crawl again
+	@$(drop_stale)
 	@$(BIN)/python -m evercrawl.demo
 
 .PHONY: check
-check: venv  ## format, lint, types, architecture, unit, property, docs; under 90 s
-	$(BIN)/ruff format --check src tests docs bench
-	$(BIN)/ruff check src tests docs bench
+check: $(STAMP)  ## format, lint, types, architecture, unit, property, docs; under 90 s
+	@$(drop_stale)
+	$(BIN)/ruff format --check src tests docs bench hatch_build.py
+	$(BIN)/ruff check src tests docs bench hatch_build.py
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2 --dist loadfile -m "not slow" tests/architecture tests/unit tests/property tests/docs
 
@@ -59,8 +94,8 @@ test: venv  ## everything that CI runs
 	@$(call need,nginx,nginx-light)
 	@$(call need,chromium,chromium)
 	@$(need_postgres)
-	$(BIN)/ruff format --check src tests docs bench
-	$(BIN)/ruff check src tests docs bench
+	$(BIN)/ruff format --check src tests docs bench hatch_build.py
+	$(BIN)/ruff check src tests docs bench hatch_build.py
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2 --dist loadfile tests
 
@@ -146,6 +181,6 @@ lock:  ## choose versions again and write requirements.lock
 	  --group dev --all-extras --universal --python-version 3.11 --custom-compile-command "make lock" -o requirements.lock
 
 .PHONY: clean
-clean:  ## remove the environment and everything that was built
+clean: pure  ## remove the environment and everything that was built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info src/*.egg-info
 	find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +

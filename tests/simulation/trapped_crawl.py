@@ -22,7 +22,7 @@ from evercrawl.sim.trapped import TrappedSite
 BANDS = 16
 RESTART_EVERY = 200
 LIMITS = ParseSettings()
-HEADERS = ((b"content-type", b"text/html; charset=utf-8"),)
+HEADERS = (("content-type", "text/html; charset=utf-8"),)
 
 
 @dataclass(slots=True)

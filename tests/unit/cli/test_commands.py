@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from evercrawl.cli.main import ALIASES, COMMANDS, CommandTable, root, run
+from evercrawl.core.document import paragraph
 from evercrawl.version import __version__
 
 
@@ -168,9 +169,13 @@ def test_the_settings_say_where_they_come_from(
 def test_doctor_reports_every_check(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["doctor", "--json"]) == 0
     checks = {check["name"]: check for check in json.loads(capsys.readouterr().out)["checks"]}
-    assert {"python", "sqlite", "dns", "tls", "clock", "disk", "extra pdf", "identity"} <= set(checks)
+    assert {"python", "compiled", "sqlite", "dns", "tls", "clock", "disk", "extra pdf", "identity"} <= set(
+        checks
+    )
     assert checks["identity"]["verdict"] == "warn"
     assert "config contact" in checks["identity"]["remedy"]
+    is_compiled = not paragraph.__file__.endswith(".py")
+    assert checks["compiled"]["detail"].startswith("yes" if is_compiled else "no")
 
 
 def test_a_defect_is_kept_in_the_log_and_told_briefly(

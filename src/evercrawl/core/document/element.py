@@ -8,27 +8,28 @@ written.
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from evercrawl.core.document.charset import declared_in_meta
 from evercrawl.core.document.tag import tag_id, tag_ids
 
-WITHOUT_EVENTS = 1
+WITHOUT_EVENTS: Final = 1
 """Lexbor's option that saves the work of mutation events."""
-MOST_NOSCRIPTS = 100
-MOST_METAS = 1000
+MOST_NOSCRIPTS: Final = 100
+MOST_METAS: Final = 1000
 
 Attributes = dict[str, str | None]
 
 A, AREA, BASE, HEAD, LINK, META, NOSCRIPT, SVG, TITLE = (
     tag_id(name) for name in ("a", "area", "base", "head", "link", "meta", "noscript", "svg", "title")
 )
-EMBEDDING = tag_ids("img script source video audio track embed object input")
-CODE = tag_ids("script style noscript template")
+EMBEDDING: Final = tag_ids("img script source video audio track embed object input")
+CODE: Final = tag_ids("script style noscript template")
 """Their text is not for reading."""
-HEADINGS = tag_ids("h1 h2 h3")
-_WANTED = EMBEDDING | CODE | HEADINGS | tag_ids("frame iframe") | {A, AREA, BASE, LINK, META, TITLE}
+HEADINGS: Final = tag_ids("h1 h2 h3")
+_WANTED: Final = EMBEDDING | CODE | HEADINGS | tag_ids("frame iframe") | {A, AREA, BASE, LINK, META, TITLE}
 _IN_NOSCRIPT = "a,area,iframe,img"
 # The beginnings of these names, and of `image`, which parsers take for `img`.
 _MAY_BE_WANTED = re.compile("<(?:a|if|im)", re.IGNORECASE)

@@ -7,7 +7,7 @@ navigation, comments, captions and the like is left out.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from selectolax.lexbor import LexborNode
 
@@ -16,23 +16,29 @@ from evercrawl.core.document.element import CODE
 from evercrawl.core.document.naming import ASIDE, BODY, PLAIN
 from evercrawl.core.document.tag import tag_id, tag_ids, text_node_id
 
-LINKED_TOO_MUCH = 0.7
+LINKED_TOO_MUCH: Final = 0.7
 """Share of link characters from which on a paragraph counts as navigation."""
-SHORT_CHARS = 60
+SHORT_CHARS: Final = 60
 """Below this a piece that is no sentence says little of itself."""
-SENTENCE_ENDS = ".!?:;。！？…؟।”»」"
-STUB_COST = 12
-ITEM_COST = 2
-SHORTEST_LINKS_COST, LONGEST_LINKS_COST = 2, 30
+SENTENCE_ENDS: Final = ".!?:;。！？…؟।”»」"
+STUB_COST: Final = 12
+ITEM_COST: Final = 2
+SHORTEST_LINKS_COST: Final = 2
+LONGEST_LINKS_COST: Final = 30
 """Links cost as many characters as they have, and a little more."""
-LONG_LINK = 200
+LONG_LINK: Final = 200
 """So much text inside one anchor is looked at again: old pages leave `<a name>` open."""
-SHORT_CELL = 40
+SHORT_CELL: Final = 40
 """Cells up to this length become one paragraph with their row."""
 
-TEXT, LINKS, STUB, ITEM, PRE = range(5)
+TEXT: Final = 0
+LINKS: Final = 1
+STUB: Final = 2
+ITEM: Final = 3
+PRE: Final = 4
 """Kinds of paragraphs; an item is a stub too, but of a list or a table."""
-HEADING, LINKED_HEADING = 10, 20
+HEADING: Final = 10
+LINKED_HEADING: Final = 20
 """To these the level of the heading is added; a linked heading leads to another page."""
 
 Paragraph = tuple[str, int, int]
@@ -40,23 +46,22 @@ Paragraph = tuple[str, int, int]
 Span = tuple[int, int]
 """The first paragraph and the one behind the last."""
 
-(
-    _INLINE,
-    _TEXT,
-    _LINK,
-    _WHOLE,
-    _BLOCK,
-    _ITEM,
-    _CELL,
-    _PART,
-    _TOP_HEADER,
-    _MAIN,
-    _BODY,
-    _HEADING,
-    _PRE,
-    _BREAK,
-    _DROP,
-) = range(15)
+# Kinds of nodes; the order counts, the walk asks for ranges.
+_INLINE: Final = 0
+_TEXT: Final = 1
+_LINK: Final = 2
+_WHOLE: Final = 3
+_BLOCK: Final = 4
+_ITEM: Final = 5
+_CELL: Final = 6
+_PART: Final = 7
+_TOP_HEADER: Final = 8
+_MAIN: Final = 9
+_BODY: Final = 10
+_HEADING: Final = 11
+_PRE: Final = 12
+_BREAK: Final = 13
+_DROP: Final = 14
 _NAMES = {
     _WHOLE: "code tt kbd var samp sub sup abbr cite dfn",
     _LINK: "a",
@@ -73,13 +78,14 @@ _NAMES = {
     " footer canvas audio video map dialog menu title head frameset noframes datalist meter embed rp"
     " figcaption label",
 }
-_TEXT_ID, _A = text_node_id(), tag_id("a")
+_TEXT_ID: Final = text_node_id()
+_A: Final = tag_id("a")
 
 
 _KIND_OF = {tag: kind for kind, names in _NAMES.items() for tag in tag_ids(names)} | {_TEXT_ID: _TEXT}
-_KINDS = tuple(_KIND_OF.get(tag, _INLINE) for tag in range(max(_KIND_OF) + 1))
-_OF_ITEMS = frozenset((_ITEM, _CELL))
-_MARK_OF = {tag_id(f"h{level}"): HEADING + level for level in range(1, 7)}
+_KINDS: Final = tuple(_KIND_OF.get(tag, _INLINE) for tag in range(max(_KIND_OF) + 1))
+_OF_ITEMS: Final = frozenset((_ITEM, _CELL))
+_MARK_OF: Final = {tag_id(f"h{level}"): HEADING + level for level in range(1, 7)}
 
 
 class Paragraphs(NamedTuple):

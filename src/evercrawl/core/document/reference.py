@@ -22,7 +22,7 @@ MOST_FOLDERS = 1024
 _PLAIN_PATH = re.compile(r"/?(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*/)*(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*)?\Z")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _RAW_IN_QUERY = frozenset(range(0x21, 0x7F)) - frozenset(b"\"#<>'")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = re.compile(f"[{chr(0xD800)}-{chr(0xDFFF)}]")
 
 
 class Memory:

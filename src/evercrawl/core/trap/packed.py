@@ -97,7 +97,10 @@ def unpack(blob: bytes) -> SiteYield:
 
 
 def _record(row: list[Any]) -> Record:
-    record = Record(*row)
-    return record._replace(
-        breadth=Breadth(record.breadth), state=State(record.state), tried=Tried(record.tried)
-    )
+    fields = dict(zip(Record._fields, row, strict=False))
+    fields |= {
+        "breadth": Breadth(fields["breadth"]),
+        "state": State(fields["state"]),
+        "tried": Tried(fields["tried"]),
+    }
+    return Record(**fields)
