@@ -35,9 +35,12 @@ class CompiledModules(BuildHookInterface):
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
         if version != "editable":
-            build_data["artifacts"] += [f"{Path(file).with_suffix('')}{SUFFIX}" for file in _all(groups)]
-            libraries = [LIBRARY.format(name) + SUFFIX for name in groups]
-            build_data["force_include"] |= {str(root / "src" / library): library for library in libraries}
+            compiled = [Path(file).with_suffix("") for file in _all(groups)]
+            libraries = [Path("src", LIBRARY.format(name)) for name in groups]
+            build_data["force_include"] |= {
+                f"{root / path}{SUFFIX}": f"{path.relative_to('src')}{SUFFIX}"
+                for path in compiled + libraries
+            }
 
 
 def _files(root: Path, patterns: list[str]) -> list[str]:

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from itertools import accumulate, islice
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from selectolax.lexbor import LexborNode
 
@@ -33,9 +33,9 @@ from evercrawl.core.document.paragraph import (
 )
 from evercrawl.core.document.phrase import LONGEST_LINE, SECTION, claims_rights, meaning_of
 
-LITTLE_TEXT = 250
+LITTLE_TEXT: Final = 250
 """With less than this found, look again."""
-MUCH_LEFT_OUT = 3
+MUCH_LEFT_OUT: Final = 3
 """So many times the text found may a part be that was left out for its name."""
 MOST_LOOKS = 2
 """At parts whose names may have led us astray; layouts lie in layouts."""
@@ -49,11 +49,11 @@ MOST_TEASED = 0.8
 """A page with a greater share of teasers is an index; they are its content."""
 MOST_LEADS = 2
 SHORTEST_LEAD = 60
-SHORTEST_TITLE = 20
+SHORTEST_TITLE: Final = 20
 """A heading below the first level repeats the title if it is at least so long."""
-LONGEST_ANNOUNCEMENT = 100
-LONGEST_LOOSE_LINE = 120
-LONGEST_LAST_LINE = 200
+LONGEST_ANNOUNCEMENT: Final = 100
+LONGEST_LOOSE_LINE: Final = 120
+LONGEST_LAST_LINE: Final = 200
 MOST_LOOSE_ENDS = 3
 """More short lines at the end than these are a list, not loose ends."""
 

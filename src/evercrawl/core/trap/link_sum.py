@@ -11,27 +11,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 from zlib import crc32
 
 from evercrawl.model.document import Link
 
-MOST_LINKS = 40
+MOST_LINKS: Final = 40
 """Links of one page that are looked at, spread over all of them: a list is found anywhere among them."""
 LEAST_WORDED, WORDED_SHARE = 2, 0.6
 """Different words of links, and their share of all, from which on they name what the links lead to."""
 MOST_CACHED = 8192
 """Links and words of links that are known by their numbers: most stand on many pages of a site."""
-BUCKETS, BUCKET_BITS = 8, 8
-ALIKE = 3
+BUCKETS: Final = 8
+BUCKET_BITS: Final = 8
+ALIKE: Final = 3
 """Buckets of two sketches that agree where about two links in five are the same."""
 PIECES = re.compile(r"([.,;~!=_-])")
 """Marks that join the pieces of a segment; splitting by it keeps them."""
 T = TypeVar("T")
 
-_MIX = 0x9E3779B1
-_WORD = 0xFFFFFFFF
-_LOW = (1 << BUCKET_BITS) - 1
+_MIX: Final = 0x9E3779B1
+_WORD: Final = 0xFFFFFFFF
+_LOW: Final = (1 << BUCKET_BITS) - 1
 
 
 class Piece(NamedTuple):

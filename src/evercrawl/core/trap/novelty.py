@@ -10,37 +10,39 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Set
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from zlib import crc32
 
-READ_CHARS = 2500
+READ_CHARS: Final = 2500
 """More of a text does not make the estimate better, only dearer."""
-SAMPLE = 4
+SAMPLE: Final = 4
 """One group in so many is remembered; a power of two."""
-LEAST_WORDS = 40
+LEAST_WORDS: Final = 40
 """A shorter text is taken whole, so that a handful of words says something too."""
-MEMORY_BYTES = 1 << 13
-MOST_REMEMBERED = 6000
+MEMORY_BYTES: Final = 1 << 13
+MOST_REMEMBERED: Final = 6000
 """Groups in one bitmap; about one in eleven is then taken for known by chance."""
-LONGEST_AVERAGE_WORD = 25
+LONGEST_AVERAGE_WORD: Final = 25
 """Longer ones mean a script without spaces, where characters stand for words."""
 
 CHOICES = 1
 """Sets the numbers of choices apart from those of groups of words."""
-ECHO = b"0"
+ECHO: Final = b"0"
 """Stands for a word of the URL that was met before."""
 END_AMONG_WORDS = b" . "
 """Stands for the end of a phrase among the words."""
 
-_DIGIT = re.compile(rb"\d")
-_DIGITS = re.compile(rb"\d+")
-_MIX = 0x9E3779B1
+_DIGIT: Final = re.compile(rb"\d")
+_DIGITS: Final = re.compile(rb"\d+")
+_LOW: Final = (1 << 29) - 1
+"""All that is used of a sum. Products of such numbers fit a machine word, which makes them cheap."""
+_MIX: Final = 0x9E3779B1 & _LOW
 """An odd number near the golden section of 32 bits spreads sums over all of them."""
 _PHRASE_ENDS = bytes.maketrans(b".,;:!?|()", b"\n" * 9)
 _OTHER_PHRASE_ENDS = [mark.encode() for mark in "\u2022\u2013\u2014\u3001\u3002"]
-_BIT = MEMORY_BYTES * 8 - 1
-_END_HASH = crc32(END_AMONG_WORDS.strip())
-_DRAWN = SAMPLE - 1
+_BIT: Final = MEMORY_BYTES * 8 - 1
+_END_HASH: Final = crc32(END_AMONG_WORDS.strip())
+_DRAWN: Final = SAMPLE - 1
 
 
 class NewText(NamedTuple):
@@ -143,7 +145,8 @@ def _group(words: list[int], place: int) -> int | None:
         if one == _END_HASH or words[place - 1] != _END_HASH:
             return None
         three = 0
-    return ((one * _MIX + two) * _MIX + three) >> 13 & _BIT
+    mixed = (one & _LOW) * _MIX + two & _LOW
+    return mixed * _MIX + three >> 13 & _BIT
 
 
 def _tokens(text: str) -> list[bytes]:

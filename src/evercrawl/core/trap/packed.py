@@ -56,7 +56,7 @@ def _signs(known: tuple[SameForAll, ...]) -> list[tuple[str, int]]:
     return [(b64encode(one.signature).decode(), one.chars) for one in known]
 
 
-def _same(stored: list[tuple[str, int]]) -> tuple[SameForAll, ...]:
+def _same(stored: list[list[Any]]) -> tuple[SameForAll, ...]:
     return tuple(SameForAll(b64decode(sign), chars) for sign, chars in stored)
 
 
