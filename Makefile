@@ -62,10 +62,10 @@ $(COMPILED): $(STAMP) hatch_build.py $(shell find src/evercrawl/core -name '*.py
 	if command -v cc >/dev/null && [ -e "$$include/Python.h" ]; then \
 	  echo "compiling the modules that every page goes through; this takes a minute, once"; \
 	  EVERCRAWL_COMPILED=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
+	  touch $@; \
 	else \
 	  echo "no C compiler or no headers of Python: evercrawl runs as plain Python, which is slower (docs/operations/install.md)"; \
 	fi
-	@touch $@
 
 .PHONY: pure
 pure:  ## take the compiled modules away: plain Python, for work on them
