@@ -1,4 +1,4 @@
-"""What the C library does with memory that was given back, where it can be told.
+"""What the C library and Python do with memory that was given back, where they can be told.
 
 Every page's tree is made of blocks of many kilobytes that are given back a moment later. By default glibc
 returns them to the system and asks for the same again with the next page, and the system fills each with
@@ -8,6 +8,7 @@ zeros. Kept instead, they serve the next page as they are.
 from __future__ import annotations
 
 import ctypes
+import gc
 
 KEPT_BYTES = 32 * 1024 * 1024
 """So much free memory at the end of the heap is kept; what goes beyond returns to the system."""
@@ -17,6 +18,18 @@ LARGEST_KEPT = 4 * 1024 * 1024
 # The numbers of malloc.h.
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
 _PAD_BYTES = 4 * 1024 * 1024
+
+OBJECTS_UNTIL_COLLECTED = 20_000
+"""Python looks for cycles after so many new objects (its own default: 700)."""
+
+
+def collect_rarely() -> None:
+    """Have Python look for cycles of dead objects less often, and never among what was loaded at the start.
+
+    A page makes thousands of objects and hardly a cycle.
+    """
+    gc.freeze()
+    gc.set_threshold(OBJECTS_UNTIL_COLLECTED)
 
 
 def keep_freed_memory() -> bool:

@@ -22,9 +22,10 @@ MOST_TAG_PIECES = 16_384
 """Characters and quoted values of one tag."""
 
 _LONG_TAG = re.compile(rb"<[A-Za-z](?:[^<>\"']|\"[^\"]*+\"|'[^']*+'){%d}" % MOST_TAG_PIECES)
-# Cheaper, and true of every long tag: 64 quoted values, or a kilobyte without any quote.
+# Cheaper, and true of every long tag: others have at most 31 quoted values with less than 512 characters
+# before, between and behind them.
 _MAYBE_LONG_TAG = re.compile(
-    rb"<[A-Za-z](?:[^<>\"']{0,1023}+(?:\"[^\"]*+\"|'[^']*+')){0,63}+(?:[^<>\"']{1024}|[^<>\"']*+[\"'])"
+    rb"<[A-Za-z][^<>\"']{0,511}+(?:(?:\"[^\"]*+\"|'[^']*+')[^<>\"']{0,511}+){0,31}+[^<>]"
 )
 _TAG_BEGINS = re.compile(b"<")
 _COMMENT = rb"<!--(?:-?>|.*?--!?>|.*\Z)"
