@@ -48,9 +48,18 @@ def test_any_bytes_give_a_document(body: bytes, headers: tuple[tuple[str, str], 
 @settings(max_examples=300, deadline=None)
 @given(
     st.sampled_from(
-        ("http://h.test/", "http://h.test/a/b", "https://h.test:8/a/?q/r", "http://h.test/a/b#c")
+        (
+            "http://h.test/",
+            "http://h.test/a/b",
+            "http://h.test/a/b.d/c/e",
+            "https://h.test:8/a/?q/r",
+            "http://h.test/a/b#c",
+        )
     ),
-    st.text(alphabet="abA0.-_~/?%:@#\\ é&;|", max_size=12),
+    st.text(alphabet="abA0.-_~/?%:@#\\ é&;|", max_size=12)
+    | st.lists(st.sampled_from(("../", "./", "..", ".", "/", "a/", "b.html", "%2e")), max_size=6).map(
+        "".join
+    ),
 )
 def test_short_cuts_join_as_the_standard_does(base: str, reference: str) -> None:
     try:

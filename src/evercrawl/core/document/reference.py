@@ -17,9 +17,11 @@ MOST_REMEMBERED = 200_000
 MOST_FOLDERS = 1024
 """Folders of pages for which is remembered whether they are in the normal form."""
 
-# A path of unreserved characters, without empty or dot segments, joins by putting it behind the folder (URL
-# standard 4.4).
-_PLAIN_PATH = re.compile(r"/?(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*/)*(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*)?\Z")
+# A path of unreserved characters, without empty segments, and with dot segments at most in front, joins by
+# putting it behind the folder, or one above (URL standard 4.4).
+_PLAIN_PATH = re.compile(
+    r"(?:/|\./|(?:\.\./)+)?(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*/)*(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*)?\Z"
+)
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _RAW_IN_QUERY = frozenset(range(0x21, 0x7F)) - frozenset(b"\"#<>'")
 _LONE_SURROGATE = re.compile(f"[{chr(0xD800)}-{chr(0xDFFF)}]")
@@ -104,7 +106,14 @@ class Joiner:
         return url
 
     def _plain(self, reference: str) -> str:
-        return (self.origin if reference[0] == "/" else self.folder) + reference
+        if reference[0] == "/":
+            return self.origin + reference
+        folder, top = self.folder, len(self.origin) + 1
+        while reference.startswith("../"):
+            reference = reference[3:]
+            if len(folder) > top:
+                folder = folder[: folder.rindex("/", 0, -1) + 1]
+        return folder + reference.removeprefix("./")
 
     def _joined(self, reference: str) -> str | None:
         if not reference.isascii():
