@@ -6,7 +6,7 @@ are written into the batch in one step without waiting, so that one commit ackno
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, assert_never
 
 from evercrawl.core.cache_hint import fresh_for
@@ -45,13 +45,14 @@ if TYPE_CHECKING:
 
 async def visit(turn: Visit, shard: Shard) -> None:
     """One page, from left to right."""
-    refused = robots_refusal(turn, now=shard.around.clock.now())
-    refused = refused or await _trap_refusal(turn, shard) or await _mirrored(turn, shard)
+    now = shard.around.clock.now()
+    refused = robots_refusal(turn, now=now)
+    refused = refused or await _trap_refusal(turn, shard, now=now) or await _mirrored(turn, shard, now=now)
     if refused is not None:
         _write_refused(turn, refused, shard)
         return
     notes = await shard.revisits.outlooks.of(turn.page.site_id)
-    shard.revisits.chosen(turn.page, notes, now_us=to_us(shard.around.clock.now()))
+    shard.revisits.chosen(turn.page, notes, now_us=to_us(now))
     conditional = shard.revisits.is_conditional(turn.page, notes) and not await shard.twins.doubts(turn.page)
     result = await ask(plan_request(turn.page, conditional=conditional), turn.lane, shard)
     seen = await _see(turn, result, shard)
@@ -75,10 +76,10 @@ async def visit(turn: Visit, shard: Shard) -> None:
         await shard.signals.visited(turn.lane, turn.page, seen.document.feeds if seen.document else ())
 
 
-async def _trap_refusal(turn: Visit, shard: Shard) -> Judgement | None:
+async def _trap_refusal(turn: Visit, shard: Shard, *, now: datetime) -> Judgement | None:
     pages = shard.intake.pages_of(turn.lane.site)
     notes = await shard.traps.load(turn.page.site_id, pages=pages)
-    return shard.traps.on_turn(turn.page, notes, now=shard.around.clock.now())
+    return shard.traps.on_turn(turn.page, notes, now=now)
 
 
 async def _learn_hosts(turn: Visit, seen: Seen, placed: Placed, shard: Shard) -> None:
@@ -110,8 +111,8 @@ def _learn_yield(
     shard.made_up.consider_absent(site, turn.page, seen)
 
 
-async def _mirrored(turn: Visit, shard: Shard) -> Judgement | None:
-    return await shard.twins.of_mirror(turn.page, turn.lane.site.name, now=shard.around.clock.now())
+async def _mirrored(turn: Visit, shard: Shard, *, now: datetime) -> Judgement | None:
+    return await shard.twins.of_mirror(turn.page, turn.lane.site.name, now=now)
 
 
 async def _see(turn: Visit, result: FetchResult, shard: Shard) -> Seen:
@@ -173,7 +174,7 @@ def _write(
     paid: Paid,
 ) -> None:
     page, now = turn.page, shard.around.clock.now()
-    judgement, belief = _scheduled(page, seen, notes, shard)
+    judgement, belief = _scheduled(page, seen, notes, shard, now_us=to_us(now))
     visited = visited_of(page, judgement, now=now, seen=seen, stored=stored, belief=belief, spent=paid.spent)
     shard.write_visited(page, visited)
     shard.ledger.write_share(page, paid.waited, generation=shard.credits.generation)
@@ -181,7 +182,7 @@ def _write(
 
 
 def _scheduled(
-    page: Page, seen: Seen, notes: SiteNotes[Outlook], shard: Shard
+    page: Page, seen: Seen, notes: SiteNotes[Outlook], shard: Shard, *, now_us: int
 ) -> tuple[Judgement, bytes | None]:
     """When to come again, where that is not the fault's to say; and what the visit taught."""
     judgement, result = seen.judgement, seen.result
@@ -191,7 +192,6 @@ def _scheduled(
         etag, date = header(result.headers, "etag"), header(result.headers, "last-modified")
         shard.revisits.audited(page, notes, etag=etag, date=date)
     fresh = fresh_for(result.headers) if isinstance(result, (Fetched, NotModified)) else timedelta(0)
-    now_us = to_us(shard.around.clock.now())
     # What the visit has found out about doubles counts at once.
     as_found = page._replace(duplicate_of=seen.duplicate_of) if isinstance(result, Fetched) else page
     planned = shard.revisits.after_visit(as_found, notes, judgement, now_us=now_us, fresh=fresh)
