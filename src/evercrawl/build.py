@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
 
-from evercrawl.adapters.allocator import collect_rarely, keep_freed_memory
+from evercrawl.adapters.allocator import keep_freed_memory
 from evercrawl.adapters.analysers import load_analysers
 from evercrawl.adapters.clock import SystemClock
 from evercrawl.adapters.focus_file import saved_focus
@@ -61,7 +61,6 @@ def build_crawl(
     `member`: a word that no other process has, where several write archives of the same shards.
     """
     keep_freed_memory()
-    collect_rarely()
     neighbours = neighbours or Alone()
     clock = SystemClock()
     if settings.archive.url is not None:

@@ -24,11 +24,11 @@ OBJECTS_UNTIL_COLLECTED = 20_000
 
 
 def collect_rarely() -> None:
-    """Have Python look for cycles of dead objects less often, and never among what was loaded at the start.
+    """Have Python look for cycles of dead objects less often.
 
-    A page makes thousands of objects and hardly a cycle.
+    A page makes thousands of objects and hardly a cycle. For processes of our own only: a library does not
+    decide this for its user.
     """
-    gc.freeze()
     gc.set_threshold(OBJECTS_UNTIL_COLLECTED)
 
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from logging.handlers import QueueHandler
 
+from evercrawl.adapters.allocator import collect_rarely
 from evercrawl.announced import Part, heeding
 from evercrawl.build import build_crawl, is_in_database
 from evercrawl.engine.stop import StopSignal
@@ -122,6 +123,7 @@ def main() -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     descriptor, counts = map(int, sys.argv[1:3])
+    collect_rarely()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(descriptor, counts))
 

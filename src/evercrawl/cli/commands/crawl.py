@@ -268,12 +268,14 @@ def _schemes_with(scheme: str, text: str) -> tuple[str, ...]:
 
 
 def _run(session: Session, plan: Plan) -> tuple[Summary, int | None]:
+    from evercrawl.adapters.allocator import collect_rarely
     from evercrawl.cli.log import log_to, stop_logging
     from evercrawl.cli.progress import view_for
     from evercrawl.cli.summary import summary_box
 
     _greet(session, plan)
     log_to(plan.path, verbose=session.verbose)
+    collect_rarely()
     try:
         with view_for(session) as view, asyncio.Runner(loop_factory=_loop_factory()) as runner:
             summary, signal_number = runner.run(_crawl(plan, view))

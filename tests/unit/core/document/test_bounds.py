@@ -56,6 +56,11 @@ def test_a_tag_of_endless_attributes_is_cut(attribute: bytes) -> None:
     assert bounded(page) == FILLER
 
 
+def test_a_long_tag_with_a_value_now_and_then_is_cut() -> None:
+    page = FILLER + b"<p" + (b" a" * 450 + b' b=">"') * 20 + b">"
+    assert bounded(page) == FILLER
+
+
 @pytest.mark.parametrize(
     "page",
     [
