@@ -14,13 +14,12 @@ KEPT_BYTES = 32 * 1024 * 1024
 """So much free memory at the end of the heap is kept; what goes beyond returns to the system."""
 LARGEST_KEPT = 4 * 1024 * 1024
 """Larger blocks are asked for one by one and returned at once."""
+OBJECTS_UNTIL_COLLECTED = 20_000
+"""Python looks for cycles after so many new objects (its own default: 700)."""
 
 # The numbers of malloc.h.
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
 _PAD_BYTES = 4 * 1024 * 1024
-
-OBJECTS_UNTIL_COLLECTED = 20_000
-"""Python looks for cycles after so many new objects (its own default: 700)."""
 
 
 def collect_rarely() -> None:
