@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from evercrawl.engine.ports import Clock, Fetcher
 from evercrawl.errors import ConfigError
-from evercrawl.model.fetch import FetchResult, Request
+from evercrawl.model.fetch import Fetched, FetchResult, Request
 from evercrawl.model.settings import Settings
 
 GROUP = "evercrawl.schemes"
@@ -49,10 +50,20 @@ class FetcherByScheme:
 
     async def fetch(self, request: Request) -> FetchResult:
         """How the request ended."""
-        fetcher = self._others.get(request.url.partition(":")[0], self._web)
-        return await fetcher.fetch(request)
+        other = self._others.get(request.url.partition(":")[0])
+        if other is None:
+            return await self._web.fetch(request)
+        return _in_our_types(await other.fetch(request))
 
     async def close(self) -> None:
         """Let go of every connection."""
         for fetcher in (self._web, *self._others.values()):
             await fetcher.close()
+
+
+def _in_our_types(result: FetchResult) -> FetchResult:
+    """A list of headers or a bytearray of somebody else as the types that are declared, and relied upon."""
+    headers = tuple((str(name), str(value)) for name, value in result.headers)
+    if isinstance(result, Fetched):
+        return replace(result, headers=headers, body=bytes(result.body))
+    return replace(result, headers=headers)
