@@ -13,6 +13,9 @@ import orjson
 Tool = Callable[[dict[str, Any]], dict[str, Any]]
 
 
+_FIELDS = "a after agent b base before body content_type html input page_url robots_txt text url user_agent"
+TEXTS = frozenset(_FIELDS.split())
+"""Fields of the lines that have to be strings."""
 TOOLS = ("robots", "url", "extract", "changed", "similar", "sitemap", "trap", "sentiment")
 """Each is the function of that name in the module of that name, imported when it is asked for: a pipe pays
 for the start of its own tool only.
@@ -51,17 +54,20 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def _answer(tool: Tool, line: bytes) -> dict[str, Any]:
-    identity: Any = None
+    row: Any = None
     try:
         row = _read(line)
         if not isinstance(row, dict):
             return {"id": None, "error": "the line is not a JSON object"}
-        identity = row.get("id")
-        return {"id": identity, **tool(row)}
+        return {"id": row.get("id"), **tool(row)}
     except KeyError as missing:
-        return {"id": identity, "error": f"{missing.args[0]} is missing"}
+        return {"id": row.get("id"), "error": f"{missing.args[0]} is missing"}
     except Exception as error:  # One line must never end the stream, whatever is wrong with it.
-        return {"id": identity, "error": f"{type(error).__name__}: {error}"}
+        if not isinstance(row, dict):
+            return {"id": None, "error": f"{type(error).__name__}: {error}"}
+        wrong = sorted(name for name in TEXTS & row.keys() if not isinstance(row[name], str))
+        told = f"{wrong[0]} is not a string" if wrong else f"{type(error).__name__}: {error}"
+        return {"id": row.get("id"), "error": told}
 
 
 def _read(line: bytes) -> Any:

@@ -57,6 +57,11 @@ def test_bad_lines_give_an_error_and_the_stream_goes_on():
     assert found[2]["error"] == "input is missing"
 
 
+def test_a_field_of_the_wrong_type_is_named():
+    found = answers("similar", {"id": 1, "a": 5, "b": "x"}, {"id": 2, "a": "x", "b": None})
+    assert found == [{"id": 1, "error": "a is not a string"}, {"id": 2, "error": "b is not a string"}]
+
+
 def test_deep_nesting_and_bad_base64_are_errors():
     found = answers("robots", "[" * 100_000, {"id": 1, "robots_txt_b64": "?"}, {"id": 2})
     assert ["error" in answer for answer in found] == [True, True, True]
