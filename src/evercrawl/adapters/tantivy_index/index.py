@@ -62,6 +62,8 @@ class TextIndex:
         with _translating(self.folder):
             writing = IndexWriting(writer)
             try:
+                # What a killed process has left would be in the way: it bears the names of our next files.
+                writer.garbage_collect_files()
                 yield writing
             except BaseException:
                 writer.rollback()
