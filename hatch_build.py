@@ -15,7 +15,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-LIBRARY = "evercrawl_{}__mypyc"
+GROUP = "evercrawl_{}"
+LIBRARY = GROUP + "__mypyc"
 """The name of the library that holds the code of one group; its modules are only doors to it."""
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 
@@ -71,13 +72,18 @@ def _compile(root: Path, groups: dict[str, list[str]]) -> None:
             ["--config-file", "pyproject.toml", *_all(groups)],
             opt_level="2",
             debug_level="0",
-            separate=[(files, f"evercrawl_{name}") for name, files in groups.items()],
+            separate=[(files, GROUP.format(name)) for name, files in groups.items()],
             target_dir="build/mypyc",
         )
         command = build_ext(Distribution({"ext_modules": extensions, "package_dir": {"": "src"}}))
         command.inplace, command.parallel, command.build_temp = True, os.cpu_count() or 1, "build/mypyc"
         command.ensure_finalized()
         command.run()
-        for path in _results(groups):
+        wanted = set(_results(groups))
+        for path in wanted:
             # What came out as before was left alone, and is as new as its source all the same.
             path.touch()
+        for path in Path("src").rglob(f"*{SUFFIX}"):
+            # The door of a module that is compiled no longer leads nowhere.
+            if path not in wanted:
+                path.unlink()

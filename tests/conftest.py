@@ -20,19 +20,10 @@ def postgres() -> Iterator[PostgresServer]:
 
 def pytest_sessionstart() -> None:
     """Compiled modules hide their sources: older ones would be tested in place of them."""
-    for library in _compiled():
+    for library in Path(evercrawl.__file__).parent.rglob("*.so"):
         source = library.with_name(library.name.partition(".")[0] + ".py")
         if source.exists() and source.stat().st_mtime > library.stat().st_mtime:
             pytest.exit(f"{library.name} is older than its source: run make venv, or make pure", returncode=3)
-
-
-def pytest_report_header() -> str:
-    """Say which form of the crawler is tested."""
-    return f"evercrawl: {len(_compiled())} modules are compiled"
-
-
-def _compiled() -> list[Path]:
-    return list(Path(evercrawl.__file__).parent.rglob("*.so"))
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

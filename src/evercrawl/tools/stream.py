@@ -12,7 +12,6 @@ import orjson
 
 Tool = Callable[[dict[str, Any]], dict[str, Any]]
 
-
 _FIELDS = "a after agent b base before body content_type html input page_url robots_txt text url user_agent"
 TEXTS = frozenset(_FIELDS.split())
 """Fields of the lines that have to be strings."""
@@ -54,20 +53,28 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def _answer(tool: Tool, line: bytes) -> dict[str, Any]:
-    row: Any = None
+    """One line must never end the stream, whatever is wrong with it."""
     try:
         row = _read(line)
-        if not isinstance(row, dict):
-            return {"id": None, "error": "the line is not a JSON object"}
+    except Exception as error:
+        return {"id": None, "error": f"{type(error).__name__}: {error}"}
+    if not isinstance(row, dict):
+        return {"id": None, "error": "the line is not a JSON object"}
+    try:
         return {"id": row.get("id"), **tool(row)}
-    except KeyError as missing:
-        return {"id": row.get("id"), "error": f"{missing.args[0]} is missing"}
-    except Exception as error:  # One line must never end the stream, whatever is wrong with it.
-        if not isinstance(row, dict):
-            return {"id": None, "error": f"{type(error).__name__}: {error}"}
-        wrong = sorted(name for name in TEXTS & row.keys() if not isinstance(row[name], str))
-        told = f"{wrong[0]} is not a string" if wrong else f"{type(error).__name__}: {error}"
-        return {"id": row.get("id"), "error": told}
+    except Exception as error:
+        return {"id": row.get("id"), "error": _told(error, row)}
+
+
+def _told(error: Exception, row: dict[str, Any]) -> str:
+    if isinstance(error, KeyError):
+        return f"{error.args[0]} is missing"
+    if isinstance(error, TypeError | AttributeError):
+        wrong = [name for name in TEXTS & row.keys() if not isinstance(row[name], str)]
+        if wrong:
+            # Null may stand for a field that need not be given: it is the last to be blamed.
+            return f"{min(wrong, key=lambda name: (row[name] is None, name))} is not a string"
+    return f"{type(error).__name__}: {error}"
 
 
 def _read(line: bytes) -> Any:

@@ -60,6 +60,13 @@ def test_bad_lines_give_an_error_and_the_stream_goes_on():
 def test_a_field_of_the_wrong_type_is_named():
     found = answers("similar", {"id": 1, "a": 5, "b": "x"}, {"id": 2, "a": "x", "b": None})
     assert found == [{"id": 1, "error": "a is not a string"}, {"id": 2, "error": "b is not a string"}]
+    nothing_given = {"html": 5, "page_url": None}
+    assert answers("extract", nothing_given)[0]["error"] == "html is not a string"
+
+
+def test_other_faults_are_not_blamed_on_a_field_without_value():
+    found = answers("robots", {"robots_txt_b64": "?", "url": None})
+    assert "is not a string" not in found[0]["error"]
 
 
 def test_deep_nesting_and_bad_base64_are_errors():
