@@ -79,7 +79,7 @@ wheel: venv  ## a wheel with compiled modules, for this platform, in dist
 .PHONY: demo
 demo: $(STAMP)  ## crawl a small living web on this machine, change it, crawl again
 	@$(drop_stale)
-	@$(BIN)/python -m evercrawl.demo
+	@$(BIN)/python -m tests.worlds.demo
 
 .PHONY: check
 check: $(STAMP)  ## format, lint, types, architecture, unit, property, docs; under 90 s

@@ -16,8 +16,8 @@ import time
 from collections.abc import Callable
 from itertools import count
 
-from evercrawl.sim.cluster.faults import Fault
-from evercrawl.sim.cluster.run import Plan, Seen, figures, simulate
+from tests.worlds.cluster.faults import Fault
+from tests.worlds.cluster.run import Plan, Seen, figures, simulate
 
 
 def tell_of_day(began: float) -> Callable[[Seen], None]:

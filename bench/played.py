@@ -7,14 +7,14 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Protocol
 
-from evercrawl.build import assemble
+from evercrawl.cluster.build import assemble
 from evercrawl.engine.ports import Fetcher
 from evercrawl.model.settings import Settings
-from evercrawl.sim.archive import MemoryArchive
-from evercrawl.sim.clock import SimClock
-from evercrawl.sim.loop import run
-from evercrawl.sim.near import MemoryNear
-from evercrawl.sim.store import MemoryStore
+from evercrawl.testing.archive import MemoryArchive
+from evercrawl.testing.clock import SimClock
+from evercrawl.testing.loop import run
+from evercrawl.testing.near import MemoryNear
+from evercrawl.testing.store import MemoryStore
 
 
 class TimedWeb(Fetcher, Protocol):

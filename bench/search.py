@@ -26,22 +26,22 @@ from urllib.parse import unquote
 
 from evercrawl.adapters.graph_files import current_graph
 from evercrawl.adapters.sqlite import SqliteStore
+from evercrawl.collection.linkgraph.build import build_graph
+from evercrawl.collection.search.find import Searching
+from evercrawl.collection.search.follow import rebuild
 from evercrawl.config import create_collection
 from evercrawl.core.digest import content_digest, text_digest
 from evercrawl.core.document.parse import parse_document
-from evercrawl.core.graph.pagerank import pagerank
+from evercrawl.core.linkgraph.pagerank import pagerank
 from evercrawl.core.outline import outline_of, pack_outline
 from evercrawl.core.signature import signature
 from evercrawl.core.text_delta import pack_text
 from evercrawl.core.url import canonical, key_of, registrable_domain, shard_of_site, site_of, site_parts
-from evercrawl.graph.build import build_graph
 from evercrawl.model.batch import Batch
 from evercrawl.model.page import NewPage, Version, Visited
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import ParseSettings, SearchSettings, StoreSettings
 from evercrawl.model.site import Site
-from evercrawl.search.find import Searching
-from evercrawl.search.follow import rebuild
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = Path(os.environ.get("CORPUS_ROOT", ROOT / "scratch" / "corpus"))

@@ -19,8 +19,8 @@ from random import Random
 from time import perf_counter, process_time
 from typing import Any
 
-from evercrawl.owner.build import BuildReport, Target, build_from_folder
-from evercrawl.owner.folder import FolderRules, found_files, page_url
+from evercrawl.sitemaps.build import BuildReport, Target, build_from_folder
+from evercrawl.sitemaps.folder import FolderRules, found_files, page_url
 
 BASE = "https://docs.example/"
 RULES = FolderRules(BASE)

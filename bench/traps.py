@@ -29,11 +29,11 @@ from played import play, settings_for
 
 from evercrawl.core.url import path_of, site_of
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
-from evercrawl.sim.clock import SimClock
-from evercrawl.sim.draw import number, stream
-from evercrawl.sim.store import MemoryStore
-from evercrawl.sim.text import words
-from evercrawl.sim.trapped import SEED, Reply, asked, page, prose
+from evercrawl.testing.clock import SimClock
+from evercrawl.testing.draw import number, stream
+from evercrawl.testing.store import MemoryStore
+from evercrawl.testing.text import words
+from evercrawl.testing.trapped import SEED, Reply, asked, page, prose
 
 ROOT = Path(__file__).resolve().parents[1]
 MOST_BYTES = 60_000

@@ -16,8 +16,7 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
-
-from evercrawl.demo_web import HOSTS, DemoWeb, serving
+from tests.worlds.demo_web import HOSTS, DemoWeb, serving
 
 PICTURE = Path(__file__).resolve().parent / "images" / "crawl.svg"
 WIDTH = 116

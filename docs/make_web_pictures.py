@@ -19,10 +19,10 @@ from playwright.sync_api import Browser
 from tests.web.chromium import chromium, serving
 from tests.web.story import tell_story
 
-from evercrawl.announced import announce
+from evercrawl.collection.alerts.outbox import Outbox
+from evercrawl.collection.visit_requests import announce
 from evercrawl.core.websub import Phase, Subscription, write_subscription
 from evercrawl.model.alert import Alert, Channel, Subject, Target
-from evercrawl.notify.outbox import Outbox
 
 PICTURES = Path(__file__).resolve().parent / "images" / "web"
 PAGE = quote("https://harbour.example/page/1", safe="")

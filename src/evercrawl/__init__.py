@@ -13,19 +13,19 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from evercrawl.version import __version__
+from evercrawl.model.version import __version__
 
 if TYPE_CHECKING:
-    from evercrawl.library import Collection, StopSignal, open
+    from evercrawl.collection.library import Collection, StopSignal, open
     from evercrawl.model.settings import Settings
 
 __all__ = ["Collection", "Settings", "StopSignal", "__version__", "open"]
 
 _HOMES = {
-    "Collection": "evercrawl.library",
+    "Collection": "evercrawl.collection.library",
     "Settings": "evercrawl.model.settings",
-    "StopSignal": "evercrawl.library",
-    "open": "evercrawl.library",
+    "StopSignal": "evercrawl.collection.library",
+    "open": "evercrawl.collection.library",
 }
 
 

@@ -10,10 +10,10 @@ import pytest
 OF_CRAWLING = frozenset(
     {
         "evercrawl.adapters.http.client",
-        "evercrawl.build",
+        "evercrawl.cluster.build",
         "evercrawl.engine.crawl",
-        "evercrawl.notify.book",
-        "evercrawl.workers.run",
+        "evercrawl.collection.alerts.book",
+        "evercrawl.cluster.workers.run",
         "numpy",
         "selectolax",
         "tantivy",
@@ -21,7 +21,9 @@ OF_CRAWLING = frozenset(
 )
 
 
-@pytest.mark.parametrize("module", ["evercrawl.library", "evercrawl.look", "evercrawl.cli.main"])
+@pytest.mark.parametrize(
+    "module", ["evercrawl.collection.library", "evercrawl.collection.status", "evercrawl.cli.main"]
+)
 def test_looking_does_not_load_the_crawler(module: str) -> None:
     names = f"import sys, {module}; print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", names], capture_output=True, text=True, check=True)

@@ -11,14 +11,14 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from evercrawl.config import create_collection
-from evercrawl.demo_web import HOSTS, DemoWeb
-from evercrawl.demo_web import serving as demo_serving
 from evercrawl.web.keyring import Keyring
 from evercrawl.web.table import VIEWS
 from tests.web.asked import query_of, tricky_paths, urls_for
 from tests.web.chromium import Served, chromium, serving
 from tests.web.conftest import story  # noqa: F401
 from tests.web.hostile import PAGES
+from tests.worlds.demo_web import HOSTS, DemoWeb
+from tests.worlds.demo_web import serving as demo_serving
 
 CALM_PAGE = "https://harbour.example/page/0"
 

@@ -11,8 +11,8 @@ import pytest
 from evercrawl.core.http1 import ReadLimits, parse_head
 from evercrawl.engine.ports import Fetcher
 from evercrawl.model.fetch import Failed, Fault, Fetched, FetchResult, Moved, NotModified, Request, header
-from evercrawl.sim import CALM, SimWeb, run
-from evercrawl.sim.plan import PageKind
+from evercrawl.testing import CALM, SimWeb, run
+from evercrawl.testing.plan import PageKind
 
 LIMITS = ReadLimits(header_bytes=100_000, header_count=100, body_bytes=10**8)
 

@@ -15,13 +15,13 @@ from evercrawl.adapters.postgres.membership import Membership, Share
 from evercrawl.adapters.postgres.store import Place, PostgresStore
 from evercrawl.errors import LeaseLost
 from evercrawl.model.settings import StoreSettings
-from evercrawl.sim.cluster.database import Flaws, Server
-from evercrawl.sim.cluster.line import Line, Weather
-from evercrawl.sim.cluster.pool import NAMESPACE, SimPool
-from evercrawl.sim.cluster.process import ProcessLoop, SimProcess, run_processes
-from evercrawl.sim.cluster.watch import Watch
-from evercrawl.sim.store import MemoryStore
+from evercrawl.testing.store import MemoryStore
 from tests.postgres_server import PostgresServer
+from tests.worlds.cluster.database import Flaws, Server
+from tests.worlds.cluster.line import Line, Weather
+from tests.worlds.cluster.pool import NAMESPACE, SimPool
+from tests.worlds.cluster.process import ProcessLoop, SimProcess, run_processes
+from tests.worlds.cluster.watch import Watch
 
 SHARDS = 10
 LEASE = timedelta(seconds=0.6)

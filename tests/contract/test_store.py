@@ -18,7 +18,7 @@ from evercrawl.model.batch import ArchiveEnd, Batch, Parcel
 from evercrawl.model.page import Promoted, Requeued, Share, Standing, Twin
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import StoreSettings
-from evercrawl.sim.store import MemoryStore
+from evercrawl.testing.store import MemoryStore
 from tests.contract.store_values import (
     HOUR_US,
     NOON_US,

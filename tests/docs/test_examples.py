@@ -21,10 +21,10 @@ from evercrawl.adapters.schemes import load_schemes
 from evercrawl.adapters.sqlite.statements import SCHEMA
 from evercrawl.core.analyse import fields_of
 from evercrawl.core.filter_expression import parse_filter
-from evercrawl.demo_web import HOSTS, DemoWeb, serving
 from evercrawl.model.document import Document, Link
 from evercrawl.model.settings import Settings
-from evercrawl.sim import SimClock
+from evercrawl.testing import SimClock
+from tests.worlds.demo_web import HOSTS, DemoWeb, serving
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DOCS = REPOSITORY / "docs"

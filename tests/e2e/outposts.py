@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import evercrawl
+from evercrawl.collection.exchange.selection import Selection
 from evercrawl.config import create_collection
-from evercrawl.exchange.selection import Selection
 from evercrawl.outpost.status import OutpostStatus, new_code, outposts_of
 
 ADDRESSES = ("127.0.0.11", "127.0.0.12", "127.0.0.13")

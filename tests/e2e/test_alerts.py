@@ -21,13 +21,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from evercrawl.core.alert.signature import is_genuine
+from evercrawl.collection.alerts.outbox import Outbox
+from evercrawl.collection.alerts.websub import Websub
+from evercrawl.core.alerts.signature import is_genuine
 from evercrawl.core.websub import Phase, Subscription, write_subscription
-from evercrawl.demo_web import HOSTS, DemoWeb, Reply, serving
-from evercrawl.notify.outbox import Outbox
-from evercrawl.notify.websub import Websub
 from tests.e2e.test_cli import Place
 from tests.postgres_server import PostgresServer
+from tests.worlds.demo_web import HOSTS, DemoWeb, Reply, serving
 
 HOST = HOSTS[0]
 PAGES = 14

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.demo_web import DemoWeb, serving
 from tests.e2e.test_cli import HARBOUR_PAGES, Place
 from tests.postgres_server import PostgresServer
 from tests.small_s3 import SmallS3, small_s3
+from tests.worlds.demo_web import DemoWeb, serving
 
 DEADLINE_S = 60
 LEASE_S = 3

@@ -17,8 +17,8 @@ import pytest
 
 from evercrawl.cli.summary import SUMMARY_FIELDS
 from evercrawl.config.read import read_settings
-from evercrawl.demo_web import HOSTS, NEWS, SHIPS, DemoWeb, Reply, serving
 from evercrawl.model.settings import Settings
+from tests.worlds.demo_web import HOSTS, NEWS, SHIPS, DemoWeb, Reply, serving
 
 HOST = HOSTS[0]
 HOSTILE_TITLE = "\x1b[2Jevil \u202eeltit"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.demo_web import DemoWeb, serving
 from tests.e2e.test_cli import HARBOUR_PAGES, Place
+from tests.worlds.demo_web import DemoWeb, serving
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "analyse-at-scale.md"
 ROUNDS = 30

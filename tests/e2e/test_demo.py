@@ -15,7 +15,7 @@ MOST_SECONDS = 20
 @pytest.mark.timeout(90)
 def test_the_demo_shows_what_happened() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "evercrawl.demo"],
+        [sys.executable, "-m", "tests.worlds.demo"],
         env=os.environ | {"EVERCRAWL_PACE__GAP": "1h", "COLUMNS": "120"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from evercrawl.demo_web import HOSTS, DemoWeb, serving
 from tests.unit.adapters.warc.foreign import payloads_by_fastwarc, payloads_by_warcio, problems
+from tests.worlds.demo_web import HOSTS, DemoWeb, serving
 
 DEADLINE_S = 60
 FIELDS = ["url", "fetched_at", "status", "content_type", "title", "lang", "text", "digest", "version"]

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from evercrawl.cli.exit_codes import ExitCode
-from evercrawl.demo_web import DemoWeb
 from tests.e2e.test_cli import HOST, Place
 from tests.unit.core.focus.pages import web
+from tests.worlds.demo_web import DemoWeb
 
 COURSES = 12
 

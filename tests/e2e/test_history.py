@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import evercrawl
-from evercrawl.demo_web import HOSTS, DemoWeb, Reply, serving
 from tests.e2e.test_cli import Place
+from tests.worlds.demo_web import HOSTS, DemoWeb, Reply, serving
 
 HOST = HOSTS[0]
 STORY = " ".join(f"The lighthouse keeper wrote line {number} into the book." for number in range(40))
@@ -277,7 +277,7 @@ def _bodies_with(folder: Path, words: str) -> int:
 _DIE = """
 import os, sys
 import evercrawl
-import evercrawl.past.prune as prune
+import evercrawl.collection.past.prune as prune
 
 step = sys.argv[2]
 original = getattr(prune, step)

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import evercrawl
-from evercrawl.demo_web import HOSTS, DemoWeb, Reply, serving
-from evercrawl.sim.draw import share
-from evercrawl.sim.living import Answer, LivingSite
-from evercrawl.sim.living_content import SECONDS_A_DAY
+from evercrawl.testing.draw import share
+from evercrawl.testing.living import Answer, LivingSite
+from evercrawl.testing.living_content import SECONDS_A_DAY
 from tests.e2e.test_cli import Place
+from tests.worlds.demo_web import HOSTS, DemoWeb, Reply, serving
 
 DAYS = 60
 PAGES = 24

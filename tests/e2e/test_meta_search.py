@@ -13,9 +13,9 @@ from threading import Thread
 
 import pytest
 
-from evercrawl.demo_web import DemoWeb, serving
 from tests.e2e.test_search import Coast, _silent_server, html
 from tests.e2e.test_serve import TOKEN, _serve
+from tests.worlds.demo_web import DemoWeb, serving
 
 TOLD = {
     "north": ("/everywhere", "/north"),

@@ -14,11 +14,6 @@ import pytest
 
 from evercrawl.adapters.clock import SystemClock
 from evercrawl.core.moment import to_us
-from evercrawl.core.outpost.answer import answered_item
-from evercrawl.core.outpost.code import outpost_key, pin_of, read_code
-from evercrawl.core.outpost.compare import Verdict
-from evercrawl.core.outpost.message import Beat, Deliver, Item, Job, Lease, Ready, Taken, Welcome, Work
-from evercrawl.core.outpost.seal import MOST_FRAME_BYTES, NotAuthentic
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import Settings
 from evercrawl.outpost.dial import dial_home
@@ -26,6 +21,11 @@ from evercrawl.outpost.greeting import Credentials, greet_home
 from evercrawl.outpost.home import Home
 from evercrawl.outpost.identity import home_identity
 from evercrawl.outpost.link import LINK_ERRORS, Link
+from evercrawl.outpost.protocol.answer import answered_item
+from evercrawl.outpost.protocol.code import outpost_key, pin_of, read_code
+from evercrawl.outpost.protocol.compare import Verdict
+from evercrawl.outpost.protocol.message import Beat, Deliver, Item, Job, Lease, Ready, Taken, Welcome, Work
+from evercrawl.outpost.protocol.seal import MOST_FRAME_BYTES, NotAuthentic
 from evercrawl.outpost.status import new_code, outposts_of
 
 SITE = "http://site.example"
@@ -166,7 +166,7 @@ def test_recorded_forged_cut_and_oversized_frames_have_no_effect(tmp_path: Path)
             await _refuses(stranger)
 
         forged = Deliver(1, (_item(Job(1, f"{SITE}/a"), b"evil")._replace(run="x", url=f"{SITE}/a"),))
-        from evercrawl.core.outpost.message import to_bytes
+        from evercrawl.outpost.protocol.message import to_bytes
 
         await say(recorded)
         await say(bytes(16) + to_bytes(forged))

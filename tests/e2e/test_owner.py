@@ -23,11 +23,11 @@ from typing import Any
 
 import pytest
 
-from evercrawl import library
+from evercrawl.collection import library
 from evercrawl.core.sitemap.read import read_sitemap
 from evercrawl.model.sitemap import SitemapType
-from evercrawl.owner.build import BuildReport, Target, build_from_folder
-from evercrawl.owner.folder import FolderRules
+from evercrawl.sitemaps.build import BuildReport, Target, build_from_folder
+from evercrawl.sitemaps.folder import FolderRules
 
 HOST = "owner.test"
 PAGES = 14
@@ -36,8 +36,8 @@ DEADLINE_S = 60
 WSGI_APPLICATION = """
 import sys
 from pathlib import Path
-from evercrawl.owner.static import StaticFiles
-from evercrawl.owner.wsgi import SitemapMiddleware
+from evercrawl.sitemaps.static import StaticFiles
+from evercrawl.sitemaps.wsgi import SitemapMiddleware
 
 FOLDER = Path({folder!r})
 files = SitemapMiddleware(StaticFiles(FOLDER), FOLDER)
@@ -53,7 +53,7 @@ ASGI_APPLICATION = """
 from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
-from evercrawl.owner.asgi import SitemapMiddleware
+from evercrawl.sitemaps.asgi import SitemapMiddleware
 
 site = Starlette(routes=[Mount("/", StaticFiles(directory={folder!r}, html=True))])
 wrapped = SitemapMiddleware(site, {folder!r})

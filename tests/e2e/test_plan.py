@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import evercrawl
-from evercrawl.demo_web import HOSTS, DemoWeb, serving
 from evercrawl.model.reason import Reason
 from tests.e2e.test_cli import HARBOUR_PAGES, Place
+from tests.worlds.demo_web import HOSTS, DemoWeb, serving
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from evercrawl.demo_web import DemoWeb, serving
 from tests.e2e.test_cli import HARBOUR_PAGES, Place
 from tests.postgres_server import PostgresServer
+from tests.worlds.demo_web import DemoWeb, serving
 
 LOOKS = (
     ("status", "--json"),

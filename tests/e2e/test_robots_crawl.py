@@ -22,10 +22,10 @@ from evercrawl.engine.crawl import Ended
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.report import Explanation
 from evercrawl.model.settings import Settings
-from evercrawl.sim import CALM, SimWeb
-from evercrawl.sim.clock import SimClock
-from evercrawl.sim.record import ROBOTS_PATH
-from evercrawl.sim.world import make_world
+from evercrawl.testing import CALM, SimWeb
+from evercrawl.testing.clock import SimClock
+from evercrawl.testing.record import ROBOTS_PATH
+from evercrawl.testing.world import make_world
 from tests.e2e.certificates import Authority
 from tests.e2e.hostile.command import Command, Ran
 from tests.e2e.hostile.servers import answer_of

@@ -15,8 +15,8 @@ from xml.etree import ElementTree
 import pytest
 
 import evercrawl
-from evercrawl.demo_web import HOSTS, DemoWeb, Reply, serving
 from tests.e2e.test_cli import Place
+from tests.worlds.demo_web import HOSTS, DemoWeb, Reply, serving
 
 HOST = HOSTS[0]
 LONG_WORD = "Donaudampfschifffahrtsgesellschaft" * 12

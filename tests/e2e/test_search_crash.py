@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from evercrawl.adapters.sqlite.log import log_reader, shards_of
-from evercrawl.adapters.tantivy_index import TextIndex
-from evercrawl.adapters.tantivy_index.index import index_folder
+from evercrawl.adapters.tantivy import TextIndex
+from evercrawl.adapters.tantivy.index import index_folder
+from evercrawl.collection.search.follow import catch_up, missing_versions
 from evercrawl.model.settings import SearchSettings
-from evercrawl.search.follow import catch_up, missing_versions
 from tests.e2e import crash
 
 SEED = 20261116

@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 
 import evercrawl
-from evercrawl.announced import announce, waiting
+from evercrawl.collection.visit_requests import announce, waiting
 from evercrawl.config import create_collection, read_settings
-from evercrawl.demo_web import HOSTS, DemoWeb, serving
+from tests.worlds.demo_web import HOSTS, DemoWeb, serving
 
 TOKEN = "a token for the test of serve"
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.demo_web import DemoWeb, serving
 from evercrawl.web.keyring import Scope
 from evercrawl.web.route import API
 from evercrawl.web.serve import Serving
@@ -16,6 +15,7 @@ from tests.e2e.test_cli import Place
 from tests.e2e.test_websub import wait_for
 from tests.postgres_server import PostgresServer
 from tests.web.conftest import Interface, closed, opened
+from tests.worlds.demo_web import DemoWeb, serving
 
 NOT_THERE = {"run", "alert"}
 """Views of something that this collection does not have."""

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from evercrawl.cli.exit_codes import ExitCode
-from evercrawl.demo_web import DemoWeb
 from tests.e2e.test_cli import Place
+from tests.worlds.demo_web import DemoWeb
 
 PAPER_PAGES = (
     "home", "about", "teaching", "research", "results", "students", "staff", "library", "placement", "hostel",

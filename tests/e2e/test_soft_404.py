@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.sim.trapped import HOST, NOT_FOUND, Reply, TrappedSite, page, prose
+from evercrawl.testing.trapped import HOST, NOT_FOUND, Reply, TrappedSite, page, prose
 from tests.e2e.trapped_server import Command, Served, serving
 
 HOME = page("Home", prose("home"), ["/about", *(f"/gone/{number}" for number in range(6))])

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.sim.trapped import generator
-from evercrawl.sim.trapped_more import MORE_GENERATORS
+from evercrawl.testing.trapped import generator
+from evercrawl.testing.trapped_more import MORE_GENERATORS
 from tests.e2e.trapped_server import DEADLINE_S, Command, Served, crawl_arguments, serving
 
 MOST_FACETS = 2000

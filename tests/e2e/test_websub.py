@@ -19,9 +19,9 @@ from urllib.parse import parse_qs, urlencode
 import httpx
 import pytest
 
+from evercrawl.collection.alerts.outbox import Outbox
 from evercrawl.config import create_collection
 from evercrawl.core.websub import Phase, read_subscription, write_subscription
-from evercrawl.notify.outbox import Outbox
 from tests.e2e.certificates import Authority
 from tests.web.chromium import Served, serving
 

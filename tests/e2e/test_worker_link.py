@@ -8,10 +8,10 @@ import socket
 import sys
 from pathlib import Path
 
+from evercrawl.cluster.workers.counts import shared_memory
+from evercrawl.cluster.workers.message import Done, Orders, Over, Quiet, Stop, next_message, packed
 from evercrawl.config import create_collection
 from evercrawl.model.settings import Settings
-from evercrawl.workers.counts import shared_memory
-from evercrawl.workers.message import Done, Orders, Over, Quiet, Stop, next_message, packed
 
 PATIENCE_S = 60
 
@@ -24,7 +24,7 @@ def test_a_worker_that_is_done_can_still_be_spoken_to(tmp_path: Path) -> None:
     async def talk() -> int:
         ours, theirs = socket.socketpair()
         counts = shared_memory(1)
-        arguments = ("-m", "evercrawl.workers.worker", str(theirs.fileno()), str(counts))
+        arguments = ("-m", "evercrawl.cluster.workers.worker", str(theirs.fileno()), str(counts))
         process = await asyncio.create_subprocess_exec(
             sys.executable, *arguments, pass_fds=(theirs.fileno(), counts)
         )

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
-from evercrawl.sim.trapped import HOST, TrappedSite
+from evercrawl.testing.trapped import HOST, TrappedSite
 
 DEADLINE_S = 90
 

@@ -7,12 +7,12 @@ from math import isfinite
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evercrawl.core.freshness.belief import HubShock, SiteBelief, rate_of
-from evercrawl.core.freshness.gamma import MOST_EVIDENCE, time_to_reach, value_of_visit
-from evercrawl.core.freshness.prior import refreshed_prior
-from evercrawl.core.freshness.signal import after_notice, after_poll
-from evercrawl.core.freshness.visit import after_visit, page_found
-from evercrawl.core.freshness.worth import due_at, value_now
+from evercrawl.core.revisit.belief import HubShock, SiteBelief, rate_of
+from evercrawl.core.revisit.gamma import MOST_EVIDENCE, time_to_reach, value_of_visit
+from evercrawl.core.revisit.prior import refreshed_prior
+from evercrawl.core.revisit.signal import after_notice, after_poll
+from evercrawl.core.revisit.visit import after_visit, page_found
+from evercrawl.core.revisit.worth import due_at, value_now
 from evercrawl.lab import policy
 
 EVENTS = st.lists(

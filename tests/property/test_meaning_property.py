@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evercrawl.adapters.learned import default_sentiment, paper_sentiment
+from evercrawl.collection.tools.sentiment import sentiment
 from evercrawl.core.focus.focus import Focus, learned
 from evercrawl.core.focus.priority import Steering
 from evercrawl.core.focus.relevance import page_of, relevance
 from evercrawl.core.sentiment.page import page_sentiment
-from evercrawl.tools.sentiment import sentiment
 from tests.unit.core.focus.pages import examples
 
 TEXTS = st.text(st.characters(), max_size=200) | st.lists(

@@ -9,8 +9,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evercrawl.owner.build import Target, build_from_folder
-from evercrawl.owner.folder import FolderRules
+from evercrawl.sitemaps.build import Target, build_from_folder
+from evercrawl.sitemaps.folder import FolderRules
 
 BASE = "https://example.org/"
 SECOND = 1_000_000_000

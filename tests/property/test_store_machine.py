@@ -19,7 +19,7 @@ from evercrawl.model.batch import Batch, Parcel
 from evercrawl.model.page import NewPage, Requeued, Visited
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import StoreSettings
-from evercrawl.sim.store import MemoryStore
+from evercrawl.testing.store import MemoryStore
 from tests.contract.store_values import a_page, a_refusal, a_robots_record, a_site, a_version, a_visit, url_of
 
 SITES = (1, 2, 3)

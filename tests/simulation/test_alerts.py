@@ -13,17 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.core.alert.delivery import Attempt, MessageState, again
-from evercrawl.core.alert.words import SaidPage
+from evercrawl.collection.alerts.follow import ShardLog
+from evercrawl.collection.alerts.outbox import Outbox
+from evercrawl.collection.alerts.run import Teller
+from evercrawl.collection.alerts.send import Letter
+from evercrawl.core.alerts.delivery import Attempt, MessageState, again
+from evercrawl.core.alerts.words import SaidPage
 from evercrawl.core.moment import from_us, to_us
 from evercrawl.model.alert import Alert, Channel, Event, EventKind, Rhythm, Subject, Target
 from evercrawl.model.settings import NotifySettings, Settings
-from evercrawl.notify.follow import ShardLog
-from evercrawl.notify.outbox import Outbox
-from evercrawl.notify.run import Teller
-from evercrawl.notify.send import Letter
-from evercrawl.sim.clock import EPOCH, SimClock
-from evercrawl.sim.loop import run
+from evercrawl.testing.clock import EPOCH, SimClock
+from evercrawl.testing.loop import run
 
 HOUR = timedelta(hours=1)
 SHARDS = 3

@@ -14,11 +14,11 @@ from dataclasses import replace
 import pytest
 
 from evercrawl.cluster.run import Rhythm
-from evercrawl.sim.cluster.database import Flaws
-from evercrawl.sim.cluster.faults import Fault
-from evercrawl.sim.cluster.line import Weather
-from evercrawl.sim.cluster.run import Plan, figures, simulate
-from evercrawl.sim.cluster.watch import Offence
+from tests.worlds.cluster.database import Flaws
+from tests.worlds.cluster.faults import Fault
+from tests.worlds.cluster.line import Weather
+from tests.worlds.cluster.run import Plan, figures, simulate
+from tests.worlds.cluster.watch import Offence
 
 SMALL = Plan(
     1,

@@ -15,11 +15,11 @@ from evercrawl.engine.ports import Stored
 from evercrawl.model.batch import Batch
 from evercrawl.model.page import Promoted
 from evercrawl.model.settings import CreditSettings, Settings
-from evercrawl.sim import CALM, SimWeb
-from evercrawl.sim.archive import MemoryArchive
-from evercrawl.sim.books import ledgers_of, mistakes
-from evercrawl.sim.store import MemoryShard, MemoryStore
-from evercrawl.sim.world import World, make_world
+from evercrawl.testing import CALM, SimWeb
+from evercrawl.testing.archive import MemoryArchive
+from evercrawl.testing.books import ledgers_of, mistakes
+from evercrawl.testing.store import MemoryShard, MemoryStore
+from evercrawl.testing.world import World, make_world
 
 SEED = 11
 

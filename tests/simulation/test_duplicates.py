@@ -11,9 +11,9 @@ from typing import cast
 
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, NotModified, Request
 from evercrawl.model.settings import Settings
-from evercrawl.sim import SimWeb
-from evercrawl.sim.clock import SimClock
-from evercrawl.sim.world import World, make_world
+from evercrawl.testing import SimWeb
+from evercrawl.testing.clock import SimClock
+from evercrawl.testing.world import World, make_world
 
 HOME = "https://copies.test"
 DAY = timedelta(days=1)

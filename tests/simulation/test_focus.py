@@ -9,9 +9,9 @@ from random import Random
 from evercrawl.core.focus.focus import Focus, learned
 from evercrawl.model.fetch import Request
 from evercrawl.model.settings import Settings
-from evercrawl.sim import CALM, SimWeb
-from evercrawl.sim.site import Answered, Broken
-from evercrawl.sim.world import World, make_world
+from evercrawl.testing import CALM, SimWeb
+from evercrawl.testing.site import Answered, Broken
+from evercrawl.testing.world import World, make_world
 from tests.unit.core.focus.pages import examples, web
 
 SIZE = 12

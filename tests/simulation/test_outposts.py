@@ -14,7 +14,6 @@ from evercrawl.core.answer import Answer, result_of
 from evercrawl.core.coding import DecodeLimits
 from evercrawl.core.http1 import ReadLimits, parse_head
 from evercrawl.core.moment import to_us
-from evercrawl.core.outpost.code import Code
 from evercrawl.core.pace import pace_of
 from evercrawl.core.url import path_of
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
@@ -23,13 +22,14 @@ from evercrawl.outpost.greeting import Credentials
 from evercrawl.outpost.hand import Hand
 from evercrawl.outpost.home import Home
 from evercrawl.outpost.link import Link
+from evercrawl.outpost.protocol.code import Code
 from evercrawl.outpost.station import Station
 from evercrawl.outpost.station_book import StationBook
-from evercrawl.sim.clock import SimClock
-from evercrawl.sim.loop import run
-from evercrawl.sim.paper_chart import charts
-from evercrawl.sim.paper_pdfc import pdfc_experiment
-from evercrawl.sim.pipe import pipe
+from evercrawl.testing.clock import SimClock
+from evercrawl.testing.loop import run
+from evercrawl.testing.paper_chart import charts
+from evercrawl.testing.paper_pdfc import pdfc_experiment
+from evercrawl.testing.pipe import pipe
 
 SITE = "https://example.org"
 

@@ -9,8 +9,8 @@ import pytest
 
 from evercrawl.engine.crawl import Ended
 from evercrawl.model.settings import Settings
-from evercrawl.sim import CALM, SimWeb
-from evercrawl.sim.world import make_world
+from evercrawl.testing import CALM, SimWeb
+from evercrawl.testing.world import make_world
 
 SEED = 11
 

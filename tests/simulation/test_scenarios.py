@@ -13,8 +13,8 @@ import pytest
 
 from evercrawl.engine.stop import Ended
 from evercrawl.model.settings import CreditSettings, Settings
-from evercrawl.sim import CALM, Asked, SimWeb
-from evercrawl.sim.world import World, make_world
+from evercrawl.testing import CALM, Asked, SimWeb
+from evercrawl.testing.world import World, make_world
 
 SOURCES = ("/sitemap.xml?XTND", "/sitemap.xml")
 """What is asked beside pages, and may be asked again after a crash."""

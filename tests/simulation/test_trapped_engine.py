@@ -9,11 +9,11 @@ import pytest
 
 from evercrawl.engine.stop import Ended
 from evercrawl.model.settings import Settings, TrapSettings
-from evercrawl.sim import CALM, SimWeb
-from evercrawl.sim.trapped import GENERATORS, HOST, TrappedSite, generator, random_word_maze
-from evercrawl.sim.trapped_more import MORE_GENERATORS
-from evercrawl.sim.trapped_web import TrappedWorld
-from evercrawl.sim.world import make_world
+from evercrawl.testing import CALM, SimWeb
+from evercrawl.testing.trapped import GENERATORS, HOST, TrappedSite, generator, random_word_maze
+from evercrawl.testing.trapped_more import MORE_GENERATORS
+from evercrawl.testing.trapped_web import TrappedWorld
+from evercrawl.testing.world import make_world
 from tests.shared import conformance_rows
 
 LEAST_REACHED = 0.95

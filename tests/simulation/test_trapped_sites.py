@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evercrawl.sim.trapped import (
+from evercrawl.testing.trapped import (
     GENERATORS,
     HOST,
     TrappedSite,
@@ -14,7 +14,7 @@ from evercrawl.sim.trapped import (
     honest_large_site,
     random_word_maze,
 )
-from evercrawl.sim.trapped_more import MORE_GENERATORS
+from evercrawl.testing.trapped_more import MORE_GENERATORS
 from tests.shared import conformance_rows
 from tests.simulation.trapped_crawl import Crawl
 

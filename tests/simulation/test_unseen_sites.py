@@ -8,8 +8,8 @@ import pytest
 
 from evercrawl.engine.stop import Ended
 from evercrawl.model.settings import Settings
-from evercrawl.sim.trapped import TrappedSite
-from evercrawl.sim.trapped_web import TrappedWorld
+from evercrawl.testing.trapped import TrappedSite
+from evercrawl.testing.trapped_web import TrappedWorld
 from tests.simulation import unseen_again, unseen_sites
 
 UNSEEN = unseen_sites.UNSEEN | unseen_again.UNSEEN

@@ -7,15 +7,15 @@ from datetime import timedelta
 
 import pytest
 
-from evercrawl.core.freshness.schedule import POLICIES
+from evercrawl.core.revisit.schedule import POLICIES
 from evercrawl.engine.stop import Ended
 from evercrawl.model.settings import Settings
-from evercrawl.sim.clock import EPOCH
-from evercrawl.sim.freshness import freshness_of
-from evercrawl.sim.trouble import CALM
-from evercrawl.sim.vigil import keep_vigil
-from evercrawl.sim.web import SimWeb
-from evercrawl.sim.world import make_world
+from evercrawl.testing.clock import EPOCH
+from evercrawl.testing.freshness import freshness_of
+from evercrawl.testing.trouble import CALM
+from evercrawl.testing.vigil import keep_vigil
+from evercrawl.testing.web import SimWeb
+from evercrawl.testing.world import make_world
 
 SEED = 11
 

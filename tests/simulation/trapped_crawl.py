@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 
 from evercrawl.core.document.parse import parse_document
 from evercrawl.core.signature import is_near_duplicate, signature
-from evercrawl.core.trap.harvest import SiteYield, book, observe
-from evercrawl.core.trap.packed import pack, unpack
-from evercrawl.core.trap.probe import book_probe, probe_wanted
-from evercrawl.core.trap.record import State
-from evercrawl.core.trap.ruling import Ruling, on_offer, on_turn
-from evercrawl.core.trap.soft404 import Answer
-from evercrawl.core.trap.verdict import url_verdict
+from evercrawl.core.traps.harvest import SiteYield, book, observe
+from evercrawl.core.traps.packed import pack, unpack
+from evercrawl.core.traps.probe import book_probe, probe_wanted
+from evercrawl.core.traps.record import State
+from evercrawl.core.traps.ruling import Ruling, on_offer, on_turn
+from evercrawl.core.traps.soft404 import Answer
+from evercrawl.core.traps.verdict import url_verdict
 from evercrawl.core.url import canonical_of_href
 from evercrawl.model.document import Document
 from evercrawl.model.settings import ParseSettings
-from evercrawl.sim.trapped import TrappedSite
+from evercrawl.testing.trapped import TrappedSite
 
 BANDS = 16
 RESTART_EVERY = 200

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from evercrawl.sim.draw import number, stream
-from evercrawl.sim.text import words
-from evercrawl.sim.trapped import HOST, NOT_FOUND, SEED, Reply, TrappedSite, asked, page, prose
+from evercrawl.testing.draw import number, stream
+from evercrawl.testing.text import words
+from evercrawl.testing.trapped import HOST, NOT_FOUND, SEED, Reply, TrappedSite, asked, page, prose
 
 Extra = Callable[[str], Reply | None]
 WORDS = words(SEED)[:12]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import gzip
 from typing import Any
 
+from evercrawl.collection.tools.changed import changed
+from evercrawl.collection.tools.similar import similar
 from evercrawl.core.document.parse import parse_document
 from evercrawl.model.settings import ParseSettings
-from evercrawl.tools.changed import changed
-from evercrawl.tools.similar import similar
 from tests.shared import conformance_rows, shared_path
 
 LEAST_CHANGED = 0.98

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from evercrawl.collection.tools.extract import extract
 from evercrawl.core.document.srcset import srcset_urls
 from evercrawl.core.url import join
-from evercrawl.tools.extract import extract
 from tests.shared import conformance_rows
 
 Row = dict[str, Any]

@@ -6,9 +6,9 @@ import base64
 from collections.abc import Callable
 from typing import Any
 
+from evercrawl.collection.tools.robots import robots
 from evercrawl.core.robots import Robots, is_product_token, parse_robots, robots_url, target_of
 from evercrawl.core.robots_pattern import normal_form
-from evercrawl.tools.robots import robots
 from tests.shared import conformance_rows
 
 Row = dict[str, Any]

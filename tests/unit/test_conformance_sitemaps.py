@@ -6,12 +6,12 @@ import base64
 from collections.abc import Callable
 from typing import Any
 
+from evercrawl.collection.tools.sitemap import sitemap
 from evercrawl.core import url as urls
 from evercrawl.core.robots import parse_robots, sitemap_urls
 from evercrawl.core.sitemap import SitemapWalk, is_in_scope, read_sitemap
 from evercrawl.core.sitemap.date import moment_of
 from evercrawl.model.sitemap import SitemapType
-from evercrawl.tools.sitemap import sitemap
 from tests.shared import conformance_rows
 
 Row = dict[str, Any]

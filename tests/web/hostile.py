@@ -8,13 +8,13 @@ from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
-from evercrawl.announced import announce
-from evercrawl.browse.inbox import Inbox
-from evercrawl.core.alert.delivery import MessageState
+from evercrawl.collection.alerts.outbox import Outbox, Told
+from evercrawl.collection.browse.inbox import Inbox
+from evercrawl.collection.runs import RUNS_FILE
+from evercrawl.collection.visit_requests import announce
+from evercrawl.core.alerts.delivery import MessageState
 from evercrawl.core.websub import Phase, Subscription, write_subscription
 from evercrawl.model.alert import Event, EventKind
-from evercrawl.notify.outbox import Outbox, Told
-from evercrawl.runs import RUNS_FILE
 from evercrawl.web.keyring import Keyring, Scope
 
 SITE = "https://harbour.example"

@@ -18,7 +18,9 @@ from random import Random
 import evercrawl
 from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.adapters.warc.writer import WarcArchive
-from evercrawl.build import assemble
+from evercrawl.cluster.build import assemble
+from evercrawl.collection.report import summary_of
+from evercrawl.collection.runs import RUNS_FILE
 from evercrawl.config import create_collection
 from evercrawl.core.answer import Answer, result_of
 from evercrawl.core.coding import DecodeLimits
@@ -29,11 +31,9 @@ from evercrawl.engine.stop import StopSignal
 from evercrawl.model.fetch import Exchange, FetchResult, Headers, Request
 from evercrawl.model.report import Summary
 from evercrawl.model.settings import Settings
-from evercrawl.report import summary_of
-from evercrawl.runs import RUNS_FILE
-from evercrawl.sim.clock import SimClock
-from evercrawl.sim.loop import run
-from evercrawl.sim.near import MemoryNear
+from evercrawl.testing.clock import SimClock
+from evercrawl.testing.loop import run
+from evercrawl.testing.near import MemoryNear
 
 DAYS = 62
 SITES = ("https://council.example", "https://harbour.example", "https://gazette.example")

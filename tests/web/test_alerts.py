@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from evercrawl.collection.alerts.book import AlertBook
+from evercrawl.collection.alerts.outbox import Outbox
 from evercrawl.config import create_collection
-from evercrawl.core.alert.signature import FEWEST_BYTES, is_genuine, secret_of
+from evercrawl.core.alerts.signature import FEWEST_BYTES, is_genuine, secret_of
 from evercrawl.model.alert import Alert, Channel, Subject, Target
 from evercrawl.model.settings import Settings
-from evercrawl.notify.book import AlertBook
-from evercrawl.notify.outbox import Outbox
 from evercrawl.web.route import API
 from evercrawl.web.serve import Serving
 from tests.e2e.test_websub import wait_for

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from evercrawl.browse.inbox import FILE, Inbox
 from evercrawl.cli.main import run
+from evercrawl.collection.alerts.follow import CollectionLogs
+from evercrawl.collection.alerts.preview import preview
+from evercrawl.collection.browse.inbox import FILE, Inbox
 from evercrawl.model.alert import Subject
-from evercrawl.notify.follow import CollectionLogs
-from evercrawl.notify.preview import preview
 from evercrawl.web.keyring import Scope
 from evercrawl.web.route import API
 from evercrawl.web.serve import Serving

@@ -20,7 +20,7 @@ from pathlib import Path
 from struct import Struct
 from typing import IO
 
-from evercrawl.core.near.banding import (
+from evercrawl.core.duplicates.banding import (
     BANDS,
     MOST_OF_BAND,
     Entry,

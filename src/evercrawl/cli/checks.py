@@ -142,7 +142,7 @@ def _extras() -> Iterator[Finding]:
 def _identity(settings: Settings) -> Finding:
     from evercrawl.core.identity import user_agent
     from evercrawl.errors import ConfigError
-    from evercrawl.version import __version__
+    from evercrawl.model.version import __version__
 
     try:
         agent = user_agent(settings.identity, __version__)

@@ -14,7 +14,7 @@ import click
 from evercrawl.cli.exit_codes import ExitCode
 from evercrawl.cli.session import Session, common_options
 from evercrawl.errors import BugFound, EvercrawlError
-from evercrawl.version import __version__
+from evercrawl.model.version import __version__
 
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 COMMANDS = {

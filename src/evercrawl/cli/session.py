@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from evercrawl.collection.library import Collection
     from evercrawl.config import Configured
-    from evercrawl.library import Collection
 
 
 @dataclass
@@ -69,7 +69,7 @@ class Session:
     def open_collection(self) -> Collection:
         """The collection of this call, opened for looking."""
         path = self.require_collection()
-        from evercrawl import library
+        from evercrawl.collection import library
 
         return library.open(path, settings=self.configured(path).settings)
 

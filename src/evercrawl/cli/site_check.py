@@ -14,7 +14,7 @@ from evercrawl.core.robots_policy import judge_robots_answer, robots_after_too_m
 from evercrawl.model.fetch import FetchResult, Moved, Request
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import RobotsRecord
-from evercrawl.version import __version__
+from evercrawl.model.version import __version__
 
 
 def site_findings(url: str, settings: Settings) -> list[Finding]:

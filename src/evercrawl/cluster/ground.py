@@ -9,7 +9,7 @@ from typing import Protocol
 
 from evercrawl.adapters.postgres.membership import Membership
 from evercrawl.adapters.postgres.store import PostgresStore
-from evercrawl.build import build_crawl, store_of
+from evercrawl.cluster.build import build_crawl, store_of
 from evercrawl.cluster.link import ClusterLink
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.stop import StopSignal

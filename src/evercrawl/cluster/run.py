@@ -14,11 +14,11 @@ from uuid import UUID
 from evercrawl.adapters.postgres.membership import Membership, Share
 from evercrawl.cluster.ground import BEATS_IN_A_LEASE, Ground, RealGround, Task
 from evercrawl.cluster.link import ClusterLink
+from evercrawl.cluster.totals import MergedRun, report_of
+from evercrawl.collection.report import PROGRESS_EVERY_S, reporting, summary_of
 from evercrawl.engine.stop import Ended, StopSignal
 from evercrawl.errors import LeaseLost, StoreUnavailable
 from evercrawl.model.report import Progress, Summary
-from evercrawl.report import PROGRESS_EVERY_S, reporting, summary_of
-from evercrawl.together import MergedRun, report_of
 
 RELEASED = 0.1
 """The part of its surplus, and at least one shard, that a worker lets go at a time: no storm."""

@@ -10,15 +10,15 @@ from functools import lru_cache
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
-from evercrawl.adapters.objects.bucket import problem_with
+from evercrawl.adapters.objectstore.bucket import problem_with
 from evercrawl.core.change.plain import DETECTORS
-from evercrawl.core.freshness.schedule import POLICIES
 from evercrawl.core.identity import user_agent
 from evercrawl.core.quiet_hours import MEANING as HOURS
 from evercrawl.core.quiet_hours import parse_hours
+from evercrawl.core.revisit.schedule import POLICIES
 from evercrawl.core.robots import is_product_token
 from evercrawl.core.slower import problem_with as problem_with_slower
-from evercrawl.core.trap.ignore_sets import IGNORE_SETS
+from evercrawl.core.traps.ignore_sets import IGNORE_SETS
 from evercrawl.errors import ConfigError
 from evercrawl.model.settings import IdentitySettings, Settings
 

@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evercrawl.core.offer import Offers
-from evercrawl.core.trap.apology import apologies_in, apologises, is_sure
-from evercrawl.core.trap.harvest import SiteYield
-from evercrawl.core.trap.soft404 import Answer, absent_urls, common_apologies, is_soft_404, same_for_all
+from evercrawl.core.traps.apology import apologies_in, apologises, is_sure
+from evercrawl.core.traps.harvest import SiteYield
+from evercrawl.core.traps.soft404 import Answer, absent_urls, common_apologies, is_soft_404, same_for_all
 from evercrawl.core.url import path_of, site_of
 from evercrawl.engine.keep import status_of
 from evercrawl.engine.see import Seen

@@ -14,12 +14,12 @@ from random import Random
 from types import TracebackType
 
 from evercrawl.core.credit.stored import CREDIT_KEY
-from evercrawl.core.freshness.purse import PURSE_KEY, RUN_BURST_DAYS, WATCH_BURST_DAYS, Purse, first_threshold
 from evercrawl.core.frontier import Frontier
 from evercrawl.core.lane import Errand
 from evercrawl.core.moment import DAY_US, span_us, to_us
 from evercrawl.core.pace import Pace
 from evercrawl.core.quiet_hours import parse_hours, quiet_until
+from evercrawl.core.revisit.purse import PURSE_KEY, RUN_BURST_DAYS, WATCH_BURST_DAYS, Purse, first_threshold
 from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import KnownFilter, SeenTest

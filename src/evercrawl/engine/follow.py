@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evercrawl.core.near.follow import GONE, is_asked
+from evercrawl.core.duplicates.follow import GONE, is_asked
 from evercrawl.engine.keep import status_of
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from evercrawl.core.trap.guard import rules_of
-from evercrawl.core.trap.operator_rule import OperatorRule, Word, word_on
+from evercrawl.core.traps.guard import rules_of
+from evercrawl.core.traps.operator_rule import OperatorRule, Word, word_on
 from evercrawl.model.page import Candidate, Requeued
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import TrapSettings

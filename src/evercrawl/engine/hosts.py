@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from xxhash import xxh3_64_intdigest
 
-from evercrawl.core.trap.guard import Refused
-from evercrawl.core.trap.hosts import HostYield, from_bytes, named, to_bytes
+from evercrawl.core.traps.guard import Refused
+from evercrawl.core.traps.hosts import HostYield, from_bytes, named, to_bytes
 from evercrawl.core.url import registrable_domain, site_of, site_parts
 from evercrawl.engine.ports import ShardStore
 from evercrawl.model.reason import Reason

@@ -10,10 +10,10 @@ import logging
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from evercrawl.core.trap.pattern import shape_of
-from evercrawl.core.trap.probe import ProbeWanted, book_probe, probe_wanted
-from evercrawl.core.trap.record import Tried
-from evercrawl.core.trap.soft404 import Answer
+from evercrawl.core.traps.pattern import shape_of
+from evercrawl.core.traps.probe import ProbeWanted, book_probe, probe_wanted
+from evercrawl.core.traps.record import Tried
+from evercrawl.core.traps.soft404 import Answer
 from evercrawl.core.url import canonical_of_href, key_of, site_of
 from evercrawl.engine.absent import AbsentPages
 from evercrawl.engine.keep import status_of
@@ -22,7 +22,7 @@ from evercrawl.engine.underway import UnderWay
 from evercrawl.model.fetch import Fetched, FetchResult, Moved, Request
 
 if TYPE_CHECKING:
-    from evercrawl.core.trap.harvest import SiteYield
+    from evercrawl.core.traps.harvest import SiteYield
     from evercrawl.engine.shard import Shard
     from evercrawl.engine.site_memory import SiteNotes
     from evercrawl.model.document import Document

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from xxhash import xxh32_intdigest
 
-from evercrawl.core.near.mirror import LEAST_LED, HostFacts, Mirror, compare_hosts, lower_bound
+from evercrawl.core.duplicates.mirror import LEAST_LED, HostFacts, Mirror, compare_hosts, lower_bound
 from evercrawl.core.url import path_of
 
 SAMPLES = 32

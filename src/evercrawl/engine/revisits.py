@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from xxhash import xxh32_intdigest, xxh64_intdigest
 
-from evercrawl.core.freshness.outlook import Outlook
-from evercrawl.core.freshness.purse import Purse
-from evercrawl.core.freshness.schedule import Level, Schedule, held_by_cache, schedule_named
-from evercrawl.core.freshness.threshold import MARGIN
 from evercrawl.core.judgement import Judgement
 from evercrawl.core.moment import DAY_US
+from evercrawl.core.revisit.outlook import Outlook
+from evercrawl.core.revisit.purse import Purse
+from evercrawl.core.revisit.schedule import Level, Schedule, held_by_cache, schedule_named
+from evercrawl.core.revisit.threshold import MARGIN
 from evercrawl.engine.site_memory import Memories, SiteNotes
 from evercrawl.model.page import Page
 from evercrawl.model.settings import RevisitSettings

@@ -10,15 +10,15 @@ from datetime import timedelta
 from evercrawl.core.credit import ledger_bytes
 from evercrawl.core.credit.stored import CREDIT_KEY
 from evercrawl.core.fault import FAULT_RULES
-from evercrawl.core.freshness.purse import PURSE_KEY, Purse
 from evercrawl.core.frontier import AskRobots, Frontier, Idle, PagesNeeded, RunErrand, Visit, Wait
 from evercrawl.core.judgement import judge_failed
 from evercrawl.core.lane import Errand, Lane
 from evercrawl.core.moment import DAY_US, from_us, span_us, to_us
 from evercrawl.core.parcel import Contents, pack
+from evercrawl.core.revisit.purse import PURSE_KEY, Purse
 from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.seen import KnownFilter
-from evercrawl.core.trap.harvest import SiteYield
+from evercrawl.core.traps.harvest import SiteYield
 from evercrawl.core.url import shard_of_site, site_of
 from evercrawl.engine.comparison import Comparisons
 from evercrawl.engine.credit import Credits

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING
 
-from evercrawl.core.freshness.outlook import Outlook
-from evercrawl.core.freshness.schedule import belief_bytes, belief_of
-from evercrawl.core.freshness.signal import after_notice, after_poll
 from evercrawl.core.moment import DAY_US, from_us, to_us
 from evercrawl.core.offer import Offers, judge_url
+from evercrawl.core.revisit.outlook import Outlook
+from evercrawl.core.revisit.schedule import belief_bytes, belief_of
+from evercrawl.core.revisit.signal import after_notice, after_poll
 from evercrawl.core.robots import sitemap_urls
 from evercrawl.core.sitemap.discovery import (
     SitemapWalk,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from evercrawl.core.change.memory import SiteMemory
-from evercrawl.core.freshness.outlook import Outlook, packed, unpacked
+from evercrawl.core.revisit.outlook import Outlook, packed, unpacked
 from evercrawl.core.sitemap.poll import state_bytes, state_of
-from evercrawl.core.trap.packed import pack, unpack
+from evercrawl.core.traps.packed import pack, unpack
 from evercrawl.engine.ports import ShardStore
 
 MOST_TEXTS = 200_000

@@ -15,12 +15,12 @@ from typing import NamedTuple
 from xxhash import xxh32_intdigest
 
 from evercrawl.core.judgement import Judgement, judge_refused
-from evercrawl.core.trap.guard import Refused, TrapGuard, excluded_by
-from evercrawl.core.trap.harvest import SiteYield, book, observe
-from evercrawl.core.trap.parameter import learn
-from evercrawl.core.trap.pattern import patterns_of
-from evercrawl.core.trap.record import COPIES_ABOVE, GROWTH_ABOVE, Record, State, evidence
-from evercrawl.core.trap.ruling import Ruled, Ruling, on_offer, on_turn, says_nothing
+from evercrawl.core.traps.guard import Refused, TrapGuard, excluded_by
+from evercrawl.core.traps.harvest import SiteYield, book, observe
+from evercrawl.core.traps.parameter import learn
+from evercrawl.core.traps.pattern import patterns_of
+from evercrawl.core.traps.record import COPIES_ABOVE, GROWTH_ABOVE, Record, State, evidence
+from evercrawl.core.traps.ruling import Ruled, Ruling, on_offer, on_turn, says_nothing
 from evercrawl.core.url import site_of
 from evercrawl.engine.hosts import HostTraps
 from evercrawl.engine.keep import status_of

@@ -12,10 +12,10 @@ from datetime import datetime
 from typing import NamedTuple
 
 from evercrawl.core.digest import text_digest
+from evercrawl.core.duplicates.cluster import LEAST_CANONICAL_SIMILARITY
+from evercrawl.core.duplicates.follow import answers, still_repeats
+from evercrawl.core.duplicates.title import titles_agree
 from evercrawl.core.judgement import Judgement, judge_mirrored
-from evercrawl.core.near.cluster import LEAST_CANONICAL_SIMILARITY
-from evercrawl.core.near.follow import answers, still_repeats
-from evercrawl.core.near.title import titles_agree
 from evercrawl.core.signature import signature, signatures, similarity
 from evercrawl.core.url import canonical_of_href, key_of, path_of, site_of
 from evercrawl.engine.mirrors import Mirrors

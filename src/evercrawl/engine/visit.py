@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, assert_never
 
 from evercrawl.core.cache_hint import fresh_for
 from evercrawl.core.digest import content_digest
-from evercrawl.core.freshness.outlook import Outlook
 from evercrawl.core.frontier import Visit
 from evercrawl.core.judgement import Judgement
 from evercrawl.core.moment import to_us
-from evercrawl.core.trap.harvest import SiteYield
+from evercrawl.core.revisit.outlook import Outlook
+from evercrawl.core.traps.harvest import SiteYield
 from evercrawl.core.url import key_of, site_of
 from evercrawl.engine.analysis import look_into
 from evercrawl.engine.ask import ask

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evercrawl.core.freshness.rules import RULES
+from evercrawl.core.revisit.rules import RULES
 from evercrawl.errors import ConfigError
 from evercrawl.lab.optimal import Optimal
 from evercrawl.lab.replay import Driven

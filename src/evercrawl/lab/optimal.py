@@ -8,13 +8,13 @@ from collections.abc import Collection
 from itertools import islice
 from math import inf
 
-from evercrawl.core.freshness.belief import HubShock, PageBelief, SiteBelief
-from evercrawl.core.freshness.prior import REFRESH_DAYS, refreshed_prior
-from evercrawl.core.freshness.shock import WIDE_DOUBT, shock_of, spared
-from evercrawl.core.freshness.signal import after_notice, after_poll, poll_gap
-from evercrawl.core.freshness.threshold import MARGIN, steered
-from evercrawl.core.freshness.visit import after_visit, page_found
-from evercrawl.core.freshness.worth import due_at, value_now
+from evercrawl.core.revisit.belief import HubShock, PageBelief, SiteBelief
+from evercrawl.core.revisit.prior import REFRESH_DAYS, refreshed_prior
+from evercrawl.core.revisit.shock import WIDE_DOUBT, shock_of, spared
+from evercrawl.core.revisit.signal import after_notice, after_poll, poll_gap
+from evercrawl.core.revisit.threshold import MARGIN, steered
+from evercrawl.core.revisit.visit import after_visit, page_found
+from evercrawl.core.revisit.worth import due_at, value_now
 from evercrawl.lab.allowance import Allowance
 
 RESCHEDULED_MOST = 5000

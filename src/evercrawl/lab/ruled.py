@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections import deque
 
-from evercrawl.core.freshness.rules import Rule, RuleMemory
+from evercrawl.core.revisit.rules import Rule, RuleMemory
 from evercrawl.lab.allowance import Allowance
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from evercrawl.core.outpost.answer import Held, answered_item, failed_item, flat, unasked_item
-from evercrawl.core.outpost.compare import Habit, Verdict, after_answer, verdict_on, wire_digest
-from evercrawl.core.outpost.message import Item, Job
 from evercrawl.core.url import site_of
 from evercrawl.model.fetch import Exchange, Failed, Fetched, FetchResult
 from evercrawl.outpost.hand import Hand
+from evercrawl.outpost.protocol.answer import Held, answered_item, failed_item, flat, unasked_item
+from evercrawl.outpost.protocol.compare import Habit, Verdict, after_answer, verdict_on, wire_digest
+from evercrawl.outpost.protocol.message import Item, Job
 from evercrawl.outpost.station_book import StationBook
 
 Compared = tuple[Item, Habit | None, Held | None]

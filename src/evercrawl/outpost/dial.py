@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import hmac
 
-from evercrawl.core.outpost.code import pin_of
-from evercrawl.core.outpost.seal import NotAuthentic
 from evercrawl.outpost.identity import client_context
 from evercrawl.outpost.link import Link, keep_alive
+from evercrawl.outpost.protocol.code import pin_of
+from evercrawl.outpost.protocol.seal import NotAuthentic
 
 CONNECT_S = 15.0
 

@@ -7,8 +7,10 @@ import json
 import secrets
 from typing import NamedTuple
 
-from evercrawl.core.outpost.code import NONCE_BYTES, session_key
-from evercrawl.core.outpost.seal import (
+from evercrawl.outpost.home_book import HomeBook, OutpostRow
+from evercrawl.outpost.link import Link
+from evercrawl.outpost.protocol.code import NONCE_BYTES, session_key
+from evercrawl.outpost.protocol.seal import (
     FROM_HOME,
     FROM_OUTPOST,
     MOST_GREETING_BYTES,
@@ -19,8 +21,6 @@ from evercrawl.core.outpost.seal import (
     is_proof,
     proof,
 )
-from evercrawl.outpost.home_book import HomeBook, OutpostRow
-from evercrawl.outpost.link import Link
 
 PROTOCOL = b"evercrawl-outpost/1\n"
 CHALLENGE_BYTES = 32

@@ -15,9 +15,6 @@ from datetime import timedelta
 from evercrawl.core.fault import FAULT_RULES, site_wait
 from evercrawl.core.lane import Lane
 from evercrawl.core.moment import from_us, span_us, to_us
-from evercrawl.core.outpost.lease import Tenure
-from evercrawl.core.outpost.message import Job
-from evercrawl.core.outpost.route import is_allowed
 from evercrawl.core.pace import Pace
 from evercrawl.core.retry_after import retry_after
 from evercrawl.core.robots_policy import compile_record, judge_robots_answer
@@ -26,6 +23,9 @@ from evercrawl.engine.ports import Clock, Fetcher
 from evercrawl.model.fetch import Failed, Fault, FetchResult, Moved, Request, header
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
+from evercrawl.outpost.protocol.lease import Tenure
+from evercrawl.outpost.protocol.message import Job
+from evercrawl.outpost.protocol.route import is_allowed
 from evercrawl.outpost.station_book import StationBook
 
 FETCHES_AT_ONCE = 4

@@ -17,9 +17,20 @@ from itertools import count
 from pathlib import Path
 
 from evercrawl.core.moment import from_us, span_us, to_us
-from evercrawl.core.outpost.answer import exchange_in, result_in
-from evercrawl.core.outpost.lease import Grant, handover_us
-from evercrawl.core.outpost.message import (
+from evercrawl.core.url import canonical, site_of
+from evercrawl.engine.ports import Clock, Fetcher
+from evercrawl.errors import ConfigError
+from evercrawl.model.fetch import Failed, Fault, FetchResult, Request
+from evercrawl.model.settings import Settings
+from evercrawl.outpost.events import Events
+from evercrawl.outpost.greeting import greet_outpost
+from evercrawl.outpost.home_book import FOLDER, HomeBook
+from evercrawl.outpost.identity import home_identity, server_context
+from evercrawl.outpost.link import LINK_ERRORS, Link, Reader, Writer, keep_alive
+from evercrawl.outpost.post import Ask, Directly, Post
+from evercrawl.outpost.protocol.answer import exchange_in, result_in
+from evercrawl.outpost.protocol.lease import Grant, handover_us
+from evercrawl.outpost.protocol.message import (
     Beat,
     Bye,
     Deliver,
@@ -32,19 +43,8 @@ from evercrawl.core.outpost.message import (
     Work,
     from_bytes,
 )
-from evercrawl.core.outpost.route import Director
-from evercrawl.core.outpost.seal import NotAuthentic
-from evercrawl.core.url import canonical, site_of
-from evercrawl.engine.ports import Clock, Fetcher
-from evercrawl.errors import ConfigError
-from evercrawl.model.fetch import Failed, Fault, FetchResult, Request
-from evercrawl.model.settings import Settings
-from evercrawl.outpost.events import Events
-from evercrawl.outpost.greeting import greet_outpost
-from evercrawl.outpost.home_book import FOLDER, HomeBook
-from evercrawl.outpost.identity import home_identity, server_context
-from evercrawl.outpost.link import LINK_ERRORS, Link, Reader, Writer, keep_alive
-from evercrawl.outpost.post import Ask, Directly, Post
+from evercrawl.outpost.protocol.route import Director
+from evercrawl.outpost.protocol.seal import NotAuthentic
 from evercrawl.outpost.receipt import Receipt, most_bytes
 
 log = logging.getLogger("evercrawl")

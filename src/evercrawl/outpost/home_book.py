@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import zstandard
 
-from evercrawl.core.outpost.answer import Held
-from evercrawl.core.outpost.code import outpost_key
 from evercrawl.outpost.book import open_book, transaction
+from evercrawl.outpost.protocol.answer import Held
+from evercrawl.outpost.protocol.code import outpost_key
 
 FOLDER = "outposts"
 FILE = "home.db"

@@ -7,8 +7,8 @@ import socket
 import ssl
 from typing import Protocol
 
-from evercrawl.core.outpost.message import Message, from_bytes, to_bytes
-from evercrawl.core.outpost.seal import LENGTH_BYTES, MOST_FRAME_BYTES, NotAuthentic, Opener, Sealer
+from evercrawl.outpost.protocol.message import Message, from_bytes, to_bytes
+from evercrawl.outpost.protocol.seal import LENGTH_BYTES, MOST_FRAME_BYTES, NotAuthentic, Opener, Sealer
 
 
 class Reader(Protocol):

@@ -7,11 +7,11 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from evercrawl.core.outpost.lease import Grant
-from evercrawl.core.outpost.message import MOST_JOBS
 from evercrawl.model.fetch import FetchResult, Request
 from evercrawl.outpost.home_book import OutpostRow
 from evercrawl.outpost.link import Link
+from evercrawl.outpost.protocol.lease import Grant
+from evercrawl.outpost.protocol.message import MOST_JOBS
 
 MOST_REMEMBERED = 4096
 """Jobs that were handed out and whose asker has gone; their results are still welcome."""

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from evercrawl.core.moment import to_us
-from evercrawl.core.outpost.answer import Held, exchange_in, flat, result_in
-from evercrawl.core.outpost.compare import Verdict, wire_digest
-from evercrawl.core.outpost.message import Deliver, Item, to_bytes
 from evercrawl.core.patch import patch
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import HttpSettings
 from evercrawl.outpost.home_book import Intake
 from evercrawl.outpost.post import Directly
+from evercrawl.outpost.protocol.answer import Held, exchange_in, flat, result_in
+from evercrawl.outpost.protocol.compare import Verdict, wire_digest
+from evercrawl.outpost.protocol.message import Deliver, Item, to_bytes
 
 GZIP_LEVEL = 6
 KEEP_LEVEL = 3

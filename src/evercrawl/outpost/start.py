@@ -13,19 +13,19 @@ from random import Random
 
 from evercrawl.adapters.clock import SystemClock
 from evercrawl.core.identity import user_agent
-from evercrawl.core.outpost.code import NONCE_BYTES, outpost_key, read_code
-from evercrawl.core.outpost.route import normal_route
 from evercrawl.core.pace import Pace, pace_of
 from evercrawl.engine.ports import Clock, Fetcher
 from evercrawl.errors import ConfigError
 from evercrawl.model.settings import Settings
+from evercrawl.model.version import __version__
 from evercrawl.outpost.dial import dial_home, split_address
 from evercrawl.outpost.greeting import Credentials
 from evercrawl.outpost.hand import Hand
 from evercrawl.outpost.link import Link
+from evercrawl.outpost.protocol.code import NONCE_BYTES, outpost_key, read_code
+from evercrawl.outpost.protocol.route import normal_route
 from evercrawl.outpost.station import Station
 from evercrawl.outpost.station_book import StationBook
-from evercrawl.version import __version__
 
 FETCH_CONCURRENCY = 16
 WIRE_BYTES = 1024 * 1024

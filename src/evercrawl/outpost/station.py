@@ -13,10 +13,16 @@ from datetime import timedelta
 from random import Random
 
 from evercrawl.core.moment import span_us, to_us
-from evercrawl.core.outpost.answer import unasked_item
-from evercrawl.core.outpost.compare import Verdict
-from evercrawl.core.outpost.lease import BEATS_PER_LEASE, Tenure
-from evercrawl.core.outpost.message import (
+from evercrawl.engine.ports import Clock
+from evercrawl.model.fetch import FetchResult
+from evercrawl.outpost.comparator import compared
+from evercrawl.outpost.greeting import Credentials, greet_home
+from evercrawl.outpost.hand import Hand, LeaseOver, NotMine, Withheld
+from evercrawl.outpost.link import LINK_ERRORS, Link
+from evercrawl.outpost.protocol.answer import unasked_item
+from evercrawl.outpost.protocol.compare import Verdict
+from evercrawl.outpost.protocol.lease import BEATS_PER_LEASE, Tenure
+from evercrawl.outpost.protocol.message import (
     Beat,
     Bye,
     Deliver,
@@ -30,12 +36,6 @@ from evercrawl.core.outpost.message import (
     from_bytes,
     to_bytes,
 )
-from evercrawl.engine.ports import Clock
-from evercrawl.model.fetch import FetchResult
-from evercrawl.outpost.comparator import compared
-from evercrawl.outpost.greeting import Credentials, greet_home
-from evercrawl.outpost.hand import Hand, LeaseOver, NotMine, Withheld
-from evercrawl.outpost.link import LINK_ERRORS, Link
 from evercrawl.outpost.station_book import StationBook, Waiting
 
 log = logging.getLogger("evercrawl")

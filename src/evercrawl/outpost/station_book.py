@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import zstandard
 
-from evercrawl.core.outpost.answer import Held
-from evercrawl.core.outpost.compare import Habit
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.site import RobotsRecord, Site
 from evercrawl.outpost.book import PAGE_BYTES, open_book, transaction
+from evercrawl.outpost.protocol.answer import Held
+from evercrawl.outpost.protocol.compare import Habit
 
 FILE = "outpost.db"
 VERSION = 1

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from evercrawl.core.moment import from_us, to_us
-from evercrawl.core.outpost.code import SECRET_BYTES, Code, pin_of
-from evercrawl.core.outpost.route import normal_route
 from evercrawl.errors import ConfigError
 from evercrawl.outpost.home_book import FILE, FOLDER, HomeBook
 from evercrawl.outpost.identity import home_identity
+from evercrawl.outpost.protocol.code import SECRET_BYTES, Code, pin_of
+from evercrawl.outpost.protocol.route import normal_route
 
 
 @dataclass(frozen=True, slots=True)

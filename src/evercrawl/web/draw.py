@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from evercrawl.core.safe_text import safe_line
 from evercrawl.model.reason import REASON_TEXT
-from evercrawl.version import __version__
+from evercrawl.model.version import __version__
 from evercrawl.web import words
 from evercrawl.web.desk import Desk
 from evercrawl.web.keyring import Scope

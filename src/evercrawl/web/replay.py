@@ -19,14 +19,14 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
-from evercrawl.browse.captures import nearest_capture
+from evercrawl.collection.browse.captures import nearest_capture
+from evercrawl.collection.past.stored import document_of
 from evercrawl.core.document.charset import charset_of
 from evercrawl.core.document.codec import decoded
 from evercrawl.core.moment import from_us
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.listing import Capture
 from evercrawl.model.report import PageView
-from evercrawl.past.stored import document_of
 from evercrawl.web.desk import Desk
 from evercrawl.web.guard import refusal
 from evercrawl.web.pages.past import is_replay_key

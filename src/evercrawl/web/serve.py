@@ -22,10 +22,10 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from evercrawl.adapters.sqlite.browse import IDLE
+from evercrawl.collection.alerts.run import telling
 from evercrawl.engine.stop import StopSignal
 from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.report import Summary
-from evercrawl.notify.run import telling
 from evercrawl.web.access import OneTimeLink
 from evercrawl.web.app import Openness, interface
 from evercrawl.web.desk import Desk

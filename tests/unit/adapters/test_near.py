@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from evercrawl.adapters.near import NearIndex
-from evercrawl.core.near.banding import Match
+from evercrawl.core.duplicates.banding import Match
 from evercrawl.core.signature import EMPTY_SIGNATURE
 from evercrawl.errors import StoreUnavailable
 

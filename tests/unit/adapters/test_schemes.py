@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from evercrawl.adapters.schemes import load_schemes
-from evercrawl.build import assemble
+from evercrawl.cluster.build import assemble
 from evercrawl.engine.ports import Clock
 from evercrawl.engine.stop import Ended
 from evercrawl.errors import ConfigError
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import Settings
-from evercrawl.sim import SimClock, SimWeb, run
-from evercrawl.sim.archive import MemoryArchive
-from evercrawl.sim.near import MemoryNear
-from evercrawl.sim.store import MemoryStore
+from evercrawl.testing import SimClock, SimWeb, run
+from evercrawl.testing.archive import MemoryArchive
+from evercrawl.testing.near import MemoryNear
+from evercrawl.testing.store import MemoryStore
 
 PAGES = {
     "shelf://books/": b'<a href="/one">one</a> <a href="http://elsewhere.test/">x</a>',

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from evercrawl.adapters.tantivy_index import TextIndex
-from evercrawl.adapters.tantivy_index.index import index_folder
+from evercrawl.adapters.tantivy import TextIndex
+from evercrawl.adapters.tantivy.index import index_folder
 
 HEAP_BYTES = 15_000_000
 

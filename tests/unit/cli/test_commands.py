@@ -11,7 +11,7 @@ import pytest
 
 from evercrawl.cli.main import ALIASES, COMMANDS, CommandTable, root, run
 from evercrawl.core.document import paragraph
-from evercrawl.version import __version__
+from evercrawl.model.version import __version__
 
 
 @pytest.fixture(autouse=True)

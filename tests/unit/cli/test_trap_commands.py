@@ -13,15 +13,15 @@ import pytest
 from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.cli.main import run
 from evercrawl.config import create_collection, read_settings
-from evercrawl.core.trap.packed import pack
+from evercrawl.core.traps.packed import pack
 from evercrawl.core.url import key_of, shard_of_site
 from evercrawl.model.batch import Batch
 from evercrawl.model.page import NewPage, Refusal
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
-from evercrawl.sim.trapped import HOST
-from evercrawl.sim.trapped_more import MORE_GENERATORS
+from evercrawl.testing.trapped import HOST
+from evercrawl.testing.trapped_more import MORE_GENERATORS
 from tests.simulation.trapped_crawl import Crawl
 
 Call = Callable[..., list[dict[str, Any]]]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from evercrawl.core.outpost.answer import Held
-from evercrawl.core.outpost.compare import Habit
 from evercrawl.model.site import RobotsRecord, Site
+from evercrawl.outpost.protocol.answer import Held
+from evercrawl.outpost.protocol.compare import Habit
 from evercrawl.outpost.station_book import StationBook, Waiting
 
 MOST = 4 * 1024 * 1024

@@ -24,12 +24,12 @@ def read_bytes(folder: Path, file: str, offset: int, length: int) -> bytes:
 
 
 def _from_elsewhere(folder: Path, file: str, offset: int, length: int) -> bytes | None:
-    from evercrawl.adapters.objects.journal import place_of_archive  # only where a file is missing
+    from evercrawl.adapters.objectstore.journal import place_of_archive  # only where a file is missing
 
     address = place_of_archive(folder)
     if address is None:
         return None
-    from evercrawl.adapters.objects.bucket import bucket_at
+    from evercrawl.adapters.objectstore.bucket import bucket_at
 
     try:
         return bucket_at(address).read(file, offset, length)

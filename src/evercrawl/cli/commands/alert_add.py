@@ -92,7 +92,7 @@ def command(
     Told is what is met from now on, while `crawl` or `watch` runs, or by `alert run`. A webhook's secret is
     printed here and never again.
     """
-    from evercrawl.notify.book import AlertBook
+    from evercrawl.collection.alerts.book import AlertBook
 
     path = session.require_collection()
     flags: dict[str, object] = {"http.allow_private": True} if allow_private else {}
@@ -103,8 +103,8 @@ def command(
 
 
 def _alert(name: str, options: dict[str, Any]) -> Alert:
+    from evercrawl.collection.alerts.book import usual_most
     from evercrawl.model.alert import CHANGES, Alert, EventKind, Rhythm, Subject
-    from evercrawl.notify.book import usual_most
 
     target = _target(options)
     rhythm = Rhythm(options["digest"]) if options["digest"] else Rhythm.AT_ONCE
@@ -139,7 +139,7 @@ def _target(options: dict[str, Any]) -> Target:
 
 
 def _tell(session: Session, alert: Alert, *, as_json: bool) -> None:
-    from evercrawl.core.alert.stored import alert_fields
+    from evercrawl.core.alerts.stored import alert_fields
 
     if as_json:
         emit_json("alert", alert_fields(alert, with_secret=True))

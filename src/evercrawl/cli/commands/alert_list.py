@@ -12,7 +12,7 @@ from evercrawl.cli.safe_text import safe_line
 from evercrawl.cli.session import Session, common_options, pass_session
 
 if TYPE_CHECKING:
-    from evercrawl.notify.book import AlertStatus
+    from evercrawl.collection.alerts.book import AlertStatus
 
 
 @click.command("list")
@@ -26,7 +26,7 @@ def command(session: Session, /, as_json: bool) -> int:
     evercrawl alert list
     evercrawl alert list --json
     """
-    from evercrawl.core.alert.stored import alert_fields
+    from evercrawl.core.alerts.stored import alert_fields
 
     found = session.open_collection().alerts.all()
     for status in found:

@@ -28,7 +28,7 @@ def command(session: Session, /, name: str | None, state: str | None, most: int,
     evercrawl alert log
     evercrawl alert log prices --state failed
     """
-    from evercrawl.core.alert.delivery import MessageState
+    from evercrawl.core.alerts.delivery import MessageState
 
     chosen = None if state is None else MessageState(state)
     found = session.open_collection().alerts.log(name, state=chosen, most=most)

@@ -55,8 +55,8 @@ def command(
 
 
 async def _once(path: Path, settings: Settings) -> None:
-    from evercrawl.notify.outbox import outbox_path
-    from evercrawl.notify.run import tell_once
+    from evercrawl.collection.alerts.outbox import outbox_path
+    from evercrawl.collection.alerts.run import tell_once
 
     if outbox_path(path).exists():
         await tell_once(path, settings)
@@ -64,7 +64,7 @@ async def _once(path: Path, settings: Settings) -> None:
 
 async def _run(session: Session, path: Path, settings: Settings) -> int | None:
     """Gives the signal that ended it."""
-    from evercrawl.notify.run import tell
+    from evercrawl.collection.alerts.run import tell
 
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     came: list[int] = []
@@ -81,7 +81,7 @@ async def _run(session: Session, path: Path, settings: Settings) -> int | None:
 
 def _tell(session: Session, *, as_json: bool) -> bool:
     """Print how the alerts stand; True: a message is held up."""
-    from evercrawl.core.alert.stored import alert_fields
+    from evercrawl.core.alerts.stored import alert_fields
 
     found = session.open_collection().alerts.all()
     for status in found:

@@ -24,7 +24,7 @@ def command(session: Session, /, name: str, allow_private: bool, as_json: bool) 
     \b
     evercrawl alert test prices
     """
-    from evercrawl.notify.book import AlertBook
+    from evercrawl.collection.alerts.book import AlertBook
 
     path = session.require_collection()
     flags: dict[str, object] = {"http.allow_private": True} if allow_private else {}

@@ -293,8 +293,8 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
 
 
 async def _crawl(plan: Plan, view: View) -> tuple[Summary, int | None]:
-    from evercrawl import library
     from evercrawl.cli.brake import Brake, listening
+    from evercrawl.collection import library
 
     settings = plan.configured.settings
     stop = library.StopSignal()
@@ -313,9 +313,9 @@ async def _crawl(plan: Plan, view: View) -> tuple[Summary, int | None]:
 
 
 def _greet(session: Session, plan: Plan) -> None:
-    from evercrawl.build import pace_for
     from evercrawl.cli.summary import display_path
-    from evercrawl.version import __version__
+    from evercrawl.cluster.build import pace_for
+    from evercrawl.model.version import __version__
 
     settings = plan.configured.settings
     names = ", ".join(url.split("/")[2] for url in plan.urls[:3]) or "resume"

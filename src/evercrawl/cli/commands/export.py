@@ -15,8 +15,8 @@ from evercrawl.cli.safe_text import safe_line
 from evercrawl.cli.session import Session, common_options, pass_session
 
 if TYPE_CHECKING:
-    from evercrawl.exchange.run import ExchangeReport
-    from evercrawl.library import Selection
+    from evercrawl.collection.exchange.run import ExchangeReport
+    from evercrawl.collection.library import Selection
 
 FORMS = ["warc", "wacz", "cdxj", "parquet", "jsonl", "csv", "markdown", "mirror", "sqlite", "dataset"]
 _MOST_SHOWN = 10
@@ -102,8 +102,8 @@ def command(
 def _selection(
     *, site: str | None, since: str | None, until: str | None, lang: str | None, all_versions: bool
 ) -> Selection:
+    from evercrawl.collection.library import Selection
     from evercrawl.core.when import parse_when
-    from evercrawl.library import Selection
 
     now = datetime.now(UTC)
     return Selection(

@@ -112,7 +112,7 @@ def unsubscribe(session: Session, topic: str, public_url: str, as_json: bool) ->
 
 
 def _show(one: Subscription, *, as_json: bool) -> None:
-    from evercrawl.notify.websub import told_of
+    from evercrawl.collection.alerts.websub import told_of
 
     fields = told_of(one)
     if as_json:

@@ -14,7 +14,7 @@ from evercrawl.cli.safe_text import safe_line
 from evercrawl.cli.session import Session, common_options, pass_session
 
 if TYPE_CHECKING:
-    from evercrawl.exchange.into_shard import ImportReport
+    from evercrawl.collection.exchange.into_shard import ImportReport
 
 _MOST_SHOWN = 10
 _LEFT_OUT = {
@@ -49,7 +49,7 @@ def command(session: Session, form: str, files: tuple[Path, ...], as_json: bool)
     are copied into its archive. Importing a file again changes nothing. No link is followed, nothing is
     requested.
     """
-    from evercrawl import library
+    from evercrawl.collection import library
 
     path = _collection_for(session, files[0])
     with library.open(path, create=True) as found:

@@ -16,8 +16,8 @@ from evercrawl.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evercrawl.collection.simulate import Run
     from evercrawl.lab.trace import Trace
-    from evercrawl.trial import Run
 
 DEFAULT_PAGES = 600
 """Pages of a trace that are replayed: enough for a comparison, and done within seconds."""
@@ -85,8 +85,8 @@ def command(
     Policies: optimal, uniform, fixed, paper-adaptive, paper-selective, paper-pdfc, nutch, stormcrawler, and
     oracle, which is told the true change rates.
     """
-    from evercrawl.trial import trials
-    from evercrawl.trial.run import checked_policies
+    from evercrawl.collection.simulate import trials
+    from evercrawl.collection.simulate.run import checked_policies
 
     names = checked_policies(policy)
     histories = _histories(session, traces, pages)
@@ -104,7 +104,7 @@ def command(
 
 
 def _histories(session: Session, traces: Sequence[Path], pages: int) -> list[Trace]:
-    from evercrawl.trial import trace_in, trace_of
+    from evercrawl.collection.simulate import trace_in, trace_of
 
     if traces:
         return [trace_in(file, most_pages=pages) for file in traces]
@@ -133,7 +133,7 @@ def _row(run: Run) -> str:
 
 
 def _draw(plot: Path, runs: Sequence[Run]) -> None:
-    from evercrawl.trial import drawing
+    from evercrawl.collection.simulate import drawing
 
     try:
         plot.write_text(drawing(runs), encoding="utf-8")

@@ -14,7 +14,7 @@ from evercrawl.cli.session import Session, common_options, pass_session
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from evercrawl.owner.build import BuildReport, OnPage, Target
+    from evercrawl.sitemaps.build import BuildReport, OnPage, Target
 
 MOST_SHOWN = 10
 SHOW_EVERY = 50
@@ -97,8 +97,8 @@ def _built(
 def _from_folder(
     session: Session, folder: Path, options: dict[str, Any], on_page: OnPage
 ) -> tuple[BuildReport, Target]:
-    from evercrawl.owner.build import build_from_folder
-    from evercrawl.owner.folder import ENDINGS, FolderRules
+    from evercrawl.sitemaps.build import build_from_folder
+    from evercrawl.sitemaps.folder import ENDINGS, FolderRules
 
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a folder; for a site write its URL, like https://example.org/")
@@ -115,8 +115,8 @@ def _from_folder(
 
 
 def _base_url(session: Session, folder: Path, options: dict[str, Any]) -> str:
-    from evercrawl.owner.folder import base_url_of, known_base_url
-    from evercrawl.owner.state import read_state
+    from evercrawl.sitemaps.folder import base_url_of, known_base_url
+    from evercrawl.sitemaps.state import read_state
 
     if options["base_url"] is not None:
         return base_url_of(options["base_url"])
@@ -126,8 +126,8 @@ def _base_url(session: Session, folder: Path, options: dict[str, Any]) -> str:
 def _from_collection(
     session: Session, url: str | None, options: dict[str, Any], on_page: OnPage
 ) -> tuple[BuildReport, Target]:
-    from evercrawl.owner.collected import build_from_collection, site_of_collection
-    from evercrawl.owner.folder import base_url_of
+    from evercrawl.sitemaps.collected import build_from_collection, site_of_collection
+    from evercrawl.sitemaps.folder import base_url_of
 
     path = _crawled(session, url, options) if url is not None else session.require_collection()
     settings = session.configured(path).settings
@@ -152,14 +152,14 @@ def _crawled(session: Session, url: str, options: dict[str, Any]) -> Path:
 
 
 def _target(session: Session, default: Path, base_url: str, options: dict[str, Any]) -> Target:
-    from evercrawl.owner.build import Target
+    from evercrawl.sitemaps.build import Target
 
     folder: Path = options["target"] or default
     return Target(folder, base_url, _state(session, default, options), packed=options["packed"])
 
 
 def _state(session: Session, default: Path, options: dict[str, Any]) -> Path:
-    from evercrawl.owner.state import state_place
+    from evercrawl.sitemaps.state import state_place
 
     state: Path = options["state"] or state_place(session.env, options["target"] or default)
     return state

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evercrawl.model.settings import Settings
-    from evercrawl.owner.judge import Judgement
-    from evercrawl.owner.survey import Survey
+    from evercrawl.sitemaps.judge import Judgement
+    from evercrawl.sitemaps.survey import Survey
 
 WEB = ("http://", "https://")
 DEFAULT_SAMPLE = 20
@@ -91,12 +91,12 @@ async def _survey(
 ) -> Survey:
     from evercrawl.adapters.clock import SystemClock
     from evercrawl.adapters.http.client import HttpFetcher
-    from evercrawl.build import pace_for
     from evercrawl.cli.commands.crawl import seed_url
+    from evercrawl.cluster.build import pace_for
     from evercrawl.core.identity import user_agent
-    from evercrawl.owner.survey import Surveyor, require_sitemap_file
-    from evercrawl.owner.visitor import PoliteVisitor
-    from evercrawl.version import __version__
+    from evercrawl.model.version import __version__
+    from evercrawl.sitemaps.survey import Surveyor, require_sitemap_file
+    from evercrawl.sitemaps.visitor import PoliteVisitor
 
     now = datetime.now(UTC)
     is_file = not subject.lower().startswith(WEB) and Path(subject).exists()
@@ -130,9 +130,9 @@ def _tell_closed(session: Session, survey: Survey) -> int:
 
 
 def _judged(survey: Survey, collection: Path | None, settings: Settings) -> Judgement:
-    from evercrawl.owner.collected import listable_pages
-    from evercrawl.owner.judge import judge
-    from evercrawl.past.stored import StoredPage, stored_page
+    from evercrawl.collection.past.stored import StoredPage, stored_page
+    from evercrawl.sitemaps.collected import listable_pages
+    from evercrawl.sitemaps.judge import judge
 
     if collection is None:
         return judge(survey)
@@ -148,7 +148,7 @@ def _judged(survey: Survey, collection: Path | None, settings: Settings) -> Judg
 
 
 def _fields(survey: Survey, judgement: Judgement, least: int) -> dict[str, Any]:
-    from evercrawl.owner.finding import WEIGHTS
+    from evercrawl.sitemaps.finding import WEIGHTS
 
     return {
         "site": survey.site,
@@ -184,7 +184,7 @@ def _fields(survey: Survey, judgement: Judgement, least: int) -> dict[str, Any]:
 
 
 def _show(survey: Survey, judgement: Judgement) -> None:
-    from evercrawl.owner.finding import WEIGHTS
+    from evercrawl.sitemaps.finding import WEIGHTS
 
     about = (
         f"{counted(judgement.files, 'file')}, {judgement.entries:,} entries, {judgement.dated:,} with dates"

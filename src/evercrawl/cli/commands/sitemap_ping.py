@@ -18,7 +18,7 @@ from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
     from evercrawl.model.settings import Settings
-    from evercrawl.owner.indexnow import Announced
+    from evercrawl.sitemaps.indexnow import Announced
 
 
 @click.command("ping")
@@ -67,7 +67,7 @@ def command(
     """
     if make_key is not None:
         return _make_key(session, make_key, as_json=as_json)
-    from evercrawl.owner.indexnow import ENDPOINT
+    from evercrawl.sitemaps.indexnow import ENDPOINT
 
     wanted = [*urls, *(_urls_in(options["report"]) if options["report"] is not None else ())]
     key = _key(options)
@@ -85,7 +85,7 @@ def command(
 
 
 def _make_key(session: Session, folder: Path, *, as_json: bool) -> int:
-    from evercrawl.owner.indexnow import make_key
+    from evercrawl.sitemaps.indexnow import make_key
 
     key, path = make_key(folder)
     if as_json:
@@ -97,7 +97,7 @@ def _make_key(session: Session, folder: Path, *, as_json: bool) -> int:
 
 
 def _key(options: dict[str, Any]) -> str:
-    from evercrawl.owner.indexnow import checked_key, key_in
+    from evercrawl.sitemaps.indexnow import checked_key, key_in
 
     if options["key"]:
         return checked_key(options["key"])
@@ -131,8 +131,8 @@ async def _announce(
     from evercrawl.adapters.http.post import JsonPoster
     from evercrawl.core.identity import user_agent
     from evercrawl.core.url import canonical
-    from evercrawl.owner.indexnow import announce
-    from evercrawl.version import __version__
+    from evercrawl.model.version import __version__
+    from evercrawl.sitemaps.indexnow import announce
 
     address = canonical(endpoint)
     if address is None:

@@ -29,11 +29,11 @@ def command(session: Session, /, folder: Path, host: str, port: int, clean_urls:
     evercrawl sitemap serve public/
 
     For trying out and for small sites behind a proxy; nginx and Apache do the same with a line of
-    configuration, and Python applications with evercrawl.owner.wsgi or evercrawl.owner.asgi. Files with a
+    configuration, and Python applications with evercrawl.sitemaps.wsgi or evercrawl.sitemaps.asgi. Files with a
     name that begins with a dot are not given. Ctrl-C ends it.
     """
-    from evercrawl.owner.answer import STANDARD
-    from evercrawl.owner.static import server_for
+    from evercrawl.sitemaps.answer import STANDARD
+    from evercrawl.sitemaps.static import server_for
 
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a folder")

@@ -12,7 +12,7 @@ from evercrawl.cli.session import common_options
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from evercrawl.tools.stream import Tool
+    from evercrawl.collection.tools.stream import Tool
 
 
 @click.command("tool")
@@ -35,7 +35,7 @@ def command(name: str, examples: str | None, as_json: bool) -> None:
     No request is made, and it is the code that a crawl uses. The names are robots, url, extract, changed,
     similar, sitemap, trap, sentiment and relevance (with --examples FILE).
     """
-    from evercrawl.tools.stream import TOOLS, answer_lines, tool_named
+    from evercrawl.collection.tools.stream import TOOLS, answer_lines, tool_named
 
     if name == "relevance":
         tool = _relevance(examples)
@@ -49,8 +49,8 @@ def command(name: str, examples: str | None, as_json: bool) -> None:
 
 def _relevance(examples: str | None) -> Tool:
     """What the examples teach; ConfigError where there are none or they cannot be read."""
-    from evercrawl.tools.relevance import relevance_tool
-    from evercrawl.tools.stream import read_rows
+    from evercrawl.collection.tools.relevance import relevance_tool
+    from evercrawl.collection.tools.stream import read_rows
 
     if examples is None:
         raise ConfigError("tool relevance needs examples to learn from: --examples FILE")

@@ -24,9 +24,9 @@ def command(session: Session, as_json: bool) -> None:
     evercrawl config set archive.url "s3://bucket/prefix?endpoint=https://s3.example.org"
     evercrawl store upload --json
     """
-    from evercrawl.adapters.objects.bucket import bucket_at
-    from evercrawl.adapters.objects.journal import say_place
-    from evercrawl.adapters.objects.upload import upload_all
+    from evercrawl.adapters.objectstore.bucket import bucket_at
+    from evercrawl.adapters.objectstore.journal import say_place
+    from evercrawl.adapters.objectstore.upload import upload_all
 
     collection = session.require_collection()
     settings = session.configured(collection).settings.archive

@@ -14,7 +14,7 @@ from evercrawl.cli.safe_text import safe_line
 from evercrawl.cli.session import Session, common_options, pass_session
 
 if TYPE_CHECKING:
-    from evercrawl.exchange.verify import VerifyReport
+    from evercrawl.collection.exchange.verify import VerifyReport
 
 _MOST_SHOWN = 10
 

@@ -9,7 +9,7 @@ import click
 
 from evercrawl.cli.output import emit_json
 from evercrawl.cli.session import common_options
-from evercrawl.version import __version__
+from evercrawl.model.version import __version__
 
 
 @click.command("version")

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import orjson
 
-from evercrawl.core.freshness.belief import SiteBelief
-from evercrawl.core.freshness.signal import poll_days, poll_gap
+from evercrawl.core.revisit.belief import SiteBelief
+from evercrawl.core.revisit.signal import poll_days, poll_gap
 
 SHORTEST_DAYS, LONGEST_DAYS = 1.0 / 24.0, 7.0
 ABSENT_DAYS = 30.0

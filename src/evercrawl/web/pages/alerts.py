@@ -9,17 +9,17 @@ from typing import Any
 
 from starlette.responses import Response
 
-from evercrawl.core.alert.delivery import MessageState
-from evercrawl.core.alert.service import HOSTED, problem_with, shown
-from evercrawl.core.alert.stored import alert_fields, wrong_in
+from evercrawl.collection.alerts.book import AlertBook, AlertStatus, usual_most
+from evercrawl.collection.alerts.follow import CollectionLogs
+from evercrawl.collection.alerts.preview import preview
+from evercrawl.collection.alerts.send import has_apprise
+from evercrawl.core.alerts.delivery import MessageState
+from evercrawl.core.alerts.service import HOSTED, problem_with, shown
+from evercrawl.core.alerts.stored import alert_fields, wrong_in
 from evercrawl.core.moment import from_us
 from evercrawl.core.url import canonical
 from evercrawl.errors import ConfigError
 from evercrawl.model.alert import CHANGES, Alert, Channel, EventKind, Rhythm, Subject, Target
-from evercrawl.notify.book import AlertBook, AlertStatus, usual_most
-from evercrawl.notify.follow import CollectionLogs
-from evercrawl.notify.preview import preview
-from evercrawl.notify.send import has_apprise
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.steer import guarded_url
 from evercrawl.web.parameter import BadRequest, Parameter, place_of

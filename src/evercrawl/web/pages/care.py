@@ -5,12 +5,12 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
+from evercrawl.collection.runs import live_run, past_run, past_runs
 from evercrawl.config import collection_file, write_setting
 from evercrawl.config.known import known_settings, sections
 from evercrawl.config.value import meaning_of, written_form
 from evercrawl.errors import ConfigError
 from evercrawl.outpost.status import outposts_of
-from evercrawl.runs import live_run, past_run, past_runs
 from evercrawl.web.desk import Desk
 from evercrawl.web.keyring import LEAST_PASSWORD, Scope
 from evercrawl.web.parameter import BadRequest, place_of

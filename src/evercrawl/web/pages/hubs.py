@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from evercrawl.announced import Announcement, announcements
-from evercrawl.notify.websub import told_of
+from evercrawl.collection.alerts.websub import told_of
+from evercrawl.collection.visit_requests import Announcement, announcements
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.steer import guarded_url
 from evercrawl.web.parameter import BadRequest

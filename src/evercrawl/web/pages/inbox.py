@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from evercrawl.browse.inbox import MOST_KEYS, Inbox
-from evercrawl.browse.news import MOST_PAGES_NAMED, Choose, newest_changes, without_muted
+from evercrawl.collection.browse.inbox import MOST_KEYS, Inbox
+from evercrawl.collection.browse.news import MOST_PAGES_NAMED, Choose, newest_changes, without_muted
 from evercrawl.core.change.mute import muted
 from evercrawl.core.change.review import only, reviewed_by
 from evercrawl.core.moment import from_us, to_us

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any
 
+from evercrawl.collection.past.stored import page_name
 from evercrawl.core.change.judge import SHOWN_CHARS
 from evercrawl.core.change.mute import pattern_of
 from evercrawl.core.diff import blocks_of
@@ -13,7 +14,6 @@ from evercrawl.core.url import site_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.difference import Edit
 from evercrawl.model.past import PageHistory
-from evercrawl.past.stored import page_name
 from evercrawl.web.chart import timeline
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.side_by_side import side_by_side

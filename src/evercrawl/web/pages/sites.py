@@ -7,10 +7,10 @@ from datetime import date, timedelta
 from math import ceil
 from typing import Any
 
-from evercrawl.browse.activity import site_changes_by_day
-from evercrawl.browse.load import load_of
-from evercrawl.browse.sites import pages_of_site, site_record, sites_listed
-from evercrawl.build import pace_for
+from evercrawl.cluster.build import pace_for
+from evercrawl.collection.browse.activity import site_changes_by_day
+from evercrawl.collection.browse.load import load_of
+from evercrawl.collection.browse.sites import pages_of_site, site_record, sites_listed
 from evercrawl.core.robots import parse_robots
 from evercrawl.core.slower import MOST_GAP, gaps_of
 from evercrawl.model.listing import SiteLoad

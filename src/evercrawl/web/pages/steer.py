@@ -7,12 +7,12 @@ import asyncio
 from evercrawl.adapters.http.dns import Resolver
 from evercrawl.adapters.http.failure import FetchFailed
 from evercrawl.adapters.schemes import installed_schemes
-from evercrawl.announced import announce
+from evercrawl.collection.runs import live_run
+from evercrawl.collection.visit_requests import announce
 from evercrawl.core.scope import Scope
 from evercrawl.core.url import canonical, site_of, site_parts
 from evercrawl.model.fetch import Fault
 from evercrawl.model.settings import Settings
-from evercrawl.runs import live_run
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.past import full_url
 from evercrawl.web.parameter import BadRequest

@@ -10,8 +10,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from starlette.responses import Response
 
-from evercrawl.browse.inbox import Inbox
-from evercrawl.browse.news import change_feed
+from evercrawl.collection.browse.inbox import Inbox
+from evercrawl.collection.browse.news import change_feed
 from evercrawl.core.moment import from_us
 from evercrawl.core.safe_text import safe_block, safe_line
 from evercrawl.model.search import Hit

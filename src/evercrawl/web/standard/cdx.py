@@ -10,7 +10,7 @@ from itertools import islice
 import orjson
 from starlette.responses import Response
 
-from evercrawl.browse.captures import Match, captures_matching
+from evercrawl.collection.browse.captures import Match, captures_matching
 from evercrawl.core.moment import from_us
 from evercrawl.core.surt import surt
 from evercrawl.model.listing import Capture

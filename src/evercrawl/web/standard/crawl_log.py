@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.responses import Response, StreamingResponse
 
-from evercrawl.browse.crawl_log import logged_visits
+from evercrawl.collection.browse.crawl_log import logged_visits
 from evercrawl.core.crawl_log import crawl_line
 from evercrawl.model.listing import LoggedVisit
 from evercrawl.web.desk import Desk

@@ -15,10 +15,10 @@ from starlette.responses import Response, StreamingResponse
 
 from evercrawl.adapters.sqlite.browse import browsing, browsing_all, shards_of
 from evercrawl.adapters.sqlite.store import shard_path
-from evercrawl.browse.activity import last_visits
-from evercrawl.browse.sites import busiest_sites
+from evercrawl.collection.browse.activity import last_visits
+from evercrawl.collection.browse.sites import busiest_sites
+from evercrawl.collection.runs import live_run
 from evercrawl.model.listing import ListedVisit
-from evercrawl.runs import live_run
 from evercrawl.web.desk import Desk
 from evercrawl.web.parameter import BadRequest, Parameter
 from evercrawl.web.plain import json_line, plain

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from starlette.responses import Response
 
 from evercrawl.adapters.sqlite.reader import StateReader
+from evercrawl.collection.runs import LiveRun, live_run
 from evercrawl.model.report import Status
-from evercrawl.runs import LiveRun, live_run
 from evercrawl.web.desk import Desk
 from evercrawl.web.parameter import BadRequest
 from evercrawl.web.route import Asked

@@ -6,7 +6,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from evercrawl.notify.websub import Reply
+from evercrawl.collection.alerts.websub import Reply
 from evercrawl.web.desk import Desk
 from evercrawl.web.parameter import Parameter
 

@@ -12,8 +12,8 @@ from evercrawl.adapters.warc import iterate, read_record, writer
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.batch import ArchiveEnd
 from evercrawl.model.fetch import Request
-from evercrawl.sim import SimWeb, run
-from evercrawl.sim.plan import PageKind
+from evercrawl.testing import SimWeb, run
+from evercrawl.testing.plan import PageKind
 from tests.unit.adapters.warc.exchanges import URL, archive, exchange
 from tests.unit.adapters.warc.foreign import payloads_by_warcio, problems
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evercrawl.core.freshness.belief import SiteBelief
-from evercrawl.core.freshness.signal import FEWEST_BETWEEN, FIRST_BETWEEN, MOST_BETWEEN
+from evercrawl.core.revisit.belief import SiteBelief
+from evercrawl.core.revisit.signal import FEWEST_BETWEEN, FIRST_BETWEEN, MOST_BETWEEN
 from evercrawl.core.sitemap.poll import (
     ABSENT_DAYS,
     LONGEST_DAYS,

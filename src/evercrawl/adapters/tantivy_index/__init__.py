@@ -1,6 +1,0 @@
-"""The search index on tantivy: a document for each version, and one for how far it follows each shard."""
-
-from evercrawl.adapters.tantivy_index.index import IndexBusy, TextIndex
-from evercrawl.adapters.tantivy_index.writing import IndexedVersion
-
-__all__ = ["IndexBusy", "IndexedVersion", "TextIndex"]

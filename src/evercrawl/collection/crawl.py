@@ -1,0 +1,113 @@
+"""One run of a collection, from the lock to the summary: in this process, with several workers, or as a
+member of a cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from evercrawl.adapters.schemes import installed_schemes
+from evercrawl.cluster.build import build_crawl, is_in_database
+from evercrawl.cluster.workers.run import run_crew
+from evercrawl.collection.alerts.run import telling
+from evercrawl.collection.focus import set_focus
+from evercrawl.collection.report import PROGRESS_EVERY_S, reporting, summary_of
+from evercrawl.collection.runs import keep_run, told_live
+from evercrawl.collection.search.beside import indexing
+from evercrawl.collection.visit_requests import heeding
+from evercrawl.config import collection_file, write_setting
+from evercrawl.core.scope import Scope
+from evercrawl.engine.stop import Ended, StopSignal
+from evercrawl.errors import ConfigError
+from evercrawl.model.report import Progress, Summary
+from evercrawl.model.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """What a run is to do: also what is not due yet, wait for what comes due, look for a topic."""
+
+    refresh: bool
+    forever: bool
+    focus: str | None
+    stop: StopSignal
+    tell: Callable[[Progress], None]
+
+
+def with_seeds(path: Path, settings: Settings, urls: Sequence[str]) -> Settings:
+    """New seeds belong to the collection from now on: they are written to its file."""
+    known = settings.scope.seeds
+    seeds = tuple(dict.fromkeys((*known, *urls)))
+    if not seeds:
+        raise ConfigError("nothing to crawl: the collection has no seeds yet; name a URL")
+    if seeds == known:
+        return settings
+    settings = replace(settings, scope=replace(settings.scope, seeds=seeds))
+    Scope(settings.scope, schemes=installed_schemes())
+    write_setting(collection_file(path), "scope.seeds", seeds)
+    return settings
+
+
+async def run_locked(path: Path, settings: Settings, errand: Errand, *, lock: int) -> Summary:
+    """Run a collection that the caller has locked (by this open file), tell alerts meanwhile, keep the
+    summary.
+    """
+    with told_live(path, errand.tell, forever=errand.forever) as tell:
+        began = datetime.now(UTC)
+        _check_outposts(path, settings)
+        if errand.focus is not None:
+            await set_focus(path, settings, errand.focus)
+        async with telling(path, settings):
+            summary = await _run(path, settings, replace(errand, tell=tell), lock=lock)
+        keep_run(path, summary, began=began, forever=errand.forever)
+        return summary
+
+
+def _check_outposts(path: Path, settings: Settings) -> None:
+    """An outpost has one home: a site whose shard went to another process would have two askers."""
+    is_shared = settings.crawl.workers > 1 or is_in_database(path, settings.store)
+    if settings.outposts.listen is not None and is_shared:
+        raise ConfigError(
+            "outposts need one process and its own files at home: leave --workers and --store away"
+        )
+
+
+async def _run(path: Path, settings: Settings, errand: Errand, *, lock: int) -> Summary:
+    if settings.crawl.workers > 1:
+        return await _run_crew(path, settings, errand, lock=lock)
+    if is_in_database(path, settings.store):
+        from evercrawl.cluster.ground import Task  # the database's library is an extra
+        from evercrawl.cluster.run import run_in_cluster
+
+        task = Task(path, settings, errand.refresh, errand.forever)
+        return await run_in_cluster(task, stop=errand.stop, on_progress=errand.tell)
+    return await _run_here(path, settings, errand)
+
+
+async def _run_crew(path: Path, settings: Settings, errand: Errand, *, lock: int) -> Summary:
+    async with indexing(path, settings.search, forever=errand.forever) as beside:
+        summary = await run_crew(
+            path,
+            settings,
+            refresh=errand.refresh,
+            forever=errand.forever,
+            stop=errand.stop,
+            on_progress=errand.tell,
+            lock=lock,
+        )
+        beside.is_done = summary.stopped != Ended.INTERRUPTED.value
+    return summary
+
+
+async def _run_here(path: Path, settings: Settings, errand: Errand) -> Summary:
+    crawl = build_crawl(path, settings, stop=errand.stop, forever=errand.forever)
+    async with indexing(path, settings.search, forever=errand.forever) as beside:
+        async with crawl:
+            await crawl.begin(refresh=errand.refresh)
+            async with heeding(crawl, path), reporting(crawl, errand.tell, every_s=PROGRESS_EVERY_S):
+                ended = await crawl.run()
+        beside.is_done = ended is not Ended.INTERRUPTED
+    return summary_of(crawl, path, ended)

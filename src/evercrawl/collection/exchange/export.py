@@ -1,0 +1,126 @@
+"""Taking out: one command, ten forms, each written whole or not at all."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO, Literal, get_args
+
+from evercrawl.collection.exchange.cdxj import write_cdxj
+from evercrawl.collection.exchange.dataset import write_dataset
+from evercrawl.collection.exchange.output import new_file, new_folder, standard_output, writing
+from evercrawl.collection.exchange.run import ExchangeReport, ExportRun, OnProgress
+from evercrawl.collection.exchange.selection import Selection
+from evercrawl.collection.exchange.table import (
+    require_duckdb,
+    write_csv,
+    write_jsonl,
+    write_parquet,
+    write_sqlite,
+)
+from evercrawl.collection.exchange.tree import write_markdown, write_mirror
+from evercrawl.collection.exchange.wacz import write_wacz
+from evercrawl.collection.exchange.warc import write_warc
+from evercrawl.errors import ConfigError, StoreUnavailable
+from evercrawl.model.settings import Settings
+
+ExportForm = Literal[
+    "warc", "wacz", "cdxj", "parquet", "jsonl", "csv", "markdown", "mirror", "sqlite", "dataset"
+]
+FORMS: tuple[ExportForm, ...] = get_args(ExportForm)
+ENDINGS: dict[ExportForm, str] = {
+    "warc": ".warc.gz",
+    "wacz": ".wacz",
+    "cdxj": ".cdxj",
+    "parquet": ".parquet",
+    "jsonl": ".jsonl",
+    "csv": ".csv",
+    "markdown": "-markdown",
+    "mirror": "-mirror",
+    "sqlite": ".sqlite",
+    "dataset": "-dataset",
+}
+STREAMS: dict[ExportForm, Callable[[ExportRun, BinaryIO], None]] = {
+    "cdxj": write_cdxj,
+    "jsonl": write_jsonl,
+    "csv": write_csv,
+}
+"""Forms that go to standard output unless a file is named."""
+FILES: dict[ExportForm, Callable[[ExportRun, Path], None]] = {
+    "wacz": write_wacz,
+    "parquet": write_parquet,
+    "sqlite": write_sqlite,
+}
+FOLDERS: dict[ExportForm, Callable[[ExportRun, Path], None]] = {
+    "markdown": write_markdown,
+    "mirror": write_mirror,
+    "dataset": write_dataset,
+}
+
+
+def export(
+    collection: Path,
+    settings: Settings,
+    form: ExportForm,
+    *,
+    to: Path | None = None,
+    selection: Selection | None = None,
+    force: bool = False,
+    on_progress: OnProgress | None = None,
+) -> ExchangeReport:
+    """Write the selected versions in one form; without `to` a stream goes to standard output."""
+    run = ExportRun(collection, settings, selection or Selection(), on_progress)
+    if form in ("parquet", "dataset"):
+        require_duckdb()
+    if form in STREAMS and to is None:
+        _to_standard_output(run, form)
+        return run.report
+    target = to or default_target(collection, form)
+    run.report.path = str(target)
+    try:
+        _write(run, form, target, force=force)
+    except OSError as error:
+        raise StoreUnavailable(f"{target} cannot be written: {error.strerror or error}") from error
+    return run.report
+
+
+def _write(run: ExportRun, form: ExportForm, target: Path, *, force: bool) -> None:
+    if form in FOLDERS:
+        with new_folder(target, force=force) as folder:
+            FOLDERS[form](run, folder)
+    else:
+        with new_file(target, force=force) as file:
+            _write_file(run, form, file, target)
+
+
+def default_target(collection: Path, form: ExportForm) -> Path:
+    """Where an export goes that names no place: here, under the collection's name."""
+    return Path(collection.absolute().name.removesuffix(".evercrawl") + ENDINGS[form])
+
+
+def form_named(name: str) -> ExportForm:
+    """The form of this name."""
+    for form in FORMS:
+        if form == name:
+            return form
+    raise ConfigError(f"there is no export {name!r}; the forms are {', '.join(FORMS)}")
+
+
+def _to_standard_output(run: ExportRun, form: ExportForm) -> None:
+    with standard_output() as out:
+        if form == "jsonl":
+            write_jsonl(run, out, is_terminal=sys.stdout.isatty())
+        else:
+            STREAMS[form](run, out)
+
+
+def _write_file(run: ExportRun, form: ExportForm, file: Path, target: Path) -> None:
+    if form in FILES:
+        FILES[form](run, file)
+        return
+    with writing(file) as out:
+        if form == "warc":
+            write_warc(run, out, target.name)
+        else:
+            STREAMS[form](run, out)

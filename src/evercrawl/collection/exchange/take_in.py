@@ -1,0 +1,203 @@
+"""Taking in: archives of others become pages with a history.
+
+Each shard's captures come in the order of their moments and go the way of every visit: judged, written to our
+archive, committed. What is there already is recognised by page, moment and content, so taking in the same
+archive twice changes nothing. No link is followed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from evercrawl.adapters.clock import SystemClock
+from evercrawl.adapters.lock import CollectionLock
+from evercrawl.adapters.media import InstalledHandlers
+from evercrawl.adapters.sqlite.store import SqliteStore
+from evercrawl.adapters.sqlite.stored import stored_reader
+from evercrawl.adapters.warc.parse import Record, warc_moment
+from evercrawl.adapters.warc.reader import Damage
+from evercrawl.adapters.warc.writer import WarcArchive
+from evercrawl.collection.exchange.catalogue import Catalogue, Entry
+from evercrawl.collection.exchange.into_shard import Import, ImportReport, IntoShard, MomentOfRecord, Numbers
+from evercrawl.collection.exchange.source import (
+    ImportForm,
+    RecordFiles,
+    RecordPlace,
+    placed_records,
+    warc_files,
+)
+from evercrawl.core.moment import to_us
+from evercrawl.core.scope import Scope
+from evercrawl.core.seen import PopularCache
+from evercrawl.core.traps.guard import TrapGuard
+from evercrawl.core.url import canonical, shard_of_site, site_of
+from evercrawl.engine.ledger import Ledger
+from evercrawl.engine.ports import ShardStore
+from evercrawl.engine.see import Surroundings
+from evercrawl.model.fetch import FetchResult, Request
+from evercrawl.model.settings import Settings
+from evercrawl.model.version import __version__
+
+WORK_FOLDER = "import-"
+"""Beginning of the name of the folder, inside the collection, in which an import keeps its notes."""
+
+CAPTURES = ("response", "revisit")
+"""Types of records that tell of a visit."""
+
+OnImport = Callable[[ImportReport], None]
+
+
+def import_archives(
+    collection: Path,
+    settings: Settings,
+    files: list[Path],
+    *,
+    form: ImportForm,
+    on_progress: OnImport | None = None,
+) -> ImportReport:
+    """Take in the captures of WARC files or WACZ packages and say what became of them."""
+    with CollectionLock(collection), TemporaryDirectory(prefix=WORK_FOLDER, dir=collection) as folder:
+        paths = warc_files(files, form, Path(folder))
+        catalogue, records = Catalogue(Path(folder) / "catalogue.sqlite"), RecordFiles(paths)
+        try:
+            taking = TakeIn(_import(collection, settings, catalogue, records), on_progress)
+            for number, path in enumerate(paths):
+                taking.find(path, number)
+            catalogue.close_entries()
+            asyncio.run(taking.take_all())
+            return taking.report
+        finally:
+            records.close()
+            catalogue.close()
+
+
+def _import(collection: Path, settings: Settings, catalogue: Catalogue, records: RecordFiles) -> Import:
+    clock = MomentOfRecord()
+    around = Surroundings(
+        settings=settings,
+        clock=clock,
+        fetcher=NoFetcher(),
+        scope=Scope(settings.scope, allow_ports=settings.http.allow_ports),
+        popular=PopularCache(settings.seen.cache_entries),
+        handler_of=InstalledHandlers().get,
+        agent=settings.identity.product,
+        guard=TrapGuard(settings.traps),
+    )
+    return Import(collection, settings, catalogue, records, around, clock)
+
+
+class NoFetcher:
+    """An import asks nobody."""
+
+    async def fetch(self, request: Request) -> FetchResult:
+        """Never called: what was fetched lies in the archive."""
+        raise AssertionError(f"an import does not fetch {request.url}")
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+
+class TakeIn:
+    """One import: find everything, then take it in shard by shard."""
+
+    def __init__(self, shared: Import, on_progress: OnImport | None) -> None:
+        self._import = shared
+        self._on_progress = on_progress
+        self.report = shared.report
+
+    def find(self, path: Path, number: int) -> None:
+        """Enter the records of a file into the catalogue."""
+        for found in placed_records(path, number):
+            if isinstance(found, Damage):
+                self.report.note_damage(f"{path.name} at {found.offset}: {found.message}")
+                continue
+            place, record = found
+            fields = record.headers
+            own, concurrent = fields.get("warc-record-id"), fields.get("warc-concurrent-to")
+            if record.kind == "request":
+                self._import.catalogue.add_request(place, record_id=own, concurrent=concurrent)
+            elif record.kind in CAPTURES:
+                self.report.records += 1
+                self._enter(path, record, place)
+                self.progress()
+
+    def _enter(self, path: Path, record: Record, place: RecordPlace) -> None:
+        fields = record.headers
+        url = canonical(fields.get("warc-target-uri", ""))
+        if url is None:
+            self.report.ignored += 1
+            return
+        try:
+            at_us = to_us(warc_moment(fields["warc-date"]))
+        except (KeyError, ValueError):
+            self.report.note_damage(f"{path.name} at {place.offset}: the record has no date that can be read")
+            return
+        self._import.catalogue.add(
+            Entry(
+                shard=shard_of_site(site_of(url), self._import.settings.store.shards),
+                at_us=at_us,
+                url=url,
+                kind=record.kind,
+                source=place.source,
+                offset=place.offset,
+                nth=place.nth,
+                record_id=fields.get("warc-record-id"),
+                concurrent=fields.get("warc-concurrent-to"),
+                refers_to=fields.get("warc-refers-to"),
+                refers_url=canonical(fields.get("warc-refers-to-target-uri", "")),
+                refers_us=_moment_us(fields.get("warc-refers-to-date")),
+                payload=fields.get("warc-payload-digest"),
+            )
+        )
+
+    async def take_all(self) -> None:
+        """Take in every shard's captures."""
+        store = SqliteStore(self._import.collection, self._import.settings.store)
+        try:
+            for shard in self._import.catalogue.shards():
+                await self._take_shard(await store.open_shard(shard), shard)
+        finally:
+            await store.close()
+
+    async def _take_shard(self, store: ShardStore, shard: int) -> None:
+        facts = await store.claim()
+        archive = WarcArchive(
+            self._import.collection / "archive",
+            shard,
+            settings=self._import.settings.archive,
+            software=f"evercrawl/{__version__}",
+            clock=SystemClock(),
+            about={"description": "Records taken in from other archives among our own"},
+            durable=self._import.settings.store.durability == "power",
+        )
+        archive.cut_back(facts.archive_end)
+        ledger = Ledger(store, archive, epoch=facts.epoch, pages=self._import.settings.store.commit_pages)
+        with stored_reader(self._import.collection, shard) as reader:
+            numbers = Numbers(facts.next_id, facts.next_seq, facts.next_site_id)
+            into = IntoShard(self._import, store, archive, ledger=ledger, reader=reader, numbers=numbers)
+            try:
+                for entry in self._import.catalogue.of_shard(shard):
+                    await into.take(entry)
+                    self.progress()
+                await into.finish()
+            finally:
+                archive.close()
+        if not facts.crashed:
+            # After a crash the next crawl still has to wait out every gap, so it must still see the crash.
+            await store.release(facts.epoch)
+        await store.close()
+
+    def progress(self) -> None:
+        """Let whoever watches know."""
+        if self._on_progress is not None:
+            self._on_progress(self.report)
+
+
+def _moment_us(text: str | None) -> int | None:
+    try:
+        return None if text is None else to_us(warc_moment(text))
+    except ValueError:
+        return None

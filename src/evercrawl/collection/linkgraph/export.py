@@ -1,0 +1,113 @@
+"""The link graph for other programs: GraphML for drawing tools, Parquet for tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+from evercrawl.adapters.graph_files import GraphFiles
+from evercrawl.collection.linkgraph.build import fresh_graph
+from evercrawl.collection.linkgraph.pages import urls_of
+from evercrawl.errors import ConfigError
+
+FORMS = ("graphml", "parquet")
+NODES_AT_A_TIME = 5000
+_ATTRIBUTES = (
+    ("url", "string"),
+    ("pagerank", "double"),
+    ("hub", "double"),
+    ("authority", "double"),
+    ("depth", "int"),
+)
+
+
+def export_graph(collection: Path, form: str, to: Path, *, force: bool = False) -> dict[str, int]:
+    """Write the graph; GraphML into one file, Parquet into `NAME.pages` and `NAME.links`."""
+    if form not in FORMS:
+        raise ConfigError(f"{form!r} is no form of a graph; choose {' or '.join(FORMS)}")
+    graph = fresh_graph(collection)
+    targets = [to] if form == "graphml" else list(_parquet_files(to))
+    for path in targets:
+        if path.exists() and not force:
+            raise ConfigError(f"{path} exists already; write it anew with --force")
+    (_write_graphml if form == "graphml" else _write_parquet)(collection, graph, to)
+    return {"pages": len(graph.pages), "links": graph.graph.links}
+
+
+def _nodes(collection: Path, graph: GraphFiles) -> Iterator[tuple[int, str, float, float, float, int]]:
+    """Each node: number, URL, PageRank, hub, authority, depth."""
+    for at in range(0, len(graph.pages), NODES_AT_A_TIME):
+        pages = graph.pages[at : at + NODES_AT_A_TIME].tolist()
+        urls = urls_of(collection, pages)
+        for node, page in enumerate(pages, start=at):
+            scores = (float(graph.array(name)[node]) for name in ("ranks", "hubs", "authorities"))
+            yield (node, urls.get(page, ""), *scores, int(graph.array("depths")[node]))  # type: ignore[misc]
+
+
+def _write_graphml(collection: Path, graph: GraphFiles, to: Path) -> None:
+    with to.open("w", encoding="utf-8") as out:
+        out.write('<?xml version="1.0" encoding="UTF-8"?>\n')
+        out.write('<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n')
+        for name, kind in _ATTRIBUTES:
+            out.write(f'<key id="{name}" for="node" attr.name="{name}" attr.type="{kind}"/>\n')
+        out.write('<graph edgedefault="directed">\n')
+        for node, *values in _nodes(collection, graph):
+            data = "".join(
+                f'<data key="{name}">{_xml(value)}</data>'
+                for (name, _), value in zip(_ATTRIBUTES, values, strict=True)
+            )
+            out.write(f'<node id="n{node}">{data}</node>\n')
+        for node in range(len(graph.pages)):
+            targets = graph.graph.of(node).tolist()
+            out.writelines(f'<edge source="n{node}" target="n{other}"/>\n' for other in targets)
+        out.write("</graph>\n</graphml>\n")
+
+
+def _xml(value: Any) -> str:
+    text = value if isinstance(value, str) else f"{value:.10g}"
+    return escape("".join(char for char in text if char >= " " and not "\ud800" <= char <= "\udfff"))
+
+
+def _parquet_files(to: Path) -> tuple[Path, Path]:
+    stem = to.with_suffix("") if to.suffix == ".parquet" else to
+    return stem.with_name(f"{stem.name}.pages.parquet"), stem.with_name(f"{stem.name}.links.parquet")
+
+
+def _write_parquet(collection: Path, graph: GraphFiles, to: Path) -> None:
+    try:
+        import duckdb
+    except ImportError:
+        raise ConfigError("Parquet needs an extra: pip install 'evercrawl[parquet]'") from None
+    import numpy as np
+
+    pages_file, links_file = _parquet_files(to)
+    with duckdb.connect() as db:
+        db.execute(
+            "create table pages (node bigint, url varchar, pagerank double, hub double, authority double,"
+            " depth int)"
+        )
+        rows: list[tuple[Any, ...]] = []
+        for row in _nodes(collection, graph):
+            rows.append(row)
+            if len(rows) >= NODES_AT_A_TIME:
+                _insert(db, rows)
+        _insert(db, rows)
+        links = {
+            "source": np.repeat(np.arange(len(graph.pages)), graph.graph.degrees()),
+            "target": np.asarray(graph.graph.targets),
+        }
+        db.register("links", links)
+        db.execute(f"copy pages to {_quoted(pages_file)} (format parquet)")
+        db.execute(f"copy (select * from links) to {_quoted(links_file)} (format parquet)")
+
+
+def _insert(db: Any, rows: list[tuple[Any, ...]]) -> None:
+    if rows:
+        db.executemany("insert into pages values (?, ?, ?, ?, ?, ?)", rows)
+    rows.clear()
+
+
+def _quoted(path: Path) -> str:
+    return "'" + str(path).replace("'", "''") + "'"

@@ -1,0 +1,183 @@
+"""Looking at the traps of a collection and saying a word about them, also while another process crawls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from heapq import nlargest
+from pathlib import Path
+
+from evercrawl.adapters.sqlite.reader import ROWS_AT_A_TIME, ShardReader, StateReader
+from evercrawl.config import collection_file, write_setting
+from evercrawl.core.traps.guard import rules_of, written
+from evercrawl.core.traps.hosts import from_bytes
+from evercrawl.core.traps.operator_rule import EXAMPLES, Word, matches
+from evercrawl.core.traps.packed import unpack
+from evercrawl.core.traps.pattern import shape_of
+from evercrawl.core.traps.ruling import report
+from evercrawl.core.traps.verdict import KINDS
+from evercrawl.core.url import canonical, site_of
+from evercrawl.errors import ConfigError
+from evercrawl.model.reason import Reason
+from evercrawl.model.settings import TrapSettings
+from evercrawl.model.trap import RuleEffect, TrapPattern
+
+MEMORY = "traps"
+"""The name under which the yield of a site is stored."""
+HOSTS = "trap_hosts"
+"""The same for what is known about the hosts of a domain."""
+MOST_LOOKED_AT = 200_000
+"""Pages that are looked at to show what a rule does."""
+MOST_SITES_FOR_STATUS = 100
+"""The largest sites are those that may have exploded."""
+MOST_IN_STATUS = 5
+
+
+def trap_patterns(collection: Path, settings: TrapSettings) -> list[TrapPattern]:
+    """Everything that is throttled, fenced, refused by its form or ruled by the operator, costliest first."""
+    reader = StateReader(collection)
+    found = [*_learned(reader), *_hosts(reader), *_by_form(reader)]
+    found.sort(key=lambda one: (-one.requests, one.site, one.pattern))
+    return [*_ruled(settings), *found]
+
+
+def exploding_sites(reader: StateReader) -> tuple[TrapPattern, ...]:
+    """Of each large site with a fence the pattern that cost most; a few."""
+    worst: list[TrapPattern] = []
+    for shard in reader.shards():
+        with reader.shard(shard) as state:
+            judged = state.sampled_sites(state.memory_sites(MEMORY)[:ROWS_AT_A_TIME], MEMORY)
+            for _, name, _, blob in nlargest(MOST_SITES_FOR_STATUS, judged, key=lambda site: site.pages):
+                worst += [one for one in _patterns(name, blob) if one.state == "fenced"][:1]
+    return tuple(nlargest(MOST_IN_STATUS, worst, key=lambda one: one.requests))
+
+
+def _learned(reader: StateReader) -> Iterator[TrapPattern]:
+    for shard in reader.shards():
+        with reader.shard(shard) as state:
+            ids = state.memory_sites(MEMORY)
+            for start in range(0, len(ids), ROWS_AT_A_TIME):
+                for _, name, _, blob in state.sampled_sites(ids[start : start + ROWS_AT_A_TIME], MEMORY):
+                    yield from _patterns(name, blob)
+
+
+def _hosts(reader: StateReader) -> Iterator[TrapPattern]:
+    """Domains that name ever new hosts."""
+    for shard in reader.shards():
+        with reader.shard(shard) as state:
+            for number in state.memory_sites(HOSTS):
+                known = from_bytes(state.memory(number, HOSTS) or b"")
+                if known.is_fenced:
+                    yield TrapPattern(
+                        known.domain, f"*.{known.domain}", "hosts", known.evidence, known.hosts, "fenced"
+                    )
+
+
+def _patterns(site: str, blob: bytes | None) -> list[TrapPattern]:
+    return [
+        TrapPattern(site, one.pattern, one.kind, one.evidence, one.requests, one.state)
+        for one in report(unpack(blob or b""))
+    ]
+
+
+def _by_form(reader: StateReader) -> list[TrapPattern]:
+    """URLs whose form alone shows a trap: for each site and kind the number, and one as an example."""
+    found: dict[tuple[str, str], tuple[int, str, str]] = {}
+    for refusal in reader.refusals():
+        kind, _, words = refusal.detail.partition(": ")
+        if refusal.reason is Reason.TRAP and kind in KINDS:
+            place = (site_of(refusal.url), kind)
+            count, url, first = found.get(place, (0, refusal.url, words))
+            found[place] = (count + 1, url, first)
+    return [
+        TrapPattern(site, shape_of(url), kind, f"{words} ({count} URLs, such as {url})", 0, "refused")
+        for (site, kind), (count, url, words) in found.items()
+    ]
+
+
+def _ruled(settings: TrapSettings) -> list[TrapPattern]:
+    states = {Word.EXCLUDE: "excluded", Word.ALLOW: "allowed"}
+    return [
+        TrapPattern(rule.site or "*", rule.pattern, "operator", "your rule", 0, states[rule.word])
+        for rule in rules_of(settings)
+    ]
+
+
+def effect_of(collection: Path, pattern: str, site: str | None) -> RuleEffect:
+    """What a rule about the pattern would touch."""
+    reader = StateReader(collection)
+    sites = sites_named(reader, site)
+    effect = RuleEffect(pattern, sites, 0, 0, 0, 0, 0)
+    for shard in reader.shards():
+        with reader.shard(shard) as state:
+            effect = _with_pages(effect, state, most=max(1000, MOST_LOOKED_AT // len(reader.shards())))
+    refused = 0
+    for refusal in reader.refusals():
+        with suppress(ValueError):
+            refused += _is_meant(effect, refusal.url)
+    return replace(effect, refused=refused)
+
+
+def _with_pages(effect: RuleEffect, state: ShardReader, *, most: int) -> RuleEffect:
+    last = state.next_id()
+    ids = range(1, last, max(1, last // most))
+    known = waiting = looked_at = 0
+    examples = list(effect.examples)
+    for start in range(0, len(ids), ROWS_AT_A_TIME):
+        for page in state.sampled_pages(ids[start : start + ROWS_AT_A_TIME]):
+            looked_at += 1
+            if _is_meant(effect, page.url):
+                known += 1
+                waiting += page.visits == 0
+                examples += [page.url] if len(examples) < EXAMPLES else []
+    return replace(
+        effect,
+        known=effect.known + known,
+        waiting=effect.waiting + waiting,
+        looked_at=effect.looked_at + looked_at,
+        of=effect.of + last - 1,
+        examples=tuple(examples),
+    )
+
+
+def _is_meant(effect: RuleEffect, url: str) -> bool:
+    if not url.startswith(("http://", "https://")) or "/" not in url[8:]:
+        return False
+    return (not effect.sites or site_of(url) in effect.sites) and matches(effect.pattern, url)
+
+
+def sites_named(reader: StateReader, site: str | None) -> tuple[str, ...]:
+    """The sites that the operator means: by origin or by host; none: all sites."""
+    if site is None:
+        return ()
+    if "://" in site:
+        page = canonical(site if "/" in site.partition("://")[2] else site + "/")
+        if page is None:
+            raise ConfigError(f"{site!r} is not a site; write it as https://example.org")
+        return (site_of(page),)
+    found = tuple(each.name for each in reader.sites() if each.name.partition("://")[2] == site.rstrip("/"))
+    if not found:
+        raise ConfigError(f"the collection has no site {site!r}; write a new one as https://{site}")
+    return found
+
+
+def say(
+    collection: Path, settings: TrapSettings, word: Word | None, pattern: str, sites: tuple[str, ...]
+) -> TrapSettings:
+    """Write a rule to the collection's file, where a running crawl finds it; None takes it out."""
+    lines = [written(pattern, site) for site in sites] or [written(pattern, None)]
+    exclude = tuple(line for line in settings.exclude if line not in lines)
+    allow = tuple(line for line in settings.allow if line not in lines)
+    if word is Word.EXCLUDE:
+        exclude = (*exclude, *lines)
+    if word is Word.ALLOW:
+        allow = (*allow, *lines)
+    file = collection_file(collection)
+    for key, before, after in (
+        ("traps.exclude", settings.exclude, exclude),
+        ("traps.allow", settings.allow, allow),
+    ):
+        if after != before:
+            write_setting(file, key, after)
+    return replace(settings, exclude=exclude, allow=allow)

@@ -1,0 +1,131 @@
+"""What is to be done next for an alert, and what comes of an attempt. Messages of one alert go one after the
+other; that one is on its way is written down before it is sent, and that it arrived right after.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import NamedTuple
+
+from evercrawl.core.alerts.timing import ready_at, rest_until, wait_after
+from evercrawl.core.moment import from_us, to_us
+from evercrawl.model.alert import Alert
+
+
+class MessageState(StrEnum):
+    """Where a message stands."""
+
+    WAITING = "waiting"
+    SENDING = "sending"
+    """On its way; after a crash: nobody knows whether it arrived, so it is sent again by the same id."""
+    DELIVERED = "delivered"
+    FAILED = "failed"
+    """Given up after the patience; kept, and can be sent again."""
+
+
+OPEN = frozenset({MessageState.WAITING, MessageState.SENDING})
+
+
+class Message(NamedTuple):
+    """One message; its content was fixed when it was made, so that every attempt says the same."""
+
+    id: str
+    alert: str
+    made_us: int
+    state: MessageState = MessageState.WAITING
+    tries: int = 0
+    next_us: int = 0
+    """No attempt before this moment."""
+    ended_us: int | None = None
+    detail: str = ""
+
+
+class Queue(NamedTuple):
+    """What waits for one alert."""
+
+    head: Message | None
+    """The oldest message that is neither delivered nor given up."""
+    noted_us: int | None
+    """When the oldest notice came that is in no message yet; None: there is none."""
+
+
+class Compose(NamedTuple):
+    """Put the oldest notices into a message, those that were noted by this moment."""
+
+    upto_us: int
+
+
+class Send(NamedTuple):
+    """Send this message now."""
+
+    message: Message
+
+
+class Wait(NamedTuple):
+    """Nothing can be done before this moment; None: before something new comes."""
+
+    until: datetime | None
+
+
+Step = Compose | Send | Wait
+
+
+class Attempt(NamedTuple):
+    """How an attempt ended."""
+
+    is_delivered: bool
+    detail: str = ""
+    retry_after: timedelta | None = None
+
+
+class Patience(NamedTuple):
+    """How attempts are spread over time."""
+
+    first: timedelta
+    longest: timedelta
+    total: timedelta
+    """A message that has not arrived for so long is given up, so that those behind it get their turn."""
+
+
+def next_step(alert: Alert, queue: Queue, *, now: datetime) -> Step:
+    """What to do for an alert."""
+    if queue.head is None and queue.noted_us is None:
+        return Wait(None)
+    rest = rest_until(alert, now=now)
+    if rest is not None:
+        return Wait(rest)
+    if queue.head is not None:
+        moment = from_us(queue.head.next_us)
+        return Send(queue.head) if moment <= now else Wait(moment)
+    assert queue.noted_us is not None
+    ready = ready_at(alert, from_us(queue.noted_us))
+    return Compose(to_us(now)) if ready <= now else Wait(ready)
+
+
+def begun(message: Message) -> Message:
+    """The message as it is written down before an attempt."""
+    return message._replace(state=MessageState.SENDING, tries=message.tries + 1)
+
+
+def ended(message: Message, attempt: Attempt, patience: Patience, *, now: datetime) -> Message:
+    """The message after an attempt that was begun."""
+    if attempt.is_delivered:
+        return message._replace(
+            state=MessageState.DELIVERED, ended_us=to_us(now), detail=attempt.detail, next_us=0
+        )
+    if now - from_us(message.made_us) >= patience.total:
+        return message._replace(state=MessageState.FAILED, ended_us=to_us(now), detail=attempt.detail)
+    wait = wait_after(
+        message.tries,
+        first=patience.first,
+        longest=patience.longest,
+        seed=message.id,
+        asked=attempt.retry_after,
+    )
+    return message._replace(state=MessageState.WAITING, next_us=to_us(now + wait), detail=attempt.detail)
+
+
+def again(message: Message, *, now: datetime) -> Message:
+    """A message that was given up, on its way once more; its id stays, so that no receiver takes it twice."""
+    return Message(message.id, message.alert, made_us=to_us(now))

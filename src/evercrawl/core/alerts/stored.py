@@ -1,0 +1,120 @@
+"""Alerts and events as JSON, and what an alert may be."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import time
+from typing import Any
+
+from evercrawl.core.alerts.signature import key_of_secret
+from evercrawl.core.alerts.words import parse_words
+from evercrawl.core.quiet_hours import parse_hours
+from evercrawl.errors import ConfigError
+from evercrawl.model.alert import Alert, Channel, Event, EventKind, Rhythm, Subject, Target, Turn
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_MAIL = re.compile(r"[^\s@<>,;:\"()\[\]\\]{1,64}@[A-Za-z0-9.-]{1,253}")
+MOST_PAGES = 1000
+MOST_IN_MESSAGE = 500
+
+
+def wrong_in(alert: Alert) -> str | None:
+    """What is wrong with an alert, in words; None: it can be used."""
+    subject, target = alert.subject, alert.target
+    if not _NAME.fullmatch(alert.name):
+        return f"the name {alert.name!r} must be up to 64 letters, digits, - and _"
+    if len(subject.pages) + len(subject.patterns) > MOST_PAGES:
+        return f"an alert can name at most {MOST_PAGES} pages and patterns"
+    if not 0.0 <= subject.least_size <= 1.0:
+        return "the least size of a change must be from 0 to 1"
+    if not subject.kinds:
+        return "an alert must be about content, metadata, new or gone"
+    if subject.is_turn and EventKind.CONTENT not in subject.kinds:
+        return "only a change of content can turn the sentiment"
+    if not 1 <= alert.most <= MOST_IN_MESSAGE:
+        return f"a message holds 1 to {MOST_IN_MESSAGE} changes"
+    if target.channel is Channel.MAIL and not _MAIL.fullmatch(target.address):
+        return f"{target.address!r} is not a mail address"
+    return _unreadable(alert)
+
+
+def _unreadable(alert: Alert) -> str | None:
+    try:
+        if alert.subject.query is not None:
+            parse_words(alert.subject.query)
+    except ConfigError as error:
+        return str(error)
+    try:
+        for hours in alert.quiet:
+            parse_hours(hours)
+    except ValueError as error:
+        return str(error)
+    try:
+        if alert.target.secret is not None:
+            key_of_secret(alert.target.secret)
+    except ValueError as error:
+        return f"the secret {error}"
+    return None
+
+
+def alert_fields(alert: Alert, *, with_secret: bool) -> dict[str, Any]:
+    """The alert as JSON has it."""
+    subject, target = alert.subject, alert.target
+    fields: dict[str, Any] = {
+        "name": alert.name,
+        "pages": list(subject.pages),
+        "patterns": list(subject.patterns),
+        "query": subject.query,
+        "classes": sorted(kind.value for kind in subject.kinds),
+        "min_size": subject.least_size,
+        "sentiment_turn": subject.is_turn,
+        "channel": target.channel.value,
+        "address": target.address,
+        "rhythm": alert.rhythm.value,
+        "daily_at": alert.daily_at.strftime("%H:%M"),
+        "quiet": list(alert.quiet),
+        "most": alert.most,
+    }
+    return fields | ({"secret": target.secret} if with_secret else {"signed": target.secret is not None})
+
+
+def write_alert(alert: Alert) -> str:
+    """The stored form, with its secret."""
+    return json.dumps(alert_fields(alert, with_secret=True))
+
+
+def read_alert(stored: str) -> Alert:
+    """The alert of a stored form."""
+    fields = json.loads(stored)
+    return Alert(
+        name=fields["name"],
+        subject=Subject(
+            pages=tuple(fields["pages"]),
+            patterns=tuple(fields["patterns"]),
+            query=fields["query"],
+            kinds=frozenset(map(EventKind, fields["classes"])),
+            least_size=fields["min_size"],
+            is_turn=fields["sentiment_turn"],
+        ),
+        target=Target(Channel(fields["channel"]), fields["address"], fields["secret"]),
+        rhythm=Rhythm(fields["rhythm"]),
+        daily_at=time.fromisoformat(fields["daily_at"]),
+        quiet=tuple(fields["quiet"]),
+        most=fields["most"],
+    )
+
+
+def write_event(event: Event) -> str:
+    """The stored form of an event."""
+    return json.dumps(event)
+
+
+def read_event(stored: str) -> Event:
+    """The event of a stored form."""
+    event = Event._make(json.loads(stored))
+    return event._replace(
+        kind=EventKind(event.kind),
+        edits=tuple((gone, came) for gone, came in event.edits),
+        turn=None if event.turn is None else Turn._make(event.turn),
+    )

@@ -1,0 +1,186 @@
+"""When is a page visited next? One signature for the default and for every rule by name.
+
+What a schedule knows about a page is a few bytes that the store keeps with the page. Times are days.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from struct import Struct, error
+from typing import NamedTuple, Protocol
+
+from evercrawl.core.revisit.belief import PageBelief
+from evercrawl.core.revisit.outlook import Outlook, after_look
+from evercrawl.core.revisit.rules import RULES
+from evercrawl.core.revisit.rules.rule import Rule, RuleMemory
+from evercrawl.core.revisit.threshold import MARGIN
+from evercrawl.core.revisit.visit import page_found
+from evercrawl.core.revisit.worth import due_at, value_now
+
+OPTIMAL = "optimal"
+POLICIES = (OPTIMAL, *RULES)
+
+_BELIEF = Struct("<B7d")
+_MEMORY = Struct("<B4dqqd")
+assert _MEMORY.size == _BELIEF.size
+_OPTIMAL_FORM, _RULE_FORM = 1, 2
+_CACHE_MARK = b"c"
+"""Stands behind a stored state where a cache hint, not the schedule, set the next visit."""
+_NEVER = -1e9
+
+
+class Level(NamedTuple):
+    """What the budget allows at the moment."""
+
+    threshold: float
+    """Days of a current copy that a visit must bring."""
+    span: float
+    """Mean days between two visits to a page."""
+    shortest: float
+    longest: float
+    """Bounds of every interval, in days."""
+
+
+class Schedule(Protocol):
+    """A policy. `state` is None before the first visit."""
+
+    name: str
+
+    def after_visit(
+        self, state: bytes | None, outlook: Outlook, *, hub: int, now: float, changed: bool
+    ) -> tuple[bytes, Outlook]:
+        """Page and site after a visit; the first one counts as unchanged."""
+        ...
+
+    def due(self, state: bytes, outlook: Outlook, *, hub: int, now: float, level: Level) -> float:
+        """The moment of the next visit as things stand, within the level's bounds."""
+        ...
+
+    def worth(self, state: bytes, outlook: Outlook, *, hub: int, now: float, level: Level) -> float:
+        """What a visit now would bring; infinite where the rule asks for it."""
+        ...
+
+
+class OptimalSchedule:
+    """The page whose visit brings most; due when that reaches the threshold."""
+
+    name = OPTIMAL
+
+    def after_visit(
+        self, state: bytes | None, outlook: Outlook, *, hub: int, now: float, changed: bool
+    ) -> tuple[bytes, Outlook]:
+        page = belief_of(state)
+        if page is None:
+            return belief_bytes(page_found(outlook.belief, now=now, has_copy=True)), outlook
+        outlook, page = after_look(outlook, page, hub=hub, now=now, changed=changed)
+        return belief_bytes(page), outlook
+
+    def due(self, state: bytes, outlook: Outlook, *, hub: int, now: float, level: Level) -> float:
+        page = belief_of(state)
+        if page is None or page.visited is None:
+            return now
+        moment = due_at(
+            page,
+            outlook.belief,
+            threshold=MARGIN * level.threshold,
+            span=level.span,
+            longest=level.longest,
+            spared=outlook.spared(hub, now=now),
+        )
+        return max(moment, page.visited + level.shortest)
+
+    def worth(self, state: bytes, outlook: Outlook, *, hub: int, now: float, level: Level) -> float:
+        page = belief_of(state)
+        if page is None or page.visited is None or now - page.visited >= level.longest:
+            return inf
+        escape = outlook.spared(hub, now=now)
+        return value_now(page, outlook.belief, now=now, span=level.span, spared=escape)
+
+
+class RuleSchedule:
+    """A rule that looks at nothing but the page's own past."""
+
+    def __init__(self, name: str, rule: Rule) -> None:
+        self.name = name
+        self._rule = rule
+
+    def after_visit(
+        self, state: bytes | None, outlook: Outlook, *, hub: int, now: float, changed: bool
+    ) -> tuple[bytes, Outlook]:
+        return memory_bytes(self._rule.after_visit(memory_of(state), now=now, changed=changed)), outlook
+
+    def due(self, state: bytes, outlook: Outlook, *, hub: int, now: float, level: Level) -> float:
+        memory = memory_of(state)
+        shortest = level.span if self.name == "uniform" else level.shortest
+        return min(max(memory.due, memory.visited + shortest), memory.visited + level.longest)
+
+    def worth(self, state: bytes, outlook: Outlook, *, hub: int, now: float, level: Level) -> float:
+        memory = memory_of(state)
+        if memory.due > now and now - memory.visited < level.longest:
+            return 0.0
+        around = 1.0 - outlook.spared(hub, now=now)
+        is_wanted, _ = self._rule.at_turn(memory, now=now, around=around)
+        return inf if is_wanted else 0.0
+
+
+def schedule_named(name: str) -> Schedule:
+    """The policy of that name."""
+    return OptimalSchedule() if name == OPTIMAL else RuleSchedule(name, RULES[name]())
+
+
+def belief_bytes(page: PageBelief) -> bytes:
+    """The stored form of what is believed of a page; its weight is not part of it."""
+    visited = _NEVER if page.visited is None else page.visited
+    return _BELIEF.pack(
+        _OPTIMAL_FORM,
+        page.a,
+        page.b,
+        visited,
+        page.notices,
+        page.credit,
+        page.silent,
+        max(page.announced, _NEVER),
+    )
+
+
+def belief_of(state: bytes | None) -> PageBelief | None:
+    """What was stored; None: nothing, or another policy's."""
+    try:
+        form, a, b, visited, notices, credit, silent, announced = _BELIEF.unpack_from(state or b"")
+    except error:
+        return None
+    if form != _OPTIMAL_FORM:
+        return None
+    return PageBelief(
+        a,
+        b,
+        None if visited <= _NEVER else visited,
+        notices,
+        credit,
+        silent,
+        -inf if announced <= _NEVER else announced,
+    )
+
+
+def memory_bytes(memory: RuleMemory) -> bytes:
+    """The stored form of a rule's memory."""
+    return _MEMORY.pack(_RULE_FORM, *memory)
+
+
+def memory_of(state: bytes | None) -> RuleMemory:
+    """What was stored; empty where there is nothing, or another policy's."""
+    try:
+        form, *fields = _MEMORY.unpack_from(state or b"")
+    except error:
+        return RuleMemory()
+    return RuleMemory(*fields) if form == _RULE_FORM else RuleMemory()
+
+
+def held_by_cache(state: bytes) -> bytes:
+    """The stored form of a page whose next visit a cache hint has put off."""
+    return state + _CACHE_MARK
+
+
+def is_held_by_cache(state: bytes | None) -> bool:
+    """Did a cache hint set the next visit?"""
+    return state is not None and state[_BELIEF.size :] == _CACHE_MARK

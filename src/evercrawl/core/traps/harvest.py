@@ -1,0 +1,227 @@
+"""What has each part of a site yielded? Every visit is booked to the patterns of its URL, within bounds.
+
+A visit is worth the new text that it brought, or that its best new link promises by what such pages brought
+before. The narrowest pattern that explains a poor yield gets the blame: folders are not charged for what a
+shape or a parameter in them is known for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from evercrawl.core.traps.novelty import NOTHING_NEW, NewText, Said, new_text
+from evercrawl.core.traps.parameter import Parameters, learn
+from evercrawl.core.traps.parts import choices_in, parts_of
+from evercrawl.core.traps.pattern import (
+    Breadth,
+    Pattern,
+    is_more_of,
+    lengthens,
+    path_of_shape,
+    patterns_of,
+    shorter,
+)
+from evercrawl.core.traps.record import Gains, Record, State, after_request, suspect
+from evercrawl.core.traps.soft404 import SameForAll, is_soft_404
+from evercrawl.model.document import Link
+
+MOST_PATTERNS, KEPT_PATTERNS = 512, 384
+"""Patterns of one site that are remembered; when there are more, the least used open ones are forgotten."""
+SUSPICIOUS_LEAST, SUSPICIOUS_SHARE = 8, 0.2
+"""Pages that say nothing new, and their share, from which on it is asked which segments matter."""
+OVERSPENT_LEAST = 150
+"""Requests for nothing from which on a site is asked whether they are more than the others."""
+CYCLE_LONGER = 1
+"""Segments by which a path is longer than another that showed the same."""
+LINKS_WEIGHED = 24
+"""New links of one page that are looked at one by one."""
+LEAST_NEW = 0.1
+"""A smaller share of new text is a new date or a new counter in an old page."""
+LEAST_PROMISE = 0.3
+"""A link counts for the page that it is on from this much expected new text on."""
+SAYS_NOTHING = frozenset((0, 408, 425, 429))
+"""Failures of the moment; they and those of the server (5xx) say nothing about a pattern."""
+
+
+class Observation(NamedTuple):
+    """What a visit brought."""
+
+    url: str
+    status: int
+    new: NewText = NOTHING_NEW
+    duplicate: bool = False
+    """The same or nearly the same text as another page."""
+    copy_of: str = ""
+    """That page, where it is known."""
+    soft_404: bool = False
+    new_links: Sequence[str] = ()
+    """URLs of the same site that were not known before."""
+    leads_back: bool = False
+    """A redirect to a page of the site that was known, or that is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteYield:
+    """All that is remembered about the yield of one site; bounded, whatever the site does."""
+
+    requests: int = 0
+    wasted: int = 0
+    """Those of them that brought nothing, other than the news that there is no such page."""
+    records: dict[str, Record] = field(default_factory=dict)
+    said: Said = field(default_factory=Said)
+    parameters: Parameters = field(default_factory=Parameters)
+    soft_404: tuple[SameForAll, ...] = ()
+    absent: tuple[SameForAll, ...] = ()
+    """What is said for addresses that do not exist; other answers to made-up addresses may be empty pages."""
+    homes: tuple[str, ...] = ()
+    """Where addresses that do not exist are redirected to."""
+    invented: tuple[str, ...] = ()
+    """Patterns that answer made-up addresses with invented pages; what lengthens them is fenced too."""
+    apologies: tuple[int, ...] = ()
+    """Phrases, as numbers, with which it says that there is no such page, whatever stands beside them."""
+    repeats: int = 0
+    """Requests for pages that said nothing new, be it that they led to something."""
+
+    @property
+    def is_suspicious(self) -> bool:
+        """It repeats itself: it is worth to ask which parts of the URLs matter."""
+        return self.repeats >= max(SUSPICIOUS_LEAST, SUSPICIOUS_SHARE * self.requests)
+
+    @property
+    def is_overspent(self) -> bool:
+        """More requests brought nothing than something."""
+        return self.wasted >= max(OVERSPENT_LEAST, self.requests / 2)
+
+
+def observe(
+    site: SiteYield,
+    url: str,
+    *,
+    status: int,
+    text: str,
+    duplicate: bool,
+    new_links: Sequence[str],
+    copy_of: str = "",
+    links: Sequence[Link] = (),
+    leads_back: bool = False,
+) -> tuple[Observation, SiteYield]:
+    """What a visit brought, measured against what the site said before; the text is remembered.
+
+    `links`: all links of the page; `leads_back`: see `Observation`.
+    """
+    share, said = new_text(site.said, text, choices=choices_in(url))
+    soft = any(is_soft_404(text, known) for known in site.soft_404)
+    seen = Observation(url, status, share, duplicate, copy_of, soft, new_links, leads_back)
+    is_page = 200 <= status < 300 and not soft
+    parameters = (
+        learn(site.parameters, url, text, links=links, new_links=new_links, with_names=site.is_suspicious)
+        if is_page
+        else site.parameters
+    )
+    return seen, replace(site, said=said, parameters=parameters)
+
+
+def book(site: SiteYield, seen: Observation) -> SiteYield:
+    """The site's yield with one more visit in it."""
+    if seen.status >= 500 or seen.status in SAYS_NOTHING:
+        return site
+    records = dict(site.records)
+    patterns = patterns_of(seen.url)
+    gains = _gains(records, seen)
+    offered = [patterns_of(link) for link in seen.new_links[:LINKS_WEIGHED]]
+    charged = _charged(records, patterns)
+    for pattern in charged:
+        record = records.get(pattern.name) or _fresh(records, pattern, seen.url)
+        growth = sum(is_more_of(pattern, others) for others in offered)
+        records[pattern.name] = after_request(
+            record,
+            seen.url,
+            gains,
+            growth=growth,
+            overspent=site.is_overspent,
+            lengthens=_state(records, shorter(pattern)) is State.FENCED,
+        )
+    for name in site.invented:
+        is_charged = any(name == pattern.name for pattern in charged)
+        if name in records and not is_charged and lengthens(patterns, name):
+            records[name] = records[name]._replace(probes=records[name].probes + 1)
+    wasted = site.wasted + (gains.worth == 0.0 and seen.status < 400)
+    repeats = site.repeats + (gains.text == 0.0 and seen.status < 300)
+    return replace(
+        site, requests=site.requests + 1, wasted=wasted, records=_bounded(records), repeats=repeats
+    )
+
+
+def _charged(records: dict[str, Record], patterns: tuple[Pattern, ...]) -> list[Pattern]:
+    narrow = [pattern for pattern in patterns if pattern.breadth < Breadth.FOLDER]
+    is_explained = any(_state(records, pattern.name) is not State.OPEN for pattern in narrow)
+    return narrow if is_explained else list(patterns)
+
+
+def _gains(records: dict[str, Record], seen: Observation) -> Gains:
+    is_nothing = seen.soft_404 or seen.status >= 400
+    is_copy = seen.soft_404 or seen.duplicate or seen.leads_back
+    essential = 0.0 if is_nothing or is_copy or seen.new.essential < LEAST_NEW else seen.new.essential
+    literal = 0.0 if is_nothing or seen.new.literal < LEAST_NEW else seen.new.literal
+    promise = _promise(records, seen)
+    return Gains(
+        worth=max(essential, promise),
+        letters=max(literal, promise),
+        text=essential,
+        is_copy=is_copy,
+        is_cycle=seen.duplicate and _is_longer_way(seen.url, seen.copy_of),
+        promise=promise,
+        leads_back=seen.leads_back,
+    )
+
+
+def _is_longer_way(url: str, other: str) -> bool:
+    """The path ends like the other one, and has more segments on the way, or the same in another order."""
+    here, there = parts_of(url).segments, parts_of(other).segments
+    if not there or here[-1:] != there[-1:]:
+        return False
+    return len(here) >= len(there) + CYCLE_LONGER or sorted(here) == sorted(there)
+
+
+def _promise(records: dict[str, Record], seen: Observation) -> float:
+    """The new text that the best new link promises; more of the same path promises only what it brings."""
+    own = path_of_shape(patterns_of(seen.url)[0])
+    promises = (_expected(records, link, own) for link in seen.new_links[:LINKS_WEIGHED])
+    best = max(promises, default=0.0)
+    return best if best >= LEAST_PROMISE else 0.0
+
+
+def _expected(records: dict[str, Record], url: str, own: str) -> float:
+    """The new text that pages like this one brought; for an unknown kind that of what it lengthens.
+
+    A path that lengthens the page's own promises nothing before one of its kind was seen: each page of a
+    maze leads deeper.
+    """
+    shape = patterns_of(url)[0]
+    path = path_of_shape(shape)
+    record = records.get(shape.name)
+    if path == own or (record is None and path.startswith(own.removesuffix("/") + "/") and own != "/"):
+        return 0.0
+    record = record or _fresh(records, shape, url)
+    return min(record.text, record.worth)
+
+
+def _fresh(records: dict[str, Record], pattern: Pattern, url: str) -> Record:
+    if _state(records, shorter(pattern)) is not State.OPEN:
+        return suspect(pattern.breadth, url)
+    return Record(pattern.breadth, first=url, last=url)
+
+
+def _state(records: dict[str, Record], name: str) -> State:
+    record = records.get(name)
+    return State.OPEN if record is None else record.state
+
+
+def _bounded(records: dict[str, Record]) -> dict[str, Record]:
+    if len(records) <= MOST_PATTERNS:
+        return records
+    by_weight = sorted(records.items(), key=lambda item: (item[1].state, item[1].requests), reverse=True)
+    kept = {name for name, _ in by_weight[:KEPT_PATTERNS]}
+    return {name: record for name, record in records.items() if name in kept}

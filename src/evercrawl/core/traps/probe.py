@@ -1,0 +1,145 @@
+"""Which pattern should be tried with made-up addresses, and what follows from the answers?
+
+A pattern that explodes, or that grows and brings nothing but numbers, is tried once with two addresses that
+nobody linked to. An honest site says that there is no such page, however large it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from evercrawl.core.traps.harvest import SiteYield
+from evercrawl.core.traps.pattern import Breadth, lengthens, patterns_of
+from evercrawl.core.traps.record import (
+    GROWTH_ABOVE,
+    STEADY_ABOVE,
+    Record,
+    State,
+    Tried,
+    is_endless_by_its_links,
+    judged,
+)
+from evercrawl.core.traps.soft404 import Answer, MadeUp, common_apologies, judge_made_up, probe_url
+
+EXPLODING_ABOVE = 2.0
+"""New URLs of the same pattern for each request."""
+EXPLODING_LEAST, EXPLODING_AGAIN = 64, 16
+"""Requests after which an exploding pattern is tried, however new its text is; fewer where one was a maze."""
+MOST_SOFT_404 = 4
+MOST_INVENTED = 16
+MOST_APOLOGIES = 4
+PROBES_UNTIL_RETRIED = 4
+"""Requests behind the fence of a maze until made-up addresses are tried again."""
+TRIED_AGAIN_FROM = 100
+"""Requests from which on a chain without a new word is tried once more where it knew its addresses."""
+FOLDERS_ALIKE = 3
+"""Folders that invent pages until the whole site is taken to do so."""
+
+
+class ProbeWanted(NamedTuple):
+    """A pattern that should be tried, and the two addresses that nobody linked to."""
+
+    pattern: str
+    urls: tuple[str, str]
+
+
+def probe_wanted(site: SiteYield, *, seed: int) -> ProbeWanted | None:
+    """The pattern that most deserves to be tried with made-up addresses; None: none."""
+    found = _worth_a_probe(site, Breadth.SHAPE)
+    if not found and not any(_stands_out(record) for record in site.records.values()):
+        # Nothing stands out, so it may be a maze whose every first folder has another name.
+        found = _worth_a_probe(site, Breadth.SKELETON)
+    if not found:
+        return None
+    _, name = max(found)
+    record = site.records[name]
+    one, other = (probe_url(record.first, record.last, seed=seed + turn) for turn in (0, 1))
+    return ProbeWanted(name, (one, other))
+
+
+def _worth_a_probe(site: SiteYield, breadth: Breadth) -> list[tuple[int, str]]:
+    least = EXPLODING_AGAIN if site.invented else EXPLODING_LEAST
+    return [
+        (record.requests, name)
+        for name, record in site.records.items()
+        if record.breadth is breadth
+        and _deserves_probe(record, least)
+        and not any(_is_below(record.last, name, invented) for invented in site.invented)
+    ]
+
+
+def _is_below(example: str, name: str, invented: str) -> bool:
+    return name != invented and lengthens(patterns_of(example), invented)
+
+
+def _deserves_probe(record: Record, least: int) -> bool:
+    if record.first == record.last:
+        return False
+    if record.tried is Tried.INVENTED:
+        return record.probes >= PROBES_UNTIL_RETRIED + 2 * record.tried_at
+    if record.tried is Tried.NOT_FOUND:
+        return _goes_on_all_the_same(record)
+    if record.tried is not Tried.UNASKED:
+        return False
+    if record.state is State.THROTTLED:
+        return record.growth >= GROWTH_ABOVE
+    if record.breadth is Breadth.SHAPE and is_endless_by_its_links(record):
+        return True
+    return record.state is State.OPEN and record.requests >= least and record.growth >= EXPLODING_ABOVE
+
+
+def _goes_on_all_the_same(record: Record) -> bool:
+    """What was made up may have been a name that must exist, where it is a number beside it that goes on."""
+    is_endless = record.growth >= GROWTH_ABOVE and record.steady >= STEADY_ABOVE
+    return record.requests >= TRIED_AGAIN_FROM and is_endless and record.state is State.THROTTLED
+
+
+def _stands_out(record: Record) -> bool:
+    is_shape = record.breadth is Breadth.SHAPE
+    return is_shape and record.requests >= EXPLODING_LEAST // 2 and record.growth > EXPLODING_ABOVE / 2
+
+
+def book_probe(site: SiteYield, pattern: str, answers: tuple[Answer, Answer]) -> SiteYield:
+    """The site's yield after made-up addresses of a pattern were tried."""
+    record = site.records.get(pattern)
+    if record is None:
+        return site
+    made_up, same = judge_made_up(*answers)
+    tried = _TRIED[made_up]
+    is_sure = tried is Tried.NOT_FOUND and record.tried is tried
+    of_pattern = record._replace(tried=Tried.NOT_FOUND_AGAIN if is_sure else tried, tried_at=record.probes)
+    records = {**site.records, pattern: judged(of_pattern, overspent=site.is_overspent)}
+    own = {name for name, _ in patterns_of(record.last)}
+    if made_up is not MadeUp.INVENTED:
+        # Wider patterns of the same URL need not be tried once more.
+        records |= {
+            name: judged(records[name]._replace(tried=tried), overspent=site.is_overspent)
+            for name in own & records.keys()
+            if records[name].tried is Tried.UNASKED and records[name].breadth >= record.breadth
+        }
+    invented, soft = tuple(name for name in site.invented if name not in own), site.soft_404
+    if made_up is MadeUp.INVENTED:
+        invented = _generalised((*invented, pattern), record.last)[-MOST_INVENTED:]
+    if same is not None:
+        soft = (*soft, same)[-MOST_SOFT_404:]
+    apologies = site.apologies
+    if made_up is MadeUp.NOT_FOUND and all(200 <= answer.status < 300 for answer in answers):
+        apologies = (*apologies, *common_apologies(answers))[-MOST_APOLOGIES:]
+    return replace(site, records=records, invented=invented, soft_404=soft, apologies=apologies)
+
+
+_TRIED = {
+    MadeUp.NOT_FOUND: Tried.NOT_FOUND,
+    MadeUp.ANSWERED: Tried.ANSWERED,
+    MadeUp.INVENTED: Tried.INVENTED,
+    MadeUp.SAME: Tried.SAME,
+    MadeUp.LEADS_ON: Tried.LEADS_ON,
+}
+
+
+def _generalised(invented: tuple[str, ...], example: str) -> tuple[str, ...]:
+    """When many folders of a site invent pages, whatever has their skeleton does."""
+    if len(invented) < FOLDERS_ALIKE:
+        return invented
+    return (*invented, *(name for name, breadth in patterns_of(example) if breadth is Breadth.SKELETON))

@@ -1,0 +1,137 @@
+"""A site as a collection has it: every page that was seen and is still there, dated by its versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from evercrawl.adapters.sqlite.stored import StoredReader, StoredVersion
+from evercrawl.collection.exchange.selection import Selection, selected
+from evercrawl.collection.exchange.stored import decoded_body, stored_answer
+from evercrawl.core.document.parse import HTML_TYPES
+from evercrawl.core.moment import to_us
+from evercrawl.core.retry_after import http_date
+from evercrawl.core.url import key_of, site_of
+from evercrawl.errors import ConfigError, StoreUnavailable
+from evercrawl.model.reason import Outcome, Reason
+from evercrawl.model.settings import Settings
+from evercrawl.model.view import PageView, VersionView
+from evercrawl.sitemaps.build import BuildReport, OnPage, Target, build
+from evercrawl.sitemaps.content import read_page
+from evercrawl.sitemaps.folder import base_url_of, why_left_out
+from evercrawl.sitemaps.state import Row
+
+NOISE = "noise"
+OK = 200
+_GONE = frozenset((Reason.NOT_FOUND, Reason.GONE))
+
+
+def build_from_collection(
+    collection: Path, settings: Settings, target: Target, *, on_page: OnPage | None = None
+) -> BuildReport:
+    """Sitemaps of the pages of a collection that lie below the target's address."""
+
+    def rows(known: Mapping[str, Row], _: int | None, __: int) -> Iterator[Row]:
+        return rows_of_collection(collection, settings, target.base_url, known)
+
+    return build(target, rows, source=f"collection {target.base_url}", on_page=on_page)
+
+
+def site_of_collection(settings: Settings) -> str:
+    """The address of the one site that a collection is about; ConfigError where there are several."""
+    sites = {site_of(seed) for seed in settings.scope.seeds}
+    if len(sites) != 1:
+        names = ", ".join(sorted(sites)) or "none"
+        raise ConfigError(f"the collection has not one site but {names}; say which with --base-url URL")
+    return base_url_of(sites.pop())
+
+
+def rows_of_collection(
+    collection: Path, settings: Settings, base_url: str, known: Mapping[str, Row]
+) -> Iterator[Row]:
+    """A row for every HTML page below `base_url` that was fetched."""
+    for reader, version in selected(collection, Selection(site=site_of(base_url))):
+        kind = (version.content_type or "").partition(";")[0].strip().lower()
+        if not version.url.startswith(base_url) or kind not in HTML_TYPES:
+            continue
+        page = reader.page(key_of(version.url))
+        if page is not None:
+            yield _row(reader, collection, settings, version, page, base_url, known.get(version.url))
+
+
+def listable_pages(collection: Path, settings: Settings, site: str) -> list[str]:
+    """The pages of a site that a collection has seen and that want to be listed."""
+    if not site:
+        return []
+    rows = rows_of_collection(collection, settings, base_url_of(site), {})
+    return [row.url for row in rows if row.left_out is None]
+
+
+def _row(
+    reader: StoredReader,
+    collection: Path,
+    settings: Settings,
+    version: StoredVersion,
+    page: PageView,
+    base_url: str,
+    before: Row | None,
+) -> Row:
+    mark = f"{version.number} {version.digest.hex()}"
+    if before is None or before.mark != mark:
+        before = _read(reader, collection, settings, version, base_url, before)._replace(mark=mark)
+    gone = _why_gone(page, version)
+    return before if gone is None else before._replace(left_out=gone)
+
+
+def _why_gone(page: PageView, version: StoredVersion) -> str | None:
+    """What the last visit says against listing the page; None: nothing."""
+    if page.moved_to is not None or page.reason is Reason.MOVED:
+        return "moved"
+    if page.reason in _GONE:
+        return "gone"
+    if page.outcome is Outcome.REJECTED:
+        return "robots.txt" if page.reason is Reason.ROBOTS else str(page.reason)
+    if page.duplicate_of is not None:
+        return "the same as another page"
+    return None if version.status in (None, OK) else f"status {version.status}"
+
+
+def _read(
+    reader: StoredReader,
+    collection: Path,
+    settings: Settings,
+    version: StoredVersion,
+    base_url: str,
+    before: Row | None,
+) -> Row:
+    url = version.url
+    try:
+        stored = stored_answer(collection / "archive", reader, version)
+        body = decoded_body(version, stored.http)
+    except StoreUnavailable:
+        return Row(
+            url, "", version.digest.hex(), version.seen_us // 1000, version.title or "", url, "damaged"
+        )
+    agent = settings.identity.product
+    reading = read_page(url, stored.http.headers, body, agent=agent, site=base_url)
+    digest = reading.digest.hex()
+    if before is not None and before.digest == digest:
+        changed_ms = before.changed_ms
+    else:
+        changed_ms = moment_of_version(reader.versions(version.page_id)) // 1000
+    left_out = why_left_out(url, reading, site=site_of(url))
+    return Row(url, "", digest, changed_ms, reading.title, url, left_out)
+
+
+def moment_of_version(versions: list[VersionView]) -> int:
+    """When the newest content came to be, in microseconds: as Last-Modified says where that is possible, that
+    is between the last visit which saw another content and the first which saw this; else that first visit.
+    """
+    newest = versions[-1]
+    for newest in reversed(versions):
+        if newest.version.change_class != NOISE:
+            break
+    said = http_date(newest.version.last_modified) if newest.version.last_modified else None
+    if said is not None and (newest.changed_after_us or 0) < to_us(said) <= newest.seen_us:
+        return to_us(said)
+    return newest.seen_us

@@ -1,0 +1,305 @@
+"""What a site's sitemap says and what its pages say, gathered politely: a sample, not a crawl."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from xxhash import xxh64_intdigest
+
+from evercrawl.core.document.parse import HTML_TYPES, media_type, parse_document
+from evercrawl.core.file_type import file_type_of
+from evercrawl.core.robots import sitemap_urls
+from evercrawl.core.sitemap.date import moment_of, moment_of_milliseconds
+from evercrawl.core.sitemap.discovery import WELL_KNOWN, SitemapWalk
+from evercrawl.core.sitemap.read import read_sitemap
+from evercrawl.core.sitemap.unpack import unpacked
+from evercrawl.core.url import canonical, site_of
+from evercrawl.errors import ConfigError
+from evercrawl.model.document import Document
+from evercrawl.model.fetch import Failed, Fault, Fetched, FetchResult, Moved, header
+from evercrawl.model.settings import Settings
+from evercrawl.model.site import RobotsRecord
+from evercrawl.model.sitemap import Sitemap, SitemapEntry, SitemapLimits, SitemapType
+from evercrawl.sitemaps.visitor import NotAsked, PoliteVisitor
+
+MOST_HOPS = 5
+MOST_PROBES = 5
+"""Pages that the sitemap lacks which are asked for, to know that they are there."""
+MOST_ENTRIES = 500_000
+"""Of all files together; more are not looked at."""
+
+_DATES = re.compile(rb"<(?:[\w.-]+:)?(lastmod|LAST_UPDATED)\s*>\s*([^<]{1,200})<", re.IGNORECASE)
+_SITEMAP_PATH = re.compile(r"sitemap|\.xml(?:\.gz)?$|\.txt$|\.rss$|\.atom$", re.IGNORECASE)
+_LIMITS = SitemapLimits(most_bytes=64 * 1024 * 1024, most_entries=200_000)
+"""Larger than the protocol's: what is beyond those is to be seen and named."""
+
+
+class FileRead(NamedTuple):
+    """One sitemap file as it was read; `failure` says why it was not."""
+
+    url: str
+    sitemap: Sitemap
+    size: int = 0
+    """Bytes, unpacked."""
+    unreadable: tuple[str, ...] = ()
+    """Dates that no reader understands."""
+    failure: str | None = None
+
+
+class Listed(NamedTuple):
+    """An entry, and the file that has it."""
+
+    entry: SitemapEntry
+    source: str
+
+
+class PageSeen(NamedTuple):
+    """What a request for a page gave."""
+
+    url: str
+    kind: str
+    """`ok`, `dead`, `moved`, `forbidden`, `failed` or `closed` (the site wants to be left alone)."""
+    detail: str = ""
+    at: datetime | None = None
+    document: Document | None = None
+    last_modified: str | None = None
+    date: str | None = None
+
+
+@dataclass
+class Survey:
+    """Everything that a judgement rests on."""
+
+    site: str
+    now: datetime
+    files: list[FileRead] = field(default_factory=list)
+    entries: list[Listed] = field(default_factory=list)
+    forbidden: list[str] = field(default_factory=list)
+    """Listed pages that robots.txt forbids."""
+    seen: list[PageSeen] = field(default_factory=list)
+    """The sample."""
+    candidates: Counter[str] = field(default_factory=Counter)
+    """Pages that are linked and not listed, with the number of links."""
+    probed: list[PageSeen] = field(default_factory=list)
+    """Those of them that were asked for."""
+    known: list[str] = field(default_factory=list)
+    """Pages that a collection has seen and that want to be listed."""
+    requests: int = 0
+    closed: RobotsRecord | None = None
+    """The site's last word where nothing may be asked of it: out of reach, private, or forbidden."""
+
+
+class Surveyor:
+    """Gathers a survey; without a visitor, of files on this machine alone."""
+
+    def __init__(self, visitor: PoliteVisitor | None, settings: Settings, *, sample: int) -> None:
+        self._visitor = visitor
+        self._settings = settings
+        self._sample = sample
+
+    async def of_site(self, url: str, *, now: datetime) -> Survey:
+        """The survey of a site, or of the sitemap at this very address."""
+        assert self._visitor is not None
+        survey = Survey(site_of(url), now)
+        gate = await self._visitor.gate_of(survey.site)
+        if gate.record.stance in ("forbid", "private"):
+            survey.closed = gate.record
+            return survey
+        starts = [url]
+        if not _SITEMAP_PATH.search(url.partition("?")[0].partition("//")[2].partition("/")[2]):
+            starts = [*sitemap_urls(gate.robots, f"{survey.site}/robots.txt")]
+            starts = starts or [survey.site + path for path in WELL_KNOWN]
+        walk = SitemapWalk(starts, most_files=self._settings.signals.files)
+        while (address := walk.next()) is not None:
+            file = await self._file(address)
+            walk.take(address, file.sitemap)
+            _take(survey, file)
+        await self._look(survey)
+        return survey
+
+    async def of_file(self, path: Path, *, now: datetime) -> Survey:
+        """The survey of a sitemap file; those that an index names are looked for beside it."""
+        survey = Survey("", now)
+        waiting, known = [path], {path.name}
+        while waiting:
+            file = _local(waiting.pop(0))
+            _take(survey, file)
+            if file.sitemap.type is SitemapType.INDEX:
+                names = [entry.url.rpartition("/")[2] for entry in file.sitemap.entries]
+                fresh = [name for name in dict.fromkeys(names) if name and name not in known]
+                known.update(fresh)
+                waiting += [path.parent / name for name in fresh]
+        sites = Counter(_site(listed.entry.url) for listed in survey.entries)
+        survey.site = sites.most_common(1)[0][0] if sites else ""
+        survey.entries = [one._replace(source=f"{survey.site}/{one.source}") for one in survey.entries]
+        if self._visitor is not None and survey.site:
+            await self._look(survey)
+        return survey
+
+    async def _file(self, url: str) -> FileRead:
+        assert self._visitor is not None
+        limit = _LIMITS.most_bytes
+        result = await self._followed(url, body_limit=limit)
+        if isinstance(result, Fetched):
+            return _read(result.body, url, header(result.headers, "content-type"))
+        detail = result.detail if isinstance(result, (Failed, NotAsked)) else "it only leads to redirects"
+        return FileRead(url, Sitemap(SitemapType.UNKNOWN, error=detail), failure=detail)
+
+    async def _followed(self, url: str, *, body_limit: int | None = None) -> FetchResult | NotAsked:
+        assert self._visitor is not None
+        result = await self._visitor.ask(canonical(url) or url, body_limit=body_limit)
+        for _ in range(MOST_HOPS):
+            if not isinstance(result, Moved):
+                break
+            result = await self._visitor.ask(result.target, body_limit=body_limit)
+        return result
+
+    # Pages
+
+    async def _look(self, survey: Survey) -> None:
+        """The sample's pages, the front page, and some that are linked and not listed."""
+        assert self._visitor is not None
+        gate = await self._visitor.gate_of(survey.site)
+        if gate.record.stance in ("forbid", "private"):
+            survey.closed = gate.record
+            return
+        own = [one.entry for one in survey.entries if _site(one.entry.url) == survey.site]
+        survey.forbidden = [
+            entry.url for entry in own if not gate.verdict(canonical(entry.url) or "").allowed
+        ]
+        refused = set(survey.forbidden)
+        chosen = sampled([entry for entry in own if entry.url not in refused], self._sample)
+        for entry in chosen:
+            survey.seen.append(await self.see(entry.url))
+            if survey.seen[-1].kind == "closed":
+                break
+        front = f"{survey.site}/"
+        pages = [one for one in survey.seen if one.document is not None]
+        if not any(one.url == front for one in pages):
+            pages.append(await self.see(front))
+        await self._probe(survey, pages)
+        survey.requests = self._visitor.requests
+
+    async def _probe(self, survey: Survey, pages: Iterable[PageSeen]) -> None:
+        assert self._visitor is not None
+        listed = {canonical(one.entry.url) for one in survey.entries}
+        gate = await self._visitor.gate_of(survey.site)
+        for page in pages:
+            for target in own_links(page, survey.site):
+                if target not in listed and gate.verdict(target).allowed:
+                    survey.candidates[target] += 1
+        for url, _ in survey.candidates.most_common(min(MOST_PROBES, self._sample)):
+            survey.probed.append(await self.see(url))
+
+    async def see(self, url: str) -> PageSeen:
+        """What is at the address of a page."""
+        assert self._visitor is not None
+        name = canonical(url)
+        if name is None:
+            return PageSeen(url, "dead", "it is not a URL that can be fetched")
+        return self._seen(url, name, await self._visitor.ask(name))
+
+    def _seen(self, url: str, name: str, result: FetchResult | NotAsked) -> PageSeen:
+        match result:
+            case NotAsked():
+                return PageSeen(url, "forbidden" if result.is_forbidden else "closed", result.detail)
+            case Moved():
+                return PageSeen(url, "moved", f"{result.status} to {result.target}")
+            case Failed(fault=Fault.NOT_FOUND | Fault.GONE | Fault.HTTP_ERROR):
+                return PageSeen(url, "dead", f"status {result.status}")
+            case Failed():
+                return PageSeen(url, "failed", result.detail)
+            case Fetched():
+                return self._fetched(url, name, result)
+            case _:
+                return PageSeen(url, "failed", "304 to a question without a condition")
+
+    def _fetched(self, url: str, name: str, result: Fetched) -> PageSeen:
+        agent, limits = self._settings.identity.product, self._settings.parse
+        document = parse_document(name, result.headers, result.body, agent=agent, limits=limits)
+        if media_type(result.headers, result.body) not in HTML_TYPES:
+            document = Document(document.encoding, name, robots=document.robots, text=document.text)
+        return PageSeen(
+            url,
+            "ok",
+            at=result.exchange.began,
+            document=document,
+            last_modified=header(result.headers, "last-modified"),
+            date=header(result.headers, "date"),
+        )
+
+
+def _site(url: str) -> str:
+    name = canonical(url)
+    return "" if name is None else site_of(name)
+
+
+def _take(survey: Survey, file: FileRead) -> None:
+    survey.files.append(file)
+    if file.sitemap.type is not SitemapType.INDEX:
+        room = MOST_ENTRIES - len(survey.entries)
+        survey.entries += [Listed(entry, file.url) for entry in file.sitemap.entries[:room]]
+
+
+def _local(path: Path) -> FileRead:
+    try:
+        return _read(path.read_bytes(), path.name, None)
+    except OSError as error:
+        detail = f"{path} cannot be read: {error.strerror or error}"
+        return FileRead(path.name, Sitemap(SitemapType.UNKNOWN, error=detail), failure=detail)
+
+
+def _read(body: bytes, url: str, content_type: str | None) -> FileRead:
+    sitemap = read_sitemap(body, url, content_type=content_type, limits=_LIMITS)
+    data = unpacked(body, most_bytes=_LIMITS.most_bytes).data
+    unreadable = tuple(
+        text
+        for name, raw in _DATES.findall(data)
+        if (text := raw.decode("utf-8", "replace").strip())
+        and (moment_of if name.lower() == b"lastmod" else moment_of_milliseconds)(text) is None
+    )
+    return FileRead(url, sitemap, len(data), unreadable)
+
+
+def sampled(entries: list[SitemapEntry], most: int) -> list[SitemapEntry]:
+    """The pages to look at: half of them with the newest dates, the others drawn by their names."""
+    unique = list({entry.url: entry for entry in entries}.values())
+    dated = sorted(
+        (entry for entry in unique if entry.lastmod is not None),
+        key=lambda entry: (-(entry.lastmod or datetime.min).timestamp(), entry.url),
+    )
+    newest = dated[: most // 2]
+    taken = {entry.url for entry in newest}
+    drawn = sorted(
+        (entry for entry in unique if entry.url not in taken),
+        key=lambda entry: xxh64_intdigest(entry.url.encode("utf-8", "surrogatepass")),
+    )
+    return newest + drawn[: most - len(newest)]
+
+
+def own_links(page: PageSeen, site: str) -> list[str]:
+    """The pages of the same site that a page links and lets robots follow."""
+    if page.document is None or page.document.robots.nofollow:
+        return []
+    targets = (canonical(link.url) for link in page.document.links if not link.nofollow)
+    return [
+        target
+        for target in dict.fromkeys(targets)
+        if target is not None
+        and site_of(target) == site
+        and "?" not in target
+        and file_type_of(target) is None
+    ]
+
+
+def require_sitemap_file(path: Path) -> Path:
+    """The file to check; ConfigError where there is none."""
+    if not path.is_file():
+        raise ConfigError(f"{path} is neither a file nor a URL; write it like https://example.org/")
+    return path

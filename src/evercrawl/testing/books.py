@@ -1,0 +1,51 @@
+"""Do the books of all shards agree with their pages, and all of them with what was minted?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evercrawl.core.credit import Ledger, balance, ledger_of
+from evercrawl.core.credit.stored import CREDIT_KEY
+from evercrawl.core.parcel import unpack
+from evercrawl.testing.store import MemoryStore
+
+
+def ledgers_of(store: MemoryStore) -> dict[int, Ledger]:
+    """Each shard's books as they are stored."""
+    return {shard: ledger_of(store.state_of(shard).memories.get(CREDIT_KEY)) for shard in range(store.shards)}
+
+
+def underway(store: MemoryStore) -> int:
+    """Credit in parcels that are stored by their sender and not taken in."""
+    return sum(
+        unpack(parcel.links).credit
+        for shard in range(store.shards)
+        for parcel in store.state_of(shard).outbox.values()
+        if parcel.seq > store.state_of(parcel.target).taken.get(parcel.source, 0)
+    )
+
+
+def mistakes(store: MemoryStore) -> list[str]:
+    """What is wrong in the books; nothing, if credit is conserved."""
+    ledgers = ledgers_of(store)
+    found = [
+        f"shard {shard}: {words}" for shard in ledgers for words in _in_shard(store, shard, ledgers[shard])
+    ]
+    whole = sum(ledger.lambda_page + ledger.held for ledger in ledgers.values()) + underway(store)
+    minted = sum(ledger.minted for ledger in ledgers.values())
+    if whole != minted:
+        found.append(f"{minted} was minted, {whole} is there")
+    return found
+
+
+def _in_shard(store: MemoryStore, shard: int, ledger: Ledger) -> Iterator[str]:
+    pages = [record.page for record in store.state_of(shard).records.values()]
+    held = sum(page.credit + ledger.dividend for page in pages)
+    if balance(ledger) != 0 or ledger.in_hand != 0:
+        yield f"out of balance by {balance(ledger)}, {ledger.in_hand} in hand"
+    if ledger.pages != len(pages):
+        yield f"{ledger.pages} pages in the books, {len(pages)} in the store"
+    if ledger.held != held:
+        yield f"{ledger.held} held by the books, {held} by pages"
+    if any(page.credit + ledger.dividend < 0 for page in pages):
+        yield "a page owes credit"

@@ -1,0 +1,204 @@
+"""Archive files on object storage: what is confirmed is there, what is not stays here."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from evercrawl.adapters.objectstore.bucket import Bucket, problem_with
+from evercrawl.adapters.objectstore.journal import JOURNAL, note_uploaded, say_place, uploaded, waiting
+from evercrawl.adapters.objectstore.upload import upload_all
+from evercrawl.adapters.warc import WarcArchive, read_record
+from evercrawl.errors import ConfigError, StoreUnavailable
+from evercrawl.model.settings import ArchiveSettings
+from tests.small_s3 import SmallS3, small_s3
+from tests.unit.adapters.warc.exchanges import BEGAN, URL, FixedClock, exchange
+
+MEMBER = "0123456789ab"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "archive"
+
+
+@pytest.fixture
+def bucket(tmp_path: Path) -> Bucket:
+    return Bucket((tmp_path / "bucket").as_uri())
+
+
+def written(folder: Path, *, bodies: int = 2, finished: list[int] | None = None) -> WarcArchive:
+    told = finished if finished is not None else []
+    warc = WarcArchive(
+        folder,
+        7,
+        settings=ArchiveSettings(),
+        software="test",
+        clock=FixedClock(),
+        member=MEMBER,
+        on_finished=lambda: told.append(1),
+    )
+    for number in range(bodies):
+        warc.append(f"{URL}&n={number}", exchange(b"body %d" % number))
+    warc.flush()
+    return warc
+
+
+def test_an_upload_is_confirmed_noted_and_only_then_the_file_goes(folder: Path, bucket: Bucket) -> None:
+    written(folder).close()
+    (path,) = waiting(folder)
+    data = path.read_bytes()
+    assert upload_all(folder, bucket, keep_local=True).files == 1
+    assert path.exists()
+    assert (uploaded(folder), waiting(folder)) == ({path.name: len(data)}, [])
+    assert bucket.read(path.name, 0, len(data)) == data
+    (folder / JOURNAL).unlink()
+    assert upload_all(folder, bucket, keep_local=False).files == 1
+    assert not path.exists()
+
+
+def test_a_file_that_is_being_written_is_left_alone(folder: Path, bucket: Bucket) -> None:
+    told: list[int] = []
+    warc = written(folder, finished=told)
+    assert (upload_all(folder, bucket, keep_local=False).busy, told) == (1, [])
+    warc.close()
+    assert told == [1]
+    assert upload_all(folder, bucket, keep_local=False).files == 1
+
+
+def test_half_a_record_of_a_dead_worker_is_cut_before_the_upload(folder: Path, bucket: Bucket) -> None:
+    written(folder).close()
+    (path,) = waiting(folder)
+    whole = path.stat().st_size
+    with path.open("ab") as file:
+        file.write(b"\x1f\x8b\x08 torn")
+    upload_all(folder, bucket, keep_local=True)
+    assert bucket.size(path.name) == whole == path.stat().st_size
+
+
+def test_an_upload_that_fails_keeps_the_file_and_is_made_up_for(folder: Path, tmp_path: Path) -> None:
+    written(folder).close()
+    place = tmp_path / "bucket"
+    bucket = Bucket(place.as_uri())
+    (path,) = waiting(folder)
+    (place / path.name).mkdir()
+    with pytest.raises(StoreUnavailable):
+        upload_all(folder, bucket, keep_local=False)
+    assert waiting(folder) == [path]
+    (place / path.name).rmdir()
+    assert upload_all(folder, bucket, keep_local=False).files == 1
+
+
+def test_a_record_is_read_from_the_storage_when_its_file_is_not_here(folder: Path, bucket: Bucket) -> None:
+    warc = written(folder, bodies=0)
+    places = [warc.append(f"{URL}&n={number}", exchange(b"body %d" % number)) for number in range(3)]
+    warc.close()
+    upload_all(folder, bucket, keep_local=False)
+    assert not list(folder.glob("*.warc.gz"))
+    place = places[1]
+    with pytest.raises(StoreUnavailable, match="cannot be read"):
+        read_record(folder, place.file, place.offset, place.length)
+    say_place(folder, bucket.address)
+    for number, place in enumerate(places):
+        record = read_record(folder, place.file, place.offset, place.length)
+        assert record.wire_body == b"body %d" % number
+    with pytest.raises(StoreUnavailable, match="s07-none"):
+        read_record(folder, "s07-none-000001.warc.gz", 0, 10)
+
+
+def test_half_a_line_of_the_journal_counts_for_nothing(folder: Path) -> None:
+    folder.mkdir()
+    (folder / JOURNAL).write_text("\na.warc.gz 10\n\nb.warc")
+    note_uploaded(folder / "c.warc.gz", 30)
+    assert uploaded(folder) == {"a.warc.gz": 10, "c.warc.gz": 30}
+
+
+@pytest.mark.parametrize(
+    ("address", "is_good"),
+    [
+        ("s3://bucket/prefix?endpoint=http://127.0.0.1:9000&region=eu-central-1", True),
+        ("s3://bucket", True),
+        ("file:///srv/archive", True),
+        ("file://host/srv", False),
+        ("s3://key:secret@bucket/prefix", False),
+        ("s3://bucket?secret=1", False),
+        ("https://bucket.example.org", False),
+    ],
+)
+def test_addresses(address: str, is_good: bool) -> None:
+    assert (problem_with(address) is None) is is_good
+    if not is_good:
+        with pytest.raises(ConfigError):
+            Bucket(address)
+
+
+# On something that speaks S3
+
+
+@pytest.fixture
+def s3(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    with small_s3() as server:
+        yield server
+
+
+def test_over_s3_in_parts_and_by_range(s3: SmallS3, tmp_path: Path) -> None:
+    bucket = Bucket(f"s3://crawls/news?endpoint={s3.endpoint}")
+    large = tmp_path / "large.warc.gz"
+    large.write_bytes(os.urandom(17 * 1024 * 1024))
+    bucket.put(large, large.name)
+    assert s3.objects["crawls/news/large.warc.gz"] == large.read_bytes()
+    assert any(request.startswith("POST") for request in s3.requests)
+    assert bucket.read(large.name, 10_000_000, 1000) == large.read_bytes()[10_000_000:10_001_000]
+    assert bucket.size("none") is None
+    with pytest.raises(FileNotFoundError):
+        bucket.read("none", 0, 10)
+    assert s3.signed
+
+
+def test_s3_refuses_and_then_takes_it(s3: SmallS3, folder: Path) -> None:
+    bucket = Bucket(f"s3://crawls?endpoint={s3.endpoint}")
+    written(folder).close()
+    s3.failures = 1
+    with pytest.raises(StoreUnavailable, match="cannot be written"):
+        upload_all(folder, bucket, keep_local=False)
+    (path,) = waiting(folder)
+    assert upload_all(folder, bucket, keep_local=False).files == 1
+    assert (path.exists(), list(s3.objects)) == (False, [f"crawls/{path.name}"])
+
+
+class MovingClock(FixedClock):
+    """A clock that is set by hand."""
+
+    later = timedelta()
+
+    def now(self) -> datetime:
+        return BEGAN + self.later
+
+
+def test_files_are_begun_anew_by_age_and_by_size(folder: Path) -> None:
+    clock, told = MovingClock(), []
+    settings = ArchiveSettings(upload_bytes=100_000, upload_every=timedelta(seconds=30))
+    warc = WarcArchive(
+        folder,
+        7,
+        settings=settings,
+        software="test",
+        clock=clock,
+        member=MEMBER,
+        on_finished=lambda: told.append(1),
+    )
+    first = warc.append(URL, exchange())
+    assert warc.flush().file == first.file
+    clock.later = timedelta(seconds=31)
+    assert (warc.flush().file, told) == (first.file, [1])
+    assert warc.flush() is None
+    second = warc.append(URL, exchange(os.urandom(200_000)))
+    third = warc.append(URL, exchange())
+    assert len({first.file, second.file, third.file}) == 3
+    warc.close()
+    assert len(told) == 3

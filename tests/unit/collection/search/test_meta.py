@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from evercrawl.collection.search.meta import ask_all, merged
+from evercrawl.errors import ConfigError
+from evercrawl.model.search import Hit, Span
+
+
+def hit(url: str, rank: int, day: int = 1) -> Hit:
+    return Hit(rank, url, url.upper(), (Span("text", False),), 1.0, day, datetime(2026, 1, day, tzinfo=UTC))
+
+
+def test_what_two_sources_have_comes_first_in_its_newest_form():
+    hits = merged([("one", [hit("a", 1), hit("b", 2, day=3)]), ("two", [hit("c", 1), hit("b", 2, day=5)])])
+    assert [found.url for found in hits] == ["b", "a", "c"]
+    assert (hits[0].source, hits[0].version, hits[0].rank) == ("one, two", 5, 1)
+
+
+def test_sources_that_fail_or_hang_are_named_and_not_waited_for():
+    release = threading.Event()
+
+    def hangs() -> Sequence[Hit]:
+        release.wait(30)
+        return []
+
+    def fails() -> Sequence[Hit]:
+        raise ConfigError("it is not there")
+
+    def breaks() -> Sequence[Hit]:
+        raise ZeroDivisionError("oops")
+
+    began = time.monotonic()
+    sources = [("good", lambda: [hit("a", 1)]), ("slow", hangs), ("bad", fails), ("broken", breaks)]
+    found = ask_all(sources, limit=10, timeout_s=0.3)
+    release.set()
+    assert time.monotonic() - began < 10
+    assert [one.url for one in found.hits] == ["a"]
+    assert [(trouble.source, trouble.problem) for trouble in found.troubles] == [
+        ("slow", "no answer within 0.3 s"),
+        ("bad", "it is not there"),
+        ("broken", "ZeroDivisionError: oops"),
+    ]

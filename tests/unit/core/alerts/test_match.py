@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from typing import NoReturn
+
+import pytest
+
+from evercrawl.adapters.tantivy.asking import stemmed, words_of
+from evercrawl.core.alerts.match import Texts, matches, turn_of, wanted
+from evercrawl.core.alerts.words import SaidPage, parse_words, says
+from evercrawl.errors import ConfigError
+from evercrawl.model.alert import Event, EventKind, Subject, Turn
+
+URL = "https://example.org/news/1?a=b"
+EVENT = Event(0, 1, 1, URL, EventKind.CONTENT, 0.2, 0, 2, "News")
+
+
+def never() -> NoReturn:
+    raise AssertionError("the text is not needed")
+
+
+def by_words(query: str, page: SaidPage) -> bool:
+    return says(query, page, cut=words_of, stem=stemmed)
+
+
+def is_wanted(subject: Subject, event: Event = EVENT, after: str = "", before: str = "") -> Event | None:
+    texts = Texts(lambda: SaidPage(event.url, "", after, "en"), lambda: before)
+    return wanted(
+        subject, event, texts, says=by_words, tone=lambda text: {"good": 0.5, "bad": -0.5}.get(text)
+    )
+
+
+def test_every_condition_must_hold() -> None:
+    assert is_wanted(Subject()) == EVENT
+    assert is_wanted(Subject(pages=(URL,), least_size=0.2, query="ferry"), after="The Ferry") == EVENT
+    assert is_wanted(Subject(pages=("https://example.org/",))) is None
+    assert is_wanted(Subject(least_size=0.21)) is None
+    assert is_wanted(Subject(kinds=frozenset({EventKind.METADATA}))) is None
+    assert is_wanted(Subject(query="tram"), after="The Ferry") is None
+
+
+def test_pages_and_patterns_are_alternatives() -> None:
+    subject = Subject(pages=("https://example.org/x",), patterns=("https://example.org/news/*",))
+    assert is_wanted(subject) == EVENT
+    assert is_wanted(subject, EVENT._replace(url="https://example.org/x")) is not None
+    assert is_wanted(subject, EVENT._replace(url="https://example.org/y")) is None
+
+
+def test_only_changes_have_a_size() -> None:
+    subject = Subject(kinds=frozenset(EventKind), least_size=0.9)
+    assert is_wanted(subject, EVENT._replace(kind=EventKind.NEW)) is not None
+    assert is_wanted(subject, EVENT._replace(kind=EventKind.GONE)) is not None
+    assert is_wanted(subject) is None
+
+
+def test_texts_are_read_last() -> None:
+    texts = Texts(never, never)
+    subject = Subject(patterns=("*/other/*",), query="ferry", is_turn=True)
+    assert wanted(subject, EVENT, texts, says=by_words, tone=lambda _: None) is None
+
+
+def test_a_turn_is_told_with_its_two_sides() -> None:
+    subject = Subject(is_turn=True)
+    found = is_wanted(subject, after="bad", before="good")
+    assert found is not None
+    assert found.turn == Turn(0.5, -0.5)
+    assert is_wanted(subject, after="good", before="good") is None
+    assert is_wanted(subject, after="unknown", before="good") is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "turns"),
+    [(0.3, -0.3, True), (-0.1, 0.1, True), (0.05, -0.9, False), (0.9, -0.05, False), (None, 0.5, False)],
+)
+def test_a_turn_is_clear_on_both_sides(before: float | None, after: float, turns: bool) -> None:
+    assert (turn_of(before, after) is not None) is turns
+
+
+@pytest.mark.parametrize(
+    ("pattern", "url", "fits"),
+    [
+        ("https://example.org/news/*", URL, True),
+        ("*news*a=b", URL, True),
+        ("*/news/1?a=b", URL, True),
+        ("*/news/1.a=b", URL, False),
+        ("https://example.org/news/", URL, False),
+        ("*1*1*", URL, False),
+        ("https://example.org/news/1?a=b*b", URL, False),
+        ("https://*", URL, True),
+        ("*" + "a*" * 30 + "x", "https://example.org/" + "a" * 5000, False),
+    ],
+)
+def test_patterns_mean_the_whole_url(pattern: str, url: str, fits: bool) -> None:
+    assert matches(pattern, url) is fits
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "fits"),
+    [
+        ("ferry harbour", "In the HARBOUR lies a ferry.", True),
+        ("ferries", "The ferry waits.", True),
+        ('"ferries"', "The ferry waits.", False),
+        ("ferry", "The fairy waits.", False),
+        ('"new ferry"', "a new, ferry", True),
+        ('"new ferry"', "ferry new", False),
+        ("ferry -tram", "ferry and tram", False),
+        ("tram OR ferry", "ferry", True),
+        ("tram OR ferry harbour", "ferry", False),
+        ("cafe", "Café", True),
+        ("price-list", "the price list", True),
+        ("ferry site:example.org", "ferry", True),
+        ("ferry site:example.org/news", "ferry", True),
+        ("ferry site:example.org/new", "ferry", False),
+        ("ferry site:ample.org", "ferry", False),
+        ("ferry -site:org", "ferry", False),
+        ("ferry lang:en", "ferry", True),
+        ("ferry lang:de", "ferry", False),
+        ("title:morning ferry", "ferry", True),
+        ("title:ferry", "ferry", False),
+        ("url:news", "ferry", True),
+        ("京都", "昨日京都に行った", True),
+    ],
+)
+def test_a_query_means_what_it_means_in_search(query: str, text: str, fits: bool) -> None:
+    page = SaidPage("https://www.example.org:8443/news/1", "Good Morning", text, "en-GB")
+    assert by_words(query, page) is fits
+
+
+@pytest.mark.parametrize(
+    "query", ["", "  ", "-tram", "a " * 65, "a" * 2001, "x changed:7d", "x sentiment:neg"]
+)
+def test_a_query_must_ask_for_something_that_an_alert_can_know(query: str) -> None:
+    with pytest.raises(ConfigError):
+        parse_words(query)

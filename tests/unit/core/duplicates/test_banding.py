@@ -1,0 +1,72 @@
+"""Bands of signatures."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from evercrawl.core.duplicates.banding import (
+    BANDS,
+    MOST_CHECKED,
+    Entry,
+    Match,
+    bands_of,
+    best_match,
+    chance_to_meet,
+    is_indexed,
+    most_promising,
+)
+from evercrawl.core.signature import EMPTY_SIGNATURE, signature
+
+WORDS = [f"word{number}" for number in range(400)]
+TEXT = " ".join(WORDS)
+
+
+def test_one_number_a_band_that_is_its_bytes() -> None:
+    numbers = bands_of(bytes(range(64)))
+    assert len(numbers) == BANDS == 16
+    assert numbers[1].to_bytes(4, "little") == bytes([4, 5, 6, 7])
+
+
+def test_texts_that_are_alike_meet() -> None:
+    changed = " ".join(WORDS[:200] + ["new"] * 5 + WORDS[205:])
+    assert set(bands_of(signature(TEXT))) & set(bands_of(signature(changed)))
+
+
+@pytest.mark.parametrize(
+    ("alike", "least", "most"), [(0.8, 0.999, 1), (0.65, 0.95, 1), (0.2, 0, 0.03), (0, 0, 1e-8)]
+)
+def test_chances_are_as_the_docstring_has_them(alike: float, least: float, most: float) -> None:
+    assert least <= chance_to_meet(alike) <= most
+
+
+def test_the_chance_is_what_is_observed() -> None:
+    random = Random(1)
+    met = 0
+    for _ in range(2000):
+        one = random.randbytes(64)
+        other = bytes(byte if random.random() < 0.6 else random.randrange(256) for byte in one)
+        met += any(a == b for a, b in zip(bands_of(one), bands_of(other), strict=True))
+    assert met / 2000 == pytest.approx(chance_to_meet(0.6), abs=0.03)
+
+
+def test_pages_without_text_are_not_indexed() -> None:
+    assert not is_indexed(EMPTY_SIGNATURE)
+    assert not is_indexed(b"")
+    assert is_indexed(signature("one"))
+
+
+def test_what_agrees_in_most_bands_comes_first_and_not_too_much_of_it() -> None:
+    assert most_promising([5, 7, 7, 5, 7, 1])[:2] == [7, 5]
+    assert len(most_promising(range(10_000))) == MOST_CHECKED
+
+
+def test_the_nearest_and_then_the_first_is_found() -> None:
+    mine = signature(TEXT)
+    near = signature(" ".join(WORDS[:350]))
+    entries = [Entry(9, mine, len(TEXT)), Entry(4, mine, len(TEXT)), Entry(1, near, len(TEXT) * 7 // 8)]
+    assert best_match(mine, len(TEXT), entries) == Match(4, 1.0)
+    assert best_match(mine, len(TEXT), entries[2:]) is not None
+    assert best_match(mine, len(TEXT) * 3, entries) is None
+    assert best_match(mine, len(TEXT), []) is None

@@ -1,0 +1,122 @@
+"""The papers' worked numbers, and the defaults that other crawlers ship."""
+
+from __future__ import annotations
+
+import pytest
+
+from evercrawl.core.revisit.rules import RULES, RuleMemory
+from evercrawl.core.revisit.rules.nutch import LONGEST_WAIT_DAYS, Nutch
+from evercrawl.core.revisit.rules.paper_adaptive import PaperAdaptive, new_fr_max
+from evercrawl.core.revisit.rules.paper_pdfc import (
+    AT_EVERY_VISIT,
+    NEVER_VISITED,
+    PaperPdfc,
+    frequency_of_change,
+    is_due,
+    is_sent,
+)
+from evercrawl.core.revisit.rules.paper_selective import PaperSelective, next_threshold
+from evercrawl.core.revisit.rules.rule import Rule
+from evercrawl.core.revisit.rules.stormcrawler import LONGEST_DAYS, StormCrawler
+
+
+def _visited(rule: Rule, found: list[tuple[float, bool]]) -> RuleMemory:
+    memory = RuleMemory()
+    for now, changed in found:
+        memory = rule.after_visit(memory, now=now, changed=changed)
+    return memory
+
+
+def test_a9_the_worked_example() -> None:
+    assert new_fr_max(3, records=45, counter=10, limit=20) == 2
+
+
+def test_a9_without_a_change_the_frequency_falls() -> None:
+    assert new_fr_max(3, records=45, counter=0, limit=20) == 11
+    assert new_fr_max(3, records=5, counter=0, limit=20) == 4
+
+
+def test_a9_a_page_that_always_changes_is_crawled_every_day() -> None:
+    memory = _visited(PaperAdaptive(), [(float(day), True) for day in range(30)])
+    assert memory.due == 30.0
+
+
+def test_a10_the_threshold_starts_at_forty_percent_and_moves_with_what_was_seen() -> None:
+    assert RuleMemory().threshold == 0.4
+    assert next_threshold(0.4, share=0.8) > 0.4 > next_threshold(0.4, share=0.1)
+
+
+def test_a10_an_unchanged_page_is_crawled_when_enough_of_its_links_changed() -> None:
+    rule = PaperSelective()
+    unchanged = _visited(rule, [(0.0, False), (1.0, False)])
+    assert not rule.at_turn(unchanged, now=2.0, around=0.39)[0]
+    assert rule.at_turn(unchanged, now=2.0, around=0.41)[0]
+
+
+def test_a10_a_changed_or_unknown_page_is_a_black_box_and_is_crawled() -> None:
+    rule = PaperSelective()
+    assert rule.at_turn(_visited(rule, [(0.0, False)]), now=1.0, around=0.0)[0]
+    assert rule.at_turn(_visited(rule, [(0.0, False), (1.0, True)]), now=2.0, around=0.0)[0]
+
+
+def test_a10_no_page_is_left_for_ever() -> None:
+    rule = PaperSelective()
+    memory = _visited(rule, [(0.0, False), (1.0, False)])
+    for turn in range(2, 20):
+        wanted, memory = rule.at_turn(memory, now=float(turn), around=0.0)
+        if wanted:
+            return
+    raise AssertionError("the page was never visited again")
+
+
+def test_b3_the_three_cases() -> None:
+    assert frequency_of_change(RuleMemory(), now=0.0) == NEVER_VISITED
+    always = _visited(PaperPdfc(), [(0.0, False), (1.0, True), (2.0, True)])
+    assert frequency_of_change(always, now=2.0) == AT_EVERY_VISIT
+    assert always.due == 3.0
+    resting = _visited(PaperPdfc(), [(0.0, False), (1.0, True), (6.0, False)])
+    assert frequency_of_change(resting, now=6.0) == 5.0
+    assert resting.due == 11.0
+
+
+def test_b6_both_comparators() -> None:
+    assert is_due(NEVER_VISITED, last=0.0, now=0.0)
+    assert is_due(AT_EVERY_VISIT, last=0.0, now=0.0)
+    assert not is_due(5.0, last=0.0, now=5.0)
+    assert is_due(5.0, last=0.0, now=5.1)
+    assert not is_sent(b"same", b"same")
+    assert is_sent(b"old", b"new")
+    assert is_sent(None, b"new")
+
+
+def test_nutch_changes_its_interval_by_its_rates() -> None:
+    first = _visited(Nutch(), [(0.0, False)])
+    assert first.due == 30.0
+    assert _visited(Nutch(), [(0.0, False), (30.0, True)]).interval == pytest.approx(24.0)
+    rested = _visited(Nutch(), [(0.0, False), (30.0, False)])
+    assert rested.interval == pytest.approx(42.0)
+    assert rested.due == pytest.approx(30.0 - 0.3 * 30.0 + 42.0)
+
+
+def test_nutch_waits_at_most_ninety_days() -> None:
+    memory, now = RuleMemory(), 0.0
+    for _ in range(30):
+        memory = Nutch().after_visit(memory, now=now, changed=False)
+        assert 0.0 <= memory.due - now <= LONGEST_WAIT_DAYS
+        now = max(memory.due, now + 1.0)
+
+
+def test_stormcrawler_halves_towards_an_hour_and_grows_to_two_weeks() -> None:
+    changed = _visited(StormCrawler(), [(0.0, False), (1.0, True)])
+    assert changed.interval == pytest.approx(0.5 + 0.5 / 24.0)
+    rested = _visited(StormCrawler(), [(float(n), False) for n in range(20)])
+    assert rested.interval == LONGEST_DAYS
+
+
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_no_rule_is_due_before_its_visit(name: str) -> None:
+    rule = RULES[name]()
+    memory = RuleMemory()
+    for n in range(40):
+        memory = rule.after_visit(memory, now=float(n), changed=n % 3 == 0)
+        assert memory.due >= n

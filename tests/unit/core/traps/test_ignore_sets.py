@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import pytest
+
+from evercrawl.core.traps.ignore_sets import IGNORE_SETS, chosen_sets
+from evercrawl.core.traps.operator_rule import Effect, OperatorRule, Word, effect, matches, word_on
+from evercrawl.errors import ConfigError
+
+HOST = "http://a.test"
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("forums", "/ucp.php?mode=login"),
+        ("forums", "/viewtopic.php?f=1&p=77"),
+        ("forums", "/t/some-topic/12/34"),
+        ("wikis", "/index.php?title=A&action=history"),
+        ("wikis", "/wiki/Special:RecentChanges"),
+        ("wikis", "/doku.php?id=a&do=diff"),
+        ("shops", "/?add-to-cart=17"),
+        ("shops", "/shoes?orderby=price"),
+        ("calendars", "/events/2024-05-01/"),
+        ("calendars", "/calendar/view.php?view=day&time=1700000000"),
+        ("blogs", "/post/?replytocom=12"),
+        ("code", "/me/it/blame/main/a.py"),
+        ("listings", "/pub/?C=M;O=D"),
+    ],
+)
+def test_each_set_knows_its_software(name: str, path: str) -> None:
+    why = chosen_sets((name,)).why_ignored(HOST + path)
+    assert why is not None
+    assert why.startswith(name)
+
+
+@pytest.mark.parametrize("path", ["/", "/viewtopic.php?f=1&t=2", "/wiki/Apple", "/t/some-topic/12", "/about"])
+def test_pages_of_that_software_stay(path: str) -> None:
+    assert chosen_sets(tuple(IGNORE_SETS)).why_ignored(HOST + path) is None
+
+
+def test_no_set_is_used_unless_it_is_named() -> None:
+    assert chosen_sets(()).why_ignored(HOST + "/?add-to-cart=17") is None
+    with pytest.raises(ConfigError, match="there are: forums"):
+        chosen_sets(("gardens",))
+
+
+def test_every_rule_says_why() -> None:
+    assert all(rule.why for rules in IGNORE_SETS.values() for rule in rules)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "does"),
+    [
+        ("/shop?color=", "/shop?color=red&size=m", True),
+        ("/shop?color=", "/shop?size=m", False),
+        ("/cal/{n}/{n}", "/cal/2024/05", True),
+        ("/old/**", "/old/a/b", True),
+        ("/shop?*", "/shop?a=1&b=2", True),
+        ("/old/*", "/old/a", True),
+        ("/old/*", "/new/a", False),
+        ("http://a.test/o*", "/old/a", True),
+        ("/exact", "/exact", True),
+    ],
+)
+def test_patterns_are_written_as_they_are_shown_or_as_globs(pattern: str, path: str, does: bool) -> None:
+    assert matches(pattern, HOST + path) is does
+
+
+def test_the_effect_is_seen_before_the_word_is_said() -> None:
+    urls = [f"{HOST}/cal/2024/{month:02}" for month in range(1, 13)] + [f"{HOST}/news"]
+    found = effect("/cal/{n}/{n}", urls)
+    assert found == Effect(12, 13, tuple(urls[:5]))
+
+
+def test_the_newest_rule_decides_and_taking_it_out_undoes_it() -> None:
+    exclude = OperatorRule(Word.EXCLUDE, "/cal/**")
+    allow = OperatorRule(Word.ALLOW, "/cal/*", site=HOST)
+    url = f"{HOST}/cal/2024"
+    assert word_on([exclude, allow], url) == allow
+    assert word_on([exclude], url) == exclude
+    assert word_on([exclude, allow], "http://b.test/cal/2024") == exclude
+    assert word_on([], url) is None

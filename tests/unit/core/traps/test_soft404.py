@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from evercrawl.core.traps.soft404 import Answer, MadeUp, is_soft_404, judge_made_up, probe_url, same_for_all
+from evercrawl.testing.trapped import prose
+
+
+def test_the_place_that_differs_is_made_up() -> None:
+    made = probe_url("http://a.test/p/17", "http://a.test/p/18", seed=1)
+    assert made.startswith("http://a.test/p/")
+    assert made.removeprefix("http://a.test/p/").isdigit()
+    assert made not in ("http://a.test/p/17", "http://a.test/p/18")
+    assert made == probe_url("http://a.test/p/17", "http://a.test/p/18", seed=1)
+    assert made != probe_url("http://a.test/p/17", "http://a.test/p/18", seed=2)
+
+
+def test_a_year_is_made_up_rather_than_a_month() -> None:
+    made = probe_url("http://a.test/cal/2025/03", "http://a.test/cal/2027/11", seed=5)
+    year = made.removeprefix("http://a.test/cal/").removesuffix("/11")
+    assert 2500 <= int(year) < 2900
+
+
+def test_a_made_up_date_is_a_date() -> None:
+    made = probe_url("http://a.test/x?date=2026-11-15", "http://a.test/x?date=2026-02-29", seed=5)
+    year, _, rest = made.removeprefix("http://a.test/x?date=").partition("-")
+    assert 2500 < int(year) < 2900
+    assert rest == "02-29"
+    made = probe_url("http://a.test/at/20261115093000", "http://a.test/at/20260229103000", seed=5)
+    assert made.removeprefix("http://a.test/at/2").endswith("0229103000")
+    assert len(made) == len("http://a.test/at/20260229103000")
+
+
+def test_words_and_values_are_made_up_in_kind() -> None:
+    made = probe_url("http://a.test/wiki/Apple.html", "http://a.test/wiki/Pear.html", seed=3)
+    assert made.startswith("http://a.test/wiki/")
+    assert made.endswith(".html")
+    value = probe_url("http://a.test/x?time=101", "http://a.test/x?time=102", seed=3)
+    assert value.startswith("http://a.test/x?time=")
+    assert probe_url("http://a.test/a/b", "http://a.test/a/b/c", seed=3).startswith("http://a.test/a/b/")
+
+
+def test_three_kinds_of_sites_are_told_apart() -> None:
+    apology = "We could not find {} here, but there is a lot to see on our other pages today."
+    one = Answer(200, apology.format("/a/77"), 5, 5)
+    other = Answer(200, apology.format("/a/9912"), 5, 5)
+    kind, same = judge_made_up(one, other)
+    assert kind is MadeUp.SAME
+    assert same is not None
+    assert is_soft_404(apology.format("/b/1"), same)
+    assert not is_soft_404(prose("page"), same)
+
+    assert judge_made_up(Answer(404), Answer(200, "x")) == (MadeUp.NOT_FOUND, None)
+    maze = Answer(200, prose(1), 8, 8), Answer(200, prose(2), 8, 8)
+    assert judge_made_up(*maze) == (MadeUp.INVENTED, None)
+    with_navigation = Answer(200, prose(1), 8, 2), Answer(200, prose(2), 8, 2)
+    assert judge_made_up(*with_navigation) == (MadeUp.ANSWERED, None)
+    recommending = [Answer(200, apology.format("x") + prose(n, count=10), 8, 8) for n in (1, 2)]
+    assert judge_made_up(recommending[0], recommending[1])[0] is not MadeUp.INVENTED
+
+
+def test_a_part_of_the_answer_is_not_the_answer() -> None:
+    assert not is_soft_404("Sorry.", same_for_all("Sorry. " + prose("long")))

@@ -1,0 +1,85 @@
+"""What must never happen in a cluster is noticed when it happens."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from evercrawl.model.batch import Batch
+from tests.contract.store_values import a_page, a_version, a_visit
+from tests.worlds.cluster.watch import Offence, Tenure, Watch
+
+SITE = "http://a.test"
+
+
+class Story:
+    """A watch and its clock."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.watch = Watch(lambda: self.now, lease_s=30.0, gap_s=lambda _: 10.0)
+
+    def at(self, now: float) -> Watch:
+        self.now = now
+        return self.watch
+
+    def offences(self) -> list[Offence]:
+        return [breach.offence for breach in self.watch.breaches]
+
+
+def test_requests_that_come_too_soon_or_beside_another():
+    story = Story()
+    story.at(0).asked(SITE, 1, 2.0)
+    story.at(3).asked(SITE, 1, 5.0)
+    assert story.offences() == [], "a second is enough as long as nobody knows what the site asks for"
+    story.at(4).asked(SITE, 2, 6.0)
+    story.at(6.5).asked(SITE, 2, 7.0)
+    assert story.offences() == [Offence.AT_ONCE, Offence.TOO_SOON]
+
+
+def test_a_request_that_nobody_can_break_off_counts_until_its_process_was_stopped():
+    story = Story()
+    story.at(0).asked(SITE, 1, 60.0)
+    story.at(1).stopped(1)
+    story.at(40).asked(SITE, 2, 41.0)
+    assert story.offences() == []
+    assert story.watch.counts["beside a stopped one"] == 1
+
+
+def test_a_commit_by_anybody_but_the_last_claimer():
+    story = Story()
+    story.at(0).claimed(3, 1, 7)
+    story.watch.claimed(3, 2, 8)
+    story.watch.committed(3, 1, 7, Batch())
+    story.watch.committed(3, 2, 8, Batch())
+    assert story.offences() == [Offence.UNFENCED]
+
+
+def test_a_version_that_is_stored_twice():
+    story = Story()
+    story.at(0).claimed(3, 1, 7)
+    batch = Batch(visited=[a_visit(a_page(1), version=a_version(1))])
+    story.watch.committed(3, 1, 7, batch)
+    story.watch.committed(3, 1, 7, batch)
+    assert story.offences() == [Offence.TWICE]
+
+
+def test_a_shard_that_is_given_away_under_its_owner():
+    story = Story()
+    story.watch.tenures[UUID(int=1)] = Tenure(1, lambda: True)
+    story.watch.tenures[UUID(int=2)] = Tenure(2, lambda: False)
+    story.at(0).took(3, {4: UUID(int=2), 5: None})
+    assert story.offences() == []
+    story.watch.took(3, {6: UUID(int=1)})
+    assert story.offences() == [Offence.TWO_OWNERS]
+
+
+def test_a_take_over_within_the_lease_and_two_seconds():
+    story = Story()
+    story.at(0).claimed(3, 1, 7)
+    story.at(100).died(7)
+    story.at(131).claimed(3, 2, 8)
+    assert story.offences() == []
+    story.at(200).died(8)
+    story.at(233).claimed(3, 3, 9)
+    assert story.offences() == [Offence.LATE]
+    assert story.watch.takeovers_s == [31.0, 33.0]

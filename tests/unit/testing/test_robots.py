@@ -1,0 +1,34 @@
+"""The owner's meaning of each robots.txt agrees with what the crawler's parser makes of its text."""
+
+from __future__ import annotations
+
+import pytest
+
+from evercrawl.core.robots import parse_robots
+from evercrawl.testing.robots import RobotsKind, robots_plan
+
+READABLE = (RobotsKind.EMPTY, RobotsKind.FOLDERS, RobotsKind.DELAY, RobotsKind.NAMED, RobotsKind.BROKEN)
+PATHS = ("/", "/news/item-1.html", "/private/3", "/private/open/4", "/private", "/drafts/5", "/robots.txt")
+PLANS = [robots_plan(1, site, agent="evercrawl", bad=site % 3 == 0) for site in range(80)]
+
+
+def test_every_kind_of_file_occurs():
+    assert {plan.kind for plan in PLANS} == set(RobotsKind)
+
+
+@pytest.mark.parametrize(
+    "plan", [plan for plan in PLANS if plan.kind in READABLE], ids=lambda plan: plan.kind
+)
+def test_the_text_says_what_the_owner_means(plan):
+    parsed = parse_robots(plan.text.encode(), agent="evercrawl", limit=10_000)
+    assert {path: parsed.verdict(path).allowed for path in PATHS} == {
+        path: plan.allows(path) for path in PATHS
+    }
+    assert parsed.gap == plan.delay_s
+
+
+def test_a_file_that_cannot_be_read_forbids_everything_but_itself():
+    for plan in PLANS:
+        if plan.kind in (RobotsKind.FORBIDDEN, RobotsKind.SILENT):
+            assert not plan.allows("/")
+            assert plan.allows("/robots.txt")

@@ -1,0 +1,129 @@
+"""What the cluster's code uses of a pool of connections, and of a store, over a simulated line."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any, TypeVar
+
+from tests.worlds.cluster.database import Server
+from tests.worlds.cluster.line import Line
+from tests.worlds.cluster.process import SimProcess
+from tests.worlds.cluster.watch import Watch
+
+from evercrawl.adapters.postgres.bridge import driven
+from evercrawl.adapters.postgres.fault import translating
+from evercrawl.adapters.postgres.membership import statement_names
+from evercrawl.adapters.postgres.shard import PostgresShard
+from evercrawl.model.batch import Batch, ShardFacts
+from evercrawl.testing.store import MOST_REFUSALS, MemoryShard
+
+T = TypeVar("T")
+NAMESPACE = "simulated"
+_NAMES = statement_names(NAMESPACE)
+_TRANSACTIONS = frozenset({"claim", "commit", "release"})
+
+
+class SimPool:
+    """Knows a statement by its text, and what it does from `Tables`."""
+
+    def __init__(self, server: Server, line: Line, process: SimProcess, watch: Watch) -> None:
+        self._server = server
+        self._line = line
+        self._process = process
+        self._watch = watch
+
+    async def fetch(self, statement: str, *arguments: Any) -> list[Any]:
+        """All rows."""
+        name = _NAMES[statement]
+        found: list[Any] = await self._line.ask(lambda: self._run(name, arguments))
+        return found
+
+    async def execute(self, statement: str, *arguments: Any) -> None:
+        """Without a look at the rows."""
+        await self.fetch(statement, *arguments)
+
+    async def fetchrow(self, statement: str, *arguments: Any) -> Any:
+        """The first row, or None."""
+        rows = await self.fetch(statement, *arguments)
+        return rows[0] if rows else None
+
+    async def fetchval(self, statement: str, *arguments: Any) -> Any:
+        """The first value of the first row."""
+        rows = await self.fetch(statement, *arguments)
+        return rows[0][0] if rows else None
+
+    def _run(self, name: str, arguments: tuple[Any, ...]) -> list[Any]:
+        flaws, tables = self._server.flaws, self._server.tables
+        if name == "bury" and flaws.hasty_burial:
+            arguments = (arguments[0] * 0,)
+            tables.make_older(0.5)
+        if name == "take":
+            before = dict(tables.owners)
+            if flaws.double_grant and arguments[1]:
+                tables.free.add(self._process.number % len(tables.owners))
+            rows = tables.run(name, *arguments)
+            new = {row[0]: before[row[0]] for row in rows if before[row[0]] != arguments[0]}
+            self._watch.took(self._process.number, new)
+            return rows
+        if name == "let_go":
+            self._watch.let_go(arguments[0], self._process.number)
+        return tables.run(name, *arguments)
+
+
+class SimShard(PostgresShard):
+    """Implements `ShardStore` with the locks and the order of the real one; the rows lie in memory."""
+
+    def __init__(self, shard: int, *, server: Server, line: Line, process: SimProcess, watch: Watch) -> None:
+        super().__init__(
+            shard,
+            pool=None,
+            translations=None,  # type: ignore[arg-type]  # nothing is said in SQL here
+            most_refusals=MOST_REFUSALS,
+            on_close=lambda _: None,
+        )
+        self._server = server
+        self._line = line
+        self._process = process
+        self._watch = watch
+        self._rows = MemoryShard(shard, server.store.state_of(shard), most_refusals=MOST_REFUSALS)
+        self._inside = self._rows  # type: ignore[assignment]
+
+    async def keys(self) -> AsyncIterator[list[bytes]]:
+        """Every key of a page, in portions."""
+        every: list[bytes] = await self._read(self._all_keys)
+        if every:
+            yield every
+
+    async def _all_keys(self) -> list[bytes]:
+        return sorted(self._server.store.state_of(self.shard).page_ids)
+
+    async def _run(self, work: Callable[..., Coroutine[Any, Any, T]], *arguments: Any) -> T:
+        name = work.__name__
+        with translating():
+            if name not in _TRANSACTIONS:
+                read: T = await self._line.ask(lambda: driven(work(*arguments)))
+                return read
+            step = getattr(self, f"_{name}_there")
+            wrote: T = await self._line.ask(lambda: step(*arguments), shard=self.shard)
+            return wrote
+
+    # At the server
+
+    def _claim_there(self) -> ShardFacts:
+        facts = driven(self._rows.claim())
+        self._watch.claimed(self.shard, facts.epoch, self._process.number)
+        return facts._replace(crashed=False) if self._server.flaws.no_gap_wait else facts
+
+    def _commit_there(self, epoch: int, batch: Batch) -> None:
+        state = self._server.store.state_of(self.shard)
+        fence = epoch
+        if self._server.flaws.unfenced:
+            fence, state.is_clean = state.epoch, False
+        self._server.note_before(self.shard)
+        delivered = [state.outbox[seq] for seq in batch.delivered if seq in state.outbox]
+        driven(self._rows.commit(fence, batch))
+        self._server.tables.rewrite_outbox(batch.sent, delivered)
+        self._watch.committed(self.shard, epoch, self._process.number, batch)
+
+    def _release_there(self, epoch: int) -> None:
+        driven(self._rows.release(epoch))

@@ -1,0 +1,323 @@
+"""A whole cluster for a stretch of virtual time; what was seen, and what must never have been."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+from tests.worlds.cluster.database import Flaws, Server
+from tests.worlds.cluster.faults import USUAL, Fault, Happening, next_happening
+from tests.worlds.cluster.line import Weather
+from tests.worlds.cluster.member import Member, Surroundings
+from tests.worlds.cluster.process import ProcessLoop, SimProcess, run_processes
+from tests.worlds.cluster.sweep import Sweep
+from tests.worlds.cluster.thin_web import OneClient, ThinWeb
+from tests.worlds.cluster.watch import Breach, Offence, Watch
+
+from evercrawl.cluster.run import Rhythm
+from evercrawl.core.scope import Scope
+from evercrawl.model.settings import Settings
+from evercrawl.testing.store import MemoryStore
+
+CAPACITIES = (32, 64, 64, 128)
+SKEW_S = 0.01
+"""Calendars of machines that keep their time by NTP differ by about so much."""
+DRIFT = 0.001
+DATABASE_SKEW_S = 0.5
+RETURN_LEASES = (0.2, 10.0)
+"""After how many leases a worker that ended is started again."""
+LEAST_ABLE = 0.5
+"""So many of the workers are left in peace, so that there is somebody to take over."""
+SWEEP_S = 60.0
+SETTLED_S = 0.5
+"""So long after it goes on a process has noticed what it has missed."""
+
+
+FAIR = Weather(slow_share=0.02)
+UNHURRIED = Rhythm(look_s=30.0, report_s=86_400.0)
+"""Links may take half a minute, so that weeks can be simulated; what belongs to the lease keeps its time."""
+FLAWLESS = Flaws()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is simulated; two runs of one plan go alike, event for event."""
+
+    seed: int
+    workers: int = 100
+    sites: int = 10_000
+    pages: int = 2
+    shards: int = 1024
+    days: float = 7.0
+    lease_s: float = 30.0
+    fault_every_s: float = 900.0
+    shortest_s: float = 2 * 86_400.0
+    longest_s: float = 5 * 86_400.0
+    change_every_s: float = 4 * 86_400.0
+    weather: Weather = FAIR
+    rhythm: Rhythm = UNHURRIED
+    faults: dict[Fault, float] = field(default_factory=lambda: dict(USUAL))
+    flaws: Flaws = FLAWLESS
+    until: Offence | None = None
+    """The run ends early when this has been noticed."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """How a run went."""
+
+    plan: Plan
+    breaches: list[Breach]
+    counts: dict[str, int]
+    sites_found: int
+    pages: int
+    takeovers_s: list[float]
+    least_spare_s: float
+
+
+def simulate(plan: Plan, *, on_day: Callable[[Seen], None] | None = None) -> Seen:
+    """The cluster of the plan, from its first worker to the end of its last day; `on_day` hears how it stands
+    at the end of each.
+    """
+    gc.unfreeze()
+    seen: Seen = run_processes(lambda loop: SimCluster(plan, loop).run(on_day))
+    return seen
+
+
+class SimCluster:
+    """Machines come and go; the seed decides when."""
+
+    def __init__(self, plan: Plan, loop: ProcessLoop) -> None:
+        self._plan = plan
+        self._loop = loop
+        self._chance = Random(f"{plan.seed}/faults")
+        self._web = ThinWeb(plan.seed, sites=plan.sites, pages=plan.pages, change_every_s=plan.change_every_s)
+        self._watch = Watch(loop.time, lease_s=plan.lease_s, gap_s=self._web.gap_s)
+        self._server = Server(loop, MemoryStore(plan.shards), plan.flaws)
+        self._sweep = Sweep(self._server, self._watch)
+        self._around = Surroundings(
+            self._server,
+            lambda process: OneClient(self._web, process, self._watch),
+            Scope(self._web.scope()),
+            self._watch,
+            _settings(plan, self._web),
+            plan.weather,
+            plan.rhythm,
+        )
+        self._members: dict[int, Member] = {}
+        self._skews: dict[int, float] = {}
+        self._watch.tolerance_s = self._skew_between
+        self._watch.on_breach = self._on_breach
+        self._noticed = asyncio.Event()
+        self._started = 0
+        self._is_over = False
+
+    async def run(self, on_day: Callable[[Seen], None] | None = None) -> Seen:
+        """Start everybody, let things happen, look at it from time to time."""
+        for _ in range(self._plan.workers):
+            self._start()
+        duties = [asyncio.create_task(duty()) for duty in (self._let_things_happen, self._look_often)]
+        for _ in range(max(1, round(self._plan.days))):
+            await self._let_pass(self._plan.days * 86_400 / max(1, round(self._plan.days)))
+            self._sweep.seldom()
+            gc.unfreeze()
+            if on_day is not None:
+                on_day(self._seen())
+        self._is_over = True
+        for duty in duties:
+            duty.cancel()
+        await asyncio.gather(*duties, return_exceptions=True)
+        await self._end_all()
+        return self._seen()
+
+    async def _let_pass(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._noticed.wait()
+
+    def _on_breach(self, offence: Offence) -> None:
+        if offence is self._plan.until:
+            self._noticed.set()
+
+    async def _end_all(self) -> None:
+        for member in list(self._members.values()):
+            member.kill()
+        await asyncio.sleep(120)
+
+    def _start(self) -> None:
+        """One more machine."""
+        number, self._started = self._started, self._started + 1
+        chance = Random(f"{self._plan.seed}/machine/{number}")
+        skew, drift = chance.uniform(-SKEW_S, SKEW_S), chance.uniform(-DRIFT, DRIFT)
+        process = SimProcess(self._loop, number, skew_s=skew, drift=drift)
+        self._skews[number] = skew
+        member = Member(self._around, process, capacity=chance.choice(CAPACITIES), chance=chance)
+        self._members[number] = member
+        self._changed()
+        member.start(self._ended)
+
+    def _ended(self, member: Member) -> None:
+        """A worker that ended, for whatever reason, is started again after a while on another machine."""
+        self._members.pop(member.process.number, None)
+        self._changed()
+        if not self._is_over:
+            self._watch.counts["ends"] += 1
+            wait_s = self._plan.lease_s * self._chance.uniform(*RETURN_LEASES)
+            self._loop.call_later(wait_s, self._start_again)
+
+    def _start_again(self) -> None:
+        if not self._is_over and len(self._members) < self._plan.workers:
+            self._start()
+
+    def _changed(self) -> None:
+        self._watch.changed_s = self._loop.time()
+
+    def _skew_between(self, before: int, after: int) -> float:
+        return abs(self._skews[before] - self._skews[after]) if before != after else 0.0
+
+    # What happens
+
+    async def _let_things_happen(self) -> None:
+        plan = self._plan
+        while True:
+            happening = next_happening(
+                self._chance, every_s=plan.fault_every_s, lease_s=plan.lease_s, weights=plan.faults
+            )
+            await asyncio.sleep(happening.pause_s)
+            self._happen(happening)
+
+    def _happen(self, happening: Happening) -> None:
+        fault, lasts_s = happening.fault, happening.lasts_s
+        self._watch.counts[fault.value] += 1
+        if fault in (Fault.RESTART, Fault.FAILOVER):
+            self._take_down(lasts_s, promoted=fault is Fault.FAILOVER)
+        elif fault is Fault.SLOW:
+            self._slow_down(lasts_s)
+        elif fault is Fault.JOIN:
+            self._start()
+        else:
+            able = [member for member in self._members.values() if member.is_able()]
+            if len(able) > LEAST_ABLE * self._plan.workers:
+                self._befall(self._chance.choice(able), fault, lasts_s)
+
+    def _befall(self, member: Member, fault: Fault, lasts_s: float) -> None:
+        """Who has just come back from a fault, its lease renewed, is silent from now on, not from then; and
+        nobody has a share while it lasts.
+        """
+        self._watch.back(member.process.number, member.works_on())
+        self._changed()
+        if fault is Fault.KILL:
+            member.kill()
+        elif fault is Fault.LEAVE:
+            member.stop.finish()
+        else:
+            if fault is Fault.FREEZE:
+                self._watch.stopped(member.process.number)
+                member.process.stop()
+            else:
+                self._watch.gone(member.process.number)
+                member.line.is_cut = True
+            self._loop.call_later(lasts_s, self._heal, member)
+
+    def _heal(self, member: Member) -> None:
+        member.line.is_cut = False
+        member.process.go_on()
+        self._loop.call_later(SETTLED_S, self._see_back, member)
+
+    def _see_back(self, member: Member) -> None:
+        """With its lease renewed in time it goes on as if nothing had been."""
+        if member.is_able():
+            self._watch.back(member.process.number, member.works_on())
+        self._changed()
+
+    def _take_down(self, lasts_s: float, *, promoted: bool) -> None:
+        if not self._server.is_up:
+            return
+        self._server.go_down()
+        ahead = self._chance.uniform(-DATABASE_SKEW_S, DATABASE_SKEW_S) if promoted else None
+
+        def up() -> None:
+            self._server.come_up(promoted=promoted, clock_ahead_s=ahead)
+            self._watch.up_since_s = self._loop.time()
+
+        self._loop.call_later(lasts_s, up)
+        self._watch.up_since_s = self._loop.time() + lasts_s
+
+    def _slow_down(self, lasts_s: float) -> None:
+        self._server.slowness = SLOWER
+        self._watch.slow_until_s = self._loop.time() + lasts_s + SLOW_TAIL_S
+        self._loop.call_later(lasts_s, self._speed_up)
+
+    def _speed_up(self) -> None:
+        self._server.slowness = 1.0
+
+    async def _look_often(self) -> None:
+        while True:
+            await asyncio.sleep(min(SWEEP_S, self._plan.lease_s * 2))
+            self._sweep.often(self._members.values())
+
+    def _seen(self) -> Seen:
+        store = self._server.store
+        states = [store.state_of(shard) for shard in range(store.shards)]
+        return Seen(
+            plan=self._plan,
+            breaches=self._watch.breaches,
+            counts=dict(self._watch.counts),
+            sites_found=sum(len(state.sites) for state in states),
+            pages=sum(len(state.records) for state in states),
+            takeovers_s=sorted(self._watch.takeovers_s),
+            least_spare_s=self._watch.least_spare_s,
+        )
+
+
+SLOWER = 50.0
+SLOW_TAIL_S = 30.0
+"""What was asked of a slow database may be answered so much later."""
+
+
+def _settings(plan: Plan, web: ThinWeb) -> Settings:
+    plain = Settings()
+    second = timedelta(seconds=1)
+    return replace(
+        plain,
+        identity=replace(plain.identity, contact="mailto:simulation@example.org"),
+        scope=replace(plain.scope, seeds=(web.first,)),
+        crawl=replace(plain.crawl, max_pages=None),
+        signals=replace(plain.signals, enabled=False),
+        traps=replace(plain.traps, enabled=False),
+        seen=replace(plain.seen, cache_entries=1024),
+        store=replace(plain.store, shards=plan.shards, lease=plan.lease_s * second),
+        revisit=replace(
+            plain.revisit, shortest=plan.shortest_s * second, longest=plan.longest_s * second, worth=second
+        ),
+    )
+
+
+def figures(seen: Seen) -> dict[str, Any]:
+    """What a run shows, for a line of JSON."""
+    counts, waits = seen.counts, seen.takeovers_s
+    return {
+        "seed": seen.plan.seed,
+        "workers": seen.plan.workers,
+        "sites": seen.sites_found,
+        "pages": seen.pages,
+        "days": seen.plan.days,
+        "faults": {fault.value: counts.get(fault.value, 0) for fault in Fault},
+        "requests": counts.get("requests", 0),
+        "visits": counts.get("visits", 0),
+        "commits": counts.get("commits", 0),
+        "claims": counts.get("claims", 0),
+        "takeovers": len(waits),
+        "takeover_s": round(waits[-1], 2) if waits else None,
+        "takeover_median_s": round(waits[len(waits) // 2], 2) if waits else None,
+        "least_spare_s": round(seen.least_spare_s, 4),
+        "share_looks": counts.get("share looks", 0),
+        "breaches": len(seen.breaches),
+        "breach_kinds": sorted({breach.offence.name for breach in seen.breaches}),
+    }
