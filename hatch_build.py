@@ -36,9 +36,7 @@ class CompiledModules(BuildHookInterface):
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
         if version != "editable":
-            build_data["force_include"] |= {
-                str(root / path): str(path.relative_to("src")) for path in _results(groups)
-            }
+            build_data["force_include"] |= {str(root / path): str(path.relative_to("src")) for path in _results(groups)}
 
 
 def _files(root: Path, patterns: list[str]) -> list[str]:

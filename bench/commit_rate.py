@@ -85,9 +85,7 @@ async def fill(dsn: str, urls: int) -> None:
         names = [f"https://www.site-{shard}-{site}.org" for site in range(SITES)]
         sites = [(shard, place + 1, name, name, len(rows) // SITES) for place, name in enumerate(names)]
         async with pool.acquire() as connection, connection.transaction():
-            await connection.copy_records_to_table(
-                "page", schema_name=NAMESPACE, columns=columns, records=rows
-            )
+            await connection.copy_records_to_table("page", schema_name=NAMESPACE, columns=columns, records=rows)
             await connection.copy_records_to_table("seen", schema_name=NAMESPACE, records=seen)
             await connection.executemany(
                 f"insert into {NAMESPACE}.site (shard, id, name, domain, open_us, gap_ms, strain, failures,"
@@ -96,8 +94,7 @@ async def fill(dsn: str, urls: int) -> None:
                 sites,
             )
             await connection.execute(
-                f"update {NAMESPACE}.shard set next_id = $2, next_seq = $2, next_site_id = $3"
-                " where shard = $1",
+                f"update {NAMESPACE}.shard set next_id = $2, next_seq = $2, next_site_id = $3 where shard = $1",
                 shard,
                 len(rows) + 1,
                 SITES + 1,
@@ -134,9 +131,7 @@ class Client:
     async def run(self) -> int:
         """Pages committed within the time."""
         store = PostgresStore(place_of(self._load.dsn), SETTINGS, connections=1)
-        shards = [
-            await store.open_shard(number) for number in range(self._load.client, SHARDS, self._load.clients)
-        ]
+        shards = [await store.open_shard(number) for number in range(self._load.client, SHARDS, self._load.clients)]
         epochs = {}
         for shard in shards:
             facts = await shard.claim()
@@ -162,9 +157,7 @@ class Client:
         visited = range(first, last)
         if not visited:
             return 0
-        known = await shard.known(
-            [key_of(url) for page in visited for url in self._known(number, site, page)]
-        )
+        known = await shard.known([key_of(url) for page in visited for url in self._known(number, site, page)])
         assert known, "links of the collection are not found in it"
         batch = Batch(sites={site + 1: self._site(number, site)})
         batch.visited = [finished(_page(number, site, page), FOUND_US + page) for page in visited]
@@ -190,17 +183,13 @@ class Client:
         for page_id in range(first, first + count):
             folder = f"https://www.site-{number}-{site}.org/new/{page_id // FOLDER}"
             url = f"{folder}/an-article-of-some-length-{page_id}.html"
-            batch.new_pages.append(
-                NewPage(page_id, key_of(url), url, site + 1, 4, 0, 2, page_id, None, FOUND_US)
-            )
+            batch.new_pages.append(NewPage(page_id, key_of(url), url, site + 1, 4, 0, 2, page_id, None, FOUND_US))
 
     def _add_parcels(self, batch: Batch, number: int) -> None:
         first = self._parcels[number]
         self._parcels[number] += PARCELS
         for seq in range(first, first + PARCELS):
-            batch.sent.append(
-                Parcel(seq, number, (number + seq) % SHARDS, self._random.randbytes(PARCEL_BYTES))
-            )
+            batch.sent.append(Parcel(seq, number, (number + seq) % SHARDS, self._random.randbytes(PARCEL_BYTES)))
             batch.delivered.append(seq - PARCELS)
 
 
@@ -225,9 +214,7 @@ async def asked(dsn: str, question: str) -> Any:
         await connection.close()
 
 
-def measure(
-    server: PostgresServer, arguments: argparse.Namespace, cage: Confinement | None
-) -> dict[str, Any]:
+def measure(server: PostgresServer, arguments: argparse.Namespace, cage: Confinement | None) -> dict[str, Any]:
     dsn = f"{server.dsn}?namespace={NAMESPACE}"
     began = time.monotonic()
     asyncio.run(fill(dsn, arguments.urls))
@@ -266,9 +253,7 @@ def measure(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--urls", type=int, default=12_000_000)
     parser.add_argument("--clients", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=60.0)

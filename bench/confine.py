@@ -20,9 +20,7 @@ class Confinement:
     def __init__(self, name: str) -> None:
         root = next((root for root in ROOTS if (root / "cgroup.procs").exists()), None)
         if root is None or not os.access(root, os.W_OK):
-            raise PermissionError(
-                "no control group can be made here: that needs root and a cgroup file system"
-            )
+            raise PermissionError("no control group can be made here: that needs root and a cgroup file system")
         self.folder = root / f"{name}-{os.getpid()}"
         self.folder.mkdir()
         self._limit = next((self.folder / file for file in LIMITS if (self.folder / file).exists()), None)

@@ -111,9 +111,7 @@ def summary(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rounds", type=int, nargs="?", default=3)
     parser.add_argument("--pages", type=int, default=None, help="most pages of a crawl; all, if not given")
     parser.add_argument("--sites", default=SLICE)
@@ -121,11 +119,7 @@ def main() -> None:
     flags = ["--max-pages", str(arguments.pages) if arguments.pages else "none"]
     seeds = seeds_of(arguments.sites)
     with running_server(*SERVER_SETTINGS) as server:
-        runs = [
-            run(store, server, seeds, flags)
-            for _ in range(arguments.rounds)
-            for store in ("files", "postgres")
-        ]
+        runs = [run(store, server, seeds, flags) for _ in range(arguments.rounds) for store in ("files", "postgres")]
     print(json.dumps(summary(runs)))
 
 

@@ -262,9 +262,7 @@ def listed_web(graph: LinkGraph) -> Web:
 def linked_web(graph: LinkGraph) -> Web:
     """Each site begins with the page that most link to; everything else must be found by links."""
     lists = frozenset(graph.seeds)
-    links_to = Counter(
-        link for page in range(len(graph.urls)) if page not in lists for link in graph.links(page)
-    )
+    links_to = Counter(link for page in range(len(graph.urls)) if page not in lists for link in graph.links(page))
     best = dict.fromkeys(_largest(graph), -1)
     for page, host in enumerate(graph.hosts):
         if host in best and page not in lists and (best[host] < 0 or links_to[page] > links_to[best[host]]):
@@ -284,9 +282,7 @@ def trap_run(web: Web, trapped: int, *, queue: Queue) -> dict[str, object]:
         if page >= first:
             children = first + (page - first) * TRAP_LINKS + 1
             return [web.begins[trapped], *range(children, children + TRAP_LINKS)]
-        links = [
-            link for link in graph.links(page) if graph.hosts[link] in web.begins and link not in web.hidden
-        ]
+        links = [link for link in graph.links(page) if graph.hosts[link] in web.begins and link not in web.hidden]
         return [*links, first] if graph.hosts[page] == trapped else links
 
     crawl = Crawl(list(web.begins.values()), links_of)

@@ -84,9 +84,7 @@ def crawl(web: GraphWeb, *, requests: int, order: str, shards: int) -> MemorySto
     store = MemoryStore(shards)
     settings = settings_for((web.graph.urls[page] for page in web.begins.values()), requests=requests)
     settings = replace(
-        settings,
-        credit=replace(settings.credit, order=order),
-        traps=replace(settings.traps, enabled=False),
+        settings, credit=replace(settings.credit, order=order), traps=replace(settings.traps, enabled=False)
     )
     play(settings, web, store)
     return store

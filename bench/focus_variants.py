@@ -59,9 +59,7 @@ def main() -> None:
         found = sorted(share for share in played if share is not None)
         if len(found) > 1:
             error = stdev(found) / len(found) ** 0.5
-            print(
-                f"{name:<22} {len(found)} crawls, mean {mean(found):.3f} +- {error:.3f}, least {found[0]:.2f}"
-            )
+            print(f"{name:<22} {len(found)} crawls, mean {mean(found):.3f} +- {error:.3f}, least {found[0]:.2f}")
 
 
 if __name__ == "__main__":

@@ -83,9 +83,7 @@ def _run(trace: Trace, name: str, signal: str, budget: float) -> Run:
 
 def measured(folder: Path, kept: Path | None, pages: int, days: float) -> list[Run]:
     """All runs; those of an earlier, interrupted call are taken from the file that keeps them."""
-    runs = (
-        [Run(*json.loads(line)) for line in kept.read_text().splitlines()] if kept and kept.exists() else []
-    )
+    runs = [Run(*json.loads(line)) for line in kept.read_text().splitlines()] if kept and kept.exists() else []
     done = {run.site for run in runs}
     for path in sorted(folder.glob("*.jsonl.gz")):
         trace = read_trace(path, most_pages=pages, most_days=days)
@@ -258,9 +256,7 @@ def drawing(results: Results) -> str:
     }
     least = min(min(line.values()) for line in lines.values())
     body = "".join(_line(key, points, least, place) for place, (key, points) in enumerate(lines.items()))
-    ticks = "".join(
-        f'<text x="{_x(b):.0f}" y="{HEIGHT - 25}" text-anchor="middle">{b}</text>' for b in BUDGETS
-    )
+    ticks = "".join(f'<text x="{_x(b):.0f}" y="{HEIGHT - 25}" text-anchor="middle">{b}</text>' for b in BUDGETS)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif"'
         f' font-size="12"><rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>{_grid(least)}{ticks}'
@@ -315,9 +311,7 @@ def main() -> None:
     results = Results(measured(options.traces, options.kept, options.pages, options.days))
     picture = options.out.parent / "images" / "freshness.svg"
     picture.write_text(drawing(results), encoding="utf-8")
-    options.out.write_text(
-        page(results, f"images/{picture.name}", options.pages, options.days), encoding="utf-8"
-    )
+    options.out.write_text(page(results, f"images/{picture.name}", options.pages, options.days), encoding="utf-8")
 
 
 if __name__ == "__main__":

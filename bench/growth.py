@@ -26,14 +26,7 @@ from time import process_time
 
 from evercrawl.adapters.sqlite import SqliteShard, SqliteStore
 from evercrawl.core.seen import SeenTest
-from evercrawl.core.url import (
-    canonical_of_href,
-    key_of,
-    registrable_domain,
-    shard_of_site,
-    site_of,
-    site_parts,
-)
+from evercrawl.core.url import canonical_of_href, key_of, registrable_domain, shard_of_site, site_of, site_parts
 from evercrawl.model.batch import Batch
 from evercrawl.model.page import NewPage, Page, Version, Visited
 from evercrawl.model.reason import Outcome, Reason

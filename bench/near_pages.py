@@ -167,9 +167,7 @@ def compare(found: list[tuple[str, Document]], repeats: dict[int, int], *, shows
         "pages": len(found),
         "verdicts": len(repeats),
         "precision": _share(repeats.keys() - wrong.keys(), repeats),
-        "at_least_0.9": _share(
-            [page for page, of in repeats.items() if alike[page - 1, of - 1] >= BAR], repeats
-        ),
+        "at_least_0.9": _share([page for page, of in repeats.items() if alike[page - 1, of - 1] >= BAR], repeats),
         "twins_by_text": len(by_text),
         "recall_by_text": _share(by_text.keys() & repeats.keys(), by_text),
         "twins_by_text_title_and_links": len(by_all),
@@ -198,12 +196,7 @@ def _edited(percent: int) -> Callable[[list[str], Random], list[str]]:
     return edit
 
 
-EDITS = {
-    "line added": _dated,
-    "1 % of words": _edited(1),
-    "2 % of words": _edited(2),
-    "5 % of words": _edited(5),
-}
+EDITS = {"line added": _dated, "1 % of words": _edited(1), "2 % of words": _edited(2), "5 % of words": _edited(5)}
 
 
 def planted(found: list[tuple[str, Document]]) -> dict[str, object]:

@@ -88,18 +88,14 @@ def panel(chosen: Panel, runs: list[Series], *, top: int) -> str:
     return "".join(parts)
 
 
-def line(
-    start: tuple[float, float], end: tuple[float, float], *, colour: str, dashes: str | None = None
-) -> str:
+def line(start: tuple[float, float], end: tuple[float, float], *, colour: str, dashes: str | None = None) -> str:
     """A straight line."""
     dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
     places = f'x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}"'
     return f'<line {places} stroke="{colour}"{dashed}/>'
 
 
-def text(
-    x: float, y: float, words: str, *, anchor: str = "start", colour: str = "#333", weight: str = "normal"
-) -> str:
+def text(x: float, y: float, words: str, *, anchor: str = "start", colour: str = "#333", weight: str = "normal") -> str:
     """Some words."""
     style = f'text-anchor="{anchor}" fill="{colour}" font-weight="{weight}"'
     return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{escape(words)}</text>'

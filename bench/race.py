@@ -58,25 +58,8 @@ def load_peers() -> ModuleType:
     assert spec.loader is not None
     peers = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(peers)
-    flags = [
-        "--pace",
-        "own",
-        "--allow-private",
-        "--max-pages",
-        "none",
-        "--include",
-        r"^[^?]*\.html?$",
-        "--no-progress",
-    ]
-    peers.PEERS["evercrawl"] = [
-        sys.executable,
-        "-m",
-        "evercrawl",
-        "-C",
-        f"{SCRATCH}/peers/out/c",
-        "crawl",
-        *flags,
-    ]
+    flags = ["--pace", "own", "--allow-private", "--max-pages", "none", "--include", r"^[^?]*\.html?$", "--no-progress"]
+    peers.PEERS["evercrawl"] = [sys.executable, "-m", "evercrawl", "-C", f"{SCRATCH}/peers/out/c", "crawl", *flags]
     return peers
 
 
@@ -102,8 +85,7 @@ def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
     for name in dict.fromkeys(run["name"] for run in runs):
         own = [run for run in runs if run["name"] == name]
         table[name] = {
-            field: median(run[field] for run in own)
-            for field in ("pages_s", "cpu_per_1000", "peak_mb", "uniq_html")
+            field: median(run[field] for run in own) for field in ("pages_s", "cpu_per_1000", "peak_mb", "uniq_html")
         }
     if "evercrawl" in table:
         ours = table["evercrawl"]

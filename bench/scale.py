@@ -94,9 +94,7 @@ def summary(runs: list[dict[str, Any]], store: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rounds", type=int, nargs="?", default=3)
     parser.add_argument("--seconds", type=int, default=12)
     parser.add_argument("--sites", default=SITES, help="names of sites, between blanks")

@@ -95,9 +95,7 @@ class Maker:
         self.next_id[shard] += 1
         self.at_us += 1000
         page_id, text = self.next_id[shard], document.text
-        batch.new_pages.append(
-            NewPage(page_id, key_of(url), url, site.id, 1, 0, 0, page_id, None, self.at_us)
-        )
+        batch.new_pages.append(NewPage(page_id, key_of(url), url, site.id, 1, 0, 0, page_id, None, self.at_us))
         version = Version(
             1, content_digest(body), b"\0" * 20, text_digest(text), signature(text) if text else None,
             "text/html", document.encoding, document.title, document.lang, len(body),

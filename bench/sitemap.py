@@ -79,9 +79,7 @@ def _timed(copy: Path, target: Target) -> tuple[BuildReport, float, float]:
 
 def _edit(copy: Path, edits: int, random: Random) -> set[str]:
     """Add a sentence to so many files; gives their URLs."""
-    chosen = random.sample(
-        [file for file in found_files(copy, RULES) if not Path(file.path).is_symlink()], edits
-    )
+    chosen = random.sample([file for file in found_files(copy, RULES) if not Path(file.path).is_symlink()], edits)
     for number, file in enumerate(chosen):
         path = Path(file.path)
         body = path.read_bytes()

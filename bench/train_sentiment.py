@@ -92,10 +92,7 @@ def check(rows: Sequence[Row], folds: int, *, seed: int) -> None:
     margins = held_out(rows, folds, seed=seed)
     report("default", [(row, margin >= 0) for row, margin in margins])
     # The tool gives no label where a text does not look English; here that counts as wrong.
-    report(
-        "tool",
-        [(row, (margin >= 0) if is_english(row.text) else not row.positive) for row, margin in margins],
-    )
+    report("tool", [(row, (margin >= 0) if is_english(row.text) else not row.positive) for row, margin in margins])
     cut = parts(rows, folds, seed=seed)
     for name, add_one in (("paper", False), ("paper-add-one", True)):
         verdicts = []
@@ -120,9 +117,7 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="cross-validate")
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--seed", type=int, default=SEED, help="of the cut into folds")
-    parser.add_argument(
-        "--write", action="store_true", help="train on all and write the models of the package"
-    )
+    parser.add_argument("--write", action="store_true", help="train on all and write the models of the package")
     arguments = parser.parse_args()
     rows = [row for path in arguments.files for row in read(path)]
     if arguments.check:

@@ -63,9 +63,7 @@ def maze(path: str, query: dict[str, str]) -> Reply:
     """Random words that lead to random words."""
     chance = stream(SEED, "maze", path)
     return page(
-        "Words",
-        prose("maze", path),
-        [f"{path}/{'-'.join(chance.choices(words(SEED), k=2))}" for _ in range(6)],
+        "Words", prose("maze", path), [f"{path}/{'-'.join(chance.choices(words(SEED), k=2))}" for _ in range(6)]
     )
 
 
@@ -74,9 +72,7 @@ def sessions(path: str, query: dict[str, str]) -> Reply:
     way = path.split("/")
     name = way[4] if len(way) > 4 else "p0"
     return page(
-        name,
-        prose("session", name),
-        [f"/trap/sessions/{number('s', path, one):032x}/p{one}" for one in range(10)],
+        name, prose("session", name), [f"/trap/sessions/{number('s', path, one):032x}/p{one}" for one in range(10)]
     )
 
 
@@ -105,9 +101,7 @@ class PlantedWeb:
         self._roots = roots()
         graph, hidden = self.web.graph, self.web.hidden
         self.real = frozenset(
-            url
-            for page, url in enumerate(graph.urls)
-            if graph.hosts[page] in self.web.begins and page not in hidden
+            url for page, url in enumerate(graph.urls) if graph.hosts[page] in self.web.begins and page not in hidden
         )
 
     async def fetch(self, request: Request) -> FetchResult:
@@ -164,9 +158,7 @@ def plot(web: Web, requests: int) -> None:
     """Both crawls with five traps on five sites, as figures and as a picture."""
     hosts = list(web.begins)
     trapped = [hosts[place] for place in range(1, SITES, SITES // len(TRAPS))][: len(TRAPS)]
-    traps = {
-        site_of(web.graph.urls[web.begins[host]]): name for host, name in zip(trapped, TRAPS, strict=True)
-    }
+    traps = {site_of(web.graph.urls[web.begins[host]]): name for host, name in zip(trapped, TRAPS, strict=True)}
     curves = {}
     for name, plain in (("evercrawl", False), ("breadth-first", True)):
         served = PlantedWeb(web, SimClock(), traps)

@@ -73,9 +73,7 @@ def make_million(collection: Path, pages: int) -> None:
         first = 1
         for site_id, origin in enumerate(sites, 1):
             count = pages // SITES
-            db.execute(
-                _SITE, (site_id, origin, registrable_domain(origin[8:]), count * 2, count * 9000, count)
-            )
+            db.execute(_SITE, (site_id, origin, registrable_domain(origin[8:]), count * 2, count * 9000, count))
             _fill(db, origin, site_id, range(first, first + count), chance, now_us)
             first += count
         db.execute("update shard set next_id = ?", (first,))
@@ -93,9 +91,7 @@ def _fill(db, origin: str, site_id: int, ids: range, chance: random.Random, now_
         db.execute("insert into seen values (?, ?)", (key, number))
         db.execute(_VISIT, (number, last_us, "fetched", "new"))
         db.execute(_VISIT, (number, last_us, "unchanged", "not_modified"))
-        db.execute(
-            _VERSION, (number, last_us, os.urandom(16), os.urandom(20), f"Page {place}", os.urandom(16))
-        )
+        db.execute(_VERSION, (number, last_us, os.urandom(16), os.urandom(20), f"Page {place}", os.urandom(16)))
         if place % 10 == 0:
             edits = json.dumps([[f"{chance.getrandbits(60):x}", False, "old words", "new words"]])
             db.execute("insert into change values (?, ?, 'content', 0.1, ?)", (number, last_us, edits))
@@ -119,22 +115,9 @@ class Running(NamedTuple):
 @contextmanager
 def served(collection: Path, env: dict[str, str] | None = None) -> Iterator[Running]:
     """The command, until the block ends."""
-    command = [
-        sys.executable,
-        "-m",
-        "evercrawl",
-        "-C",
-        str(collection),
-        "serve",
-        "--port",
-        "0",
-        "--json",
-        "--no-open",
-    ]
+    command = [sys.executable, "-m", "evercrawl", "-C", str(collection), "serve", "--port", "0", "--json", "--no-open"]
     around = os.environ | {"EVERCRAWL_TOKEN": TOKEN} | (env or {})
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=around
-    )
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=around)
     assert process.stdout is not None
     try:
         yield Running(json.loads(process.stdout.readline())["address"], process.pid)
@@ -164,26 +147,11 @@ async def _each_page(address: str, paths: list[str]) -> dict[str, float]:
 def million(pages: int) -> dict[str, object]:
     """The time of every page over so many pages."""
     site = "https://s7.example"
-    paths = [
-        "/",
-        "/live",
-        "/changes",
-        "/sites",
-        "/frontier",
-        "/skipped",
-        "/skipped?reason=tls",
-        "/runs",
-        "/metrics",
-    ]
+    paths = ["/", "/live", "/changes", "/sites", "/frontier", "/skipped", "/skipped?reason=tls", "/runs", "/metrics"]
     paths += ["/traps", "/alerts", "/hubs", "/outposts", "/cluster", "/settings"]
     paths += ["/changes?state=all&since=30d"]
     paths += ["/alerts?name=news&patterns=https://s7.example/*&channel=atom", "/changes?state=reviewed"]
-    paths += [
-        f"/site?name={site}",
-        f"/load?name={site}",
-        f"/page?url={site}/f0/p5",
-        f"/why?url={site}/f0/p5",
-    ]
+    paths += [f"/site?name={site}", f"/load?name={site}", f"/page?url={site}/f0/p5", f"/why?url={site}/f0/p5"]
     paths += [f"/cdx?url={site}/f0/*", f"/web/timemap/link/{site}/f0/p5", "/changes.atom"]
     with tempfile.TemporaryDirectory() as folder:
         collection = Path(folder) / "million.evercrawl"
@@ -193,12 +161,7 @@ def million(pages: int) -> dict[str, object]:
             began = server.cpu_s()
             again = asyncio.run(_each_page(server.address, paths))
             cpu_ms = (server.cpu_s() - began) * 1000 / (5 * len(again))
-    return {
-        "pages": pages,
-        "slowest_ms": max(found.values()),
-        "mean_cpu_ms": round(cpu_ms, 1),
-        "median_ms": found,
-    }
+    return {"pages": pages, "slowest_ms": max(found.values()), "mean_cpu_ms": round(cpu_ms, 1), "median_ms": found}
 
 
 async def _read(address: str, paths: list[str], seconds: float) -> list[float]:
@@ -282,9 +245,7 @@ def main() -> None:
     """One of the two."""
     which, *rest = sys.argv[1:] or ["readers"]
     found = (
-        million(int(rest[0]) if rest else 1_000_000)
-        if which == "million"
-        else readers(float(rest[0]) if rest else 30)
+        million(int(rest[0]) if rest else 1_000_000) if which == "million" else readers(float(rest[0]) if rest else 30)
     )
     print(json.dumps(found))
 

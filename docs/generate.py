@@ -90,9 +90,7 @@ def _cli() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _commands(
-    command: click.Command, context: click.Context
-) -> list[tuple[str, click.Command, click.Context]]:
+def _commands(command: click.Command, context: click.Context) -> list[tuple[str, click.Command, click.Context]]:
     """The command and, below it, its own commands, in the order of the help."""
     found = [(context.command_path, command, context)]
     if isinstance(command, click.Group):

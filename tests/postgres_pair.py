@@ -93,16 +93,12 @@ async def _wait_for_it(dsn: str) -> None:
     connection: Any = await asyncpg.connect(dsn)
     try:
         deadline = time.monotonic() + FOLLOWS_S
-        while not await connection.fetchval(
-            "select count(*) from pg_stat_replication where state = 'streaming'"
-        ):
+        while not await connection.fetchval("select count(*) from pg_stat_replication where state = 'streaming'"):
             assert time.monotonic() < deadline, "the standby does not follow"
             await asyncio.sleep(0.05)
         await connection.execute("alter system set synchronous_standby_names = '*'")
         await connection.execute("select pg_reload_conf()")
-        while not await connection.fetchval(
-            "select count(*) from pg_stat_replication where sync_state = 'sync'"
-        ):
+        while not await connection.fetchval("select count(*) from pg_stat_replication where sync_state = 'sync'"):
             assert time.monotonic() < deadline, "the standby does not become synchronous"
             await asyncio.sleep(0.05)
     finally:

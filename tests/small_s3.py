@@ -86,13 +86,7 @@ class _Answers(BaseHTTPRequestHandler):
         return unquote(parts.path).lstrip("/"), parse_qs(parts.query, keep_blank_values=True)
 
     def _answer(
-        self,
-        status: int,
-        body: bytes = b"",
-        *,
-        etag: str = '"e"',
-        content_range: str = "",
-        is_head: bool = False,
+        self, status: int, body: bytes = b"", *, etag: str = '"e"', content_range: str = "", is_head: bool = False
     ) -> None:
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))

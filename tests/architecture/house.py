@@ -53,9 +53,7 @@ def measure() -> dict[str, float]:
         "median function": statistics.median(sizes),
         "p99 function": sizes[int(len(sizes) * 0.99)],
         "longest function": sizes[-1],
-        "most constructor parameters": max(
-            count for tree in trees.values() for _, count in constructors(tree)
-        ),
+        "most constructor parameters": max(count for tree in trees.values() for _, count in constructors(tree)),
         "public class names used twice": len(classes_named_twice(trees)),
         "module names used more than once": len(modules_named_twice(paths)),
         "modules under 60 lines": sum(count < SMALL_MODULE for count in lines.values()),
@@ -173,20 +171,12 @@ def main() -> int:
         for group in import_cycles(trees):
             print(f"import cycle: {', '.join(group)}")
         longest = sorted(
-            (
-                (size, f"{module}:{name}")
-                for module, tree in trees.items()
-                for name, size in function_sizes(tree)
-            ),
+            ((size, f"{module}:{name}") for module, tree in trees.items() for name, size in function_sizes(tree)),
             reverse=True,
         )
         print("longest functions:", ", ".join(f"{name} {size}" for size, name in longest[:10]))
         widest = sorted(
-            (
-                (count, f"{module}:{name}")
-                for module, tree in trees.items()
-                for name, count in constructors(tree)
-            ),
+            ((count, f"{module}:{name}") for module, tree in trees.items() for name, count in constructors(tree)),
             reverse=True,
         )
         print("widest constructors:", ", ".join(f"{name} {count}" for count, name in widest[:10]))

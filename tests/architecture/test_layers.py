@@ -62,9 +62,7 @@ IO_MODULES = frozenset({
 })  # fmt: skip
 HANDED_IN = frozenset({"random.Random"})
 """The type of something that a caller hands in; making one from the clock or the system would be a call."""
-CLOCK_READS = frozenset(
-    {"now", "utcnow", "today", "time", "monotonic", "perf_counter", "time_ns", "monotonic_ns"}
-)
+CLOCK_READS = frozenset({"now", "utcnow", "today", "time", "monotonic", "perf_counter", "time_ns", "monotonic_ns"})
 CLOCKS = frozenset({"datetime", "date", "time"})
 EMPTY_WORDS = frozenset(
     {"util", "utils", "helper", "helpers", "manager", "common", "misc", "base", "handler", "handlers"}
@@ -99,9 +97,7 @@ def test_imports_go_one_way(path: Path) -> None:
     if path == PACKAGE / "__init__.py":
         return
     own = _part(path)
-    assert own in LAYERS, (
-        f"{own} has no place in the layers; give it one here and in docs/concepts/architecture.md"
-    )
+    assert own in LAYERS, f"{own} has no place in the layers; give it one here and in docs/concepts/architecture.md"
     for line, imported in _imports(_tree(path)):
         parts = imported.split(".")
         if parts[0] != "evercrawl" or parts[1] == own:

@@ -76,9 +76,7 @@ def test_hostile_pages_run_nothing_reach_nothing_and_break_nothing(operator: Bro
     page.wait_for_url("**/harbour.example/page/2")
     assert page.url.startswith(served.replay)
     own = {urlsplit(served.address).netloc, urlsplit(served.replay).netloc}
-    elsewhere = [
-        url for url in asked if not url.startswith(("data:", "blob:")) and urlsplit(url).netloc not in own
-    ]
+    elsewhere = [url for url in asked if not url.startswith(("data:", "blob:")) and urlsplit(url).netloc not in own]
     assert elsewhere == []
     assert problems == []
     page.close()
@@ -118,9 +116,7 @@ def test_everything_can_be_used_by_everybody(operator: BrowserContext, served: S
         page.goto(served.address + view.path + query_of(view, CALM_PAGE))
         # The rules look at our pages; an archived page in its frame is as its author made it.
         found = Axe().run(
-            page,
-            context={"exclude": ["iframe"]},
-            options={"runOnly": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]},
+            page, context={"exclude": ["iframe"]}, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]}
         )
         serious += [
             f"{view.name}: {one['id']} {one['nodes'][0]['html'][:120]}"
@@ -170,19 +166,13 @@ def test_the_keyboard_suffices(operator: BrowserContext, served: Served):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.textContent") in ("difference", "The pages"):
             break
-    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid", (
-        "focus is visible"
-    )
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid", "focus is visible"
     page.keyboard.press("Enter")
     page.close()
 
 
-def test_a_narrow_screen_needs_no_sideways_scrolling(
-    browser: Browser, operator: BrowserContext, served: Served
-):
-    context = browser.new_context(
-        viewport={"width": 360, "height": 740}, storage_state=operator.storage_state()
-    )
+def test_a_narrow_screen_needs_no_sideways_scrolling(browser: Browser, operator: BrowserContext, served: Served):
+    context = browser.new_context(viewport={"width": 360, "height": 740}, storage_state=operator.storage_state())
     page = context.new_page()
     for view in VIEWS:
         page.goto(served.address + view.path + query_of(view, CALM_PAGE))

@@ -15,9 +15,7 @@ from tests.postgres_server import PostgresServer
 FOLDER = files("evercrawl.adapters.sqlite")
 ONLY_IN_FILES = frozenset({"upgrade.sql", "schema.sql", "outline_schema.sql"})
 FILES = sorted(
-    entry.name
-    for entry in FOLDER.iterdir()
-    if entry.name.endswith(".sql") and entry.name not in ONLY_IN_FILES
+    entry.name for entry in FOLDER.iterdir() if entry.name.endswith(".sql") and entry.name not in ONLY_IN_FILES
 )
 
 
@@ -50,9 +48,7 @@ def test_a_statement_sees_one_shard() -> None:
     said = said_in_postgres("select p.id from seen k join page p on p.id = k.page_id where k.key = ?", schema)
     assert said.count("where shard = $1::integer") == 2
     assert said.endswith("where k.key = $2")
-    assert "shard = $1::integer and (id = $3)" in said_in_postgres(
-        "update page set band = ? where id = ?", schema
-    )
+    assert "shard = $1::integer and (id = $3)" in said_in_postgres("update page set band = ? where id = ?", schema)
     assert said_in_postgres("delete from text where page_id = ?", schema) == (
         "delete from space.text as text where text.shard = $1::integer and (page_id = $2)"
     )
@@ -76,6 +72,6 @@ def test_every_key_and_index_begins_with_the_shard() -> None:
     script = schema_of("space", SCHEMA).script
     tables = script.count("create table")
     assert tables == script.count("shard integer not null") == script.count("primary key (shard, ")
-    assert script.count("create index") == script.count(" (shard, ") - script.count(
-        "key (shard, "
-    ) - script.count("unique (shard, ")
+    assert script.count("create index") == script.count(" (shard, ") - script.count("key (shard, ") - script.count(
+        "unique (shard, "
+    )

@@ -70,16 +70,12 @@ def test_several_shards_there_and_back(collection: Path, dsn: str) -> None:
     assert asyncio.run(ask(dsn, "select shard, count(*) from {space}.visit group by 1 order by 1")) == [
         (shard, 2500) for shard in SHARDS
     ]
-    added = "insert into {space}.visit (shard, " + VISIT.partition("(")[2].replace(
-        "values (1, ?", "values (7, 1, 9"
-    )
+    added = "insert into {space}.visit (shard, " + VISIT.partition("(")[2].replace("values (1, ?", "values (7, 1, 9")
     assert asyncio.run(ask(dsn, added + " returning id")) == [(2501,)]
     asyncio.run(ask(dsn, "delete from {space}.visit where id = 2501"))
     move(collection, Settings(), "files")
     assert {table: rows_of(collection, table) for table in before} == before
-    assert [row[2] for row in rows_of(collection, "shard")] == [1, 1, 1], (
-        "a worker that wakes up late is fenced"
-    )
+    assert [row[2] for row in rows_of(collection, "shard")] == [1, 1, 1], "a worker that wakes up late is fenced"
     assert asyncio.run(ask(dsn, "select 1 from pg_namespace where nspname = '{space}'")) == []
 
 

@@ -153,12 +153,8 @@ async def test_release_by_a_former_owner_changes_nothing(shard: ShardStore, epoc
 
 
 @scenario
-async def test_a_crash_is_noticed_and_a_farewell_is_not_one(
-    kept: Kept, shard: ShardStore, epoch: int
-) -> None:
-    await shard.commit(
-        epoch, with_site(new_pages=[a_page(5, seq=9)], archive_end=ArchiveEnd("a.warc.gz", 77))
-    )
+async def test_a_crash_is_noticed_and_a_farewell_is_not_one(kept: Kept, shard: ShardStore, epoch: int) -> None:
+    await shard.commit(epoch, with_site(new_pages=[a_page(5, seq=9)], archive_end=ArchiveEnd("a.warc.gz", 77)))
     await kept.leave()
     again = await kept.store.open_shard(0)
     facts = await again.claim()
@@ -288,9 +284,7 @@ async def test_a_queued_page_is_not_queued_twice(shard: ShardStore, epoch: int) 
 async def test_shares_add_up_and_what_was_earned_before_fades(shard: ShardStore, epoch: int) -> None:
     page = a_page(1)._replace(credit=100, earned=160, generation=3)
     await shard.commit(epoch, with_site(new_pages=[page, a_page(2)]))
-    await shard.commit(
-        epoch, Batch(shares=[Share(1, 7, 5), Share(2, 9, 70)], visited=[a_visit(page, spent=90)])
-    )
+    await shard.commit(epoch, Batch(shares=[Share(1, 7, 5), Share(2, 9, 70)], visited=[a_visit(page, spent=90)]))
     assert await shard.standings([page.key, b"?" * 16]) == [Standing(page.key, 1, 1, 1, None, 17)]
     await shard.commit(epoch, Batch(requeued=[Requeued(1, 1, 0, 20)]))
     (first,) = await shard.queue(1, 0, 0, 10)
@@ -300,9 +294,7 @@ async def test_shares_add_up_and_what_was_earned_before_fades(shard: ShardStore,
 
 
 @scenario
-async def test_a_promoted_page_moves_only_from_the_place_where_it_was_seen(
-    shard: ShardStore, epoch: int
-) -> None:
+async def test_a_promoted_page_moves_only_from_the_place_where_it_was_seen(shard: ShardStore, epoch: int) -> None:
     await shard.commit(epoch, with_site(new_pages=[a_page(1, band=3), a_page(2, band=3)]))
     await shard.commit(epoch, Batch(promoted=[Promoted(1, 1, 3, 1, 0, 30), Promoted(2, 1, 3, 99, 0, 31)]))
     assert [(page.id, page.seq) for page in await shard.queue(1, 0, 0, 10)] == [(1, 30)]
@@ -317,10 +309,7 @@ async def test_a_promoted_page_moves_only_from_the_place_where_it_was_seen(
 async def test_a_twin_is_found_by_key_and_by_number(shard: ShardStore, epoch: int) -> None:
     page = a_page(1)
     await shard.commit(epoch, with_site(new_pages=[page, a_page(2)]))
-    visits = [
-        a_visit(page, version=a_version()),
-        a_visit(a_page(2), duplicate_of=1, moved_to="https://x.test/"),
-    ]
+    visits = [a_visit(page, version=a_version()), a_visit(a_page(2), duplicate_of=1, moved_to="https://x.test/")]
     await shard.commit(epoch, Batch(visited=visits))
     version = a_version()
     expected = Twin(1, page.url, 1, b"signature", None, None, "A title", version.digest, visits[0].status)
@@ -364,9 +353,7 @@ async def test_requeue_and_visit_in_one_batch_in_either_order(shard: ShardStore,
 
 
 @scenario
-async def test_validators_are_kept_over_a_failure_and_replaced_as_a_pair(
-    shard: ShardStore, epoch: int
-) -> None:
+async def test_validators_are_kept_over_a_failure_and_replaced_as_a_pair(shard: ShardStore, epoch: int) -> None:
     page = a_page(1)
     visits = [
         a_visit(page, version=a_version(etag='"v1"')),
@@ -386,9 +373,7 @@ async def test_where_a_page_moved_to(shard: ShardStore, epoch: int) -> None:
     page = a_page(1)
     await shard.commit(epoch, with_site(new_pages=[page]))
     assert await shard.moved_to(page.key) is None
-    await shard.commit(
-        epoch, Batch(visited=[a_visit(page, reason=Reason.MOVED, moved_to="https://t.example/")])
-    )
+    await shard.commit(epoch, Batch(visited=[a_visit(page, reason=Reason.MOVED, moved_to="https://t.example/")]))
     assert await shard.moved_to(page.key) == "https://t.example/"
     assert await shard.moved_to(a_page(2).key) is None
 
@@ -481,9 +466,7 @@ async def test_a_page_that_turns_back_has_three_versions(shard: ShardStore, epoc
     page = a_page(1)
     bodies = [b"a", b"b", b"a"]
     visits = [
-        a_visit(
-            page, seq=1 if number == 1 else 0, at_us=NOON_US + number, version=a_version(number, body=body)
-        )
+        a_visit(page, seq=1 if number == 1 else 0, at_us=NOON_US + number, version=a_version(number, body=body))
         for number, body in enumerate(bodies, start=1)
     ]
     await shard.commit(epoch, with_site(new_pages=[page], visited=visits[:2]))
@@ -519,9 +502,7 @@ async def test_the_text_of_every_version_can_be_read(kept: Kept, shard: ShardSto
 
 
 @scenario
-async def test_the_last_sight_of_a_page_is_kept_and_referred_to(
-    kept: Kept, shard: ShardStore, epoch: int
-) -> None:
+async def test_the_last_sight_of_a_page_is_kept_and_referred_to(kept: Kept, shard: ShardStore, epoch: int) -> None:
     page = a_page(1)
     await shard.commit(epoch, with_site(new_pages=[page], visited=[a_visit(page, version=a_version(1))]))
     assert await shard.look(page.id) is None
@@ -606,10 +587,7 @@ async def test_marks_of_taken_parcels_only_grow(shard: ShardStore, epoch: int) -
 @scenario
 async def test_a_batch_that_fails_leaves_nothing(kept: Kept, shard: ShardStore, epoch: int) -> None:
     batch = with_site(
-        new_pages=[a_page(1)],
-        refusals=[a_refusal(1)],
-        sent=[Parcel(1, 0, 1, b"")],
-        visited=[a_visit(a_page(404))],
+        new_pages=[a_page(1)], refusals=[a_refusal(1)], sent=[Parcel(1, 0, 1, b"")], visited=[a_visit(a_page(404))]
     )
     with pytest.raises(BugFound, match="404"):
         await shard.commit(epoch, batch)

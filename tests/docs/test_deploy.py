@@ -91,9 +91,7 @@ def test_the_unit_is_a_sound_one(tmp_path: Path) -> None:
     # The program is not installed where the unit expects it.
     copy = tmp_path / UNIT.name
     copy.write_text(re.sub(r"(?m)^ExecStart=\S+", "ExecStart=/bin/true", text), encoding="utf-8")
-    done = subprocess.run(
-        ["systemd-analyze", "verify", str(copy)], capture_output=True, text=True, timeout=60
-    )
+    done = subprocess.run(["systemd-analyze", "verify", str(copy)], capture_output=True, text=True, timeout=60)
     assert (done.returncode, UNIT.name in done.stderr) == (0, False), done.stderr
 
 

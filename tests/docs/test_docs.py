@@ -41,9 +41,7 @@ def _name(path: Path) -> str:
     return str(path.relative_to(REPOSITORY))
 
 
-@pytest.mark.parametrize(
-    "name", ["settings.md", "cli.md", "reasons.md", "exit-codes.md", "api.md", "metrics.md"]
-)
+@pytest.mark.parametrize("name", ["settings.md", "cli.md", "reasons.md", "exit-codes.md", "api.md", "metrics.md"])
 def test_the_reference_is_up_to_date(name: str) -> None:
     assert (DOCS / "reference" / name).read_text() == _generator().pages()[name], "run: make docs"
 

@@ -181,9 +181,7 @@ def test_the_filters_of_the_guide_say_what_they_promise(modules: Path) -> None:
     assert not any(parse_filter(kind).accepts("ftp://else.example/") for kind in kinds)
 
 
-def test_the_analysers_of_the_guide_say_what_they_promise(
-    modules: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_analysers_of_the_guide_say_what_they_promise(modules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ours = "it was the best of times and it was the worst of times for us"
     (modules / "ours.txt").write_text(ours)
     monkeypatch.chdir(modules)

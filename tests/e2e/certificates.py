@@ -29,9 +29,7 @@ class Authority:
         self._number = 0
         own = self._builder(self._name, self._key, datetime.now(UTC) - DAY, datetime.now(UTC) + 30 * DAY)
         own = own.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        self.ca_file.write_bytes(
-            own.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
-        )
+        self.ca_file.write_bytes(own.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
 
     def server(
         self,
@@ -55,11 +53,7 @@ class Authority:
             key.private_bytes(
                 serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
             )
-            + (
-                self._with_sha1(certificate)
-                if with_sha1
-                else certificate.public_bytes(serialization.Encoding.PEM)
-            )
+            + (self._with_sha1(certificate) if with_sha1 else certificate.public_bytes(serialization.Encoding.PEM))
         )
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         if with_sha1:

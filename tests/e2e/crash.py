@@ -80,9 +80,7 @@ def acknowledged(collection: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in sorted((collection / "state").glob("*.sqlite")):
         with sqlite3.connect(path) as db:
-            rows = db.execute(
-                "select p.url, hex(v.digest) from page p join version v on v.page_id = p.id"
-            ).fetchall()
+            rows = db.execute("select p.url, hex(v.digest) from page p join version v on v.page_id = p.id").fetchall()
         db.close()
         found.update(rows)
     return found
@@ -118,9 +116,7 @@ def run(kills: int, *, seed: int, pages: int) -> Evidence:
 
 def _killed(command: list[str], *, after_s: float) -> bool:
     """Start a crawl and kill it after a while; False: it had ended by itself."""
-    process = subprocess.Popen(
-        command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    process = subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(after_s)
     if process.poll() is not None:
         return False
@@ -140,9 +136,7 @@ def _read_archive(collection: Path, final: dict[str, str], evidence: Evidence) -
             for record in ArchiveIterator(file):
                 if record.rec_type in ("response", "revisit"):
                     responses[record.rec_headers.get_header("WARC-Target-URI")] += 1
-    evidence.archived_twice = [
-        url for url, count in responses.items() if count > 1 and not url.endswith("/robots.txt")
-    ]
+    evidence.archived_twice = [url for url, count in responses.items() if count > 1 and not url.endswith("/robots.txt")]
     evidence.unarchived = [url for url in final if url not in responses]
 
 
@@ -165,11 +159,7 @@ def main() -> None:
     evidence = run(kills, seed=seed, pages=25 + kills * 14)
     print(json.dumps({"seed": seed, **evidence.__dict__}))
     failed = (
-        evidence.lost
-        or evidence.archived_twice
-        or evidence.bad_warcs
-        or evidence.gap_violations
-        or evidence.forbidden
+        evidence.lost or evidence.archived_twice or evidence.bad_warcs or evidence.gap_violations or evidence.forbidden
     )
     sys.exit(1 if failed else 0)
 

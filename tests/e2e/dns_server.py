@@ -50,12 +50,7 @@ class NameServer(asyncio.DatagramProtocol):
             found = sets[min(max(self.asked.get(name, 1), 1) - 1, len(sets) - 1)]
         records = [_record(ip, self.ttl) for ip in found if (A if _is_v4(ip) else AAAA) == kind]
         code = NO_ERROR if sets is not None else NO_SUCH_NAME
-        return (
-            number
-            + struct.pack(">HHHHH", 0x8180 | code, 1, len(records), 0, 0)
-            + question
-            + b"".join(records)
-        )
+        return number + struct.pack(">HHHHH", 0x8180 | code, 1, len(records), 0, 0) + question + b"".join(records)
 
 
 def _is_v4(ip: str) -> bool:

@@ -144,9 +144,7 @@ async def credit_errors(connection: asyncpg.Connection, space: str) -> dict[str,
         )
         held: dict[int, tuple[int, int]] = {
             row[0]: (row[1], int(row[2]))
-            for row in await connection.fetch(
-                f"select shard, count(*), sum(credit) from {space}.page group by shard"
-            )
+            for row in await connection.fetch(f"select shard, count(*), sum(credit) from {space}.page group by shard")
         }
         parcels = await connection.fetch(
             f"select o.links from {space}.outbox o left join {space}.inbox_mark m"
@@ -165,13 +163,7 @@ async def credit_errors(connection: asyncpg.Connection, space: str) -> dict[str,
     return {place: error for place, error in found.items() if error}
 
 
-def judged(
-    web: BusyWeb,
-    *,
-    versions: Counter[str],
-    acknowledged: set[str],
-    silences: list[Silence],
-) -> dict[str, Any]:
+def judged(web: BusyWeb, *, versions: Counter[str], acknowledged: set[str], silences: list[Silence]) -> dict[str, Any]:
     """The figures of a run; `versions`: how often the store has the first version of each page."""
     pages = Counter((request.host, request.path) for request in web.log if request.path != "/robots.txt")
     taken = takeovers(silences, web.log)

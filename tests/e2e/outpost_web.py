@@ -49,9 +49,7 @@ class Site:
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
                 path = head.split(b" ", 2)[1].decode()
-                agent = next(
-                    line[12:].decode() for line in head.split(b"\r\n") if line.startswith(b"User-Agent: ")
-                )
+                agent = next(line[12:].decode() for line in head.split(b"\r\n") if line.startswith(b"User-Agent: "))
                 self.log.write(f"{time.monotonic():.6f} {self.origin} {path} {agent}\n")
                 self.log.flush()
                 writer.write(self.answer(path))

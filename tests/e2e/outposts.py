@@ -199,9 +199,7 @@ class Field:
         for one in self.log():
             by_site[one.origin].append(one)
         return [
-            (after.at - before.at, before, after)
-            for asked in by_site.values()
-            for before, after in pairwise(asked)
+            (after.at - before.at, before, after) for asked in by_site.values() for before, after in pairwise(asked)
         ]
 
     def assert_pace(self) -> None:

@@ -123,9 +123,7 @@ def versions_in(place: Place) -> int:
     return found
 
 
-def test_what_is_acknowledged_as_stored_survives_the_loss_of_the_disk(
-    in_database: Place, s3: SmallS3
-) -> None:
+def test_what_is_acknowledged_as_stored_survives_the_loss_of_the_disk(in_database: Place, s3: SmallS3) -> None:
     place = in_database
     s3.failures = 10**6
     place.call("crawl", place.site + "/", *place.flags, code=5)

@@ -119,9 +119,7 @@ def test_a_crawl_its_update_and_every_way_to_look_at_it(place: Place) -> None:
 
 
 def test_crawled_text_is_harmless_on_the_way_out(place: Place) -> None:
-    body = (
-        f"<title>{HOSTILE_TITLE}</title><main><p>{HOSTILE_TITLE}</p></main><a href='/x'>{HOSTILE_TITLE}</a>"
-    )
+    body = f"<title>{HOSTILE_TITLE}</title><main><p>{HOSTILE_TITLE}</p></main><a href='/x'>{HOSTILE_TITLE}</a>"
     place.web.replies[HOST, "/"] = Reply(200, body)
     place.crawl(place.site + "/", "--scope", "list")
     for form in ("text", "links", "headers"):
@@ -195,9 +193,7 @@ def test_a_bare_host_is_the_site_that_the_collection_knows(place: Place) -> None
     place.crawl(f"{place.site}/", "--max-pages", "1", code=7)
     bare = place.site.removeprefix("http://")
     assert json.loads(place.call("pace", "slow", bare, "30s", "--json"))["site"] == place.site
-    assert (
-        json.loads(place.call("mute", "add", "Visitors: *", "--site", bare, "--json"))["place"] == place.site
-    )
+    assert json.loads(place.call("mute", "add", "Visitors: *", "--site", bare, "--json"))["place"] == place.site
     assert place.call("pace", "slow", "unknown.example", "30s").startswith("https://unknown.example ")
     place.call("pace", "undo", bare)
     assert place.site not in place.call("pace", "list")

@@ -74,9 +74,7 @@ def test_the_guides_statements_over_a_crawl(place: Place) -> None:
     place.crawl(place.site + "/")
     report = json.loads(place.call("export", "dataset", "-o", "crawl", "--json"))
     assert report["pages"] == HARBOUR_PAGES
-    listed = [
-        json.loads(line) for line in (place.folder / "crawl" / "mapping.jsonl").read_text().splitlines()
-    ]
+    listed = [json.loads(line) for line in (place.folder / "crawl" / "mapping.jsonl").read_text().splitlines()]
     assert {entry["table"] for entry in listed} == {"pages", "links", "text"}
     assert all((place.folder / "crawl" / entry["file"]).is_file() for entry in listed)
 
@@ -93,7 +91,5 @@ def test_the_guides_statements_over_a_crawl(place: Place) -> None:
 
     expected = ranks([row[0] for row in found["pages"]], found["links"])
     assert found["sum"] == pytest.approx(1)
-    assert {url: pytest.approx(value) for url, value in found["top"]} == {
-        url: expected[url] for url, _ in found["top"]
-    }
+    assert {url: pytest.approx(value) for url, value in found["top"]} == {url: expected[url] for url, _ in found["top"]}
     assert found["top"][0][1] == pytest.approx(max(expected.values()))

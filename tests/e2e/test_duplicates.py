@@ -46,9 +46,7 @@ def copied(delay_s: float) -> Respond:
     async def respond(asked: Asked, writer: asyncio.StreamWriter) -> bool:
         await asyncio.sleep(delay_s)
         is_there = asked.path in ("/", *(f"/p/{number}" for number in range(PAGES)))
-        writer.write(
-            answer_of({"body": copied_page(asked.path)} if is_there else {"status": 404, "body": "no"})
-        )
+        writer.write(answer_of({"body": copied_page(asked.path)} if is_there else {"status": 404, "body": "no"}))
         await writer.drain()
         return True
 

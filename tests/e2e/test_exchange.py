@@ -160,22 +160,14 @@ def test_our_own_archive_files_give_the_history_too(desk: Desk) -> None:
     report = json.loads(desk.call("import", "warc", *files, "--json", collection="own.evercrawl"))
     assert report["damaged"] == report["unresolved"] == 0
     assert report["unchanged"] > 0
-    pages = [
-        row
-        for row in desk.rows("--all-versions", collection="own.evercrawl")
-        if "robots.txt" not in row["url"]
-    ]
+    pages = [row for row in desk.rows("--all-versions", collection="own.evercrawl") if "robots.txt" not in row["url"]]
     assert pages == desk.rows("--all-versions")
 
 
 def test_verify_and_store(desk: Desk) -> None:
     lines = [json.loads(line) for line in desk.call("verify", "--json").splitlines()]
     assert lines[-1]["sound"] is True
-    assert (
-        lines[-1]["versions"]
-        == len(desk.rows("--all-versions"))
-        == sum(line["versions"] for line in lines[:-1])
-    )
+    assert lines[-1]["versions"] == len(desk.rows("--all-versions")) == sum(line["versions"] for line in lines[:-1])
     parts = {part["name"]: part for part in json.loads(desk.call("store", "stats", "--json"))["parts"]}
     assert parts["archive"]["bytes"] > 0
     desk.call("export", "warc", "-o", "hurt.warc.gz")

@@ -24,11 +24,7 @@ from tests.e2e.fetching import fault_of, fetch, fetcher, run
 from tests.e2e.hostile.servers import Hostile, Play, bomb, playing, serving
 
 PAGE = b"<html>" + b"word " * 5000
-SHORT = {
-    "first_byte": timedelta(seconds=0.2),
-    "idle": timedelta(seconds=0.2),
-    "total": timedelta(seconds=0.5),
-}
+SHORT = {"first_byte": timedelta(seconds=0.2), "idle": timedelta(seconds=0.2), "total": timedelta(seconds=0.5)}
 
 
 def raw(text: str, **http: Any) -> FetchResult:
@@ -72,16 +68,12 @@ def test_bad_answers_have_their_fault(answer: str, fault: Fault, loop: str) -> N
 
 def test_a_page_is_given_with_its_exact_bytes() -> None:
     result = raw(
-        "HTTP/1.1 200 Fine\r\nX-A:  b \r\nTransfer-Encoding: chunked\r\n\r\n"
-        "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n"
+        "HTTP/1.1 200 Fine\r\nX-A:  b \r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n"
     )
     assert isinstance(result, Fetched)
     assert result.body == result.exchange.wire_body == b"abcde"
     assert result.headers == (("X-A", "b"), ("Transfer-Encoding", "chunked"))
-    assert (
-        result.exchange.response_head
-        == b"HTTP/1.1 200 Fine\r\nX-A:  b \r\nTransfer-Encoding: chunked\r\n\r\n"
-    )
+    assert result.exchange.response_head == b"HTTP/1.1 200 Fine\r\nX-A:  b \r\nTransfer-Encoding: chunked\r\n\r\n"
     assert result.exchange.request_head.startswith(b"GET /folder/page HTTP/1.1\r\nHost: 127.0.0.1:")
     assert result.exchange.ip == "127.0.0.1"
     assert timedelta(0) < result.exchange.took < timedelta(seconds=5)
@@ -94,9 +86,7 @@ def test_a_body_ends_with_the_connection_where_it_has_no_length() -> None:
 
 
 def test_a_redirect_is_joined_and_loses_its_fragment() -> None:
-    result = raw(
-        "HTTP/1.1 302 Found\r\nLocation: ../x/%7ey#frag\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n"
-    )
+    result = raw("HTTP/1.1 302 Found\r\nLocation: ../x/%7ey#frag\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n")
     assert isinstance(result, Moved)
     assert result.target.endswith("/x/~y")
     assert (result.status, result.exchange.response_head[:12]) == (302, b"HTTP/1.1 302")
@@ -106,16 +96,11 @@ def test_not_modified_needs_a_condition() -> None:
     async def job() -> tuple[FetchResult, Hostile]:
         async with serving({"status": 304}) as server, fetcher() as one:
             url = f"http://127.0.0.1:{server.port}/"
-            return await one.fetch(
-                Request(url, etag='W/"é"', last_modified="Sun, 06 Nov 1994 08:49:37 GMT")
-            ), server
+            return await one.fetch(Request(url, etag='W/"é"', last_modified="Sun, 06 Nov 1994 08:49:37 GMT")), server
 
     result, server = run(job())
     assert isinstance(result, NotModified)
-    assert (
-        b'\r\nIf-None-Match: W/"\xe9"\r\nIf-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\n'
-        in server.heads[0]
-    )
+    assert b'\r\nIf-None-Match: W/"\xe9"\r\nIf-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\n' in server.heads[0]
 
 
 @pytest.mark.parametrize(
@@ -375,15 +360,9 @@ def test_a_good_certificate_is_accepted(authority: Authority) -> None:
 
 @pytest.mark.parametrize(
     ("flaw", "words"),
-    [
-        ({"ends": timedelta(hours=-1)}, "expired"),
-        ({"signed": False}, "self-signed"),
-        ({"with_sha1": True}, "too weak"),
-    ],
+    [({"ends": timedelta(hours=-1)}, "expired"), ({"signed": False}, "self-signed"), ({"with_sha1": True}, "too weak")],
 )
-def test_a_bad_certificate_is_refused_in_words(
-    authority: Authority, flaw: dict[str, Any], words: str
-) -> None:
+def test_a_bad_certificate_is_refused_in_words(authority: Authority, flaw: dict[str, Any], words: str) -> None:
     result = over_tls(authority, {"body": "x"}, tls=authority.server("site.test", **flaw))
     assert fault_of(result) is Fault.TLS
     assert isinstance(result, Failed)

@@ -69,10 +69,7 @@ def place(tmp_path: Path, asked: list[str]) -> Iterator[Place]:
 
 def examples_file(folder: Path) -> str:
     path = folder / "examples.jsonl"
-    rows = [
-        {"url": url, "html": html, "on_topic": "/classes/" in url}
-        for url, html in web("http://one.test").items()
-    ]
+    rows = [{"url": url, "html": html, "on_topic": "/classes/" in url} for url, html in web("http://one.test").items()]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return str(path)
 

@@ -19,9 +19,7 @@ ENDED_WELL = (0, 7, 8)
 """Done, at the limit of pages, or done with errors."""
 MOST_HOPS = 40
 """Requests that an endless redirect between hosts may cost."""
-LAUGHS = (
-    "<!DOCTYPE html [<!ENTITY a 'ha'><!ENTITY b '&a;&a;&a;&a;'>]><p>&b;&b;&amp;#0; &#xFFFFFFFF; &nosuch;</p>"
-)
+LAUGHS = "<!DOCTYPE html [<!ENTITY a 'ha'><!ENTITY b '&a;&a;&a;&a;'>]><p>&b;&b;&amp;#0; &#xFFFFFFFF; &nosuch;</p>"
 SETTINGS = {"http.connect": "5", "http.first_byte": "20", "http.total": "40", "crawl.patience": "30"}
 
 

@@ -36,13 +36,7 @@ from tests.e2e.hostile.servers import answer_of
 from tests.e2e.hostile.sites import Asked, Web, bytes_for, html, web
 from tests.shared import conformance_rows
 
-QUICK = {
-    "http.connect": "6",
-    "http.first_byte": "6",
-    "http.idle": "6",
-    "http.total": "9",
-    "crawl.patience": "4",
-}
+QUICK = {"http.connect": "6", "http.first_byte": "6", "http.idle": "6", "http.total": "9", "crawl.patience": "4"}
 """Limits that make a test short; all others are the defaults."""
 AT_ONCE = ("--pace", "own", "--gap", "0.05")
 MOST_MEMORY = 600 * 1024 * 1024
@@ -201,9 +195,7 @@ def test_a_broken_answer_is_no_version(crawled: Crawled) -> None:
 def test_what_is_stored_is_clean(crawled: Crawled) -> None:
     for path in crawled.command.collection.rglob("*.sqlite"):
         db = sqlite3.connect(path)
-        texts = db.execute(
-            "select url, detail, moved_to from page union all select url, detail, parent from refusal"
-        )
+        texts = db.execute("select url, detail, moved_to from page union all select url, detail, parent from refusal")
         assert not [row for row in texts if "\0" in str(row) or "\n" in str(row)]
         encodings = {row[0] for row in db.execute("select encoding from version")}
         assert "utf-7" not in {str(encoding).lower() for encoding in encodings}
@@ -212,9 +204,7 @@ def test_what_is_stored_is_clean(crawled: Crawled) -> None:
         db.close()
 
 
-@pytest.mark.parametrize(
-    "row", [row for row in IN_ONE_CRAWL if "Retry-After" in str(row)], ids=lambda row: row["name"]
-)
+@pytest.mark.parametrize("row", [row for row in IN_ONE_CRAWL if "Retry-After" in str(row)], ids=lambda row: row["name"])
 def test_a_site_that_asks_for_peace_gets_it(row: dict[str, Any], crawled: Crawled) -> None:
     site, asked = crawled.cast.cases[row["name"]].site, row["server"]["headers"]["Retry-After"]
     seconds = float("".join(letter for letter in asked if letter in "0123456789."))
@@ -271,9 +261,7 @@ def test_names_with_other_letters_are_asked_by_their_ascii_form(crawled: Crawled
 
 
 @pytest.mark.skipif(not CATALOGUE, reason="the catalogue is absent")
-def test_no_crawled_character_commands_the_terminal(
-    crawled: Crawled, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_crawled_character_commands_the_terminal(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
     cases = {name: case for name, case in crawled.cast.cases.items() if name.startswith("ui-")}
     calls = [["why", case.look] for case in cases.values()] + [["skipped"], ["skipped", "--json"], ["status"]]
     for name, case in cases.items():
@@ -287,9 +275,7 @@ def test_no_crawled_character_commands_the_terminal(
 
 
 def assert_harmless(text: str) -> None:
-    bad = {
-        letter for letter in text if (ord(letter) < 32 or 127 <= ord(letter) < 160) and letter not in "\n\t"
-    }
+    bad = {letter for letter in text if (ord(letter) < 32 or 127 <= ord(letter) < 160) and letter not in "\n\t"}
     assert not bad, ascii(text[:500])
 
 
@@ -373,8 +359,7 @@ def test_change_is_judged_by_content(name: str, visits: Visits) -> None:
     reasons = [after[name].reason for after in visits.after]
     assert reasons == [Reason.NEW, Reason.SAME_CONTENT, Reason.SAME_CONTENT]
     conditions = {
-        asked.field("if-none-match") or asked.field("if-modified-since")
-        for asked in visits.sites.sites[name].asked[2:]
+        asked.field("if-none-match") or asked.field("if-modified-since") for asked in visits.sites.sites[name].asked[2:]
     }
     assert None not in conditions, "we did ask conditionally"
 
@@ -402,29 +387,17 @@ def test_a_torn_answer_does_not_vouch_for_the_copy(visits: Visits) -> None:
 # Addresses that only we can reach
 
 PUBLIC = "203.0.113.5"
-OWN_LINKS = [
-    "http://127.0.0.1:8000/",
-    "http://10.0.0.1/x",
-    "http://169.254.169.254/latest/meta-data/",
-    "http://[::1]/",
-]
+OWN_LINKS = ["http://127.0.0.1:8000/", "http://10.0.0.1/x", "http://169.254.169.254/latest/meta-data/", "http://[::1]/"]
 
 
 def private_plan(allow_private: bool) -> dict[str, Any]:
     """Sites at a public address with links and redirects to every private one, all of them in scope."""
     rows = [row for row in CATALOGUE if is_for_the_private_net(row)]
-    links = [
-        row["server"]["link_or_redirect"].split()[0] for row in rows if "link_or_redirect" in row["server"]
-    ]
+    links = [row["server"]["link_or_redirect"].split()[0] for row in rows if "link_or_redirect" in row["server"]]
     links = list(dict.fromkeys([*OWN_LINKS, *links]))
     origins = {"/".join(link.replace("public.test@", "").split("/")[:3]) for link in links}
     inside = [f"{origin}/seed" for origin in sorted(origins)]
-    outside = [
-        "http://public.test/",
-        "http://robots.test/page",
-        "http://rebinding.test/",
-        "http://mixed.test/",
-    ]
+    outside = ["http://public.test/", "http://robots.test/page", "http://rebinding.test/", "http://mixed.test/"]
     return {
         "names": {
             "public.test": [[PUBLIC]],
@@ -452,9 +425,7 @@ def in_a_private_net(folder: Path, plan: dict[str, Any]) -> dict[str, Any]:
     if probe.returncode:
         pytest.skip(f"no network namespace can be made here: {probe.stderr.strip()}")
     command = [*namespace, sys.executable, "-m", "tests.e2e.hostile.private_net", str(folder)]
-    ran = subprocess.run(
-        command, input=json.dumps(plan), capture_output=True, text=True, timeout=60, check=False
-    )
+    ran = subprocess.run(command, input=json.dumps(plan), capture_output=True, text=True, timeout=60, check=False)
     assert ran.returncode == 0, ran.stderr
     found: dict[str, Any] = json.loads(ran.stdout)
     return found
@@ -534,10 +505,7 @@ def on_a_small_disk(folder: Path, seed: str, settings: dict[str, str]) -> dict[s
     namespace = ["unshare", "--user", "--map-root-user", "--mount"]
     try:
         probe = subprocess.run(
-            [*namespace, "mount", "-t", "tmpfs", "x", str(folder)],
-            capture_output=True,
-            text=True,
-            check=False,
+            [*namespace, "mount", "-t", "tmpfs", "x", str(folder)], capture_output=True, text=True, check=False
         )
     except FileNotFoundError:
         pytest.skip("there is no `unshare` here")

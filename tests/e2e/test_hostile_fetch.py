@@ -11,17 +11,7 @@ import pytest
 
 from evercrawl.core.retry_after import retry_after
 from evercrawl.core.url import canonical
-from evercrawl.model.fetch import (
-    Failed,
-    Fault,
-    Fetched,
-    FetchResult,
-    Moved,
-    NotModified,
-    Request,
-    Truncation,
-    header,
-)
+from evercrawl.model.fetch import Failed, Fault, Fetched, FetchResult, Moved, NotModified, Request, Truncation, header
 from evercrawl.model.settings import DnsSettings, HttpSettings
 from tests.e2e.certificates import Authority, only_tls_1_0
 from tests.e2e.dns_server import name_server
@@ -200,9 +190,7 @@ def test_nothing_of_the_catalogue_adds_a_line_to_a_request(row: dict[str, Any]) 
     async def job() -> Hostile:
         async with serving({"body": "ok"}) as server, fetcher() as one:
             url = canonical(
-                row["server"]
-                .get("link", "http://site.test/")
-                .replace("site.test", f"127.0.0.1:{server.port}")
+                row["server"].get("link", "http://site.test/").replace("site.test", f"127.0.0.1:{server.port}")
             )
             assert url is not None
             raw_etag = row["server"].get("headers_raw", {}).get("ETag", "").encode().decode("unicode_escape")
@@ -234,9 +222,7 @@ async def fetch_over_tls(kind: str, authority: Authority) -> FetchResult:
     """A fetch of https://site.test from a server with this flaw; the client trusts the authority."""
     raw = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
     tls = {
-        "not-yet-valid": lambda: authority.server(
-            "site.test", begins=timedelta(days=1), ends=timedelta(days=2)
-        ),
+        "not-yet-valid": lambda: authority.server("site.test", begins=timedelta(days=1), ends=timedelta(days=2)),
         "wrong-host": lambda: authority.server("other.test"),
         "sha1-signed": lambda: authority.server("site.test", with_sha1=True),
         "tls1.0-only": lambda: only_tls_1_0(authority.server("site.test")),

@@ -29,9 +29,7 @@ class Site:
     def page(self, path: str) -> tuple[int, bytes]:
         if path not in ("/", "/tides"):
             return 404, b"no such page"
-        text = (
-            f"<title>Tides</title><p>High water of edition {self.edition}.<p>{CALM}<a href='/tides'>tides</a>"
-        )
+        text = f"<title>Tides</title><p>High water of edition {self.edition}.<p>{CALM}<a href='/tides'>tides</a>"
         return 200, text.encode()
 
 
@@ -118,10 +116,7 @@ def test_cdx_comes_in_portions_as_its_clients_ask(served: Served, site: tuple[Si
     asked = {"url": f"{site[1]}/*", "output": "json", "limit": "1000"}
     counted = httpx.get(f"{served.address}/cdx", params={**asked, "showNumPages": "true"}).json()
     assert counted == {"pages": 1, "pageSize": 5, "blocks": 1}
-    lines = [
-        httpx.get(f"{served.address}/cdx", params={**asked, "page": page}).text.splitlines()
-        for page in (0, 1)
-    ]
+    lines = [httpx.get(f"{served.address}/cdx", params={**asked, "page": page}).text.splitlines() for page in (0, 1)]
     assert len(lines[0]) == 4
     assert lines[1] == []
     line = json.loads(lines[0][0])

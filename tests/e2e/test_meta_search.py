@@ -17,11 +17,7 @@ from tests.e2e.test_search import Coast, _silent_server, html
 from tests.e2e.test_serve import TOKEN, _serve
 from tests.worlds.demo_web import DemoWeb, serving
 
-TOLD = {
-    "north": ("/everywhere", "/north"),
-    "south": ("/everywhere", "/south"),
-    "home": ("/everywhere", "/home"),
-}
+TOLD = {"north": ("/everywhere", "/north"), "south": ("/everywhere", "/south"), "home": ("/everywhere", "/home")}
 """Collection -> the pages that it holds."""
 DEADLINE_S = 15.0
 

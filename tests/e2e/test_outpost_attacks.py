@@ -220,9 +220,7 @@ def test_wrong_keys_used_codes_and_old_codes_are_refused(tmp_path: Path) -> None
             await _refuses(await scene.connect(who))
         same, _ = await scene.join(scene.who())  # the answer to the first try was lost: the same again
         same.close()
-        late = read_code(
-            new_code(scene.folder, called="two", routes=[".org"], valid_for=timedelta(seconds=-1))
-        )
+        late = read_code(new_code(scene.folder, called="two", routes=[".org"], valid_for=timedelta(seconds=-1)))
         expired = Credentials(late.name, outpost_key(late.key, NONCE), NONCE, late.key)
         await _refuses(await scene.connect(expired))
         assert [one.name for one in outposts_of(scene.folder)] == ["one"]
@@ -245,9 +243,7 @@ def test_an_outpost_cannot_speak_for_the_sites_of_others(tmp_path: Path) -> None
     async def play(scene: Scene) -> None:
         link, _ = await scene.join()
         await link.send(Ready((), 8))
-        theirs = _item(Job(7, "http://bank.example/"), b"evil")._replace(
-            run="old", url="http://bank.example/"
-        )
+        theirs = _item(Job(7, "http://bank.example/"), b"evil")._replace(run="old", url="http://bank.example/")
         await link.send(Deliver(1, (theirs,)))
         assert await asyncio.wait_for(link.receive(), 5) == Taken(1)
         assert scene.counts()["refused"] == 1

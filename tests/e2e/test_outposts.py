@@ -157,10 +157,7 @@ def test_an_outpost_with_100_000_pages_stays_small(tmp_path: Path) -> None:
     with outdoors(tmp_path, pages=3) as field:
         file = tmp_path / "outpost0" / "outpost.db"
         book = StationBook(file.parent, most_bytes=64_000_000)
-        rows = [
-            (f"{field.origins[0]}/list/{number}.html", number.to_bytes(16, "big"))
-            for number in range(100_000)
-        ]
+        rows = [(f"{field.origins[0]}/list/{number}.html", number.to_bytes(16, "big")) for number in range(100_000)]
         book.db.execute("begin")
         book.db.executemany("insert into page (url, digest) values (?, ?)", rows)
         book.db.execute("commit")

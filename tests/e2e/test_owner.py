@@ -92,13 +92,7 @@ class Owner:
     def call(self, *arguments: str, code: int = 0) -> str:
         command = [sys.executable, "-m", "evercrawl", *arguments]
         done = subprocess.run(
-            command,
-            cwd=self.folder,
-            env=self.env,
-            text=True,
-            capture_output=True,
-            timeout=DEADLINE_S,
-            check=False,
+            command, cwd=self.folder, env=self.env, text=True, capture_output=True, timeout=DEADLINE_S, check=False
         )
         assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         assert "Traceback" not in done.stderr
@@ -483,17 +477,7 @@ def test_kill_at_any_moment_leaves_whole_files(owner: Owner) -> None:
     for number in range(400):
         owner.put(number)
     names = ("sitemap.xml", "sitemap-extended.xml")
-    command = [
-        sys.executable,
-        "-m",
-        "evercrawl",
-        "sitemap",
-        "build",
-        "public",
-        "--base-url",
-        owner.base,
-        "-q",
-    ]
+    command = [sys.executable, "-m", "evercrawl", "sitemap", "build", "public", "--base-url", owner.base, "-q"]
     for turn in range(8):
         for number in range(turn, 400, 8):
             owner.put(number, f"edition{'x' * turn}")

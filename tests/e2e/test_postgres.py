@@ -13,13 +13,7 @@ from tests.e2e.test_cli import HARBOUR_PAGES, Place
 from tests.postgres_server import PostgresServer
 from tests.worlds.demo_web import DemoWeb, serving
 
-LOOKS = (
-    ("status", "--json"),
-    ("skipped", "--json"),
-    ("export", "jsonl"),
-    ("plan", "--json"),
-    ("verify",),
-)
+LOOKS = (("status", "--json"), ("skipped", "--json"), ("export", "jsonl"), ("plan", "--json"), ("verify",))
 
 
 @pytest.fixture
@@ -46,14 +40,10 @@ def test_the_same_crawl_as_in_files(places: tuple[Place, Place, str]) -> None:
     assert {name: one[name] for name in same} == {name: other[name] for name in same}
     assert one["new"] == HARBOUR_PAGES
 
-    texts = [
-        {row["url"]: row["text"] for row in rows(place, "export", "jsonl")}
-        for place in (in_files, in_database)
-    ]
+    texts = [{row["url"]: row["text"] for row in rows(place, "export", "jsonl")} for place in (in_files, in_database)]
     assert texts[0] == texts[1]
     refused = [
-        {(row["url"], row["reason"]) for row in rows(place, "skipped", "--json")}
-        for place in (in_files, in_database)
+        {(row["url"], row["reason"]) for row in rows(place, "skipped", "--json")} for place in (in_files, in_database)
     ]
     assert refused[0] == refused[1]
     counts = [json.loads(place.call("status", "--json")) for place in (in_files, in_database)]
@@ -81,9 +71,7 @@ def test_the_same_crawl_as_in_files(places: tuple[Place, Place, str]) -> None:
 
 def test_a_database_that_is_not_there(places: tuple[Place, Place, str]) -> None:
     _, place, _ = places
-    process = place.start(
-        "crawl", place.site + "/", *place.flags, "--store", "postgresql://nobody@127.0.0.1:1/none"
-    )
+    process = place.start("crawl", place.site + "/", *place.flags, "--store", "postgresql://nobody@127.0.0.1:1/none")
     _, err = process.communicate(timeout=60)
     assert process.returncode == 5
     assert "cannot be reached" in err

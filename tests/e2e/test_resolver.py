@@ -112,9 +112,7 @@ def test_the_cache_is_bounded() -> None:
     run(job())
 
 
-@pytest.mark.parametrize(
-    "host", ["localhost", "a.localhost", "LOCALHOST.", "127.0.0.1", "[::1]", "[::ffff:7f00:1]"]
-)
+@pytest.mark.parametrize("host", ["localhost", "a.localhost", "LOCALHOST.", "127.0.0.1", "[::1]", "[::ffff:7f00:1]"])
 def test_this_machine_is_refused_without_a_look_up(host: str) -> None:
     async def job() -> None:
         async with name_server({}) as server:
@@ -139,9 +137,7 @@ def test_overrides_count_for_their_port_alone_and_are_guarded() -> None:
     run(job())
 
 
-@pytest.mark.parametrize(
-    "entry", ["a.test", "a.test:80", "a.test:80:b.test", "a.test:x:127.0.0.1", ":80:127.0.0.1"]
-)
+@pytest.mark.parametrize("entry", ["a.test", "a.test:80", "a.test:80:b.test", "a.test:x:127.0.0.1", ":80:127.0.0.1"])
 def test_an_override_that_cannot_be_read_is_the_operators_error(entry: str) -> None:
     with pytest.raises(ConfigError, match=r"http\.resolve"):
         Resolver(DnsSettings(), HttpSettings(resolve=(entry,)))

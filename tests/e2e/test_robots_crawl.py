@@ -32,12 +32,7 @@ from tests.e2e.hostile.servers import answer_of
 from tests.e2e.hostile.sites import Asked, Respond, Site, Web, bytes_for, html, web
 from tests.shared import conformance_rows
 
-SETTINGS = {
-    "identity.product": "TestBot",
-    "http.first_byte": "2",
-    "http.idle": "2",
-    "crawl.patience": "3",
-}
+SETTINGS = {"identity.product": "TestBot", "http.first_byte": "2", "http.idle": "2", "crawl.patience": "3"}
 AT_ONCE = ("--pace", "own", "--gap", "0.05")
 BLOCK = 65_536
 SOCKET_BUFFERS = 8 * 1024 * 1024
@@ -109,17 +104,13 @@ class Stage:
 
         return respond
 
-    async def _answer(
-        self, name: str, response: dict[str, Any], body: bytes, writer: asyncio.StreamWriter
-    ) -> bool:
+    async def _answer(self, name: str, response: dict[str, Any], body: bytes, writer: asyncio.StreamWriter) -> bool:
         if response.get("behaviour") == "silent":
             await asyncio.Event().wait()
         torn = 100 if response.get("behaviour") == "reset-after-bytes" else 0
         length = {"Content-Length": str(len(body) + torn)}
         head = answer_of({"status": response["status"], "headers": response.get("headers", {}), "body": ""})
-        writer.write(
-            head.replace(b"Content-Length: 0", f"Content-Length: {length['Content-Length']}".encode())
-        )
+        writer.write(head.replace(b"Content-Length: 0", f"Content-Length: {length['Content-Length']}".encode()))
         for at in range(0, len(body), BLOCK):
             writer.write(body[at : at + BLOCK])
             await writer.drain()
@@ -185,9 +176,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
         command = Command(tmp_path_factory.mktemp("robots"), SETTINGS | {"dns.servers": sites.name_server})
         seeds = [site.url(path) for site in sites.sites.values() for path in ("/page", "/page2")]
         ran = command.crawl(*seeds, *AT_ONCE)
-        yield Crawled(
-            stage, ran, {name: command.why(site.url("/page")) for name, site in sites.sites.items()}
-        )
+        yield Crawled(stage, ran, {name: command.why(site.url("/page")) for name, site in sites.sites.items()})
 
 
 def test_no_row_is_forgotten() -> None:
@@ -196,9 +185,7 @@ def test_no_row_is_forgotten() -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["name"])
-def test_the_page_is_asked_for_exactly_where_robots_txt_lets_us(
-    row: dict[str, Any], crawled: Crawled
-) -> None:
+def test_the_page_is_asked_for_exactly_where_robots_txt_lets_us(row: dict[str, Any], crawled: Crawled) -> None:
     expect, site, found = row["expect"], crawled.site(row), crawled.found[row["name"]]
     allowed = OUR_POLICY.get(row["name"], expect["allowed"])
     assert ("/page" in site.paths()) is allowed
@@ -224,17 +211,13 @@ def assert_deferred(found: Explanation, row: dict[str, Any]) -> None:
     assert found.due is not None
 
 
-@pytest.mark.parametrize(
-    "row", [row for row in ROWS if "max_read_bytes" in row["expect"]], ids=lambda row: row["name"]
-)
+@pytest.mark.parametrize("row", [row for row in ROWS if "max_read_bytes" in row["expect"]], ids=lambda row: row["name"])
 def test_no_more_is_read_than_needed(row: dict[str, Any], crawled: Crawled) -> None:
     assert crawled.stage.sent[row["name"]] < row["expect"]["max_read_bytes"]
     assert crawled.stage.sent[row["name"]] < SOCKET_BUFFERS
 
 
-@pytest.mark.parametrize(
-    "row", [row for row in ROWS if "crawl_delay" in row["expect"]], ids=lambda row: row["name"]
-)
+@pytest.mark.parametrize("row", [row for row in ROWS if "crawl_delay" in row["expect"]], ids=lambda row: row["name"])
 def test_a_crawl_delay_that_is_none_delays_nothing(row: dict[str, Any], crawled: Crawled) -> None:
     assert row["expect"]["crawl_delay"] is None
     assert set(crawled.site(row).paths()) == {"/page", "/page2"}
@@ -267,9 +250,7 @@ def _fixed(answers: dict[str, dict[str, Any]]) -> Respond:
 
 
 def test_a_copy_is_used_for_a_day_and_no_longer() -> None:
-    (row,) = [row for row in shared_rows() if row["name"] == "cache-24h"] or [
-        {"expect": {"refetch_after_s": 86_400}}
-    ]
+    (row,) = [row for row in shared_rows() if row["name"] == "cache-24h"] or [{"expect": {"refetch_after_s": 86_400}}]
     lifetime = timedelta(seconds=row["expect"]["refetch_after_s"])
     web_of_one = SimWeb(3, sites=1, pages_per_site=5, faults=CALM)
     world = make_world(web_of_one, settings=Settings())

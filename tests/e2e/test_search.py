@@ -35,12 +35,7 @@ PAGES = {
     "/ru": ("ru", "Маяки", "Старые маяки стояли на берегу моря, и корабли видели их свет.", ""),
     "/th": ("th", "ประภาคาร", "ประภาคารตั้งอยู่ริมทะเลและส่องแสงทุกคืน", ""),
     "/emoji": ("en", "Weather 🌊", "Today the sea was rough 🌊🌊 and the crew 👩‍👩‍👧 stayed at home 😀.", ""),
-    "/noindex": (
-        "en",
-        "Hidden cove",
-        "The smugglers hid their barrels here.",
-        "<meta name=robots content=noindex>",
-    ),
+    "/noindex": ("en", "Hidden cove", "The smugglers hid their barrels here.", "<meta name=robots content=noindex>"),
 }
 COPIES = ("/copy-a", "/copy-b")
 
@@ -70,9 +65,7 @@ def _fill(coast: Coast) -> None:
     names = [*PAGES, *COPIES, "/missing", "/old", "/far"]
     links = "".join(f'<a href="{path}">a visit to {path.strip("/") or "home"}</a> ' for path in names)
     for path, (lang, title, text, head) in PAGES.items():
-        coast.put(
-            path, html(lang, title, text, head, links if path == "/" else '<a href="/">The Pharos list</a>')
-        )
+        coast.put(path, html(lang, title, text, head, links if path == "/" else '<a href="/">The Pharos list</a>'))
     for number, path in enumerate(COPIES):
         coast.put(path, html("en", f"Copy {number}", "Barnacle tale: " + TALE))
     coast.put("/old", "", 301, "/older")
@@ -193,17 +186,7 @@ def test_several_collections_are_asked_and_the_bad_ones_named(coast: Coast, tmp_
     own = coast.folder / "site.evercrawl"
     with _silent_server() as slow:
         process = coast.start(
-            "search",
-            "gale",
-            "--in",
-            str(own),
-            "--in",
-            str(tmp_path / "none"),
-            "--in",
-            slow,
-            "--timeout",
-            "2",
-            "--json",
+            "search", "gale", "--in", str(own), "--in", str(tmp_path / "none"), "--in", slow, "--timeout", "2", "--json"
         )
         began = time.monotonic()
         out, err = process.communicate(timeout=60)
@@ -351,9 +334,7 @@ def test_a_page_that_comes_back_is_not_gone(changing: Coast) -> None:
 
 def test_pruned_versions_leave_the_index(changing: Coast) -> None:
     for number in range(3):
-        changing.put(
-            "/gale", html("en", "Gale", f"Edition{number} of the weather report for all ferries. {TALE}")
-        )
+        changing.put("/gale", html("en", "Gale", f"Edition{number} of the weather report for all ferries. {TALE}"))
         changing.crawl("--refresh")
     assert changing.found("edition2") == ["/gale"]
     assert changing.lines("index")[0]["documents"] == 6

@@ -34,18 +34,7 @@ def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def _serve(
     collection: Path, *flags: str, env: dict[str, str] | None = None
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    command = [
-        sys.executable,
-        "-m",
-        "evercrawl",
-        "-C",
-        str(collection),
-        "serve",
-        "--port",
-        "0",
-        "--json",
-        "--no-open",
-    ]
+    command = [sys.executable, "-m", "evercrawl", "-C", str(collection), "serve", "--port", "0", "--json", "--no-open"]
     process = subprocess.Popen(
         [*command, "--token", TOKEN, *flags],
         stdout=subprocess.PIPE,
@@ -177,9 +166,7 @@ def test_a_collection_that_another_process_crawls_can_be_served(tmp_path: Path):
     with serving(DemoWeb()) as port:
         create_collection(collection, {"scope.seeds": (f"http://{HOSTS[0]}:{port}/",)})
         env = os.environ | _environment(port)
-        crawl = subprocess.Popen(
-            [sys.executable, "-m", "evercrawl", "-C", str(collection), "watch", "-q"], env=env
-        )
+        crawl = subprocess.Popen([sys.executable, "-m", "evercrawl", "-C", str(collection), "watch", "-q"], env=env)
         try:
             with _serve(collection, env=_environment(port)) as (_, address):
                 until = time.monotonic() + 30
@@ -198,11 +185,7 @@ def test_announced_pages_are_visited_although_they_are_not_due(tmp_path: Path):
     with serving(web := DemoWeb()) as port:
         site = f"http://{HOSTS[0]}:{port}"
         create_collection(collection, {"scope.seeds": (f"{site}/",)})
-        flags = {
-            "http.allow_private": True,
-            "http.resolve": (f"{HOSTS[0]}:{port}:127.0.0.1",),
-            "pace.mode": "own",
-        }
+        flags = {"http.allow_private": True, "http.resolve": (f"{HOSTS[0]}:{port}:127.0.0.1",), "pace.mode": "own"}
         opened = evercrawl.open(collection, settings=read_settings(collection, flags=flags).settings)
         opened.crawl_blocking()
         web.change()

@@ -20,9 +20,7 @@ def site(absent: Callable[[str], Reply], *, real: dict[str, Reply] = REAL) -> Tr
         path = url.removeprefix(HOST)
         return real.get(path) or absent(path)
 
-    return TrappedSite(
-        f"{HOST}/", answer, lambda url: url if url.removeprefix(HOST) in REAL else None, len(REAL)
-    )
+    return TrappedSite(f"{HOST}/", answer, lambda url: url if url.removeprefix(HOST) in REAL else None, len(REAL))
 
 
 @pytest.fixture
@@ -87,9 +85,7 @@ def test_a_custom_apology(command: Command) -> None:
 
 
 def test_honest_pages_are_not_flagged(command: Command) -> None:
-    manual = page(
-        "404 Not Found", "404 is said when the page was not found. " + prose("status", count=300), ["/"]
-    )
+    manual = page("404 Not Found", "404 is said when the page was not found. " + prose("status", count=300), ["/"])
     real = REAL | {f"/gone/{number}": manual for number in range(6)}
     with serving(site(lambda path: NOT_FOUND, real=real)) as served:
         command.crawl(served)

@@ -25,9 +25,7 @@ def test_a_worker_that_is_done_can_still_be_spoken_to(tmp_path: Path) -> None:
         ours, theirs = socket.socketpair()
         counts = shared_memory(1)
         arguments = ("-m", "evercrawl.cluster.workers.worker", str(theirs.fileno()), str(counts))
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, *arguments, pass_fds=(theirs.fileno(), counts)
-        )
+        process = await asyncio.create_subprocess_exec(sys.executable, *arguments, pass_fds=(theirs.fileno(), counts))
         theirs.close()
         reader, writer = await asyncio.open_connection(sock=ours)
         writer.write(packed(orders))

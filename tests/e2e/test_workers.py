@@ -43,9 +43,7 @@ class Web:
         if domain not in DOMAINS or not 0 <= number < self.pages:
             return None
         other = DOMAINS[(DOMAINS.index(domain) - 1) % len(DOMAINS)]
-        link = (
-            f'<a href="http://{other}:{self.port}/p/{number + 1}">on</a>' if number + 1 < self.pages else ""
-        )
+        link = f'<a href="http://{other}:{self.port}/p/{number + 1}">on</a>' if number + 1 < self.pages else ""
         words = " ".join(f"{domain.partition('.')[0]}word{number}x{step}" for step in range(40))
         return f"<title>{domain} {number}</title><main><p>{words}</p></main>{link}".encode()
 

@@ -20,9 +20,7 @@ from typing import TextIO
 
 def page_html(port: int, number: int, pages: int) -> bytes:
     links = [2 * number + 1, 2 * number + 2, (number * 7) % pages, (number * 13 + 5) % pages]
-    anchors = "".join(
-        f'<li><a href="/p/{target}.html">page {target}</a></li>' for target in links if target < pages
-    )
+    anchors = "".join(f'<li><a href="/p/{target}.html">page {target}</a></li>' for target in links if target < pages)
     words = " ".join(f"word{(number * 31 + step * 17 + port) % 997}" for step in range(120))
     return (
         f"<!doctype html><html lang=en><title>Page {number} of {port}</title>"

@@ -179,9 +179,7 @@ class CreditMachine(RuleBasedStateMachine):
             if parcel.seq > self.stored[parcel.target].taken[parcel.source]
         )
         assert here + underway == self.minted
-        assert underway == sum(s.ledger.sent for s in self.stored) - sum(
-            s.ledger.received for s in self.stored
-        )
+        assert underway == sum(s.ledger.sent for s in self.stored) - sum(s.ledger.received for s in self.stored)
 
 
 CreditMachine.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)

@@ -57,9 +57,7 @@ def test_any_bytes_give_a_document(body: bytes, headers: tuple[tuple[str, str], 
         )
     ),
     st.text(alphabet="abA0.-_~/?%:@#\\ é&;|", max_size=12)
-    | st.lists(st.sampled_from(("../", "./", "..", ".", "/", "a/", "b.html", "%2e")), max_size=6).map(
-        "".join
-    ),
+    | st.lists(st.sampled_from(("../", "./", "..", ".", "/", "a/", "b.html", "%2e")), max_size=6).map("".join),
 )
 def test_short_cuts_join_as_the_standard_does(base: str, reference: str) -> None:
     try:

@@ -16,16 +16,13 @@ from evercrawl.core.revisit.worth import due_at, value_now
 from evercrawl.lab import policy
 
 EVENTS = st.lists(
-    st.tuples(st.sampled_from(["visit", "notice", "poll", "prior"]), st.booleans(), st.floats(0.01, 60.0)),
-    max_size=60,
+    st.tuples(st.sampled_from(["visit", "notice", "poll", "prior"]), st.booleans(), st.floats(0.01, 60.0)), max_size=60
 )
 SHAPES = st.floats(0.05, 30.0)
 SCALES = st.floats(0.02, 2000.0)
 
 
-@given(
-    a=SHAPES, b=SCALES, tau=st.floats(0.0, 1000.0), more=st.floats(0.0, 1000.0), spared=st.floats(0.05, 1.0)
-)
+@given(a=SHAPES, b=SCALES, tau=st.floats(0.0, 1000.0), more=st.floats(0.0, 1000.0), spared=st.floats(0.05, 1.0))
 def test_value_never_falls_with_time(a: float, b: float, tau: float, more: float, spared: float) -> None:
     later, now = (value_of_visit(a, b, at, spared=spared) for at in (tau + more, tau))
     assert later >= now - 1e-9 * (1.0 + b)
@@ -66,11 +63,7 @@ def test_whatever_happens_a_page_stays_schedulable(events: list[tuple[str, bool,
 
 
 @settings(max_examples=15, deadline=None)
-@given(
-    fast=st.sets(st.integers(0, 19), max_size=20),
-    budget=st.integers(1, 6),
-    bulk_day=st.integers(0, 300),
-)
+@given(fast=st.sets(st.integers(0, 19), max_size=20), budget=st.integers(1, 6), bulk_day=st.integers(0, 300))
 def test_no_page_is_ever_given_up(fast: set[int], budget: int, bulk_day: int) -> None:
     """Within a bounded time every page is visited again, whatever was learned about it."""
     driven = policy(budget_per_day=float(budget))

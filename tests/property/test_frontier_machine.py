@@ -95,9 +95,7 @@ class FrontierMachine(RuleBasedStateMachine):
                 self.frontier.fill(need, pages[: need.most])
             else:
                 waiting = [
-                    site
-                    for site in self.sites.values()
-                    if site.id > need.after_id and need.band == self._band(site.id)
+                    site for site in self.sites.values() if site.id > need.after_id and need.band == self._band(site.id)
                 ]
                 ordered = sorted(waiting, key=lambda site: site.id)
                 self.frontier.offer(need, ordered[: need.most], now_us=self.now_us)

@@ -22,8 +22,7 @@ groups = st.lists(st.tuples(names, st.lists(rules, min_size=1, max_size=6)), max
 
 def file_of(found: list[tuple[str, list[tuple[str, str]]]]) -> str:
     return "".join(
-        f"User-agent: {agent}\n" + "".join(f"{kind}: {pattern}\n" for kind, pattern in lines)
-        for agent, lines in found
+        f"User-agent: {agent}\n" + "".join(f"{kind}: {pattern}\n" for kind, pattern in lines) for agent, lines in found
     )
 
 
@@ -34,9 +33,7 @@ def test_no_bytes_and_no_url_make_it_fail(body: bytes, agent: str, url: str):
     assert robots.gap is None or robots.gap >= 0
 
 
-fragments = st.sampled_from(
-    [b"User-agent: *", b"Disallow: /", b"\xff", b"\r", b"\n", b"Crawl-delay: ", b"9", b"#"]
-)
+fragments = st.sampled_from([b"User-agent: *", b"Disallow: /", b"\xff", b"\r", b"\n", b"Crawl-delay: ", b"9", b"#"])
 
 
 @given(st.lists(fragments))

@@ -25,9 +25,7 @@ PIECES = st.sampled_from([
     "<rdf:RDF>", "<a:b c='d'>", "<image:loc>", "\0", "é",
 ])  # fmt: skip
 SOUPS = st.lists(PIECES, max_size=40).map("".join)
-BODIES = st.one_of(
-    st.binary(max_size=300), SOUPS.map(str.encode), SOUPS.map(lambda text: gzip.compress(text.encode()))
-)
+BODIES = st.one_of(st.binary(max_size=300), SOUPS.map(str.encode), SOUPS.map(lambda text: gzip.compress(text.encode())))
 PATHS = st.text(st.characters(codec="utf-8"), max_size=30)
 PAGES = st.builds(
     ListedPage,
@@ -68,9 +66,7 @@ def test_what_is_written_is_read(pages: list[ListedPage], most_urls: int):
 def test_the_extended_sitemap_that_is_written_is_read(pages: list[ListedPage]):
     found = read_sitemap(extended_sitemap(pages), HERE)
     assert (found.type, found.error) == (SitemapType.EXTENDED, None)
-    assert found.entries == tuple(
-        SitemapEntry(page.url, page.lastmod, text=page.anchor_text) for page in pages
-    )
+    assert found.entries == tuple(SitemapEntry(page.url, page.lastmod, text=page.anchor_text) for page in pages)
 
 
 @given(st.lists(PAGES, min_size=2, max_size=12), st.integers(0, 100))

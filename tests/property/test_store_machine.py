@@ -29,11 +29,7 @@ LONGEST_LIST = 6
 
 number_of_url = st.integers(1, 12)
 outcomes = st.sampled_from(
-    [
-        (Outcome.FETCHED, Reason.NEW),
-        (Outcome.UNCHANGED, Reason.SAME_CONTENT),
-        (Outcome.ERROR, Reason.TIMEOUT),
-    ]
+    [(Outcome.FETCHED, Reason.NEW), (Outcome.UNCHANGED, Reason.SAME_CONTENT), (Outcome.ERROR, Reason.TIMEOUT)]
 )
 
 
@@ -109,9 +105,7 @@ class Stores(RuleBasedStateMachine):
         body: bytes | None,
         etag: str | None,
     ) -> None:
-        queued = [
-            page for site in SITES for band in BANDS for page in self.both("queue", site, band, 0, 1000)
-        ]
+        queued = [page for site in SITES for band in BANDS for page in self.both("queue", site, band, 0, 1000)]
         if queued:
             page = data.draw(st.sampled_from(queued))
             visited = a_visit(page, due_us=due_us, etag=etag, outcome=decision[0], reason=decision[1])
@@ -130,9 +124,7 @@ class Stores(RuleBasedStateMachine):
         number = self.versions[visited.page_id] = self.versions.get(visited.page_id, 0) + 1
         return visited._replace(version=a_version(number, body=body))
 
-    @rule(
-        number=number_of_url, reason=st.sampled_from([Reason.ROBOTS, Reason.EXCLUDED]), of_page=st.booleans()
-    )
+    @rule(number=number_of_url, reason=st.sampled_from([Reason.ROBOTS, Reason.EXCLUDED]), of_page=st.booleans())
     def refuse(self, number: int, reason: Reason, of_page: bool) -> None:
         refusal = a_refusal(number, reason=reason)
         if of_page:

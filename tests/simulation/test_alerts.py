@@ -143,9 +143,7 @@ def alert(name: str, **more: object) -> Alert:
 EVERY = timedelta(seconds=30)
 
 
-async def live(
-    folder: Path, pages: Pages, receivers: Receivers, end: datetime, every: timedelta = EVERY
-) -> datetime:
+async def live(folder: Path, pages: Pages, receivers: Receivers, end: datetime, every: timedelta = EVERY) -> datetime:
     """One life of the process, until the end or its death; gives the moment."""
     clock, fate = receivers.clock, receivers.fate
     fate.died = died = asyncio.Event()
@@ -196,9 +194,7 @@ def assert_once_in_order(told: list[str], pages: Pages) -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_each_change_once_and_in_order_after_an_hour_of_silence_and_crashes(
-    tmp_path: Path, seed: int
-) -> None:
+def test_each_change_once_and_in_order_after_an_hour_of_silence_and_crashes(tmp_path: Path, seed: int) -> None:
     draw = random.Random(seed)
     clock = SimClock()
     pages = changing(draw, clock, changes=120, within=3 * HOUR)

@@ -78,11 +78,7 @@ class Pages:
 
 def world_of(pages: Pages) -> World:
     base = Settings()
-    settings = replace(
-        base,
-        signals=replace(base.signals, enabled=False),
-        revisit=replace(base.revisit, budget=None),
-    )
+    settings = replace(base, signals=replace(base.signals, enabled=False), revisit=replace(base.revisit, budget=None))
     world = make_world(cast(SimWeb, pages), settings=settings, shards=1)
     world.keeps_bodies = True
     return world
@@ -220,9 +216,7 @@ def test_a_parameter_that_does_not_matter_is_learned_whatever_its_name() -> None
 
 
 def test_a_parameter_is_learned_from_the_page_without_it_too() -> None:
-    bodies = {
-        path: body for path, body in shop(tracked="zq", plain=True).items() if not path.endswith(WAYS[1:])
-    }
+    bodies = {path: body for path, body in shop(tracked="zq", plain=True).items() if not path.endswith(WAYS[1:])}
     pages = Pages(bodies)
     world = world_of(pages)
     world.crawl()
@@ -236,9 +230,7 @@ def test_a_parameter_is_learned_from_the_page_without_it_too() -> None:
 def test_the_name_of_a_parameter_proves_nothing() -> None:
     """`utm_source` and `ref` matter on a site where they do."""
     bodies = {f"/read?ref={number}": page(f"Story {number}", prose_of(f"s{number}x")) for number in range(60)}
-    bodies |= {
-        f"/more?utm_source={number}": page(f"More {number}", prose_of(f"m{number}x")) for number in range(60)
-    }
+    bodies |= {f"/more?utm_source={number}": page(f"More {number}", prose_of(f"m{number}x")) for number in range(60)}
     pages = Pages({"/": page("Home", "welcome", *bodies), **bodies})
     world_of(pages).crawl()
     assert set(bodies) <= set(pages.asked)

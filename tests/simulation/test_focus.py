@@ -39,9 +39,7 @@ class SmallWeb(SimWeb):
 
     def asked_for(self) -> list[str]:
         """The pages that were asked for, in order."""
-        return [
-            asked.site + asked.path for asked in self.record.asked if asked.site + asked.path in self.pages
-        ]
+        return [asked.site + asked.path for asked in self.record.asked if asked.site + asked.path in self.pages]
 
 
 def world_of(focus: Focus | None) -> World:

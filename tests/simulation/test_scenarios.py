@@ -79,9 +79,7 @@ def test_a_crash_loses_nothing_and_archives_nothing_twice():
         entries = [entry for archive in world.archives.values() for entry in archive.entries]
         return {entry.url for entry in entries if not entry.url.endswith(SOURCES)}
 
-    calm, rough = (
-        world_of(SimWeb(SEED, sites=8, pages_per_site=25, faults=CALM), traps=False) for _ in range(2)
-    )
+    calm, rough = (world_of(SimWeb(SEED, sites=8, pages_per_site=25, faults=CALM), traps=False) for _ in range(2))
     for world in (calm, rough):
         # Which pages of a full site come first must not depend on the moment of a crash.
         world.settings = replace(world.settings, credit=CreditSettings(order="breadth-first"))

@@ -68,14 +68,9 @@ def test_a_wrong_fence_heals_and_gives_back_what_it_kept_out() -> None:
 
 def orphans() -> TrappedSite:
     """A folder whose own page nothing links to, and numbered pages of which every other one is linked."""
-    real = {
-        "/": page("Home", prose("home"), [f"/deep/down/item-{number}.html" for number in range(0, 20, 2)])
-    }
+    real = {"/": page("Home", prose("home"), [f"/deep/down/item-{number}.html" for number in range(0, 20, 2)])}
     real |= {f"/deep/down/item-{number}.html": page("Item", prose(number), ["/"]) for number in range(20)}
-    real |= {
-        "/deep/": page("Deep", prose("deep"), ["/deep/secret"]),
-        "/deep/secret": page("S", prose("s"), []),
-    }
+    real |= {"/deep/": page("Deep", prose("deep"), ["/deep/secret"]), "/deep/secret": page("S", prose("s"), [])}
 
     def answer(url: str) -> Reply:
         return real.get(asked(url).path, NOT_FOUND)
@@ -85,11 +80,7 @@ def orphans() -> TrappedSite:
 
 @pytest.mark.parametrize(
     ("hidden", "reached"),
-    [
-        (HiddenSettings(), 11),
-        (HiddenSettings(parents=3), 13),
-        (HiddenSettings(parents=3, neighbours=1), 23),
-    ],
+    [(HiddenSettings(), 11), (HiddenSettings(parents=3), 13), (HiddenSettings(parents=3, neighbours=1), 23)],
 )
 def test_hidden_pages_are_found_where_it_was_asked_for(hidden: HiddenSettings, reached: int) -> None:
     world = TrappedWorld(orphans(), settings=replace(Settings(), hidden=hidden))

@@ -6,14 +6,7 @@ from typing import Any
 
 import pytest
 
-from evercrawl.testing.trapped import (
-    GENERATORS,
-    HOST,
-    TrappedSite,
-    generator,
-    honest_large_site,
-    random_word_maze,
-)
+from evercrawl.testing.trapped import GENERATORS, HOST, TrappedSite, generator, honest_large_site, random_word_maze
 from evercrawl.testing.trapped_more import MORE_GENERATORS
 from tests.shared import conformance_rows
 from tests.simulation.trapped_crawl import Crawl

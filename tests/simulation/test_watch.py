@@ -51,9 +51,7 @@ def test_more_budget_buys_more_freshness():
     for per_day in (6.0, 60.0):
         web = SimWeb(SEED, sites=4, pages_per_site=12, faults=CALM)
         base = Settings()
-        world = make_world(
-            web, settings=replace(base, revisit=replace(base.revisit, budget=per_day)), shards=2
-        )
+        world = make_world(web, settings=replace(base, revisit=replace(base.revisit, budget=per_day)), shards=2)
         world.watch(timedelta(days=40))
         fresh.append(freshness_of(world).true)
     assert fresh[1] > fresh[0] + 0.1

@@ -53,9 +53,7 @@ def session_in_the_name(count: int = 120) -> TrappedSite:
         if shown is None:
             return NOT_FOUND
         at, drawn = int(shown), token(url, length=8, letters="abcdefghijk0123456789")
-        return page(
-            f"Text {at}", prose("named", at), [f"/article-{to}.{drawn}.html" for to in _near(at, count)]
-        )
+        return page(f"Text {at}", prose("named", at), [f"/article-{to}.{drawn}.html" for to in _near(at, count)])
 
     return TrappedSite(f"{HOST}/", answer, page_of, count)
 
@@ -93,9 +91,7 @@ def snapshots(count: int = 80) -> TrappedSite:
         if at is None or segments[-2] != "doc":
             return NOT_FOUND
         if segments[0] == "doc":
-            return page(
-                f"Doc {at}", prose("doc", at), [*links_of(at, ""), f"/archive/20261116093000/doc/{at}"]
-            )
+            return page(f"Doc {at}", prose("doc", at), [*links_of(at, ""), f"/archive/20261116093000/doc/{at}"])
         try:
             time = datetime.strptime(segments[1], "%Y%m%d%H%M%S")
         except ValueError:

@@ -31,9 +31,7 @@ def articles(count: int, extra: Extra, doors: list[str]) -> TrappedSite:
             return page(path, prose("article", at), [names[(at + step) % count] for step in (1, 7)])
         return extra(url) or NOT_FOUND
 
-    return TrappedSite(
-        f"{HOST}/", answer, lambda url: asked(url).path if asked(url).path in of else None, count
-    )
+    return TrappedSite(f"{HOST}/", answer, lambda url: asked(url).path if asked(url).path in of else None, count)
 
 
 def session(length: int, letters: str, *, for_each_link: bool, count: int = 80) -> TrappedSite:
@@ -50,9 +48,7 @@ def session(length: int, letters: str, *, for_each_link: bool, count: int = 80) 
         at = inner(url)
         if at is None:
             return NOT_FOUND
-        near = [
-            place for place in (4 * at + 1, 4 * at + 2, 4 * at + 3, 4 * at + 4, at - 1) if 0 <= place < count
-        ]
+        near = [place for place in (4 * at + 1, 4 * at + 2, 4 * at + 3, 4 * at + 4, at - 1) if 0 <= place < count]
         drawn = [token(url, place if for_each_link else 0, length=length, letters=letters) for place in near]
         links = [f"/{one}/doc-{place}" for one, place in zip(drawn, near, strict=True)]
         return page(f"Document {at}", prose("doc", at), links)
@@ -156,9 +152,7 @@ def endless_hosts(count: int = 60) -> TrappedSite:
 
     def answer(url: str) -> Reply:
         host, segments = url.split("/")[2], asked(url).segments
-        others = [
-            f"http://{token(url, one, length=7, letters='abcdefghij')}.trapped.test/" for one in range(3)
-        ]
+        others = [f"http://{token(url, one, length=7, letters='abcdefghij')}.trapped.test/" for one in range(3)]
         if host != "www.trapped.test":
             return page(host, prose(host, *segments, count=15), ["/about", *others])
         at = int(segments[-1]) if segments and segments[-1].isdigit() else 0
@@ -223,7 +217,4 @@ def many_honest_hosts(count: int = 90) -> TrappedSite:
     return TrappedSite("http://www.trapped.test/", answer, page_of, count)
 
 
-HONEST: dict[str, Callable[[], TrappedSite]] = {
-    "lists of links": lists_of_links,
-    "many hosts": many_honest_hosts,
-}
+HONEST: dict[str, Callable[[], TrappedSite]] = {"lists of links": lists_of_links, "many hosts": many_honest_hosts}

@@ -35,9 +35,7 @@ def test_near_duplicates():
         if row.get("expected_text")
     }
     rows = [row for row in conformance_rows("change/near_duplicates.jsonl") if row["normative"]]
-    wrong = [
-        row["id"] for row in rows if similar(texts_of(row, texts))["near_duplicate"] is not row["duplicate"]
-    ]
+    wrong = [row["id"] for row in rows if similar(texts_of(row, texts))["near_duplicate"] is not row["duplicate"]]
     assert len(wrong) <= (1 - LEAST_SIMILAR) * len(rows), wrong
 
 

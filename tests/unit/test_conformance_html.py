@@ -19,10 +19,7 @@ FILES = ("links", "base_url", "charset", "meta_refresh", "robots_directives", "s
 
 def question(row: Row) -> Row:
     """What a row asks of `extract`."""
-    asked: Row = {
-        "page_url": row.get("page_url") or "http://site.test/p.html",
-        "user_agent": row.get("user_agent"),
-    }
+    asked: Row = {"page_url": row.get("page_url") or "http://site.test/p.html", "user_agent": row.get("user_agent")}
     if row["kind"] == "base_url":
         asked["page_url"] = row["page_url"]
     if row["kind"] == "meta_refresh_content":
@@ -78,10 +75,7 @@ def check_encoding(row: Row, out: Row) -> bool:
 
 
 def check_page(row: Row, out: Row) -> bool:
-    return all(piece in out["text"] for piece in row["text_contains"]) and row.get("title") in (
-        None,
-        out["title"],
-    )
+    return all(piece in out["text"] for piece in row["text_contains"]) and row.get("title") in (None, out["title"])
 
 
 def check_refresh(row: Row, out: Row) -> bool:

@@ -46,9 +46,7 @@ CHECKS: dict[str, Callable[[Any, Row], bool]] = {
     "count": lambda value, found: len(found["entries"]) == value,
     "urls": lambda value, found: urls_of(found) == value,
     "urls_lenient": lambda value, found: urls_of(found) == value,
-    "urls_strict": lambda value, found: (
-        [entry["url"] for entry in found["entries"] if entry["in_scope"]] == value
-    ),
+    "urls_strict": lambda value, found: [entry["url"] for entry in found["entries"] if entry["in_scope"]] == value,
     "urls_any_of": lambda value, found: urls_of(found) in value,
     "unique_urls": lambda value, found: sorted(set(urls_of(found))) == sorted(value),
     "urls_subset_of": lambda value, found: set(urls_of(found)) <= set(value),
@@ -58,9 +56,7 @@ CHECKS: dict[str, Callable[[Any, Row], bool]] = {
     "must_not_contain": lambda value, found: not set(value) & set(urls_of(found)),
     "entries": entries_hold,
     "entries_any_of": lambda value, found: any(entries_hold(each, found) for each in value),
-    "images": lambda value, found: (
-        [image for entry in found["entries"] for image in entry.get("images", ())] == value
-    ),
+    "images": lambda value, found: [image for entry in found["entries"] for image in entry.get("images", ())] == value,
     "feed_lastmod": lambda value, found: is_same("lastmod", value, found["feed_lastmod"]),
     "error_ok": lambda value, found: value or found["error"] is None,
 }

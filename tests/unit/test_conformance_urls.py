@@ -17,9 +17,7 @@ def test_parsing_and_joining():
 
 
 def test_equivalence():
-    wrong = [
-        row["id"] for row in conformance_rows("urls/equivalence.jsonl") if row["normative"] and not holds(row)
-    ]
+    wrong = [row["id"] for row in conformance_rows("urls/equivalence.jsonl") if row["normative"] and not holds(row)]
     assert wrong == []
 
 

@@ -38,18 +38,7 @@ class Served:
 @contextmanager
 def serving(collection: Path, *flags: str, env: dict[str, str] | None = None) -> Iterator[Served]:
     """The command, until the block ends."""
-    command = [
-        sys.executable,
-        "-m",
-        "evercrawl",
-        "-C",
-        str(collection),
-        "serve",
-        "--port",
-        "0",
-        "--json",
-        "--no-open",
-    ]
+    command = [sys.executable, "-m", "evercrawl", "-C", str(collection), "serve", "--port", "0", "--json", "--no-open"]
     process = subprocess.Popen(
         [*command, *flags],
         stdout=subprocess.PIPE,

@@ -82,9 +82,7 @@ def kind_of(path: str) -> str:
 class StoryWeb:
     """The Fetcher of this web: what a page says depends on the moment at which it is asked."""
 
-    def __init__(
-        self, clock: SimClock, begin: datetime, extra: dict[str, Callable[[int], str]] | None = None
-    ) -> None:
+    def __init__(self, clock: SimClock, begin: datetime, extra: dict[str, Callable[[int], str]] | None = None) -> None:
         self.clock = clock
         self.begin = begin
         self.extra = extra or {}
@@ -106,9 +104,7 @@ class StoryWeb:
         )
         return self._concluded(request, status, headers, body, began)
 
-    def _concluded(
-        self, request: Request, status: int, headers: Headers, body: bytes, began: datetime
-    ) -> FetchResult:
+    def _concluded(self, request: Request, status: int, headers: Headers, body: bytes, began: datetime) -> FetchResult:
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers)
         raw = f"HTTP/1.1 {status} X\r\n{lines}\r\n".encode("latin-1")
         head = request_head(request, constant_lines("evercrawl", None))
@@ -173,9 +169,7 @@ def page(site: str, number: int, day: int) -> str:
     offset = chance.randint(0, pace)
     editions = [(day + offset + place * 3) // (pace * (1 + place)) for place in range(4)]
     facts = [fact(Random(f"{site}{number}{place}{edition}")) for place, edition in enumerate(editions)]
-    body = "".join(
-        f"<p>{text}</p>" for text in (CALM[0], facts[0], facts[1], CALM[1], facts[2], facts[3], CALM[2])
-    )
+    body = "".join(f"<p>{text}</p>" for text in (CALM[0], facts[0], facts[1], CALM[1], facts[2], facts[3], CALM[2]))
     title = title_of(site, number)
     legal = "All rights reserved." if day < 30 else "All rights reserved. New: our privacy notice."
     return (
@@ -199,8 +193,7 @@ def tell_story(
     end = end or datetime.now(UTC).replace(microsecond=0)
     begin = end - timedelta(days=days)
     create_collection(
-        collection,
-        {"scope.seeds": tuple(f"{site}/" for site in SITES), "identity.contact": "ops@example.org"},
+        collection, {"scope.seeds": tuple(f"{site}/" for site in SITES), "identity.contact": "ops@example.org"}
     )
     base = Settings()
     settings = replace(
@@ -214,15 +207,7 @@ def tell_story(
     for part in range(parts):
         clock = SimClock(begin + timedelta(days=days * part / parts))
         summary, began, ended = run(
-            _watch(
-                collection,
-                settings,
-                clock,
-                begin,
-                timedelta(days=days / parts),
-                extra,
-                refresh=part == parts - 1,
-            )
+            _watch(collection, settings, clock, begin, timedelta(days=days / parts), extra, refresh=part == parts - 1)
         )
         _note(collection, summary, began, ended)
     opened = evercrawl.open(collection)
@@ -249,12 +234,7 @@ async def _watch(
         fetcher=StoryWeb(clock, begin, extra),
         store=SqliteStore(collection, settings.store),
         open_archive=lambda shard: WarcArchive(
-            collection / "archive",
-            shard,
-            settings=settings.archive,
-            software="evercrawl",
-            clock=clock,
-            about={},
+            collection / "archive", shard, settings=settings.archive, software="evercrawl", clock=clock, about={}
         ),
         open_near=lambda _: MemoryNear(),
         stop=stop,

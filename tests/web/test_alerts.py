@@ -25,12 +25,7 @@ from tests.e2e.test_websub import wait_for
 from tests.web.chromium import serving
 from tests.web.conftest import Interface, closed, opened
 
-WISH = {
-    "name": "prices",
-    "patterns": "https://harbour.example/*",
-    "channel": "mail",
-    "address": "me@example.org",
-}
+WISH = {"name": "prices", "patterns": "https://harbour.example/*", "channel": "mail", "address": "me@example.org"}
 
 
 @contextmanager
@@ -107,20 +102,14 @@ def test_add_see_and_remove(fresh: Interface):
     again = fresh.operator.post("/do/add-alert", data=WISH | {"csrf": fresh.csrf})
     assert again.status_code == 400
     changed = fresh.operator.post(
-        f"{API}/add-alert",
-        json=WISH | {"min_size": 20, "replace": True},
-        headers={"X-CSRF-Token": fresh.csrf},
+        f"{API}/add-alert", json=WISH | {"min_size": 20, "replace": True}, headers={"X-CSRF-Token": fresh.csrf}
     )
     assert changed.status_code == 200
     assert fresh.operator.get("/alert.json?name=prices").json()["alert"]["min_size"] == 0.2
     fresh.operator.post("/do/remove-alert", data={"name": "prices", "csrf": fresh.csrf})
     assert fresh.operator.get("/alerts.json").json()["alerts"] == []
     assert fresh.operator.get("/alert?name=prices").status_code == 404
-    assert [line.what for line in fresh.service.keyring.book()][:3] == [
-        "remove-alert",
-        "add-alert",
-        "add-alert",
-    ]
+    assert [line.what for line in fresh.service.keyring.book()][:3] == ["remove-alert", "add-alert", "add-alert"]
 
 
 def test_the_secret_of_a_webhook_is_shown_once_and_signs_the_test(private: Interface):
@@ -223,9 +212,7 @@ def test_apprise_is_offered_where_it_is_installed_and_only_for_services_at_fixed
     assert '<option value="apprise">' in page
     for address in ("json://127.0.0.1:8080/", "syslog://", "", "fcm://x/?keyfile=/etc/passwd"):
         answer = private.operator.post(
-            f"{API}/add-alert",
-            json=BY_APPRISE | {"address": address},
-            headers={"X-CSRF-Token": private.csrf},
+            f"{API}/add-alert", json=BY_APPRISE | {"address": address}, headers={"X-CSRF-Token": private.csrf}
         )
         assert answer.status_code == 400, address
     form = BY_APPRISE | {"address": SERVICE, "csrf": private.csrf}

@@ -118,10 +118,7 @@ def test_a_form_needs_what_only_our_pages_know(fresh: Interface):
     for form in ({}, {"csrf": ""}, {"csrf": "guess"}):
         answer = fresh.operator.post("/do/set-setting", data={"key": "revisit.budget", "value": "12"} | form)
         assert answer.status_code == 403
-    assert (
-        fresh.operator.post(f"{API}/set-setting", json={"key": "revisit.budget", "value": "12"}).status_code
-        == 403
-    )
+    assert fresh.operator.post(f"{API}/set-setting", json={"key": "revisit.budget", "value": "12"}).status_code == 403
     form = {"key": "revisit.budget", "value": "12", "csrf": fresh.csrf}
     own = {"Origin": f"http://127.0.0.1:{fresh.service.ports[0]}", "Sec-Fetch-Site": "same-origin"}
     assert fresh.operator.post("/do/set-setting", data=form, headers=own).status_code == 303
@@ -136,10 +133,7 @@ def test_the_link_opens_once(fresh: Interface):
 
 
 def test_password_log_in_and_out(fresh: Interface):
-    assert (
-        fresh.operator.post("/do/set-password", data={"password": "short", "csrf": fresh.csrf}).status_code
-        == 400
-    )
+    assert fresh.operator.post("/do/set-password", data={"password": "short", "csrf": fresh.csrf}).status_code == 400
     form = {"password": "a long enough one", "csrf": fresh.csrf}
     assert fresh.operator.post("/do/set-password", data=form).status_code == 303
     assert fresh.operator.get("/").status_code == 303, "every session has ended"
@@ -234,9 +228,7 @@ def test_read_only_changes_nothing(story: Path):
     from tests.web.client import TestClient
 
     client = TestClient(
-        service.apps()[0],
-        base_url=service.address,
-        headers={"Authorization": "Bearer a token of the command line"},
+        service.apps()[0], base_url=service.address, headers={"Authorization": "Bearer a token of the command line"}
     )
     assert client.get(f"{API}/sites").status_code == 200
     assert client.post(f"{API}/stop-crawl", json={}).status_code == 403
@@ -261,8 +253,7 @@ def test_others_can_only_connect_where_somebody_can_log_in(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "target",
-    ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)", "/a\nb", ""],
+    "target", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)", "/a\nb", ""]
 )
 def test_log_in_leads_nowhere_else(target: str):
     assert own_path(target) == "/"

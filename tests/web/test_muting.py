@@ -79,9 +79,7 @@ def test_a_difference_offers_its_parts(own: Interface) -> None:
     assert f'value="{SITE}">Mute on the whole site' in page
 
 
-def test_the_feed_the_command_and_alerts_are_silent_too(
-    own: Interface, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_feed_the_command_and_alerts_are_silent_too(own: Interface, capsys: pytest.CaptureFixture[str]) -> None:
     path, group = own.service.desk.path, _of_one_page(own)
     url = group["pages"][0]
 

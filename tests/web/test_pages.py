@@ -112,9 +112,7 @@ def test_pages_of_a_site_come_in_portions(web: Interface):
     seen: list[str] = []
     after = ""
     while True:
-        answer = web.operator.get(
-            "/site.json", params={"name": "https://harbour.example", "limit": 7, "after": after}
-        )
+        answer = web.operator.get("/site.json", params={"name": "https://harbour.example", "limit": 7, "after": after})
         seen += [row["url"] for row in answer.json()["pages"]]
         after = answer.json()["next"]
         if after is None:
@@ -195,8 +193,4 @@ def test_a_trap_is_excluded_allowed_and_the_word_taken_back(fresh: Interface):
     assert [one["state"] for one in fresh.operator.get("/traps.json").json()["traps"]] == ["allowed"]
     assert fresh.operator.post("/do/undo-trap", data=form).status_code == 303
     assert fresh.operator.get("/traps.json").json()["traps"] == []
-    assert [line.what for line in fresh.service.keyring.book()[:3]] == [
-        "undo-trap",
-        "allow-trap",
-        "exclude-trap",
-    ]
+    assert [line.what for line in fresh.service.keyring.book()[:3]] == ["undo-trap", "allow-trap", "exclude-trap"]

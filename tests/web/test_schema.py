@@ -79,12 +79,8 @@ def _ask_whatever_is_described(reader: TestClient, method: str, path: str) -> No
     def ask(case) -> None:
         sent = case.as_transport_kwargs(base_url=str(reader.base_url))
         params = {name: value for name, value in (sent.get("params") or {}).items() if name != "follow"}
-        headers = {
-            name: value for name, value in (sent.get("headers") or {}).items() if name.lower() not in NOT_SENT
-        }
-        answer = reader.request(
-            method.upper(), sent["url"], params=params, json=sent.get("json"), headers=headers
-        )
+        headers = {name: value for name, value in (sent.get("headers") or {}).items() if name.lower() not in NOT_SENT}
+        answer = reader.request(method.upper(), sent["url"], params=params, json=sent.get("json"), headers=headers)
         assert answer.status_code < 500 or answer.status_code == 503, answer.text
         assert answer.status_code in known or answer.status_code in UNDESCRIBED, answer.status_code
 

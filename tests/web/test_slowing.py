@@ -55,9 +55,7 @@ def test_programs_need_a_token_that_may_operate(own: Interface) -> None:
     wish = {"name": SITE, "gap": 60}
     assert own.anybody.post(f"{API}/slow-site", json=wish).status_code == 401
     assert own.with_token(Scope.READ).post(f"{API}/slow-site", json=wish).status_code == 403
-    assert own.operator.post("/do/slow-site", data={"name": SITE, "gap": "60"}).status_code == 403, (
-        "no form of ours"
-    )
+    assert own.operator.post("/do/slow-site", data={"name": SITE, "gap": "60"}).status_code == 403, "no form of ours"
     assert _rules(own) == ()
     answer = own.with_token(Scope.OPERATE).post(f"{API}/slow-site", json=wish)
     assert (answer.status_code, answer.json()["gap_s"]) == (200, 60)

@@ -129,9 +129,7 @@ def test_cdx_lines(web: Interface):
     ).text.splitlines()
     assert whole == host
     assert len(whole) > len(exact)
-    page = reader.get(
-        "/cdx", params={"url": "https://harbour.example/page/*", "output": "json"}
-    ).text.splitlines()
+    page = reader.get("/cdx", params={"url": "https://harbour.example/page/*", "output": "json"}).text.splitlines()
     assert all("/page/" in json.loads(line)["url"] for line in page)
     assert 0 < len(page) < len(whole)
 
@@ -198,8 +196,7 @@ def test_events_can_be_taken_up_again(web: Interface):
     first = [json.loads(line) for line in reader.get(f"{API}/events?limit=20").text.splitlines()]
     assert len(first) == 20
     rest = [
-        json.loads(line)
-        for line in reader.get(f"{API}/events", params={"after": first[-1]["place"]}).text.splitlines()
+        json.loads(line) for line in reader.get(f"{API}/events", params={"after": first[-1]["place"]}).text.splitlines()
     ]
     assert {(one["url"], one["at"], one["line"]) for one in first + rest} >= {
         (one["url"], one["at"], one["line"]) for one in whole
@@ -257,10 +254,7 @@ def test_indexnow_heeds_whoever_has_the_key(tmp_path: Path):
     with _site_with_key(key) as port:
         site = f"http://owner.test:{port}"
         create_collection(tmp_path / "c.evercrawl", {"scope.seeds": (f"{site}/",)})
-        flags: dict[str, object] = {
-            "http.allow_private": True,
-            "http.resolve": (f"owner.test:{port}:127.0.0.1",),
-        }
+        flags: dict[str, object] = {"http.allow_private": True, "http.resolve": (f"owner.test:{port}:127.0.0.1",)}
         web = opened(tmp_path / "c.evercrawl", Serving(port=0), flags)
         try:
             ask = web.anybody
@@ -268,26 +262,15 @@ def test_indexnow_heeds_whoever_has_the_key(tmp_path: Path):
             assert answer.status_code == 202, answer.text
             body = {"host": f"owner.test:{port}", "key": key, "urlList": [f"{site}/a", f"{site}/b"]}
             assert ask.post("/indexnow", json=body).status_code == 202
-            assert [len(json.loads(file.read_text())["urls"]) for file in waiting(web.service.desk.path)] == [
-                1,
-                2,
-            ]
-            assert (
-                ask.get("/indexnow", params={"url": f"{site}/new", "key": "fedcba9876543210"}).status_code
-                == 403
-            )
-            assert (
-                ask.get("/indexnow", params={"url": "https://stranger.example/", "key": key}).status_code
-                == 422
-            )
+            assert [len(json.loads(file.read_text())["urls"]) for file in waiting(web.service.desk.path)] == [1, 2]
+            assert ask.get("/indexnow", params={"url": f"{site}/new", "key": "fedcba9876543210"}).status_code == 403
+            assert ask.get("/indexnow", params={"url": "https://stranger.example/", "key": key}).status_code == 422
             assert ask.get("/indexnow", params={"url": f"{site}/new", "key": "short"}).status_code == 400
             outside = {"url": f"{site}/new", "key": key, "keyLocation": "https://elsewhere.example/k.txt"}
             assert ask.get("/indexnow", params=outside).status_code == 422
             folder = {"url": f"{site}/new", "key": key, "keyLocation": f"{site}/deep/k.txt"}
             assert ask.get("/indexnow", params=folder).status_code == 422
-            assert (
-                ask.post("/indexnow", json={**body, "urlList": ["https://other.example/"]}).status_code == 422
-            )
+            assert ask.post("/indexnow", json={**body, "urlList": ["https://other.example/"]}).status_code == 422
             assert ask.post("/indexnow", content=b"[").status_code == 400
         finally:
             closed(web)

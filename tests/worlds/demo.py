@@ -12,9 +12,9 @@ from pathlib import Path
 from shutil import which
 
 import click
-from tests.worlds.demo_web import HOSTS, DemoWeb, serving
 
 from evercrawl.cli.main import run
+from tests.worlds.demo_web import HOSTS, DemoWeb, serving
 
 WIRE_LIMIT = "256KiB"
 """Small enough for the demo's one large page to be cut off."""
@@ -29,11 +29,7 @@ def main() -> int:
     """Tell the story; the exit code is that of the first command that fails."""
     began = time.monotonic()
     web = DemoWeb()
-    with (
-        tempfile.TemporaryDirectory(prefix="evercrawl-demo-") as folder,
-        serving(web) as port,
-        _at(Path(folder)),
-    ):
+    with tempfile.TemporaryDirectory(prefix="evercrawl-demo-") as folder, serving(web) as port, _at(Path(folder)):
         code = _story(web, port)
     click.secho(f"\nThe demo took {time.monotonic() - began:.1f} s; its folder is removed again.", bold=True)
     click.echo(f"Next: {_command()} crawl https://your.site")

@@ -11,32 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
 
 HOSTS = ("harbour.test", "library.test", "mirror.test")
-SHIPS = (
-    "Albatross",
-    "Bellbird",
-    "Cormorant",
-    "Dunlin",
-    "Egret",
-    "Fulmar",
-    "Gannet",
-    "Heron",
-    "Ibis",
-    "Jaeger",
-)
-BOOKS = (
-    "Tides",
-    "Knots",
-    "Stars",
-    "Sails",
-    "Winds",
-    "Charts",
-    "Ropes",
-    "Lights",
-    "Bells",
-    "Maps",
-    "Reefs",
-    "Ports",
-)
+SHIPS = ("Albatross", "Bellbird", "Cormorant", "Dunlin", "Egret", "Fulmar", "Gannet", "Heron", "Ibis", "Jaeger")
+BOOKS = ("Tides", "Knots", "Stars", "Sails", "Winds", "Charts", "Ropes", "Lights", "Bells", "Maps", "Reefs", "Ports")
 NEWS = 8
 LOGBOOK_LINES = 12_000
 """Enough to be far larger than the demo's limit for one body."""
@@ -74,9 +50,7 @@ class DemoWeb:
             text = f"Correction to news {number}: the ferry sails at noon, not at ten."
             self.replies[harbour, f"/news/{number}"] = Reply(200, _page(f"News {number}", text))
         self.replies[harbour, "/news/1"] = Reply(200, _page("News 1", _links({"/news/today": "Today"})))
-        self.replies[harbour, "/news/today"] = Reply(
-            200, _page("Today", "A new lighthouse keeper has arrived.")
-        )
+        self.replies[harbour, "/news/today"] = Reply(200, _page("Today", "A new lighthouse keeper has arrived."))
         self.replies[harbour, "/news/2"] = Reply(410, _page("Gone", "This page was removed."))
         return "three pages were edited, one is new, one is gone"
 
@@ -147,24 +121,16 @@ def _harbour() -> dict[str, Reply]:
         "/": Reply(200, _page("Harbour", _links(ships | news | others))),
         "/ships/old-name": Reply(301, "", location="/ships/albatross"),
         "/private/ledger": Reply(200, _page("Ledger", "Nobody should read this.")),
-        "/logbook": Reply(
-            200, _page("Logbook", "<p>Calm sea, light wind from the west.</p>\n" * LOGBOOK_LINES)
-        ),
+        "/logbook": Reply(200, _page("Logbook", "<p>Calm sea, light wind from the west.</p>\n" * LOGBOOK_LINES)),
     }
-    site |= {
-        path: Reply(200, _page(name, f"{name} lies at berth {len(path)}.")) for path, name in ships.items()
-    }
-    return site | {
-        path: Reply(200, _page(title, f"{title}: fog until noon.")) for path, title in news.items()
-    }
+    site |= {path: Reply(200, _page(name, f"{name} lies at berth {len(path)}.")) for path, name in ships.items()}
+    return site | {path: Reply(200, _page(title, f"{title}: fog until noon.")) for path, title in news.items()}
 
 
 def _library() -> dict[str, Reply]:
     books = {f"/book/{title.lower()}": title for title in BOOKS}
     site = {"/": Reply(200, _page("Library", _links(books)))}
-    return site | {
-        path: Reply(200, _page(title, f"A book about {title.lower()}.")) for path, title in books.items()
-    }
+    return site | {path: Reply(200, _page(title, f"A book about {title.lower()}.")) for path, title in books.items()}
 
 
 def _mirror() -> dict[str, Reply]:
@@ -179,6 +145,4 @@ def _page(title: str, content: str) -> str:
 
 
 def _links(targets: dict[str, str]) -> str:
-    return (
-        "<ul>" + "".join(f'<li><a href="{path}">{text}</a></li>' for path, text in targets.items()) + "</ul>"
-    )
+    return "<ul>" + "".join(f'<li><a href="{path}">{text}</a></li>' for path, text in targets.items()) + "</ul>"

@@ -65,9 +65,7 @@ class CollectionLock:
 
 def _write_owner(file: IO[str]) -> None:
     file.truncate(0)
-    file.write(
-        f"process {os.getpid()} on {socket.gethostname()} since {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}\n"
-    )
+    file.write(f"process {os.getpid()} on {socket.gethostname()} since {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}\n")
     file.flush()
 
 

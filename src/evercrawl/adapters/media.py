@@ -20,9 +20,7 @@ def load_handlers(points: Iterable[EntryPoint] | None = None) -> tuple[dict[str,
     """
     handlers: dict[str, DocumentHandler] = {}
     warnings: list[str] = []
-    for point in sorted(
-        entry_points(group=GROUP) if points is None else points, key=lambda point: point.name
-    ):
+    for point in sorted(entry_points(group=GROUP) if points is None else points, key=lambda point: point.name):
         try:
             found: Any = point.load()
             media_types = tuple(str(kind).lower() for kind in found.media_types)
@@ -30,9 +28,7 @@ def load_handlers(points: Iterable[EntryPoint] | None = None) -> tuple[dict[str,
                 raise TypeError("its `parse` cannot be called")
         except Exception as error:
             # Somebody else's code, or an extra that is not installed: the crawl goes on without it.
-            warnings.append(
-                f"handler {point.name} ({point.value}) is not used: {type(error).__name__}: {error}"
-            )
+            warnings.append(f"handler {point.name} ({point.value}) is not used: {type(error).__name__}: {error}")
             continue
         for kind in media_types:
             handlers.setdefault(kind, found)

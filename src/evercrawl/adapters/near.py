@@ -225,11 +225,7 @@ class _Run:
 def _open_runs(folder: Path, stored: int) -> list[_Run]:
     """The runs that cover the entries without a gap; what a merge or a crash left over is deleted."""
     ranges = sorted(
-        (
-            (int(found[1]), int(found[2]))
-            for path in folder.iterdir()
-            if (found := _RUN_NAME.match(path.name))
-        ),
+        ((int(found[1]), int(found[2])) for path in folder.iterdir() if (found := _RUN_NAME.match(path.name))),
         key=lambda run: (run[0], -run[1]),
     )
     chosen: list[tuple[int, int]] = []

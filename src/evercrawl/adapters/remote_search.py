@@ -29,9 +29,7 @@ NO_TOKEN = 401, 403
 class _NoRedirect(HTTPRedirectHandler):
     """What is sent, the token among it, goes to the address that was named and to no other."""
 
-    def redirect_request(
-        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
-    ) -> None:
+    def redirect_request(self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str) -> None:
         raise StoreUnavailable(f"it redirects to {newurl[:MOST_TEXT]}: name that address")
 
 

@@ -29,12 +29,7 @@ class Brake:
     """Counts the signals of one run; `signal_number` is the first that came."""
 
     def __init__(
-        self,
-        stop: Stoppable,
-        *,
-        say: Callable[[str], None],
-        in_flight: Callable[[], int],
-        patience: timedelta,
+        self, stop: Stoppable, *, say: Callable[[str], None], in_flight: Callable[[], int], patience: timedelta
     ) -> None:
         self.stop = stop
         self.say = say

@@ -79,13 +79,9 @@ def _dns(settings: Settings) -> Finding:
     try:
         servers = settings.dns.servers or asyncio.run(_ask_resolver())
     except Exception as error:
-        return Finding(
-            "dns", "fail", f"the resolver does not work: {error}", "check /etc/resolv.conf and /etc/hosts"
-        )
+        return Finding("dns", "fail", f"the resolver does not work: {error}", "check /etc/resolv.conf and /etc/hosts")
     if not servers:
-        return Finding(
-            "dns", "warn", "no name server is configured", "set dns.servers or mend /etc/resolv.conf"
-        )
+        return Finding("dns", "warn", "no name server is configured", "set dns.servers or mend /etc/resolv.conf")
     return Finding("dns", "ok", "name servers " + ", ".join(servers))
 
 
@@ -103,24 +99,18 @@ async def _ask_resolver() -> tuple[str, ...]:
 def _tls(settings: Settings) -> Finding:
     """Certificate authorities are there; those in a folder are read on demand, so the place is checked."""
     paths = ssl.get_default_verify_paths()
-    stores = [
-        path for path in (settings.http.ca_file, paths.cafile, paths.capath) if path and Path(path).exists()
-    ]
+    stores = [path for path in (settings.http.ca_file, paths.cafile, paths.capath) if path and Path(path).exists()]
     if not settings.http.verify_tls:
         return Finding("tls", "warn", "certificates are not verified", "set http.verify_tls to true")
     if not stores:
-        return Finding(
-            "tls", "fail", "no certificate authorities", "install ca-certificates or set http.ca_file"
-        )
+        return Finding("tls", "fail", "no certificate authorities", "install ca-certificates or set http.ca_file")
     return Finding("tls", "ok", f"{ssl.OPENSSL_VERSION}, authorities in {stores[0]}")
 
 
 def _clock() -> Finding:
     now = datetime.now(UTC)
     if now < EARLIEST_DATE:
-        return Finding(
-            "clock", "fail", f"{moment(now)} lies in the past", "set the clock: records would be misdated"
-        )
+        return Finding("clock", "fail", f"{moment(now)} lies in the past", "set the clock: records would be misdated")
     return Finding("clock", "ok", moment(now))
 
 

@@ -27,9 +27,7 @@ def freshness_words(found: Freshness) -> str:
         return "nothing to estimate yet"
     words = f"{share(found.freshness, found.uncertainty)} of {counted(found.pages, 'page')} (estimated)"
     if found.without_copy:
-        words += (
-            f"; {found.without_copy:,} without a copy count as stale, of the others {found.of_copies:.1%}"
-        )
+        words += f"; {found.without_copy:,} without a copy count as stale, of the others {found.of_copies:.1%}"
     return words.replace("%", " %").replace("  %", " %")
 
 

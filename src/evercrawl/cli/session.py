@@ -55,9 +55,7 @@ class Session:
         """The collection of this call; ConfigError where there is none."""
         found = self.find_collection()
         if found is None:
-            raise ConfigError(
-                "no collection here; name one with -C DIR, or make one with: evercrawl crawl URL"
-            )
+            raise ConfigError("no collection here; name one with -C DIR, or make one with: evercrawl crawl URL")
         return found
 
     def configured(self, collection: Path | None, flags: dict[str, object] | None = None) -> Configured:

@@ -28,9 +28,7 @@ def site_findings(url: str, settings: Settings) -> list[Finding]:
     verdict = verdict_for(robots, url)
     line = f" by line {verdict.line}" if verdict.line else ""
     findings.append(
-        Finding(
-            "url", "ok" if verdict.allowed else "fail", ("allowed" if verdict.allowed else "forbidden") + line
-        )
+        Finding("url", "ok" if verdict.allowed else "fail", ("allowed" if verdict.allowed else "forbidden") + line)
     )
     if robots.gap is not None:
         findings.append(Finding("gap", "ok", f"the site asks for {robots.gap:g} s between requests"))

@@ -40,9 +40,7 @@ _CAUSES = {
 
 def summary_fields(summary: Summary) -> dict[str, Any]:
     """The summary as `crawl --json` prints it."""
-    fields = {name: getattr(summary, name) for name in SUMMARY_FIELDS} | {
-        "seconds": round(summary.seconds, 3)
-    }
+    fields = {name: getattr(summary, name) for name in SUMMARY_FIELDS} | {"seconds": round(summary.seconds, 3)}
     if summary.harvest_ratio is not None:
         fields["harvest_ratio"] = summary.harvest_ratio
     return fields
@@ -116,9 +114,7 @@ def _by_cause(summary: Summary) -> str:
 
 
 def _load(summary: Summary) -> str:
-    load = (
-        f"site load: {counted(summary.requests, 'request')}, {size(summary.bytes)} in {span(summary.seconds)}"
-    )
+    load = f"site load: {counted(summary.requests, 'request')}, {size(summary.bytes)} in {span(summary.seconds)}"
     if summary.median_answer_ms is not None:
         load += f", median {summary.median_answer_ms:,} ms"
     if summary.longest_parallel_per_site:
@@ -129,11 +125,7 @@ def _load(summary: Summary) -> str:
 def _next_steps(summary: Summary, collection: Path) -> list[tuple[str, str]]:
     command = command_for(collection)
     again = "resume" if summary.remaining else "update"
-    steps = [
-        ("data", str(display_path(collection))),
-        (again, f"{command} crawl"),
-        ("look", f"{command} status"),
-    ]
+    steps = [("data", str(display_path(collection))), (again, f"{command} crawl"), ("look", f"{command} status")]
     if summary.skipped:
         steps.append(("why not", f"{command} skipped"))
     return steps

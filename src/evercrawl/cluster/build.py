@@ -90,9 +90,7 @@ def build_crawl(
     )
 
 
-def _fetcher(
-    collection: Path, settings: Settings, clock: Clock, agent: str, neighbours: Neighbours
-) -> Fetcher:
+def _fetcher(collection: Path, settings: Settings, clock: Clock, agent: str, neighbours: Neighbours) -> Fetcher:
     """Our own connections; with `outposts.listen` also those of outposts."""
     own = HttpFetcher(settings, clock, agent, may_send=neighbours.may_ask)
     if settings.outposts.listen is None:
@@ -162,9 +160,7 @@ def assemble(
         agent=settings.identity.product,
         guard=TrapGuard(settings.traps),
         neighbours=neighbours or Alone(),
-        focus=None
-        if focus is None
-        else Guide(focus, window=settings.focus.window, bands=settings.frontier.bands),
+        focus=None if focus is None else Guide(focus, window=settings.focus.window, bands=settings.frontier.bands),
         analysers=load_analysers(settings.analysis.enabled),
     )
     return Crawl(
@@ -232,9 +228,7 @@ def _wait_for_uploads(settings: Settings, store: Store, uploader: Uploader | Non
     The embedded store cannot wait in the middle of a commit without showing others half of it.
     """
     if uploader is None or not hasattr(store, "before_commit"):
-        raise ConfigError(
-            "archive.acknowledge = stored needs archive.url and the state in a database: --store"
-        )
+        raise ConfigError("archive.acknowledge = stored needs archive.url and the state in a database: --store")
     store.before_commit = uploader.secure
     seldom = max(settings.store.commit_every, settings.archive.upload_every)
     return replace(

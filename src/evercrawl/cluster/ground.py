@@ -60,11 +60,7 @@ class RealGround:
         lease = self._task.settings.store.lease
         namespace = self._store.schema.namespace
         return Membership(
-            await self._store.pool(),
-            namespace,
-            worker=self._store.id,
-            lease=lease,
-            margin=margin_of(lease),
+            await self._store.pool(), namespace, worker=self._store.id, lease=lease, margin=margin_of(lease)
         )
 
     def crawl(self, membership: Membership, link: ClusterLink, stop: StopSignal) -> Crawl:

@@ -91,9 +91,7 @@ class ClusterLink:
         if is_busy:
             self.quiet, self._rested = None, 0
         await self._membership.renew(
-            quiet=None if self.quiet is None else self.quiet.value,
-            visits=self._visits,
-            wire_bytes=self._bytes,
+            quiet=None if self.quiet is None else self.quiet.value, visits=self._visits, wire_bytes=self._bytes
         )
         self._elsewhere = await self._membership.spent_by_others()
 

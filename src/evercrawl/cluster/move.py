@@ -34,9 +34,7 @@ TOKEN = "moving"
 _TOKEN_BITS = 62
 
 
-def move(
-    collection: Path, settings: Settings, to: str, *, on_rows: OnRows = lambda done: None
-) -> Transferred:
+def move(collection: Path, settings: Settings, to: str, *, on_rows: OnRows = lambda done: None) -> Transferred:
     """Copy every row, compare, switch, and clear the old place."""
     with CollectionLock(collection):
         if to == FILES:
@@ -69,9 +67,7 @@ async def _into_database(collection: Path, settings: Settings, to: str, on_rows:
         files = {shard: shard_path(collection, shard) for shard in shards}
         done = await fill(connection, schema, files, on_rows)
         facts = {"version": SCHEMA_VERSION, "shards": settings.store.shards, TOKEN: token}
-        await connection.executemany(
-            f"insert into {place.namespace}.collection values ($1, $2)", list(facts.items())
-        )
+        await connection.executemany(f"insert into {place.namespace}.collection values ($1, $2)", list(facts.items()))
     mark(collection, to)
     sync_folder(state_folder(collection))
     _clear_files(collection)
@@ -166,9 +162,7 @@ async def _refuse_the_living(connection: asyncpg.Connection, space: str) -> None
     )
     if alive:
         who = ", ".join(f"process {pid} on {host}" for host, pid in alive)
-        raise CollectionBusy(
-            f"workers live on the collection: {who}; send them home with: evercrawl cluster drain all"
-        )
+        raise CollectionBusy(f"workers live on the collection: {who}; send them home with: evercrawl cluster drain all")
 
 
 def _fresh_folder(collection: Path) -> Path:

@@ -43,9 +43,7 @@ class Rhythm(NamedTuple):
 USUAL = Rhythm()
 
 
-async def run_in_cluster(
-    task: Task, *, stop: StopSignal, on_progress: Callable[[Progress], None] | None
-) -> Summary:
+async def run_in_cluster(task: Task, *, stop: StopSignal, on_progress: Callable[[Progress], None] | None) -> Summary:
     """Work until nobody has anything left to do, a limit is reached or the operator stops it."""
     facts = MergedRun()
     async with reporting(facts, on_progress, every_s=PROGRESS_EVERY_S):
@@ -86,13 +84,7 @@ async def work(
 
 
 async def _born(
-    task: Task,
-    facts: MergedRun,
-    ground: Ground,
-    *,
-    stop: StopSignal,
-    rhythm: Rhythm,
-    formerly: UUID | None,
+    task: Task, facts: MergedRun, ground: Ground, *, stop: StopSignal, rhythm: Rhythm, formerly: UUID | None
 ) -> Life:
     try:
         membership = await ground.membership()
@@ -110,14 +102,7 @@ class Life:
     """
 
     def __init__(
-        self,
-        task: Task,
-        ground: Ground,
-        membership: Membership,
-        facts: MergedRun,
-        *,
-        stop: StopSignal,
-        rhythm: Rhythm,
+        self, task: Task, ground: Ground, membership: Membership, facts: MergedRun, *, stop: StopSignal, rhythm: Rhythm
     ) -> None:
         self.id = membership.id
         self._task = task

@@ -70,9 +70,7 @@ def _check_outposts(path: Path, settings: Settings) -> None:
     """An outpost has one home: a site whose shard went to another process would have two askers."""
     is_shared = settings.crawl.workers > 1 or is_in_database(path, settings.store)
     if settings.outposts.listen is not None and is_shared:
-        raise ConfigError(
-            "outposts need one process and its own files at home: leave --workers and --store away"
-        )
+        raise ConfigError("outposts need one process and its own files at home: leave --workers and --store away")
 
 
 async def _run(path: Path, settings: Settings, errand: Errand, *, lock: int) -> Summary:

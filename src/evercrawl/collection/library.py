@@ -21,11 +21,7 @@ from typing import TYPE_CHECKING
 
 from evercrawl.adapters.lock import CollectionLock
 from evercrawl.collection.exchange.selection import Selection
-from evercrawl.config import (
-    create_collection,
-    is_collection,
-    read_settings,
-)
+from evercrawl.config import create_collection, is_collection, read_settings
 from evercrawl.core.traps.operator_rule import Word
 from evercrawl.engine.stop import StopSignal
 from evercrawl.errors import ConfigError
@@ -60,9 +56,7 @@ def open(path: str | Path, *, create: bool = False, settings: Settings | None = 
     folder = Path(path)
     if not is_collection(folder):
         if not create:
-            raise ConfigError(
-                f"{folder} is not a collection; make one with create=True or: evercrawl crawl URL"
-            )
+            raise ConfigError(f"{folder} is not a collection; make one with create=True or: evercrawl crawl URL")
         create_collection(folder)
     return Collection(folder, settings or read_settings(folder).settings)
 
@@ -111,9 +105,7 @@ class Collection:
         import uvloop
 
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(
-                self.crawl(urls=urls, refresh=refresh, stop=stop, on_progress=on_progress, focus=focus)
-            )
+            return runner.run(self.crawl(urls=urls, refresh=refresh, stop=stop, on_progress=on_progress, focus=focus))
 
     @property
     def alerts(self) -> AlertBook:
@@ -288,9 +280,7 @@ class Collection:
 
         return Inbox(self.path).mutes()
 
-    def mute(
-        self, pattern: str, *, site: str | None = None, page: str | None = None, who: str = "library"
-    ) -> Mute:
+    def mute(self, pattern: str, *, site: str | None = None, page: str | None = None, who: str = "library") -> Mute:
         """Tell nobody any more of edits of this form (`*` stands for anything), on a site or on a page."""
         from evercrawl.collection.browse.muting import mute_part
 
@@ -330,17 +320,13 @@ class Collection:
             on_progress=on_progress,
         )
 
-    def import_(
-        self, form: str, files: Sequence[str | Path], *, on_progress: OnImport | None = None
-    ) -> ImportReport:
+    def import_(self, form: str, files: Sequence[str | Path], *, on_progress: OnImport | None = None) -> ImportReport:
         """Take in WARC files or WACZ packages: every answer in them becomes a visit at its time."""
         from evercrawl.collection.exchange.source import import_form_named
         from evercrawl.collection.exchange.take_in import import_archives
 
         paths = [Path(file) for file in files]
-        return import_archives(
-            self.path, self.settings, paths, form=import_form_named(form), on_progress=on_progress
-        )
+        return import_archives(self.path, self.settings, paths, form=import_form_named(form), on_progress=on_progress)
 
     def build_sitemap(
         self, to: str | Path, *, state: str | Path, base_url: str | None = None, gzip: bool = False
@@ -376,9 +362,7 @@ class Collection:
 
     # Search and the link graph: imported where they are asked for, because their libraries are large
 
-    def search(
-        self, query: str, *, limit: int = 10, as_of: datetime | None = None, with_facets: bool = False
-    ) -> Found:
+    def search(self, query: str, *, limit: int = 10, as_of: datetime | None = None, with_facets: bool = False) -> Found:
         """The best hits for a query, as `evercrawl search` has them; ConfigError where it cannot be read."""
         from evercrawl.collection.search.ask import search
 

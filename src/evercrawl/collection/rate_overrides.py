@@ -21,9 +21,7 @@ def slow_down(collection: Path, site: str, gap: timedelta) -> SlowedSite:
     """From now on at least this gap lies between two requests to the site, also in a crawl that runs."""
     if not timedelta(0) < gap <= MOST_GAP:
         most = f"{MOST_GAP.total_seconds():.0f} s"
-        raise ConfigError(
-            f"the gap must be more than 0 and at most {most}; leave a site out by scope.exclude"
-        )
+        raise ConfigError(f"the gap must be more than 0 and at most {most}; leave a site out by scope.exclude")
     name = origin_in(collection, site)
     _write(collection, with_rule(_rules(collection), name, gap))
     return SlowedSite(name, gap.total_seconds())

@@ -165,9 +165,7 @@ def _explain_page(
     )
 
 
-def _kept_waiting(
-    site: Site | None, now: datetime, slowed: timedelta | None
-) -> tuple[Outcome, Reason, str] | None:
+def _kept_waiting(site: Site | None, now: datetime, slowed: timedelta | None) -> tuple[Outcome, Reason, str] | None:
     """What keeps a queued page from being asked for, beside the pages before it; None: nothing does."""
     if site is None or site.open_us <= to_us(now):
         return None
@@ -219,9 +217,7 @@ def _explain_refusal(reader: StateReader, url: str) -> Explanation | None:
 def _unknown(url: str, settings: Settings, name: str | None) -> Explanation:
     """Never met; say what the scope would say."""
     if name is None:
-        return Explanation(
-            url, known=False, reason=Reason.NOT_A_PAGE_URL, detail=REASON_TEXT[Reason.NOT_A_PAGE_URL]
-        )
+        return Explanation(url, known=False, reason=Reason.NOT_A_PAGE_URL, detail=REASON_TEXT[Reason.NOT_A_PAGE_URL])
     scope = Scope(settings.scope, allow_ports=settings.http.allow_ports, schemes=installed_schemes())
     refused = scope.verdict(name, depth=1) or TrapGuard(settings.traps).refusal(
         name, year=_now().year, is_asked_for=scope.is_seed(name)

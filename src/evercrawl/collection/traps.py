@@ -69,9 +69,7 @@ def _hosts(reader: StateReader) -> Iterator[TrapPattern]:
             for number in state.memory_sites(HOSTS):
                 known = from_bytes(state.memory(number, HOSTS) or b"")
                 if known.is_fenced:
-                    yield TrapPattern(
-                        known.domain, f"*.{known.domain}", "hosts", known.evidence, known.hosts, "fenced"
-                    )
+                    yield TrapPattern(known.domain, f"*.{known.domain}", "hosts", known.evidence, known.hosts, "fenced")
 
 
 def _patterns(site: str, blob: bytes | None) -> list[TrapPattern]:
@@ -174,10 +172,7 @@ def say(
     if word is Word.ALLOW:
         allow = (*allow, *lines)
     file = collection_file(collection)
-    for key, before, after in (
-        ("traps.exclude", settings.exclude, exclude),
-        ("traps.allow", settings.allow, allow),
-    ):
+    for key, before, after in (("traps.exclude", settings.exclude, exclude), ("traps.allow", settings.allow, allow)):
         if after != before:
             write_setting(file, key, after)
     return replace(settings, exclude=exclude, allow=allow)

@@ -60,9 +60,7 @@ def known_settings() -> dict[str, KnownSetting]:
         for one in fields(section_type):
             shape, optional = _without_none(hints[one.name])
             key = f"{section}.{one.name}"
-            found[key] = KnownSetting(
-                key, section, one.name, shape, optional, one.default, one.metadata["help"]
-            )
+            found[key] = KnownSetting(key, section, one.name, shape, optional, one.default, one.metadata["help"])
     return found
 
 
@@ -124,11 +122,7 @@ def _hours(value: str) -> str | None:
 
 
 def _product(value: str) -> str | None:
-    return (
-        None
-        if is_product_token(value)
-        else "letters, '_' and '-' only, as RFC 9309 has it for product tokens"
-    )
+    return None if is_product_token(value) else "letters, '_' and '-' only, as RFC 9309 has it for product tokens"
 
 
 def _contact(value: str) -> str | None:

@@ -39,10 +39,7 @@ class Configured:
 
 
 def read_settings(
-    collection: Path | None = None,
-    *,
-    flags: Mapping[str, object] | None = None,
-    env: Mapping[str, str] | None = None,
+    collection: Path | None = None, *, flags: Mapping[str, object] | None = None, env: Mapping[str, str] | None = None
 ) -> Configured:
     """The settings in force for a collection (or for none); ConfigError names the place of what is wrong.
 
@@ -56,9 +53,7 @@ def read_settings(
     values.update(_from_environment(env))
     values.update(_from_flags(flags or {}))
     _check_order(values)
-    return Configured(
-        _assembled(values), {key: values.get(key, (None, DEFAULT))[1] for key in known_settings()}
-    )
+    return Configured(_assembled(values), {key: values.get(key, (None, DEFAULT))[1] for key in known_settings()})
 
 
 def find_known(key: str, place: str | None = None) -> KnownSetting:
@@ -87,9 +82,7 @@ def checked(known: KnownSetting, written: object, place: str | None = None) -> A
         return value_of(known, written)
     except ValueError as error:
         remedy = f"{known.help} Default: {written_form(known, known.default)}"
-        raise ConfigError(
-            f"{_at(place)}{known.key} = {written!r} cannot be used: it {error}.\n{remedy}"
-        ) from None
+        raise ConfigError(f"{_at(place)}{known.key} = {written!r} cannot be used: it {error}.\n{remedy}") from None
 
 
 def parsed_file(path: Path) -> dict[str, Any]:

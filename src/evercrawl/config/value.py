@@ -19,16 +19,7 @@ _BYTES = {
     "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40,
 }  # fmt: skip
 _QUANTITY = re.compile(r"([0-9][0-9_]*(?:\.[0-9]+)?)\s*([A-Za-z]*)")
-_TRUTH = {
-    "true": True,
-    "yes": True,
-    "on": True,
-    "1": True,
-    "false": False,
-    "no": False,
-    "off": False,
-    "0": False,
-}
+_TRUTH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
 def value_of(known: KnownSetting, written: object) -> Any:
@@ -57,9 +48,7 @@ def written_form(known: KnownSetting, value: Any) -> str:
         case timedelta():
             return f'"{_span_form(value)}"'
         case tuple():
-            return (
-                "[" + ", ".join(_quoted(item) if isinstance(item, str) else str(item) for item in value) + "]"
-            )
+            return "[" + ", ".join(_quoted(item) if isinstance(item, str) else str(item) for item in value) + "]"
         case str():
             return _quoted(value)
         case _:
@@ -80,9 +69,7 @@ def _typed(known: KnownSetting, written: object) -> Any:
     if shape is str:
         return _text(written, wrong)
     items = _items(written, wrong)
-    return tuple(
-        _whole(item, {"": 1}, wrong) if shape == tuple[int, ...] else _text(item, wrong) for item in items
-    )
+    return tuple(_whole(item, {"": 1}, wrong) if shape == tuple[int, ...] else _text(item, wrong) for item in items)
 
 
 def _truth(written: object, wrong: ValueError) -> bool:

@@ -28,9 +28,7 @@ def create_collection(collection: Path, values: Mapping[str, object] | None = No
         if not path.exists():
             replace_file(path, _first_text(values or {}))
     except OSError as error:
-        raise StoreUnavailable(
-            f"the collection {collection} cannot be made: {error.strerror or error}"
-        ) from error
+        raise StoreUnavailable(f"the collection {collection} cannot be made: {error.strerror or error}") from error
     return path
 
 
@@ -120,6 +118,4 @@ def _require_same_meaning(text: str, section: str, name: str, path: Path) -> Non
     except tomllib.TOMLDecodeError:
         found = False
     if not found:
-        raise ConfigError(
-            f"{path} is written in a way that cannot be edited here; change {section}.{name} by hand"
-        )
+        raise ConfigError(f"{path} is written in a way that cannot be edited here; change {section}.{name} by hand")

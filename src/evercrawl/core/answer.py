@@ -82,19 +82,13 @@ def _moved(request: Request, answer: Answer) -> FetchResult:
         return _failed(request, answer, Fault.BAD_REDIRECT, "a redirect without a Location")
     href = join(request.url, _as_text(location))
     if href is None:
-        return _failed(
-            request, answer, Fault.BAD_REDIRECT, f"a redirect to what is no URL: {_shown(location)}"
-        )
+        return _failed(request, answer, Fault.BAD_REDIRECT, f"a redirect to what is no URL: {_shown(location)}")
     if not href.startswith(PAGE_SCHEMES):
         scheme = href.partition(":")[0]
-        return _failed(
-            request, answer, Fault.BAD_REDIRECT, f"a redirect to scheme {scheme}: {_shown(location)}"
-        )
+        return _failed(request, answer, Fault.BAD_REDIRECT, f"a redirect to scheme {scheme}: {_shown(location)}")
     target = canonical_of_href(href)
     if target is None:
-        return _failed(
-            request, answer, Fault.BAD_REDIRECT, f"a redirect to an unusable host: {_shown(location)}"
-        )
+        return _failed(request, answer, Fault.BAD_REDIRECT, f"a redirect to an unusable host: {_shown(location)}")
     return Moved(request.url, answer.head.status, target, answer.head.headers, answer.exchange)
 
 

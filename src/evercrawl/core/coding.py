@@ -86,9 +86,7 @@ def decoded_body(headers: Headers, wire_body: bytes, *, limits: DecodeLimits) ->
     return decode(wire_body, codings, limits=limits)[0]
 
 
-def _within(
-    body: bytes, truncated: Truncation | None, limits: DecodeLimits
-) -> tuple[bytes, Truncation | None]:
+def _within(body: bytes, truncated: Truncation | None, limits: DecodeLimits) -> tuple[bytes, Truncation | None]:
     if len(body) > limits.decoded_bytes:
         return body[: limits.decoded_bytes], truncated or Truncation.DECODED
     return body, truncated
@@ -122,9 +120,7 @@ def _undo(
 
 def _looks_plain(body: bytes) -> bool:
     """Text that was labelled as encoded but is not: the label is wrong, the page is good."""
-    return _NOT_TEXT.search(body[:_LOOKED_AT_BYTES]) is None and not body.startswith(
-        (_GZIP_MAGIC, _ZSTD_MAGIC)
-    )
+    return _NOT_TEXT.search(body[:_LOOKED_AT_BYTES]) is None and not body.startswith((_GZIP_MAGIC, _ZSTD_MAGIC))
 
 
 def _gunzip(data: bytes, most: int) -> _Piece:

@@ -398,9 +398,7 @@ class Frontier:
 
     # What came of it
 
-    def answered(
-        self, lane: Lane, *, now_us: int, took: timedelta, failed: bool = False, wire_bytes: int = 0
-    ) -> None:
+    def answered(self, lane: Lane, *, now_us: int, took: timedelta, failed: bool = False, wire_bytes: int = 0) -> None:
         """A request to this site has ended."""
         lane.ended()
         lane.uncommitted += 1

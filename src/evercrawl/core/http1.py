@@ -117,14 +117,11 @@ class ResponseReader:
             raise BadResponse(Fault.EMPTY_REPLY, "the connection was closed without an answer")
         if self._framing.chunked:
             raise BadResponse(
-                Fault.INCOMPLETE,
-                f"the connection was closed inside a chunked body, after {len(self._body)} bytes",
+                Fault.INCOMPLETE, f"the connection was closed inside a chunked body, after {len(self._body)} bytes"
             )
         if self._framing.length is not None:
             said = self._framing.length
-            raise BadResponse(
-                Fault.INCOMPLETE, f"the connection was closed after {len(self._body)} of {said} bytes"
-            )
+            raise BadResponse(Fault.INCOMPLETE, f"the connection was closed after {len(self._body)} of {said} bytes")
         self.done = True
 
     def _take_head(self, data: bytes) -> None:
@@ -252,9 +249,7 @@ class ResponseReader:
     def _take_trailer(self, line: bytes) -> None:
         self._trailers += len(line) + 2
         if self._trailers > TRAILER_BYTES:
-            raise BadResponse(
-                Fault.HEADERS_TOO_LARGE, f"the fields behind the body exceed {TRAILER_BYTES} bytes"
-            )
+            raise BadResponse(Fault.HEADERS_TOO_LARGE, f"the fields behind the body exceed {TRAILER_BYTES} bytes")
         self.done = not line
 
 
@@ -348,9 +343,7 @@ def _content_length(values: list[str]) -> int:
     """The one length that every copy of the field states; refuses contradiction and what is no number."""
     lengths = {part.strip(" \t") for value in values for part in value.split(",")}
     if not all(_LENGTH.fullmatch(text) for text in lengths):
-        raise BadResponse(
-            Fault.BAD_HTTP, f"Content-Length is not a length: {', '.join(values)[:DETAIL_CHARS]!r}"
-        )
+        raise BadResponse(Fault.BAD_HTTP, f"Content-Length is not a length: {', '.join(values)[:DETAIL_CHARS]!r}")
     numbers = {int(text) for text in lengths}
     if len(numbers) > 1:
         raise BadResponse(Fault.BAD_HTTP, "the Content-Length fields contradict each other")

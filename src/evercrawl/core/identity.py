@@ -21,9 +21,7 @@ _PAGE = re.compile(r"https?://[!-~]+", re.ASCII | re.IGNORECASE)
 def user_agent(identity: IdentitySettings, version: str) -> str:
     """The User-Agent of every request: printable ASCII, the product first."""
     if not _PRODUCT.fullmatch(identity.product):
-        raise ConfigError(
-            f"identity.product {identity.product!r} cannot be used: letters, '-' and '_' only (RFC 9309)"
-        )
+        raise ConfigError(f"identity.product {identity.product!r} cannot be used: letters, '-' and '_' only (RFC 9309)")
     name = f"{identity.product}/{version}"
     contact = (identity.contact or "").strip()
     return f"{name} (+{_reachable_at(contact)})" if contact else name

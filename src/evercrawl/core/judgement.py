@@ -38,13 +38,7 @@ class Judgement(NamedTuple):
     """The page was seen, and differs in meaning from what we had; None: it was not seen."""
 
 
-def judge_fetched(
-    page: Page,
-    result: Fetched,
-    *,
-    change: Change | None,
-    copy_of: str | None,
-) -> Judgement:
+def judge_fetched(page: Page, result: Fetched, *, change: Change | None, copy_of: str | None) -> Judgement:
     """A body came. `change`: how it differs from the last sight of the page, None where this is the first.
     `copy_of` is another page's URL that already has this very content.
     """
@@ -81,12 +75,7 @@ def judge_not_modified() -> Judgement:
 
 
 def judge_moved(
-    page: Page,
-    result: Moved,
-    *,
-    refused: tuple[Reason, str] | None,
-    loops: bool,
-    most_hops: int,
+    page: Page, result: Moved, *, refused: tuple[Reason, str] | None, loops: bool, most_hops: int
 ) -> Judgement:
     """A redirect: an error when it loops or goes on too long, refused when its target is, else an answer."""
     if loops or result.target == page.url:
@@ -130,27 +119,17 @@ def _words(result: Failed, reason: Reason) -> str:
     return result.detail or REASON_TEXT[reason]
 
 
-def judge_refused(
-    page: Page, reason: Reason, detail: str, *, now: datetime, wait: timedelta = RECHECK
-) -> Judgement:
+def judge_refused(page: Page, reason: Reason, detail: str, *, now: datetime, wait: timedelta = RECHECK) -> Judgement:
     """Known, due, and not asked for: robots.txt, the scope or a fence says no."""
     due_us = to_us(now + wait)
-    return Judgement(
-        Outcome.REJECTED, reason, detail, due_us, page.tries, page.interval_s, is_new_version=False
-    )
+    return Judgement(Outcome.REJECTED, reason, detail, due_us, page.tries, page.interval_s, is_new_version=False)
 
 
 def judge_mirrored(page: Page, detail: str, *, now: datetime) -> Judgement:
     """Known, due, and not asked for: a copy of this page is known."""
     due_us = to_us(now + MIRROR_RECHECK)
     return Judgement(
-        Outcome.DUPLICATE,
-        Reason.MIRROR,
-        detail,
-        due_us,
-        page.tries,
-        page.interval_s,
-        is_new_version=False,
+        Outcome.DUPLICATE, Reason.MIRROR, detail, due_us, page.tries, page.interval_s, is_new_version=False
     )
 
 

@@ -105,11 +105,7 @@ class Lane:
         site = self.site
         strain = strain_after(site.strain, failed=failed)
         gap = gap_after(
-            pace,
-            took=took,
-            crawl_delay=self.crawl_delay,
-            strain=strain,
-            gap_before=timedelta(milliseconds=site.gap_ms),
+            pace, took=took, crawl_delay=self.crawl_delay, strain=strain, gap_before=timedelta(milliseconds=site.gap_ms)
         )
         self.site = site._replace(
             strain=strain,

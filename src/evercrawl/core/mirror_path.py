@@ -91,10 +91,7 @@ def _split(last: str, ending: str) -> tuple[str, str]:
 
 def _shortened(url: str, folders: list[str], ending: str) -> tuple[str, ...]:
     """The beginning of the path, and a digest for the rest."""
-    return (
-        *folders[:1],
-        f"{folders[1][:KEPT_OF_LONG] if len(folders) > 1 else 'long'}~{_digest(url)}{ending}",
-    )
+    return (*folders[:1], f"{folders[1][:KEPT_OF_LONG] if len(folders) > 1 else 'long'}~{_digest(url)}{ending}")
 
 
 def _digest(text: str) -> str:

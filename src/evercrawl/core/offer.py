@@ -56,9 +56,7 @@ def offers_of(
     return offers
 
 
-def _judge_refresh(
-    offers: Offers, url: str, page: Page, *, scope: Scope, most_hops: int, now_us: int
-) -> None:
+def _judge_refresh(offers: Offers, url: str, page: Page, *, scope: Scope, most_hops: int, now_us: int) -> None:
     """A refresh counts as a redirect, also where a link leads to the same place: as many in a row are
     followed, and no more.
     """
@@ -115,6 +113,4 @@ def _refusal(url: str, refused: tuple[Reason, str], parent: str | None, depth: i
 def refusal_key(url: str) -> bytes:
     """The key of a refused URL, which need not be canonical; a long one has the key of its beginning."""
     url = url[:MOST_REFUSED_CHARS]
-    return (
-        key_of(url) if url.startswith(("http://", "https://")) and "/" in url[8:] else key_of("x://x/" + url)
-    )
+    return key_of(url) if url.startswith(("http://", "https://")) and "/" in url[8:] else key_of("x://x/" + url)

@@ -45,9 +45,7 @@ def at_site(pace: Pace, site: str) -> Pace:
     return pace._replace(floor=floor, longest=max(pace.longest, floor), concurrency=1)
 
 
-def pace_of(
-    settings: PaceSettings, *, delay_cap: timedelta, anonymous: bool, per_day: float | None = None
-) -> Pace:
+def pace_of(settings: PaceSettings, *, delay_cap: timedelta, anonymous: bool, per_day: float | None = None) -> Pace:
     """The pace that the settings ask for; `anonymous`: no contact is set and the hosts may be other
     people's; `per_day`: most requests to one site in a day.
     """

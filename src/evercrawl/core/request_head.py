@@ -25,9 +25,7 @@ def is_sendable(url: str) -> bool:
     return _PRINTABLE.fullmatch(url) is not None
 
 
-def constant_lines(
-    user_agent: str, accept_language: str | None, *, accept_encoding: str = ACCEPT_ENCODING
-) -> str:
+def constant_lines(user_agent: str, accept_language: str | None, *, accept_encoding: str = ACCEPT_ENCODING) -> str:
     """The header lines that are the same in every request."""
     lines = f"User-Agent: {user_agent}\r\nAccept: {ACCEPT}\r\nAccept-Encoding: {accept_encoding}\r\n"
     return lines + (f"Accept-Language: {accept_language}\r\n" if accept_language else "")

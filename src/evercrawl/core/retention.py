@@ -47,9 +47,7 @@ def parse_rule(text: str) -> tuple[RetentionPart, ...]:
             )
         parts.append(RetentionPart(found[1], None if found[2] == "*" else int(found[2])))
     if not parts:
-        raise ConfigError(
-            "the retention rule is empty; write it like 'daily:30 weekly:12 monthly:*', or 'all'"
-        )
+        raise ConfigError("the retention rule is empty; write it like 'daily:30 weekly:12 monthly:*', or 'all'")
     return tuple(parts)
 
 

@@ -117,8 +117,7 @@ def robots_url(url: str) -> str | None:
 def sitemap_urls(robots: Robots, base: str) -> tuple[str, ...]:
     """The sitemaps as absolute URLs, each once; those written as absolute keep all but the scheme's case."""
     joined = (
-        _with_plain_scheme(sitemap) if urls.parse(sitemap) else urls.join(base, sitemap)
-        for sitemap in robots.sitemaps
+        _with_plain_scheme(sitemap) if urls.parse(sitemap) else urls.join(base, sitemap) for sitemap in robots.sitemaps
     )
     return tuple(dict.fromkeys(url for url in joined if url is not None))
 

@@ -149,9 +149,7 @@ def _kept(
     )
 
 
-def _failed(
-    previous: RobotsRecord | None, result: Failed, *, now: datetime, settings: RobotsSettings
-) -> RobotsRecord:
+def _failed(previous: RobotsRecord | None, result: Failed, *, now: datetime, settings: RobotsSettings) -> RobotsRecord:
     status = result.status
     if result.fault is Fault.BAD_REDIRECT:
         return robots_after_too_many_redirects(now=now, settings=settings)
@@ -195,9 +193,7 @@ def _unreachable(
     return record._replace(unreachable_since_us=to_us(since))
 
 
-def _record(
-    status: int | None, *, stance: str, detail: str, now: datetime, lifetime: timedelta
-) -> RobotsRecord:
+def _record(status: int | None, *, stance: str, detail: str, now: datetime, lifetime: timedelta) -> RobotsRecord:
     return RobotsRecord(
         fetched_us=to_us(now),
         expires_us=to_us(now + lifetime),

@@ -22,9 +22,7 @@ _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 def safe_line(text: str, *, longest: int | None = None) -> str:
     """The text as one line of visible characters, cut at `longest` with an ellipsis."""
-    line = " ".join(
-        _visible(part) for part in re.split(r"[\t\n\v\f\r\x85\u2028\u2029]+", _SEQUENCES.sub("", text))
-    )
+    line = " ".join(_visible(part) for part in re.split(r"[\t\n\v\f\r\x85\u2028\u2029]+", _SEQUENCES.sub("", text)))
     if longest is not None and len(line) > longest:
         return line[: longest - 1] + ELLIPSIS
     return line

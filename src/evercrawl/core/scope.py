@@ -100,9 +100,7 @@ class Scope:
         """
         before, after = site_parts(site_of(seed)), site_parts(site_of(target))
         is_home = after.port == DEFAULT_PORTS[after.scheme] and before.port == DEFAULT_PORTS[before.scheme]
-        is_own = (
-            registrable_domain(before.host) == registrable_domain(after.host) and before.host != after.host
-        )
+        is_own = registrable_domain(before.host) == registrable_domain(after.host) and before.host != after.host
         if self._settings.kind in ("host", "prefix") and is_home and is_own:
             for place, ports in _folders_by_place([target], self._settings.kind).items():
                 self._folders.setdefault(place, {}).update(ports)

@@ -35,13 +35,9 @@ EMPTY_SIGNATURE = b"\xff" * PERMUTATIONS
 
 _CHANCE = 1 / 256
 # Thai to Myanmar, Khmer, kana and the ideographs, also of the supplementary planes.
-_UNSPACED = re.compile(
-    "[\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-)
+_UNSPACED = re.compile("[\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _UNSPACED_BYTES = 3
-_ASCII_MARKS = bytes(
-    code if code > 127 or chr(code).isalnum() or code == ord("_") else 32 for code in range(256)
-)
+_ASCII_MARKS = bytes(code if code > 127 or chr(code).isalnum() or code == ord("_") else 32 for code in range(256))
 _OTHER_MARKS = "’‘“”„«»‹›–—…·•¿¡。、，；：！？（）「」『』【】《》〈〉・．"
 """The punctuation that matters; finding all of it, as the Unicode tables have it, takes twice the time."""
 

@@ -68,9 +68,7 @@ def unpack_all(packed: Sequence[tuple[int, PackedText]]) -> list[tuple[int, str]
     plain: dict[int, bytes] = {}
     for number, (base, frame) in packed:
         if base is not None and base not in plain:
-            raise ValueError(
-                f"the text of version {number} rests on that of version {base}, which is not there"
-            )
+            raise ValueError(f"the text of version {number} rests on that of version {base}, which is not there")
         plain[number] = patched(frame, b"" if base is None else plain[base], most_bytes=MOST_TEXT_BYTES)
     return [(number, text.decode("utf-8", "surrogatepass")) for number, text in plain.items()]
 

@@ -45,8 +45,7 @@ def choose_version(versions: Sequence[tuple[int, datetime]], which: str, *, now:
 def _from_end(versions: Sequence[tuple[int, datetime]], back: int, which: str) -> int:
     if back >= len(versions):
         raise VersionMissing(
-            f"there is no version {which}: {_counted(len(versions))} stored; "
-            "see them with: evercrawl history URL"
+            f"there is no version {which}: {_counted(len(versions))} stored; see them with: evercrawl history URL"
         )
     return len(versions) - 1 - back
 

@@ -88,9 +88,7 @@ class Answer(NamedTuple):
 def discover(url: str, headers: Headers, body: bytes) -> Found:
     """Hubs and topic that an answer names; both are needed to subscribe."""
     fields = (value for name, value in headers if name.lower() == "link")
-    said = _found(
-        url, ((rel, link.reference) for value in fields for link in header_links(value) for rel in link.rel)
-    )
+    said = _found(url, ((rel, link.reference) for value in fields for link in header_links(value) for rel in link.rel))
     if said.hubs and said.topic:
         return said
     inside = _found(url, _links_inside(body, header(headers, "content-type")))
@@ -214,11 +212,7 @@ def answer_call(subscription: Subscription, query: Mapping[str, str], *, now: da
         return Answer(200, challenge, subscription._replace(until_us=None))
     lease = _lease(query.get("hub.lease_seconds", ""))
     active = subscription._replace(
-        phase=Phase.ACTIVE,
-        until_us=to_us(now + lease),
-        lease_s=int(lease.total_seconds()),
-        tries=0,
-        detail="",
+        phase=Phase.ACTIVE, until_us=to_us(now + lease), lease_s=int(lease.total_seconds()), tries=0, detail=""
     )
     return Answer(200, challenge, active)
 

@@ -98,7 +98,5 @@ def _month(year: int, month: int, *, now: datetime, at_end: bool) -> datetime:
 
 def _unreadable(text: str) -> ConfigError:
     if _VERSION.fullmatch(text.strip()):
-        return ConfigError(
-            f"{text!r} names a version, and here a time is needed; write it like {KNOWN_FORMS}"
-        )
+        return ConfigError(f"{text!r} names a version, and here a time is needed; write it like {KNOWN_FORMS}")
     return ConfigError(f"{text!r} is not a time that can be read; write it like {KNOWN_FORMS}")

@@ -72,13 +72,7 @@ def compared(
         change = text_change(past.text, document.text)
     else:
         change, memory, site = judge_visit(
-            past.snapshot,
-            after,
-            memory,
-            past.notes.memory,
-            now=now,
-            page_url=page.url,
-            visit=page.visits + 1,
+            past.snapshot, after, memory, past.notes.memory, now=now, page_url=page.url, visit=page.visits + 1
         )
         past.notes.learn(site)
     return Compared(change, document.snapshot, memory.to_bytes())
@@ -96,13 +90,7 @@ class Comparisons:
     """Reads for the visits of one shard what they compare with."""
 
     def __init__(
-        self,
-        store: ShardStore,
-        archive: Archive,
-        memories: Memories[SiteMemory],
-        *,
-        settings: Settings,
-        agent: str,
+        self, store: ShardStore, archive: Archive, memories: Memories[SiteMemory], *, settings: Settings, agent: str
     ) -> None:
         self.memories = memories
         self._store = store

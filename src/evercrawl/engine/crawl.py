@@ -118,9 +118,7 @@ class Crawl:
         self.offering = Offering(
             around, opened=self.shards, open_shard=self.shard, shards=store.shards, tally=self.tally
         )
-        self.post = Post(
-            around.neighbours, opened=self.shards, open_shard=self.shard, has_news=self._news.set
-        )
+        self.post = Post(around.neighbours, opened=self.shards, open_shard=self.shard, has_news=self._news.set)
         self.began = around.clock.now()
         self._is_open = False
         self.pages_before = 0
@@ -447,9 +445,7 @@ class Crawl:
         waiters = [asyncio.create_task(self._news.wait()), asyncio.create_task(self._stop.changed())]
         try:
             await asyncio.wait(
-                [*waiters, *self._running.values()],
-                return_when=asyncio.FIRST_COMPLETED,
-                timeout=self._time_left(),
+                [*waiters, *self._running.values()], return_when=asyncio.FIRST_COMPLETED, timeout=self._time_left()
             )
         finally:
             for waiter in waiters:

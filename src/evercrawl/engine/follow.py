@@ -23,9 +23,7 @@ async def send_for_repeats(page: Page, seen: Seen, shard: Shard) -> None:
     weight, version = shard.around.settings.duplicates.weight, page.version + 1
     found = await shard.store.repeats(page.id, MOST_REPEATS)
     asked = [
-        repeat.key
-        for repeat in found
-        if is_asked(repeat.key, visits=repeat.visits, version=version, weight=weight)
+        repeat.key for repeat in found if is_asked(repeat.key, visits=repeat.visits, version=version, weight=weight)
     ]
     if asked:
         await shard.due.visit_soon(asked)

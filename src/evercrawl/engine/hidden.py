@@ -21,6 +21,4 @@ def offer_hidden(page: Page, seen: Seen, around: Surroundings) -> None:
     guesses = [*parents_of(page.url, settings.parents), *neighbours_of(page.url, settings.neighbours)]
     now_us = to_us(around.clock.now())
     for url in guesses:
-        judge_url(
-            seen.offers, url, depth=page.depth + 1, hops=0, parent=page, scope=around.scope, now_us=now_us
-        )
+        judge_url(seen.offers, url, depth=page.depth + 1, hops=0, parent=page, scope=around.scope, now_us=now_us)

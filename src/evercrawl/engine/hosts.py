@@ -92,9 +92,7 @@ class HostTraps:
 
     def unsaved(self) -> dict[tuple[int, str], bytes]:
         """What has to be stored, by where it belongs; it is taken to be stored from now on."""
-        found = {
-            (key_of_domain(domain), KIND): to_bytes(self._known[domain]) for domain in sorted(self._unsaved)
-        }
+        found = {(key_of_domain(domain), KIND): to_bytes(self._known[domain]) for domain in sorted(self._unsaved)}
         self._unsaved.clear()
         return found
 

@@ -152,9 +152,7 @@ class Intake:
 
     def refuses(self, candidate: Candidate, site: Site) -> bool:
         """The candidate would not become a page."""
-        return (
-            self._offered(candidate, site).refused is not None or self._refusal(candidate, site) is not None
-        )
+        return self._offered(candidate, site).refused is not None or self._refusal(candidate, site) is not None
 
     def _offered(self, candidate: Candidate, site: Site) -> Offered:
         year = self._clock.now().year

@@ -85,8 +85,7 @@ class MadeUpAddresses:
         found = [result for result in results if result is not None]
         if len(found) == len(urls):
             answers = [
-                (result, await self._measured(result, url, site))
-                for url, result in zip(urls, found, strict=True)
+                (result, await self._measured(result, url, site)) for url, result in zip(urls, found, strict=True)
             ]
             await self.absent.learn(page, seen, answers)
 

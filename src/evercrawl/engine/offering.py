@@ -53,15 +53,7 @@ class Offering:
         for url in urls:
             offers = Offers()
             now_us = to_us(self._around.clock.now())
-            judge_url(
-                offers,
-                parse(url) or url,
-                depth=0,
-                hops=0,
-                parent=None,
-                scope=self._around.scope,
-                now_us=now_us,
-            )
+            judge_url(offers, parse(url) or url, depth=0, hops=0, parent=None, scope=self._around.scope, now_us=now_us)
             offers.candidates = [seed for seed in offers.candidates if self._owns(seed)]
             for candidate in offers.candidates:
                 await self._adopt_new_home(candidate)
@@ -110,9 +102,7 @@ class Offering:
         if refusal.reason in FINAL_REFUSALS:
             return
         if self._around.scope.verdict(refusal.url, depth=refusal.depth) is None:
-            offers.candidates.append(
-                Candidate(refusal.url, refusal.key, refusal.depth, 0, refusal.parent, None)
-            )
+            offers.candidates.append(Candidate(refusal.url, refusal.key, refusal.depth, 0, refusal.parent, None))
 
     async def _hand_out(self, offers: Offers) -> None:
         for candidate in offers.candidates:

@@ -76,9 +76,7 @@ def _promote(shard: Shard, standing: Standing, amount: int) -> None:
         return
     if not shard.frontier.is_unread(standing.site_id, standing.band, standing.seq):
         return
-    move = Promoted(
-        standing.page_id, standing.site_id, standing.band, standing.seq, band, shard.intake.next_seq()
-    )
+    move = Promoted(standing.page_id, standing.site_id, standing.band, standing.seq, band, shard.intake.next_seq())
     shard.frontier.moving(move.page_id, move.seq)
     shard.ledger.batch.promoted.append(move)
 

@@ -85,14 +85,10 @@ class Revisits:
         """What a visit that saw the page teaches, and when to come again."""
         now, hub = now_us / DAY_US, hub_of(page.url)
         changed = bool(judgement.changed) and page.version > 0
-        belief, outlook = self._schedule.after_visit(
-            page.belief, notes.memory, hub=hub, now=now, changed=changed
-        )
+        belief, outlook = self._schedule.after_visit(page.belief, notes.memory, hub=hub, now=now, changed=changed)
         if outlook is not notes.memory:
             notes.learn(outlook)
-        due = self._schedule.due(
-            belief, outlook, hub=hub, now=now, level=self._level_for(self._weight_of(page))
-        )
+        due = self._schedule.due(belief, outlook, hub=hub, now=now, level=self._level_for(self._weight_of(page)))
         wanted = max(due - now, self._settings.shortest / DAY)
         days = max(wanted, fresh / DAY)
         if days > wanted:

@@ -32,15 +32,7 @@ from evercrawl.engine.neighbours import Alone, Neighbours
 from evercrawl.engine.ports import Clock, DocumentHandler, Fetcher
 from evercrawl.model.change import NO_CHANGE
 from evercrawl.model.document import Document
-from evercrawl.model.fetch import (
-    Failed,
-    Fetched,
-    FetchResult,
-    Moved,
-    NotModified,
-    Request,
-    header,
-)
+from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified, Request, header
 from evercrawl.model.page import Original, Page
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import Settings
@@ -145,13 +137,7 @@ def parse(result: Fetched, around: Surroundings, *, wants_snapshot: bool = False
 
 
 def see_fetched(
-    page: Page,
-    result: Fetched,
-    original: Original | None,
-    around: Surroundings,
-    *,
-    digest: bytes,
-    past: Past,
+    page: Page, result: Fetched, original: Original | None, around: Surroundings, *, digest: bytes, past: Past
 ) -> Seen:
     """Parse a body, hold it against the page's past, and judge it."""
     now = around.clock.now()
@@ -167,10 +153,7 @@ def see_fetched(
     offers = Offers()
     if document is not None:
         left_out = limits_met(
-            len(result.body),
-            unread=document.unread,
-            links=len(document.links),
-            most_links=around.settings.parse.links,
+            len(result.body), unread=document.unread, links=len(document.links), most_links=around.settings.parse.links
         )
         if left_out:
             judgement = judgement._replace(detail=f"{judgement.detail}; {left_out}")
@@ -226,21 +209,9 @@ def see_moved(
     if page.depth == 0:
         around.adopt(page.url, result.target)
     refused = forbidden or judge_url(
-        offers,
-        result.target,
-        depth=page.depth,
-        hops=page.hops + 1,
-        parent=page,
-        scope=around.scope,
-        now_us=to_us(now),
+        offers, result.target, depth=page.depth, hops=page.hops + 1, parent=page, scope=around.scope, now_us=to_us(now)
     )
-    judgement = judge_moved(
-        page,
-        result,
-        refused=refused,
-        loops=loops,
-        most_hops=around.settings.http.redirects,
-    )
+    judgement = judge_moved(page, result, refused=refused, loops=loops, most_hops=around.settings.http.redirects)
     if judgement.reason is not Reason.MOVED:
         offers.candidates.clear()
     return Seen(result, judgement, offers)

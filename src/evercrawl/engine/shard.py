@@ -37,15 +37,7 @@ from evercrawl.engine.revisits import Revisits
 from evercrawl.engine.robots import ask_robots, run_errand
 from evercrawl.engine.see import Surroundings, scope_refusal, site_pause
 from evercrawl.engine.signals import Signals
-from evercrawl.engine.site_memory import (
-    CHANGE,
-    FRESHNESS,
-    MOST_OUTLOOKS,
-    MOST_TEXTS,
-    SIGNALS,
-    Memories,
-    SiteNotes,
-)
+from evercrawl.engine.site_memory import CHANGE, FRESHNESS, MOST_OUTLOOKS, MOST_TEXTS, SIGNALS, Memories, SiteNotes
 from evercrawl.engine.tally import Tally
 from evercrawl.engine.traps import Traps
 from evercrawl.engine.twins import Twins
@@ -214,9 +206,7 @@ class Shard:
         refused = self._refuse_unwanted(pages, notes, site)
         self.frontier.fill(need, pages, refused=refused)
 
-    def _refuse_unwanted(
-        self, pages: list[Page], notes: SiteNotes[SiteYield] | None, site: Site
-    ) -> frozenset[int]:
+    def _refuse_unwanted(self, pages: list[Page], notes: SiteNotes[SiteYield] | None, site: Site) -> frozenset[int]:
         """Decide pages that the scope does not want (any more), or that lie behind a fence, before their site
         is asked for anything.
         """
@@ -294,12 +284,7 @@ class Shard:
         moments = [turn.until_us] if isinstance(turn, Wait) else []
         moments += [
             moment
-            for moment in (
-                self.due.next_us,
-                commit_us,
-                self.due.next_look_us(self._now_us()),
-                self.signals.next_us(),
-            )
+            for moment in (self.due.next_us, commit_us, self.due.next_look_us(self._now_us()), self.signals.next_us())
             if moment is not None
         ]
         blocked_us = self._blocked_until_us()
@@ -406,10 +391,7 @@ class Shard:
         return own, others
 
     def pass_on(
-        self,
-        placed: list[tuple[Candidate, Site]],
-        others: dict[int, list[Candidate]],
-        refusals: list[Refusal],
+        self, placed: list[tuple[Candidate, Site]], others: dict[int, list[Candidate]], refusals: list[Refusal]
     ) -> None:
         """Enter own links, pack those for other shards, note refusals; all with the next commit."""
         batch = self.ledger.batch

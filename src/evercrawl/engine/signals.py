@@ -26,13 +26,7 @@ from evercrawl.core.sitemap.discovery import (
     is_settled,
     sources_of,
 )
-from evercrawl.core.sitemap.poll import (
-    SignalState,
-    SourceState,
-    is_poll_due,
-    is_worth_asking,
-    poll_interval,
-)
+from evercrawl.core.sitemap.poll import SignalState, SourceState, is_poll_due, is_worth_asking, poll_interval
 from evercrawl.core.sitemap.read import read_sitemap
 from evercrawl.core.url import canonical, key_of, site_of
 from evercrawl.engine.site_memory import SIGNALS, Memories, SiteNotes
@@ -117,11 +111,7 @@ class Signals:
     def _is_due(self, site: Site, state: SignalState, outlook: Outlook) -> bool:
         level = self._shard.revisits.level()
         return is_poll_due(
-            state,
-            outlook.belief,
-            pages=site.pages,
-            per_day=site.pages / level.span,
-            threshold=level.threshold,
+            state, outlook.belief, pages=site.pages, per_day=site.pages / level.span, threshold=level.threshold
         )
 
     def _want(self, site: Site) -> None:
@@ -233,9 +223,7 @@ class Signals:
         known = notes.memory.sources.get(url, SourceState(source.kind.value))
         request = Request(url, body_limit=self._settings.bytes)
         if known.read is not None:
-            request = Request(
-                url, etag=known.etag, last_modified=known.last_modified, body_limit=self._settings.bytes
-            )
+            request = Request(url, etag=known.etag, last_modified=known.last_modified, body_limit=self._settings.bytes)
         result = await self._shard.errands.run(request)
         sitemap, after = self._judge(source, known, result)
         notes.learn(notes.memory.with_source(url, after))
@@ -243,9 +231,7 @@ class Signals:
         self._shard.ledger.batch.memories[site.id, SIGNALS.name] = SIGNALS.write(notes.memory)
         return sitemap
 
-    def _judge(
-        self, source: Source, known: SourceState, result: FetchResult
-    ) -> tuple[Sitemap | None, SourceState]:
+    def _judge(self, source: Source, known: SourceState, result: FetchResult) -> tuple[Sitemap | None, SourceState]:
         """What an answer holds, and what is remembered of its source."""
         now = self._now()
         if isinstance(result, NotModified):
@@ -259,9 +245,7 @@ class Signals:
                 return sitemap, SourceState(kind.value, now, now, etag, date)
         return None, known._replace(read=None, asked=now, etag=None, last_modified=None)
 
-    def _close(
-        self, site: Site, notes: SiteNotes[SignalState], outlook: SiteNotes[Outlook], announced: int
-    ) -> None:
+    def _close(self, site: Site, notes: SiteNotes[SignalState], outlook: SiteNotes[Outlook], announced: int) -> None:
         now, state = self._now(), notes.memory
         silent = 0 if announced else state.silent + 1
         notes.learn(state._replace(polled=now, requests=0, silent=silent, waiting=announced))
@@ -277,12 +261,7 @@ class Signals:
     # What it says
 
     async def _take_in(
-        self,
-        entries: Sequence[SitemapEntry],
-        source_url: str,
-        outlook: SiteNotes[Outlook],
-        *,
-        since: float | None,
+        self, entries: Sequence[SitemapEntry], source_url: str, outlook: SiteNotes[Outlook], *, since: float | None
     ) -> int:
         """Offer the pages that are listed, and heed the dates that are news; gives the number of notices."""
         announced = 0

@@ -51,10 +51,7 @@ CHANGE = Kind(
     size=lambda memory: len(memory.texts),
 )
 FRESHNESS = Kind(
-    "freshness",
-    read=lambda stored: Outlook() if stored is None else unpacked(stored),
-    write=packed,
-    size=lambda _: 1,
+    "freshness", read=lambda stored: Outlook() if stored is None else unpacked(stored), write=packed, size=lambda _: 1
 )
 
 

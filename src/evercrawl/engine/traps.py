@@ -160,9 +160,7 @@ class Traps:
 
     # After it
 
-    def learn(
-        self, page: Page, seen: Seen, notes: SiteNotes[SiteYield] | None, *, new_links: Sequence[str]
-    ) -> bool:
+    def learn(self, page: Page, seen: Seen, notes: SiteNotes[SiteYield] | None, *, new_links: Sequence[str]) -> bool:
         """Book what a first visit brought to the patterns of its URL; False: it says nothing that matters."""
         if notes is None or not _is_first_sight(page, seen):
             return False
@@ -172,12 +170,7 @@ class Traps:
         links = seen.document.links if seen.document is not None else ()
         if not _is_worth_a_look(before, page.url):
             parameters = learn(
-                before.parameters,
-                page.url,
-                text,
-                links=links,
-                new_links=new_links,
-                with_names=before.is_suspicious,
+                before.parameters, page.url, text, links=links, new_links=new_links, with_names=before.is_suspicious
             )
             if parameters is not before.parameters:
                 notes.learn(replace(before, parameters=parameters))

@@ -92,20 +92,10 @@ async def _learn_hosts(turn: Visit, seen: Seen, placed: Placed, shard: Shard) ->
     hosts.learn(site, [link.url for link in seen.document.links], fresh)
 
 
-def _learn_yield(
-    turn: Visit,
-    seen: Seen,
-    placed: Placed,
-    notes: SiteNotes[SiteYield] | None,
-    shard: Shard,
-) -> None:
+def _learn_yield(turn: Visit, seen: Seen, placed: Placed, notes: SiteNotes[SiteYield] | None, shard: Shard) -> None:
     """What the page brought is booked before its links are judged by it; refused links are nothing."""
     site = turn.lane.site
-    own = [
-        candidate
-        for candidate, its in placed
-        if its.id == site.id and not shard.intake.refuses(candidate, its)
-    ]
+    own = [candidate for candidate, its in placed if its.id == site.id and not shard.intake.refuses(candidate, its)]
     if shard.traps.learn(turn.page, seen, notes, new_links=[candidate.url for candidate in own]):
         shard.made_up.consider(site, notes)
     shard.made_up.consider_absent(site, turn.page, seen)
@@ -165,13 +155,7 @@ def _pay(page: Page, seen: Seen, placed: Placed, parcels: Parcels, shard: Shard)
 
 
 def _write(
-    turn: Visit,
-    seen: Seen,
-    notes: SiteNotes[Outlook],
-    shard: Shard,
-    *,
-    stored: Stored | None,
-    paid: Paid,
+    turn: Visit, seen: Seen, notes: SiteNotes[Outlook], shard: Shard, *, stored: Stored | None, paid: Paid
 ) -> None:
     page, now = turn.page, shard.around.clock.now()
     judgement, belief = _scheduled(page, seen, notes, shard, now_us=to_us(now))

@@ -48,9 +48,7 @@ class Notice(NamedTuple):
 
 def true_lastmod(trace: Trace) -> list[Notice]:
     """A sitemap that dates every page by its last change."""
-    return sorted(
-        Notice(at, number, at) for number, page in enumerate(trace.pages) for at in page.changes if at > 0.0
-    )
+    return sorted(Notice(at, number, at) for number, page in enumerate(trace.pages) for at in page.changes if at > 0.0)
 
 
 def poor_signal(trace: Trace, *, seed: int = 7) -> list[Notice]:

@@ -75,6 +75,4 @@ class Difference:
 
     def words_of(self, sign: Sign) -> int:
         """How many words came (+) or went (-)."""
-        return sum(
-            len(words.text.split()) for edit in self.edits for words in edit.words if words.sign == sign
-        )
+        return sum(len(words.text.split()) for edit in self.edits for words in edit.words if words.sign == sign)

@@ -22,9 +22,7 @@ def _seconds(value: float) -> timedelta:
 class IdentitySettings:
     """Who we say that we are."""
 
-    product: str = setting(
-        "evercrawl", "Product token: first word of the user agent and our name in robots.txt."
-    )
+    product: str = setting("evercrawl", "Product token: first word of the user agent and our name in robots.txt.")
     contact: str | None = setting(
         None, "Mail address or page where a site's owner reaches you; shown in every request."
     )
@@ -40,9 +38,7 @@ class ScopeSettings:
         "host: the seeds' hosts; prefix: below the seeds' folders; domain: the registrable domains with all sub-domains; list: the seeds alone.",
     )
     depth: int | None = setting(None, "Most links away from a seed; none: no limit.")
-    include: tuple[str, ...] = setting(
-        (), "Regular expressions; a URL must match one of them, if any are given."
-    )
+    include: tuple[str, ...] = setting((), "Regular expressions; a URL must match one of them, if any are given.")
     exclude: tuple[str, ...] = setting((), "Regular expressions; a URL that matches one is refused.")
     filter: str | None = setting(
         None, "A filter expression, such as: domain(example.org) and not prefix(https://example.org/old/)."
@@ -70,8 +66,7 @@ class PaceSettings:
     factor: float = setting(10.0, "The gap is at least this many times the last answer's time.")
     own_concurrency: int = setting(8, "Requests at a time per site in mode own.")
     slower: tuple[str, ...] = setting(
-        (),
-        "Sites with a longer least gap of their own, each behind its site, as `evercrawl pace slow` writes them.",
+        (), "Sites with a longer least gap of their own, each behind its site, as `evercrawl pace slow` writes them."
     )
 
 
@@ -91,9 +86,7 @@ class CrawlSettings:
         _seconds(60),
         "How long a run waits when every remaining site is closed, before it ends and leaves the rest for the next.",
     )
-    shutdown: timedelta = setting(
-        _seconds(10), "How long requests in flight may go on after the first Ctrl-C."
-    )
+    shutdown: timedelta = setting(_seconds(10), "How long requests in flight may go on after the first Ctrl-C.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +98,14 @@ class HttpSettings:
     idle: timedelta = setting(_seconds(15), "Longest silence inside an answer.")
     total: timedelta = setting(_seconds(60), "Time for the whole page.")
     wire_bytes: int = setting(16 * 1024 * 1024, "Most bytes of a body on the wire; the rest is cut off.")
-    decoded_bytes: int = setting(
-        32 * 1024 * 1024, "Most bytes of a body after decoding; the rest is cut off."
-    )
+    decoded_bytes: int = setting(32 * 1024 * 1024, "Most bytes of a body after decoding; the rest is cut off.")
     ratio: float = setting(200.0, "Most decoded bytes for each byte on the wire, once a megabyte is decoded.")
     header_bytes: int = setting(512 * 1024, "Most bytes of status line and headers together.")
     header_count: int = setting(10_000, "Most header fields.")
     redirects: int = setting(10, "Most redirects in a row.")
     keep_alive: timedelta = setting(_seconds(30), "How long an idle connection is kept open.")
     allow_private: bool = setting(False, "Allow loopback, private and link-local addresses.")
-    resolve: tuple[str, ...] = setting(
-        (), "HOST:PORT:ADDR, as curl has it: use this address for that host and port."
-    )
+    resolve: tuple[str, ...] = setting((), "HOST:PORT:ADDR, as curl has it: use this address for that host and port.")
     allow_ports: tuple[int, ...] = setting((), "Ports of other protocols that may be asked all the same.")
     ca_file: str | None = setting(None, "File of additional certificate authorities (PEM).")
     verify_tls: bool = setting(True, "Refuse invalid certificates.")
@@ -182,8 +171,7 @@ class StoreSettings:
     """State on disk, or in a database."""
 
     url: str | None = setting(
-        None,
-        "postgresql://user@host/database: the state lies there, for any number of machines; none: in files.",
+        None, "postgresql://user@host/database: the state lies there, for any number of machines; none: in files."
     )
     shards: int = setting(64, "Number of shards; fixed when the collection is made.")
     lease: timedelta = setting(
@@ -213,12 +201,8 @@ class ArchiveSettings:
         "s3://bucket/prefix?endpoint=https://... or file:///path: finished files are uploaded there, and read "
         "from there where they are not here; none: they stay here.",
     )
-    upload_bytes: int = setting(
-        64 * 1024 * 1024, "With url: a new file is begun when one has grown to this size."
-    )
-    upload_every: timedelta = setting(
-        _seconds(30), "With url: a new file is begun when one has become so old."
-    )
+    upload_bytes: int = setting(64 * 1024 * 1024, "With url: a new file is begun when one has grown to this size.")
+    upload_every: timedelta = setting(_seconds(30), "With url: a new file is begun when one has become so old.")
     acknowledge: str = setting(
         "local",
         "When a page counts as stored. local: its record is on this machine's disk; stored: it is at url, so "
@@ -258,9 +242,7 @@ class RevisitSettings:
         "paper-selective, paper-pdfc, nutch, stormcrawler.",
     )
     budget: float | None = setting(None, "Most requests a day in all; none: as many as are worth it.")
-    site_budget: float | None = setting(
-        None, "Most requests a day to one site: the gap between two grows to match."
-    )
+    site_budget: float | None = setting(None, "Most requests a day to one site: the gap between two grows to match.")
     worth: timedelta = setting(
         timedelta(hours=6), "Without a budget: time of a current copy that a visit must bring to be made."
     )
@@ -276,17 +258,14 @@ class CreditSettings:
     """Which pages deserve requests: credit flows along links, and the richest page is next."""
 
     order: str = setting(
-        "credit",
-        "credit: pages that links give most credit to come first; breadth-first: near the seeds before far.",
+        "credit", "credit: pages that links give most credit to come first; breadth-first: near the seeds before far."
     )
     influence: float = setting(
         0.5,
         "How much importance counts in revisits: a page's weight is its importance against the mean, to this "
         "power; 0: all count alike.",
     )
-    writes: int = setting(
-        2, "Known pages whose credit is written for each visited page, those first that gained most."
-    )
+    writes: int = setting(2, "Known pages whose credit is written for each visited page, those first that gained most.")
     entries: int = setting(2**18, "Links with credit that wait in memory to be written, over all shards.")
 
 
@@ -298,9 +277,7 @@ class DuplicateSettings:
     similarity: float = setting(
         0.9, "Share of two texts, 0 to 1, from which on one page counts as a duplicate of the other."
     )
-    mirrors: bool = setting(
-        True, "Look for sites that are copies of another one; their pages are not asked for again."
-    )
+    mirrors: bool = setting(True, "Look for sites that are copies of another one; their pages are not asked for again.")
     weight: float = setting(0.25, "What a visit to a duplicate is worth against one to the page it repeats.")
 
 
@@ -336,8 +313,7 @@ class NotifySettings:
     mail_host: str | None = setting(None, "Server that takes mail; none: no alert can go by mail.")
     mail_port: int = setting(587, "Port of that server.")
     mail_tls: str = setting(
-        "starttls",
-        "starttls: encryption is begun in the connection; tls: from the first byte; off: no encryption.",
+        "starttls", "starttls: encryption is begun in the connection; tls: from the first byte; off: no encryption."
     )
     mail_user: str | None = setting(None, "User at that server; none: no login.")
     mail_password_file: str | None = setting(
@@ -362,9 +338,7 @@ class HiddenSettings:
     parents: int = setting(
         0, "Folders above each page that are asked for too, the nearest first, by cutting off its URL."
     )
-    neighbours: int = setting(
-        0, "Numbers before and behind each numbered page that are asked for too, on either side."
-    )
+    neighbours: int = setting(0, "Numbers before and behind each numbered page that are asked for too, on either side.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,19 +355,15 @@ class TrapSettings:
     """URLs without end and without content: what is left out, and when it is learned."""
 
     enabled: bool = setting(True, "Walk out of traps; without it only your own rules count.")
-    learn_from: int = setting(
-        60, "Known pages of a site from which on it is learned what each of its parts yields."
-    )
+    learn_from: int = setting(60, "Known pages of a site from which on it is learned what each of its parts yields.")
     tries: int = setting(
         20, "Most patterns of one site that are tried in a run with two addresses that nobody linked to."
     )
     ignore: tuple[str, ...] = setting(
-        (),
-        "Sets of rules for known software by name: forums, wikis, shops, calendars, blogs, code, listings.",
+        (), "Sets of rules for known software by name: forums, wikis, shops, calendars, blogs, code, listings."
     )
     exclude: tuple[str, ...] = setting(
-        (),
-        "Patterns that are left out, each alone or behind a site, as `evercrawl trap exclude` writes them.",
+        (), "Patterns that are left out, each alone or behind a site, as `evercrawl trap exclude` writes them."
     )
     allow: tuple[str, ...] = setting((), "Patterns that are asked for whatever is said against them.")
 
@@ -429,9 +399,7 @@ class SearchSettings:
         "watch",
         "When the index is brought up beside the crawl: watch, always, or never. A search brings it up in any case.",
     )
-    every: timedelta = setting(
-        _seconds(3), "Time between two looks of the index at what the crawl has stored."
-    )
+    every: timedelta = setting(_seconds(3), "Time between two looks of the index at what the crawl has stored.")
     heap_bytes: int = setting(32 * 1024 * 1024, "Memory for index entries that are not written yet.")
     noindex: bool = setting(True, "Find pages in local search that ask not to be indexed.")
     source_timeout: timedelta = setting(

@@ -32,9 +32,7 @@ def compared(job: Job, result: FetchResult, *, book: StationBook, hand: Hand, no
     return unasked_item(job, Verdict.NOT_MINE, why, rest_us=rest_us), None, None
 
 
-def _whole(
-    job: Job, result: Fetched, exchange: Exchange, base: Held | None, *, habit: Habit, now_us: int
-) -> Compared:
+def _whole(job: Job, result: Fetched, exchange: Exchange, base: Held | None, *, habit: Habit, now_us: int) -> Compared:
     digest = wire_digest(exchange.wire_body)
     verdict = verdict_on(digest, home_has=job.home_has, habit=habit, now_us=now_us, resend_us=job.resend_us)
     item = answered_item(job, result, exchange, verdict=verdict, held=base)

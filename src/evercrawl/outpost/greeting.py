@@ -84,13 +84,7 @@ def _words(payload: bytes) -> tuple[str, bytes, bytes | None]:
 
 
 def _known(
-    book: HomeBook,
-    name: str,
-    pairing: bytes | None,
-    given: bytes,
-    challenge: bytes,
-    payload: bytes,
-    now_us: int,
+    book: HomeBook, name: str, pairing: bytes | None, given: bytes, challenge: bytes, payload: bytes, now_us: int
 ) -> OutpostRow | None:
     if pairing is None:
         outpost = book.outpost(name)

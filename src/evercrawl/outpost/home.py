@@ -207,9 +207,7 @@ class Home:
         try:
             bound = socket.create_server((host.strip("[]"), int(port)), family=_family(host))
         except (OSError, ValueError) as error:
-            raise ConfigError(
-                f"outposts.listen {address!r} cannot be used: {error}; give HOST:PORT"
-            ) from error
+            raise ConfigError(f"outposts.listen {address!r} cannot be used: {error}; give HOST:PORT") from error
         self._start(self._listen(bound, server_context(path)))
 
     async def _listen(self, bound: socket.socket, tls: ssl.SSLContext) -> None:
@@ -342,10 +340,7 @@ class Home:
             return
         now = self._clock.now()
         receipt = Receipt(
-            now,
-            self._settings.http,
-            request_of=lambda item: self._request_of(post, item),
-            held_of=self.book.held,
+            now, self._settings.http, request_of=lambda item: self._request_of(post, item), held_of=self.book.held
         )
         for item in message.items:
             receipt.add(item)
@@ -353,12 +348,7 @@ class Home:
         for name, value in post.uncounted().items():
             counts[name] = counts.get(name, 0) + value
         self.book.take(
-            post.row.id,
-            message.batch,
-            results=receipt.intake,
-            held=receipt.held,
-            counts=counts,
-            now_us=to_us(now),
+            post.row.id, message.batch, results=receipt.intake, held=receipt.held, counts=counts, now_us=to_us(now)
         )
         post.taken = message.batch
         self._hand_over(post, receipt)

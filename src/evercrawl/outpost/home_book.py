@@ -81,9 +81,7 @@ class HomeBook:
             self.db.execute("delete from code where expires_us < ?", (now_us,))
             self.db.execute("delete from code where called = ? and nonce is null", (called,))
             row = name, key, called, json.dumps(list(routes)), expires_us
-            self.db.execute(
-                "insert into code (name, key, called, routes, expires_us) values (?, ?, ?, ?, ?)", row
-            )
+            self.db.execute("insert into code (name, key, called, routes, expires_us) values (?, ?, ?, ?, ?)", row)
 
     def code_key(self, name: str, *, now_us: int) -> bytes | None:
         """The key of a code that is not expired."""
@@ -95,8 +93,7 @@ class HomeBook:
         """The outpost that a code makes; a second use with another number makes none."""
         with transaction(self.db):
             row = self.db.execute(
-                "select key, called, routes, nonce from code where name = ? and expires_us >= ?",
-                (name, now_us),
+                "select key, called, routes, nonce from code where name = ? and expires_us >= ?", (name, now_us)
             ).fetchone()
             if row is None or (row[3] is not None and bytes(row[3]) != nonce):
                 return None
@@ -112,16 +109,14 @@ class HomeBook:
     def outposts(self) -> list[OutpostRow]:
         """All paired outposts, in the order of pairing."""
         rows = self.db.execute(
-            "select id, called, key, routes, paired_us, seen_us, taken, until_us from outpost"
-            " order by paired_us, rowid"
+            "select id, called, key, routes, paired_us, seen_us, taken, until_us from outpost order by paired_us, rowid"
         )
         return [_outpost(row) for row in rows]
 
     def expected(self, *, now_us: int) -> list[OutpostRow]:
         """Outposts whose code was given out and not used yet; they have no key."""
         rows = self.db.execute(
-            "select name, called, x'', routes, 0, 0, 0, 0 from code where nonce is null and expires_us >= ?",
-            (now_us,),
+            "select name, called, x'', routes, 0, 0, 0, 0 from code where nonce is null and expires_us >= ?", (now_us,)
         )
         return [_outpost(row) for row in rows]
 
@@ -142,9 +137,7 @@ class HomeBook:
 
     def granted(self, outpost: str, *, seen_us: int, until_us: int) -> None:
         """The outpost may ask its sites until then; a crash of home does not shorten that."""
-        self.db.execute(
-            "update outpost set seen_us = ?, until_us = ? where id = ?", (seen_us, until_us, outpost)
-        )
+        self.db.execute("update outpost set seen_us = ?, until_us = ? where id = ?", (seen_us, until_us, outpost))
 
     # Counting
 

@@ -33,12 +33,7 @@ class Receipt:
     """One batch. What is damaged, or not of the outpost's sites, is counted and has no effect."""
 
     def __init__(
-        self,
-        now: datetime,
-        http: HttpSettings,
-        *,
-        request_of: RequestOf,
-        held_of: Callable[[str], Held | None],
+        self, now: datetime, http: HttpSettings, *, request_of: RequestOf, held_of: Callable[[str], Held | None]
     ) -> None:
         self._now = now
         self._http = http
@@ -110,7 +105,5 @@ def _self_contained(item: Item, exchange: Exchange | None) -> bytes:
     if exchange is not None:
         plain = flat(exchange.request_head, exchange.response_head, exchange.wire_body)
         blob = patch(plain, b"", level=KEEP_LEVEL)
-        item = item._replace(
-            verdict=Verdict.CHANGED, digest=wire_digest(exchange.wire_body), base=b"", blob=blob
-        )
+        item = item._replace(verdict=Verdict.CHANGED, digest=wire_digest(exchange.wire_body), base=b"", blob=blob)
     return to_bytes(Deliver(0, (item,)))

@@ -151,9 +151,7 @@ def _credentials(orders: Orders, book: StationBook) -> tuple[Credentials, str, b
     if not (outpost and key and nonce and pin and home):
         raise ConfigError("this outpost is not paired; get a code at home with: evercrawl outpost pair")
     code_key = book.fact("code_key")
-    who = Credentials(
-        outpost, bytes.fromhex(key), bytes.fromhex(nonce), bytes.fromhex(code_key) if code_key else None
-    )
+    who = Credentials(outpost, bytes.fromhex(key), bytes.fromhex(nonce), bytes.fromhex(code_key) if code_key else None)
     return who, home, bytes.fromhex(pin)
 
 

@@ -100,9 +100,7 @@ class StationBook:
 
     # Results
 
-    def keep(
-        self, waiting: Waiting, *, habit: Habit | None = None, held: Held | None = None, now_us: int
-    ) -> None:
+    def keep(self, waiting: Waiting, *, habit: Habit | None = None, held: Held | None = None, now_us: int) -> None:
         """A result, and what is remembered of its page: both or none. Bodies give way where room is short."""
         frame = None if held is None else zstandard.ZstdCompressor(level=HELD_LEVEL).compress(held.flat)
         self._make_room(len(waiting.item) + len(frame or b""))
@@ -115,13 +113,9 @@ class StationBook:
             self._forget_oldest()
             self._keep(waiting, habit, None, None, now_us)
 
-    def _keep(
-        self, waiting: Waiting, habit: Habit | None, held: Held | None, frame: bytes | None, now_us: int
-    ) -> None:
+    def _keep(self, waiting: Waiting, habit: Habit | None, held: Held | None, frame: bytes | None, now_us: int) -> None:
         with transaction(self.db):
-            self.db.execute(
-                "insert into outbox (run, number, url, began_us, item) values (?, ?, ?, ?, ?)", waiting[1:]
-            )
+            self.db.execute("insert into outbox (run, number, url, began_us, item) values (?, ?, ?, ?, ?)", waiting[1:])
             if habit is not None:
                 self.db.execute(
                     "insert into page (url, digest, run, sent_us, used_us) values (?, ?, ?, ?, ?)"
@@ -131,17 +125,14 @@ class StationBook:
                 )
             if held is not None:
                 self.db.execute(
-                    "update page set held_digest = ?, frame = ? where url = ?",
-                    (held.digest, frame, waiting.url),
+                    "update page set held_digest = ?, frame = ? where url = ?", (held.digest, frame, waiting.url)
                 )
 
     def unsent(self, *, most: int, most_bytes: int) -> list[Waiting]:
         """Results that belong to no batch yet, oldest first."""
         found: list[Waiting] = []
         size = 0
-        query = (
-            "select id, run, number, url, began_us, item from outbox where batch is null order by id limit ?"
-        )
+        query = "select id, run, number, url, began_us, item from outbox where batch is null order by id limit ?"
         for row in self.db.execute(query, (most,)):
             size += len(row[5])
             if found and size > most_bytes:
@@ -154,17 +145,14 @@ class StationBook:
         with transaction(self.db):
             number = int(self.fact("batch") or 0) + 1
             self.db.execute("insert or replace into fact values ('batch', ?)", (str(number),))
-            self.db.executemany(
-                "update outbox set batch = ? where id = ?", [(number, one.id) for one in waiting]
-            )
+            self.db.executemany("update outbox set batch = ? where id = ?", [(number, one.id) for one in waiting])
         return number
 
     def batches(self) -> dict[int, list[Waiting]]:
         """Batches that home has not taken, in order."""
         found: dict[int, list[Waiting]] = {}
         query = (
-            "select batch, id, run, number, url, began_us, item from outbox where batch is not null"
-            " order by batch, id"
+            "select batch, id, run, number, url, began_us, item from outbox where batch is not null order by batch, id"
         )
         for batch, *row in self.db.execute(query):
             found.setdefault(batch, []).append(Waiting(*row))

@@ -31,9 +31,7 @@ class SitemapMiddleware:
         if scope["type"] != "http" or not _may_be_ours(scope):
             await self._application(scope, receive, send)
             return
-        headers = {
-            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
-        }
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         query = scope.get("query_string", b"").decode("latin-1")
         # A file that changed is read and packed: that is not for the event loop.
         found = await asyncio.to_thread(self._sitemaps.answer, scope["method"], scope["path"], query, headers)

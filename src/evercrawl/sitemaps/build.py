@@ -10,14 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evercrawl.core.moment import from_us
-from evercrawl.core.sitemap.write import (
-    MOST_BYTES,
-    MOST_URLS,
-    SitemapFile,
-    extended_files,
-    gzipped,
-    sitemap_files,
-)
+from evercrawl.core.sitemap.write import MOST_BYTES, MOST_URLS, SitemapFile, extended_files, gzipped, sitemap_files
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.sitemap import ListedPage
 from evercrawl.sitemaps.atomic import alone, write_whole
@@ -88,12 +81,7 @@ def build_from_folder(
 
 
 def build(
-    target: Target,
-    rows_since: RowsSince,
-    *,
-    source: str,
-    on_page: OnPage | None = None,
-    now_ns: int | None = None,
+    target: Target, rows_since: RowsSince, *, source: str, on_page: OnPage | None = None, now_ns: int | None = None
 ) -> BuildReport:
     """Find out what is new since the last build, write the files, and then remember it.
 
@@ -186,9 +174,7 @@ def publish(
 def _files(target: Target, pages: list[ListedPage]) -> Iterator[SitemapFile]:
     makers = ((extended_files, EXTENDED_STEM), (sitemap_files, STEM))
     for make, stem in makers:
-        for file in make(
-            pages, target.base_url, stem=stem, most_urls=target.most_urls, most_bytes=target.most_bytes
-        ):
+        for file in make(pages, target.base_url, stem=stem, most_urls=target.most_urls, most_bytes=target.most_bytes):
             if target.packed and not file.name.endswith(PACKED):
                 yield SitemapFile(file.name + PACKED, gzipped(file.data), file.lastmod)
             yield file

@@ -46,9 +46,7 @@ def site_of_collection(settings: Settings) -> str:
     return base_url_of(sites.pop())
 
 
-def rows_of_collection(
-    collection: Path, settings: Settings, base_url: str, known: Mapping[str, Row]
-) -> Iterator[Row]:
+def rows_of_collection(collection: Path, settings: Settings, base_url: str, known: Mapping[str, Row]) -> Iterator[Row]:
     """A row for every HTML page below `base_url` that was fetched."""
     for reader, version in selected(collection, Selection(site=site_of(base_url))):
         kind = (version.content_type or "").partition(";")[0].strip().lower()
@@ -109,9 +107,7 @@ def _read(
         stored = stored_answer(collection / "archive", reader, version)
         body = decoded_body(version, stored.http)
     except StoreUnavailable:
-        return Row(
-            url, "", version.digest.hex(), version.seen_us // 1000, version.title or "", url, "damaged"
-        )
+        return Row(url, "", version.digest.hex(), version.seen_us // 1000, version.title or "", url, "damaged")
     agent = settings.identity.product
     reading = read_page(url, stored.http.headers, body, agent=agent, site=base_url)
     digest = reading.digest.hex()

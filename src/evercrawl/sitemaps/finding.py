@@ -47,9 +47,7 @@ WEIGHTS = {
     Fault.NO_SITEMAP: Weight(100, "no sitemap can be read"),
     Fault.BROKEN: Weight(30, "files that are not well-formed, cut off, or no sitemap at all"),
     Fault.LIMITS: Weight(20, "files beyond 50,000 URLs or 50 MiB, or URLs beyond 2,048 characters"),
-    Fault.WRONG_HOST: Weight(
-        20, "URLs for which this sitemap may not speak: another host, or above its folder"
-    ),
+    Fault.WRONG_HOST: Weight(20, "URLs for which this sitemap may not speak: another host, or above its folder"),
     Fault.DUPLICATES: Weight(5, "URLs that are listed more than once"),
     Fault.NO_DATES: Weight(10, "entries without lastmod"),
     Fault.UNREADABLE_DATES: Weight(15, "dates that are no W3C datetime"),

@@ -28,12 +28,7 @@ LONGEST_WORD = 64 * 1024
 SOURCE = "folder "
 INDEX_NAMES = ("index.html", "index.htm", "index.xhtml")
 
-_MEDIA_TYPES = {
-    "html": "text/html",
-    "htm": "text/html",
-    "xhtml": "application/xhtml+xml",
-    "txt": "text/plain",
-}
+_MEDIA_TYPES = {"html": "text/html", "htm": "text/html", "xhtml": "application/xhtml+xml", "txt": "text/plain"}
 _SAFE_IN_PATH = "/~!$&'()*+,;=:@-._"
 _FINE_NS, _COARSE_NS = 50_000_000, 2_000_000_000
 """A file changed so shortly before it was read may be changed again without another time: the kernel's
@@ -212,9 +207,7 @@ def _is_untouched(mark: str, file: FoundFile) -> bool:
     return mtime + window < read
 
 
-def _read(
-    file: FoundFile, rules: FolderRules, before: Row | None, *, built_ms: int | None, now_ns: int
-) -> Row:
+def _read(file: FoundFile, rules: FolderRules, before: Row | None, *, built_ms: int | None, now_ns: int) -> Row:
     url = page_url(file.key, rules)
     reading = read_page(url, _headers(file.key), _bytes_of(file), agent=rules.agent, site=rules.base_url)
     digest = reading.digest.hex()

@@ -91,9 +91,7 @@ def batches(urls: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
     for url in urls:
         name = canonical(url)
         if name is None:
-            raise ConfigError(
-                f"{url!r} is not a URL that can be announced; write it like https://example.org/"
-            )
+            raise ConfigError(f"{url!r} is not a URL that can be announced; write it like https://example.org/")
         sites.setdefault(site_of(name), {})[name] = None
     for site, names in sites.items():
         listed = list(names)

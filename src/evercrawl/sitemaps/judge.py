@@ -92,9 +92,7 @@ def _of_files(survey: Survey) -> Iterator[Finding]:
         cases = [Example(file.url, file.sitemap.error or "") for file in survey.files]
         yield from finding(Fault.NO_SITEMAP, cases or [Example(survey.site, "none was found")], of=1)
         return
-    broken = [
-        Example(file.url, file.sitemap.error) for file in survey.files if file.sitemap.error is not None
-    ]
+    broken = [Example(file.url, file.sitemap.error) for file in survey.files if file.sitemap.error is not None]
     yield from finding(Fault.BROKEN, broken, of=len(survey.files))
     yield from finding(Fault.LIMITS, _beyond(survey), of=len(survey.files))
 

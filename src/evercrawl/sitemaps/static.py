@@ -64,9 +64,7 @@ def _with_slash(environ: Environment) -> str:
     return "/" + path.lstrip("/") + "/"
 
 
-def _plain(
-    start_response: StartResponse, status: str, fields: tuple[tuple[str, str], ...] = ()
-) -> list[bytes]:
+def _plain(start_response: StartResponse, status: str, fields: tuple[tuple[str, str], ...] = ()) -> list[bytes]:
     body = status.encode() + b"\n"
     about = [("Content-Type", "text/plain"), ("Content-Length", str(len(body)))]
     start_response(status, [*fields, *about])

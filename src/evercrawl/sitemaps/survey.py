@@ -170,9 +170,7 @@ class Surveyor:
             survey.closed = gate.record
             return
         own = [one.entry for one in survey.entries if _site(one.entry.url) == survey.site]
-        survey.forbidden = [
-            entry.url for entry in own if not gate.verdict(canonical(entry.url) or "").allowed
-        ]
+        survey.forbidden = [entry.url for entry in own if not gate.verdict(canonical(entry.url) or "").allowed]
         refused = set(survey.forbidden)
         chosen = sampled([entry for entry in own if entry.url not in refused], self._sample)
         for entry in chosen:
@@ -291,10 +289,7 @@ def own_links(page: PageSeen, site: str) -> list[str]:
     return [
         target
         for target in dict.fromkeys(targets)
-        if target is not None
-        and site_of(target) == site
-        and "?" not in target
-        and file_type_of(target) is None
+        if target is not None and site_of(target) == site and "?" not in target and file_type_of(target) is None
     ]
 
 

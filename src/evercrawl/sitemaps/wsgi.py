@@ -34,10 +34,7 @@ class SitemapMiddleware:
         """One request."""
         headers = {name: environ[key] for name, key in _CONDITIONS.items() if key in environ}
         found = self._sitemaps.answer(
-            environ.get("REQUEST_METHOD", "GET"),
-            environ.get("PATH_INFO", ""),
-            environ.get("QUERY_STRING", ""),
-            headers,
+            environ.get("REQUEST_METHOD", "GET"), environ.get("PATH_INFO", ""), environ.get("QUERY_STRING", ""), headers
         )
         if found is None:
             return self._application(environ, start_response)

@@ -28,9 +28,7 @@ def underway(store: MemoryStore) -> int:
 def mistakes(store: MemoryStore) -> list[str]:
     """What is wrong in the books; nothing, if credit is conserved."""
     ledgers = ledgers_of(store)
-    found = [
-        f"shard {shard}: {words}" for shard in ledgers for words in _in_shard(store, shard, ledgers[shard])
-    ]
+    found = [f"shard {shard}: {words}" for shard in ledgers for words in _in_shard(store, shard, ledgers[shard])]
     whole = sum(ledger.lambda_page + ledger.held for ledger in ledgers.values()) + underway(store)
     minted = sum(ledger.minted for ledger in ledgers.values())
     if whole != minted:

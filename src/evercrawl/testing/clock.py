@@ -21,9 +21,7 @@ class SimClock:
         """The present moment of the simulation."""
         loop = asyncio.get_running_loop()
         if not isinstance(loop, SimLoop):
-            raise RuntimeError(
-                "SimClock tells the time of a SimLoop; run the program with evercrawl.testing.run"
-            )
+            raise RuntimeError("SimClock tells the time of a SimLoop; run the program with evercrawl.testing.run")
         return self.start + timedelta(microseconds=loop.time_us())
 
     async def sleep_until(self, moment: datetime) -> None:

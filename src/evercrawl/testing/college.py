@@ -102,9 +102,7 @@ class College:
         self.downloads.append(Download(path, status, now_ms, took_ms, len(body)))
         headers = (*headers, ("Content-Length", str(len(body)))) if status != 304 else headers
         raw = _raw_head(status, headers)
-        exchange = Exchange(
-            request_head(request, self._constant), raw, body, "198.18.0.1", began, clock.now() - began
-        )
+        exchange = Exchange(request_head(request, self._constant), raw, body, "198.18.0.1", began, clock.now() - began)
         limits = DecodeLimits(HttpSettings().decoded_bytes, HttpSettings().ratio)
         return result_of(request, Answer(Head(status, 1, headers, {}, raw), exchange), limits=limits)
 
@@ -141,9 +139,7 @@ class College:
         oldest = min(page.updated_ms for page in PAGES)
         pages = [
             ListedPage(
-                page.url,
-                from_us((page.updated_ms if page.updated_ms <= now_ms else oldest) * 1000),
-                page.anchor_text,
+                page.url, from_us((page.updated_ms if page.updated_ms <= now_ms else oldest) * 1000), page.anchor_text
             )
             for page in self._pages_at(now_ms)
         ]

@@ -37,9 +37,7 @@ def freshness_of(world: World) -> Freshness:
 
 def _copies(world: World, shard: int) -> list[tuple[Page, Outlook]]:
     state = world.store.state_of(shard)
-    outlooks = {
-        site_id: unpacked(stored) for (site_id, kind), stored in state.memories.items() if kind == "freshness"
-    }
+    outlooks = {site_id: unpacked(stored) for (site_id, kind), stored in state.memories.items() if kind == "freshness"}
     pages = [record.page for record in state.records.values() if record.page.version]
     return [(page, outlooks.get(page.site_id, Outlook())) for page in pages]
 

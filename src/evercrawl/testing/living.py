@@ -54,9 +54,7 @@ class LivingSite:
         self._frame: Frame = frame(chance)
         self._widgets: list[Widget] = widgets(chance, self._own, self.key) if is_restless else []
         self._is_restless = is_restless
-        self._pages = [
-            PageContent(self.key, self._own, page=page, per_day=self._pace(page)) for page in range(pages)
-        ]
+        self._pages = [PageContent(self.key, self._own, page=page, per_day=self._pace(page)) for page in range(pages)]
         self.template_edits = self._planned_edits(chance)
 
     def _pace(self, page: int) -> float:
@@ -68,9 +66,7 @@ class LivingSite:
     def _planned_edits(chance: Random) -> tuple[TemplateEdit, ...]:
         kinds = chance.sample(("menu add", "menu rename", "menu remove", "legal", "notice", "slogan"), 3)
         days = sorted(chance.sample(range(FIRST_EDIT_DAY, LAST_EDIT_DAY, 3), len(kinds)))
-        return tuple(
-            TemplateEdit(day * SECONDS_A_DAY + 1, kind) for day, kind in zip(days, kinds, strict=True)
-        )
+        return tuple(TemplateEdit(day * SECONDS_A_DAY + 1, kind) for day, kind in zip(days, kinds, strict=True))
 
     @property
     def urls(self) -> list[str]:

@@ -49,9 +49,7 @@ class PageContent:
         facts: tuple[tuple[str, str], ...] = ()
         if chance.random() < 0.5:
             facts = tuple(
-                (label, _fact(chance, own, place))
-                for place, label in enumerate(own.facts)
-                if chance.random() < 0.8
+                (label, _fact(chance, own, place)) for place, label in enumerate(own.facts) if chance.random() < 0.8
             )
         return Content(sentence(chance, own).rstrip(".。"), paragraphs, facts)
 
@@ -69,9 +67,7 @@ class PageContent:
         raise AssertionError(f"{self._key}: no edit changed version {version}")
 
     def _edit(self, chance: Random, now: Content) -> Content:
-        kind = chance.choice(
-            ("rewrite", "rewrite", "add", "add", "remove", "number", "fact", "fact", "title", "undo")
-        )
+        kind = chance.choice(("rewrite", "rewrite", "add", "add", "remove", "number", "fact", "fact", "title", "undo"))
         texts = list(now.paragraphs)
         place = chance.randrange(len(texts))
         if kind == "rewrite":

@@ -66,24 +66,9 @@ def frame(chance: Random) -> Frame:
 
 def widgets(chance: Random, own: Tongue, site_key: str) -> list[Widget]:
     """Between five and nine widgets of a site, each in a position of its own choice."""
-    makers = [
-        _clock,
-        _counter,
-        _presence,
-        _age,
-        _teasers,
-        _teasers,
-        _advert,
-        _advert,
-        _quote,
-        _weather,
-        _timing,
-    ]
+    makers = [_clock, _counter, _presence, _age, _teasers, _teasers, _advert, _advert, _quote, _weather, _timing]
     chosen = chance.sample(makers, chance.randint(5, 9))
-    return [
-        Widget(chance.choice(POSITIONS), maker(chance, own, f"{site_key}/{at}"))
-        for at, maker in enumerate(chosen)
-    ]
+    return [Widget(chance.choice(POSITIONS), maker(chance, own, f"{site_key}/{at}")) for at, maker in enumerate(chosen)]
 
 
 def _boxed(chance: Random, name: str) -> Callable[[str], str]:
@@ -129,11 +114,7 @@ def _age(chance: Random, own: Tongue, key: str) -> Callable[[Look], str]:
 def _teasers(chance: Random, own: Tongue, key: str) -> Callable[[Look], str]:
     """Some of a stock of headlines, linked, now and then with a summary."""
     stock = [sentence(chance, own).rstrip(".。") for _ in range(chance.randint(6, 40))]
-    shown, has_summary, name = (
-        chance.randint(2, 4),
-        chance.random() < 0.3,
-        chance.choice(("related", "kx", "")),
-    )
+    shown, has_summary, name = (chance.randint(2, 4), chance.random() < 0.3, chance.choice(("related", "kx", "")))
     summaries = [sentence(chance, own) for _ in stock]
     called = f' class="{name}"' if name else ""
 
@@ -200,9 +181,7 @@ def render(content: Content, look: Look, shape: Frame, around: list[Widget]) -> 
         at["after"],
         _within(part["aside"], f"<h2>{look.own.also}</h2>{at['side']}"),
         f'<form method="post" action="/s"><input type="hidden" name="csrf" value="{token}"></form>',
-        _within(
-            part["footer"], f"<p>{look.legal}</p><p>&copy; {look.at.year} {look.slogan}</p>{at['bottom']}"
-        ),
+        _within(part["footer"], f"<p>{look.legal}</p><p>&copy; {look.at.year} {look.slogan}</p>{at['bottom']}"),
     ]
     return (
         f'<!DOCTYPE html><html lang="{look.own.code}"><head><meta charset="utf-8">'
@@ -232,9 +211,7 @@ def _content_markup(content: Content, site_key: str) -> str:
         rows = "".join(f"<tr><th>{label}</th><td>{value}</td></tr>" for label, value in content.facts)
         facts = f"<table>{rows}</table>"
     else:
-        facts = (
-            "<dl>" + "".join(f"<dt>{label}</dt><dd>{value}</dd>" for label, value in content.facts) + "</dl>"
-        )
+        facts = "<dl>" + "".join(f"<dt>{label}</dt><dd>{value}</dd>" for label, value in content.facts) + "</dl>"
     tag = pick(("p", "p", "div"), site_key, "paragraph")
     texts = "".join(f"<{tag}>{escape(text)}</{tag}>\n" for text in content.paragraphs)
     return facts + texts if share(site_key, "facts first") < 0.5 else texts + facts

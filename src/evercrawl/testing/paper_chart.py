@@ -12,12 +12,7 @@ PANEL, HEIGHT = 330, 330
 LEFT, TOP, BOTTOM = 44, 48, 78
 BAR = 22
 PAPER_COLOUR, RERUN_COLOUR = "#b8b8b8", "#0b6e99"
-LABELS = {
-    "existing": "existing",
-    "pdfc": "PDFC",
-    "pdfc-compressed": "PDFC, zip",
-    "outposts": "outposts",
-}
+LABELS = {"existing": "existing", "pdfc": "PDFC", "pdfc-compressed": "PDFC, zip", "outposts": "outposts"}
 
 
 class Bars(NamedTuple):
@@ -32,10 +27,7 @@ def charts(found: Experiment) -> str:
     """The whole picture."""
     pages = [Bars(LABELS[one.name], one.paper and one.paper[0], one.pages_sent) for one in found.variants]
     load = [Bars(LABELS[one.name], one.paper and one.paper[1], one.kbit_s) for one in found.variants]
-    time = [
-        Bars(LABELS[one.name], one.paper and one.paper[1] / CHANNEL_KBIT_S, one.seconds)
-        for one in found.variants
-    ]
+    time = [Bars(LABELS[one.name], one.paper and one.paper[1] / CHANNEL_KBIT_S, one.seconds) for one in found.variants]
     panels = [
         _panel(0, "Pages sent of 100, a day", pages),
         _panel(1, "Load on the network, kbit/s", load),
@@ -58,9 +50,7 @@ def _panel(place: int, title: str, bars: Sequence[Bars]) -> str:
     floor, room = HEIGHT - BOTTOM, HEIGHT - BOTTOM - TOP
     step = (PANEL - LEFT - 10) / len(bars)
     parts = [_text(left, 26, title, weight="bold")]
-    parts.append(
-        f'<line x1="{left}" y1="{floor}" x2="{left + step * len(bars):.0f}" y2="{floor}" stroke="#444"/>'
-    )
+    parts.append(f'<line x1="{left}" y1="{floor}" x2="{left + step * len(bars):.0f}" y2="{floor}" stroke="#444"/>')
     for number, one in enumerate(bars):
         middle = left + step * (number + 0.5)
         parts.append(_text(middle, floor + 18, one.label, anchor="middle"))

@@ -86,9 +86,7 @@ def d10_experiment(*, seed: int, scale: float) -> D10Experiment:
 
 
 def _crawled(web: D10Web, name: str, *, seed: int, scale: float, nodes: int, lines: int) -> D10Run:
-    ledger: Ledger = run_processes(
-        lambda loop: _crawl(loop, web, seed=seed, scale=scale, nodes=nodes, lines=lines)
-    )
+    ledger: Ledger = run_processes(lambda loop: _crawl(loop, web, seed=seed, scale=scale, nodes=nodes, lines=lines))
     wanted = round(PAGES * scale)
     done = min(wanted, len(ledger.page_times))
     paper = PAPER_HOURS[nodes] if lines == 1 else None
@@ -97,9 +95,7 @@ def _crawled(web: D10Web, name: str, *, seed: int, scale: float, nodes: int, lin
     return D10Run(name, nodes, lines, done, ledger.bytes * share / 1e9, hours, ledger.too_soon, paper)
 
 
-async def _crawl(
-    loop: ProcessLoop, web: D10Web, *, seed: int, scale: float, nodes: int, lines: int
-) -> Ledger:
+async def _crawl(loop: ProcessLoop, web: D10Web, *, seed: int, scale: float, nodes: int, lines: int) -> Ledger:
     ledger = Ledger(interval_s=INTERVAL_S)
     own_lines = [InternetLine(loop, LINE_BITS * scale) for _ in range(lines)]
     watch = Watch(loop.time, lease_s=30.0, gap_s=lambda _: INTERVAL_S)

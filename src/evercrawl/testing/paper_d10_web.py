@@ -131,9 +131,7 @@ class Ledger:
 class Node:
     """Implements `Fetcher`: names are looked up a few at a time, bytes come over the node's line."""
 
-    def __init__(
-        self, web: D10Web, process: SimProcess, line: InternetLine, ledger: Ledger, *, lookups: int
-    ) -> None:
+    def __init__(self, web: D10Web, process: SimProcess, line: InternetLine, ledger: Ledger, *, lookups: int) -> None:
         self.may_send: Callable[[], bool] = lambda: True
         self._web = web
         self._process = process

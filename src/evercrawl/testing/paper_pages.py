@@ -86,8 +86,7 @@ class PaperPage:
             for place in chance.sample(range(PARAGRAPHS), chance.randint(1, self._most_edited)):
                 written[place] = edit
         text = "".join(
-            f'<article class="entry"><p>{self._paragraph(place)}</p></article>\n'
-            for place in enumerate(written)
+            f'<article class="entry"><p>{self._paragraph(place)}</p></article>\n' for place in enumerate(written)
         )
         menu = "".join(
             f'<li><a href="/{name}/">{name.capitalize()}</a></li>'

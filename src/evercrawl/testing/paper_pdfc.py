@@ -228,12 +228,7 @@ class _Camp:
         now_us = to_us(self.clock.now())
         routes = [f".{SUFFIXES[number]}"] if outposts == len(SUFFIXES) else own
         self.home.book.add_code(
-            code.name,
-            code.key,
-            called=f"outpost-{number}",
-            routes=routes,
-            now_us=now_us,
-            expires_us=2 * now_us,
+            code.name, code.key, called=f"outpost-{number}", routes=routes, now_us=now_us, expires_us=2 * now_us
         )
         row = self.home.book.redeem(code.name, bytes(32), now_us=now_us)
         if row is None:

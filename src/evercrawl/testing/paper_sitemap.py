@@ -60,9 +60,7 @@ WAYS = {
     "extended": Way("extended sitemap (the paper's proposal)", "extended"),
     "standard": Way("ordinary sitemap with lastmod", "standard"),
     "validators": Way("no sitemap, but ETags", validators=True),
-    "cautious": Way(
-        "extended sitemap, not trusted yet: default settings", "extended", worth=Settings().revisit.worth
-    ),
+    "cautious": Way("extended sitemap, not trusted yet: default settings", "extended", worth=Settings().revisit.worth),
 }
 _PATHS = frozenset(page.path for page in PAGES)
 
@@ -211,9 +209,7 @@ class _Visit(NamedTuple):
 _FIRST, _SECOND = _Visit(FIRST_VISIT_MS, is_second=False), _Visit(SECOND_VISIT_MS, is_second=True)
 
 
-def _visited_table(
-    pages: list[CollegePage], downloads: list[Download], visit: _Visit
-) -> tuple[TableRow, ...]:
+def _visited_table(pages: list[CollegePage], downloads: list[Download], visit: _Visit) -> tuple[TableRow, ...]:
     """Tables 1 and 3. In the paper each page is visited when the one before it has come."""
     ours = {one.path: one for one in downloads}
     rows = []
@@ -233,8 +229,7 @@ def _visited_table(
         )
         at_ms += took or 0
     rows += [
-        TableRow("", ORIGIN + one.path, download_ms=one.took_ms, last_visited_ms=one.sent_ms)
-        for one in ours.values()
+        TableRow("", ORIGIN + one.path, download_ms=one.took_ms, last_visited_ms=one.sent_ms) for one in ours.values()
     ]
     return tuple(rows)
 

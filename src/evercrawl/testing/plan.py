@@ -98,9 +98,7 @@ class SitePlan:
     def _further(self, page: PlannedPage) -> list[PlannedPage]:
         """The other stations of a redirect chain or loop."""
         if page.kind is PageKind.MOVED:
-            return [
-                page._replace(path=f"/go/{page.number}/{step}", step=step) for step in range(1, page.step)
-            ]
+            return [page._replace(path=f"/go/{page.number}/{step}", step=step) for step in range(1, page.step)]
         if page.kind is PageKind.LOOP:
             return [page._replace(path=f"/loop/{page.number}/2", step=2)]
         return []

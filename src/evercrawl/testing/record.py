@@ -113,9 +113,7 @@ def _gap_offences(requests: list[Asked], gap_rule: GapRule, delay: timedelta | N
         before, answered = asked, max(answered, asked.answered)
 
 
-def _robots_offences(
-    requests: list[Asked], rules: SiteRules, read_at: datetime | None
-) -> Iterator[Violation]:
+def _robots_offences(requests: list[Asked], rules: SiteRules, read_at: datetime | None) -> Iterator[Violation]:
     for asked in requests:
         if asked.path == ROBOTS_PATH:
             continue

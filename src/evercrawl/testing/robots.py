@@ -68,9 +68,7 @@ def robots_plan(seed: int, site: int, *, agent: str, bad: bool) -> RobotsPlan:
     delay = pick(DELAYS_S, *name, "delay") if kind is RobotsKind.DELAY else None
     broken_s = pick(BROKEN_HOURS, *name, "hours") * 3600.0 if kind is RobotsKind.BROKEN else 0.0
     disallowed = _disallowed(kind)
-    return RobotsPlan(
-        kind, _text(kind, agent, disallowed, delay, share(*name) < 0.5), disallowed, delay, broken_s
-    )
+    return RobotsPlan(kind, _text(kind, agent, disallowed, delay, share(*name) < 0.5), disallowed, delay, broken_s)
 
 
 def _disallowed(kind: RobotsKind) -> tuple[str, ...]:
@@ -79,9 +77,7 @@ def _disallowed(kind: RobotsKind) -> tuple[str, ...]:
     return (PRIVATE, OTHERS_ONLY) if kind is RobotsKind.NAMED else (PRIVATE,)
 
 
-def _text(
-    kind: RobotsKind, agent: str, disallowed: tuple[str, ...], delay: float | None, comment: bool
-) -> str:
+def _text(kind: RobotsKind, agent: str, disallowed: tuple[str, ...], delay: float | None, comment: bool) -> str:
     if kind is RobotsKind.EMPTY:
         return "# everybody is welcome\n" if comment else ""
     rules = "".join(f"Disallow: {folder}\n" for folder in disallowed) + f"Allow: {OPENED}\n"

@@ -95,9 +95,7 @@ class SimSite:
         trouble = self._unreachable(asking, luck) or self._disturbed(asking, luck, latency)
         if trouble is not None:
             return trouble
-        return (
-            self._robots_txt(asking, latency) if asking.path == "/robots.txt" else self._page(asking, latency)
-        )
+        return self._robots_txt(asking, latency) if asking.path == "/robots.txt" else self._page(asking, latency)
 
     def _unreachable(self, asking: Asking, luck: float) -> Broken | None:
         if self.is_nameless:
@@ -216,7 +214,5 @@ def _typed(after_s: float, media_type: str, body: bytes, *headers: tuple[str, st
     return Answered(after_s, 200, (("Content-Type", media_type), *headers), body)
 
 
-def _plain(
-    after_s: float, status: int, text: str, *headers: tuple[str, str], retry_s: int | None = None
-) -> Answered:
+def _plain(after_s: float, status: int, text: str, *headers: tuple[str, str], retry_s: int | None = None) -> Answered:
     return Answered(after_s, status, (("Content-Type", "text/plain"), *headers), text.encode(), retry_s)

@@ -156,9 +156,7 @@ class MemoryShard:
         """Apply the batch; raises LeaseLost when the epoch is not the current one."""
         state = self._state
         if state.epoch != epoch or state.is_clean:
-            raise LeaseLost(
-                f"shard {self.shard} is at epoch {state.epoch}; epoch {epoch} may not write any more"
-            )
+            raise LeaseLost(f"shard {self.shard} is at epoch {state.epoch}; epoch {epoch} may not write any more")
         new_pages = _without_known(state, batch.new_pages)
         _check(state, batch, new_pages)
         _write_sites(state, batch.sites)
@@ -220,9 +218,7 @@ class MemoryShard:
         found = (
             records[page_id].page._replace(seq=0)
             for page_id in sorted(records)
-            if page_id > after_id
-            and records[page_id].due_us is not None
-            and not records[page_id].page.version
+            if page_id > after_id and records[page_id].due_us is not None and not records[page_id].page.version
         )
         return list(islice(found, most))
 
@@ -394,9 +390,7 @@ def _write_sites(state: _State, sites: dict[int, Site]) -> None:
         before = state.sites.get(site.id)
         if before is not None:
             del state.site_ids[before.name]
-        pages, pending, band = (
-            (before.pages, before.pending, before.band) if before is not None else (0, 0, 0)
-        )
+        pages, pending, band = (before.pages, before.pending, before.band) if before is not None else (0, 0, 0)
         state.sites[site.id] = site._replace(pages=pages, pending=pending, band=band)
         state.site_ids[site.name] = site.id
 
@@ -503,10 +497,7 @@ def _apply_content(state: _State, record: _Record, visited: Visited) -> None:
     if version is not None:
         record.versions[version.number] = _Kept(visited.at_us, version)
         record.page = record.page._replace(
-            version=version.number,
-            digest=version.digest,
-            etag=version.etag,
-            last_modified=version.last_modified,
+            version=version.number, digest=version.digest, etag=version.etag, last_modified=version.last_modified
         )
         state.content.setdefault(version.digest, (record.page.id, version.number))
     if visited.etag is not None or visited.last_modified is not None:

@@ -82,9 +82,7 @@ def growing_relative_link() -> TrappedSite:
     return TrappedSite(f"{HOST}/a/", answer, lambda url: "a" if url == f"{HOST}/a/" else None, 1)
 
 
-def facet_explosion(
-    *, facets: int = 10, values: int = 5, products: int = 200, shown: int = 30
-) -> TrappedSite:
+def facet_explosion(*, facets: int = 10, values: int = 5, products: int = 200, shown: int = 30) -> TrappedSite:
     """A shop whose every page links to each added or removed value of each facet."""
     choices = [
         {f"f{facet}": str(stream(SEED, "facet", facet, product).randrange(values)) for facet in range(facets)}
@@ -94,9 +92,7 @@ def facet_explosion(
     def listing(query: dict[str, str]) -> Reply:
         found = [number for number, own in enumerate(choices) if query.items() <= own.items()]
         links = [f"/product/{number}" for number in found[:shown]]
-        links += [
-            _shop({**query, name: value}) for name, value in _values(facets, values) if name not in query
-        ]
+        links += [_shop({**query, name: value}) for name, value in _values(facets, values) if name not in query]
         links += [_shop({other: query[other] for other in query if other != name}) for name in query]
         chosen = ", ".join(f"{name} is {value}" for name, value in sorted(query.items()))
         names = ". ".join(prose("name", number, count=4) for number in found[:shown])
@@ -122,15 +118,11 @@ def _values(facets: int, values: int) -> list[tuple[str, str]]:
 
 
 def _shop(query: dict[str, str]) -> str:
-    return "/shop" + (
-        "?" + "&".join(f"{name}={value}" for name, value in sorted(query.items())) if query else ""
-    )
+    return "/shop" + ("?" + "&".join(f"{name}={value}" for name, value in sorted(query.items())) if query else "")
 
 
 def _number(segments: tuple[str, ...], folder: str, most: int) -> int | None:
-    is_one = (
-        len(segments) == 2 and segments[0] == folder and segments[1].isdigit() and int(segments[1]) < most
-    )
+    is_one = len(segments) == 2 and segments[0] == folder and segments[1].isdigit() and int(segments[1]) < most
     return int(segments[1]) if is_one else None
 
 
@@ -149,9 +141,7 @@ def random_word_maze(*, links: int = 8, flat: bool = False, root: str = "/m/") -
     return TrappedSite(f"{HOST}{root}", answer, lambda url: None, 0)
 
 
-def honest_large_site(
-    *, pages: int = 5000, links: int = 20, numbered: bool = False, path: str = ""
-) -> TrappedSite:
+def honest_large_site(*, pages: int = 5000, links: int = 20, numbered: bool = False, path: str = "") -> TrappedSite:
     """A tree of three levels; with `numbered` its pages say little more than their number.
 
     Under `path` they lie flat, else folder in folder.
@@ -163,9 +153,7 @@ def honest_large_site(
         number = numbers.get(url)
         if number is None:
             return NOT_FOUND
-        body = (
-            f"This is page {number}, and it is like all the others." if numbered else prose("honest", number)
-        )
+        body = f"This is page {number}, and it is like all the others." if numbered else prose("honest", number)
         return page(f"Page {number}", body, names[number * links + 1 : number * links + links + 1])
 
     def page_of(url: str) -> str | None:

@@ -89,9 +89,7 @@ def relative_loop() -> TrappedSite:
         if segments[:1] != ("guide.php",):
             return None
         base = path.removesuffix("/")
-        return page(
-            "Guide", prose("guide"), [f"{base}/{name}" for name in ("help", "terms", "imprint", "map")]
-        )
+        return page("Guide", prose("guide"), [f"{base}/{name}" for name in ("help", "terms", "imprint", "map")])
 
     return with_articles(trap, ["/guide.php"])
 
@@ -122,9 +120,7 @@ def search_suggestions() -> TrappedSite:
             return None
         chance = stream("find", query["q"])
         shown = chance.sample(range(ARTICLES), 8)
-        more = [
-            f"{query['q']}+{prose('word', chance.randrange(300), count=1)[:-1].lower()}" for _ in range(5)
-        ]
+        more = [f"{query['q']}+{prose('word', chance.randrange(300), count=1)[:-1].lower()}" for _ in range(5)]
         titles = "</p><p>".join(prose("title", one, count=6) for one in shown)
         return page("Results", titles, [f"/find?q={words}" for words in more])
 
@@ -149,9 +145,7 @@ def week_calendar() -> TrappedSite:
 
 def honest_archive(*, years: int = 12) -> TrappedSite:
     """A newspaper: a page for each month and day of many years, each day with a story, one after another."""
-    days = [f"/{2005 + at // 360}/{at // 30 % 12 + 1:02}/{at % 30 + 1:02}/" for at in range(years * 360)][
-        :1500
-    ]
+    days = [f"/{2005 + at // 360}/{at // 30 % 12 + 1:02}/{at % 30 + 1:02}/" for at in range(years * 360)][:1500]
     places = {path: at for at, path in enumerate(days)}
 
     def answer(url: str) -> Reply:

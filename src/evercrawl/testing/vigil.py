@@ -46,14 +46,7 @@ class Vigil:
 
 
 def keep_vigil(
-    seed: int,
-    *,
-    sites: int,
-    days: int,
-    per_day: float,
-    pages: int = 10,
-    faults: Faults | None = None,
-    parts: int = 6,
+    seed: int, *, sites: int, days: int, per_day: float, pages: int = 10, faults: Faults | None = None, parts: int = 6
 ) -> Vigil:
     """Watch a synthetic web for so many days, in several runs: each restart goes on where the last ended."""
     web = SimWeb(seed, sites=sites, pages_per_site=pages, faults=faults)
@@ -64,9 +57,7 @@ def keep_vigil(
     for _ in range(parts):
         world.watch(timedelta(days=days / parts))
         looks.append(freshness_of(world))
-    return Vigil(
-        tuple(looks), len(web.record.asked), per_day * days, len(web.violations()), time_of_day_spread(web)
-    )
+    return Vigil(tuple(looks), len(web.record.asked), per_day * days, len(web.violations()), time_of_day_spread(web))
 
 
 def time_of_day_spread(web: SimWeb) -> float:

@@ -144,9 +144,7 @@ class SimWeb:
     def closed_times(self, site: str) -> list[tuple[datetime, datetime]]:
         """The spans during which a site wants to be left alone, by the Retry-After fields that it sent."""
         answers = self.record.by_site().get(site, [])
-        return [
-            (asked.answered, asked.answered + asked.retry_after) for asked in answers if asked.retry_after
-        ]
+        return [(asked.answered, asked.answered + asked.retry_after) for asked in answers if asked.retry_after]
 
     def version(self, url: str, *, at: datetime | None = None) -> int | None:
         """How often the content of a page has changed by then (by now); None: there is no such page."""
@@ -160,9 +158,7 @@ class SimWeb:
     def pages(self, kind: PageKind = PageKind.PAGE) -> list[str]:
         """The URLs of all planned pages of a kind."""
         sites = [self.site(index) for index in range(self._plan.sites)]
-        return [
-            site.origin + page.path for site in sites for page in site.content.plan.pages if page.kind is kind
-        ]
+        return [site.origin + page.path for site in sites for page in site.content.plan.pages if page.kind is kind]
 
     def violations(self, gap_rule: GapRule = gentle_gap) -> list[Violation]:
         """Every impolite request so far."""

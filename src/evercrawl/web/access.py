@@ -56,10 +56,7 @@ class Access:
             return failed(request, 429, "too many tries; wait a minute", self.desk)
         if not self.link.take(request.query_params.get("key", "")):
             return failed(
-                request,
-                403,
-                "this link was used or is too old; start evercrawl serve again for a new one",
-                self.desk,
+                request, 403, "this link was used or is too old; start evercrawl serve again for a new one", self.desk
             )
         return self._welcome("operator", "/")
 

@@ -85,9 +85,7 @@ def admitted(request: Request, desk: Desk, scope: Scope) -> Response | None:
     return RedirectResponse(f"/login?next={quote(target, safe='')}", 303)
 
 
-def read_values(
-    parameters: Sequence[Parameter], written: Mapping[str, str], *, now: datetime
-) -> dict[str, Any]:
+def read_values(parameters: Sequence[Parameter], written: Mapping[str, str], *, now: datetime) -> dict[str, Any]:
     """The typed values; BadRequest where one is wrong or unknown."""
     known = {parameter.name for parameter in parameters}
     for name in written:
@@ -116,9 +114,7 @@ async def _shown(request: Request, desk: Desk, view: View) -> Response:
 def _drawn(request: Request, desk: Desk, view: View, asked: Asked) -> Response:
     data = view.collect(desk, asked)
     if wants_json(request):
-        return Response(
-            json_bytes(view.name, data), media_type="application/json", headers={"Vary": "Accept"}
-        )
+        return Response(json_bytes(view.name, data), media_type="application/json", headers={"Vary": "Accept"})
     charts = CHARTS[view.name](data, desk.now().date()) if view.name in CHARTS else {}
     shown = {**data, "charts": charts, "asked": asked.values, "twin": _twin(request, view)}
     page = draw(view.name, shown, request=request, desk=desk)
@@ -187,8 +183,7 @@ async def _done(request: Request, desk: Desk, action: Action) -> Response:
     done = await run_in_threadpool(_carried_out, desk, action, asked)
     if wants_json(request):
         return Response(
-            json_bytes(action.name, {"message": done.message, **(done.data or {})}),
-            media_type="application/json",
+            json_bytes(action.name, {"message": done.message, **(done.data or {})}), media_type="application/json"
         )
     if done.once:
         page = draw("done", {"message": done.message, "show": done.show}, request=request, desk=desk)
@@ -200,9 +195,7 @@ def _carried_out(desk: Desk, action: Action, asked: Asked) -> Done:
     done = action.do(desk, asked)
     values = asked.values if done.told is None else done.told
     told = {name: value for name, value in values.items() if name not in action.secret}
-    desk.keyring.note(
-        asked.visitor.name, action.name, ", ".join(f"{name}: {value}" for name, value in told.items())
-    )
+    desk.keyring.note(asked.visitor.name, action.name, ", ".join(f"{name}: {value}" for name, value in told.items()))
     return done
 
 

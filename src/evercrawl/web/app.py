@@ -80,11 +80,7 @@ def interface(desk: Desk, doors: Doors, link: OneTimeLink, openness: Openness) -
         Route("/live/stream", guarded(desk, pulse.__call__)),
         Route(API_DESCRIPTION, guarded(desk, _described)),
         Route("/api", guarded(desk, _api_page(desk))),
-        *(
-            Route(path, view_endpoint(desk, view))
-            for view in VIEWS
-            for path in (view.path, view.twin, view.api_path)
-        ),
+        *(Route(path, view_endpoint(desk, view)) for view in VIEWS for path in (view.path, view.twin, view.api_path)),
         *(
             Route(path, action_endpoint(desk, action), methods=["POST"])
             for action in ACTIONS
@@ -110,9 +106,7 @@ async def icon(request: Request) -> Response:
     return RedirectResponse("/static/icon.svg", 308)
 
 
-def guarded(
-    desk: Desk, call: Callable[[Request], Awaitable[Response]], scope: Scope = Scope.READ
-) -> Endpoint:
+def guarded(desk: Desk, call: Callable[[Request], Awaitable[Response]], scope: Scope = Scope.READ) -> Endpoint:
     """For whoever may read."""
 
     async def endpoint(request: Request) -> Response:
@@ -215,16 +209,12 @@ def _standard_calls(desk: Desk) -> dict[str, Call]:
         async def call(request: Request) -> Response:
             values = read_values(by_name[name].parameters, request.query_params, now=desk.now())
             visitor = request.state.visitor or ANYBODY
-            return await run_in_threadpool(
-                function, desk, Asked(values, visitor, request.headers.get("host", ""))
-            )
+            return await run_in_threadpool(function, desk, Asked(values, visitor, request.headers.get("host", "")))
 
         return call
 
     async def streamed(request: Request) -> Response:
-        return await events(
-            request, read_values(by_name["events"].parameters, request.query_params, now=desk.now())
-        )
+        return await events(request, read_values(by_name["events"].parameters, request.query_params, now=desk.now()))
 
     return {
         "events": streamed,

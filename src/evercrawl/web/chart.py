@@ -84,9 +84,7 @@ def _short(value: float) -> str:
 def _labels(names: Sequence[str], step: float) -> list[Markup]:
     stride = max(1, -(-len(names) // MOST_LABELS))
     return [
-        _text(LEFT + (place + 0.5) * step, HEIGHT - 7, name)
-        for place, name in enumerate(names)
-        if place % stride == 0
+        _text(LEFT + (place + 0.5) * step, HEIGHT - 7, name) for place, name in enumerate(names) if place % stride == 0
     ]
 
 
@@ -148,9 +146,7 @@ def calendar(title: str, days: Mapping[date, int], *, last: date, weeks: int = 5
             month = day.month
             if offset // 7 < weeks - 1:
                 parts.append(_text(x, top - 6, f"{day:%b}", anchor="start"))
-    parts += [
-        _text(left - 6, top + row * CELL + 8, name, anchor="end") for row, name in ((0, "Mon"), (4, "Fri"))
-    ]
+    parts += [_text(left - 6, top + row * CELL + 8, name, anchor="end") for row, name in ((0, "Mon"), (4, "Fri"))]
     rows = tuple((day.isoformat(), f"{value:,}") for day, value in sorted(days.items(), reverse=True)[:100])
     about = f"{sum(days.values()):,} in all on {len(days)} days, at most {most:,} on one day."
     svg = _picture(title, about, parts, width=left + weeks * CELL + 2, height=top + 7 * CELL + 2)
@@ -161,9 +157,7 @@ def sparkline(title: str, values: Sequence[float], *, unit: str = "") -> Chart:
     """A small line without axes."""
     most = max(values, default=0.0) or 1.0
     step = 200 / max(1, len(values) - 1)
-    points = " ".join(
-        f"{place * step:.1f},{46 - 42 * value / most:.1f}" for place, value in enumerate(values)
-    )
+    points = " ".join(f"{place * step:.1f},{46 - 42 * value / most:.1f}" for place, value in enumerate(values))
     parts = [Markup('<polyline class="line" points="{}"/>').format(points)]
     about = f"{len(values)} values, the last is {values[-1]:g}{unit}." if values else "No values yet."
     svg = _picture(title, about, parts, width=200, height=50)
@@ -180,7 +174,5 @@ def timeline(title: str, dots: Sequence[tuple[float, float, str]]) -> Chart:
                 14 + at * (WIDTH - 28), 4 + 9 * min(1.0, size) ** 0.5, words
             )
         )
-    svg = _picture(
-        title, f"{len(dots)} versions from the oldest to the newest.", parts, width=WIDTH, height=48
-    )
+    svg = _picture(title, f"{len(dots)} versions from the oldest to the newest.", parts, width=WIDTH, height=48)
     return Chart(title, svg, ("version",), tuple((words,) for _, _, words in dots))

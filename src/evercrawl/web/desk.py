@@ -102,9 +102,7 @@ class Desk:
         origin = self._public_origin
         return Websub(self.path, self.settings, callback=nowhere if origin is None else callback_at(origin))
 
-    def search(
-        self, query: str, *, limit: int, as_of: datetime | None = None, with_facets: bool = False
-    ) -> Found:
+    def search(self, query: str, *, limit: int, as_of: datetime | None = None, with_facets: bool = False) -> Found:
         """The best hits; the index is brought up beside the page, which does not wait for a long way."""
         lag = self.remembered("index", self._bring_up, wait_s=INDEX_PATIENCE_S)
         with closing(self.collection.searching()) as searching:
@@ -154,8 +152,6 @@ class Desk:
             self.remembered(name, compute, least_s=SEVERAL_LEAST_S, wait_s=0.0)
         end = time.monotonic() + wait_s
         return {
-            name: self.remembered(
-                name, compute, least_s=SEVERAL_LEAST_S, wait_s=max(0.0, end - time.monotonic())
-            )
+            name: self.remembered(name, compute, least_s=SEVERAL_LEAST_S, wait_s=max(0.0, end - time.monotonic()))
             for name, compute in wishes.items()
         }

@@ -66,9 +66,7 @@ def interface_policy(frames: str) -> str:
 class Guard:
     """Wraps the application; every request passes here."""
 
-    def __init__(
-        self, app: ASGIApp, *, doors: Doors, keyring: Keyring, given_token: str | None = None
-    ) -> None:
+    def __init__(self, app: ASGIApp, *, doors: Doors, keyring: Keyring, given_token: str | None = None) -> None:
         self.app = app
         self.doors = doors
         self.keyring = keyring
@@ -186,6 +184,4 @@ def _bounded(receive: Receive, most: int) -> Receive:
 
 def loopback_origins(ports: Iterable[int], scheme: str = "http") -> frozenset[str]:
     """The names of this machine for itself."""
-    return frozenset(
-        f"{scheme}://{host}:{port}" for host in ("127.0.0.1", "localhost", "[::1]") for port in ports
-    )
+    return frozenset(f"{scheme}://{host}:{port}" for host in ("127.0.0.1", "localhost", "[::1]") for port in ports)

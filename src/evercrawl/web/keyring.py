@@ -231,9 +231,7 @@ class Keyring:
     def book(self, before: int = 2**62, most: int = 50) -> list[AuditLine]:
         """The changes before a line, newest first."""
         rows = self._do(
-            "select id, at_us, who, what, detail from audit where id < ? order by id desc limit ?",
-            before,
-            most,
+            "select id, at_us, who, what, detail from audit where id < ? order by id desc limit ?", before, most
         )
         return list(map(AuditLine._make, rows))
 

@@ -75,9 +75,7 @@ class Shelf:
         with self._turn:
             self._kept.pop(key, None)
 
-    def get(
-        self, key: Hashable, compute: Callable[[], T], *, least_s: float = 2.0, wait_s: float = WAIT_S
-    ) -> T | None:
+    def get(self, key: Hashable, compute: Callable[[], T], *, least_s: float = 2.0, wait_s: float = WAIT_S) -> T | None:
         """The answer of that key; None: it is still being computed."""
         with self._turn:
             found = self._kept.get(key)

@@ -134,19 +134,10 @@ class Replay:
         found = STAMP.fullmatch(first)
         if not slash or found is None:
             return await time_gate(request, self.desk, places, prefix)
-        return await self._memento(
-            request, repaired(target), found[1], found[2] or "", places, prefix, is_public
-        )
+        return await self._memento(request, repaired(target), found[1], found[2] or "", places, prefix, is_public)
 
     async def _memento(
-        self,
-        request: Request,
-        url: str,
-        stamp: str,
-        modifier: str,
-        places: Places,
-        prefix: str,
-        is_public: bool,
+        self, request: Request, url: str, stamp: str, modifier: str, places: Places, prefix: str, is_public: bool
     ) -> Response:
         captures = await known_captures(self.desk, url)
         chosen = nearest_capture(captures, moment_of(stamp))

@@ -75,11 +75,7 @@ def _kept_inside(written: str, base: str, place: Callable[[str], str]) -> str:
     stripped = written.strip()
     if stripped.startswith("#"):
         return stripped
-    if (
-        stripped[:5].lower() == "data:"
-        and stripped[5:11].lower() == "image/"
-        and "svg" not in stripped[:30].lower()
-    ):
+    if stripped[:5].lower() == "data:" and stripped[5:11].lower() == "image/" and "svg" not in stripped[:30].lower():
         return stripped
     absolute = join(base, stripped)
     name = canonical(absolute) if absolute else None

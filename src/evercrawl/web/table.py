@@ -4,20 +4,7 @@ from __future__ import annotations
 
 from evercrawl.model.reason import Reason
 from evercrawl.web.keyring import LONGEST_PASSWORD, Scope
-from evercrawl.web.pages import (
-    alerts,
-    care,
-    cluster,
-    hubs,
-    inbox,
-    overview,
-    past,
-    queue,
-    search,
-    sites,
-    steer,
-    traps,
-)
+from evercrawl.web.pages import alerts, care, cluster, hubs, inbox, overview, past, queue, search, sites, steer, traps
 from evercrawl.web.parameter import AFTER, Parameter, limit
 from evercrawl.web.route import Action, View
 
@@ -61,9 +48,7 @@ VIEWS: tuple[View, ...] = (
         title="Search",
     ),
     View("sites", "/sites", "The sites of the collection.", sites.sites, (AFTER, limit()), title="Sites"),
-    View(
-        "frontier", "/frontier", "What is queued and due.", queue.frontier, (AFTER, limit()), title="Frontier"
-    ),
+    View("frontier", "/frontier", "What is queued and due.", queue.frontier, (AFTER, limit()), title="Frontier"),
     View(
         "skipped",
         "/skipped",
@@ -95,12 +80,8 @@ VIEWS: tuple[View, ...] = (
     View("hubs", "/hubs", "Hubs that tell us of news, and what was announced.", hubs.hubs, title="Hubs"),
     View("runs", "/runs", "The runs, newest first.", care.runs, (AFTER, limit()), title="Runs"),
     View("outposts", "/outposts", "Outposts and what they cost.", care.outposts, title="Outposts"),
-    View(
-        "cluster", "/cluster", "The workers of a collection in a database.", cluster.cluster, title="Cluster"
-    ),
-    View(
-        "settings", "/settings", "Every setting with its value and origin.", care.settings, title="Settings"
-    ),
+    View("cluster", "/cluster", "The workers of a collection in a database.", cluster.cluster, title="Cluster"),
+    View("settings", "/settings", "Every setting with its value and origin.", care.settings, title="Settings"),
     View(
         "access",
         "/access",
@@ -118,13 +99,7 @@ VIEWS: tuple[View, ...] = (
         (*alerts.LOG, AFTER, limit()),
         scope=Scope.OPERATE,
     ),
-    View(
-        "why",
-        "/why",
-        "Why a URL was or was not asked for.",
-        queue.why,
-        (Parameter("url", "The URL.", "url"),),
-    ),
+    View("why", "/why", "Why a URL was or was not asked for.", queue.why, (Parameter("url", "The URL.", "url"),)),
     View("site", "/site", "One site: pace, robots.txt, pages, changes.", sites.site, (_SITE, AFTER, limit())),
     View("load", "/load", "What a site had to bear from us.", sites.load, (_SITE,)),
     View("page", "/page", "A page: versions, visits, what comes next.", past.page, (_URL,)),
@@ -237,9 +212,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("test-alert", "Send a test message now.", alerts.test_alert, (alerts.NAMED,)),
     Action("retry-alert", "Send again what was set aside.", alerts.retry_alert, (alerts.NAMED,)),
-    Action(
-        "remove-alert", "Take an alert away, with what waits for it.", alerts.remove_alert, (alerts.NAMED,)
-    ),
+    Action("remove-alert", "Take an alert away, with what waits for it.", alerts.remove_alert, (alerts.NAMED,)),
     Action(
         "set-setting",
         "Change one of the settings that can be changed safely.",
@@ -256,9 +229,7 @@ ACTIONS: tuple[Action, ...] = (
         care.add_token,
         (
             Parameter("name", "What it is for.", required=True),
-            Parameter(
-                "scope", "What it may do.", "choice", default="read", choices=("read", "operate", "admin")
-            ),
+            Parameter("scope", "What it may do.", "choice", default="read", choices=("read", "operate", "admin")),
         ),
         scope=Scope.ADMIN,
     ),

@@ -54,16 +54,13 @@ class Everywhere:
         closing = {"Connection": "close"}
         if path == "/robots.txt":
             status, location = self.plan["robots"].get(host, (404, None))
-            return answer_of(
-                {"status": status, "headers": closing | ({"Location": location} if location else {})}
-            )
+            return answer_of({"status": status, "headers": closing | ({"Location": location} if location else {})})
         if path.startswith("/r/"):
             location = self.plan["links"][int(path[3:])]
             return answer_of({"status": 302, "headers": closing | {"Location": location}})
         numbers = range(len(self.plan["links"]))
         anchors = [
-            f"<a href='{link}'>x</a><a href='/r/{n}'>x</a>"
-            for n, link in zip(numbers, self.plan["links"], strict=True)
+            f"<a href='{link}'>x</a><a href='/r/{n}'>x</a>" for n, link in zip(numbers, self.plan["links"], strict=True)
         ]
         return answer_of({"headers": closing, "body": f"{host}{path}" + "".join(anchors)})
 
@@ -94,9 +91,7 @@ def settings_for(plan: dict[str, Any], name_server_at: str) -> Settings:
 
 async def main(folder: Path, plan: dict[str, Any]) -> dict[str, Any]:
     async with everywhere(plan) as servers, name_server(plan["names"], ttl=0) as names:
-        collection = evercrawl.open(
-            folder / "c.evercrawl", create=True, settings=settings_for(plan, names.address)
-        )
+        collection = evercrawl.open(folder / "c.evercrawl", create=True, settings=settings_for(plan, names.address))
         await collection.crawl(urls=plan["seeds"])
         found = {url: collection.why(url) for url in [*plan["links"], *plan["seeds"]]}
     return {

@@ -132,9 +132,7 @@ def answer_of(spec: dict[str, Any]) -> bytes:
     status = spec.get("status", 200)
     body = body_of(spec)
     fields = list(spec.get("headers", {}).items()) + [tuple(pair) for pair in spec.get("headers_list", [])]
-    fields += [
-        (name, value.encode().decode("unicode_escape")) for name, value in spec.get("headers_raw", {}).items()
-    ]
+    fields += [(name, value.encode().decode("unicode_escape")) for name, value in spec.get("headers_raw", {}).items()]
     fields += _made_headers(spec.get("header_gen", {}))
     fields.append(("Content-Length", str(len(body))))
     if "content-type" not in {name.lower() for name, _ in fields}:

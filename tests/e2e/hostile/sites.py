@@ -145,9 +145,7 @@ class Web:
         self._servers.append(server)
         site.port = server.sockets[0].getsockname()[1]
 
-    async def _listen(
-        self, site: Site, respond: Respond, tls: ssl.SSLContext | None, bind: str, port: int
-    ) -> None:
+    async def _listen(self, site: Site, respond: Respond, tls: ssl.SSLContext | None, bind: str, port: int) -> None:
         async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             site.connections += 1
             task = asyncio.current_task()
@@ -186,9 +184,7 @@ class Web:
         await asyncio.sleep(0)
 
 
-async def _serve(
-    site: Site, respond: Respond, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-) -> None:
+async def _serve(site: Site, respond: Respond, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     goes_on = True
     while goes_on:
         head = await reader.readuntil(b"\r\n\r\n")

@@ -73,10 +73,7 @@ def test_modules_and_entry_points():
 
 def test_one_that_fails_costs_its_own_fields_only():
     analysers = load_analysers([f"{__name__}:Broken", f"{__name__}:Shouting"])
-    assert fields_of(document("x"), analysers) == {
-        "broken_error": "ZeroDivisionError: by zero",
-        "shouting": False,
-    }
+    assert fields_of(document("x"), analysers) == {"broken_error": "ZeroDivisionError: by zero", "shouting": False}
 
 
 @pytest.mark.parametrize(

@@ -33,9 +33,7 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("modules")
-@pytest.mark.parametrize(
-    "name", ["plugin_filters:OnlyNews", "plugin_filters:ready", "plugin_filters:Space.inner"]
-)
+@pytest.mark.parametrize("name", ["plugin_filters:OnlyNews", "plugin_filters:ready", "plugin_filters:Space.inner"])
 def test_objects_and_classes_are_loaded(name: str):
     found = load_filter(name)
     assert found.accepts("https://a.test/news/1")

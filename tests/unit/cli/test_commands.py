@@ -24,9 +24,7 @@ def _clean_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_version_is_told() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "evercrawl.cli.main", "--version"], capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-m", "evercrawl.cli.main", "--version"], capture_output=True, text=True)
     assert done.stdout == f"evercrawl {__version__}\n"
 
 
@@ -98,11 +96,7 @@ def test_a_refused_crawl_leaves_no_folder_behind(flags: list[str], tmp_path: Pat
 @pytest.mark.parametrize(
     ("error", "code", "words"),
     [
-        (
-            FileNotFoundError(2, "No such file or directory", "far/x.svg"),
-            2,
-            "far/x.svg cannot be used: No such",
-        ),
+        (FileNotFoundError(2, "No such file or directory", "far/x.svg"), 2, "far/x.svg cannot be used: No such"),
         (PermissionError(13, "Permission denied", "x\x1b.svg"), 2, "cannot be used: Permission denied"),
         (OSError(28, "No space left on device"), 5, "a file cannot be used: No space left on device"),
         (OSError(9, "Bad file descriptor"), 1, "this is a defect in evercrawl"),
@@ -169,9 +163,7 @@ def test_the_settings_say_where_they_come_from(
 def test_doctor_reports_every_check(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["doctor", "--json"]) == 0
     checks = {check["name"]: check for check in json.loads(capsys.readouterr().out)["checks"]}
-    assert {"python", "compiled", "sqlite", "dns", "tls", "clock", "disk", "extra pdf", "identity"} <= set(
-        checks
-    )
+    assert {"python", "compiled", "sqlite", "dns", "tls", "clock", "disk", "extra pdf", "identity"} <= set(checks)
     assert checks["identity"]["verdict"] == "warn"
     assert "config contact" in checks["identity"]["remedy"]
     is_compiled = not paragraph.__file__.endswith(".py")

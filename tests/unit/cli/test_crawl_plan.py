@@ -51,9 +51,7 @@ def test_what_cannot_be_crawled_is_refused(typed: str) -> None:
 
 
 def test_a_new_collection_remembers_seeds_and_scope_but_not_limits(session: Session, tmp_path: Path) -> None:
-    plan = _planned(
-        session, "https://example.org/", scope="domain", exclude=(r"\.pdf$",), max_pages="5", gap="2"
-    )
+    plan = _planned(session, "https://example.org/", scope="domain", exclude=(r"\.pdf$",), max_pages="5", gap="2")
     assert plan.is_new
     assert plan.path == Path("example.org.evercrawl")
     assert plan.configured.settings.crawl.max_pages == 5

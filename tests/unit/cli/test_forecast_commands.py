@@ -29,9 +29,7 @@ def trace(tmp_path: Path) -> Path:
         steps = [b - a for a, b in zip((0.0, *page.changes), page.changes, strict=False)]
         death = None if page.death is None else page.death * DAY_S
         deltas = [step * DAY_S for step in steps]
-        lines.append(
-            {"hub": str(page.hub), "birth": page.birth * DAY_S, "death": death, "changes_delta": deltas}
-        )
+        lines.append({"hub": str(page.hub), "birth": page.birth * DAY_S, "death": death, "changes_delta": deltas})
     file = tmp_path / "harbour.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return file

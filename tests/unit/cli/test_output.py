@@ -20,8 +20,7 @@ def test_json_is_ascii_and_loses_nothing(capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.parametrize(
-    ("count", "text"),
-    [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (41_000_000, "41 MB"), (10**16, "10,000 TB")],
+    ("count", "text"), [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (41_000_000, "41 MB"), (10**16, "10,000 TB")]
 )
 def test_sizes(count: int, text: str) -> None:
     assert size(count) == text

@@ -24,10 +24,7 @@ from evercrawl.cli.safe_text import safe_block, safe_line
         ("bell\x07 back\x08", "bell back"),
         ("one\r\ntwo\tthree\u2028four", "one two three four"),
         ("plain text", "plain text"),
-        (
-            "grüße \U0001f468\u200d\U0001f469\u200d\U0001f467",
-            "grüße \U0001f468\u200d\U0001f469\u200d\U0001f467",
-        ),
+        ("grüße \U0001f468\u200d\U0001f469\u200d\U0001f467", "grüße \U0001f468\u200d\U0001f469\u200d\U0001f467"),
         ("lone \udc80 surrogate", "lone  surrogate"),
         ("[bold]markup[/bold]", "[bold]markup[/bold]"),
         ("open \x1b]0;never closed", "open "),

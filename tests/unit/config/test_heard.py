@@ -31,9 +31,7 @@ def test_rules_are_heard_when_the_file_was_written(collection: Path) -> None:
     assert rules.changed() is None
 
 
-def test_a_file_that_cannot_be_used_changes_nothing(
-    collection: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_file_that_cannot_be_used_changes_nothing(collection: Path, caplog: pytest.LogCaptureFixture) -> None:
     rules = trap_rules_in(collection, TrapSettings())
     collection_file(collection).write_text("[traps\n")
     _touch(collection, 2)

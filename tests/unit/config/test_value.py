@@ -24,24 +24,14 @@ def test_every_default_survives_being_written_and_read(key: str) -> None:
 
 @pytest.mark.parametrize(
     ("written", "seconds"),
-    [
-        ("1.5s", 1.5),
-        ("500ms", 0.5),
-        ("2m", 120),
-        ("1h", 3600),
-        ("7d", 604_800),
-        (3, 3),
-        (0.25, 0.25),
-        ("90", 90),
-    ],
+    [("1.5s", 1.5), ("500ms", 0.5), ("2m", 120), ("1h", 3600), ("7d", 604_800), (3, 3), (0.25, 0.25), ("90", 90)],
 )
 def test_a_duration_has_a_unit_or_is_in_seconds(written: object, seconds: float) -> None:
     assert value_of(KNOWN["pace.gap"], written) == timedelta(seconds=seconds)
 
 
 @pytest.mark.parametrize(
-    ("written", "size"),
-    [("16MiB", 16 * 2**20), ("64MB", 64_000_000), ("1_000", 1000), (4096, 4096), ("1.5 KiB", 1536)],
+    ("written", "size"), [("16MiB", 16 * 2**20), ("64MB", 64_000_000), ("1_000", 1000), (4096, 4096), ("1.5 KiB", 1536)]
 )
 def test_a_size_has_a_unit_or_is_in_bytes(written: object, size: int) -> None:
     assert value_of(KNOWN["http.wire_bytes"], written) == size

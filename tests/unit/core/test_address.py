@@ -60,15 +60,7 @@ def test_an_address_that_only_we_may_reach_is_refused(ip: str, word: str) -> Non
 
 @pytest.mark.parametrize(
     "ip",
-    [
-        "8.8.8.8",
-        "172.32.0.1",
-        "100.128.0.1",
-        "203.0.113.5",
-        "2606:4700::1111",
-        "64:ff9b::808:808",
-        "2002:808:808::1",
-    ],
+    ["8.8.8.8", "172.32.0.1", "100.128.0.1", "203.0.113.5", "2606:4700::1111", "64:ff9b::808:808", "2002:808:808::1"],
 )
 def test_a_public_address_is_allowed(ip: str) -> None:
     assert refused_address(ip) is None

@@ -9,17 +9,7 @@ import pytest
 from evercrawl.core.answer import Answer, result_of
 from evercrawl.core.coding import DecodeLimits
 from evercrawl.core.http1 import ReadLimits, parse_head
-from evercrawl.model.fetch import (
-    Exchange,
-    Failed,
-    Fault,
-    Fetched,
-    FetchResult,
-    Moved,
-    NotModified,
-    Request,
-    Truncation,
-)
+from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Moved, NotModified, Request, Truncation
 
 LIMITS = DecodeLimits(1000, 100.0)
 READ = ReadLimits(10_000, 100, 10_000)

@@ -138,9 +138,7 @@ def test_a_plain_body_is_cut_too() -> None:
     assert decode(b"x" * 100, [], limits=DecodeLimits(10, 1.0)) == (b"x" * 10, Truncation.DECODED)
 
 
-@pytest.mark.parametrize(
-    ("name", "member"), [("gzip", gzip.compress(b"")), ("zstd", zstandard.compress(b""))]
-)
+@pytest.mark.parametrize(("name", "member"), [("gzip", gzip.compress(b"")), ("zstd", zstandard.compress(b""))])
 def test_members_are_counted(name: str, member: bytes) -> None:
     assert decode(member * MEMBERS, [name], limits=LIMITS) == (b"", None)
     with pytest.raises(BadCoding, match="more than 1000"):
@@ -159,9 +157,7 @@ PREFIXES = st.sampled_from([b"", b"\x1f\x8b\x08\0", b"\x78\x9c", b"\x28\xb5\x2f\
 
 
 @given(st.binary(max_size=200), CODINGS, PREFIXES, st.booleans())
-def test_no_bytes_raise_anything_but_a_refusal(
-    body: bytes, codings: list[str], prefix: bytes, complete: bool
-) -> None:
+def test_no_bytes_raise_anything_but_a_refusal(body: bytes, codings: list[str], prefix: bytes, complete: bool) -> None:
     try:
         decoded, _ = decode(prefix + body, codings, limits=DecodeLimits(1000, 2.0), complete=complete)
     except BadCoding:

@@ -12,18 +12,7 @@ from evercrawl.model.reason import Reason
 
 AT = 1_700_000_000_250_000
 FETCHED = LoggedVisit(
-    1,
-    AT,
-    "https://a.test/x",
-    "fetched",
-    "new",
-    200,
-    1500,
-    4321,
-    2,
-    "https://a.test/",
-    "text/html; x",
-    b"\0" * 20,
+    1, AT, "https://a.test/x", "fetched", "new", 200, 1500, 4321, 2, "https://a.test/", "text/html; x", b"\0" * 20
 )
 FORM = re.compile(
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z +-?\d+ +\d+ \S+ (?:L+|-) \S+ \S+ #\d{3} \d{17}\+\d+ \S+ - \S+"

@@ -26,9 +26,7 @@ def test_equal_texts_have_no_difference() -> None:
 
 
 def test_a_word_inside_a_block() -> None:
-    found = text_difference(
-        "Title\nThe price is 30 euros today.\nEnd", "Title\nThe price is 25 euros today.\nEnd"
-    )
+    found = text_difference("Title\nThe price is 30 euros today.\nEnd", "Title\nThe price is 25 euros today.\nEnd")
     (edit,) = found.edits
     assert edit.sign == "~"
     assert edit.place == 2
@@ -38,10 +36,7 @@ def test_a_word_inside_a_block() -> None:
 
 def test_blocks_that_come_and_go() -> None:
     found = text_difference("one\ntwo\nthree", "one\nthree\nfour")
-    assert [(edit.sign, edit.words[0].text, edit.place) for edit in found.edits] == [
-        ("-", "two", 2),
-        ("+", "four", 3),
-    ]
+    assert [(edit.sign, edit.words[0].text, edit.place) for edit in found.edits] == [("-", "two", 2), ("+", "four", 3)]
 
 
 def test_a_new_block_in_front_leaves_the_others_alone() -> None:
@@ -118,8 +113,6 @@ def test_large_and_hostile_pages_are_compared_in_bounded_time() -> None:
     shuffled = chance.sample(lines, len(lines))
     assert timed("\n".join(lines), "\n".join(shuffled)) < LONGEST_S
     few = ["a", "b", "c"]
-    assert (
-        timed("\n".join(chance.choices(few, k=20_000)), "\n".join(chance.choices(few, k=20_000))) < LONGEST_S
-    )
+    assert timed("\n".join(chance.choices(few, k=20_000)), "\n".join(chance.choices(few, k=20_000))) < LONGEST_S
     assert timed("a b " * 10_000, "b a a " * 8_000) < LONGEST_S
     assert timed("x" * 200_000, "y" * 200_000) < LONGEST_S

@@ -6,14 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from evercrawl.core.fault import (
-    FAULT_RULES,
-    LONGEST_WAIT,
-    SITE_FAILURES_BEFORE_REST,
-    SITE_REST,
-    retry_wait,
-    site_wait,
-)
+from evercrawl.core.fault import FAULT_RULES, LONGEST_WAIT, SITE_FAILURES_BEFORE_REST, SITE_REST, retry_wait, site_wait
 from evercrawl.model.fetch import Failed, Fault
 
 

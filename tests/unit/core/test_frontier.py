@@ -9,16 +9,7 @@ from random import Random
 
 import pytest
 
-from evercrawl.core.frontier import (
-    LONG_CLOSED_US,
-    AskRobots,
-    Frontier,
-    Idle,
-    PagesNeeded,
-    RunErrand,
-    Visit,
-    Wait,
-)
+from evercrawl.core.frontier import LONG_CLOSED_US, AskRobots, Frontier, Idle, PagesNeeded, RunErrand, Visit, Wait
 from evercrawl.core.lane import Errand
 from evercrawl.core.pace import Pace
 from evercrawl.core.robots_policy import RobotsGate, compile_record
@@ -43,13 +34,7 @@ class Queue:
         self.next_seq = 0
 
     def add(
-        self,
-        site_id: int,
-        pages: int,
-        *,
-        band: int = 1,
-        robots: RobotsRecord | None = ALLOW,
-        open_us: int = 0,
+        self, site_id: int, pages: int, *, band: int = 1, robots: RobotsRecord | None = ALLOW, open_us: int = 0
     ) -> None:
         site = self.sites.setdefault(
             site_id, Site(site_id, f"http://s{site_id}.test", f"s{site_id}.test", open_us, robots=robots)
@@ -68,16 +53,12 @@ class Queue:
                 self.frontier.fill(need, queued[: need.most])
             else:
                 waiting = [
-                    site
-                    for site in self.sites.values()
-                    if site.id > need.after_id and self._band(site.id) == need.band
+                    site for site in self.sites.values() if site.id > need.after_id and self._band(site.id) == need.band
                 ]
                 self.frontier.offer(need, waiting[: need.most], now_us=now_us)
 
     def _band(self, site_id: int) -> int | None:
-        return min(
-            (band for (site, band), pages in self.pages.items() if site == site_id and pages), default=None
-        )
+        return min((band for (site, band), pages in self.pages.items() if site == site_id and pages), default=None)
 
     def finish(self, turn: Visit, now_us: int, *, took: float = 0.01) -> None:
         self.frontier.answered(turn.lane, now_us=now_us, took=timedelta(seconds=took))
@@ -86,25 +67,15 @@ class Queue:
         self.frontier.committed({turn.page.site_id: 1}, now_us=now_us)
 
 
-def make(
-    *, floor: float = 1.0, window: int = 4, back_queues: int = 8, concurrency: int = 1
-) -> tuple[Frontier, Queue]:
+def make(*, floor: float = 1.0, window: int = 4, back_queues: int = 8, concurrency: int = 1) -> tuple[Frontier, Queue]:
     pace = Pace(
-        timedelta(seconds=floor),
-        timedelta(seconds=60),
-        10.0 if floor else 0.0,
-        concurrency,
-        timedelta(seconds=60),
+        timedelta(seconds=floor), timedelta(seconds=60), 10.0 if floor else 0.0, concurrency, timedelta(seconds=60)
     )
-    frontier = Frontier(
-        pace=pace, bands=3, window=window, back_queues=back_queues, random=Random(0), gate_of=gate_of
-    )
+    frontier = Frontier(pace=pace, bands=3, window=window, back_queues=back_queues, random=Random(0), gate_of=gate_of)
     return frontier, Queue(frontier)
 
 
-def run(
-    frontier: Frontier, queue: Queue, *, most: int = 10_000, took: float = 0.01
-) -> list[tuple[int, Page]]:
+def run(frontier: Frontier, queue: Queue, *, most: int = 10_000, took: float = 0.01) -> list[tuple[int, Page]]:
     """Crawl until idle in virtual time; gives each visit with its moment."""
     visits: list[tuple[int, Page]] = []
     now_us = 0

@@ -129,16 +129,7 @@ def test_chunks_that_cannot_be_trusted(chunks: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        b"HTTP/1.1 abc",
-        b"HTTP/1.1 000 x",
-        b"HTTP/1.1 20 x",
-        b"HTTP/2 200",
-        b"ICY 200 OK",
-        b"",
-        b"HTTP/1.1 2000",
-    ],
+    "line", [b"HTTP/1.1 abc", b"HTTP/1.1 000 x", b"HTTP/1.1 20 x", b"HTTP/2 200", b"ICY 200 OK", b"", b"HTTP/1.1 2000"]
 )
 def test_status_lines_that_are_none(line: bytes) -> None:
     assert refusal(line + b"\r\nA: b\r\n\r\n") is Fault.BAD_HTTP
@@ -172,12 +163,7 @@ def test_limits_of_chunk_lines_and_trailers() -> None:
     [
         b"\r\n" + b"x" * 20_000,
         b"Content-Length: 99999999999\r\n\r\n" + b"x" * 20_000,
-        b"Transfer-Encoding: chunked\r\n\r\n"
-        + b"ff\r\n"
-        + b"x" * 255
-        + b"\r\n"
-        + b"4e20\r\n"
-        + b"x" * 20_000,
+        b"Transfer-Encoding: chunked\r\n\r\n" + b"ff\r\n" + b"x" * 255 + b"\r\n" + b"4e20\r\n" + b"x" * 20_000,
     ],
 )
 def test_a_body_is_cut_at_the_limit(answer: bytes) -> None:
@@ -274,17 +260,7 @@ NEARLY_HTTP = st.lists(
         [OK, b"HTTP/1.1 ", b"100 x", b"\r\n", b"\n", b"\r", b"\0", b": ", b" ", b"Content-Length", b"chunked"]
     )
     | st.sampled_from(
-        [
-            b"0",
-            b"5",
-            b"ff",
-            b";",
-            b"hello",
-            b"\xff",
-            b"Connection: close\r\n",
-            b"\r\n\r\n",
-            b"Transfer-Encoding",
-        ]
+        [b"0", b"5", b"ff", b";", b"hello", b"\xff", b"Connection: close\r\n", b"\r\n\r\n", b"Transfer-Encoding"]
     )
     | st.binary(max_size=8),
     max_size=30,

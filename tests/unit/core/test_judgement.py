@@ -35,11 +35,7 @@ CONTENT, NOISE = Change(ChangeClass.CONTENT, 0.5), Change(ChangeClass.NOISE)
 
 
 def judged(
-    page: Page,
-    change: Change | None = None,
-    *,
-    copy_of: str | None = None,
-    truncated: Truncation | None = None,
+    page: Page, change: Change | None = None, *, copy_of: str | None = None, truncated: Truncation | None = None
 ):
     return judge_fetched(page, fetched(truncated), change=change, copy_of=copy_of)
 

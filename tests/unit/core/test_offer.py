@@ -31,16 +31,9 @@ DOCUMENT = Document(
 )
 
 
-def offers(
-    document: Document = DOCUMENT, scope: Scope = SCOPE, popular: PopularCache | None = None
-) -> Offers:
+def offers(document: Document = DOCUMENT, scope: Scope = SCOPE, popular: PopularCache | None = None) -> Offers:
     return offers_of(
-        document,
-        PAGE,
-        scope=scope,
-        popular=PopularCache(64) if popular is None else popular,
-        most_hops=10,
-        now_us=5,
+        document, PAGE, scope=scope, popular=PopularCache(64) if popular is None else popular, most_hops=10, now_us=5
     )
 
 
@@ -85,9 +78,7 @@ def test_a_refresh_counts_as_a_redirect():
 def test_a_refresh_is_not_followed_without_end_nor_by_a_link_to_the_same_place():
     onward = "http://a.test/next"
     document = Document("utf-8", PAGE.url, links=(Link(onward, "", False),), refresh=Refresh(0, onward))
-    found = offers_of(
-        document, PAGE._replace(hops=10), scope=SCOPE, popular=PopularCache(64), most_hops=10, now_us=5
-    )
+    found = offers_of(document, PAGE._replace(hops=10), scope=SCOPE, popular=PopularCache(64), most_hops=10, now_us=5)
     assert found.candidates == []
     assert [refusal.reason for refusal in found.refusals] == [Reason.TOO_MANY_REDIRECTS]
 
@@ -103,10 +94,6 @@ def test_urls_that_name_no_page_are_refused_with_a_key_of_their_own():
     found = Offers()
     for url in ("mailto:x@a.test", "http://", "javascript:void(0)"):
         judge_url(found, url, depth=1, hops=0, parent=PAGE, scope=SCOPE, now_us=0)
-    assert [refusal.reason for refusal in found.refusals] == [
-        Reason.SCHEME,
-        Reason.NOT_A_PAGE_URL,
-        Reason.SCHEME,
-    ]
+    assert [refusal.reason for refusal in found.refusals] == [Reason.SCHEME, Reason.NOT_A_PAGE_URL, Reason.SCHEME]
     assert len({refusal.key for refusal in found.refusals}) == 3
     assert all(refusal.key == refusal_key(refusal.url) for refusal in found.refusals)

@@ -8,9 +8,7 @@ from evercrawl.model.document import Link
 from evercrawl.model.outline import Outline
 from evercrawl.model.settings import ParseSettings
 
-OUTLINE = Outline(
-    ("One", "Two\nlines"), (Link("https://a.org/", "A", False), Link("https://b.org/", "", True)), True
-)
+OUTLINE = Outline(("One", "Two\nlines"), (Link("https://a.org/", "A", False), Link("https://b.org/", "", True)), True)
 
 
 def test_an_outline_comes_back_as_it_was():

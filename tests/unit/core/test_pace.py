@@ -24,19 +24,10 @@ GENTLE = pace_of(PaceSettings(), delay_cap=CAP, anonymous=False)
 
 
 def gap(
-    pace: Pace = GENTLE,
-    *,
-    took: float = 0.01,
-    delay: float | None = None,
-    strain: float = 1.0,
-    before: float = 0.0,
+    pace: Pace = GENTLE, *, took: float = 0.01, delay: float | None = None, strain: float = 1.0, before: float = 0.0
 ) -> float:
     span = gap_after(
-        pace,
-        took=timedelta(seconds=took),
-        crawl_delay=delay,
-        strain=strain,
-        gap_before=timedelta(seconds=before),
+        pace, took=timedelta(seconds=took), crawl_delay=delay, strain=strain, gap_before=timedelta(seconds=before)
     )
     return span.total_seconds()
 

@@ -15,14 +15,7 @@ def at(hour: int, minute: int = 0, day: int = 10) -> datetime:
 
 @pytest.mark.parametrize(
     ("now", "until"),
-    [
-        (at(21, 59), None),
-        (at(22), at(6, day=11)),
-        (at(3), at(6)),
-        (at(6), None),
-        (at(12, 30), at(13)),
-        (at(13), None),
-    ],
+    [(at(21, 59), None), (at(22), at(6, day=11)), (at(3), at(6)), (at(6), None), (at(12, 30), at(13)), (at(13), None)],
 )
 def test_when_the_rest_ends(now: datetime, until: datetime | None):
     hours = [parse_hours("22:00-06:00"), parse_hours(" 12:30 - 13:00 ")]

@@ -27,8 +27,7 @@ def test_a_rate_is_requests_a_day(text: str, per_day: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "many", "-5", "0", "0/day", "1e9999", "10/fortnight", "5/", "/day", "1/day/h", "nan", "١٢/day"],
+    "text", ["", "many", "-5", "0", "0/day", "1e9999", "10/fortnight", "5/", "/day", "1/day/h", "nan", "١٢/day"]
 )
 def test_anything_else_says_what_it_must_be(text: str) -> None:
     with pytest.raises(ValueError, match="must be a number of requests such as 1000/day"):

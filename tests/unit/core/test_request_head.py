@@ -5,13 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.core.request_head import (
-    VALIDATOR_CHARS,
-    constant_lines,
-    is_conditional,
-    is_sendable,
-    request_head,
-)
+from evercrawl.core.request_head import VALIDATOR_CHARS, constant_lines, is_conditional, is_sendable, request_head
 from evercrawl.core.url import canonical
 from evercrawl.model.fetch import Request
 

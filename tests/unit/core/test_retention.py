@@ -24,9 +24,7 @@ def test_a_rule_is_read() -> None:
     assert parse_rule(" all ") == ()
 
 
-@pytest.mark.parametrize(
-    "text", ["", "daily", "daily:", "daily:0", "daily:-1", "daily:x", "dayly:3", "daily:3;"]
-)
+@pytest.mark.parametrize("text", ["", "daily", "daily:", "daily:0", "daily:-1", "daily:x", "dayly:3", "daily:3;"])
 def test_a_rule_that_cannot_be_read(text: str) -> None:
     with pytest.raises(ConfigError, match="retention rule"):
         parse_rule(text)
@@ -61,16 +59,12 @@ def test_parts_add_up() -> None:
 @given(
     st.lists(st.integers(0, 10**8), unique=True, min_size=1, max_size=60),
     st.lists(
-        st.tuples(
-            st.sampled_from(["hourly", "daily", "weekly", "monthly", "yearly", "latest"]), st.integers(1, 9)
-        ),
+        st.tuples(st.sampled_from(["hourly", "daily", "weekly", "monthly", "yearly", "latest"]), st.integers(1, 9)),
         min_size=1,
         max_size=3,
     ),
 )
-def test_the_newest_stays_and_pruning_twice_changes_nothing(
-    seconds: list[int], parts: list[tuple[str, int]]
-) -> None:
+def test_the_newest_stays_and_pruning_twice_changes_nothing(seconds: list[int], parts: list[tuple[str, int]]) -> None:
     moments = [START + timedelta(seconds=second) for second in sorted(seconds)]
     rule = [RetentionPart(*part) for part in parts]
     kept = sorted(kept_versions(moments, rule))

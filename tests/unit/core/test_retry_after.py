@@ -43,9 +43,7 @@ def test_what_is_no_wait_is_none(value: str | None) -> None:
     assert retry_after(value, now=NOW) is None
 
 
-@given(
-    st.text(max_size=70) | st.from_regex(r"[A-Za-z]{3}, [0-9]{1,4} Nov [0-9]{1,6} [0-9:]{1,9} ?[A-Z+0-9-]*")
-)
+@given(st.text(max_size=70) | st.from_regex(r"[A-Za-z]{3}, [0-9]{1,4} Nov [0-9]{1,6} [0-9:]{1,9} ?[A-Z+0-9-]*"))
 def test_any_text_gives_a_bounded_wait_or_none(text: str) -> None:
     wait = retry_after(text, now=NOW)
     assert wait is None or timedelta(0) <= wait <= LONGEST_WAIT

@@ -23,9 +23,7 @@ def allowed(text: str, target: str, agent: str = "evercrawl") -> bool:
 
 
 def test_the_deciding_line_is_named():
-    robots = parse_robots(
-        b"# hello\r\n\r\nUser-agent: *\r\nAllow: /a\rDisallow: /a/b\nDisallow: /*.pdf$", agent="x"
-    )
+    robots = parse_robots(b"# hello\r\n\r\nUser-agent: *\r\nAllow: /a\rDisallow: /a/b\nDisallow: /*.pdf$", agent="x")
     assert robots.verdict("/a/b/c") == (False, 5, "Disallow: /a/b")
     assert robots.verdict("/a/c") == (True, 4, "Allow: /a")
     assert robots.verdict("/x.pdf") == (False, 6, "Disallow: /*.pdf$")
@@ -103,17 +101,14 @@ def test_common_errors_are_read_as_meant(line: str):
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["DisallowAITraining: /", "Disallowed-by: /", "Disallow", ": /", "Disallow = /", "<p>Disallow</p>"],
+    "line", ["DisallowAITraining: /", "Disallowed-by: /", "Disallow", ": /", "Disallow = /", "<p>Disallow</p>"]
 )
 def test_other_records_are_not_taken_for_rules(line: str):
     assert allowed(f"User-agent: *\n{line}\n", "/x")
 
 
 def test_other_records_do_not_end_a_group():
-    text = (
-        "User-agent: a\nSitemap: https://x.org/s.xml\nCrawl-delay: 3\nUser-agent: b\nHost: x\nDisallow: /x\n"
-    )
+    text = "User-agent: a\nSitemap: https://x.org/s.xml\nCrawl-delay: 3\nUser-agent: b\nHost: x\nDisallow: /x\n"
     assert [allowed(text, "/x", agent=agent) for agent in ("a", "b", "c")] == [False, False, True]
     delays = [parse_robots(text.encode(), agent=agent).crawl_delay for agent in ("a", "b", "c")]
     assert delays == [3.0, None, None]
@@ -124,9 +119,7 @@ def test_the_longest_of_several_delays_counts():
     assert parse_robots(text, agent="x").crawl_delay == 5.0
 
 
-@pytest.mark.parametrize(
-    "agent", ["evercrawl/1.0 (+https://x.org/bot)", "Mozilla/5.0 (compatible; EverCrawl/1.0)"]
-)
+@pytest.mark.parametrize("agent", ["evercrawl/1.0 (+https://x.org/bot)", "Mozilla/5.0 (compatible; EverCrawl/1.0)"])
 def test_a_whole_user_agent_is_recognised(agent: str):
     assert not allowed("User-agent: evercrawl\nDisallow: /", "/x", agent=agent)
 
@@ -157,9 +150,7 @@ def test_a_line_that_the_limit_cuts_is_not_read():
 
 
 def test_sitemaps_are_kept_once_in_order_and_up_to_a_limit():
-    robots = parse_robots(
-        b"Sitemap: /b.xml\nSitemap: https://x.org/a.xml\nsite-map: /b.xml\nSitemap:\n", agent="x"
-    )
+    robots = parse_robots(b"Sitemap: /b.xml\nSitemap: https://x.org/a.xml\nsite-map: /b.xml\nSitemap:\n", agent="x")
     assert robots.sitemaps == ("/b.xml", "https://x.org/a.xml")
     assert sitemap_urls(robots, "https://x.org/robots.txt") == ("https://x.org/b.xml", "https://x.org/a.xml")
     many = b"".join(b"Sitemap: /%d\n" % number for number in range(MOST_SITEMAPS + 5))
@@ -201,9 +192,7 @@ def test_verdict_for_takes_any_url():
     robots = parse_robots(b"User-agent: *\nDisallow: /?q\nDisallow: /x", agent="x")
     assert not verdict_for(robots, "http://example.org?q=1#top").allowed
     assert not verdict_for(robots, "https://user@EXAMPLE.org:8080/y/../x").allowed
-    assert [verdict_for(robots, odd).allowed for odd in ("", "mailto:me@x.org", "http://[", "\ud800")] == [
-        True
-    ] * 4
+    assert [verdict_for(robots, odd).allowed for odd in ("", "mailto:me@x.org", "http://[", "\ud800")] == [True] * 4
 
 
 def test_targets_and_the_place_of_the_file():
@@ -220,9 +209,7 @@ def test_product_tokens():
 
 def test_no_pattern_makes_a_verdict_slow():
     patterns = [b"/" + b"*a" * 500 + b"b%d$" % number for number in range(400)]
-    robots = parse_robots(
-        b"User-agent: *\n" + b"".join(b"Disallow: %s\n" % one for one in patterns), agent="x"
-    )
+    robots = parse_robots(b"User-agent: *\n" + b"".join(b"Disallow: %s\n" % one for one in patterns), agent="x")
     began = time.process_time()
     for _ in range(20):
         robots.verdict("/" + "a" * 2000)

@@ -14,17 +14,7 @@ from evercrawl.core.robots_policy import (
     judge_robots_answer,
     robots_after_too_many_redirects,
 )
-from evercrawl.model.fetch import (
-    Exchange,
-    Failed,
-    Fault,
-    Fetched,
-    FetchResult,
-    Headers,
-    Moved,
-    NotModified,
-    Truncation,
-)
+from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Headers, Moved, NotModified, Truncation
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import RobotsSettings
 from evercrawl.model.site import RobotsRecord
@@ -54,11 +44,7 @@ def broken(fault: Fault, status: int | None = None) -> Failed:
 
 
 def judge(
-    result: FetchResult,
-    *,
-    before: RobotsRecord | None = None,
-    now: datetime = NOW,
-    settings: RobotsSettings = SETTINGS,
+    result: FetchResult, *, before: RobotsRecord | None = None, now: datetime = NOW, settings: RobotsSettings = SETTINGS
 ) -> RobotsRecord:
     return judge_robots_answer(before, result, now=now, settings=settings)
 
@@ -87,9 +73,7 @@ def test_a_verdict_names_line_rule_and_age():
 
 
 def test_an_allowed_url_has_no_reason():
-    gate = compile_record(
-        judge(fetched(b"User-agent: *\nAllow: /a\nCrawl-delay: 4\nSitemap: /s.xml")), "TestBot"
-    )
+    gate = compile_record(judge(fetched(b"User-agent: *\nAllow: /a\nCrawl-delay: 4\nSitemap: /s.xml")), "TestBot")
     assert gate.verdict("http://site.test/a")[:3] == (True, 2, None)
     assert gate.verdict("http://site.test/b")[:3] == (True, None, None)
     assert gate.crawl_delay == 4.0
@@ -123,9 +107,7 @@ def test_a_body_cut_at_a_limit_is_obeyed_without_its_last_line():
     record = judge(fetched(RULES + b"Disallow: /", truncated=Truncation.WIRE))
     assert record.body == RULES
     assert may_fetch(record)
-    assert (
-        judge(fetched(RULES + b"x" * 100), settings=RobotsSettings(body_bytes=len(RULES) + 5)).body == RULES
-    )
+    assert judge(fetched(RULES + b"x" * 100), settings=RobotsSettings(body_bytes=len(RULES) + 5)).body == RULES
 
 
 def test_304_keeps_the_copy_and_renews_it():
@@ -277,9 +259,7 @@ def test_fetch_semantics():
     settings = RobotsSettings(forbid_on_403=False)
     wrong = []
     for row in conformance_rows("robots/fetch_semantics.jsonl"):
-        result = next(
-            (answer for each in row["responses"] if not isinstance(answer := played(each), Moved)), None
-        )
+        result = next((answer for each in row["responses"] if not isinstance(answer := played(each), Moved)), None)
         if result is None:
             record = robots_after_too_many_redirects(now=NOW, settings=settings)
         else:
@@ -289,9 +269,7 @@ def test_fetch_semantics():
         fits = expect["allowed"] in (None, verdict.allowed)
         fits &= not expect.get("deferred") or gate.is_unreachable
         fits &= "crawl_delay" not in expect or gate.crawl_delay == expect["crawl_delay"]
-        fits &= (
-            "refetch_after_s" not in expect or lifetime(record).total_seconds() == expect["refetch_after_s"]
-        )
+        fits &= "refetch_after_s" not in expect or lifetime(record).total_seconds() == expect["refetch_after_s"]
         if not fits:
             wrong.append((row["name"], verdict))
     assert wrong == []

@@ -137,10 +137,7 @@ def test_unknown_file_types_are_named():
 def test_a_seed_passes_what_concerns_links_only():
     scope = scope_of("https://a.test/paper.pdf", depth=0, include=("/news/",), exclude=("never",))
     assert scope.verdict("https://a.test/paper.pdf", depth=0, is_seed=True) is None
-    assert scope.verdict("https://a.test/never", depth=0, is_seed=True) == (
-        Reason.EXCLUDED,
-        "matches 'never'",
-    )
+    assert scope.verdict("https://a.test/never", depth=0, is_seed=True) == (Reason.EXCLUDED, "matches 'never'")
     refused = scope.verdict("https://a.test:6667/", depth=0, is_seed=True)
     assert refused == (Reason.PORT_REFUSED, "port 6667")
 
@@ -170,10 +167,7 @@ def test_filters_refuse_by_name_and_their_errors_are_refusals():
     assert refused == (Reason.FILTERED, "the filter not prefix(https://a.test/old/) says no")
     failing = Scope(ScopeSettings(seeds=("https://a.test/",)), filters={"mine:Bad": Failing()})
     refused = failing.verdict("https://a.test/x", depth=1)
-    assert refused == (
-        Reason.FILTERED,
-        "the filter mine:Bad failed: LookupError: no rule for https://a.test/x",
-    )
+    assert refused == (Reason.FILTERED, "the filter mine:Bad failed: LookupError: no rule for https://a.test/x")
 
 
 @pytest.mark.parametrize("seed", ["example.org", "mailto:me@example.org", ""])

@@ -163,9 +163,7 @@ def crawl_stream(pages: int, *, seed: int) -> list[list[str]]:
         here = random.randrange(made[site])
         links = [(site, number) for number in range(18)]
         links += [(site, max(0, here - step)) for step in range(10)]
-        links += [
-            (random.choices(range(sites), cum_weights=weights)[0], random.randrange(3)) for _ in range(4)
-        ]
+        links += [(random.choices(range(sites), cum_weights=weights)[0], random.randrange(3)) for _ in range(4)]
         links += [(site, made[site] + step) for step in range(8)]
         made[site] += 8
         stream.append([f"https://s{owner}.example/{number // 40}/{number}" for owner, number in links])

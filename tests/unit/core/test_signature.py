@@ -7,22 +7,14 @@ import subprocess
 import sys
 
 from evercrawl.core.digest import content_digest, payload_sha1, text_digest
-from evercrawl.core.signature import (
-    EMPTY_SIGNATURE,
-    PERMUTATIONS,
-    is_near_duplicate,
-    signature,
-    similarity,
-)
+from evercrawl.core.signature import EMPTY_SIGNATURE, PERMUTATIONS, is_near_duplicate, signature, similarity
 
 WORDS = [f"word{number}" for number in range(600)]
 
 
 def test_the_same_in_every_process() -> None:
     code = "from evercrawl.core.signature import signature; print(signature('the cat sat on the mat').hex())"
-    other = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.strip()
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert signature("the cat sat on the mat").hex() == other
 
 
@@ -57,9 +49,7 @@ def are_near(one: str, other: str) -> bool:
 def test_case_and_punctuation_do_not_count() -> None:
     text = "“Don’t panic,” she said – twice. The Größe of the (old) ship; its weight: 5 tons!"
     assert signature(text) == signature(text.upper())
-    assert signature(text) == signature(
-        '"Don\'t panic" she said, twice: the Größe of the old ship its weight 5 tons'
-    )
+    assert signature(text) == signature('"Don\'t panic" she said, twice: the Größe of the old ship its weight 5 tons')
     assert signature("天气很好，我们去公园。") == signature("天气很好 我们去公园")
 
 
@@ -81,9 +71,7 @@ def test_a_part_is_no_duplicate() -> None:
 
 
 def test_short_texts_must_be_more_alike() -> None:
-    product = (
-        "Bolt {} in steel, with nut and washer, packed in boxes of {} pieces, delivered within three days"
-    )
+    product = "Bolt {} in steel, with nut and washer, packed in boxes of {} pieces, delivered within three days"
     assert not are_near(product.format("M8", 100), product.format("M12 hexagon", 25))
     assert are_near(product.format("M8", 100), product.format("M8", 100) + ".")
 

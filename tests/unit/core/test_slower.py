@@ -16,17 +16,14 @@ SITE = "http://s1.test"
 MINUTE = timedelta(minutes=1)
 
 
-@pytest.mark.parametrize(
-    "rule", ["https://example.org 30s", "http://example.org:8080 0.5s", "http://[::1]:80 86400s"]
-)
+@pytest.mark.parametrize("rule", ["https://example.org 30s", "http://example.org:8080 0.5s", "http://[::1]:80 86400s"])
 def test_rules_are_read_and_written(rule: str) -> None:
     assert problem_with(rule) is None
     assert rules_of(gaps_of([rule])) == (rule,)
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["https://a.test", "a.test 30s", "https://a.test 0s", "https://a.test 86401s", "https://a.test/x 3s"],
+    "text", ["https://a.test", "a.test 30s", "https://a.test 0s", "https://a.test 86401s", "https://a.test/x 3s"]
 )
 def test_what_is_no_rule_is_told(text: str) -> None:
     assert "SITE SECONDSs" in (problem_with(text) or "")
@@ -54,9 +51,7 @@ def test_an_own_host_that_is_slowed_gets_one_request_at_a_time() -> None:
 
 def test_after_a_rule_is_taken_back_between_two_runs_no_gap_is_longer_than_the_longest() -> None:
     pace = pace_of(PaceSettings(), delay_cap=MINUTE, anonymous=False)
-    gap = gap_after(
-        pace, took=timedelta(milliseconds=9), crawl_delay=None, strain=1.0, gap_before=timedelta(hours=5)
-    )
+    gap = gap_after(pace, took=timedelta(milliseconds=9), crawl_delay=None, strain=1.0, gap_before=timedelta(hours=5))
     assert gap <= pace.longest
 
 

@@ -128,10 +128,7 @@ def test_the_beginning_of_a_text_is_the_beginning(text: str, most_bytes: int):
     whole = pack_text(text, 1, None)
     found = unpack_beginning([whole.frame], most_bytes)
     assert text.startswith(found)
-    assert (
-        len(found.encode("utf-8", "surrogatepass"))
-        > min(most_bytes, len(text.encode("utf-8", "surrogatepass"))) - 4
-    )
+    assert len(found.encode("utf-8", "surrogatepass")) > min(most_bytes, len(text.encode("utf-8", "surrogatepass"))) - 4
     delta = pack_text(text + "!", 2, (1, text))
     frames = [delta.frame] if delta.base is None else [whole.frame, delta.frame]
     assert (text + "!").startswith(unpack_beginning(frames, most_bytes))

@@ -14,9 +14,7 @@ def test_a_date_up_to_the_visit_is_sent_back_as_it_came(value: str):
     assert trusted_last_modified((("Last-Modified", value),), seen_at=SEEN_AT) == value
 
 
-@pytest.mark.parametrize(
-    "value", ["Sun, 01 Mar 2026 12:00:01 GMT", "Fri, 01 Jan 2100 00:00:00 GMT", "soon", ""]
-)
+@pytest.mark.parametrize("value", ["Sun, 01 Mar 2026 12:00:01 GMT", "Fri, 01 Jan 2100 00:00:00 GMT", "soon", ""])
 def test_the_future_and_what_is_no_date_vouch_for_nothing(value: str):
     assert trusted_last_modified((("last-modified", value),), seen_at=SEEN_AT) is None
 

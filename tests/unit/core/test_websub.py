@@ -43,8 +43,7 @@ HTML = (
 
 
 @pytest.mark.parametrize(
-    ("body", "kind"),
-    [(ATOM, "application/atom+xml"), (RSS, "application/rss+xml"), (HTML, "text/html"), (ATOM, None)],
+    ("body", "kind"), [(ATOM, "application/atom+xml"), (RSS, "application/rss+xml"), (HTML, "text/html"), (ATOM, None)]
 )
 def test_feeds_and_pages_name_their_hub(body: bytes, kind: str | None) -> None:
     headers = (("Content-Type", kind),) if kind else ()
@@ -66,10 +65,7 @@ def test_without_hub_or_topic_there_is_nothing_to_subscribe_to() -> None:
 
 
 def test_a_secret_is_told_over_tls_only() -> None:
-    safe, open_ = (
-        begin("t", Found(("http://a/", HUB), TOPIC), "s"),
-        begin("t", Found(("http://a/",), TOPIC), "s"),
-    )
+    safe, open_ = (begin("t", Found(("http://a/", HUB), TOPIC), "s"), begin("t", Found(("http://a/",), TOPIC), "s"))
     assert safe is not None
     assert open_ is not None
     assert (safe.hub, safe.secret, open_.secret) == (HUB, "s", None)

@@ -37,9 +37,7 @@ class AskedStore:
     async def commit(self, epoch: int, batch: Batch) -> None:
         for visited in batch.visited:
             if visited.version is not None:
-                self.held[visited.version.digest] = Original(
-                    visited.page_id, PAGE.url, 0, b"", b"", "a", 0, 1
-                )
+                self.held[visited.version.digest] = Original(visited.page_id, PAGE.url, 0, b"", b"", "a", 0, 1)
 
 
 class EmptyArchive:

@@ -153,9 +153,7 @@ def test_a_true_lastmod_saves_most_of_the_requests() -> None:
 @pytest.mark.parametrize(("budget", "bulk"), [(0.05, True), (0.2, False)])
 def test_a_poor_signal_is_not_worse_than_none(budget: float, bulk: bool) -> None:
     trace = synthetic_trace(pages=150, days=300.0, bulk=bulk)
-    with_it, without = (
-        score(trace, "optimal", per_page_day=budget, signal=signal) for signal in ("poor", "none")
-    )
+    with_it, without = (score(trace, "optimal", per_page_day=budget, signal=signal) for signal in ("poor", "none"))
     assert with_it.freshness > without.freshness
     assert with_it.polls < 0.2 * budget * len(trace.pages) * trace.days
 

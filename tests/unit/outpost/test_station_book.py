@@ -40,9 +40,7 @@ def test_a_batch_keeps_its_number_and_its_results_until_it_is_taken(tmp_path: Pa
     first = book.bind(book.unsent(most=3, most_bytes=10**6))
     book.close()
     book = StationBook(tmp_path, most_bytes=MOST)
-    assert {batch: [one.number for one in rows] for batch, rows in book.batches().items()} == {
-        first: [0, 1, 2]
-    }
+    assert {batch: [one.number for one in rows] for batch, rows in book.batches().items()} == {first: [0, 1, 2]}
     second = book.bind(book.unsent(most=3, most_bytes=10**6))
     assert second == first + 1
     book.taken(first)

@@ -47,9 +47,7 @@ def test_the_parameter_decides(folder: Path) -> None:
     assert ask(folder, "/sitemap.xml", "XTND")[2] == STANDARD
 
 
-@pytest.mark.parametrize(
-    ("query", "is_asked"), [("XTND", True), ("a&XTND=", True), ("XTNDED", False), ("", False)]
-)
+@pytest.mark.parametrize(("query", "is_asked"), [("XTND", True), ("a&XTND=", True), ("XTNDED", False), ("", False)])
 def test_what_asks_for_it(query: str, is_asked: bool) -> None:
     assert asks_for_extended(query) is is_asked
 
@@ -148,15 +146,9 @@ async def _through_asgi(folder: Path, scope: dict[str, object]) -> list[dict[str
 @pytest.mark.parametrize(
     ("scope", "body"),
     [
-        (
-            {"type": "http", "method": "GET", "path": "/sitemap.xml", "query_string": b"XTND", "headers": []},
-            EXTENDED,
-        ),
+        ({"type": "http", "method": "GET", "path": "/sitemap.xml", "query_string": b"XTND", "headers": []}, EXTENDED),
         ({"type": "http", "method": "GET", "path": "/x", "query_string": b"", "headers": []}, None),
-        (
-            {"type": "http", "method": "GET", "path": "/sitemap-9.xml", "query_string": b"", "headers": []},
-            None,
-        ),
+        ({"type": "http", "method": "GET", "path": "/sitemap-9.xml", "query_string": b"", "headers": []}, None),
         ({"type": "lifespan"}, None),
     ],
 )

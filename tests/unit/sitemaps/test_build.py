@@ -159,9 +159,7 @@ def test_limits_make_an_index_and_growth_and_shrinking_leave_nothing_behind(plac
     assert parts < set(report.files)
     index = read_sitemap((place.site / "sitemap.xml").read_bytes(), BASE)
     assert index.type is SitemapType.INDEX
-    assert [entry.url for entry in index.entries] == [
-        f"{BASE}sitemap-{number}.xml.gz" for number in (1, 2, 3)
-    ]
+    assert [entry.url for entry in index.entries] == [f"{BASE}sitemap-{number}.xml.gz" for number in (1, 2, 3)]
     extended = read_sitemap((place.site / "sitemap-extended-1.xml.gz").read_bytes(), BASE)
     assert (extended.type, len(extended.entries)) == (SitemapType.EXTENDED, 2)
     packed = gzip.decompress((place.site / "sitemap.xml.gz").read_bytes())
@@ -186,9 +184,7 @@ def test_the_extended_sitemap_has_titles_and_milliseconds(place: Place) -> None:
     assert f"<LAST_UPDATED>{START // 1_000_000}</LAST_UPDATED>" in text
 
 
-def test_a_build_that_dies_before_its_end_is_made_again(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_build_that_dies_before_its_end_is_made_again(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     place.build()
     place.put("page2.html", "changed")
 

@@ -49,8 +49,7 @@ def test_what_is_not(old: str, new: str) -> None:
 
 def test_a_time_of_generation_is_not_news() -> None:
     pages = (
-        PAGE.replace("</main>", f"<p>Generated on 2026-11-{day} 10:0{day[1]}:17</p></main>")
-        for day in ("11", "12")
+        PAGE.replace("</main>", f"<p>Generated on 2026-11-{day} 10:0{day[1]}:17</p></main>") for day in ("11", "12")
     )
     assert len({reading(page).digest for page in pages}) == 1
 
@@ -72,7 +71,5 @@ def test_where_everything_is_called_the_sites_it_counts_all_the_same() -> None:
 
 def test_other_files_count_byte_by_byte() -> None:
     plain = (("Content-Type", "application/pdf"),)
-    digests = {
-        read_page(SITE, plain, body, agent="evercrawl", site=SITE).digest for body in (b"%PDF 1", b"%PDF 2")
-    }
+    digests = {read_page(SITE, plain, body, agent="evercrawl", site=SITE).digest for body in (b"%PDF 1", b"%PDF 2")}
     assert len(digests) == 2

@@ -8,14 +8,7 @@ from pathlib import Path
 import pytest
 
 from evercrawl.errors import ConfigError
-from evercrawl.sitemaps.folder import (
-    FolderRules,
-    base_url_of,
-    found_files,
-    known_base_url,
-    moment_of_change,
-    page_url,
-)
+from evercrawl.sitemaps.folder import FolderRules, base_url_of, found_files, known_base_url, moment_of_change, page_url
 from evercrawl.sitemaps.state import BuildState
 
 BASE = "https://example.org/"

@@ -43,9 +43,7 @@ def test_a_key_and_its_file(tmp_path: Path) -> None:
 
 
 def test_what_is_sent() -> None:
-    document = json.loads(
-        message("https://example.org", ["https://example.org/a"], key=KEY, key_location=None)
-    )
+    document = json.loads(message("https://example.org", ["https://example.org/a"], key=KEY, key_location=None))
     assert document == {
         "host": "example.org",
         "key": KEY,

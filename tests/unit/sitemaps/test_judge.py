@@ -129,9 +129,7 @@ def test_pages_that_are_linked_and_there_are_missing() -> None:
         (None, None, None),
     ],
 )
-def test_dates_against_the_pages_own_word(
-    last_modified: str | None, modified: str | None, fault: Fault | None
-) -> None:
+def test_dates_against_the_pages_own_word(last_modified: str | None, modified: str | None, fault: Fault | None) -> None:
     entry = SitemapEntry(SITE + "/a", NOW - 5 * DAY)
     survey = survey_of(entry)
     survey.seen = [ok(entry.url, modified=modified)._replace(last_modified=last_modified)]
@@ -140,39 +138,20 @@ def test_dates_against_the_pages_own_word(
 
 def version(number: int, seen: datetime, after: datetime | None, text: str = "words") -> VersionView:
     blank = Version(
-        number,
-        b"",
-        b"",
-        text_digest(text),
-        None,
-        None,
-        None,
-        None,
-        None,
-        0,
-        0,
-        None,
-        None,
-        "",
-        0,
-        0,
-        b"",
-        None,
+        number, b"", b"", text_digest(text), None, None, None, None, None, 0, 0, None, None, "", 0, 0, b"", None
     )
     return VersionView(to_us(seen), None if after is None else to_us(after), 200, blank)
 
 
 def stored(versions: list[VersionView], visits: list[tuple[datetime, int]]) -> StoredPage:
     lines = tuple(
-        VisitView(to_us(at), Outcome.UNCHANGED, Reason.SAME_CONTENT, 200, 1, 1, number)
-        for at, number in visits
+        VisitView(to_us(at), Outcome.UNCHANGED, Reason.SAME_CONTENT, 200, 1, 1, number) for at, number in visits
     )
     return StoredPage(0, None, tuple(versions), lines)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("days_ago", "fault"),
-    [(20, Fault.OLD_DATES), (9, None), (3, Fault.FALSE_DATES), (40, Fault.OLD_DATES)],
+    ("days_ago", "fault"), [(20, Fault.OLD_DATES), (9, None), (3, Fault.FALSE_DATES), (40, Fault.OLD_DATES)]
 )
 def test_dates_against_what_the_collection_saw(days_ago: int, fault: Fault | None) -> None:
     """Seen 30 and 10 days ago as it was, changed when it was seen 8 days ago, the same 1 day ago."""

@@ -36,12 +36,7 @@ def test_the_papers_tables(found: SitemapExperiment) -> None:
     first, sitemap, again, record = found.tables
     assert sum(row.download_ms or 0 for row in first) == 5312
     assert [row.last_updated_ms for row in sitemap] == [page.updated_ms for page in PAGES]
-    assert [row.anchor_text for row in again] == [
-        "Teaching",
-        "University Toppers",
-        "Placement",
-        "Our Alumnus",
-    ]
+    assert [row.anchor_text for row in again] == ["Teaching", "University Toppers", "Placement", "Our Alumnus"]
     newest = {row.url for row in record if (row.last_visited_ms or 0) >= 1_309_453_215_000}
     assert newest == {page.url for page in UPDATED}
 

@@ -16,14 +16,10 @@ def test_every_kind_of_file_occurs():
     assert {plan.kind for plan in PLANS} == set(RobotsKind)
 
 
-@pytest.mark.parametrize(
-    "plan", [plan for plan in PLANS if plan.kind in READABLE], ids=lambda plan: plan.kind
-)
+@pytest.mark.parametrize("plan", [plan for plan in PLANS if plan.kind in READABLE], ids=lambda plan: plan.kind)
 def test_the_text_says_what_the_owner_means(plan):
     parsed = parse_robots(plan.text.encode(), agent="evercrawl", limit=10_000)
-    assert {path: parsed.verdict(path).allowed for path in PATHS} == {
-        path: plan.allows(path) for path in PATHS
-    }
+    assert {path: parsed.verdict(path).allowed for path in PATHS} == {path: plan.allows(path) for path in PATHS}
     assert parsed.gap == plan.delay_s
 
 

@@ -20,9 +20,9 @@ def changes(per_day: float = 2.0) -> Changes:
 def test_changes_are_the_same_whatever_was_asked_before():
     forward, backward = changes(), changes()
     moments = [day * DAY for day in range(50)]
-    assert [forward.count(moment) for moment in moments] == [
-        backward.count(moment) for moment in reversed(moments)
-    ][::-1]
+    assert [forward.count(moment) for moment in moments] == [backward.count(moment) for moment in reversed(moments)][
+        ::-1
+    ]
 
 
 def test_changes_come_at_about_their_rate():

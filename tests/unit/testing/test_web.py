@@ -53,9 +53,7 @@ def test_a_page_does_not_depend_on_what_was_asked_before():
     web = SimWeb(5, sites=8, pages_per_site=10, faults=CALM)
     urls = web.pages()
     after = timedelta(days=40)
-    alone = {
-        url: one(SimWeb(5, sites=8, pages_per_site=10, faults=CALM), url, after=after) for url in urls[:20]
-    }
+    alone = {url: one(SimWeb(5, sites=8, pages_per_site=10, faults=CALM), url, after=after) for url in urls[:20]}
     for url in reversed(urls[:20]):
         assert one(web, url, after=after) == alone[url]
 

@@ -13,10 +13,7 @@ BEFORE = "one\ntwo\nthree\nfour\nfive\nsix\nseven"
 def _rows(after: str) -> list[tuple[str, str, str]]:
     found = text_difference(BEFORE, after)
     rows = side_by_side(found.edits, blocks_of(after))
-    return [
-        (row.kind, "".join(run.text for run in row.before), "".join(run.text for run in row.after))
-        for row in rows
-    ]
+    return [(row.kind, "".join(run.text for run in row.before), "".join(run.text for run in row.after)) for row in rows]
 
 
 def test_a_replaced_block_is_one_row_with_what_is_around_it():

@@ -95,9 +95,7 @@ def test_plain_values():
         plain(object())
 
 
-@pytest.mark.parametrize(
-    ("most", "nice"), [(0, 1), (1, 1), (7, 8), (63, 80), (100, 100), (101, 150), (999, 1000)]
-)
+@pytest.mark.parametrize(("most", "nice"), [(0, 1), (1, 1), (7, 8), (63, 80), (100, 100), (101, 150), (999, 1000)])
 def test_axes_end_at_round_numbers(most: float, nice: float):
     assert nice_most(most) == nice
 
@@ -118,11 +116,7 @@ def test_charts_say_what_they_show_and_escape_it():
         assert "<title" in chart.svg
         assert "<desc" in chart.svg
         assert "style=" not in chart.svg
-    assert histogram("t", [0.5, 3, 99], (0, 1, 10), word="n").rows == (
-        ("0–1", "1"),
-        ("1–10", "1"),
-        ("≥ 10", "1"),
-    )
+    assert histogram("t", [0.5, 3, 99], (0, 1, 10), word="n").rows == (("0–1", "1"), ("1–10", "1"), ("≥ 10", "1"))
 
 
 def test_an_answer_is_computed_once_for_all():

@@ -9,11 +9,11 @@ from dataclasses import fields
 from typing import Any, NamedTuple
 
 from asyncpg import ConnectionDoesNotExistError
-from tests.worlds.cluster.process import ProcessLoop, nobodys
-from tests.worlds.cluster.statements import Tables
 
 from evercrawl.engine.underway import UnderWay
 from evercrawl.testing.store import MemoryStore
+from tests.worlds.cluster.process import ProcessLoop, nobodys
+from tests.worlds.cluster.statements import Tables
 
 LAG = 5
 """Commits that a standby lacks, where a flaw asks for it."""
@@ -62,9 +62,7 @@ class Server:
         in_hand, self._in_hand = self._in_hand, UnderWay()
         for answer in in_hand:
             if not answer.done():
-                answer.set_exception(
-                    ConnectionDoesNotExistError("the connection was closed in mid-operation")
-                )
+                answer.set_exception(ConnectionDoesNotExistError("the connection was closed in mid-operation"))
 
     def come_up(self, *, promoted: bool, clock_ahead_s: float | None = None) -> None:
         """The same server again, or its standby with a clock of its own."""

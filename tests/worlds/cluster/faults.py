@@ -35,9 +35,7 @@ class Happening(NamedTuple):
     pause_s: float
 
 
-def next_happening(
-    chance: Random, *, every_s: float, lease_s: float, weights: dict[Fault, float]
-) -> Happening:
+def next_happening(chance: Random, *, every_s: float, lease_s: float, weights: dict[Fault, float]) -> Happening:
     """Drawn from the stream; half of what lasts is over before a lease has run out."""
     fault = chance.choices(list(weights), list(weights.values()))[0]
     lasts_s = chance.choice((0.3, 0.9, 1.1, 4.0)) * lease_s * chance.uniform(0.7, 1.3)

@@ -12,12 +12,11 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, NamedTuple
 
+from evercrawl.adapters.postgres.store import IDLE_TRANSACTION, STATEMENT_S
+from evercrawl.engine.underway import UnderWay
 from tests.worlds.cluster.database import Server
 from tests.worlds.cluster.process import SimProcess, nobodys
 from tests.worlds.cluster.watch import Watch
-
-from evercrawl.adapters.postgres.store import IDLE_TRANSACTION, STATEMENT_S
-from evercrawl.engine.underway import UnderWay
 
 LOOK_AGAIN_S = 0.25
 """A cut line is tried so often."""
@@ -37,9 +36,7 @@ class Weather(NamedTuple):
 class Line:
     """Between one process and the server."""
 
-    def __init__(
-        self, server: Server, process: SimProcess, weather: Weather, chance: Random, watch: Watch
-    ) -> None:
+    def __init__(self, server: Server, process: SimProcess, weather: Weather, chance: Random, watch: Watch) -> None:
         self.is_cut = False
         self._server = server
         self._process = process
@@ -109,9 +106,7 @@ class Line:
             self._took_s(), lambda: self._end(work, shard, answer, silent_s=0.0), context=nobodys()
         )
 
-    def _end(
-        self, work: Callable[[], Any], shard: int, answer: asyncio.Future[Any], *, silent_s: float
-    ) -> None:
+    def _end(self, work: Callable[[], Any], shard: int, answer: asyncio.Future[Any], *, silent_s: float) -> None:
         if not self._server.is_locked(shard):
             return
         if answer.done() or self._process.is_dead or silent_s >= self._patience_s:

@@ -11,12 +11,6 @@ from random import Random
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
-from tests.worlds.cluster.database import Server
-from tests.worlds.cluster.line import Line, Weather
-from tests.worlds.cluster.pool import NAMESPACE, SimPool, SimShard
-from tests.worlds.cluster.process import SimProcess
-from tests.worlds.cluster.watch import Offence, Tenure, Watch
-
 from evercrawl.adapters.postgres.membership import Membership
 from evercrawl.cluster.build import assemble
 from evercrawl.cluster.ground import Task, margin_of
@@ -31,6 +25,11 @@ from evercrawl.errors import LeaseLost, StoreUnavailable
 from evercrawl.model.settings import Settings
 from evercrawl.testing.archive import MemoryArchive
 from evercrawl.testing.near import MemoryNear
+from tests.worlds.cluster.database import Server
+from tests.worlds.cluster.line import Line, Weather
+from tests.worlds.cluster.pool import NAMESPACE, SimPool, SimShard
+from tests.worlds.cluster.process import SimProcess
+from tests.worlds.cluster.watch import Offence, Tenure, Watch
 
 log = logging.getLogger(__name__)
 
@@ -67,9 +66,7 @@ class RemoteStore:
     async def open_shard(self, shard: int) -> SimShard:
         """The shard's state at the server."""
         around = self._around
-        return SimShard(
-            shard, server=around.server, line=self._line, process=self._process, watch=around.watch
-        )
+        return SimShard(shard, server=around.server, line=self._line, process=self._process, watch=around.watch)
 
     async def existing_shards(self) -> list[int]:
         """Shards that hold something."""
@@ -104,9 +101,7 @@ class Member:
     async def _live(self) -> None:
         task = Task(Path("/nowhere"), self._settings, forever=self._around.forever)
         try:
-            await work(
-                task, MergedRun(), stop=self.stop, ground_of=lambda _: self, rhythm=self._around.rhythm
-            )
+            await work(task, MergedRun(), stop=self.stop, ground_of=lambda _: self, rhythm=self._around.rhythm)
         except (LeaseLost, StoreUnavailable, asyncio.CancelledError) as error:
             log.info("worker %d ends: %s", self.process.number, error)
         except Exception as error:

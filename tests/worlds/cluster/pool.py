@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any, TypeVar
 
-from tests.worlds.cluster.database import Server
-from tests.worlds.cluster.line import Line
-from tests.worlds.cluster.process import SimProcess
-from tests.worlds.cluster.watch import Watch
-
 from evercrawl.adapters.postgres.bridge import driven
 from evercrawl.adapters.postgres.fault import translating
 from evercrawl.adapters.postgres.membership import statement_names
 from evercrawl.adapters.postgres.shard import PostgresShard
 from evercrawl.model.batch import Batch, ShardFacts
 from evercrawl.testing.store import MOST_REFUSALS, MemoryShard
+from tests.worlds.cluster.database import Server
+from tests.worlds.cluster.line import Line
+from tests.worlds.cluster.process import SimProcess
+from tests.worlds.cluster.watch import Watch
 
 T = TypeVar("T")
 NAMESPACE = "simulated"

@@ -11,6 +11,10 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
+from evercrawl.cluster.run import Rhythm
+from evercrawl.core.scope import Scope
+from evercrawl.model.settings import Settings
+from evercrawl.testing.store import MemoryStore
 from tests.worlds.cluster.database import Flaws, Server
 from tests.worlds.cluster.faults import USUAL, Fault, Happening, next_happening
 from tests.worlds.cluster.line import Weather
@@ -19,11 +23,6 @@ from tests.worlds.cluster.process import ProcessLoop, SimProcess, run_processes
 from tests.worlds.cluster.sweep import Sweep
 from tests.worlds.cluster.thin_web import OneClient, ThinWeb
 from tests.worlds.cluster.watch import Breach, Offence, Watch
-
-from evercrawl.cluster.run import Rhythm
-from evercrawl.core.scope import Scope
-from evercrawl.model.settings import Settings
-from evercrawl.testing.store import MemoryStore
 
 CAPACITIES = (32, 64, 64, 128)
 SKEW_S = 0.01

@@ -231,11 +231,7 @@ class Tables:
         if not self.errands:
             return []
         ours = set(shards)
-        rows = [
-            (key, row.request)
-            for key, row in self.errands.items()
-            if row.shard in ours and row.answer is None
-        ]
+        rows = [(key, row.request) for key, row in self.errands.items() if row.shard in ours and row.answer is None]
         return rows[:ERRANDS_AT_A_TIME]
 
     def _answer(self, number: UUID, answer: bytes) -> Rows:
@@ -249,9 +245,7 @@ class Tables:
 
     def _forget_errands(self, numbers: list[UUID]) -> Rows:
         old = self.now() - FORGOTTEN_S
-        self.errands = {
-            key: row for key, row in self.errands.items() if key not in numbers and row.asked >= old
-        }
+        self.errands = {key: row for key, row in self.errands.items() if key not in numbers and row.asked >= old}
         return []
 
     def _adopt(self, seed: str, target: str) -> Rows:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tests.worlds.cluster.database import Server
-from tests.worlds.cluster.member import Member
-from tests.worlds.cluster.watch import Offence, Watch
-
 from evercrawl.core.moment import to_us
 from evercrawl.testing.books import mistakes
 from evercrawl.testing.clock import EPOCH
+from tests.worlds.cluster.database import Server
+from tests.worlds.cluster.member import Member
+from tests.worlds.cluster.watch import Offence, Watch
 
 CALM_S = 600.0
 """Shares are judged when nobody has come or gone for so long."""
@@ -36,9 +35,7 @@ class Sweep:
         for member in working:
             for shard in member.works_on():
                 if shard in owners:
-                    watch.breach(
-                        Offence.TWO_OWNERS, f"shard {shard}: {owners[shard]} and {member.process.number}"
-                    )
+                    watch.breach(Offence.TWO_OWNERS, f"shard {shard}: {owners[shard]} and {member.process.number}")
                 owners[shard] = member.process.number
         late = {shard for shard in watch.claims if shard not in owners and watch.is_late(shard)}
         for shard in late & self._suspects:

@@ -8,9 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from tests.worlds.cluster.process import SimProcess
-from tests.worlds.cluster.watch import Watch
-
 from evercrawl.core.url import path_of, site_of
 from evercrawl.errors import LeaseLost
 from evercrawl.model.fetch import Failed, Fault, FetchResult, Request
@@ -21,6 +18,8 @@ from evercrawl.testing.record import Asked
 from evercrawl.testing.site import Answered, Broken
 from evercrawl.testing.trouble import CALM
 from evercrawl.testing.web import SimWeb
+from tests.worlds.cluster.process import SimProcess
+from tests.worlds.cluster.watch import Watch
 
 DELAYS_S = (1, 1, 1, 2, 5, 10, 45)
 """What sites ask for between two requests; the last is longer than a lease."""

@@ -46,9 +46,7 @@ class Connection(asyncio.Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._said_goodbye = False
 
-    async def exchange(
-        self, head: bytes, reader: ResponseReader, *, patience: Patience, deadline: float
-    ) -> None:
+    async def exchange(self, head: bytes, reader: ResponseReader, *, patience: Patience, deadline: float) -> None:
         """Send the request and fill the reader; raises FetchFailed, or StaleConnection before any answer."""
         if not self.is_open or self._transport is None:
             raise StaleConnection
@@ -117,9 +115,7 @@ class Connection(asyncio.Protocol):
             return FetchFailed(bad.fault, bad.detail)
         if self.site.scheme == "https" and not self._said_goodbye:
             # RFC 9112 section 9.8: without close_notify anybody on the way may have cut the body.
-            return FetchFailed(
-                Fault.INCOMPLETE, "a body without length was not ended by TLS: it may be cut short"
-            )
+            return FetchFailed(Fault.INCOMPLETE, "a body without length was not ended by TLS: it may be cut short")
         return None
 
     def _settle(self, error: Exception | None) -> None:

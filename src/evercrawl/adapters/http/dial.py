@@ -86,9 +86,7 @@ class Dialer:
                 else:
                     await loop.create_connection(lambda: connection, ip, site.port)
         except TimeoutError as error:
-            raise FetchFailed(
-                Fault.TIMEOUT, f"no connection to {ip} within {seconds_text(self._limit)}"
-            ) from error
+            raise FetchFailed(Fault.TIMEOUT, f"no connection to {ip} within {seconds_text(self._limit)}") from error
         except (OSError, ssl.SSLError) as error:
             raise _why_not_connected(error, ip, site) from error
         return connection
@@ -100,8 +98,6 @@ def _why_not_connected(error: OSError, ip: str, site: SiteName) -> FetchFailed:
     if isinstance(error, ssl.SSLError):
         reason = error.reason or str(error)
         return FetchFailed(Fault.TLS, _TLS_WORDS.get(reason, f"the TLS handshake failed: {reason.lower()}"))
-    if site.scheme == "https" and isinstance(
-        error, (ConnectionResetError, ConnectionAbortedError, BrokenPipeError)
-    ):
+    if site.scheme == "https" and isinstance(error, (ConnectionResetError, ConnectionAbortedError, BrokenPipeError)):
         return FetchFailed(Fault.TLS, "the server closed the connection during the TLS handshake")
     return FetchFailed(Fault.CONNECT, f"cannot connect to {ip} port {site.port}: {error.strerror or error}")

@@ -40,9 +40,7 @@ class _Entry(NamedTuple):
 class Resolver:
     """Addresses of hosts. What it gives has passed the guard and is what to connect to, unasked again."""
 
-    def __init__(
-        self, dns: DnsSettings, http: HttpSettings, *, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, dns: DnsSettings, http: HttpSettings, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._dns = dns
         self._allow_private = http.allow_private
         self._overrides = read_overrides(http.resolve)

@@ -44,9 +44,7 @@ def read_servers(entries: Sequence[str]) -> list[str]:
     """Name servers as the resolver library wants them: `1.2.3.4`, `1.2.3.4:5353`, `::1` or `[::1]:5353`."""
     for entry in entries:
         if not _is_server(entry):
-            raise ConfigError(
-                f"dns.servers {entry!r} cannot be used: write an address, or an address and a port"
-            )
+            raise ConfigError(f"dns.servers {entry!r} cannot be used: write an address, or an address and a port")
     return list(entries)
 
 

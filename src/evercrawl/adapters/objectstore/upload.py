@@ -131,9 +131,7 @@ class Uploader:
             await asyncio.to_thread(self._thread.join, LAST_WAIT_S)
         if self._failed or self._thread.is_alive():
             left = len(waiting(self._folder))
-            log.warning(
-                "%d archive files wait for their upload; the next run or `store upload` does it", left
-            )
+            log.warning("%d archive files wait for their upload; the next run or `store upload` does it", left)
 
     def _work(self) -> None:
         wait_s = FIRST_WAIT_S
@@ -159,6 +157,4 @@ class Uploader:
 
     def _upload(self, shard: int | None = None) -> None:
         with self._alone:
-            upload_all(
-                self._folder, self._bucket, keep_local=self._keep_local, member=self._member, shard=shard
-            )
+            upload_all(self._folder, self._bucket, keep_local=self._keep_local, member=self._member, shard=shard)

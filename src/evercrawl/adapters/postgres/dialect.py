@@ -107,8 +107,7 @@ def for_each(statement: str, schema: Schema, *, kind: str) -> str:
     query = query.replace("$2", "asked.value")
     return _joined(
         narrowed,
-        f"select asked.place, found.* from {asked} cross join lateral ({query} limit 1) found"
-        " order by asked.place",
+        f"select asked.place, found.* from {asked} cross join lateral ({query} limit 1) found order by asked.place",
     )
 
 
@@ -186,10 +185,7 @@ def _narrowed(text: str, schema: Schema) -> list[str]:
     tables = [table for table in schema.tables if any(_reads(part, table) for part in texts)]
     space = schema.namespace
     return [
-        *(
-            f"{table} as not materialized (select * from {space}.{table} where shard = $1::integer)"
-            for table in tables
-        ),
+        *(f"{table} as not materialized (select * from {space}.{table} where shard = $1::integer)" for table in tables),
         *(f"{name} as not materialized ({definition})" for name, definition in views.items()),
     ]
 

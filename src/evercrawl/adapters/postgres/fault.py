@@ -20,9 +20,7 @@ def translating() -> Iterator[None]:
     try:
         yield
     except asyncpg.InsufficientPrivilegeError as error:
-        raise StoreUnavailable(
-            f"the database refuses it ({error}); grant the user of --store what it needs"
-        ) from error
+        raise StoreUnavailable(f"the database refuses it ({error}); grant the user of --store what it needs") from error
     except asyncpg.DiskFullError as error:
         raise StoreUnavailable(
             f"the database's disk is full ({error}); free some space and crawl again;"

@@ -126,9 +126,7 @@ class Membership:
         """The heartbeat; raises LeaseLost when we were declared dead."""
         before = self._now()
         with translating():
-            row = await self._pool.fetchrow(
-                self._sql["renew"], self.id, self._lease, quiet, visits, wire_bytes
-            )
+            row = await self._pool.fetchrow(self._sql["renew"], self.id, self._lease, quiet, visits, wire_bytes)
         if row is None:
             raise LeaseLost("the other workers have taken this one for dead")
         self.draining = row[0]

@@ -85,12 +85,7 @@ class PostgresStore:
         async with self._connecting:
             if self._pool is None:
                 self._pool = await connected(
-                    self._place,
-                    self.schema,
-                    self._settings,
-                    most=self._connections,
-                    line=self._line,
-                    worker=self.id,
+                    self._place, self.schema, self._settings, most=self._connections, line=self._line, worker=self.id
                 )
         return self._pool
 
@@ -183,9 +178,7 @@ def application_of(worker: UUID | None) -> str:
 
 async def _tune(connection: asyncpg.Connection) -> None:
     """Sums of whole numbers are whole numbers, as in the embedded store."""
-    await connection.set_type_codec(
-        "numeric", encoder=str, decoder=_number, schema="pg_catalog", format="text"
-    )
+    await connection.set_type_codec("numeric", encoder=str, decoder=_number, schema="pg_catalog", format="text")
 
 
 async def _leave_as_it_is(connection: asyncpg.Connection) -> None:

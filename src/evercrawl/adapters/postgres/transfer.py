@@ -82,9 +82,7 @@ async def one_transaction(
 # From files into the database
 
 
-async def fill(
-    connection: asyncpg.Connection, schema: Schema, files: dict[int, Path], on_rows: OnRows
-) -> Transferred:
+async def fill(connection: asyncpg.Connection, schema: Schema, files: dict[int, Path], on_rows: OnRows) -> Transferred:
     """The tables, made anew, hold what the state files hold."""
     await connection.execute(schema.script)
     done = Transferred()
@@ -100,13 +98,7 @@ async def fill(
 
 
 async def _fill_table(
-    connection: asyncpg.Connection,
-    space: str,
-    table: str,
-    *,
-    shard: int,
-    db: sqlite3.Connection,
-    done: Transferred,
+    connection: asyncpg.Connection, space: str, table: str, *, shard: int, db: sqlite3.Connection, done: Transferred
 ) -> None:
     columns = _columns(db, table)
     if not columns:  # a file from before there was such a table
@@ -115,10 +107,7 @@ async def _fill_table(
     for portion in _portions(db, table, columns):
         read.add(portion)
         await connection.copy_records_to_table(
-            table,
-            schema_name=space,
-            columns=["shard", *columns],
-            records=[(shard, *row) for row in portion],
+            table, schema_name=space, columns=["shard", *columns], records=[(shard, *row) for row in portion]
         )
     written = Print()
     async for portion in _stored_portions(connection, space, table, shard=shard, columns=columns):
@@ -150,9 +139,7 @@ async def _number_on(connection: asyncpg.Connection, schema: Schema) -> None:
 # From the database into files
 
 
-async def empty(
-    connection: asyncpg.Connection, schema: Schema, files: dict[int, Path], on_rows: OnRows
-) -> Transferred:
+async def empty(connection: asyncpg.Connection, schema: Schema, files: dict[int, Path], on_rows: OnRows) -> Transferred:
     """State files, made anew at these places, hold what the tables hold."""
     done = Transferred()
     present = await _tables_in(connection, schema.namespace)
@@ -167,13 +154,7 @@ async def empty(
 
 
 async def _empty_table(
-    connection: asyncpg.Connection,
-    space: str,
-    table: str,
-    *,
-    shard: int,
-    db: sqlite3.Connection,
-    done: Transferred,
+    connection: asyncpg.Connection, space: str, table: str, *, shard: int, db: sqlite3.Connection, done: Transferred
 ) -> None:
     columns = _columns(db, table)
     insert = f"insert into {table} ({_quoted(columns)}) values ({', '.join('?' * len(columns))})"

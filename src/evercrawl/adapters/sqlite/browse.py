@@ -109,9 +109,7 @@ class BrowseReader(ShardReader):
         rows = self._rows("visits_of_site", site_id, last - lines, last, most)
         return [ListedVisit._make(row) for row in rows]
 
-    def logged_visits(
-        self, after: int, upto: int, *, site_id: int | None, span: tuple[int, int]
-    ) -> list[LoggedVisit]:
+    def logged_visits(self, after: int, upto: int, *, site_id: int | None, span: tuple[int, int]) -> list[LoggedVisit]:
         """The lines of the log between two numbers, of one site or (None) of all, inside a span of time."""
         rows = self._rows("logged_visits", after, upto, site_id, *span)
         return [LoggedVisit._make(row) for row in rows]

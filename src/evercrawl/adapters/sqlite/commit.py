@@ -53,9 +53,7 @@ def write_batch(db: sqlite3.Connection, batch: Batch, *, careful: bool, most_ref
 def _write_sites(db: sqlite3.Connection, sites: Iterable[Site]) -> None:
     sites = list(sites)
     db.executemany(SQL["write_site"], map(site_row, sites))
-    db.executemany(
-        SQL["write_robots"], ((site.id, *site.robots) for site in sites if site.robots is not None)
-    )
+    db.executemany(SQL["write_robots"], ((site.id, *site.robots) for site in sites if site.robots is not None))
     db.executemany(SQL["forget_robots"], ((site.id,) for site in sites if site.robots is None))
 
 
@@ -91,12 +89,9 @@ def _write_credit(db: sqlite3.Connection, batch: Batch, counts: Counts) -> None:
     """Shares for known pages, and those of them that move up in the queue."""
     # In order of the pages: rows that stand together are touched together.
     shares = sorted((share.page_id, share.amount, share.generation) for share in batch.shares)
+    db.executemany(SQL["pay_share"], ((amount, generation, page_id) for page_id, amount, generation in shares))
     db.executemany(
-        SQL["pay_share"], ((amount, generation, page_id) for page_id, amount, generation in shares)
-    )
-    db.executemany(
-        SQL["promote"],
-        ((move.band, move.seq, move.page_id, move.old_band, move.old_seq) for move in batch.promoted),
+        SQL["promote"], ((move.band, move.seq, move.page_id, move.old_band, move.old_seq) for move in batch.promoted)
     )
     counts.touched.update(move.site_id for move in batch.promoted)
 
@@ -113,9 +108,7 @@ def _forget_refusals(db: sqlite3.Connection, pages: Sequence[NewPage], counts: C
         counts.refusals_kept -= 1
 
 
-def _write_refusals(
-    db: sqlite3.Connection, refusals: Sequence[Refusal], counts: Counts, *, most: int
-) -> None:
+def _write_refusals(db: sqlite3.Connection, refusals: Sequence[Refusal], counts: Counts, *, most: int) -> None:
     """Remember refused URLs up to the limit; beyond it they are only counted. A page stays a page."""
     if not refusals:
         return

@@ -139,9 +139,7 @@ def _bring_up(db: sqlite3.Connection, path: Path) -> None:
         return
     with transaction(db):
         version = _version(db, path)
-        scripts = (
-            [UPGRADES[f"from_{older}"] for older in range(version, SCHEMA_VERSION)] if version else [SCHEMA]
-        )
+        scripts = [UPGRADES[f"from_{older}"] for older in range(version, SCHEMA_VERSION)] if version else [SCHEMA]
         for statement in _statements(scripts):
             db.execute(statement)
         db.execute(f"pragma user_version = {SCHEMA_VERSION}")

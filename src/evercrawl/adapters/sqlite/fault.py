@@ -9,10 +9,7 @@ from typing import Literal
 
 from evercrawl.errors import BugFound, EvercrawlError, StoreUnavailable
 
-_DAMAGED = (
-    "is damaged",
-    "restore it from a backup, or put in its place what `sqlite3 FILE .recover` can still read",
-)
+_DAMAGED = ("is damaged", "restore it from a backup, or put in its place what `sqlite3 FILE .recover` can still read")
 _NOT_WRITABLE = ("cannot be written", "check the permissions of the file and of its folder")
 _IN_USE = ("is locked by another program", "close the program that has the file open and try again")
 
@@ -27,10 +24,7 @@ REMEDIES: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_NOTADB: _DAMAGED,
     sqlite3.SQLITE_READONLY: _NOT_WRITABLE,
     sqlite3.SQLITE_PERM: _NOT_WRITABLE,
-    sqlite3.SQLITE_CANTOPEN: (
-        "cannot be opened",
-        "check that the folder exists and that you may read and write it",
-    ),
+    sqlite3.SQLITE_CANTOPEN: ("cannot be opened", "check that the folder exists and that you may read and write it"),
     sqlite3.SQLITE_IOERR: ("could not be read or written", "check the disk; the system's log may say more"),
 }
 _PRIMARY = 0xFF

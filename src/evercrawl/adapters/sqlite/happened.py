@@ -51,22 +51,7 @@ def text_before(state: ShardReader, event: Event) -> str:
 
 
 def _event(shard: int, row: Any) -> Event | None:
-    (
-        line,
-        page_id,
-        at_us,
-        url,
-        reason,
-        version,
-        number,
-        title,
-        stored,
-        stored_size,
-        kind,
-        size,
-        edits,
-        before,
-    ) = row
+    (line, page_id, at_us, url, reason, version, number, title, stored, stored_size, kind, size, edits, before) = row
     event = Event(shard, line, page_id, url, EventKind.CONTENT, 1.0, at_us, version, title)
     if reason in GONE:
         is_news = version > 0 and before not in GONE

@@ -104,9 +104,7 @@ def move_pages(db: sqlite3.Connection, batch: Batch, counts: Counts) -> None:
     db.executemany(SQL["insert_visit"], visits)
     db.executemany(SQL["insert_version"], versions)
     db.executemany(SQL["insert_text"], _text_rows(batch))
-    holders = [
-        (v.version.digest, v.page_id, v.version.number) for v in batch.visited if v.version is not None
-    ]
+    holders = [(v.version.digest, v.page_id, v.version.number) for v in batch.visited if v.version is not None]
     # By digest alone: where two pages of a batch have the same content, the first visited is the original.
     db.executemany(SQL["insert_content"], sorted(holders, key=itemgetter(0)))
 
@@ -140,11 +138,7 @@ def _apply_visit(page: PageState, visited: Visited, counts: Counts) -> None:
     counts.tally[page.decision()] += 1
     page.due_us = visited.due_us if page.seq is None else None
     page.status, page.last_us, page.tries = visited.status, visited.at_us, visited.tries
-    page.interval_s, page.moved_to, page.duplicate_of = (
-        visited.interval_s,
-        visited.moved_to,
-        visited.duplicate_of,
-    )
+    page.interval_s, page.moved_to, page.duplicate_of = (visited.interval_s, visited.moved_to, visited.duplicate_of)
     page.visits += 1
     page.belief = visited.belief or page.belief
     page.credit -= visited.spent

@@ -98,12 +98,7 @@ def _rescue_originals(db: sqlite3.Connection, doomed: Doomed) -> None:
 
 
 def take_out(
-    db: sqlite3.Connection,
-    doomed: Doomed,
-    *,
-    moved: NewPlace,
-    files: Iterable[str],
-    archive_end: ArchiveEnd | None,
+    db: sqlite3.Connection, doomed: Doomed, *, moved: NewPlace, files: Iterable[str], archive_end: ArchiveEnd | None
 ) -> None:
     """Versions, texts and contents go, records that stay get their new places: all in one transaction.
 

@@ -61,9 +61,7 @@ class ShardReader:
         if row is None:
             return None
         page = PageView._make(row)
-        return page._replace(
-            outcome=Outcome(page.outcome), reason=Reason(page.reason), is_queued=bool(page.is_queued)
-        )
+        return page._replace(outcome=Outcome(page.outcome), reason=Reason(page.reason), is_queued=bool(page.is_queued))
 
     def credit(self, key: bytes) -> CreditView | None:
         """What the page of this key counts; None: there is no such page."""

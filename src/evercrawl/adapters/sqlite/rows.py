@@ -54,6 +54,4 @@ def text_of(
         frames = [frame for frame, _ in chain]
         return unpack_text(frames) if most_bytes is None else unpack_beginning(frames, most_bytes)
     except ValueError as error:
-        raise StoreUnavailable(
-            f"the text of version {number} of page {page_id} cannot be read: {error}"
-        ) from error
+        raise StoreUnavailable(f"the text of version {number} of page {page_id} cannot be read: {error}") from error

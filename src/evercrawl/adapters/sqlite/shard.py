@@ -25,13 +25,7 @@ class SqliteShard:
     """Implements `ShardStore`. What `commit` acknowledged is in the file, all of a batch or none of it."""
 
     def __init__(
-        self,
-        shard: int,
-        path: Path,
-        *,
-        db: sqlite3.Connection,
-        most_refusals: int,
-        on_close: Callable[[int], None],
+        self, shard: int, path: Path, *, db: sqlite3.Connection, most_refusals: int, on_close: Callable[[int], None]
     ) -> None:
         self.shard = shard
         self.path = path
@@ -78,9 +72,7 @@ class SqliteShard:
         with transaction(self.connection):
             current, is_clean, *_ = self.connection.execute(SQL["read_shard"]).fetchone()
             if current != epoch or is_clean:
-                raise LeaseLost(
-                    f"shard {self.shard} is at epoch {current}; epoch {epoch} may not write any more"
-                )
+                raise LeaseLost(f"shard {self.shard} is at epoch {current}; epoch {epoch} may not write any more")
             write_batch(self.connection, batch, careful=careful, most_refusals=self._most_refusals)
 
     async def release(self, epoch: int) -> None:

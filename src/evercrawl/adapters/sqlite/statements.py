@@ -18,9 +18,7 @@ def statements_in(text: str) -> dict[str, str]:
     """The statements of a file by name; a name that stands there twice is an error."""
     headings = list(_HEADING.finditer(text))
     ends = [heading.start() for heading in headings[1:]] + [len(text)]
-    found = {
-        heading[1]: text[heading.end() : end].strip() for heading, end in zip(headings, ends, strict=True)
-    }
+    found = {heading[1]: text[heading.end() : end].strip() for heading, end in zip(headings, ends, strict=True)}
     if len(found) != len(headings):
         raise ValueError("a statement's name stands there twice")
     return found
@@ -34,8 +32,7 @@ OUTLINE_SCHEMA = _text("outline_schema.sql")
 OUTLINE_TABLE = OUTLINE_SCHEMA.replace("create table", "create table if not exists")
 """Derived from the archive, so that a file without it is complete; made wherever it is missing."""
 REPEATS_INDEX = (
-    "create index if not exists page_repeats"
-    + (SCHEMA.partition("create index page_repeats")[2].partition(";")[0])
+    "create index if not exists page_repeats" + (SCHEMA.partition("create index page_repeats")[2].partition(";")[0])
 )
 """Follows from the pages, as OUTLINE_TABLE from the archive."""
 SQL: Mapping[str, str] = MappingProxyType(statements_in(_text("queries.sql")))

@@ -136,9 +136,7 @@ class Asking:
 
     def _in_field(self, field: str, forms: dict[str, float], worth: float) -> Asked:
         ask, boost = tantivy.Query.term_query, tantivy.Query.boost_query
-        terms = [
-            boost(ask(self.schema, field, form, "freq"), worth * weight) for form, weight in forms.items()
-        ]
+        terms = [boost(ask(self.schema, field, form, "freq"), worth * weight) for form, weight in forms.items()]
         return terms[0] if len(terms) == 1 else tantivy.Query.disjunction_max_query(terms, 0.1)
 
     def _phrase(self, words: list[str], place: Place) -> Asked:
@@ -146,9 +144,7 @@ class Asking:
             exact = [tantivy.Query.term_query(self.schema, "url", word, "freq") for word in words]
             return tantivy.Query.boolean_query([(MUST, term) for term in exact])
         fields = (("title", TITLE),) if place is Place.TITLE else (("text", TEXT), ("title", TITLE))
-        return _any_of(
-            [tantivy.Query.boost_query(self._words_in_row(field, words), worth) for field, worth in fields]
-        )
+        return _any_of([tantivy.Query.boost_query(self._words_in_row(field, words), worth) for field, worth in fields])
 
     def _words_in_row(self, field: str, words: list[str]) -> Asked:
         if len(words) == 1:
@@ -224,9 +220,7 @@ def count_of(found: tantivy.SearchResult) -> int:
 
 
 def _any_of(queries: list[Asked]) -> Asked:
-    return (
-        queries[0] if len(queries) == 1 else tantivy.Query.boolean_query([(SHOULD, one) for one in queries])
-    )
+    return queries[0] if len(queries) == 1 else tantivy.Query.boolean_query([(SHOULD, one) for one in queries])
 
 
 def _silent(query: Asked) -> Asked:
@@ -236,11 +230,7 @@ def _silent(query: Asked) -> Asked:
 
 def all_of(groups: list[Asked], filters: list[Clause], *, or_pages: Asked | None = None) -> Asked:
     """Everything that was asked for; `or_pages` are let in without the words."""
-    words = (
-        tantivy.Query.boolean_query([(MUST, group) for group in groups])
-        if groups
-        else tantivy.Query.all_query()
-    )
+    words = tantivy.Query.boolean_query([(MUST, group) for group in groups]) if groups else tantivy.Query.all_query()
     if or_pages is not None and groups:
         words = _any_of([words, or_pages])
     return tantivy.Query.boolean_query([(MUST, words if groups else _silent(words)), *filters])
@@ -254,7 +244,5 @@ def least_groups(groups: int) -> int:
 def most_of(groups: list[Asked], filters: list[Clause]) -> Asked:
     """All groups but about a quarter."""
     least = least_groups(len(groups))
-    words = tantivy.Query.boolean_query(
-        [(SHOULD, group) for group in groups], minimum_number_should_match=least
-    )
+    words = tantivy.Query.boolean_query([(SHOULD, group) for group in groups], minimum_number_should_match=least)
     return tantivy.Query.boolean_query([(MUST, words), *filters])

@@ -72,11 +72,7 @@ def _header_end(data: Buffer, at: int) -> tuple[int, int]:
 
 def _length(headers: dict[str, str]) -> int:
     text = headers.get("content-length", "")
-    if (
-        not (text.isascii() and text.isdigit())
-        or len(text) > len(str(RECORD_LIMIT))
-        or int(text) > RECORD_LIMIT
-    ):
+    if not (text.isascii() and text.isdigit()) or len(text) > len(str(RECORD_LIMIT)) or int(text) > RECORD_LIMIT:
         raise ValueError(f"Content-Length {text[:40]!r} is missing, no number, or more than {RECORD_LIMIT}")
     return int(text)
 

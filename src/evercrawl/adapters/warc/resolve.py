@@ -23,9 +23,7 @@ def resolved_id(record_id: bytes) -> bytes:
     return bytes(raw)
 
 
-def resolved_response(
-    revisit: Record, record_id: bytes, *, head: bytes, body: bytes, concurrent: str | None
-) -> bytes:
+def resolved_response(revisit: Record, record_id: bytes, *, head: bytes, body: bytes, concurrent: str | None) -> bytes:
     """A response record with the head of the revisit and the body of the record that it refers to."""
     fields = _fields(b"response", record_id, revisit)
     if concurrent is not None:

@@ -97,17 +97,10 @@ class WarcArchive:
     ) -> Stored:
         """Put request and answer of one exchange behind the others; if it raises, nothing of it was kept."""
         records = exchange_records(
-            url,
-            exchange,
-            truncated=truncated,
-            payload_sha1=payload_sha1,
-            revisit=revisit,
-            not_modified=not_modified,
+            url, exchange, truncated=truncated, payload_sha1=payload_sha1, revisit=revisit, not_modified=not_modified
         )
         level, packed = self._settings.level, records.packed
-        response = (
-            pack_but_end(records.response, level, stored=packed) if packed else pack(records.response, level)
-        )
+        response = pack_but_end(records.response, level, stored=packed) if packed else pack(records.response, level)
         request = pack(records.request, level) if records.request else None
         self._make_room()
         offset = self._written + self._waiting_bytes

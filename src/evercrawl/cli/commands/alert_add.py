@@ -52,17 +52,13 @@ def _hour(context: click.Context, option: click.Parameter, text: str) -> time:
 )
 @click.option("--sentiment-turn", is_flag=True, help="Only where a friendly page turned unfriendly, or back.")
 @click.option("--webhook", metavar="URL", help="Deliver by POST of JSON, signed.")
-@click.option(
-    "--mail", metavar="ADDRESS", help="Deliver by mail; see the settings notify.mail_host and more."
-)
+@click.option("--mail", metavar="ADDRESS", help="Deliver by mail; see the settings notify.mail_host and more.")
 @click.option("--atom", metavar="FILE", help="Deliver into a feed in this file.")
 @click.option("--apprise", metavar="URL", help="Deliver by the library apprise (extra `apprise`).")
 @click.option(
     "--secret", metavar="SECRET", help="What a webhook is signed with: whsec_ and base64. Default: a new one."
 )
-@click.option(
-    "--digest", type=click.Choice(["hourly", "daily"]), help="Gather changes, and tell them together."
-)
+@click.option("--digest", type=click.Choice(["hourly", "daily"]), help="Gather changes, and tell them together.")
 @click.option(
     "--at",
     "daily_at",

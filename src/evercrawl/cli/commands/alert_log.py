@@ -13,9 +13,7 @@ from evercrawl.cli.session import Session, common_options, pass_session
 @click.command("log")
 @click.argument("name", required=False)
 @click.option(
-    "--state",
-    type=click.Choice(["waiting", "sending", "delivered", "failed"]),
-    help="Only messages that stand so.",
+    "--state", type=click.Choice(["waiting", "sending", "delivered", "failed"]), help="Only messages that stand so."
 )
 @click.option("-n", "--most", type=click.IntRange(1), default=50, metavar="N", help="Newest N. Default: 50.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")

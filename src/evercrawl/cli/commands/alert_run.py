@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="At the end, one JSON object a line for each alert.")
 @common_options
 @pass_session
-def command(
-    session: Session, /, once: bool, allow_private: bool, resolve: tuple[str, ...], as_json: bool
-) -> int:
+def command(session: Session, /, once: bool, allow_private: bool, resolve: tuple[str, ...], as_json: bool) -> int:
     """Follow the collection and deliver messages until stopped. `crawl` and `watch` do this by themselves:
     this is for a collection that others crawl, and for messages that wait between two crawls.
 

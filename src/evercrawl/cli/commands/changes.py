@@ -21,16 +21,10 @@ _LONGEST_LINE = 200
 @click.command("changes")
 @click.argument("site", required=False)
 @click.option(
-    "--since",
-    default="7d",
-    show_default=True,
-    metavar="TIME",
-    help="From when on: 7d, yesterday, 2026-11-01.",
+    "--since", default="7d", show_default=True, metavar="TIME", help="From when on: 7d, yesterday, 2026-11-01."
 )
 @click.option(
-    "--noise",
-    is_flag=True,
-    help="Also what single pages show beside their content: adverts, counters, menus.",
+    "--noise", is_flag=True, help="Also what single pages show beside their content: adverts, counters, menus."
 )
 @click.option("--muted", is_flag=True, help="Also what lies in parts that were muted.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")

@@ -80,9 +80,7 @@ def get(session: Session, key: str, as_json: bool) -> None:
 @pass_session
 def set_value(session: Session, key: str, value: str, for_user: bool, as_json: bool) -> None:
     """Set one value in the collection's settings file (or, with --user, in your own)."""
-    _write(
-        session, _user_file(session) if for_user else _collection_file(session), key, value, as_json=as_json
-    )
+    _write(session, _user_file(session) if for_user else _collection_file(session), key, value, as_json=as_json)
 
 
 @command.command("contact")
@@ -100,9 +98,7 @@ def _write(session: Session, file: Path, key: str, value: str, *, as_json: bool)
     from evercrawl.config import write_setting
 
     if key == "store.shards":
-        raise ConfigError(
-            "store.shards is fixed when a collection is made; set it with EVERCRAWL_STORE__SHARDS then"
-        )
+        raise ConfigError("store.shards is fixed when a collection is made; set it with EVERCRAWL_STORE__SHARDS then")
     write_setting(file, key, value)
     if as_json:
         emit_json("config", {"key": key, "value": value, "file": str(file)})

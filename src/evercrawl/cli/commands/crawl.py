@@ -82,36 +82,19 @@ _RUN_OPTIONS = (
     _setting("--max-time", metavar="SECONDS", help="Stop after this time; also 5m, 2h."),
     _setting("--depth", metavar="N", help="Follow links at most N steps from a seed."),
     click.option(
-        "--scope",
-        type=click.Choice(["host", "prefix", "domain", "list"]),
-        help="Which URLs belong. Default: host.",
+        "--scope", type=click.Choice(["host", "prefix", "domain", "list"]), help="Which URLs belong. Default: host."
     ),
-    click.option(
-        "--pace", type=click.Choice(["gentle", "paper", "own"]), help="How gently to ask. Default: gentle."
-    ),
+    click.option("--pace", type=click.Choice(["gentle", "paper", "own"]), help="How gently to ask. Default: gentle."),
     _setting("--gap", metavar="SECONDS", help="Least gap per site; a larger Crawl-delay still wins."),
     _setting("--concurrency", metavar="N", help="Most requests in flight over all sites."),
     _setting("--workers", metavar="N", help="Processes that share the work, to use more than one core."),
     _setting("--store", metavar="DSN", help="postgresql://user@host/database: keep the state there."),
-    click.option(
-        "--budget", metavar="N/day", callback=_rate, help="Most requests a day in all; also 50/hour."
-    ),
+    click.option("--budget", metavar="N/day", callback=_rate, help="Most requests a day in all; also 50/hour."),
     _setting("--include", multiple=True, metavar="RE", help="Only URLs that match one of these. Repeatable."),
     _setting("--exclude", multiple=True, metavar="RE", help="No URLs that match one of these. Repeatable."),
-    _setting(
-        "--filter",
-        "filters",
-        multiple=True,
-        metavar="MODULE:OBJECT",
-        help="A filter of your own. Repeatable.",
-    ),
+    _setting("--filter", "filters", multiple=True, metavar="MODULE:OBJECT", help="A filter of your own. Repeatable."),
     click.option("--allow-private", is_flag=True, help="Allow loopback, private and link-local addresses."),
-    _setting(
-        "--resolve",
-        multiple=True,
-        metavar="HOST:PORT:ADDR",
-        help="Use this address, as curl does. Repeatable.",
-    ),
+    _setting("--resolve", multiple=True, metavar="HOST:PORT:ADDR", help="Use this address, as curl does. Repeatable."),
     _setting("--outposts", metavar="HOST:PORT", help="Listen here for paired outposts and use them."),
     click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object on stdout."),
 )
@@ -174,12 +157,7 @@ def given_flags(flags: dict[str, Any]) -> dict[str, object]:
 
 
 def plan_run(
-    session: Session,
-    urls: Sequence[str],
-    *,
-    flags: dict[str, object],
-    refresh: bool = False,
-    forever: bool = False,
+    session: Session, urls: Sequence[str], *, flags: dict[str, object], refresh: bool = False, forever: bool = False
 ) -> Plan:
     """Which collection is meant, made if it is new, and with which settings."""
     from evercrawl.config import collection_file, create_collection, is_collection, write_setting
@@ -261,8 +239,7 @@ def _schemes_with(scheme: str, text: str) -> tuple[str, ...]:
     if scheme.lower() not in installed:
         known = " or ".join((*_WEB, *installed))
         raise ConfigError(
-            f"{text!r} is not a URL that can be crawled: {scheme!r} is not {known};"
-            " write it like https://example.org/"
+            f"{text!r} is not a URL that can be crawled: {scheme!r} is not {known}; write it like https://example.org/"
         )
     return tuple(f"{name}://" for name in installed)
 

@@ -77,9 +77,7 @@ def difference_fields(found: Difference) -> dict[str, Any]:
         "edits": [_edit_fields(edit) for edit in found.edits],
         "links_added": found.links_added,
         "links_removed": found.links_removed,
-        "metadata": [
-            {"name": field.name, "before": field.before, "after": field.after} for field in found.fields
-        ],
+        "metadata": [{"name": field.name, "before": field.before, "after": field.after} for field in found.fields],
         "same_bytes": found.same_bytes,
     }
 

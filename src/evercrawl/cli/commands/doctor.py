@@ -23,9 +23,7 @@ _STYLES = {"ok": "green", "warn": "yellow", "fail": "red"}
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_session
-def command(
-    session: Session, /, url: str | None, allow_private: bool, resolve: tuple[str, ...], as_json: bool
-) -> int:
+def command(session: Session, /, url: str | None, allow_private: bool, resolve: tuple[str, ...], as_json: bool) -> int:
     """Check Python, SQLite, DNS, TLS, clock, disk, extras and your contact; with a URL, its robots.txt too.
 
     \b
@@ -50,17 +48,14 @@ def command(
 def _show(session: Session, findings: list[Finding], *, as_json: bool) -> None:
     if as_json:
         fields = [
-            {"name": one.name, "verdict": one.verdict, "detail": one.detail, "remedy": one.remedy}
-            for one in findings
+            {"name": one.name, "verdict": one.verdict, "detail": one.detail, "remedy": one.remedy} for one in findings
         ]
         emit_json("doctor", {"checks": fields})
         return
     from rich.text import Text
 
     for one in findings:
-        line = Text.assemble(
-            (f"{one.verdict:<5}", _STYLES[one.verdict]), f"{one.name:<11} {safe_line(one.detail)}"
-        )
+        line = Text.assemble((f"{one.verdict:<5}", _STYLES[one.verdict]), f"{one.name:<11} {safe_line(one.detail)}")
         session.out.print(line, soft_wrap=True)
         if one.remedy:
             session.out.print(Text(f"     {'':<11} → {one.remedy}", style="dim"), soft_wrap=True)

@@ -37,10 +37,7 @@ _MOST_SHOWN = 10
 @click.option("--until", metavar="T", help="Only versions up to then; a date means its end.")
 @click.option("--lang", metavar="L", help="Only this language: en takes in en-GB too.")
 @click.option(
-    "--latest/--all-versions",
-    "latest",
-    default=True,
-    help="The newest version of each page (default), or all of them.",
+    "--latest/--all-versions", "latest", default=True, help="The newest version of each page (default), or all of them."
 )
 @click.option("--force", is_flag=True, help="Replace what is there.")
 @click.option(
@@ -117,12 +114,7 @@ def _selection(
 
 def _tell(session: Session, report: ExchangeReport, *, as_json: bool) -> None:
     if as_json and report.path is not None:
-        fields = {
-            "path": report.path,
-            "pages": report.pages,
-            "versions": report.versions,
-            "damaged": report.damaged,
-        }
+        fields = {"path": report.path, "pages": report.pages, "versions": report.versions, "damaged": report.damaged}
         emit_json("export", fields)
     else:
         where = f" in {report.path}" if report.path else ""

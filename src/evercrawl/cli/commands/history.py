@@ -20,9 +20,7 @@ _LONGEST_TITLE = 60
 
 @click.command("history")
 @click.argument("url")
-@click.option(
-    "--visits", is_flag=True, help="List every visit too: unchanged, gone, failed and refused ones."
-)
+@click.option("--visits", is_flag=True, help="List every visit too: unchanged, gone, failed and refused ones.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line, oldest version first.")
 @common_options
 @pass_session

@@ -29,11 +29,7 @@ _LEFT_OUT = {
 @click.command("import")
 @click.argument("form", type=click.Choice(["warc", "wacz"]), metavar="FORM")
 @click.argument(
-    "files",
-    nargs=-1,
-    required=True,
-    metavar="FILE...",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path, exists=True, dir_okay=False)
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was taken in as JSON.")
 @common_options

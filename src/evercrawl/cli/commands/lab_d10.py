@@ -57,8 +57,7 @@ def _fields(found: D10Experiment) -> dict[str, object]:
         "pages_there": found.pages_there,
         "gain": round(found.gain, 3),
         "runs": [
-            run._asdict() | {"gigabytes": round(run.gigabytes, 4), "hours": round(run.hours, 3)}
-            for run in found.runs
+            run._asdict() | {"gigabytes": round(run.gigabytes, 4), "hours": round(run.hours, 3)} for run in found.runs
         ],
     }
 
@@ -68,9 +67,7 @@ def _show(found: D10Experiment) -> None:
     for run in found.runs:
         paper = "" if run.paper_hours is None else f"{run.paper_hours:g} hours"
         rate = run.pages / run.hours / 3600
-        click.echo(
-            f"{run.name:<22}{run.pages:>10,}{run.gigabytes:>8.2f}{run.hours:>8.2f}{rate:>9.2f}   {paper}"
-        )
+        click.echo(f"{run.name:<22}{run.pages:>10,}{run.gigabytes:>8.2f}{run.hours:>8.2f}{rate:>9.2f}   {paper}")
     click.echo(
         f"scale {found.scale:g}: {found.hosts:,} hosts with {found.pages_there:,} pages; two nodes with a"
         f" line each are {found.gain:.2f} times as fast as one"

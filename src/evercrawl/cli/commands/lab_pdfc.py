@@ -36,14 +36,7 @@ if TYPE_CHECKING:
 @common_options
 @pass_session
 def command(
-    session: Session,
-    /,
-    days: int,
-    seed: int,
-    edited: int,
-    outposts: int,
-    plot: Path | None,
-    as_json: bool,
+    session: Session, /, days: int, seed: int, edited: int, outposts: int, plot: Path | None, as_json: bool
 ) -> int:
     """100 sites with home pages of 10 KB, visited daily for 30 days: pages sent, load and bandwidth.
 

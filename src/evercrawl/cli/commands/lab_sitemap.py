@@ -77,9 +77,7 @@ def _show(found: SitemapExperiment) -> None:
         pages = f"{len(one.downloaded)} of {one.pages}"
         paper = "" if one.paper_ms is None else f"{one.paper_ms:,}"
         click.echo(f"  {one.words:<52}{pages:>9}{one.requests:>10}{one.ms:>7,}{paper:>7}{one.counted_ms:>8,}")
-    click.echo(
-        "ms: page downloads, as the paper counts; all ms: every other answer as slow as the fastest page"
-    )
+    click.echo("ms: page downloads, as the paper counts; all ms: every other answer as slow as the fastest page")
     click.echo("the paper's figures came out" if found.matches else "the figures are NOT the paper's")
 
 

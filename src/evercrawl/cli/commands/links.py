@@ -39,9 +39,7 @@ def command(session: Session, url: str, as_json: bool) -> None:
         return
     click.echo(safe_line(found.url))
     if found.pagerank is not None and found.times_average is not None:
-        far = (
-            "not linked from a seed" if found.clicks is None else f"{counted(found.clicks, 'click')} from one"
-        )
+        far = "not linked from a seed" if found.clicks is None else f"{counted(found.clicks, 'click')} from one"
         click.echo(f"  PageRank {found.pagerank:.3g}, {found.times_average:.1f} times the average; {far}")
     _list("linked from", found.incoming, found.incoming_count)
     _list("links to", found.outgoing, len(found.outgoing))

@@ -11,9 +11,7 @@ from evercrawl.errors import ConfigError
 
 
 @click.command("move")
-@click.option(
-    "--to", "to", required=True, metavar="DSN|files", help="postgresql://user@host/database, or: files"
-)
+@click.option("--to", "to", required=True, metavar="DSN|files", help="postgresql://user@host/database, or: files")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_session

@@ -98,13 +98,7 @@ def undo(session: Session, number: int, as_json: bool) -> int:
 
 
 def _fields(one: Mute) -> dict[str, object]:
-    return {
-        "id": one.id,
-        "at": from_us(one.at_us),
-        "by": one.who,
-        "place": one.place,
-        "pattern": one.pattern,
-    }
+    return {"id": one.id, "at": from_us(one.at_us), "by": one.who, "place": one.place, "pattern": one.pattern}
 
 
 def _who() -> str:

@@ -105,9 +105,7 @@ def pair(
 @click.option("--max-disk", default="256MiB", show_default=True, metavar="SIZE", help="Largest file.")
 @click.option("--gap", metavar="SECONDS", help="Least gap between two requests to one site.")
 @click.option("--allow-private", is_flag=True, help="Allow loopback, private and link-local addresses.")
-@click.option(
-    "--clock-offset", type=float, default=0.0, hidden=True, help="For tests: a clock that is wrong."
-)
+@click.option("--clock-offset", type=float, default=0.0, hidden=True, help="For tests: a clock that is wrong.")
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON at the end.")
 @common_options
 @pass_session

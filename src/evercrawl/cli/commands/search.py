@@ -30,9 +30,7 @@ MANY_BEHIND = 2000
     "--in", "sources", multiple=True, metavar="DIR|URL",
     help="Ask this collection instead, a folder or one that is served; repeat it to ask several.",
 )  # fmt: skip
-@click.option(
-    "--timeout", type=click.FloatRange(0.1, 600), metavar="SECONDS", help="Wait so long for each --in."
-)
+@click.option("--timeout", type=click.FloatRange(0.1, 600), metavar="SECONDS", help="Wait so long for each --in.")
 @click.option("--rebuild", is_flag=True, help="Make the index anew before searching.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line, best hit first.")
 @common_options

@@ -41,9 +41,7 @@ def command(session: Session, url: str, as_json: bool) -> None:
 def _show(found: PageMood) -> None:
     click.echo(safe_line(found.url))
     if not found.versions:
-        click.echo(
-            "  no score: not in English, or the analyser was off; evercrawl config analysis.enabled sentiment"
-        )
+        click.echo("  no score: not in English, or the analyser was off; evercrawl config analysis.enabled sentiment")
     for then in found.versions:
         rests_on = counted(then.sentences, "sentence")
         click.echo(f"  v{then.version:<4} {moment(then.seen_at)}  {then.score:+.3f}  {rests_on}")

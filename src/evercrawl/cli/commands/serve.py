@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 @click.command("serve")
 @click.option("--bind", default="127.0.0.1", metavar="ADDR", help="Address to listen at. Default: 127.0.0.1.")
 @click.option(
-    "--port",
-    default=8787,
-    type=click.IntRange(0, 65535),
-    metavar="N",
-    help="Port; 0: any free one. Default: 8787.",
+    "--port", default=8787, type=click.IntRange(0, 65535), metavar="N", help="Port; 0: any free one. Default: 8787."
 )
 @click.option(
     "--replay-port",
@@ -92,9 +88,7 @@ def command(
     path = session.require_collection()
     session.configured(path)
     if token is not None and len(token) < _LEAST_TOKEN:
-        raise ConfigError(
-            f"--token needs at least {_LEAST_TOKEN} characters; make one with: openssl rand -hex 24"
-        )
+        raise ConfigError(f"--token needs at least {_LEAST_TOKEN} characters; make one with: openssl rand -hex 24")
     if password:
         _set_password(path)
     service = Service(path, how)

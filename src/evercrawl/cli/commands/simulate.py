@@ -48,15 +48,9 @@ DEFAULT_BUDGETS = "0.02,0.05,0.1,0.2,0.5"
     help="What the site announces: nothing, every change, or 70 % of them with 40 % false ones.",
 )
 @click.option(
-    "--pages",
-    type=click.IntRange(1),
-    default=DEFAULT_PAGES,
-    show_default=True,
-    help="Replay at most so many.",
+    "--pages", type=click.IntRange(1), default=DEFAULT_PAGES, show_default=True, help="Replay at most so many."
 )
-@click.option(
-    "--plot", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="Draw it as an SVG file."
-)
+@click.option("--plot", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="Draw it as an SVG file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @common_options
 @pass_session

@@ -7,12 +7,7 @@ import click
 from evercrawl.cli.lazy_group import LazyGroup
 from evercrawl.cli.session import common_options
 
-SUBCOMMANDS = {
-    "build": "sitemap_build",
-    "serve": "sitemap_serve",
-    "check": "sitemap_check",
-    "ping": "sitemap_ping",
-}
+SUBCOMMANDS = {"build": "sitemap_build", "serve": "sitemap_serve", "check": "sitemap_check", "ping": "sitemap_ping"}
 
 
 @click.group("sitemap", cls=LazyGroup, subcommands=SUBCOMMANDS)

@@ -43,17 +43,11 @@ WEB = ("http://", "https://")
 )
 @click.option("--gzip", "packed", is_flag=True, help="Put a .gz beside every .xml file.")
 @click.option("--clean-urls", is_flag=True, help="about.html is served as /about.")
-@click.option(
-    "--ignore", multiple=True, metavar="PATTERN", help="Leave out files or folders, such as 'drafts/*'."
-)
-@click.option(
-    "--ending", "endings", multiple=True, metavar="EXT", help="Endings of pages. Default: html, htm, xhtml."
-)
+@click.option("--ignore", multiple=True, metavar="PATTERN", help="Leave out files or folders, such as 'drafts/*'.")
+@click.option("--ending", "endings", multiple=True, metavar="EXT", help="Endings of pages. Default: html, htm, xhtml.")
 @click.option("--full", is_flag=True, help="Read every file again, also those with the same time and size.")
 @click.option("--allow-private", is_flag=True, help="With URL: allow loopback and private addresses.")
-@click.option(
-    "--resolve", multiple=True, metavar="HOST:PORT:ADDR", help="With URL: use this address, as curl does."
-)
+@click.option("--resolve", multiple=True, metavar="HOST:PORT:ADDR", help="With URL: use this address, as curl does.")
 @click.option("--max-pages", metavar="N", help="With URL: crawl at most N pages, or none. Default: 10000.")
 @click.option("--pace", type=click.Choice(["gentle", "paper", "own"]), help="With URL: how gently to ask.")
 @click.option("--json", "as_json", is_flag=True, help="Print pages, added, changed, removed, files as JSON.")

@@ -186,15 +186,11 @@ def _fields(survey: Survey, judgement: Judgement, least: int) -> dict[str, Any]:
 def _show(survey: Survey, judgement: Judgement) -> None:
     from evercrawl.sitemaps.finding import WEIGHTS
 
-    about = (
-        f"{counted(judgement.files, 'file')}, {judgement.entries:,} entries, {judgement.dated:,} with dates"
-    )
+    about = f"{counted(judgement.files, 'file')}, {judgement.entries:,} entries, {judgement.dated:,} with dates"
     looked = f"{counted(judgement.sampled, 'page')} looked at, {counted(judgement.witnessed, 'date')} held"
     click.echo(f"{safe_line(survey.site)}: score {judgement.score} of 100 ({about}; {looked})")
     for one in judgement.findings:
-        click.echo(
-            f"  -{one.cost:<4.0f} {one.count:,} of {one.of:,}: {WEIGHTS[one.fault].words} [{one.fault}]"
-        )
+        click.echo(f"  -{one.cost:<4.0f} {one.count:,} of {one.of:,}: {WEIGHTS[one.fault].words} [{one.fault}]")
         for example in one.examples:
             click.echo(f"        {safe_line(example.url)}  {safe_line(example.detail)}")
     if not judgement.findings:

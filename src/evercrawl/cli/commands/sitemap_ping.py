@@ -32,10 +32,7 @@ if TYPE_CHECKING:
 )
 @click.option("--key", envvar="INDEXNOW_KEY", help="Your key. Otherwise INDEXNOW_KEY of the environment.")
 @click.option(
-    "--key-file",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The file that holds your key.",
+    "--key-file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="The file that holds your key."
 )
 @click.option("--key-location", metavar="URL", help="Where the key file is served. Default: /KEY.txt.")
 @click.option(
@@ -50,9 +47,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print how each request ended as JSON.")
 @common_options
 @pass_session
-def command(
-    session: Session, /, urls: tuple[str, ...], make_key: Path | None, as_json: bool, **options: Any
-) -> int:
+def command(session: Session, /, urls: tuple[str, ...], make_key: Path | None, as_json: bool, **options: Any) -> int:
     """Tell search engines by IndexNow which of your pages are new, changed or gone.
 
     \b

@@ -14,9 +14,7 @@ from evercrawl.errors import ConfigError
 @click.command("serve")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option(
-    "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0: any free one."
-)
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0: any free one.")
 @click.option("--clean-urls", is_flag=True, help="about.html is served as /about.")
 @click.option("--json", "as_json", is_flag=True, help="Print address and folder as one JSON object.")
 @common_options

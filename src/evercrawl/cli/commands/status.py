@@ -62,8 +62,7 @@ def _show_page(facts: PageFacts, *, as_json: bool) -> None:
 def _show(session: Session, status: Status) -> None:
     lines = {
         "collection": safe_line(status.path),
-        "pages": f"{status.pages:,} known, {status.queued:,} in the queue, "
-        f"{counted(status.versions, 'version')}",
+        "pages": f"{status.pages:,} known, {status.queued:,} in the queue, {counted(status.versions, 'version')}",
         "sites": f"{status.sites:,}",
         "due": f"{status.due_now:,} now" + (f", next {moment(status.next_due)}" if status.next_due else ""),
         "freshness": freshness_words(status.freshness) if status.freshness else "",

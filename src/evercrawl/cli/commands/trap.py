@@ -89,9 +89,7 @@ def _rule_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @_rule_options
 @common_options
 @pass_session
-def exclude(
-    session: Session, pattern: str, site: str | None, yes: bool, dry_run: bool, as_json: bool
-) -> None:
+def exclude(session: Session, pattern: str, site: str | None, yes: bool, dry_run: bool, as_json: bool) -> None:
     """Leave out the URLs of PATTERN from now on; what is stored stays.
 
     A running crawl hears it within seconds. Pages that wait are refused when their turn comes.
@@ -142,13 +140,7 @@ def _checked(pattern: str) -> str:
 
 
 def _say(
-    session: Session,
-    rule: Callable[..., RuleEffect],
-    word: str,
-    *,
-    is_sure: bool,
-    dry_run: bool,
-    as_json: bool,
+    session: Session, rule: Callable[..., RuleEffect], word: str, *, is_sure: bool, dry_run: bool, as_json: bool
 ) -> None:
     """Show what the rule touches, then write it, unless nobody wants it."""
     effect = rule()

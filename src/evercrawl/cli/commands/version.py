@@ -17,11 +17,7 @@ from evercrawl.model.version import __version__
 @common_options
 def command(as_json: bool) -> None:
     """The version of evercrawl and of what it stands on."""
-    versions = {
-        "evercrawl": __version__,
-        "python": platform.python_version(),
-        "sqlite": sqlite3.sqlite_version,
-    }
+    versions = {"evercrawl": __version__, "python": platform.python_version(), "sqlite": sqlite3.sqlite_version}
     if as_json:
         emit_json("version", versions)
         return

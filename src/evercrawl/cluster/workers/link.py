@@ -29,9 +29,7 @@ from evercrawl.model.page import Candidate
 class Link:
     """Implements `Neighbours`."""
 
-    def __init__(
-        self, number: int, workers: int, *, counts: SharedCounts, send: Callable[[object], None]
-    ) -> None:
+    def __init__(self, number: int, workers: int, *, counts: SharedCounts, send: Callable[[object], None]) -> None:
         self._number = number
         self._workers = workers
         self._counts = counts
@@ -97,9 +95,7 @@ class Link:
                 case Stop(stage=stage):
                     stop.finish() if stage == 1 else stop.cancel()
                 case Reborn(number=number):
-                    crawl.post.begin_soon(
-                        crawl.post.bring_again(lambda shard: shard % self._workers == number)
-                    )
+                    crawl.post.begin_soon(crawl.post.bring_again(lambda shard: shard % self._workers == number))
                 case _:
                     self._heard += 1
                     self._take(message, crawl)

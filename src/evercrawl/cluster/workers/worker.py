@@ -58,21 +58,15 @@ async def _serve(descriptor: int, counts: int) -> None:
     await writer.wait_closed()
 
 
-async def _crawl(
-    orders: Orders, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, counts: int
-) -> Done:
+async def _crawl(orders: Orders, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, counts: int) -> Done:
     if orders.settings.scope.plugins:
         sys.path.insert(0, orders.plugin_folder)
     if is_in_database(orders.collection, orders.settings.store):
         return await _as_member(orders, reader, writer)
     shared = SharedCounts(counts, workers=orders.workers, number=orders.number)
-    link = Link(
-        orders.number, orders.workers, counts=shared, send=lambda message: writer.write(packed(message))
-    )
+    link = Link(orders.number, orders.workers, counts=shared, send=lambda message: writer.write(packed(message)))
     stop = StopSignal()
-    crawl = build_crawl(
-        orders.collection, orders.settings, stop=stop, forever=orders.forever, neighbours=link
-    )
+    crawl = build_crawl(orders.collection, orders.settings, stop=stop, forever=orders.forever, neighbours=link)
     async with crawl:
         listening = asyncio.create_task(link.listen(reader, crawl, stop))
         await crawl.begin(refresh=orders.refresh)

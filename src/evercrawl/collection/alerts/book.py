@@ -113,12 +113,7 @@ class AlertBook:
             return outbox.remove(name) or 0
 
     def log(
-        self,
-        name: str | None = None,
-        *,
-        state: MessageState | None = None,
-        most: int = 50,
-        before: int | None = None,
+        self, name: str | None = None, *, state: MessageState | None = None, most: int = 50, before: int | None = None
     ) -> list[LoggedMessage]:
         """The newest messages, newest first; `before`: those that stand before this place."""
         if name is None and not outbox_path(self._collection).exists():

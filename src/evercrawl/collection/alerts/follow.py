@@ -10,13 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
-from evercrawl.adapters.sqlite.happened import (
-    MOST_EDITS,
-    events_between,
-    log_end,
-    page_after,
-    text_before,
-)
+from evercrawl.adapters.sqlite.happened import MOST_EDITS, events_between, log_end, page_after, text_before
 from evercrawl.adapters.sqlite.reader import ShardReader, StateReader
 from evercrawl.adapters.sqlite.store import shard_path
 from evercrawl.collection.alerts.outbox import KnownAlert, Outbox, Told
@@ -118,9 +112,7 @@ class Follower:
         with self._logs.open(shard) as shard_log:
             end = shard_log.end()
             if end < after:
-                log.warning(
-                    "the log of shard %d ends before the place that was read; it goes on there", shard
-                )
+                log.warning("the log of shard %d ends before the place that was read; it goes on there", shard)
                 self._outbox.note(shard, before=after, after=end, told=(), now_us=now_us)
             while after < end:
                 upto = min(end, after + LINES_AT_A_TIME)
@@ -130,18 +122,14 @@ class Follower:
                 after, noted = upto, noted + len(told)
         return noted
 
-    def _wanted(
-        self, shard_log: ShardLog, events: Sequence[Event], alerts: Sequence[KnownAlert]
-    ) -> list[Told]:
+    def _wanted(self, shard_log: ShardLog, events: Sequence[Event], alerts: Sequence[KnownAlert]) -> list[Told]:
         told = []
         for event in events:
             texts = texts_of(shard_log, event)
             for known in alerts:
                 if event.at_us < known.since_us:
                     continue
-                found = wanted(
-                    known.alert.subject, event, texts, says=self._judging.says, tone=self._judging.tone
-                )
+                found = wanted(known.alert.subject, event, texts, says=self._judging.says, tone=self._judging.tone)
                 if found is not None:
                     told.append(Told(known.id, found))
         return told
@@ -211,9 +199,7 @@ class CollectionLogs:
         """When the files of the shard were written; None: just now, or they are none."""
         path = shard_path(self._collection, shard)
         try:
-            times = [
-                file.stat().st_mtime for file in (path, path.with_name(f"{path.name}-wal")) if file.exists()
-            ]
+            times = [file.stat().st_mtime for file in (path, path.with_name(f"{path.name}-wal")) if file.exists()]
         except OSError:
             return None
         return tuple(times) if times and time.time() - max(times) > SETTLED_S else None

@@ -122,8 +122,7 @@ class Outbox:
             if not db.execute("select 1 from alert limit 1").fetchone():
                 db.executemany("insert or replace into cursor (shard, line) values (?, ?)", ends.items())
             db.execute(
-                "insert into alert (name, wish, since_us) values (?, ?, ?)",
-                (alert.name, write_alert(alert), now_us),
+                "insert into alert (name, wish, since_us) values (?, ?, ?)", (alert.name, write_alert(alert), now_us)
             )
             return True
 
@@ -151,14 +150,11 @@ class Outbox:
             )
         )
         trouble = self._rows(
-            f"select detail from message where alert_id = ? and state in {_OPEN} and tries > 0"
-            " order by place limit 1",
+            f"select detail from message where alert_id = ? and state in {_OPEN} and tries > 0 order by place limit 1",
             alert_id,
         )
         waiting = states.get("waiting", 0) + states.get("sending", 0)
-        return Counts(
-            waiting, states.get("delivered", 0), states.get("failed", 0), trouble[0][0] if trouble else ""
-        )
+        return Counts(waiting, states.get("delivered", 0), states.get("failed", 0), trouble[0][0] if trouble else "")
 
     # Following
 
@@ -192,8 +188,7 @@ class Outbox:
             alert_id,
         )
         noted = self._rows(
-            "select noted_us from notice where alert_id = ? and message is null order by number limit 1",
-            alert_id,
+            "select noted_us from notice where alert_id = ? and message is null order by number limit 1", alert_id
         )
         return Queue(_message(head[0]) if head else None, noted[0][0] if noted else None)
 
@@ -221,16 +216,12 @@ class Outbox:
                 " values (?, ?, ?, ?, 0, 0, '')",
                 (message.id, known.id, now_us, message.state.value),
             )
-            db.executemany(
-                "update notice set message = ? where number = ?", ((message.id, *row) for row in rows)
-            )
+            db.executemany("update notice set message = ? where number = ?", ((message.id, *row) for row in rows))
             return message
 
     def notices(self, message_id: str) -> list[Notice]:
         """What a message tells, in order."""
-        rows = self._rows(
-            "select number, noted_us, event from notice where message = ? order by number", message_id
-        )
+        rows = self._rows("select number, noted_us, event from notice where message = ? order by number", message_id)
         return [_notice(row) for row in rows]
 
     def last_notices(self, alert_id: int, *, upto: int, most: int) -> list[Notice]:
@@ -255,12 +246,7 @@ class Outbox:
             )  # fmt: skip
 
     def messages(
-        self,
-        name: str | None = None,
-        *,
-        state: MessageState | None = None,
-        most: int,
-        before: int | None = None,
+        self, name: str | None = None, *, state: MessageState | None = None, most: int, before: int | None = None
     ) -> list[tuple[Message, int, int]]:
         """The newest messages before a place, newest first, each with the number of its changes and its
         place.
@@ -279,9 +265,7 @@ class Outbox:
         with self._writing() as db:
             old = "select id from message where state = 'delivered' and ended_us < ?"
             db.execute(f"delete from notice where message in ({old})", (before_us,))
-            return db.execute(
-                "delete from message where state = 'delivered' and ended_us < ?", (before_us,)
-            ).rowcount
+            return db.execute("delete from message where state = 'delivered' and ended_us < ?", (before_us,)).rowcount
 
     # WebSub
 
@@ -294,8 +278,7 @@ class Outbox:
         with self._writing() as db:
             db.execute("delete from subscription where topic = ? and token <> ?", (topic, token))
             db.execute(
-                "insert or replace into subscription (token, topic, state) values (?, ?, ?)",
-                (token, topic, state),
+                "insert or replace into subscription (token, topic, state) values (?, ?, ?)", (token, topic, state)
             )
 
 

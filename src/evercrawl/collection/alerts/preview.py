@@ -33,11 +33,7 @@ class Preview(NamedTuple):
 
 
 def preview(
-    subject: Subject,
-    logs: Logs,
-    *,
-    judging: Judging = BY_WORDS,
-    clock: Callable[[], float] = time.monotonic,
+    subject: Subject, logs: Logs, *, judging: Judging = BY_WORDS, clock: Callable[[], float] = time.monotonic
 ) -> Preview:
     """What the newest visits of a collection would have brought to an alert about this."""
     shards, end = logs.shards(), clock() + PATIENCE_S
@@ -51,9 +47,7 @@ def preview(
                 if clock() > end:
                     break
                 looked_at, oldest_us = looked_at + 1, min(oldest_us, event.at_us)
-                found = wanted(
-                    subject, event, texts_of(shard_log, event), says=judging.says, tone=judging.tone
-                )
+                found = wanted(subject, event, texts_of(shard_log, event), says=judging.says, tone=judging.tone)
                 if found is not None:
                     told.append(found)
     examples = nlargest(EXAMPLES, told, key=lambda event: event.at_us)

@@ -89,11 +89,7 @@ class Senders:
     async def _webhook(self, letter: Letter, now: datetime) -> Attempt:
         message, target = letter.message, letter.alert.target
         body = document(
-            letter.alert,
-            letter.notices,
-            message_id=message.id,
-            collection=self._collection,
-            made_us=message.made_us,
+            letter.alert, letter.notices, message_id=message.id, collection=self._collection, made_us=message.made_us
         )
         headers = signed_headers(target.secret, message.id, body, now=now)
         posted = await self._opened_poster().post(target.address, body, headers=headers)

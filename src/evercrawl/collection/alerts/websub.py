@@ -92,12 +92,7 @@ class Websub:
     """The subscriptions of one collection."""
 
     def __init__(
-        self,
-        collection: Path,
-        settings: Settings,
-        *,
-        callback: Callable[[str], str],
-        queue: Queue | None = None,
+        self, collection: Path, settings: Settings, *, callback: Callable[[str], str], queue: Queue | None = None
     ) -> None:
         """`callback`: token -> the address at which hubs reach us; `queue`: what to do with news, otherwise
         they are announced to the crawl.

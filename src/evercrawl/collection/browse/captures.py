@@ -64,9 +64,7 @@ def captures_matching(collection: Path, settings: Settings, url: str, match: Mat
 def _of_site(reader: BrowseReader, site: str, path: str) -> Iterator[Capture]:
     record = reader.site_named(site)
     after = b""
-    while record is not None and (
-        pages := reader.site_pages(site, record.id, after=after, most=PAGES_AT_A_TIME)
-    ):
+    while record is not None and (pages := reader.site_pages(site, record.id, after=after, most=PAGES_AT_A_TIME)):
         for page in pages:
             if page.version and page.url.startswith(site + path):
                 known = reader.page(page.key)

@@ -38,9 +38,7 @@ def logged_visits(
     return _of_shard(collection, found[0], found[1].id, span)
 
 
-def _of_shard(
-    collection: Path, shard: int, site_id: int | None, span: tuple[int, int]
-) -> Iterator[LoggedVisit]:
+def _of_shard(collection: Path, shard: int, site_id: int | None, span: tuple[int, int]) -> Iterator[LoggedVisit]:
     """A reader is held for one portion only: who takes the lines may be slow."""
     line = 0
     with browsing(collection, shard) as reader:

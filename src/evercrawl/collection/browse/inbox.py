@@ -98,9 +98,7 @@ class Inbox:
                 (now_us, who, place, pattern),
             )
             columns = "id, at_us, who, place, pattern"
-            row = db.execute(
-                f"select {columns} from mute where place = ? and pattern = ?", (place, pattern)
-            ).fetchone()
+            row = db.execute(f"select {columns} from mute where place = ? and pattern = ?", (place, pattern)).fetchone()
             return Mute(*row)
 
     def unmute(self, number: int) -> Mute | None:

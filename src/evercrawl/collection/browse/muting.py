@@ -15,13 +15,7 @@ from evercrawl.model.inbox import Mute
 
 
 def mute_part(
-    collection: Path,
-    pattern: str,
-    *,
-    site: str | None = None,
-    page: str | None = None,
-    who: str,
-    now: datetime,
+    collection: Path, pattern: str, *, site: str | None = None, page: str | None = None, who: str, now: datetime
 ) -> Mute:
     """Tell nobody any more of edits of this form, on one page or on all of a site; versions are kept."""
     form = " ".join(pattern.split())

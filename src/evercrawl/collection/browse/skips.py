@@ -56,8 +56,6 @@ def _some(reader: BrowseReader, place: int, behind: str, reason: str | None, mos
             yield _Found(SkippedUrl(page.url, page.reason, page.detail, page.parent), f"{place}.{page.id:x}")
         return
     key = key_in(behind)
-    refusals = (
-        reader.refusals(key, most) if reason is None else reader.refusals_of(reason, after=key, most=most)
-    )
+    refusals = reader.refusals(key, most) if reason is None else reader.refusals_of(reason, after=key, most=most)
     for one in refusals:
         yield _Found(SkippedUrl(one.url, one.reason, one.detail, one.parent), f"{place}.{one.key.hex()}")

@@ -87,9 +87,7 @@ class Catalogue:
 
     def of_shard(self, shard: int) -> Iterator[Entry]:
         """The entries of a shard, oldest first."""
-        rows = self._db.execute(
-            f"select {_COLUMNS} from capture where shard = ? order by at_us, id", (shard,)
-        )
+        rows = self._db.execute(f"select {_COLUMNS} from capture where shard = ? order by at_us, id", (shard,))
         while portion := rows.fetchmany(ROWS_AT_A_TIME):
             yield from map(Entry._make, portion)
 
@@ -104,8 +102,7 @@ class Catalogue:
             if None in values:
                 continue
             found = self._db.execute(
-                f"select source, offset, nth from capture where kind = 'response' and {condition}"
-                " order by id limit 1",
+                f"select source, offset, nth from capture where kind = 'response' and {condition} order by id limit 1",
                 values,
             ).fetchone()
             if found is not None:

@@ -26,9 +26,7 @@ REVISIT_TYPE = "warc/revisit"
 LINES_AT_A_TIME = 1000
 
 
-def cdxj_line(
-    version: StoredVersion, stored: StoredAnswer, *, mime: str, file: str, offset: int, length: int
-) -> str:
+def cdxj_line(version: StoredVersion, stored: StoredAnswer, *, mime: str, file: str, offset: int, length: int) -> str:
     """The line of one record; numbers are strings, as the tools of the field have them."""
     fields = {
         "url": version.url,
@@ -90,13 +88,6 @@ def write_cdxj(run: ExportRun, out: BinaryIO) -> None:
         for version, stored in run.answers():
             mime = REVISIT_TYPE if stored.is_revisit else mime_of(stored)
             lines.add(
-                cdxj_line(
-                    version,
-                    stored,
-                    mime=mime,
-                    file=version.file,
-                    offset=version.offset,
-                    length=version.length,
-                )
+                cdxj_line(version, stored, mime=mime, file=version.file, offset=version.offset, length=version.length)
             )
         out.writelines(lines)

@@ -12,22 +12,14 @@ from evercrawl.collection.exchange.dataset import write_dataset
 from evercrawl.collection.exchange.output import new_file, new_folder, standard_output, writing
 from evercrawl.collection.exchange.run import ExchangeReport, ExportRun, OnProgress
 from evercrawl.collection.exchange.selection import Selection
-from evercrawl.collection.exchange.table import (
-    require_duckdb,
-    write_csv,
-    write_jsonl,
-    write_parquet,
-    write_sqlite,
-)
+from evercrawl.collection.exchange.table import require_duckdb, write_csv, write_jsonl, write_parquet, write_sqlite
 from evercrawl.collection.exchange.tree import write_markdown, write_mirror
 from evercrawl.collection.exchange.wacz import write_wacz
 from evercrawl.collection.exchange.warc import write_warc
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.settings import Settings
 
-ExportForm = Literal[
-    "warc", "wacz", "cdxj", "parquet", "jsonl", "csv", "markdown", "mirror", "sqlite", "dataset"
-]
+ExportForm = Literal["warc", "wacz", "cdxj", "parquet", "jsonl", "csv", "markdown", "mirror", "sqlite", "dataset"]
 FORMS: tuple[ExportForm, ...] = get_args(ExportForm)
 ENDINGS: dict[ExportForm, str] = {
     "warc": ".warc.gz",

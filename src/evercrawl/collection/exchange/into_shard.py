@@ -268,9 +268,7 @@ class IntoShard:
         site = await self._site(site_of(entry.url))
         numbers = self._numbers
         band = band_of(depth=IMPORTED_DEPTH, hops=0, bands=self._import.settings.frontier.bands)
-        new = NewPage(
-            numbers.page, key, entry.url, site.id, IMPORTED_DEPTH, 0, band, numbers.seq, None, entry.at_us
-        )
+        new = NewPage(numbers.page, key, entry.url, site.id, IMPORTED_DEPTH, 0, band, numbers.seq, None, entry.at_us)
         numbers.page, numbers.seq = numbers.page + 1, numbers.seq + 1
         self._ledger.batch.new_pages.append(new)
         self._report.new_pages += 1

@@ -25,12 +25,7 @@ def require_free(target: Path, *, force: bool) -> None:
         return
     if not force:
         raise ConfigError(f"{target} exists; name another place with -o, or replace it with --force")
-    if (
-        target.is_dir()
-        and not target.is_symlink()
-        and any(target.iterdir())
-        and not (target / MAPPING).is_file()
-    ):
+    if target.is_dir() and not target.is_symlink() and any(target.iterdir()) and not (target / MAPPING).is_file():
         raise ConfigError(f"{target} is a folder that evercrawl did not export; it is never replaced")
 
 

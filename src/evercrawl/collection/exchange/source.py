@@ -58,13 +58,9 @@ def warc_files(files: list[Path], form: ImportForm, folder: Path) -> list[Path]:
 def _require_warc(file: Path) -> None:
     start = _start_of(file)
     if start.startswith(ZIP_MAGIC):
-        raise ConfigError(
-            f"{file} is a ZIP file; if it is a WACZ, take it in with: evercrawl import wacz {file}"
-        )
+        raise ConfigError(f"{file} is a ZIP file; if it is a WACZ, take it in with: evercrawl import wacz {file}")
     if start.startswith(ZSTD_MAGIC):
-        raise ConfigError(
-            f"{file} is packed with zstd, which is not read here; unpack it first with: zstd -d {file}"
-        )
+        raise ConfigError(f"{file} is packed with zstd, which is not read here; unpack it first with: zstd -d {file}")
     if start and not start.startswith((MAGIC[:2], b"WARC/")):
         raise ConfigError(f"{file} is not a WARC file: it begins with {start!r}")
 

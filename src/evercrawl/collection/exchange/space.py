@@ -81,9 +81,7 @@ def _free_bytes(collection: Path) -> int:
     for shard in shards_in(collection):
         db = open_for_reading(shard_path(collection, shard))
         try:
-            pages, size = (
-                db.execute(f"pragma {name}").fetchone()[0] for name in ("freelist_count", "page_size")
-            )
+            pages, size = (db.execute(f"pragma {name}").fetchone()[0] for name in ("freelist_count", "page_size"))
             free += pages * size
         finally:
             db.close()

@@ -95,9 +95,7 @@ def decoded_body(version: StoredVersion, http: HttpParts) -> bytes:
     try:
         body, _ = decode(http.body, codings, limits=limits, complete=complete)
     except BadCoding as error:
-        raise StoreUnavailable(
-            f"the body in {version.file} at {version.offset} cannot be decoded: {error}"
-        ) from error
+        raise StoreUnavailable(f"the body in {version.file} at {version.offset} cannot be decoded: {error}") from error
     return body
 
 

@@ -100,9 +100,7 @@ def write_jsonl(run: ExportRun, out: BinaryIO, *, is_terminal: bool = False) -> 
         out.write(json_line(row_of(page), analysis=page.analysis, is_terminal=is_terminal))
 
 
-def json_line(
-    row: NamedTuple, *, analysis: Mapping[str, Any] | None = None, is_terminal: bool = False
-) -> bytes:
+def json_line(row: NamedTuple, *, analysis: Mapping[str, Any] | None = None, is_terminal: bool = False) -> bytes:
     """The row as a line; what a terminal could obey is escaped, and so is what is no Unicode."""
     fields = row._asdict() | ({"analysis": dict(analysis)} if analysis else {})
     if not is_terminal:

@@ -22,13 +22,7 @@ from evercrawl.adapters.warc.reader import Damage
 from evercrawl.adapters.warc.writer import WarcArchive
 from evercrawl.collection.exchange.catalogue import Catalogue, Entry
 from evercrawl.collection.exchange.into_shard import Import, ImportReport, IntoShard, MomentOfRecord, Numbers
-from evercrawl.collection.exchange.source import (
-    ImportForm,
-    RecordFiles,
-    RecordPlace,
-    placed_records,
-    warc_files,
-)
+from evercrawl.collection.exchange.source import ImportForm, RecordFiles, RecordPlace, placed_records, warc_files
 from evercrawl.core.moment import to_us
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache
@@ -51,12 +45,7 @@ OnImport = Callable[[ImportReport], None]
 
 
 def import_archives(
-    collection: Path,
-    settings: Settings,
-    files: list[Path],
-    *,
-    form: ImportForm,
-    on_progress: OnImport | None = None,
+    collection: Path, settings: Settings, files: list[Path], *, form: ImportForm, on_progress: OnImport | None = None
 ) -> ImportReport:
     """Take in the captures of WARC files or WACZ packages and say what became of them."""
     with CollectionLock(collection), TemporaryDirectory(prefix=WORK_FOLDER, dir=collection) as folder:

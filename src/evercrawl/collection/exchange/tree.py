@@ -71,9 +71,7 @@ class TakenNames:
         self._db = sqlite3.connect(path, isolation_level=None)
         self._db.execute("pragma journal_mode = off")
         self._db.execute("pragma synchronous = off")
-        self._db.execute(
-            "create table name (path text primary key, is_folder integer not null) without rowid"
-        )
+        self._db.execute("create table name (path text primary key, is_folder integer not null) without rowid")
         self._db.execute("begin")
         self.take((MAPPING,), MAPPING)
 
@@ -96,9 +94,7 @@ class TakenNames:
         return free
 
     def _kind(self, path: tuple[str, ...]) -> bool | None:
-        row = self._db.execute(
-            "select is_folder from name where path = ?", ("/".join(path).lower(),)
-        ).fetchone()
+        row = self._db.execute("select is_folder from name where path = ?", ("/".join(path).lower(),)).fetchone()
         return None if row is None else bool(row[0])
 
     def _note(self, path: tuple[str, ...], *, is_folder: bool) -> None:
@@ -172,9 +168,7 @@ def _write_file(folder: Path, parts: tuple[str, ...], content: bytes, *, at_us: 
     os.utime(path, ns=(at_us * 1000, at_us * 1000))
 
 
-def _mapping_line(
-    version: StoredVersion, parts: tuple[str, ...], wanted: MirrorPath, *, is_moved: bool
-) -> bytes:
+def _mapping_line(version: StoredVersion, parts: tuple[str, ...], wanted: MirrorPath, *, is_moved: bool) -> bytes:
     fields = {
         "url": version.url,
         "path": "/".join(parts),

@@ -55,12 +55,7 @@ class Package:
 
     def close(self, about: dict[str, Any]) -> None:
         """Write the manifest and its own digest; they are not listed in it."""
-        manifest = {
-            "profile": "data-package",
-            "wacz_version": WACZ_VERSION,
-            **about,
-            "resources": self._resources,
-        }
+        manifest = {"profile": "data-package", "wacz_version": WACZ_VERSION, **about, "resources": self._resources}
         text = orjson.dumps(manifest, option=orjson.OPT_INDENT_2)
         digest = {"path": "datapackage.json", "hash": _sha256(text)}
         self._archive.writestr("datapackage.json", text, zipfile.ZIP_DEFLATED)
@@ -116,12 +111,7 @@ def _write_records(run: ExportRun, out: HashedOut, lines: SortedLines, pages: Bi
         mime = mime_of(answer.stored)
         lines.add(
             cdxj_line(
-                answer.version,
-                answer.stored,
-                mime=mime,
-                file=WARC_NAME,
-                offset=place.offset,
-                length=place.length,
+                answer.version, answer.stored, mime=mime, file=WARC_NAME, offset=place.offset, length=place.length
             )
         )
         if mime in HTML_TYPES:

@@ -39,9 +39,7 @@ class WarcFile:
         self.size = 0
         about = {"description": "Versions taken out of an evercrawl collection"}
         now = datetime.now(UTC)
-        self._write(
-            pack(warcinfo_record(name, software=f"evercrawl/{__version__}", about=about, now=now), level)
-        )
+        self._write(pack(warcinfo_record(name, software=f"evercrawl/{__version__}", about=about, now=now), level))
 
     def add(self, answer: Answer) -> Place:
         """Write an answer and, if it was kept, its request; gives the place of the answer."""

@@ -46,9 +46,7 @@ def _freshness(found: Gathered, estimates: Estimates) -> Freshness:
     )
 
 
-def _site(
-    found: Gathered, site: Hashable, estimate: Estimate, *, requests: float | None = None
-) -> SiteFreshness:
+def _site(found: Gathered, site: Hashable, estimate: Estimate, *, requests: float | None = None) -> SiteFreshness:
     return SiteFreshness(
         found.sites[site].name,
         found.in_all(estimate.pages),
@@ -111,6 +109,4 @@ def _busiest(
     found: Gathered, expected: Mapping[Hashable, Estimate], requests: Mapping[Hashable, float]
 ) -> tuple[SiteFreshness, ...]:
     busiest = sorted(requests, key=lambda site: -requests[site])[:MOST_SITES]
-    return tuple(
-        _site(found, site, expected.get(site, Estimate()), requests=requests[site]) for site in busiest
-    )
+    return tuple(_site(found, site, expected.get(site, Estimate()), requests=requests[site]) for site in busiest)

@@ -100,9 +100,7 @@ def _learn_sites(state: ShardReader, shard: int, ids: set[int], found: Gathered)
         found.outlooks[shard, site.id] = FRESHNESS.read(site.memory)
 
 
-def tended_of(
-    row: SampledPage, site: Hashable, outlook: Outlook, *, now_us: int, policy: str
-) -> Tended | None:
+def tended_of(row: SampledPage, site: Hashable, outlook: Outlook, *, now_us: int, policy: str) -> Tended | None:
     """The page as forecasts see it; None: it is refused, has vanished, or is not asked for again."""
     if row.outcome is Outcome.REJECTED or row.reason in VANISHED:
         return None

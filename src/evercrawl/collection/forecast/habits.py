@@ -46,9 +46,7 @@ def _pages(reader: StateReader) -> list[int]:
     return sizes
 
 
-def _habits(
-    page: PageView, row: SampledPage, outlook: Outlook, level: Level, *, policy: str, now: datetime
-) -> Habits:
+def _habits(page: PageView, row: SampledPage, outlook: Outlook, level: Level, *, policy: str, now: datetime) -> Habits:
     today, hub = to_us(now) / DAY_US, hub_of(page.url)
     belief = belief_in(row, outlook)
     a, b = rate_of(belief, outlook.belief)

@@ -200,9 +200,7 @@ def _gather_links(
     return sources, targets
 
 
-def _resolved(
-    reader: LogReader, finder: _Finder
-) -> Iterator[tuple[int, tuple[Link, ...], NDArray[np.int64]]]:
+def _resolved(reader: LogReader, finder: _Finder) -> Iterator[tuple[int, tuple[Link, ...], NDArray[np.int64]]]:
     """Each page with its links, and the node of each link."""
     hashes = _Hashes()
     for page_id, outline in reader.outlines():
@@ -224,9 +222,7 @@ def _count_anchors(
             counted[text] += 1
 
 
-def _anchor_texts(
-    gathered: _Gathered, finder: _Finder, anchors: dict[int, Counter[str]]
-) -> Iterator[tuple[int, str]]:
+def _anchor_texts(gathered: _Gathered, finder: _Finder, anchors: dict[int, Counter[str]]) -> Iterator[tuple[int, str]]:
     """What pages are called; what a redirect is called counts for where it leads."""
     leads = dict(zip(gathered.moved, finder.nodes(list(gathered.moved.values())).tolist(), strict=True))
     texts: dict[int, list[str]] = {}

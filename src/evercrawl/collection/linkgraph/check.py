@@ -40,9 +40,7 @@ def bad_links(collection: Path, site: str | None = None) -> Iterator[BadLink]:
             for page_id, outline in reader.outlines():
                 bad = [found for link in outline.links if (found := _judged(link, troubled)) is not None]
                 url = reader.urls([page_id]).get(page_id, "") if bad else ""
-                if bad and (
-                    site is None or site.rstrip("/") in (site_of(url), site_of(url).partition("://")[2])
-                ):
+                if bad and (site is None or site.rstrip("/") in (site_of(url), site_of(url).partition("://")[2])):
                     yield from (_placed(found, url) for found in bad)
 
 

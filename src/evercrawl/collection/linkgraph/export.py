@@ -14,13 +14,7 @@ from evercrawl.errors import ConfigError
 
 FORMS = ("graphml", "parquet")
 NODES_AT_A_TIME = 5000
-_ATTRIBUTES = (
-    ("url", "string"),
-    ("pagerank", "double"),
-    ("hub", "double"),
-    ("authority", "double"),
-    ("depth", "int"),
-)
+_ATTRIBUTES = (("url", "string"), ("pagerank", "double"), ("hub", "double"), ("authority", "double"), ("depth", "int"))
 
 
 def export_graph(collection: Path, form: str, to: Path, *, force: bool = False) -> dict[str, int]:
@@ -55,8 +49,7 @@ def _write_graphml(collection: Path, graph: GraphFiles, to: Path) -> None:
         out.write('<graph edgedefault="directed">\n')
         for node, *values in _nodes(collection, graph):
             data = "".join(
-                f'<data key="{name}">{_xml(value)}</data>'
-                for (name, _), value in zip(_ATTRIBUTES, values, strict=True)
+                f'<data key="{name}">{_xml(value)}</data>' for (name, _), value in zip(_ATTRIBUTES, values, strict=True)
             )
             out.write(f'<node id="n{node}">{data}</node>\n')
         for node in range(len(graph.pages)):
@@ -85,8 +78,7 @@ def _write_parquet(collection: Path, graph: GraphFiles, to: Path) -> None:
     pages_file, links_file = _parquet_files(to)
     with duckdb.connect() as db:
         db.execute(
-            "create table pages (node bigint, url varchar, pagerank double, hub double, authority double,"
-            " depth int)"
+            "create table pages (node bigint, url varchar, pagerank double, hub double, authority double, depth int)"
         )
         rows: list[tuple[Any, ...]] = []
         for row in _nodes(collection, graph):

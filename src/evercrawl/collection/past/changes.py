@@ -22,12 +22,7 @@ EXAMPLE_LINES = 5
 
 
 def changes_since(
-    collection: Path,
-    since: datetime,
-    *,
-    site: str | None = None,
-    noise: bool = False,
-    mutes: Sequence[Mute] = (),
+    collection: Path, since: datetime, *, site: str | None = None, noise: bool = False, mutes: Sequence[Mute] = ()
 ) -> list[ChangeGroup]:
     """Groups of changes that were seen after `since`, the most significant first.
 

@@ -62,9 +62,7 @@ def prune(collection: Path, settings: Settings, rule_text: str, *, do: bool) -> 
             db = open_for_writing(shard_path(collection, shard), durability="power")
             try:
                 doomed = find_doomed(db, keeps)
-                report = _done(
-                    report, doomed, _prune_shard(collection / "archive", settings, shard, db, doomed)
-                )
+                report = _done(report, doomed, _prune_shard(collection / "archive", settings, shard, db, doomed))
             finally:
                 db.close()
     return report
@@ -122,9 +120,7 @@ class _Files:
         return rewritten.new, rewritten.place(offset)
 
 
-def _prune_shard(
-    folder: Path, settings: Settings, shard: int, db: sqlite3.Connection, doomed: Doomed
-) -> _Files:
+def _prune_shard(folder: Path, settings: Settings, shard: int, db: sqlite3.Connection, doomed: Doomed) -> _Files:
     _delete_dropped(folder, db)
     end = archive_end(db)
     if end is not None:
@@ -147,12 +143,7 @@ def _write_files(folder: Path, settings: Settings, shard: int, files: _Files) ->
     for number, plan in enumerate(files.plans, start=first):
         name = file_name(shard, number)
         rewritten = write_anew(
-            plan,
-            name,
-            software=SOFTWARE,
-            about=about,
-            now=datetime.now(UTC),
-            level=settings.archive.level,
+            plan, name, software=SOFTWARE, about=about, now=datetime.now(UTC), level=settings.archive.level
         )
         files.rewritten[plan.path.name] = rewritten
         end = ArchiveEnd(name, rewritten.size)

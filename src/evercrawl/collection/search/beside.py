@@ -77,9 +77,7 @@ class Beside:
 
 
 @asynccontextmanager
-async def indexing(
-    collection: Path, settings: SearchSettings, *, forever: bool = False
-) -> AsyncIterator[Beside]:
+async def indexing(collection: Path, settings: SearchSettings, *, forever: bool = False) -> AsyncIterator[Beside]:
     """The index follows while the block runs, and has everything behind it, where the settings want that."""
     beside = Beside(collection, settings)
     follows = settings.enabled and (settings.follow == "always" or (settings.follow == "watch" and forever))

@@ -17,15 +17,7 @@ from evercrawl.adapters.graph_files import GraphFiles, current_graph
 from evercrawl.adapters.postgres.marker import marked
 from evercrawl.adapters.sqlite.log import FoundRow, LogReader, log_reader, open_log
 from evercrawl.adapters.tantivy.anchors import AnchorIndex
-from evercrawl.adapters.tantivy.asking import (
-    Asking,
-    all_of,
-    count_of,
-    languages_in,
-    least_groups,
-    most_of,
-    words_of,
-)
+from evercrawl.adapters.tantivy.asking import Asking, all_of, count_of, languages_in, least_groups, most_of, words_of
 from evercrawl.adapters.tantivy.schema import FOREVER_US
 from evercrawl.adapters.tantivy.writing import page_number, place_of
 from evercrawl.collection.search.follow import open_text_index
@@ -164,9 +156,7 @@ class Searching:
         importance = self._importance(pages)
         until_us = FOREVER_US if query.as_of is None else to_us(query.as_of)
         ranked = []
-        for (score, _), page, number, gone_us, times in zip(
-            found.hits, pages, numbers, gone, importance, strict=True
-        ):
+        for (score, _), page, number, gone_us, times in zip(found.hits, pages, numbers, gone, importance, strict=True):
             is_gone = 0 < gone_us <= until_us
             bonus = scoring.ANCHOR * called.get(page, 0.0) + scoring.importance_bonus(times)
             worth = (float(score or 0.0) + bonus) * (scoring.GONE if is_gone else 1.0)

@@ -11,14 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from evercrawl.adapters.language import language_of
-from evercrawl.adapters.sqlite.log import (
-    FollowedVisit,
-    LogReader,
-    VersionPlace,
-    VersionRow,
-    log_reader,
-    shards_of,
-)
+from evercrawl.adapters.sqlite.log import FollowedVisit, LogReader, VersionPlace, VersionRow, log_reader, shards_of
 from evercrawl.adapters.tantivy import IndexedVersion, TextIndex
 from evercrawl.adapters.tantivy.index import remove_index
 from evercrawl.adapters.tantivy.writing import IndexWriting
@@ -71,9 +64,7 @@ def rebuild(collection: Path, settings: SearchSettings) -> int:
     return catch_up(collection, open_text_index(collection), settings, heap_bytes=heap_bytes)
 
 
-def catch_up(
-    collection: Path, index: TextIndex, settings: SearchSettings, *, heap_bytes: int | None = None
-) -> int:
+def catch_up(collection: Path, index: TextIndex, settings: SearchSettings, *, heap_bytes: int | None = None) -> int:
     """Index what the collection has and the index has not; gives the number of versions that were indexed.
 
     IndexBusy where another process is doing it.

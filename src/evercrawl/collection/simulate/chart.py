@@ -83,9 +83,7 @@ def _grid(x: Scale, y: Scale) -> str:
 def _line(points: Sequence[tuple[float, float]], x: Scale, y: Scale, colour: str) -> str:
     placed = [(x.at(asked), y.at(fresh)) for asked, fresh in points]
     path = " ".join(f"{across:.1f},{up:.1f}" for across, up in placed)
-    dots = "".join(
-        f'<circle cx="{across:.1f}" cy="{up:.1f}" r="3" fill="{colour}"/>' for across, up in placed
-    )
+    dots = "".join(f'<circle cx="{across:.1f}" cy="{up:.1f}" r="3" fill="{colour}"/>' for across, up in placed)
     return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>{dots}'
 
 

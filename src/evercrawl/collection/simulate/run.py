@@ -75,12 +75,8 @@ def trials(
     on_begin: Callable[[str], None] = lambda text: None,
 ) -> Iterator[Run]:
     """One run after the other; `on_begin` is told which."""
-    planned = [
-        (trace, name, budget_of(text, trace)) for trace in traces for name in policies for text in budgets
-    ]
+    planned = [(trace, name, budget_of(text, trace)) for trace in traces for name in policies for text in budgets]
     for place, (trace, name, budget) in enumerate(planned, start=1):
-        on_begin(
-            f"{place} of {len(planned)}: {name} on {trace.site} with {budget:.3g} requests per page and day"
-        )
+        on_begin(f"{place} of {len(planned)}: {name} on {trace.site} with {budget:.3g} requests per page and day")
         found = score(trace, name, per_page_day=budget, signal=signal)
         yield Run(trace.site, name, budget, found.freshness, found.requests_per_page_day, found.useful_share)

@@ -22,9 +22,7 @@ def extract(row: dict[str, Any]) -> dict[str, Any]:
     """Links, embeds, relations, directives and main text of `html` or `html_b64`."""
     headers = _headers(row)
     agent = row.get("user_agent") or _US
-    document = parse_document(
-        row.get("page_url") or "", headers, _body(row, headers), agent=agent, limits=_LIMITS
-    )
+    document = parse_document(row.get("page_url") or "", headers, _body(row, headers), agent=agent, limits=_LIMITS)
     return _shown(document)
 
 
@@ -71,9 +69,7 @@ def _shown(document: Document) -> dict[str, Any]:
         "links": [_link(link) for link in pages],
         "embeds": list(dict.fromkeys((*document.embeds, *images))),
         "canonical": document.canonical,
-        "alternates": [
-            {"url": it.url, "hreflang": it.hreflang, "type": it.type} for it in document.alternates
-        ],
+        "alternates": [{"url": it.url, "hreflang": it.hreflang, "type": it.type} for it in document.alternates],
         "refresh": {"delay": refresh.delay, "url": refresh.url} if refresh is not None else None,
         "robots": {
             "noindex": document.robots.noindex,

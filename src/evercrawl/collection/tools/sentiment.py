@@ -24,11 +24,7 @@ def _paper_add_one(text: str) -> float:
     return paper_sentiment().score(text, add_one=True)
 
 
-METHODS: dict[str, Callable[[str], float]] = {
-    "default": _default,
-    "paper": _paper,
-    "paper-add-one": _paper_add_one,
-}
+METHODS: dict[str, Callable[[str], float]] = {"default": _default, "paper": _paper, "paper-add-one": _paper_add_one}
 
 
 def sentiment(row: dict[str, Any]) -> dict[str, Any]:

@@ -43,9 +43,7 @@ def _entry(entry: SitemapEntry, url: str, kind: SitemapType) -> dict[str, Any]:
     if entry.text is not None:
         shown["anchor_text" if kind is SitemapType.EXTENDED else "title"] = entry.text
     if entry.alternates:
-        shown["alternates"] = [
-            {"url": it.url, "hreflang": it.hreflang, "type": it.type} for it in entry.alternates
-        ]
+        shown["alternates"] = [{"url": it.url, "hreflang": it.hreflang, "type": it.type} for it in entry.alternates]
     if entry.images:
         shown["images"] = list(entry.images)
     if entry.videos:

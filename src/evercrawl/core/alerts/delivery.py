@@ -111,17 +111,11 @@ def begun(message: Message) -> Message:
 def ended(message: Message, attempt: Attempt, patience: Patience, *, now: datetime) -> Message:
     """The message after an attempt that was begun."""
     if attempt.is_delivered:
-        return message._replace(
-            state=MessageState.DELIVERED, ended_us=to_us(now), detail=attempt.detail, next_us=0
-        )
+        return message._replace(state=MessageState.DELIVERED, ended_us=to_us(now), detail=attempt.detail, next_us=0)
     if now - from_us(message.made_us) >= patience.total:
         return message._replace(state=MessageState.FAILED, ended_us=to_us(now), detail=attempt.detail)
     wait = wait_after(
-        message.tries,
-        first=patience.first,
-        longest=patience.longest,
-        seed=message.id,
-        asked=attempt.retry_after,
+        message.tries, first=patience.first, longest=patience.longest, seed=message.id, asked=attempt.retry_after
     )
     return message._replace(state=MessageState.WAITING, next_us=to_us(now + wait), detail=attempt.detail)
 

@@ -39,24 +39,16 @@ def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
     return f"v1,{b64encode(digest).decode()}"
 
 
-def signed_headers(
-    secret: str | None, message_id: str, body: bytes, *, now: datetime
-) -> tuple[tuple[str, str], ...]:
+def signed_headers(secret: str | None, message_id: str, body: bytes, *, now: datetime) -> tuple[tuple[str, str], ...]:
     """The header fields of one attempt; without a secret there is no signature."""
     timestamp = int(now.timestamp())
-    fields = (
-        ("Idempotency-Key", message_id),
-        ("webhook-id", message_id),
-        ("webhook-timestamp", str(timestamp)),
-    )
+    fields = (("Idempotency-Key", message_id), ("webhook-id", message_id), ("webhook-timestamp", str(timestamp)))
     if secret is None:
         return fields
     return (*fields, ("webhook-signature", signature(secret, message_id, timestamp, body)))
 
 
-def is_genuine(
-    secret: str, *, message_id: str, timestamp: str, signatures: str, body: bytes, now: datetime
-) -> bool:
+def is_genuine(secret: str, *, message_id: str, timestamp: str, signatures: str, body: bytes, now: datetime) -> bool:
     """What a receiver checks: one of the signatures (divided by spaces) fits, and the attempt is recent."""
     if not timestamp.isascii() or not timestamp.isdigit():
         return False

@@ -61,9 +61,7 @@ def change_fields(notice: Notice) -> dict[str, Any]:
     return fields
 
 
-def document(
-    alert: Alert, notices: Sequence[Notice], *, message_id: str, collection: str, made_us: int
-) -> bytes:
+def document(alert: Alert, notices: Sequence[Notice], *, message_id: str, collection: str, made_us: int) -> bytes:
     """The body of a webhook, the same bytes at every attempt; without notices it is a test."""
     fields = {
         "schema": SCHEMA,

@@ -74,11 +74,7 @@ class _Words:
 
     def __init__(self, page: SaidPage, cut: Cut, stem: Stem, lang: str) -> None:
         title, address, text = cut(page.title), cut(url_words(page.url)), cut(page.text)
-        self._parts = {
-            Place.TITLE: (title,),
-            Place.URL: (address,),
-            Place.ANYWHERE: (text, title),
-        }
+        self._parts = {Place.TITLE: (title,), Place.URL: (address,), Place.ANYWHERE: (text, title)}
         self._cut = cut
         self._stem = stem
         self._lang = lang

@@ -99,9 +99,7 @@ def _unmatched(before: Snapshot, after: Snapshot) -> tuple[list[Piece], list[Pie
     removed, added = _pieces(before, old - new), _pieces(after, new - old)
     old_meanings = Counter(meaning(piece.text) for piece in removed)
     new_meanings = Counter(meaning(piece.text) for piece in added)
-    return _meaning_more(removed, old_meanings - new_meanings), _meaning_more(
-        added, new_meanings - old_meanings
-    )
+    return _meaning_more(removed, old_meanings - new_meanings), _meaning_more(added, new_meanings - old_meanings)
 
 
 def _pieces(snapshot: Snapshot, wanted: Counter[str]) -> list[Piece]:
@@ -142,9 +140,7 @@ def _is_cut_otherwise(removed: list[Piece], added: list[Piece]) -> bool:
     """The same words in the same order, only in other blocks: new markup, old text."""
     if not removed or not added:
         return False
-    return "".join(meaning(piece.text) for piece in removed) == "".join(
-        meaning(piece.text) for piece in added
-    )
+    return "".join(meaning(piece.text) for piece in removed) == "".join(meaning(piece.text) for piece in added)
 
 
 def _paired(removed: list[Piece], added: list[Piece], was_own: IsOwn, is_own: IsOwn) -> list[Hunk]:
@@ -228,11 +224,7 @@ def _running_prose(snapshot: Snapshot, is_own: IsOwn) -> list[str]:
     return [
         text
         for flag, text, is_in_row in zip(flags, texts, in_row, strict=False)
-        if is_in_row
-        and len(text) >= RUNNING_CHARS
-        and flag & PARAGRAPH
-        and not flag & LINKED
-        and is_own(flag)
+        if is_in_row and len(text) >= RUNNING_CHARS and flag & PARAGRAPH and not flag & LINKED and is_own(flag)
     ]
 
 

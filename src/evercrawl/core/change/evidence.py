@@ -201,12 +201,7 @@ def _has_lively_seat(hunk: Hunk, known: Known) -> bool:
 
 def _reaches(place: Place, bar: Bar, known: Known) -> bool:
     habit = known.site.places.get(place)
-    return (
-        habit is not None
-        and habit.pages >= bar.pages
-        and habit.differed >= bar.differed
-        and habit.rate >= bar.rate
-    )
+    return habit is not None and habit.pages >= bar.pages and habit.differed >= bar.differed and habit.rate >= bar.rate
 
 
 def _is_calm(place: Place, known: Known) -> bool:

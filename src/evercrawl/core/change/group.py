@@ -70,10 +70,7 @@ def _alike(known: frozenset[int], met: frozenset[int]) -> bool:
 
 
 def _group(
-    keys: list[int],
-    edits: dict[int, Edit],
-    met_in: dict[int, dict[int, None]],
-    seen: list[tuple[str, Change]],
+    keys: list[int], edits: dict[int, Edit], met_in: dict[int, dict[int, None]], seen: list[tuple[str, Change]]
 ) -> Group:
     visits = dict.fromkeys(place for key in keys for place in met_in[key])
     chosen = tuple(edits[key] for key in keys)

@@ -66,9 +66,7 @@ def judged(before: Snapshot, after: Snapshot, known: Known) -> Judged:
     found = difference(before, after)
     verdicts = [(hunk, verdict_on(hunk, known)) for hunk in found.hunks[:MOST_JUDGED]]
     if _is_most_of_the_page(before, after, verdicts):
-        verdicts = [
-            (hunk, Verdict.CONTENT if _is_doubtful(hunk, verdict) else verdict) for hunk, verdict in verdicts
-        ]
+        verdicts = [(hunk, Verdict.CONTENT if _is_doubtful(hunk, verdict) else verdict) for hunk, verdict in verdicts]
     rest = [hunk for hunk in found.hunks[MOST_JUDGED:] if hunk.is_own]
     verdicts += [(hunk, Verdict.CONTENT) for hunk in rest]
     return Judged(_change(before, after, found, verdicts, known), verdicts, bool(found.moved))
@@ -128,8 +126,7 @@ def _template_parts(verdicts: list[tuple[Hunk, Verdict]], known: Known) -> list[
         part
         for hunk, verdict in verdicts
         for part in parts_of(hunk)
-        if verdict is Verdict.TEMPLATE
-        or (verdict is Verdict.NOISE and is_same_everywhere(known.site, part.key))
+        if verdict is Verdict.TEMPLATE or (verdict is Verdict.NOISE and is_same_everywhere(known.site, part.key))
     ]
 
 

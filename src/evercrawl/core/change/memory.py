@@ -207,9 +207,7 @@ class SiteMemory:
         counts = len(self.places), len(self.texts), len(self.edits)
         parts = [_SITE_HEAD.pack(_VERSION, self.pages & _WORD, self.looks & _WORD, *counts)]
         parts += [_SITE_PLACE.pack(*place, *habit) for place, habit in self.places.items()]
-        parts += [
-            _TEXT.pack(key, min(text.pages, MOST_COUNTED), *text[1:]) for key, text in self.texts.items()
-        ]
+        parts += [_TEXT.pack(key, min(text.pages, MOST_COUNTED), *text[1:]) for key, text in self.texts.items()]
         parts += [_EDIT.pack(key, *edit) for key, edit in self.edits.items()]
         return b"".join(parts)
 

@@ -26,9 +26,7 @@ MOST_REMEMBERED = 4096
 YEAR_DIGITS = 4
 
 _ANY = re.IGNORECASE
-_NUMBER = re.compile(
-    r"(?:(?<![\w#])[-+−])?\d(?:[\d.,:/'’+\u00a0\u202f-]|(?<=\d) (?=\d{3}\b))*(?:[kKM]\b|万|億)?"
-)
+_NUMBER = re.compile(r"(?:(?<![\w#])[-+−])?\d(?:[\d.,:/'’+\u00a0\u202f-]|(?<=\d) (?=\d{3}\b))*(?:[kKM]\b|万|億)?")
 _CLOCK = re.compile(
     r"\b\d{1,2}(?::|h| h |\.(?=\d{2} ?uhr))\d{2}(?: ?[ap]\.?m\.?\b| ?uhr\b| ?h\b)?"
     r"|\d{1,2}[時时시]\s?\d{1,2}[分분]"
@@ -51,8 +49,7 @@ _WEEKDAY = re.compile(
     rf"\b(?:{words_of.WEEKDAYS})\b\.?|[月火水木金土日]曜日?|星期[一二三四五六日天]|[월화수목금토일]요일", _ANY
 )
 _COUNT = re.compile(
-    rf"\b(?:{words_of.COUNT_WORDS})\b|{words_of.COUNT_SIGNS}|{words_of.COUNTED_TIMES}|{words_of.COUNTED_PEOPLE}",
-    _ANY,
+    rf"\b(?:{words_of.COUNT_WORDS})\b|{words_of.COUNT_SIGNS}|{words_of.COUNTED_TIMES}|{words_of.COUNTED_PEOPLE}", _ANY
 )
 _KEPT = re.compile(rf"\b(?:{words_of.KEPT_WORDS})\b|{words_of.KEPT_SIGNS}", _ANY)
 _NOW = re.compile(rf"\b(?:{words_of.NOW_WORDS})\b|{words_of.NOW_SIGNS}", _ANY)
@@ -135,9 +132,7 @@ def _without_clock(text: str) -> str:
     is_kept = _KEPT.search(bare) is not None
     bare = _WEEKDAY.sub("#", bare)
     if not _says_more(bare) and not _NUMBER.search(bare):
-        is_clock = (
-            is_stamped or is_kept or (has_date and clocks == 1) or (clocks == 1 and bool(_NOW.search(bare)))
-        )
+        is_clock = is_stamped or is_kept or (has_date and clocks == 1) or (clocks == 1 and bool(_NOW.search(bare)))
         return "" if is_clock else text
     return bare if is_stamped or is_kept else text
 
@@ -189,10 +184,7 @@ def is_todays_date(text: str, *, now: datetime) -> bool:
     """The text names the day of `now`, give or take the time zones."""
     numbers = Counter(int(found) for found in re.findall(r"\d+", text) if len(found) <= YEAR_DIGITS)
     has_month_name = _MONTH.search(text) is not None
-    return any(
-        _names_day(numbers, now + timedelta(days=shift), has_month_name=has_month_name)
-        for shift in (-1, 0, 1)
-    )
+    return any(_names_day(numbers, now + timedelta(days=shift), has_month_name=has_month_name) for shift in (-1, 0, 1))
 
 
 def _names_day(numbers: Counter[int], day: datetime, *, has_month_name: bool) -> bool:

@@ -104,11 +104,7 @@ def _metadata(elements: Elements) -> Metadata:
         if name in ("description", "robots"):
             named.setdefault(name, _collapsed(meta.get("content")))
     canonical = next(
-        (
-            attributes["href"]
-            for attributes, rel, is_in_head in elements.relations
-            if is_in_head and "canonical" in rel
-        ),
+        (attributes["href"] for attributes, rel, is_in_head in elements.relations if is_in_head and "canonical" in rel),
         None,
     )
     return Metadata(
@@ -198,9 +194,7 @@ def _walked(body: LexborNode, code: set[int]) -> tuple[list[int], list[int], lis
                 if path != last_path or tag != last_tag or naming is not last_naming or region != last_region:
                     last_path, last_tag, last_naming, last_region = path, tag, naming, region
                     inner_path = (path * _PATH_MIX + marks[tag] + naming.mark) & _MASK
-                    inner_region = (
-                        _region(kind, region, naming) if kind > _PART or naming.is_site_outside else region
-                    )
+                    inner_region = _region(kind, region, naming) if kind > _PART or naming.is_site_outside else region
                 only = child.tag_id if child.next is None else _NO_TAG
                 if only == text_id:
                     text = child.text_content
@@ -242,22 +236,14 @@ def _around(code: list[LexborNode]) -> set[int]:
     found: set[int] = set()
     for node in code:
         parent = node.parent
-        while (
-            parent is not None and parent.tag_id not in _OUTSIDE and (identity := parent.mem_id) not in found
-        ):
+        while parent is not None and parent.tag_id not in _OUTSIDE and (identity := parent.mem_id) not in found:
             found.add(identity)
             parent = parent.parent
     return found
 
 
 def _flush(
-    paths: list[int],
-    flags: list[int],
-    texts: list[str],
-    pieces: list[str],
-    linked: int,
-    path: int,
-    flag: int,
+    paths: list[int], flags: list[int], texts: list[str], pieces: list[str], linked: int, path: int, flag: int
 ) -> int:
     """Make one block of the pieces; gives back its size."""
     text = " ".join("".join(pieces).split())
@@ -276,9 +262,7 @@ def _naming(attributes: Attributes) -> Naming:
         names = f"{names} {identity}"
     naming = NAMINGS[names]
     if not naming.is_site and (
-        is_site_role(attributes.get("role"))
-        or "hidden" in attributes
-        or attributes.get("aria-hidden") == "true"
+        is_site_role(attributes.get("role")) or "hidden" in attributes or attributes.get("aria-hidden") == "true"
     ):
         return Naming(naming.mark, is_site=True, is_site_outside=True)
     return naming

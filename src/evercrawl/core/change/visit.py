@@ -169,9 +169,7 @@ def _add_texts(texts: dict[int, Spread], added: Iterable[str], *, page: int) -> 
         spread = texts.pop(key, None)
         # Put in anew, so that the order of the entries is that of their last use.
         texts[key] = (
-            Spread(1, page)
-            if spread is None
-            else Spread(min(spread.pages + 1, MOST_COUNTED), page, spread.left)
+            Spread(1, page) if spread is None else Spread(min(spread.pages + 1, MOST_COUNTED), page, spread.left)
         )
 
 
@@ -185,9 +183,7 @@ def _site_edits(site: SiteMemory, made: set[int], *, made_before: tuple[int, ...
     return newest(edits)
 
 
-def _page_edits(
-    before: tuple[int, ...], verdicts: list[tuple[Hunk, Verdict]], site: SiteMemory
-) -> tuple[int, ...]:
+def _page_edits(before: tuple[int, ...], verdicts: list[tuple[Hunk, Verdict]], site: SiteMemory) -> tuple[int, ...]:
     """The newest edits of this page that may have been made on others too."""
     made = [
         part.key

@@ -33,9 +33,7 @@ COUNTED_PEOPLE = (
     r"\b(?:users?|guests?|members?|people|players?|customers?|others)\b.{0,20}?"
     r"\b(?:online|active|viewing|watching|browsing|looking|reading|here now|right now)\b"
 )
-COUNTED_TIMES = (
-    r"\b(?:read|seen|viewed|visited|opened|played|shared|downloaded|requested|accessed)\b.{0,12}?\btimes?\b"
-)
+COUNTED_TIMES = r"\b(?:read|seen|viewed|visited|opened|played|shared|downloaded|requested|accessed)\b.{0,12}?\btimes?\b"
 KEPT_WORDS = (
     # Words with which a page speaks of its own making.
     r"(?:last |page |site )?(?:updated|modified|generated|refreshed|rendered|retrieved|cached|checked|served)"
@@ -60,9 +58,7 @@ NOW_WORDS = (
     r"|nous sommes|aujourd'hui|il est|heure|hoy(?: es)?|hora|son las|ahora|oggi(?: è)?|ora|sono le|hoje|agora"
     r"|vandaag|tijd|nu|i ?dag|klockan|klokken|dzisiaj|dziś|godzina|dnes|je|bugün|saat|сегодня|сейчас|время"
 )
-KEPT_SIGNS = (
-    r"最終更新日?時?|更新日時?|更新时间|更新時間|更新|最后更新|最後更新|生成|업데이트|수정일|최종 수정"
-)
+KEPT_SIGNS = r"最終更新日?時?|更新日時?|更新时间|更新時間|更新|最后更新|最後更新|生成|업데이트|수정일|최종 수정"
 NOW_SIGNS = r"現在時?刻?|本日|今日|现在|現在|时间|時刻|今天|현재|오늘|시각"
 _SMALL = (
     "on at in by the of is it to and am pm a an um uhr der die das den am ist vom und le la les à de du des"
@@ -70,9 +66,7 @@ _SMALL = (
     " cest est edt pst pdt mez mesz published posted last page site this was now time"
 )
 SMALL_WORDS = frozenset(_SMALL.split())
-UNITS_OF_TIME = (
-    r"(?:s|sec|secs|seconds?|min|mins|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|years?|mo|y|w)"
-)
+UNITS_OF_TIME = r"(?:s|sec|secs|seconds?|min|mins|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|years?|mo|y|w)"
 RELATIVE_TIMES = (
     rf"(?:about |over |almost |less than )?(?:\d+|an?|one|two|a few|several) ?{UNITS_OF_TIME}"
     rf"(?:,? (?:and )?\d+ ?{UNITS_OF_TIME})? ago",

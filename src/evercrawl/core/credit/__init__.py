@@ -33,14 +33,7 @@ from evercrawl.core.credit.flow import (
     spend,
     whole_of,
 )
-from evercrawl.core.credit.order import (
-    band_of_credit,
-    mean_credit,
-    mean_importance,
-    moves_to,
-    sinks_to,
-    weight_of,
-)
+from evercrawl.core.credit.order import band_of_credit, mean_credit, mean_importance, moves_to, sinks_to, weight_of
 from evercrawl.core.credit.stored import ledger_bytes, ledger_of
 
 __all__ = [

@@ -102,9 +102,7 @@ def new_page(ledger: Ledger) -> PageCredit:
 def leave(page: PageCredit, ledger: Ledger) -> Ledger:
     """The page is forgotten; its credit goes to Lambda."""
     credit = credit_of(page, ledger.dividend)
-    return ledger._replace(
-        pages=ledger.pages - 1, held=ledger.held - credit, lambda_page=ledger.lambda_page + credit
-    )
+    return ledger._replace(pages=ledger.pages - 1, held=ledger.held - credit, lambda_page=ledger.lambda_page + credit)
 
 
 def credit_of(page: PageCredit, dividend: int) -> int:
@@ -180,9 +178,7 @@ def distribute(ledger: Ledger) -> Ledger:
     if not ledger.pages:
         return ledger
     each, left = divmod(ledger.lambda_page, ledger.pages)
-    return ledger._replace(
-        lambda_page=left, dividend=ledger.dividend + each, held=ledger.held + each * ledger.pages
-    )
+    return ledger._replace(lambda_page=left, dividend=ledger.dividend + each, held=ledger.held + each * ledger.pages)
 
 
 def set_aside(ledger: Ledger, amount: int) -> Ledger:

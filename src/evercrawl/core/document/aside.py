@@ -6,15 +6,7 @@ from collections.abc import Mapping
 
 from selectolax.lexbor import LexborNode
 
-from evercrawl.core.document.naming import (
-    ASIDE,
-    BODY,
-    LAYOUT_ASIDE,
-    LINKED_ASIDE,
-    SMALL_ASIDE,
-    SURE_ASIDE,
-    verdict_of,
-)
+from evercrawl.core.document.naming import ASIDE, BODY, LAYOUT_ASIDE, LINKED_ASIDE, SMALL_ASIDE, SURE_ASIDE, verdict_of
 
 LONGEST_SMALL_ASIDE = 400
 """Characters of a byline, a caption, a row of share buttons."""

@@ -24,9 +24,7 @@ MOST_TAG_PIECES = 16_384
 _LONG_TAG = re.compile(rb"<[A-Za-z](?:[^<>\"']|\"[^\"]*+\"|'[^']*+'){%d}" % MOST_TAG_PIECES)
 # Cheaper, and true of every long tag: others have at most 31 quoted values with less than 512 characters
 # before, between and behind them.
-_MAYBE_LONG_TAG = re.compile(
-    rb"<[A-Za-z][^<>\"']{0,511}+(?:(?:\"[^\"]*+\"|'[^']*+')[^<>\"']{0,511}+){0,31}+[^<>]"
-)
+_MAYBE_LONG_TAG = re.compile(rb"<[A-Za-z][^<>\"']{0,511}+(?:(?:\"[^\"]*+\"|'[^']*+')[^<>\"']{0,511}+){0,31}+[^<>]")
 _TAG_BEGINS = re.compile(b"<")
 _COMMENT = rb"<!--(?:-?>|.*?--!?>|.*\Z)"
 _RAW = rb"<(?=[stxin])(?:%s)" % b"|".join(
@@ -40,8 +38,7 @@ _FOREIGN = frozenset((b"svg", b"math"))
 _VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 # Elements that end by themselves when the next of their kind begins.
 _ENDS_ITSELF = frozenset(
-    b"p li dt dd option optgroup tr td th tbody thead tfoot colgroup a nobr rb rp rt rtc html head"
-    b" body".split()
+    b"p li dt dd option optgroup tr td th tbody thead tfoot colgroup a nobr rb rp rt rtc html head body".split()
 )
 _NOT_NESTING = _VOID | _ENDS_ITSELF | {b"/" + name for name in _VOID | _ENDS_ITSELF} | {b""}
 _NOT_NESTING_STARTS = (b"</", b"<a ", b"<li>", b"<td>", b"<p>", b"<td ", b"<li ", b"<tr>", b"<dd>")
@@ -81,9 +78,7 @@ def limits_met(size: int, *, unread: int, links: int, most_links: int) -> str:
     if links >= most_links:
         found.append(f"only the first {most_links} links were read")
     if unread:
-        found.append(
-            f"only the first {size - unread} of {size} bytes were read, the rest is too deep or too dense"
-        )
+        found.append(f"only the first {size - unread} of {size} bytes were read, the rest is too deep or too dense")
     return ", ".join(found)
 
 

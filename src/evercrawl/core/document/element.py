@@ -56,18 +56,7 @@ def tree_of(markup: bytes | str) -> LexborHTMLParser:
 class Elements:
     """The elements that matter here, by what becomes of them; each list is in document order."""
 
-    __slots__ = (
-        "_noscripts",
-        "base",
-        "charset",
-        "code",
-        "embeds",
-        "headings",
-        "links",
-        "metas",
-        "relations",
-        "title",
-    )
+    __slots__ = ("_noscripts", "base", "charset", "code", "embeds", "headings", "links", "metas", "relations", "title")
 
     def __init__(self, tree: LexborHTMLParser, *, every_anchor: bool = False) -> None:
         self.links: list[tuple[int, LexborNode, Attributes]] = []

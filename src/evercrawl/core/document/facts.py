@@ -26,9 +26,7 @@ MOST_VALUES = 5_000
 """Objects and lists of the JSON-LD of a page that are looked at."""
 
 _SCRIPT = tag_id("script")
-_AUTHOR_KEYS = (
-    "author article:author dc.creator dcterms.creator citation_author parsely-author sailthru.author byl"
-)
+_AUTHOR_KEYS = "author article:author dc.creator dcterms.creator citation_author parsely-author sailthru.author byl"
 _PUBLISHED_KEYS = (
     "article:published_time datepublished og:published_time date dc.date dc.date.issued dcterms.date"
     " dcterms.issued dcterms.created dc.date.created citation_publication_date citation_date parsely-pub-date"
@@ -44,17 +42,7 @@ _FIELD_OF = (
     | dict.fromkeys(_PUBLISHED_KEYS.split(), "published")
     | dict.fromkeys(_MODIFIED_KEYS.split(), "modified")
 )
-_TEXT_TYPES = (
-    "article",
-    "posting",
-    "report",
-    "recipe",
-    "review",
-    "chapter",
-    "book",
-    "webpage",
-    "videoobject",
-)
+_TEXT_TYPES = ("article", "posting", "report", "recipe", "review", "chapter", "book", "webpage", "videoobject")
 _TIMES = {
     "published": "[itemprop=datePublished],time[pubdate],time.published,time.entry-date",
     "modified": "[itemprop=dateModified],time.updated",

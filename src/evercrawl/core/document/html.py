@@ -128,12 +128,7 @@ def _alternates(elements: Elements, headers: Headers, joiner: Joiner) -> tuple[A
     found: dict[Alternate, None] = {}
     for attributes, rel, _ in elements.relations:
         if "alternate" in rel and "stylesheet" not in rel:
-            _add(
-                found,
-                joiner.url(attributes.get("href") or ""),
-                attributes.get("hreflang"),
-                attributes.get("type"),
-            )
+            _add(found, joiner.url(attributes.get("href") or ""), attributes.get("hreflang"), attributes.get("type"))
     for link in _links_in(headers):
         if "alternate" in link.rel and "stylesheet" not in link.rel:
             _add(found, joiner.url(link.reference), link.hreflang, link.type)

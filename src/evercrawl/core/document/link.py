@@ -21,9 +21,7 @@ SPACE_FACTOR = 4
 _IMAGE, _OBJECT, _INPUT = tag_id("img"), tag_id("object"), tag_id("input")
 
 
-def links_of(
-    elements: Elements, joiner: Joiner, limits: ParseSettings, *, with_text: bool = True
-) -> tuple[Link, ...]:
+def links_of(elements: Elements, joiner: Joiner, limits: ParseSettings, *, with_text: bool = True) -> tuple[Link, ...]:
     """The links; one that stands on the page several times is nofollow only where it is so each time."""
     places: dict[str, int] = {}
     links: list[Link] = []

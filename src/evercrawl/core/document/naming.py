@@ -119,13 +119,7 @@ def _together(verdicts: Sequence[int]) -> int:
 
 def _verdict_on(name: str) -> int:
     words = [word for word in _WORD_BORDER.split(_CAMEL.sub("-", name).lower()) if word]
-    if (
-        not words
-        or words[0] in _NOT_ABOUT_ITSELF
-        or "for" in words
-        or "nav-content" in name
-        or _is_random(name, words)
-    ):
+    if not words or words[0] in _NOT_ABOUT_ITSELF or "for" in words or "nav-content" in name or _is_random(name, words):
         return PLAIN
     if words[-1] in _HIDING_WORDS and len(words) < 3:
         return SMALL_ASIDE

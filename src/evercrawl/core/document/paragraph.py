@@ -171,9 +171,7 @@ def paragraphs_of(body: LexborNode, *, mistaken: frozenset[int] | None = frozens
                 linked = 0
             child = node.first_child
             if child is not None and (
-                kind == _ITEM
-                or not (attributes := node.attributes)
-                or not asides.holds(node, place_of(attributes))
+                kind == _ITEM or not (attributes := node.attributes) or not asides.holds(node, place_of(attributes))
             ):
                 only = child.tag_id if child.next is None else -1
                 if only == text_id:

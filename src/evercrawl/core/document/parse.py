@@ -96,9 +96,7 @@ def parse_document(
     return Document(charset.encoding, url, text=text, robots=directives_of(headers, [], agent=agent))
 
 
-def parsed_page(
-    headers: Headers, body: bytes, *, kind: str = "text/html", every_anchor: bool = False
-) -> ParsedPage:
+def parsed_page(headers: Headers, body: bytes, *, kind: str = "text/html", every_anchor: bool = False) -> ParsedPage:
     """An HTML page as a tree, as far as it can be read without harm."""
     body = _in_html_terms(body, kind)
     charset = charset_of(body, header(headers, "content-type"))
@@ -108,9 +106,7 @@ def parsed_page(
 def _in_html_terms(body: bytes, kind: str) -> bytes:
     if kind == "application/xhtml+xml":
         body = _EMPTY_IN_XML.sub(rb"<\1\2></\1>", body)
-    if not body.endswith((b">", b">\n")) and _CUT_BEHIND_A_VALUE.search(
-        body, max(0, len(body) - LONGEST_CUT_TAG)
-    ):
+    if not body.endswith((b">", b">\n")) and _CUT_BEHIND_A_VALUE.search(body, max(0, len(body) - LONGEST_CUT_TAG)):
         # A page cut off within a tag, behind a whole value: the tag counts.
         body += b">"
     return body

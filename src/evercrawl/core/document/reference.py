@@ -97,11 +97,7 @@ class Joiner:
     def _learned(self, reference: str) -> str | None:
         if reference[:1] in ("?", ""):
             return self._joined(reference)
-        url = (
-            self._plain(reference)
-            if self.origin and _PLAIN_PATH.match(reference)
-            else self._joined(reference)
-        )
+        url = self._plain(reference) if self.origin and _PLAIN_PATH.match(reference) else self._joined(reference)
         self.known[reference] = url
         return url
 

@@ -73,9 +73,7 @@ class Cluster(NamedTuple):
     duplicates: tuple[Duplicate, ...]
 
 
-def likeness_of(
-    page: PageFacts, other: PageFacts, *, mirrors: Mapping[str, str] | None = None
-) -> Duplicate | None:
+def likeness_of(page: PageFacts, other: PageFacts, *, mirrors: Mapping[str, str] | None = None) -> Duplicate | None:
     """Whether the page is a duplicate of the other, for the strongest reason that holds.
 
     `mirrors` has, for each site that is a copy, the site that stands for it.

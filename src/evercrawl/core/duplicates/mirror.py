@@ -46,9 +46,7 @@ class Mirror(NamedTuple):
     @property
     def detail(self) -> str:
         """The evidence in words."""
-        return (
-            f"{self.site} is a copy of {self.of}: {self.same} of {self.compared} compared pages are the same"
-        )
+        return f"{self.site} is a copy of {self.of}: {self.same} of {self.compared} compared pages are the same"
 
 
 def are_name_variants(one: str, other: str) -> bool:

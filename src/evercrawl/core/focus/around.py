@@ -17,9 +17,7 @@ def texts_around(document: Document) -> list[str]:
         start = document.text.find(link.text, place) if link.text else -1
         if start >= 0:
             place = start + len(link.text)
-            found.append(
-                f"{document.text[max(0, start - REACH) : start]} {document.text[place : place + REACH]}"
-            )
+            found.append(f"{document.text[max(0, start - REACH) : start]} {document.text[place : place + REACH]}")
         else:
             beside = links[max(0, number - 1) : number] + links[number + 1 : number + 2]
             found.append(" ".join(other.text for other in beside))

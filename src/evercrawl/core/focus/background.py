@@ -37,9 +37,7 @@ def shares_of(pages: Iterable[Blocks]) -> Shares:
 def written(shares: Shares) -> str:
     """One line each: block, feature, parts of a thousand."""
     return "".join(
-        f"{name}\t{feature}\t{round(share * PARTS)}\n"
-        for name, of in shares.items()
-        for feature, share in of.items()
+        f"{name}\t{feature}\t{round(share * PARTS)}\n" for name, of in shares.items() for feature, share in of.items()
     )
 
 

@@ -80,11 +80,7 @@ def probability(logit: float) -> float:
 
 def scaled(counts: Mapping[str, int], scales: Mapping[str, float]) -> dict[str, float]:
     """One block as a vector of length one, of the features that are known."""
-    vector = {
-        feature: (1.0 + log(count)) * scales[feature]
-        for feature, count in counts.items()
-        if feature in scales
-    }
+    vector = {feature: (1.0 + log(count)) * scales[feature] for feature, count in counts.items() if feature in scales}
     length = sqrt(sum([value * value for value in vector.values()]))
     return {feature: value / length for feature, value in vector.items()} if length else {}
 
@@ -105,14 +101,11 @@ def trained(examples: Sequence[Example], *, random: Random, how: Training | None
     # A view that only one kind of example has would tell them apart by its mere presence.
     names = sorted(_views(examples, on_topic=True) & _views(examples, on_topic=False))
     scales = {
-        name: _scales([example.blocks.get(name, Counter()) for example in examples], labels, how)
-        for name in names
+        name: _scales([example.blocks.get(name, Counter()) for example in examples], labels, how) for name in names
     }
     rows = [_row(example.blocks, scales) for example in examples]
     vector, margins = _machine(rows, labels, how=how, random=random)
-    weights = {
-        name: {feature: vector.get((name, feature), 0.0) for feature in scales[name]} for name in names
-    }
+    weights = {name: {feature: vector.get((name, feature), 0.0) for feature in scales[name]} for name in names}
     slope, shift = _curve(margins, labels)
     held_out = [max(-FURTHEST, min(FURTHEST, slope * margin + shift)) for margin in margins]
     return Trained(Classifier(scales, weights, slope, shift), held_out)
@@ -159,10 +152,7 @@ def _machine(
 ) -> tuple[dict[tuple[str, str], float], list[float]]:
     """Weights, and the margin that each row would have if it had not been learned from."""
     positives = sum(labels)
-    costs = {
-        True: how.cost * len(rows) / (2 * positives),
-        False: how.cost * len(rows) / (2 * (len(rows) - positives)),
-    }
+    costs = {True: how.cost * len(rows) / (2 * positives), False: how.cost * len(rows) / (2 * (len(rows) - positives))}
     weights: dict[tuple[str, str], float] = {}
     squares = [sum([value * value for _, value in row]) or 1.0 for row in rows]
     alphas = [0.0] * len(rows)

@@ -102,12 +102,7 @@ def _shape(url: str, links: Iterable[Link], *, words: int, title: list[str]) -> 
 
 
 def link_blocks(
-    source_url: str,
-    link: Link,
-    *,
-    around: str = "",
-    source_title: str = "",
-    source_on_topic: bool = False,
+    source_url: str, link: Link, *, around: str = "", source_title: str = "", source_on_topic: bool = False
 ) -> Blocks:
     """The views of one link, before anything of its target is known."""
     anchor = words_of(link.text[:LONGEST_ANCHOR])
@@ -116,9 +111,7 @@ def link_blocks(
         "around": Counter(words_of(around[:LONGEST_ANCHOR])),
         "url": Counter(url_features(link.url)),
         "source": Counter(words_of(source_title[:LONGEST_ANCHOR])),
-        "way": Counter(
-            [f"{way_of(source_url, link.url)}, source {'on' if source_on_topic else 'off'} topic"]
-        ),
+        "way": Counter([f"{way_of(source_url, link.url)}, source {'on' if source_on_topic else 'off'} topic"]),
     }
 
 

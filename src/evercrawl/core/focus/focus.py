@@ -113,17 +113,14 @@ def learned(examples: Iterable[ExamplePage], *, random: Random, background: Sequ
     rows += [Example(blocks, False) for blocks in background[:missing]]
     classifier, held_out = trained(rows, random=random)
     places = Places(page.url for page in pages if page.on_topic)
-    in_places = [
-        {"page": logit, places.of(page.url): 1.0} for page, logit in zip(pages, held_out, strict=False)
-    ]
+    in_places = [{"page": logit, places.of(page.url): 1.0} for page, logit in zip(pages, held_out, strict=False)]
     logits = {page.url: logit for page, logit in zip(pages, held_out, strict=False)}
     links = link_examples(pages)
     return Focus(
         classifier,
         fitted(in_places, [page.on_topic for page in pages]),
         tuple(
-            _level(number, links, classifier, places=places, logits=logits, random=random)
-            for number in range(LEVELS)
+            _level(number, links, classifier, places=places, logits=logits, random=random) for number in range(LEVELS)
         ),
     )
 

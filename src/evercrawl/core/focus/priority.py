@@ -76,11 +76,7 @@ class Steering:
             self.places.add(url)
         prospects = [
             Prospect(
-                link.url,
-                url,
-                depth + 1,
-                self.focus.outlook(url, logit, link, blocks),
-                _features(url, link.url, blocks),
+                link.url, url, depth + 1, self.focus.outlook(url, logit, link, blocks), _features(url, link.url, blocks)
             )
             for link, blocks in linked(url, document, on_topic=score > 0.5)
         ]

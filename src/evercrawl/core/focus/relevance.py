@@ -38,9 +38,7 @@ def focus_of(rows: Iterable[dict[str, Any]], *, background: Shares) -> Focus:
     if not any(example.on_topic for example in examples):
         raise ValueError("an examples file needs at least one row with on_topic true")
     random = Random(SEED)
-    return learned(
-        examples, random=random, background=drawn(background, pages=ENOUGH_OFF_TOPIC, random=random)
-    )
+    return learned(examples, random=random, background=drawn(background, pages=ENOUGH_OFF_TOPIC, random=random))
 
 
 def relevance(focus: Focus, url: str, html: str) -> float:

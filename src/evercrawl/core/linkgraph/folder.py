@@ -148,23 +148,12 @@ def _most_important(folder: Folder) -> list[Folder]:
     return [child for child in ordered if child.count > 1][: MOST_CHILDREN - len(singles)] + singles
 
 
-def _append(
-    rows: list[Row], folder: Folder, parent: int | None, level: int, opened: set[int], shown_of: Shown
-) -> None:
+def _append(rows: list[Row], folder: Folder, parent: int | None, level: int, opened: set[int], shown_of: Shown) -> None:
     own = len(rows)
     is_open = id(folder) in opened
     members = list(folder.pages) if is_open else list(_all_pages(folder))
     rows.append(
-        Row(
-            readable(folder.name),
-            level,
-            parent,
-            folder.count,
-            folder.rank,
-            folder.clicks,
-            folder.dead,
-            members,
-        )
+        Row(readable(folder.name), level, parent, folder.count, folder.rank, folder.clicks, folder.dead, members)
     )
     if not is_open:
         return

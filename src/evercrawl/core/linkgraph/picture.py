@@ -162,9 +162,7 @@ def _arcs(flows: Sequence[Flow], x: float) -> list[str]:
         thick = 0.7 + 0.45 * log2(1 + flow.links)
         far = x + reach * 1.33
         way = f"M{x:.0f} {top:.1f}C{far:.1f} {top:.1f} {far:.1f} {bottom:.1f} {x:.0f} {bottom:.1f}"
-        parts.append(
-            f'<path class="f" stroke-width="{thick:.1f}" d="{way}"><title>{flow.links:,} links</title></path>'
-        )
+        parts.append(f'<path class="f" stroke-width="{thick:.1f}" d="{way}"><title>{flow.links:,} links</title></path>')
     return parts
 
 

@@ -41,13 +41,7 @@ class Sums(NamedTuple):
     changes: int = 0
 
     def plus(
-        self,
-        chance: float,
-        *,
-        slope: float = 0.0,
-        prior: float = 0.0,
-        changes: int = 0,
-        missing: bool = False,
+        self, chance: float, *, slope: float = 0.0, prior: float = 0.0, changes: int = 0, missing: bool = False
     ) -> Sums:
         """The sums with one more page, current with this probability; `prior` is what it owes its site."""
         return Sums(

@@ -66,9 +66,7 @@ def _with_rate(sums: PriorSums, a: float, b: float, *, days: float) -> PriorSums
     kept = 0.5 if sums.days > PRIOR_MEMORY_DAYS else 1.0
     mean = a / b
     return PriorSums(
-        sums.days * kept + days,
-        sums.mean * kept + days * mean,
-        sums.square * kept + days * (mean / b + mean * mean),
+        sums.days * kept + days, sums.mean * kept + days * mean, sums.square * kept + days * (mean / b + mean * mean)
     )
 
 

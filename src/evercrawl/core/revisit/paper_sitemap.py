@@ -16,8 +16,4 @@ class SitemapRow(NamedTuple):
 
 def to_download(rows: Iterable[SitemapRow], last_visited_ms: Mapping[str, int]) -> list[str]:
     """URLs never visited, or updated after their last visit, in the sitemap's order."""
-    return [
-        row.url
-        for row in rows
-        if row.url not in last_visited_ms or row.last_updated_ms > last_visited_ms[row.url]
-    ]
+    return [row.url for row in rows if row.url not in last_visited_ms or row.last_updated_ms > last_visited_ms[row.url]]

@@ -132,14 +132,7 @@ def belief_bytes(page: PageBelief) -> bytes:
     """The stored form of what is believed of a page; its weight is not part of it."""
     visited = _NEVER if page.visited is None else page.visited
     return _BELIEF.pack(
-        _OPTIMAL_FORM,
-        page.a,
-        page.b,
-        visited,
-        page.notices,
-        page.credit,
-        page.silent,
-        max(page.announced, _NEVER),
+        _OPTIMAL_FORM, page.a, page.b, visited, page.notices, page.credit, page.silent, max(page.announced, _NEVER)
     )
 
 

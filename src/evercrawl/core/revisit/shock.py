@@ -62,10 +62,7 @@ def sums_after(hub: HubShock, *, now: float, changed: bool, expected: float) -> 
     """The sums after one more visit, of which a change was expected with probability `expected`."""
     fade = _fading(now - hub.at)
     return HubShock(
-        hub.visits * fade + 1.0,
-        hub.changed * fade + changed,
-        hub.expected * fade + expected,
-        max(now, hub.at),
+        hub.visits * fade + 1.0, hub.changed * fade + changed, hub.expected * fade + expected, max(now, hub.at)
     )
 
 

@@ -124,9 +124,7 @@ def silence_lesson(site: SiteBelief, *, rate: float, tau: float, changed: bool) 
     """
     expected = (1.0 - site.recall) * rate * tau
     weight = expected / -_expm1(expected) if changed and expected > 0.0 else float(changed)
-    site = site._replace(
-        heard=site.heard + site.recall * rate * tau, waiting_silent=site.waiting_silent + weight
-    )
+    site = site._replace(heard=site.heard + site.recall * rate * tau, waiting_silent=site.waiting_silent + weight)
     return weight, _recalled(site)
 
 

@@ -97,13 +97,7 @@ def _expected_gain(
 
 
 def due_at(
-    page: PageBelief,
-    site: SiteBelief,
-    *,
-    threshold: float,
-    span: float,
-    longest: float,
-    spared: float = 1.0,
+    page: PageBelief, site: SiteBelief, *, threshold: float, span: float, longest: float, spared: float = 1.0
 ) -> float:
     """The time at which the page's value reaches the threshold if the shocks around it stay as they are; at
     most `longest` days after its visit.
@@ -113,21 +107,12 @@ def due_at(
     goal = threshold / page.weight
     a, b = rate_of(page, site)
     if is_trusted(site):
-        return page.visited + min(
-            _signal_wait(page, site, a, b, goal=goal, span=span, spared=spared), longest
-        )
+        return page.visited + min(_signal_wait(page, site, a, b, goal=goal, span=span, spared=spared), longest)
     return page.visited + min(time_to_reach(a, b, goal, spared=spared), longest)
 
 
 def _signal_wait(
-    page: PageBelief,
-    site: SiteBelief,
-    a: float,
-    b: float,
-    *,
-    goal: float,
-    span: float,
-    spared: float,
+    page: PageBelief, site: SiteBelief, a: float, b: float, *, goal: float, span: float, spared: float
 ) -> float:
     """Days after the visit until silent changes (and what was announced) make a visit worth `goal`."""
     chance = _chance_worth(a, b, site, goal=goal, span=span)

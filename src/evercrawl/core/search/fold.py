@@ -39,8 +39,7 @@ def groups_alike(texts: Sequence[Said]) -> list[list[int]]:
 def _nearly_equal(texts: Sequence[Said]) -> NDArray[np.bool_]:
     """Pairs that are worth a look, all at once: most are not."""
     raw = b"".join(
-        said.signature if said.signature and len(said.signature) == PERMUTATIONS else EMPTY_SIGNATURE
-        for said in texts
+        said.signature if said.signature and len(said.signature) == PERMUTATIONS else EMPTY_SIGNATURE for said in texts
     )
     rows = np.frombuffer(raw, dtype=np.uint8).reshape(len(texts), PERMUTATIONS)
     equal = (rows[:, None, :] == rows[None, :, :]).sum(axis=2)

@@ -19,9 +19,7 @@ from evercrawl.model.search import Place, Query, Term, Tone
 LONGEST_QUERY = 2000
 MOST_TERMS = 64
 
-_PART = re.compile(
-    r'(?P<sign>[-+]?)(?:(?P<name>[A-Za-z][A-Za-z-]*):)?(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))'
-)
+_PART = re.compile(r'(?P<sign>[-+]?)(?:(?P<name>[A-Za-z][A-Za-z-]*):)?(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))')
 _LANG = re.compile(r"[a-z]{2,3}(?:[-_][a-z0-9]+)*", re.IGNORECASE)
 _SITE = re.compile(r"[^\s/]+(?:/\S*)?")
 _TONES = {

@@ -60,9 +60,7 @@ def snippet_of(text: str, sought: Sequence[Sought], *, window: int = WINDOW_CHAR
 def _matches(plain: str, sought: Sequence[Sought]) -> list[_Match]:
     found: list[_Match] = []
     for which, one in enumerate(sought):
-        places = (
-            _words(plain, one.forms or frozenset((one.text,))) if one.is_word else _phrases(plain, one.text)
-        )
+        places = _words(plain, one.forms or frozenset((one.text,))) if one.is_word else _phrases(plain, one.text)
         found += [_Match(start, end, which) for start, end in places]
     return sorted(found)
 
@@ -150,11 +148,7 @@ def _whole(text: str, at: int) -> int:
 
 
 def _continues(char: str) -> bool:
-    return (
-        char in _JOINING
-        or unicodedata.category(char) in ("Mn", "Mc", "Me")
-        or "\U0001f3fb" <= char <= "\U0001f3ff"
-    )
+    return char in _JOINING or unicodedata.category(char) in ("Mn", "Mc", "Me") or "\U0001f3fb" <= char <= "\U0001f3ff"
 
 
 def _spans(text: str, start: int, end: int, matches: Sequence[_Match]) -> tuple[Span, ...]:

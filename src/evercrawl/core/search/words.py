@@ -24,9 +24,7 @@ _ALONE_CHARS = (
 _EMOJI_CHARS = "\u231a-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
 _ACCENTED_CHARS = "άέήίόύώϊϋΐΰΆΈΉΊΌΎΏёЁ"
 # What has more than one form: accents apart, Jamo, polytonic Greek, signs like letters, widths, ligatures.
-_OTHER_CHARS = (
-    "\u0300-\u036f\u1100-\u11ff\u1f00-\u1fff\u2070-\u214f\ufb00-\ufb4f\uff00-\uffef\U0001d400-\U0001d7ff"
-)
+_OTHER_CHARS = "\u0300-\u036f\u1100-\u11ff\u1f00-\u1fff\u2070-\u214f\ufb00-\ufb4f\uff00-\uffef\U0001d400-\U0001d7ff"
 _UNWRITTEN = re.compile(f"[{_UNWRITTEN_CHARS}]")
 _ALONE = re.compile(f"[{_ALONE_CHARS}]")
 _EMOJI = re.compile(f"[{_EMOJI_CHARS}]")

@@ -30,9 +30,7 @@ class Training:
     """How much of the sum is naive Bayes alone, both brought to the same mean size."""
 
 
-def fitted(
-    examples: Iterable[tuple[str, bool]], *, random: Random, how: Training | None = None
-) -> list[float]:
+def fitted(examples: Iterable[tuple[str, bool]], *, random: Random, how: Training | None = None) -> list[float]:
     """A weight for each bucket; positive speaks for a positive sentence. The same random gives the same."""
     how = how or Training()
     seen = [(views_of(text), positive) for text, positive in examples]
@@ -43,9 +41,7 @@ def fitted(
     return [one + other for one, other in zip(*both, strict=True)]
 
 
-def _learned(
-    rows: Sequence[list[int]], labels: Sequence[bool], *, how: Training, random: Random
-) -> list[float]:
+def _learned(rows: Sequence[list[int]], labels: Sequence[bool], *, how: Training, random: Random) -> list[float]:
     """The weights of one machine and its naive Bayes, so that the mean margin is one."""
     ratios = _ratios(rows, labels, how.added_count)
     rows = [[bucket for bucket in buckets if ratios[bucket]] for buckets in rows]

@@ -73,10 +73,7 @@ class PaperModel:
         """A first line with the numbers of sentences, then word and counts, one line each."""
         known = sorted(self.positive.words.keys() | self.negative.words.keys())
         lines = [f"\t{self.positive.sentences}\t{self.negative.sentences}"]
-        lines += [
-            f"{word}\t{self.positive.words.get(word, 0)}\t{self.negative.words.get(word, 0)}"
-            for word in known
-        ]
+        lines += [f"{word}\t{self.positive.words.get(word, 0)}\t{self.negative.words.get(word, 0)}" for word in known]
         return "\n".join(lines) + "\n"
 
     @classmethod

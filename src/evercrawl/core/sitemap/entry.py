@@ -148,6 +148,4 @@ def extended_entry(page: dict[str, str], base: str) -> SitemapEntry | None:
     url = absolute(page.get("url", ""), base)
     if url is None:
         return None
-    return SitemapEntry(
-        url, moment_of_milliseconds(page.get("last_updated")), text=_line(page.get("anchor_text", ""))
-    )
+    return SitemapEntry(url, moment_of_milliseconds(page.get("last_updated")), text=_line(page.get("anchor_text", "")))

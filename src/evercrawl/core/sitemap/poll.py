@@ -63,17 +63,10 @@ def is_worth_asking(source: SourceState | None, *, now: float) -> bool:
     return source is None or source.read is not None or now - source.asked >= ABSENT_DAYS
 
 
-def is_poll_due(
-    state: SignalState, belief: SiteBelief, *, pages: int, per_day: float, threshold: float
-) -> bool:
+def is_poll_due(state: SignalState, belief: SiteBelief, *, pages: int, per_day: float, threshold: float) -> bool:
     """Enough of the site's requests went to pages since the last poll: the rule that the lab measures."""
     gap = poll_gap(
-        belief,
-        waiting=state.waiting,
-        silent_polls=state.silent,
-        pages=pages,
-        per_day=per_day,
-        threshold=threshold,
+        belief, waiting=state.waiting, silent_polls=state.silent, pages=pages, per_day=per_day, threshold=threshold
     )
     return state.requests >= gap
 

@@ -107,9 +107,7 @@ def _tag_end(markup: str, at: int, sink: Sink, opened: list[str]) -> int:
 def _attributes(written: str) -> dict[str, str]:
     if "=" not in written:
         return {}
-    return {
-        found[1]: unescaped(found[2] or found[3] or found[4] or "") for found in _ATTRIBUTE.finditer(written)
-    }
+    return {found[1]: unescaped(found[2] or found[3] or found[4] or "") for found in _ATTRIBUTE.finditer(written)}
 
 
 def _close(name: str, sink: Sink, opened: list[str]) -> None:

@@ -24,9 +24,7 @@ _GZIP = 31
 _LEVEL = 9
 # Characters that no XML document may contain, however they are written (XML 1.0 section 2.2).
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_ESCAPES = str.maketrans(
-    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;", "\r": "&#13;"}
-)
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;", "\r": "&#13;"})
 
 
 class SitemapFile(NamedTuple):
@@ -166,7 +164,6 @@ def _extended_row(page: ListedPage) -> str:
 
 
 _STANDARD = _Form(
-    document=lambda lines: _document("urlset", lines),
-    line=lambda page: _element("url", page.url, page.lastmod),
+    document=lambda lines: _document("urlset", lines), line=lambda page: _element("url", page.url, page.lastmod)
 )
 _EXTENDED = _Form(document=_extended_document, line=_extended_row)

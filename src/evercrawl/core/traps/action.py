@@ -12,9 +12,7 @@ import re
 from evercrawl.core.traps.parts import Parts
 
 _EXTENSION = re.compile(r"\.(?:php\d?|aspx?|jspx?|jsf|cgi|pl|cfm|do|html?|action)\Z")
-_LEAVE = re.compile(
-    r"(?:log|sign)[_-]?(?:out|off)|abmelden|ausloggen|deconnexion|cerrar[_-]?sesion|uitloggen"
-)
+_LEAVE = re.compile(r"(?:log|sign)[_-]?(?:out|off)|abmelden|ausloggen|deconnexion|cerrar[_-]?sesion|uitloggen")
 _DESTROY = frozenset((
     "delete", "remove", "destroy", "erase", "trash", "unsubscribe", "upvote", "downvote", "unfollow",
     "unlike", "unwatch", "unpublish", "deactivate", "purge", "rollback", "cancel",
@@ -54,9 +52,7 @@ _TOKEN = re.compile(r".*(?:token|nonce|csrf|xsrf|authenticity|confirm|formkey|fo
 _FIRST_WORD = re.compile(r"[_\-.]")
 _LANGUAGE = re.compile(r"[a-z]{2}(?:[-_][a-z]{2})?\Z")
 _WAY_BACK = re.compile(r".*(?:next|redirect|return|continue|dest|goto|back|ref|url).*")
-_THING = re.compile(
-    r"(?:\w*[_-])?(?:id|ids|pid|item|product|sku|post|entry|msg|comment|uid|user|file)\Z|id\d*\Z"
-)
+_THING = re.compile(r"(?:\w*[_-])?(?:id|ids|pid|item|product|sku|post|entry|msg|comment|uid|user|file)\Z|id\d*\Z")
 _NUMBER = re.compile(r"\d+\Z|[0-9a-f]{8}-[0-9a-f\-]{27}\Z|[0-9a-f]{24,40}\Z")
 _ENTRANCES = frozenset((
     "user", "users", "account", "accounts", "auth", "oauth", "member", "members", "my", "me", "login",

@@ -82,18 +82,14 @@ def far_date(parts: Parts, *, year: int = YEAR_OF_WRITING) -> str | None:
 def _has_odd_number(parts: Parts, *, year: int) -> bool:
     """Most URLs hold no number that could be a far year: they need no closer look."""
     numbers = _LONG_NUMBER.findall(parts.path) + _LONG_NUMBER.findall(parts.query)
-    return any(
-        len(number) > 4 or not EARLIEST_YEAR <= int(number) <= year + YEARS_AHEAD for number in numbers
-    )
+    return any(len(number) > 4 or not EARLIEST_YEAR <= int(number) <= year + YEARS_AHEAD for number in numbers)
 
 
 def _names_of(parts: Parts) -> frozenset[str]:
     named = (_WORDS.findall(segment) for segment in parts.segments)
     words = {word for found in named if len(found) <= MOST_WORDS for word in found}
     views = {value.lower() for name, value in parts.pairs if name in ("view", "mode", "display", "show")}
-    plugins = {
-        word for name, _ in parts.pairs for word in _WORDS.findall(name) if word in ("cal", "calendar")
-    }
+    plugins = {word for name, _ in parts.pairs for word in _WORDS.findall(name) if word in ("cal", "calendar")}
     return frozenset(words | views | plugins)
 
 

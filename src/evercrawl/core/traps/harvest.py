@@ -14,15 +14,7 @@ from typing import NamedTuple
 from evercrawl.core.traps.novelty import NOTHING_NEW, NewText, Said, new_text
 from evercrawl.core.traps.parameter import Parameters, learn
 from evercrawl.core.traps.parts import choices_in, parts_of
-from evercrawl.core.traps.pattern import (
-    Breadth,
-    Pattern,
-    is_more_of,
-    lengthens,
-    path_of_shape,
-    patterns_of,
-    shorter,
-)
+from evercrawl.core.traps.pattern import Breadth, Pattern, is_more_of, lengthens, path_of_shape, patterns_of, shorter
 from evercrawl.core.traps.record import Gains, Record, State, after_request, suspect
 from evercrawl.core.traps.soft404 import SameForAll, is_soft_404
 from evercrawl.model.document import Link
@@ -149,9 +141,7 @@ def book(site: SiteYield, seen: Observation) -> SiteYield:
             records[name] = records[name]._replace(probes=records[name].probes + 1)
     wasted = site.wasted + (gains.worth == 0.0 and seen.status < 400)
     repeats = site.repeats + (gains.text == 0.0 and seen.status < 300)
-    return replace(
-        site, requests=site.requests + 1, wasted=wasted, records=_bounded(records), repeats=repeats
-    )
+    return replace(site, requests=site.requests + 1, wasted=wasted, records=_bounded(records), repeats=repeats)
 
 
 def _charged(records: dict[str, Record], patterns: tuple[Pattern, ...]) -> list[Pattern]:

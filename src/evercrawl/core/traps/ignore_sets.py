@@ -24,26 +24,14 @@ class IgnoreRule(NamedTuple):
 
 IGNORE_SETS: dict[str, tuple[IgnoreRule, ...]] = {
     "forums": (
-        IgnoreRule(
-            r"/(?:ucp|memberlist|posting|report|mcp)\.php\?",
-            "phpBB: forms, members, moderation",
-        ),
-        IgnoreRule(
-            r"/viewtopic\.php\?.*\bview=(?:next|previous|print|unread)",
-            "phpBB: other ways to a topic",
-        ),
+        IgnoreRule(r"/(?:ucp|memberlist|posting|report|mcp)\.php\?", "phpBB: forms, members, moderation"),
+        IgnoreRule(r"/viewtopic\.php\?.*\bview=(?:next|previous|print|unread)", "phpBB: other ways to a topic"),
         IgnoreRule(r"/viewtopic\.php\?(?:.*&)?p=\d+", "phpBB: a topic again for each of its posts"),
-        IgnoreRule(
-            r"/(?:newreply|newthread|report|sendmessage|private|usercp|login)\.php\?",
-            "vBulletin: forms",
-        ),
+        IgnoreRule(r"/(?:newreply|newthread|report|sendmessage|private|usercp|login)\.php\?", "vBulletin: forms"),
         IgnoreRule(r"/showthread\.php\?.*\b(?:goto|mode|pp)=", "vBulletin: other views of a thread"),
         IgnoreRule(r"/showpost\.php\?", "vBulletin: single posts of a thread"),
         IgnoreRule(r"/index\.php\?action=(?!forum\b)\w+", "Simple Machines: actions"),
-        IgnoreRule(
-            r"/index\.php\?topic=[\d.]+(?:msg\d+|;prev_next)",
-            "Simple Machines: a topic by its posts",
-        ),
+        IgnoreRule(r"/index\.php\?topic=[\d.]+(?:msg\d+|;prev_next)", "Simple Machines: a topic by its posts"),
         IgnoreRule(r"/t/[^/]+/\d+/\d+(?:\?|$)", "Discourse: a topic again for each of its posts"),
     ),
     "wikis": (
@@ -51,97 +39,45 @@ IGNORE_SETS: dict[str, tuple[IgnoreRule, ...]] = {
             r"[?&]action=(?:edit|history|raw|info|submit|delete|watch|unwatch|purge|render|protect)\b",
             "MediaWiki: forms and other views of a page",
         ),
-        IgnoreRule(
-            r"[?&](?:oldid|diff|curid|printable|redlink|veaction|mobileaction)=",
-            "MediaWiki: revisions",
-        ),
+        IgnoreRule(r"[?&](?:oldid|diff|curid|printable|redlink|veaction|mobileaction)=", "MediaWiki: revisions"),
         IgnoreRule(r"[/=]Special:", "MediaWiki: lists that are made anew for each request"),
-        IgnoreRule(
-            r"[?&]do=(?:edit|revisions|diff|backlink|recent|login|media|index|export\w*)\b",
-            "DokuWiki",
-        ),
+        IgnoreRule(r"[?&]do=(?:edit|revisions|diff|backlink|recent|login|media|index|export\w*)\b", "DokuWiki"),
         IgnoreRule(r"[?&](?:rev|rev2(?:\[\d\])?|idx)=", "DokuWiki: revisions and the tree of names"),
-        IgnoreRule(
-            r"/(?:edit|rdiff|attach|oops|manage|view)/.*\?(?:.*[;&])?(?:rev|t|cover)=",
-            "TWiki and Foswiki",
-        ),
+        IgnoreRule(r"/(?:edit|rdiff|attach|oops|manage|view)/.*\?(?:.*[;&])?(?:rev|t|cover)=", "TWiki and Foswiki"),
     ),
     "shops": (
-        IgnoreRule(
-            r"[?&](?:add-to-cart|add_to_wishlist|remove_item|undo_item)=",
-            "WooCommerce: baskets",
-        ),
-        IgnoreRule(
-            r"[?&](?:orderby|filter_\w+|min_price|max_price|rating_filter|product_count)=",
-            "WooCommerce",
-        ),
-        IgnoreRule(
-            r"/(?:cart|basket|checkout|wishlist|customer|catalogsearch|sendfriend)(?:/|$)",
-            "baskets, accounts",
-        ),
-        IgnoreRule(
-            r"[?&](?:dir|order|mode|limit|product_list_\w+)=",
-            "Magento: orders and layouts of a list",
-        ),
+        IgnoreRule(r"[?&](?:add-to-cart|add_to_wishlist|remove_item|undo_item)=", "WooCommerce: baskets"),
+        IgnoreRule(r"[?&](?:orderby|filter_\w+|min_price|max_price|rating_filter|product_count)=", "WooCommerce"),
+        IgnoreRule(r"/(?:cart|basket|checkout|wishlist|customer|catalogsearch|sendfriend)(?:/|$)", "baskets, accounts"),
+        IgnoreRule(r"[?&](?:dir|order|mode|limit|product_list_\w+)=", "Magento: orders and layouts of a list"),
         IgnoreRule(r"/product_compare/", "Magento: comparisons"),
-        IgnoreRule(
-            r"[?&](?:sort_by|pf_\w+|variant|grid_list|view)=",
-            "Shopify: orders, filters, variants",
-        ),
+        IgnoreRule(r"[?&](?:sort_by|pf_\w+|variant|grid_list|view)=", "Shopify: orders, filters, variants"),
         IgnoreRule(r"[?&](?:osCsid|zenid|currency|sort)=", "osCommerce and Zen Cart"),
     ),
     "calendars": (
         IgnoreRule(
-            r"[?&](?:tribe-bar-date|tribe_event_display|eventDisplay|ical|outlook-ical)=",
-            "The Events Calendar",
+            r"[?&](?:tribe-bar-date|tribe_event_display|eventDisplay|ical|outlook-ical)=", "The Events Calendar"
         ),
-        IgnoreRule(
-            r"/events?/(?:\d{4}-\d{2}(?:-\d{2})?|day|week|month|today)(?:/|$)",
-            "days, weeks and months",
-        ),
-        IgnoreRule(
-            r"/calendar/(?:view\.php\?.*\btime=\d+|\d{4}/\d{1,2})",
-            "Moodle and others: days and months",
-        ),
-        IgnoreRule(
-            r"[?&](?:ai1ec|mc_id|cid|month|yr|dy|ltype)=.*[?&]?(?:month|yr|dy)=",
-            "All-in-One, My Calendar",
-        ),
+        IgnoreRule(r"/events?/(?:\d{4}-\d{2}(?:-\d{2})?|day|week|month|today)(?:/|$)", "days, weeks and months"),
+        IgnoreRule(r"/calendar/(?:view\.php\?.*\btime=\d+|\d{4}/\d{1,2})", "Moodle and others: days and months"),
+        IgnoreRule(r"[?&](?:ai1ec|mc_id|cid|month|yr|dy|ltype)=.*[?&]?(?:month|yr|dy)=", "All-in-One, My Calendar"),
         IgnoreRule(r"/(?:month|week|day|year)\.php\?", "WebCalendar: views"),
     ),
     "blogs": (
         IgnoreRule(r"[?&]replytocom=\d+", "WordPress: a page again for each of its comments"),
         IgnoreRule(r"[?&](?:share|like_comment|print|amp|noamp)=", "WordPress: gestures and views"),
-        IgnoreRule(
-            r"/wp-(?:login|admin|json|comments-post|signup)\b",
-            "WordPress: forms and machine interfaces",
-        ),
+        IgnoreRule(r"/wp-(?:login|admin|json|comments-post|signup)\b", "WordPress: forms and machine interfaces"),
         IgnoreRule(r"/(?:feed|trackback)/?$", "WordPress: a feed for each page"),
         IgnoreRule(r"/search\?updated-(?:max|min)=", "Blogger: pages by date"),
     ),
     "code": (
-        IgnoreRule(
-            r"/(?:blame|raw|commits?|compare|network|stargazers|edit|find_file)/",
-            "other views of a file",
-        ),
-        IgnoreRule(
-            r"/(?:blame|plain|patch|diff|snapshot|atom|stats)/?.*\?(?:.*[;&])?(?:id|h|follow)=",
-            "cgit",
-        ),
-        IgnoreRule(
-            r"[?;&]a=(?:blob_plain|blobdiff|commitdiff|snapshot|search|history|rss|atom)\b",
-            "gitweb",
-        ),
-        IgnoreRule(
-            r"[?&](?:pathrev|r1|r2|revision|annotate|sortby|sortdir|view)=",
-            "ViewVC: revisions, orders",
-        ),
+        IgnoreRule(r"/(?:blame|raw|commits?|compare|network|stargazers|edit|find_file)/", "other views of a file"),
+        IgnoreRule(r"/(?:blame|plain|patch|diff|snapshot|atom|stats)/?.*\?(?:.*[;&])?(?:id|h|follow)=", "cgit"),
+        IgnoreRule(r"[?;&]a=(?:blob_plain|blobdiff|commitdiff|snapshot|search|history|rss|atom)\b", "gitweb"),
+        IgnoreRule(r"[?&](?:pathrev|r1|r2|revision|annotate|sortby|sortdir|view)=", "ViewVC: revisions, orders"),
     ),
     "listings": (
-        IgnoreRule(
-            r"/\?(?:C=[NMSD](?:[;&]O=[AD])?|[NMSD]=[AD])$",
-            "Apache: other orders of a folder's listing",
-        ),
+        IgnoreRule(r"/\?(?:C=[NMSD](?:[;&]O=[AD])?|[NMSD]=[AD])$", "Apache: other orders of a folder's listing"),
     ),
 }
 

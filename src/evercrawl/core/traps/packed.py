@@ -77,8 +77,7 @@ def unpack(blob: bytes) -> SiteYield:
     young, at = plain[at : at + MEMORY_BYTES * has_young], at + MEMORY_BYTES * has_young
     old, at = plain[at : at + MEMORY_BYTES * has_old], at + MEMORY_BYTES * has_old
     rests = {
-        key: Rest(value, content, Offered(*offered))
-        for key, value, content, *offered in _ROW.iter_unpack(plain[at:])
+        key: Rest(value, content, Offered(*offered)) for key, value, content, *offered in _ROW.iter_unpack(plain[at:])
     }
     tallies = {name: Tally(*counts) for name, *counts in head["tallies"]}
     return SiteYield(
@@ -98,9 +97,5 @@ def unpack(blob: bytes) -> SiteYield:
 
 def _record(row: list[Any]) -> Record:
     fields = dict(zip(Record._fields, row, strict=False))
-    fields |= {
-        "breadth": Breadth(fields["breadth"]),
-        "state": State(fields["state"]),
-        "tried": Tried(fields["tried"]),
-    }
+    fields |= {"breadth": Breadth(fields["breadth"]), "state": State(fields["state"]), "tried": Tried(fields["tried"])}
     return Record(**fields)

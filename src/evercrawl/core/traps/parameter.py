@@ -223,10 +223,7 @@ def _is_idle(known: Parameters, part: _Part) -> bool:
 def identity(known: Parameters, url: str) -> str:
     """The URL without its idle parameters: pages with the same identity are the same page."""
     idle = {
-        pair
-        for part in _parts(url)
-        if "?" in part.name and _is_idle(known, part)
-        for pair in part.value.split("&")
+        pair for part in _parts(url) if "?" in part.name and _is_idle(known, part) for pair in part.value.split("&")
     }
     if not idle:
         return url
@@ -276,11 +273,7 @@ def _segment_parts(segments: list[str], query: str, *, with_names: bool) -> Iter
         others = [*segments[:place], "*", *segments[place + 1 :]]
         kind = f"segment {place + 1}" if is_random else f"{_NAMED} {place + 1}"
         yield _Part(
-            f"{path_shape('/' + '/'.join(others))} {kind}",
-            f"/** {kind}",
-            segment,
-            f"{'/'.join(others)}?{query}",
-            place,
+            f"{path_shape('/' + '/'.join(others))} {kind}", f"/** {kind}", segment, f"{'/'.join(others)}?{query}", place
         )
 
 

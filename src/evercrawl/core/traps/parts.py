@@ -53,9 +53,7 @@ def choices_in(url: str) -> frozenset[str]:
     """What was chosen from a larger set to make the URL: segments, values, items of joined ones."""
     parts = parts_of(url)
     values = (unescaped(value).lower() for _, value in parts.pairs)
-    return frozenset(
-        item for piece in (*parts.segments, *values) for item in _JOINT.split(piece) if len(item) > 1
-    )
+    return frozenset(item for piece in (*parts.segments, *values) for item in _JOINT.split(piece) if len(item) > 1)
 
 
 def unescaped(text: str) -> str:

@@ -14,9 +14,7 @@ from typing import NamedTuple
 
 from evercrawl.core.traps.pattern import Breadth
 
-_PAGING = re.compile(
-    r"\?(?:p|pg|page|paged|pagenum|page_?no|offset|start|from|skip|seite)=\d+\Z", re.IGNORECASE
-)
+_PAGING = re.compile(r"\?(?:p|pg|page|paged|pagenum|page_?no|offset|start|from|skip|seite)=\d+\Z", re.IGNORECASE)
 
 NARROW_PACE, BROAD_PACE = 1 / 12, 1 / 36
 """How much the newest request counts in the averages; broad patterns need more evidence."""
@@ -232,9 +230,7 @@ def feeds_itself(record: Record) -> bool:
 
 def is_endless_by_its_links(record: Record) -> bool:
     """The pages offer others of the kind, and nothing else that is worth a request."""
-    return (
-        record.requests >= ENDLESS_LEAST and record.growth >= GROWTH_ABOVE and record.promise < THROTTLE_BELOW
-    )
+    return record.requests >= ENDLESS_LEAST and record.growth >= GROWTH_ABOVE and record.promise < THROTTLE_BELOW
 
 
 def _is_known_well(record: Record) -> bool:

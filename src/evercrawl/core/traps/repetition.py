@@ -43,9 +43,7 @@ _ONE_VALUE = frozenset((
 
 def repeats(parts: Parts) -> str | None:
     """In words, what the URL repeats more often than honest ones do; None: nothing."""
-    return (
-        _in_path(parts) or _in_host(parts) or _slashes(parts) or (_in_query(parts) if parts.query else None)
-    )
+    return _in_path(parts) or _in_host(parts) or _slashes(parts) or (_in_query(parts) if parts.query else None)
 
 
 def _in_path(parts: Parts) -> str | None:

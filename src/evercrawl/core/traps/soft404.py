@@ -87,15 +87,8 @@ def probe_url(first: str, last: str, *, seed: int) -> str:
     if len(ones) != len(others) or not places:
         places = [(start, end) for start, end, _ in others[-1:]]
     offset = _path_start(last)
-    start, end = max(
-        places,
-        key=lambda place: (_rank(last[offset + place[0] : offset + place[1]]), place[0]),
-    )
-    return (
-        last[: offset + start]
-        + made_up(last[offset + start : offset + end], seed=seed)
-        + last[offset + end :]
-    )
+    start, end = max(places, key=lambda place: (_rank(last[offset + place[0] : offset + place[1]]), place[0]))
+    return last[: offset + start] + made_up(last[offset + start : offset + end], seed=seed) + last[offset + end :]
 
 
 def _rank(piece: str) -> tuple[int, int]:

@@ -56,9 +56,7 @@ def failed_item(job: Job, failed: Failed) -> Item:
     """A request that brought no answer."""
     took_us = failed.took // timedelta(microseconds=1)
     detail = failed.detail[:LONGEST_DETAIL]
-    return Item(
-        job.number, Verdict.AT_ONCE, b"", b"", b"", took_us, took_us, fault=failed.fault, detail=detail
-    )
+    return Item(job.number, Verdict.AT_ONCE, b"", b"", b"", took_us, took_us, fault=failed.fault, detail=detail)
 
 
 def unasked_item(job: Job, verdict: Verdict, detail: str, *, rest_us: int = 0) -> Item:
@@ -68,9 +66,7 @@ def unasked_item(job: Job, verdict: Verdict, detail: str, *, rest_us: int = 0) -
     return Item(job.number, verdict, b"", b"", b"", rest_us, 0, detail=detail[:LONGEST_DETAIL])
 
 
-def answered_item(
-    job: Job, result: FetchResult, exchange: Exchange, *, verdict: Verdict, held: Held | None
-) -> Item:
+def answered_item(job: Job, result: FetchResult, exchange: Exchange, *, verdict: Verdict, held: Held | None) -> Item:
     """An answer, as short as what home holds allows; `held` is used only where it is what home has."""
     base = held if held is not None and job.base is not None and held.mark == job.base else None
     is_withheld = verdict is Verdict.WITHHELD

@@ -44,9 +44,7 @@ def wire_digest(body: bytes) -> bytes:
     return blake2b(body, digest_size=DIGEST_BYTES).digest()
 
 
-def verdict_on(
-    digest: bytes, *, home_has: bytes | None, habit: Habit, now_us: int, resend_us: int | None
-) -> Verdict:
+def verdict_on(digest: bytes, *, home_has: bytes | None, habit: Habit, now_us: int, resend_us: int | None) -> Verdict:
     """What to do with an answer whose body has this digest; `resend_us` None: everything new is sent."""
     if home_has is None:
         return Verdict.AT_ONCE

@@ -48,9 +48,7 @@ def changes(desk: Desk, asked: Asked) -> dict[str, Any]:
         wait_s=PATIENCE_S,
     )
     if news is None:
-        raise BadRequest(
-            "the changes are still being grouped; this page shows them in a moment", 503, again_s=1
-        )
+        raise BadRequest("the changes are still being grouped; this page shows them in a moment", 503, again_s=1)
     groups = news.groups[: asked["limit"]]
     return {
         "since": news.since,
@@ -115,9 +113,7 @@ def review_changes(desk: Desk, asked: Asked) -> Done:
     number = Inbox(desk.path).review(
         marks, who=asked.visitor.name, words=words[:LONGEST_WORDS], now_us=to_us(desk.now())
     )
-    return Done(
-        f"looked at: {words[:LONGEST_WORDS]}", link_to("/changes", site=asked["site"]), {"review": number}
-    )
+    return Done(f"looked at: {words[:LONGEST_WORDS]}", link_to("/changes", site=asked["site"]), {"review": number})
 
 
 def _keys(written: str) -> list[int]:

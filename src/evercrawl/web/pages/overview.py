@@ -20,12 +20,7 @@ LANES_SHOWN = 10
 PATIENCE_S = 0.25
 """How long the page waits for counts that nobody has made yet."""
 DAYS_SHOWN = 30
-KINDS = (
-    ("new", "new or changed"),
-    ("same", "the same again"),
-    ("304", "not modified (304)"),
-    ("failed", "failed"),
-)
+KINDS = (("new", "new or changed"), ("same", "the same again"), ("304", "not modified (304)"), ("failed", "failed"))
 _KIND_OF = {
     Reason.NEW: "new",
     Reason.CHANGED: "new",

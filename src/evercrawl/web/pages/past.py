@@ -123,6 +123,4 @@ def replay_key(desk: Desk, days_back: int = 0) -> str:
 
 def is_replay_key(desk: Desk, key: str) -> bool:
     """The key is of today or yesterday."""
-    return any(
-        desk.keyring.is_signed(f"replay {(desk.now() - timedelta(days=back)).date()}", key) for back in (0, 1)
-    )
+    return any(desk.keyring.is_signed(f"replay {(desk.now() - timedelta(days=back)).date()}", key) for back in (0, 1))

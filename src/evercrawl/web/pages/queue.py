@@ -21,8 +21,7 @@ def frontier(desk: Desk, asked: Asked) -> dict[str, Any]:
     return {
         "now": desk.now(),
         "queue": desk.remembered("queue", lambda: queued_by_band(desk.path), least_s=3) or [],
-        "due_by_hour": desk.remembered("due", lambda: due_by_hour(desk.path, now=desk.now()), least_s=5)
-        or [],
+        "due_by_hour": desk.remembered("due", lambda: due_by_hour(desk.path, now=desk.now()), least_s=5) or [],
         "pages": portion.rows,
         "next": portion.next,
     }
@@ -31,9 +30,7 @@ def frontier(desk: Desk, asked: Asked) -> dict[str, Any]:
 def frontier_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
     """Pages that come due, hour by hour."""
     begin = data["now"]
-    columns = [
-        (f"{begin + timedelta(hours=hour):%H}h", count) for hour, count in enumerate(data["due_by_hour"])
-    ]
+    columns = [(f"{begin + timedelta(hours=hour):%H}h", count) for hour, count in enumerate(data["due_by_hour"])]
     return {"due": bars("Pages that come due in the next 24 hours", columns, "pages")}
 
 

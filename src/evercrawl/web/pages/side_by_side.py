@@ -53,17 +53,14 @@ def _groups(edits: Sequence[Edit]) -> Iterator[tuple[int, int, list[DiffRow]]]:
 
 def _that_follow(edits: Sequence[Edit], place: int) -> list[Edit]:
     """New blocks that stand one behind the other, from `place` on."""
-    numbered = takewhile(
-        lambda pair: pair[1].sign == "+" and pair[1].place == place + pair[0], enumerate(edits)
-    )
+    numbered = takewhile(lambda pair: pair[1].sign == "+" and pair[1].place == place + pair[0], enumerate(edits))
     return [edit for _, edit in numbered]
 
 
 def _paired(went: Sequence[Edit], came: Sequence[Edit]) -> list[DiffRow]:
     pairs = zip_longest(went, came)
     return [
-        DiffRow("edit", (new or old).place, old.words if old else (), new.words if new else ())
-        for old, new in pairs
+        DiffRow("edit", (new or old).place, old.words if old else (), new.words if new else ()) for old, new in pairs
     ]
 
 

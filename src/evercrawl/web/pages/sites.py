@@ -49,9 +49,7 @@ def site(desk: Desk, asked: Asked) -> dict[str, Any]:
     shard, record = known_site(desk, asked["name"])
     portion = pages_of_site(desk.path, shard, record, after=asked["after"], most=asked["limit"])
     days = desk.remembered(
-        f"calendar {record.name}",
-        lambda: site_changes_by_day(desk.path, shard, record.id, now=desk.now()),
-        least_s=5,
+        f"calendar {record.name}", lambda: site_changes_by_day(desk.path, shard, record.id, now=desk.now()), least_s=5
     )
     return {
         "site": record._replace(robots=None),
@@ -78,9 +76,7 @@ def slow_site(desk: Desk, asked: Asked) -> Done:
     """A site is asked more slowly from now on, also by a crawl that runs."""
     _, record = known_site(desk, asked["name"])
     done = desk.collection.slow_down(record.name, timedelta(seconds=asked["gap"]))
-    words = (
-        f"at most one request in {span(done.gap_s)} from now on; a crawl that runs hears it within seconds"
-    )
+    words = f"at most one request in {span(done.gap_s)} from now on; a crawl that runs hears it within seconds"
     return Done(words, link_to("/site", name=record.name), asdict(done))
 
 
@@ -118,9 +114,7 @@ def load(desk: Desk, asked: Asked) -> dict[str, Any]:
     shard, record = known_site(desk, asked["name"])
     found = desk.remembered(f"load {record.name}", lambda: load_of(desk.path, shard, record), wait_s=5.0)
     if found is None:
-        raise BadRequest(
-            "the load of this site is still being counted; this page shows it in a moment", 503, again_s=1
-        )
+        raise BadRequest("the load of this site is still being counted; this page shows it in a moment", 503, again_s=1)
     return {
         "load": found,
         "contact": desk.settings.identity.contact,

@@ -39,9 +39,7 @@ def exclude(desk: Desk, asked: Asked) -> Done:
     """Leave a pattern out from now on, also in a crawl that runs."""
     effect = desk.collection.trap_exclude(asked["pattern"], asked["site"], do=True)
     desk.forget("traps")
-    return Done(
-        f"{asked['pattern']} is left out: {effect.waiting:,} waiting pages", "/traps", {"effect": effect}
-    )
+    return Done(f"{asked['pattern']} is left out: {effect.waiting:,} waiting pages", "/traps", {"effect": effect})
 
 
 def allow(desk: Desk, asked: Asked) -> Done:
@@ -55,6 +53,4 @@ def undo(desk: Desk, asked: Asked) -> Done:
     """Take back every word about a pattern."""
     was_there = desk.collection.trap_undo(asked["pattern"], asked["site"])
     desk.forget("traps")
-    return Done(
-        "taken back" if was_there else "there was no word about it", "/traps", {"was_there": was_there}
-    )
+    return Done("taken back" if was_there else "there was no word about it", "/traps", {"was_there": was_there})

@@ -24,25 +24,12 @@ MOST_CAPTURES = 20_000
 BLOCK, MOST_PAGES = 1000, 40
 PATIENCE_S = 10.0
 PARAMETERS = (
-    Parameter(
-        "url", "The URL; `*` at its end means prefix, `*.` at its beginning domain.", "url", required=True
-    ),
-    Parameter(
-        "matchType",
-        "Which URLs.",
-        "choice",
-        choices=("exact", "prefix", "host", "domain"),
-    ),
+    Parameter("url", "The URL; `*` at its end means prefix, `*.` at its beginning domain.", "url", required=True),
+    Parameter("matchType", "Which URLs.", "choice", choices=("exact", "prefix", "host", "domain")),
     Parameter("from", "First moment: 1 to 14 digits."),
     Parameter("to", "Last moment: 1 to 14 digits."),
     Parameter("limit", "Most lines.", "whole", default=10_000, least=1, most=100_000),
-    Parameter(
-        "output",
-        "Lines of CDXJ, or JSON objects.",
-        "choice",
-        default="cdxj",
-        choices=("cdxj", "json", "text"),
-    ),
+    Parameter("output", "Lines of CDXJ, or JSON objects.", "choice", default="cdxj", choices=("cdxj", "json", "text")),
     Parameter("sort", "Newest first.", "choice", choices=("reverse",)),
     Parameter("fl", "Only these fields, separated by comma (with output=json)."),
     Parameter("filter", "[!][=|~]field:value; = whole, ~ regular expression, otherwise a part of the text."),
@@ -66,14 +53,10 @@ def cdx(desk: Desk, asked: Asked) -> Response:
     first = 0 if asked["page"] is None else asked["page"] * portion
     last = MOST_CAPTURES if asked["page"] is None else first + portion
     found = islice(captures_matching(desk.path, desk.settings, url, match), first, last)
-    lines: Iterable[Line] = (
-        line for capture in found if begin <= (line := _line(capture))["timestamp"] <= end
-    )
+    lines: Iterable[Line] = (line for capture in found if begin <= (line := _line(capture))["timestamp"] <= end)
     if asked["filter"]:
         lines = _filtered(lines, asked["filter"])
-    chosen = sorted(
-        lines, key=lambda line: (line["urlkey"], line["timestamp"]), reverse=asked["sort"] == "reverse"
-    )
+    chosen = sorted(lines, key=lambda line: (line["urlkey"], line["timestamp"]), reverse=asked["sort"] == "reverse")
     chosen = chosen[: asked["limit"]]
     if asked["output"] == "json":
         fields = [name for name in (asked["fl"] or "").split(",") if name]
@@ -138,9 +121,7 @@ def _filtered(lines: Iterable[Line], wish: str) -> Iterator[Line]:
     for line in lines:
         text = line.get(name, "")
         is_match = (
-            text == value
-            if how == "="
-            else bool(pattern.fullmatch(text) if how == "~" else pattern.search(text))
+            text == value if how == "=" else bool(pattern.fullmatch(text) if how == "~" else pattern.search(text))
         )
         if is_match != bool(no):
             yield line

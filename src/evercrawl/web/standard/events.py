@@ -32,14 +32,10 @@ SHOWN_VISITS = 25
 LANES_SHOWN = 10
 PARAMETERS = (
     Parameter(
-        "after",
-        "Only behind this place: `place` of an event. Default: from the beginning; `now`: only new ones.",
+        "after", "Only behind this place: `place` of an event. Default: from the beginning; `now`: only new ones."
     ),
     Parameter(
-        "follow",
-        "Wait for what comes; a client that accepts text/event-stream always does.",
-        "flag",
-        default=False,
+        "follow", "Wait for what comes; a client that accepts text/event-stream always does.", "flag", default=False
     ),
     Parameter("limit", "End after so many events.", "whole", default=10_000, least=1, most=1_000_000),
 )
@@ -145,9 +141,7 @@ class Pulse:
     async def __call__(self, request: Request) -> Response:
         if len(self._listeners) >= MOST_STREAMS:
             raise BadRequest("too many streams are open", 503)
-        return StreamingResponse(
-            self._beats(), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
-        )
+        return StreamingResponse(self._beats(), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
 
     async def _beats(self) -> AsyncIterator[bytes]:
         queue: asyncio.Queue[bytes] = asyncio.Queue(maxsize=2)

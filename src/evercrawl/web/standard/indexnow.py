@@ -116,12 +116,7 @@ async def _told(request: Request) -> tuple[list[str], str, str | None]:
     if not isinstance(told, dict):
         raise BadRequest("the body must be a JSON object")
     urls, key, location = told.get("urlList"), told.get("key"), told.get("keyLocation")
-    if (
-        not isinstance(urls, list)
-        or not urls
-        or len(urls) > MOST_URLS
-        or not all(isinstance(u, str) for u in urls)
-    ):
+    if not isinstance(urls, list) or not urls or len(urls) > MOST_URLS or not all(isinstance(u, str) for u in urls):
         raise BadRequest(f"urlList is a list of 1 to {MOST_URLS} URLs")
     if not isinstance(key, str) or not (location is None or isinstance(location, str)):
         raise BadRequest("key and keyLocation are texts")

@@ -90,9 +90,7 @@ def wished_moment(request: Request) -> datetime | None:
     try:
         moment = parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError, OverflowError) as error:
-        raise BadRequest(
-            "Accept-Datetime is not a date of HTTP, such as Thu, 31 May 2007 20:35:00 GMT"
-        ) from error
+        raise BadRequest("Accept-Datetime is not a date of HTTP, such as Thu, 31 May 2007 20:35:00 GMT") from error
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 

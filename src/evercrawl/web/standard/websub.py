@@ -29,9 +29,7 @@ class HubCalls:
         token = request.path_params["token"]
         if request.method == "POST":
             return _answer(await self._told(request, token))
-        return _answer(
-            await run_in_threadpool(self.desk.websub.answer_challenge, token, dict(request.query_params))
-        )
+        return _answer(await run_in_threadpool(self.desk.websub.answer_challenge, token, dict(request.query_params)))
 
     async def _told(self, request: Request, token: str) -> Reply:
         if not await run_in_threadpool(self.desk.websub.knows, token):

@@ -184,13 +184,7 @@ def test_files_are_begun_anew_by_age_and_by_size(folder: Path) -> None:
     clock, told = MovingClock(), []
     settings = ArchiveSettings(upload_bytes=100_000, upload_every=timedelta(seconds=30))
     warc = WarcArchive(
-        folder,
-        7,
-        settings=settings,
-        software="test",
-        clock=clock,
-        member=MEMBER,
-        on_finished=lambda: told.append(1),
+        folder, 7, settings=settings, software="test", clock=clock, member=MEMBER, on_finished=lambda: told.append(1)
     )
     first = warc.append(URL, exchange())
     assert warc.flush().file == first.file

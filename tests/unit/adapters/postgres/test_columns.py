@@ -9,10 +9,7 @@ INSERT = (
     "insert into x.memory as memory (shard, site_id, kind, value) values ($1::integer, $2, $3, $4)\n"
     "    on conflict (shard, site_id, kind) do update set value = excluded.value"
 )
-UPDATE = (
-    "update x.page as page set credit = credit + $2, generation = $3"
-    " where page.shard = $1::integer and (id = $4)"
-)
+UPDATE = "update x.page as page set credit = credit + $2, generation = $3 where page.shard = $1::integer and (id = $4)"
 READING = f"with page as not materialized (select 1) {UPDATE}"
 
 

@@ -37,9 +37,7 @@ def test_a_newer_schema_is_refused_with_the_remedy(tmp_path: Path) -> None:
     db.execute(f"pragma user_version = {SCHEMA_VERSION + 1}")
     db.close()
     for opening in (lambda: open_for_writing(path, durability="process"), lambda: open_for_reading(path)):
-        with pytest.raises(
-            StoreUnavailable, match=r"s00\.sqlite was written by a newer evercrawl .* install"
-        ):
+        with pytest.raises(StoreUnavailable, match=r"s00\.sqlite was written by a newer evercrawl .* install"):
             opening()
 
 

@@ -31,19 +31,10 @@ async def fill(store: SqliteStore) -> None:
     site = a_site()._replace(requests=4, wire_bytes=999)
     first = a_visit(ONE, at_us=NOON_US + 10, due_us=NOON_US, version=a_version(1))
     await shard.commit(epoch, Batch(sites={1: site}, new_pages=[ONE, TWO, THREE], visited=[first]))
-    still = a_visit(
-        ONE, seq=0, at_us=NOON_US + 20, outcome=Outcome.UNCHANGED, reason=Reason.NOT_MODIFIED, status=304
-    )
-    failed = a_visit(
-        ONE, seq=0, at_us=NOON_US + 30, outcome=Outcome.ERROR, reason=Reason.TIMEOUT, status=None
-    )
+    still = a_visit(ONE, seq=0, at_us=NOON_US + 20, outcome=Outcome.UNCHANGED, reason=Reason.NOT_MODIFIED, status=304)
+    failed = a_visit(ONE, seq=0, at_us=NOON_US + 30, outcome=Outcome.ERROR, reason=Reason.TIMEOUT, status=None)
     changed = a_visit(
-        ONE,
-        seq=0,
-        at_us=NOON_US + 40,
-        reason=Reason.CHANGED,
-        version=a_version(2, body=b"new"),
-        due_us=NOON_US + 50,
+        ONE, seq=0, at_us=NOON_US + 40, reason=Reason.CHANGED, version=a_version(2, body=b"new"), due_us=NOON_US + 50
     )
     same = a_visit(TWO, outcome=Outcome.DUPLICATE, reason=Reason.SAME_AS_OTHER, duplicate_of=1, detail="as 1")
     await shard.commit(epoch, Batch(visited=[still, failed, changed, same], requeued=[Requeued(2, 1, 0, 9)]))
@@ -92,15 +83,7 @@ def test_refusals(reader: StateReader) -> None:
 
 def test_sums_over_the_collection(reader: StateReader) -> None:
     assert reader.totals(NOON_US + 50) == Totals(
-        sites=2,
-        pages=3,
-        pending=2,
-        requests=4,
-        wire_bytes=999,
-        due_now=1,
-        refusals=3,
-        refusals_dropped=1,
-        versions=2,
+        sites=2, pages=3, pending=2, requests=4, wire_bytes=999, due_now=1, refusals=3, refusals_dropped=1, versions=2
     )
     assert reader.totals(NOON_US).due_now == 0
     assert reader.decisions() == {

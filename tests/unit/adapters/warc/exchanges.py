@@ -71,9 +71,7 @@ def archive(
 def original_of(stored: Stored, *, url: str = URL, body: bytes = BODY, began: datetime = BEGAN) -> Original:
     """What the store would say about a response that was archived."""
     at_us = round((began - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(microseconds=1))
-    return Original(
-        1, url, at_us, stored.record_id, sha1(body).digest(), stored.file, stored.offset, stored.length
-    )
+    return Original(1, url, at_us, stored.record_id, sha1(body).digest(), stored.file, stored.offset, stored.length)
 
 
 def every_kind_of_record(folder: Path) -> dict[str, Stored]:

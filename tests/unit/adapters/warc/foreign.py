@@ -30,9 +30,7 @@ def payloads_by_warcio(path: Path) -> list[bytes]:
     """Payloads of responses and revisits."""
     with path.open("rb") as file:
         return [
-            record.raw_stream.read()
-            for record in ArchiveIterator(file)
-            if record.rec_type in ("response", "revisit")
+            record.raw_stream.read() for record in ArchiveIterator(file) if record.rec_type in ("response", "revisit")
         ]
 
 

@@ -12,15 +12,7 @@ from evercrawl.adapters.warc import Damage, Record, iterate, parse, read_record
 from evercrawl.adapters.warc.member import RECORD_LIMIT, pack, unpack
 from evercrawl.errors import StoreUnavailable
 from tests.shared import conformance_rows, shared_path
-from tests.unit.adapters.warc.exchanges import (
-    BEGAN,
-    BODY,
-    URL,
-    archive,
-    every_kind_of_record,
-    exchange,
-    original_of,
-)
+from tests.unit.adapters.warc.exchanges import BEGAN, BODY, URL, archive, every_kind_of_record, exchange, original_of
 from tests.unit.adapters.warc.foreign import problems
 
 FILE = "s07-000001.warc.gz"
@@ -75,12 +67,7 @@ def test_iterate_gives_every_record_with_its_place(tmp_path):
     stored = every_kind_of_record(tmp_path)
     found = list(iterate(tmp_path / FILE))
     kinds = [record.kind for record in found if isinstance(record, Record)]
-    assert kinds == [
-        "warcinfo",
-        *["response", "request"],
-        *["revisit", "request"] * 2,
-        *["response", "request"] * 9,
-    ]
+    assert kinds == ["warcinfo", *["response", "request"], *["revisit", "request"] * 2, *["response", "request"] * 9]
     assert [record.offset for record in found[1::2]] == [place.offset for place in stored.values()]
 
 

@@ -96,10 +96,7 @@ def test_a_full_disk_leaves_whole_records_and_can_be_tried_again(tmp_path):
     warc.append(URL, exchange(b"first"))
     end = warc.flush()
     warc.append(URL, exchange(noise(50_000)))
-    with (
-        most_file_bytes(20_000),
-        pytest.raises(StoreUnavailable, match=r"could not write s07-000001\.warc\.gz"),
-    ):
+    with most_file_bytes(20_000), pytest.raises(StoreUnavailable, match=r"could not write s07-000001\.warc\.gz"):
         warc.flush()
     assert (tmp_path / end.file).stat().st_size == end.size
     assert not problems(tmp_path)

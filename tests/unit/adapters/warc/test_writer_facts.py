@@ -13,15 +13,7 @@ import pytest
 from isal import isal_zlib
 
 from tests.shared import conformance_rows
-from tests.unit.adapters.warc.exchanges import (
-    BEGAN,
-    BODY,
-    URL,
-    archive,
-    every_kind_of_record,
-    exchange,
-    original_of,
-)
+from tests.unit.adapters.warc.exchanges import BEGAN, BODY, URL, archive, every_kind_of_record, exchange, original_of
 from tests.unit.adapters.warc.foreign import (
     block_digests_hold,
     payloads_by_fastwarc,
@@ -184,12 +176,7 @@ def test_fact_truncated(folder):
 
 @pytest.mark.parametrize(
     ("given", "written"),
-    [
-        ("time", "time"),
-        ("disconnect", "disconnect"),
-        ("unspecified", "unspecified"),
-        ("odd\r\nX: y", "unspecified"),
-    ],
+    [("time", "time"), ("disconnect", "disconnect"), ("unspecified", "unspecified"), ("odd\r\nX: y", "unspecified")],
 )
 def test_truncated_has_only_the_words_of_the_standard(tmp_path, given, written):
     warc = archive(tmp_path)

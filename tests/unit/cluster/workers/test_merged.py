@@ -14,9 +14,7 @@ from evercrawl.model.reason import Outcome, Reason
 
 
 def a_tally(fetched: int) -> Tally:
-    tally = Tally(
-        requests=fetched + 1, wire_bytes=1000 * fetched, visits=fetched, found=2 * fetched, new=fetched
-    )
+    tally = Tally(requests=fetched + 1, wire_bytes=1000 * fetched, visits=fetched, found=2 * fetched, new=fetched)
     tally.outcomes[Outcome.FETCHED, Reason.NEW] = fetched
     tally.refused[Reason.ROBOTS] = 1
     tally.answer_ms = [fetched]

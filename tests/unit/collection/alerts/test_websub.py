@@ -83,9 +83,7 @@ def test_subscribe_be_verified_hear_and_end(tmp_path: Path) -> None:
 
     place = Place()
     with serving(place):
-        websub = Websub(
-            tmp_path, SETTINGS, callback=lambda token: f"https://me.example/websub/{token}", queue=queue
-        )
+        websub = Websub(tmp_path, SETTINGS, callback=lambda token: f"https://me.example/websub/{token}", queue=queue)
         place.websub = websub
         asyncio.run(websub.subscribe(f"{place.url}/feed"))
         (subscription,) = websub.subscriptions()
@@ -93,10 +91,7 @@ def test_subscribe_be_verified_hear_and_end(tmp_path: Path) -> None:
         assert place.forms[0]["hub.topic"] == f"{place.url}/feed"
         assert asyncio.run(websub.renew()) == 0
 
-        assert websub.receive(subscription.token, {"content-type": "application/atom+xml"}, place.feed()) == (
-            202,
-            "",
-        )
+        assert websub.receive(subscription.token, {"content-type": "application/atom+xml"}, place.feed()) == (202, "")
         assert heard == [([f"{place.url}/feed", f"{place.url}/news/1"], f"WebSub {place.url}/hub")]
         assert websub.receive("another", {}, b"") == (404, "")
         assert websub.answer_challenge("another", {}) == (404, "")
@@ -112,9 +107,7 @@ def test_subscribe_be_verified_hear_and_end(tmp_path: Path) -> None:
 def test_a_notice_that_is_not_signed_is_taken_and_ignored(tmp_path: Path) -> None:
     heard: list[Sequence[str]] = []
     websub = Websub(tmp_path, SETTINGS, callback=str, queue=lambda urls, _: heard.append(urls))
-    subscription = Subscription(
-        "t", "https://example.org/feed", "https://hub.example/", "secret", Phase.ACTIVE
-    )
+    subscription = Subscription("t", "https://example.org/feed", "https://hub.example/", "secret", Phase.ACTIVE)
     websub._keep(subscription)
     good = "sha256=" + hmac.new(b"secret", b"body", hashlib.sha256).hexdigest()
     assert websub.receive("t", {"x-hub-signature": "sha256=00"}, b"body").status == 202

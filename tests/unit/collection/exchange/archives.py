@@ -29,10 +29,7 @@ def day(number: int) -> datetime:
 
 def warc_record(kind: str, fields: dict[str, str], block: bytes, *, digest: bool = True) -> bytes:
     """One record, not packed; `digest` adds the digest of the block."""
-    lines = {
-        "WARC-Type": kind,
-        "WARC-Record-ID": f"<urn:uuid:{sha1(repr(fields).encode() + block).hexdigest()}>",
-    }
+    lines = {"WARC-Type": kind, "WARC-Record-ID": f"<urn:uuid:{sha1(repr(fields).encode() + block).hexdigest()}>"}
     lines |= fields
     if digest:
         lines["WARC-Block-Digest"] = f"sha1:{b32encode(sha1(block).digest()).decode()}"
@@ -42,13 +39,7 @@ def warc_record(kind: str, fields: dict[str, str], block: bytes, *, digest: bool
 
 
 def response(
-    url: str,
-    at: datetime,
-    body: bytes,
-    *,
-    status: str = "200 OK",
-    head: str = "Content-Type: text/html",
-    **fields: str,
+    url: str, at: datetime, body: bytes, *, status: str = "200 OK", head: str = "Content-Type: text/html", **fields: str
 ) -> bytes:
     """A response record; further fields of the record by name, `_` for `-`."""
     more = {name.replace("_", "-"): value for name, value in fields.items()}
@@ -74,8 +65,6 @@ def collection_of(folder: Path, *records: bytes, name: str = "made") -> Collecti
 def versions_of(collection: Collection, folder: Path) -> list[dict[str, Any]]:
     """Every version as `export jsonl` has it, in order of URL and number."""
     target = folder / "versions-for-a-look.jsonl"
-    collection.export(
-        "jsonl", target, selection=evercrawl.collection.library.Selection(all_versions=True), force=True
-    )
+    collection.export("jsonl", target, selection=evercrawl.collection.library.Selection(all_versions=True), force=True)
     rows = [json.loads(line) for line in target.read_text().splitlines()]
     return sorted(rows, key=lambda row: (row["url"], row["version"]))

@@ -71,11 +71,7 @@ def test_two_warc_exports_hold_the_same_records(collection, tmp_path):
 
 
 def records_without_info(path: Path) -> bytes:
-    return (
-        gzip.decompress(path.read_bytes())
-        .split(b"\r\n\r\n\r\n\r\n", 1)[-1]
-        .partition(b"WARC-Type: response")[2]
-    )
+    return gzip.decompress(path.read_bytes()).split(b"\r\n\r\n\r\n\r\n", 1)[-1].partition(b"WARC-Type: response")[2]
 
 
 def test_cdxj_leads_an_independent_reader_to_every_page(collection, tmp_path):
@@ -168,9 +164,7 @@ def check_pages(content: bytes) -> None:
     assert len(pages) == 6
     assert all({"id", "url", "ts", "title"} <= set(page) for page in pages)
     assert len({page["id"] for page in pages}) == 6
-    assert {page["ts"] for page in pages if page["url"].startswith("http://other")} == {
-        "2026-03-05T12:00:00Z"
-    }
+    assert {page["ts"] for page in pages if page["url"].startswith("http://other")} == {"2026-03-05T12:00:00Z"}
 
 
 def check_index(content: dict[str, bytes]) -> None:
@@ -255,14 +249,7 @@ def test_csv_cells_cannot_become_formulas(tmp_path):
     assert names == FIELDS
     assert row[4] == '\'=HYPERLINK("http://evil.test")'
     assert row[6].startswith("'+1 is a start")
-    assert [harmless(cell) for cell in ("@x", "-1", "\tx", "a=b", 5, None)] == [
-        "'@x",
-        "'-1",
-        "'\tx",
-        "a=b",
-        5,
-        None,
-    ]
+    assert [harmless(cell) for cell in ("@x", "-1", "\tx", "a=b", 5, None)] == ["'@x", "'-1", "'\tx", "a=b", 5, None]
 
 
 def test_parquet_without_duckdb_says_what_to_install(collection, tmp_path, monkeypatch):
@@ -278,12 +265,8 @@ def test_sqlite_opens_in_sqlite(collection, tmp_path):
     db = sqlite3.connect(target)
     assert db.execute("pragma integrity_check").fetchone() == ("ok",)
     assert db.execute("select count(*), sum(versions) from pages").fetchone() == (4, 6)
-    rows = db.execute(
-        "select p.url, v.version, v.text from versions v join pages p on p.id = v.page_id"
-    ).fetchall()
-    assert sorted(rows) == [
-        (row["url"], row["version"], row["text"]) for row in versions_of(collection, tmp_path)
-    ]
+    rows = db.execute("select p.url, v.version, v.text from versions v join pages p on p.id = v.page_id").fetchall()
+    assert sorted(rows) == [(row["url"], row["version"], row["text"]) for row in versions_of(collection, tmp_path)]
     assert db.execute("select title from latest where url = ?", (SITE + "/",)).fetchall() == [("A",)]
     db.close()
 

@@ -100,12 +100,7 @@ def test_errors_and_redirects_are_visits_without_a_version(tmp_path):
 
 
 def revisit(
-    url: str,
-    at,
-    body: bytes,
-    *,
-    head: bytes = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n",
-    **fields,
+    url: str, at, body: bytes, *, head: bytes = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", **fields
 ):
     more = {name.replace("_", "-"): value for name, value in fields.items()}
     date = at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
@@ -122,9 +117,7 @@ def test_a_revisit_gets_the_body_of_its_original_by_number_by_moment_or_by_diges
         revisit(SITE + "/3", day(1), a),
         revisit(SITE + "/4", day(1), a, head=b"", WARC_Refers_To="<urn:uuid:original>"),
         revisit(SITE + "/nowhere", day(1), b"other"),
-        response(
-            SITE + "/", day(0), a, WARC_Record_ID="<urn:uuid:original>", WARC_Payload_Digest=digest_of(a)
-        ),
+        response(SITE + "/", day(0), a, WARC_Record_ID="<urn:uuid:original>", WARC_Payload_Digest=digest_of(a)),
     ]
     collection = collection_of(tmp_path, *records)
     found = versions_of(collection, tmp_path)
@@ -164,9 +157,7 @@ def test_what_others_write_differently_is_understood(tmp_path):
         response(SITE + "/chunked", day(0), chunked, head=announced),
         response(SITE + "/dechunked", day(0), body, head=announced),
         response(SITE + "/gzip", day(0), squeezed, head="Content-Type: text/html\r\nContent-Encoding: gzip"),
-        response(
-            SITE + "/plain-gzip", day(0), body, head="Content-Type: text/html\r\nContent-Encoding: gzip"
-        ),
+        response(SITE + "/plain-gzip", day(0), body, head="Content-Type: text/html\r\nContent-Encoding: gzip"),
         response(f"<{SITE}/brackets>", day(0), body),
         response(SITE + "/h2", day(0), body)
         .replace(b"HTTP/1.1 200 OK", b"HTTP/2.0 200 OK")
@@ -209,11 +200,7 @@ def test_damaged_records_are_skipped_and_counted(tmp_path):
 
 def test_an_import_that_breaks_off_is_simply_started_again(tmp_path):
     records = [
-        response(
-            f"{SITE}/{n % 4}",
-            day(n),
-            html(f"Text {n}", f"Words of {n}, which are its own: {chr(97 + n) * 9}."),
-        )
+        response(f"{SITE}/{n % 4}", day(n), html(f"Text {n}", f"Words of {n}, which are its own: {chr(97 + n) * 9}."))
         for n in range(12)
     ]
     whole = versions_of(collection_of(tmp_path, *records), tmp_path)
@@ -245,8 +232,7 @@ def test_pages_outside_the_scope_are_kept_and_never_due(tmp_path):
     scope = replace(collection.settings.scope, seeds=(SITE + "/",))
     collection = Collection(collection.path, replace(collection.settings, scope=scope))
     import_bytes(
-        collection,
-        response(SITE + "/x", day(0), html("A")) + response("https://other.test/", day(0), html("B")),
+        collection, response(SITE + "/x", day(0), html("A")) + response("https://other.test/", day(0), html("B"))
     )
     assert collection.why(SITE + "/x").due is not None
     assert collection.why("https://other.test/").due is None

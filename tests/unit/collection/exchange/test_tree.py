@@ -48,9 +48,7 @@ def files_in(folder: Path) -> set[str]:
 
 
 def hostile_collection(folder: Path) -> Collection:
-    return collection_of(
-        folder, *(response(SITE + path, day(0), html(f"Page {n}")) for n, path in enumerate(HOSTILE))
-    )
+    return collection_of(folder, *(response(SITE + path, day(0), html(f"Page {n}")) for n, path in enumerate(HOSTILE)))
 
 
 def test_hostile_names_stay_inside_and_overwrite_nothing(tmp_path):
@@ -66,9 +64,7 @@ def test_hostile_names_stay_inside_and_overwrite_nothing(tmp_path):
         assert set(paths) == files_in(target)
         assert all(path.resolve().is_relative_to(target.resolve()) for path in target.rglob("*"))
         for row in rows:
-            assert (
-                f"Page {HOSTILE.index(index_of(str(row['url'])))}" in (target / str(row["path"])).read_text()
-            )
+            assert f"Page {HOSTILE.index(index_of(str(row['url'])))}" in (target / str(row["path"])).read_text()
         renamed = {row["url"] for row in rows if row["renamed"]}
         assert SITE + "/-rf" in renamed
         assert SITE + "/a" not in renamed
@@ -103,9 +99,7 @@ def test_a_mirror_is_a_moment_a_domain_and_a_path(tmp_path):
 def test_all_versions_lie_in_the_crawls_that_found_them(tmp_path):
     minute = timedelta(minutes=1)
     visits = [(0, "A", 0), (1, "B", 0), (0, "B", 24 * 60), (1, "C", 24 * 60 + 30), (1, "D", 24 * 60 + 40)]
-    records = [
-        response(f"{SITE}/{page}", MOMENT + after * minute, html(title)) for page, title, after in visits
-    ]
+    records = [response(f"{SITE}/{page}", MOMENT + after * minute, html(title)) for page, title, after in visits]
     collection = collection_of(tmp_path, *records)
     collection.export("mirror", tmp_path / "mirror", selection=Selection(all_versions=True))
     found = {path.split("/")[0] + path[-13:-11] for path in files_in(tmp_path / "mirror")}
@@ -158,9 +152,7 @@ def test_markdown_has_title_source_and_the_main_text(tmp_path):
         "# Boats & \\*ropes\\*\n\nSource: <https://example.org/boats>  \nFetched: 2026-03-01T12:00:00Z\n\n"
     )
     assert text.count("# Boats") == 1
-    assert (
-        "A **strong** rope, an *old* boat and a [good knot](https://example.org/knot?a=%281%29) make" in text
-    )
+    assert "A **strong** rope, an *old* boat and a [good knot](https://example.org/knot?a=%281%29) make" in text
     assert "`rope(7)`.  \nThe second line" in text
     assert "\n## What you need\n" in text
     assert "\n- One rope of at least" in text

@@ -38,11 +38,7 @@ def test_a_sound_collection_is_sound(tmp_path):
 
 @pytest.mark.parametrize(
     ("column", "words"),
-    [
-        ("digest = zeroblob(16)", "digest"),
-        ("payload_sha1 = zeroblob(20)", "SHA-1"),
-        ("offset = offset + 1", "damaged"),
-    ],
+    [("digest = zeroblob(16)", "digest"), ("payload_sha1 = zeroblob(20)", "SHA-1"), ("offset = offset + 1", "damaged")],
 )
 def test_what_does_not_hold_is_found(tmp_path, column, words):
     collection = made(tmp_path)

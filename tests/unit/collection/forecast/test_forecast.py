@@ -40,20 +40,14 @@ def visits_of(page: NewPage, policy: str) -> list[Visited]:
     for turn in range(VISITS):
         at_us = NOON_US + turn * STEP_DAYS * DAY_US
         changed = turn > 0 and page.id == FAST
-        state, _ = schedule.after_visit(
-            state, outlook, hub=hub_of(page.url), now=at_us / DAY_US, changed=changed
-        )
-        visit = a_visit(
-            page, at_us=at_us, due_us=at_us + 9 * DAY_US, seq=0 if turn else page.seq, belief=state
-        )
+        state, _ = schedule.after_visit(state, outlook, hub=hub_of(page.url), now=at_us / DAY_US, changed=changed)
+        visit = a_visit(page, at_us=at_us, due_us=at_us + 9 * DAY_US, seq=0 if turn else page.seq, belief=state)
         if changed or not turn:
             version += 1
             body = f"{page.id}/{version}".encode()
             visit = visit._replace(version=a_version(version, body=body), wire_bytes=345)
         else:
-            visit = visit._replace(
-                outcome=Outcome.UNCHANGED, reason=Reason.NOT_MODIFIED, status=304, wire_bytes=0
-            )
+            visit = visit._replace(outcome=Outcome.UNCHANGED, reason=Reason.NOT_MODIFIED, status=304, wire_bytes=0)
         made.append(visit)
     return made
 
@@ -103,9 +97,7 @@ def habits(reader: StateReader, policy: str, number: int) -> Habits | None:
         return habits_of(reader, state, page, settings_for(policy), now=NOW)
 
 
-def test_freshness_leaves_out_what_is_gone_and_counts_what_is_missing(
-    reader: StateReader, policy: str
-) -> None:
+def test_freshness_leaves_out_what_is_gone_and_counts_what_is_missing(reader: StateReader, policy: str) -> None:
     found = freshness_of(reader, settings_for(policy), now=NOW)
     assert (found.pages, found.without_copy, found.sampled) == (PAGES - 2, 1, PAGES - 2)
     assert 0.5 < found.freshness < found.of_copies < 1.0

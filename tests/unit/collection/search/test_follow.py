@@ -13,13 +13,7 @@ from evercrawl.adapters.tantivy import IndexBusy, TextIndex
 from evercrawl.collection.linkgraph.build import build_graph, fresh_graph, is_worn
 from evercrawl.collection.search.ask import bring_up, search
 from evercrawl.collection.search.find import Searching
-from evercrawl.collection.search.follow import (
-    catch_up,
-    index_state,
-    missing_versions,
-    open_text_index,
-    rebuild,
-)
+from evercrawl.collection.search.follow import catch_up, index_state, missing_versions, open_text_index, rebuild
 from evercrawl.core.digest import content_digest, text_digest
 from evercrawl.core.outline import pack_outline
 from evercrawl.core.signature import signature
@@ -71,9 +65,7 @@ class Story:
             batch.new_pages.append(NewPage(number, key_of(url), url, 1, 1, 0, 0, number, None, at_us))
         page_id = self.numbers[path]
         if text is None:
-            return Visited(
-                page_id, 1, 0, -1, at_us, Outcome.ERROR, Reason.NOT_FOUND, "", 404, 1, 0, None, 1, 0
-            )
+            return Visited(page_id, 1, 0, -1, at_us, Outcome.ERROR, Reason.NOT_FOUND, "", 404, 1, 0, None, 1, 0)
         self.versions[path] = number = self.versions.get(path, 0) + 1
         version = Version(
             number, content_digest(text.encode()), b"\0" * 20, text_digest(text), signature(text),
@@ -196,10 +188,7 @@ def test_the_same_searching_sees_later_commits(story: Story):
 def test_tone_is_a_filter(story: Story):
     story.write(
         ("/good", "This fish was wonderful and delicious. We loved it and had a great time. Excellent food!"),
-        (
-            "/bad",
-            "This fish was terrible and awful. We hated it. The worst and most disappointing food.",
-        ),
+        ("/bad", "This fish was terrible and awful. We hated it. The worst and most disappointing food."),
     )
     assert story.found("fish sentiment:pos") == [("/good", 1)]
     assert story.found("fish sentiment:neg") == [("/bad", 1)]

@@ -34,17 +34,12 @@ async def fill(folder: Path) -> None:
         at_us = NOON_US + turn * 10 * DAY_US
         visits = [
             a_visit(
-                page,
-                at_us=at_us,
-                seq=0 if turn else page.seq,
-                version=a_version(turn + 1, body=bytes([turn, page.id])),
+                page, at_us=at_us, seq=0 if turn else page.seq, version=a_version(turn + 1, body=bytes([turn, page.id]))
             )
             for page in (one, two)
         ]
         if turn:
-            visits[1] = visits[1]._replace(
-                version=None, outcome=Outcome.ERROR, reason=Reason.GONE, status=410
-            )
+            visits[1] = visits[1]._replace(version=None, outcome=Outcome.ERROR, reason=Reason.GONE, status=410)
             visits.append(a_visit(three, at_us=at_us, seq=0, version=a_version(turn, body=bytes([turn, 99]))))
         await shard.commit(epoch, Batch(visited=visits))
 

@@ -49,8 +49,5 @@ def test_headers_and_bytes() -> None:
 
 def test_text_is_read_rightly_whatever_it_claims() -> None:
     assert extract({"html": "<meta charset=koi8-r><p>日本 é</p>"})["text"] == "日本 é"
-    assert (
-        extract({"html": "<p>Привет</p>", "content_type": "text/html; charset=koi8-r"})["encoding"]
-        == "koi8-r"
-    )
+    assert extract({"html": "<p>Привет</p>", "content_type": "text/html; charset=koi8-r"})["encoding"] == "koi8-r"
     assert extract({"html": "<p>é</p>", "content_type": "text/html; charset=utf-16"})["text"] == "é"

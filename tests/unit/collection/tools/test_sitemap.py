@@ -16,13 +16,7 @@ def test_an_entry_has_its_fields_also_where_they_are_empty() -> None:
     assert sitemap({"url": URL, "body": body}) == {
         "type": "urlset",
         "entries": [
-            {
-                "url": "http://site.test/a",
-                "lastmod": None,
-                "changefreq": None,
-                "priority": None,
-                "in_scope": False,
-            }
+            {"url": "http://site.test/a", "lastmod": None, "changefreq": None, "priority": None, "in_scope": False}
         ],
         "feed_lastmod": None,
         "error": None,

@@ -76,7 +76,5 @@ def test_deep_nesting_and_bad_base64_are_errors():
 
 def test_thousands_of_lines_are_answered():
     body = "User-agent: *\n" + "\n".join(f"Disallow: /folder{number}/" for number in range(100))
-    rows = [
-        {"id": n, "robots_txt": body, "user_agent": "bot", "url": f"https://x.org/{n}"} for n in range(2000)
-    ]
+    rows = [{"id": n, "robots_txt": body, "user_agent": "bot", "url": f"https://x.org/{n}"} for n in range(2000)]
     assert len(answers("robots", *rows)) == 2000

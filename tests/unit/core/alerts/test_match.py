@@ -24,9 +24,7 @@ def by_words(query: str, page: SaidPage) -> bool:
 
 def is_wanted(subject: Subject, event: Event = EVENT, after: str = "", before: str = "") -> Event | None:
     texts = Texts(lambda: SaidPage(event.url, "", after, "en"), lambda: before)
-    return wanted(
-        subject, event, texts, says=by_words, tone=lambda text: {"good": 0.5, "bad": -0.5}.get(text)
-    )
+    return wanted(subject, event, texts, says=by_words, tone=lambda text: {"good": 0.5, "bad": -0.5}.get(text))
 
 
 def test_every_condition_must_hold() -> None:
@@ -125,9 +123,7 @@ def test_a_query_means_what_it_means_in_search(query: str, text: str, fits: bool
     assert by_words(query, page) is fits
 
 
-@pytest.mark.parametrize(
-    "query", ["", "  ", "-tram", "a " * 65, "a" * 2001, "x changed:7d", "x sentiment:neg"]
-)
+@pytest.mark.parametrize("query", ["", "  ", "-tram", "a " * 65, "a" * 2001, "x changed:7d", "x sentiment:neg"])
 def test_a_query_must_ask_for_something_that_an_alert_can_know(query: str) -> None:
     with pytest.raises(ConfigError):
         parse_words(query)

@@ -11,14 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from evercrawl.core.alerts.signature import is_genuine, secret_of, signed_headers
-from evercrawl.core.alerts.stored import (
-    alert_fields,
-    read_alert,
-    read_event,
-    write_alert,
-    write_event,
-    wrong_in,
-)
+from evercrawl.core.alerts.stored import alert_fields, read_alert, read_event, write_alert, write_event, wrong_in
 from evercrawl.core.alerts.wording import atom_feed, document, plain_text, subject_line
 from evercrawl.model.alert import Alert, Channel, Event, EventKind, Notice, Rhythm, Subject, Target, Turn
 

@@ -7,9 +7,7 @@ import pytest
 from evercrawl.core.change.judge import compare
 from evercrawl.model.change import Change, ChangeClass
 
-PROSE = (
-    "The city council voted 31 to 14 on Tuesday to build a tram line between the harbour and the university."
-)
+PROSE = "The city council voted 31 to 14 on Tuesday to build a tram line between the harbour and the university."
 OTHER = "Opponents had argued that a bus corridor would do the same work for a quarter of the price."
 THIRD = "The first trams should run in five years, and until then twelve streets will be rebuilt."
 
@@ -46,10 +44,7 @@ def test_the_same_bytes_are_no_change():
         ("<p>il y a 5 minutes</p>", "<p>il y a 2 heures</p>"),
         ("<p>5 минут назад</p>", "<p>2 часа назад</p>"),
         ("<p>10 分前</p>", "<p>3 時間前</p>"),
-        (
-            "<p>Page generated on 12 March 2024 09:14:03</p>",
-            "<p>Page generated on 13 March 2024 10:00:59</p>",
-        ),
+        ("<p>Page generated on 12 March 2024 09:14:03</p>", "<p>Page generated on 13 March 2024 10:00:59</p>"),
         ("<p>Stand: 12.03.2024, 09:14 Uhr</p>", "<p>Stand: 13.03.2024, 10:00 Uhr</p>"),
         ("<p>Tuesday, 12 March 2024 09:14</p>", "<p>Wednesday, 13 March 2024 10:02</p>"),
         ("<p>最終更新 2024年3月12日 9時14分</p>", "<p>最終更新 2024年3月13日 10時2分</p>"),
@@ -144,9 +139,7 @@ def test_a_count_in_front_of_the_title_is_noise():
 
 
 def test_the_session_in_a_canonical_url_is_noise():
-    before, after = (
-        page(head=f"<title>Tram</title><link rel=canonical href='/t?sid={sid}'>") for sid in "12"
-    )
+    before, after = (page(head=f"<title>Tram</title><link rel=canonical href='/t?sid={sid}'>") for sid in "12")
     assert compare(before, after).kind is ChangeClass.NOISE
 
 
@@ -164,9 +157,7 @@ def test_on_a_page_of_links_a_new_link_is_content():
 
 
 def test_a_name_that_misleads_is_not_believed():
-    before, after = (
-        f"<div class=sidebar><p>{PROSE}</p><p>{OTHER}</p><p>{text}</p></div>" for text in (PROSE, THIRD)
-    )
+    before, after = (f"<div class=sidebar><p>{PROSE}</p><p>{OTHER}</p><p>{text}</p></div>" for text in (PROSE, THIRD))
     assert compare(before, after).kind is ChangeClass.CONTENT
 
 

@@ -109,8 +109,7 @@ def test_quiet_visits_let_a_place_settle_too():
 
 def test_prose_that_changes_at_every_visit_is_content_at_every_visit():
     versions = [
-        article(f"<p>{' '.join(SENTENCES[number % 5].split()[number % 7 :])} {number}x</p>")
-        for number in range(20)
+        article(f"<p>{' '.join(SENTENCES[number % 5].split()[number % 7 :])} {number}x</p>") for number in range(20)
     ]
     assert set(Watched().kinds("/a", versions)) == {ChangeClass.CONTENT}
 
@@ -185,8 +184,7 @@ def own_words(number: int) -> str:
 def test_an_edit_of_the_menu_is_one_edit_on_all_pages():
     changes = everywhere(
         lambda number, is_edited: (
-            f"<nav><a href=a>{'Stories' if is_edited else 'News'}</a></nav>"
-            f"{article(own_words(number), rest='')}"
+            f"<nav><a href=a>{'Stories' if is_edited else 'News'}</a></nav>{article(own_words(number), rest='')}"
         )
     )
     assert {change.kind for change in changes} == {ChangeClass.NOISE}
@@ -196,9 +194,7 @@ def test_an_edit_of_the_menu_is_one_edit_on_all_pages():
 
 def test_a_notice_in_the_midst_of_all_pages_is_soon_seen_as_one_edit():
     changes = everywhere(
-        lambda number, is_edited: article(
-            own_words(number) + ("<p>We moved to a new office.</p>" if is_edited else "")
-        )
+        lambda number, is_edited: article(own_words(number) + ("<p>We moved to a new office.</p>" if is_edited else ""))
     )
     assert [change.kind for change in changes[:3]] == [ChangeClass.CONTENT] * 3
     assert {change.kind for change in changes[3:]} == {ChangeClass.NOISE}

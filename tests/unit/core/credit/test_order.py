@@ -11,18 +11,7 @@ MEAN = 1000
 
 @pytest.mark.parametrize(
     ("credit", "band"),
-    [
-        (1_000_000, 0),
-        (8000, 0),
-        (7999, 1),
-        (4000, 1),
-        (3999, 2),
-        (1000, 3),
-        (500, 4),
-        (60, 7),
-        (1, 7),
-        (0, 7),
-    ],
+    [(1_000_000, 0), (8000, 0), (7999, 1), (4000, 1), (3999, 2), (1000, 3), (500, 4), (60, 7), (1, 7), (0, 7)],
 )
 def test_each_band_is_twice_as_rich_as_the_next(credit: int, band: int) -> None:
     assert band_of_credit(credit, mean=MEAN, bands=8) == band

@@ -7,9 +7,7 @@ from evercrawl.model.document import Directives
 
 
 def test_what_is_said_to_all_and_to_us_is_joined() -> None:
-    found = rules_for(
-        "evercrawl", [("Robots", "NoIndex"), ("EverCrawl", "nofollow"), ("other", "noarchive")], []
-    )
+    found = rules_for("evercrawl", [("Robots", "NoIndex"), ("EverCrawl", "nofollow"), ("other", "noarchive")], [])
     assert found == Directives(noindex=True, nofollow=True)
 
 
@@ -19,9 +17,7 @@ def test_none_means_both_and_nothing_takes_it_back() -> None:
 
 def test_a_header_names_robots_up_to_its_end() -> None:
     assert rules_for("me", [], ["you: noindex, nofollow"]) == Directives()
-    assert rules_for("me", [], ["you: noindex, me: nofollow, noarchive"]) == Directives(
-        nofollow=True, noarchive=True
-    )
+    assert rules_for("me", [], ["you: noindex, me: nofollow, noarchive"]) == Directives(nofollow=True, noarchive=True)
     assert rules_for("me", [], ["*: nocache"]) == Directives(noarchive=True)
 
 

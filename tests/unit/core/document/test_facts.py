@@ -20,9 +20,7 @@ def linked_data(value: object) -> str:
 
 
 def test_a_page_that_states_nothing_has_no_facts() -> None:
-    assert (
-        facts("<meta charset=utf-8><script src=x></script><time datetime=2020-01-01>then</time>") == Facts()
-    )
+    assert facts("<meta charset=utf-8><script src=x></script><time datetime=2020-01-01>then</time>") == Facts()
 
 
 def test_meta_elements_are_read_whatever_they_call_it() -> None:

@@ -26,18 +26,12 @@ def urls(document: Document) -> list[str]:
 
 def test_links_come_in_order_each_once_without_fragment() -> None:
     document = parse("<a href=b>B</a> <a href='a#x'>A</a> <a href='#top'>t</a> <a href=b#y>again</a>")
-    assert document.links == (
-        Link("http://site.test/d/b", "B", False),
-        Link("http://site.test/d/a", "A", False),
-    )
+    assert document.links == (Link("http://site.test/d/b", "B", False), Link("http://site.test/d/a", "A", False))
 
 
 def test_a_link_is_nofollow_only_where_it_is_so_each_time() -> None:
     document = parse("<a rel=nofollow href=a>1</a><a href=a>2</a><a rel='x NoFollow' href=b>3</a>")
-    assert document.links == (
-        Link("http://site.test/d/a", "1", False),
-        Link("http://site.test/d/b", "3", True),
-    )
+    assert document.links == (Link("http://site.test/d/a", "1", False), Link("http://site.test/d/b", "3", True))
 
 
 @pytest.mark.parametrize(
@@ -197,9 +191,7 @@ def test_a_tag_cut_off_behind_a_whole_value_counts() -> None:
 
 
 def test_a_page_without_a_usable_url_keeps_absolute_links() -> None:
-    document = parse_document(
-        "", HTML, b"<a href=x>r</a><a href=http://o.test>a</a>", agent="", limits=ParseSettings()
-    )
+    document = parse_document("", HTML, b"<a href=x>r</a><a href=http://o.test>a</a>", agent="", limits=ParseSettings())
     assert urls(document) == ["http://o.test/"]
 
 

@@ -8,9 +8,7 @@ from evercrawl.core.document.element import tree_of
 from evercrawl.core.document.text import main_blocks, main_text
 
 SENTENCE = "The quick brown fox jumps over the lazy dog, again and again, until both of them are tired. "
-ARTICLE = (
-    f"<h1>Foxes</h1><p>{SENTENCE}</p><p>{SENTENCE * 2}</p><pre>one\n  two</pre><ul><li>{SENTENCE}</li></ul>"
-)
+ARTICLE = f"<h1>Foxes</h1><p>{SENTENCE}</p><p>{SENTENCE * 2}</p><pre>one\n  two</pre><ul><li>{SENTENCE}</li></ul>"
 
 
 def text_of(markup: str) -> str:
@@ -64,11 +62,7 @@ def test_the_title_is_not_repeated_and_loose_lines_around_the_text_are_left_out(
         f"<p>{SENTENCE}</p><h2>Habitat</h2><p>{SENTENCE * 2}</p><p>Print</p><p>© 2024 The Fox Post</p></div>"
     ).body
     assert body is not None
-    assert main_blocks(body, title="Foxes – The Fox Post") == [
-        SENTENCE.strip(),
-        "Habitat",
-        (SENTENCE * 2).strip(),
-    ]
+    assert main_blocks(body, title="Foxes – The Fox Post") == [SENTENCE.strip(), "Habitat", (SENTENCE * 2).strip()]
     assert main_blocks(body)[0] == "Foxes"
 
 
@@ -91,9 +85,7 @@ def test_bylines_captions_and_share_bars_are_left_out_but_not_where_they_hold_mu
 
 
 def test_teasers_of_other_pages_are_left_out() -> None:
-    teaser = (
-        "<div><h3><a href=/{0}>Story {0}</a></h3><p>What story {0} is about, told in a sentence.</p></div>"
-    )
+    teaser = "<div><h3><a href=/{0}>Story {0}</a></h3><p>What story {0} is about, told in a sentence.</p></div>"
     teasers = "".join(teaser.format(number) for number in range(6))
     text = text_of(f"<div>{ARTICLE * 3}{teasers}</div>")
     assert "Foxes" in text
@@ -101,9 +93,7 @@ def test_teasers_of_other_pages_are_left_out() -> None:
 
 
 def test_the_teasers_of_an_index_are_its_text() -> None:
-    teaser = (
-        "<div><h3><a href=/{0}>Story {0}</a></h3><p>What story {0} is about, told in a sentence.</p></div>"
-    )
+    teaser = "<div><h3><a href=/{0}>Story {0}</a></h3><p>What story {0} is about, told in a sentence.</p></div>"
     text = text_of("<div>" + "".join(teaser.format(number) for number in range(20)) + "</div>")
     assert "What story 7 is about" in text
 
@@ -136,9 +126,7 @@ def test_text_without_spaces_between_words_is_found() -> None:
 
 
 def test_what_a_style_or_attribute_hides_is_left_out() -> None:
-    text = text_of(
-        f"<div>{ARTICLE}<div style='display: none'>Unseen.</div><div hidden>Unseen too.</div></div>"
-    )
+    text = text_of(f"<div>{ARTICLE}<div style='display: none'>Unseen.</div><div hidden>Unseen too.</div></div>")
     assert "Unseen" not in text
 
 

@@ -34,9 +34,7 @@ def test_texts_that_are_alike_meet() -> None:
     assert set(bands_of(signature(TEXT))) & set(bands_of(signature(changed)))
 
 
-@pytest.mark.parametrize(
-    ("alike", "least", "most"), [(0.8, 0.999, 1), (0.65, 0.95, 1), (0.2, 0, 0.03), (0, 0, 1e-8)]
-)
+@pytest.mark.parametrize(("alike", "least", "most"), [(0.8, 0.999, 1), (0.65, 0.95, 1), (0.2, 0, 0.03), (0, 0, 1e-8)])
 def test_chances_are_as_the_docstring_has_them(alike: float, least: float, most: float) -> None:
     assert least <= chance_to_meet(alike) <= most
 

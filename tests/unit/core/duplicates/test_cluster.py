@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.duplicates.cluster import (
-    Duplicate,
-    Likeness,
-    PageFacts,
-    clusters,
-    likeness_of,
-    representative,
-)
+from evercrawl.core.duplicates.cluster import Duplicate, Likeness, PageFacts, clusters, likeness_of, representative
 from evercrawl.core.signature import signature
 
 TEXT = " ".join(f"word{number}" for number in range(300))
@@ -96,11 +89,7 @@ def test_clusters_lead_back_to_their_representative() -> None:
     pages = [page(f"https://a.org/{name}") for name in "abcde"]
     pages[2] = pages[2]._replace(credit=100)
     urls = [each.url for each in pages]
-    found = [
-        duplicate(urls[0], urls[1]),
-        duplicate(urls[1], urls[2]),
-        duplicate(urls[4], "https://gone.org/"),
-    ]
+    found = [duplicate(urls[0], urls[1]), duplicate(urls[1], urls[2]), duplicate(urls[4], "https://gone.org/")]
     (cluster,) = clusters(pages, found)
     assert cluster.representative == urls[2]
     assert cluster.duplicates == (found[1], found[0])

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.duplicates.mirror import (
-    HostFacts,
-    are_name_variants,
-    compare_hosts,
-    lower_bound,
-    preferred,
-)
+from evercrawl.core.duplicates.mirror import HostFacts, are_name_variants, compare_hosts, lower_bound, preferred
 
 A, B = HostFacts("https://a.org", 10), HostFacts("https://b.net", 20)
 

@@ -93,14 +93,10 @@ def test_a_query_is_a_topic():
 
 def test_good_examples_alone_are_enough_with_a_background():
     rows = [{"url": url, "html": html} for url, html in web("http://one.test").items() if "/classes/" in url]
-    people = [
-        page_blocks("", page_of("", html)) for url, html in web("http://x.test").items() if "/people/" in url
-    ]
+    people = [page_blocks("", page_of("", html)) for url, html in web("http://x.test").items() if "/people/" in url]
     shares = shares_of({name: of for name, of in blocks.items() if name != "url"} for blocks in people)
     focus = focus_of(rows, background=shares)
-    on, off = (
-        relevance(focus, "http://q.test/", page("", "CS 9 course", words)) for words in (COURSE, PERSON)
-    )
+    on, off = (relevance(focus, "http://q.test/", page("", "CS 9 course", words)) for words in (COURSE, PERSON))
     assert on > 0.5
     assert on > off
 
@@ -140,7 +136,5 @@ def test_urls_of_two_sites_share_their_forms():
 
 def test_the_words_around_a_link():
     text = "Before the first link. After it comes more"
-    document = Document(
-        "utf-8", "", text=text, links=(Link("u", "first link", False), Link("v", "other", False))
-    )
+    document = Document("utf-8", "", text=text, links=(Link("u", "first link", False), Link("v", "other", False)))
     assert texts_around(document) == ["Before the  . After it comes more", "first link"]

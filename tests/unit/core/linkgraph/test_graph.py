@@ -19,18 +19,14 @@ links_of_graphs = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_
 
 
 def made(links: list[tuple[int, int]], nodes: int) -> SparseGraph:
-    return graph_of(
-        np.array([a for a, _ in links], dtype=int), np.array([b for _, b in links], dtype=int), nodes
-    )
+    return graph_of(np.array([a for a, _ in links], dtype=int), np.array([b for _, b in links], dtype=int), nodes)
 
 
 def reference_ranks(graph: SparseGraph, *, damping: float = 0.85) -> np.ndarray:
     """PageRank as an exact solution of its linear equations."""
     nodes, degrees = graph.nodes, graph.degrees()
     origins = np.repeat(np.arange(nodes), degrees)
-    flow = scipy.sparse.csr_matrix(
-        (1.0 / degrees[origins], (graph.targets, origins)), shape=(nodes, nodes)
-    ).toarray()
+    flow = scipy.sparse.csr_matrix((1.0 / degrees[origins], (graph.targets, origins)), shape=(nodes, nodes)).toarray()
     flow[:, degrees == 0] = 1.0 / nodes
     return np.linalg.solve(np.eye(nodes) - damping * flow, np.full(nodes, (1 - damping) / nodes))
 
@@ -93,20 +89,14 @@ def test_depth_is_the_fewest_clicks():
 
 def site(count: int) -> list[DrawnPage]:
     names = ["https://example.org/"]
-    names += [
-        f"https://example.org/{'abc'[number % 3]}/{number % 7}/p{number}.html" for number in range(1, count)
-    ]
-    return [
-        DrawnPage(name, 1 / count, number % 9 or None, number % 50 == 49) for number, name in enumerate(names)
-    ]
+    names += [f"https://example.org/{'abc'[number % 3]}/{number % 7}/p{number}.html" for number in range(1, count)]
+    return [DrawnPage(name, 1 / count, number % 9 or None, number % 50 == 49) for number, name in enumerate(names)]
 
 
 @pytest.mark.parametrize("count", [1, 50, 5000])
 def test_a_picture_can_be_read_whatever_the_size(count: int):
     pages = site(count)
-    picture = ElementTree.fromstring(
-        draw_structure(pages, [(0, page) for page in range(count)], title="a < b")
-    )
+    picture = ElementTree.fromstring(draw_structure(pages, [(0, page) for page in range(count)], title="a < b"))
     texts = [element.text or "" for element in picture.iter("{http://www.w3.org/2000/svg}text")]
     assert "a < b" in texts
     assert float(picture.get("height", "0")) < 120 + 20 * MOST_ROWS
@@ -123,10 +113,7 @@ def test_every_page_is_in_exactly_one_row(count: int):
 
 
 def test_hostile_names_stay_text():
-    pages = [
-        DrawnPage("https://example.org/<script>%00\u202e", 1.0, 0),
-        DrawnPage("https://example.org/b", 1.0, 1),
-    ]
+    pages = [DrawnPage("https://example.org/<script>%00\u202e", 1.0, 0), DrawnPage("https://example.org/b", 1.0, 1)]
     picture = draw_structure(pages, [], title="\x1b[2J</svg>")
     assert "<script>" not in picture
     ElementTree.fromstring(picture)

@@ -55,13 +55,8 @@ def test_on_poisson_pages_the_estimate_holds() -> None:
     for visit in range(1, 20):
         for number, belief in enumerate(beliefs):
             changed = draw.random() > exp(-RATES[number % 3] * 5.0)
-            outlook, beliefs[number] = after_look(
-                outlook, belief, hub=number % 5, now=visit * 5.0, changed=changed
-            )
-    pages = [
-        Tended("https://a.example/x", 1, number % 5, belief, changes=4)
-        for number, belief in enumerate(beliefs)
-    ]
+            outlook, beliefs[number] = after_look(outlook, belief, hub=number % 5, now=visit * 5.0, changed=changed)
+    pages = [Tended("https://a.example/x", 1, number % 5, belief, changes=4) for number, belief in enumerate(beliefs)]
     current = sum(exp(-RATES[number % 3] * 5.0) for number in range(900))
     found = estimated(pages, {1: outlook}, now=NOW).whole
     assert found.freshness == pytest.approx(current / 900, abs=0.03)

@@ -190,8 +190,7 @@ def test_a_doubtful_announcement_of_a_slow_page_is_worth_less_than_a_credible_on
     """Without an end to what a visit brings, the slow page would look worth about as much."""
     site = _signalling()._replace(recall=0.75, false_rate=0.0028, mean_rate=0.004, polled=12.0)
     slow, fast = (
-        with_rate(page_found(site, now=10.0, has_copy=True), site, a=5.0, b=5.0 / rate)
-        for rate in (0.0003, 0.02)
+        with_rate(page_found(site, now=10.0, has_copy=True), site, a=5.0, b=5.0 / rate) for rate in (0.0003, 0.02)
     )
     told = [page._replace(notices=1.0) for page in (slow, fast)]
     doubtful, credible = (value_now(page, site, now=12.0, span=20.0) for page in told)

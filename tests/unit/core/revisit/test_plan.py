@@ -15,12 +15,7 @@ from evercrawl.core.revisit.tended import Tended
 NOW = 200.0
 LEVEL = Level(threshold=0.25, span=10.0, shortest=1 / 24, longest=60.0)
 PAGES = [
-    Tended(
-        f"https://a.example/{number}",
-        number % 4,
-        0,
-        PageBelief(a=number % 7, b=40.0, visited=NOW - number % 30),
-    )
+    Tended(f"https://a.example/{number}", number % 4, 0, PageBelief(a=number % 7, b=40.0, visited=NOW - number % 30))
     for number in range(400)
 ]
 

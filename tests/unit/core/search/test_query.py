@@ -44,9 +44,7 @@ def test_a_minus_excludes():
 
 
 def test_operators_are_read():
-    query = parsed(
-        "SITE:https://Docs.Example.org/guide/ lang:de-AT title:Handbuch url:faq sentiment:negative"
-    )
+    query = parsed("SITE:https://Docs.Example.org/guide/ lang:de-AT title:Handbuch url:faq sentiment:negative")
     assert query.sites == ("docs.example.org/guide",)
     assert query.langs == ("de",)
     assert query.groups == ((Term("Handbuch", False, Place.TITLE),), (Term("faq", False, Place.URL),))

@@ -14,9 +14,7 @@ def test_rank_fusion_prefers_what_several_list():
 
 
 def test_a_rare_form_does_not_outweigh_the_word_itself():
-    weights = form_weights(
-        "run", [Form("run", 1000), Form("running", 500), Form("runnings", 1)], documents=5000
-    )
+    weights = form_weights("run", [Form("run", 1000), Form("running", 500), Form("runnings", 1)], documents=5000)
     assert weights["run"] <= 1.0
     assert weights["runnings"] < weights["running"] < weights["run"]
     assert form_weights("unknown", [], documents=10) == {"unknown": 1.0}

@@ -34,8 +34,7 @@ def test_a_huge_page_does_not_speak_for_its_site():
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["Great phone!", "5/5 would buy again", "\U0001f60d", "", "A night at la Scala was superb, and so on."],
+    "text", ["Great phone!", "5/5 would buy again", "\U0001f60d", "", "A night at la Scala was superb, and so on."]
 )
 def test_english_or_nothing_that_speaks_against_it(text: str):
     assert is_english(text)

@@ -83,9 +83,7 @@ def test_a_server_that_does_not_know_the_parameter():
 def test_an_index_is_walked_and_loops_end():
     walk = SitemapWalk(["http://site.test/i.xml"])
     assert walk.next() == "http://site.test/i.xml"
-    walk.take(
-        "http://site.test/i.xml", index("http://site.test/i.xml", "http://site.test/1", "http://site.test/1")
-    )
+    walk.take("http://site.test/i.xml", index("http://site.test/i.xml", "http://site.test/1", "http://site.test/1"))
     assert (walk.next(), walk.next()) == ("http://site.test/1", None)
 
 
@@ -160,10 +158,7 @@ def test_news():
         "http://0.0.0.0/" + "a." * 200: None,
     }
     found = news(entries, known, now=NOW)
-    assert found.notices == (
-        Notice("http://site.test/newer", NOW - HOUR / 2),
-        Notice("http://site.test/ahead", NOW),
-    )
+    assert found.notices == (Notice("http://site.test/newer", NOW - HOUR / 2), Notice("http://site.test/ahead", NOW))
     assert found.new == (SitemapEntry("http://site.test/new", NOW),)
 
 
@@ -189,9 +184,5 @@ def test_the_example_of_paper_c():
     assert (found.type, len(found.entries)) == (SitemapType.EXTENDED, 14)
     visited = {page(name): FIRST_VISIT for name in PAPER_SITEMAP if name != "alumni"}
     told = news(found.entries, visited, now=datetime.fromtimestamp(1309453215, UTC))
-    assert [notice.url for notice in told.notices] == [
-        page("faculty/teaching"),
-        page("results"),
-        page("placement"),
-    ]
+    assert [notice.url for notice in told.notices] == [page("faculty/teaching"), page("results"), page("placement")]
     assert [entry.url for entry in told.new] == [page("alumni")]

@@ -16,9 +16,7 @@ def read(body: str) -> Sitemap:
 
 
 def rss(item: str) -> Sitemap:
-    return read(
-        f"<rss version='2.0'><channel><link>http://site.test/</link><item>{item}</item></channel></rss>"
-    )
+    return read(f"<rss version='2.0'><channel><link>http://site.test/</link><item>{item}</item></channel></rss>")
 
 
 @pytest.mark.parametrize(

@@ -32,11 +32,7 @@ def read(body: str | bytes, limits: SitemapLimits = SMALL) -> Sitemap:
         ("<urlset>" + URL + " " * 10_000, 1, "longer than 10000 bytes; the rest was not read"),
         ("http://site.test/\n" * 11, 10, "more than 10 lines; the rest was not read"),
         ("URL,LAST_UPDATED\n" + "http://site.test/,1\n" * 20, 9, "more than 10 lines; the rest was not read"),
-        (
-            "<urlset>&b;" + URL * 10 + "<url><loc>/cut</loc>",
-            10,
-            "more than 10 entries; the rest was not read",
-        ),
+        ("<urlset>&b;" + URL * 10 + "<url><loc>/cut</loc>", 10, "more than 10 entries; the rest was not read"),
     ],
 )
 def test_every_limit_leaves_what_came_before(body: str, entries: int, error: str):
@@ -111,9 +107,7 @@ class Counted:
         self.characters += len(data)
 
 
-@pytest.mark.parametrize(
-    "piece", ["<", "<a b='", '<a b="', "<!--", "<![CDATA[", "<?", "<!", "&", "<a/>", "</a>", "<a"]
-)
+@pytest.mark.parametrize("piece", ["<", "<a b='", '<a b="', "<!--", "<![CDATA[", "<?", "<!", "&", "<a/>", "</a>", "<a"])
 def test_the_lenient_reader_looks_at_everything_once(piece: str):
     sink = Counted()
     feed_soup(piece * 2000, sink)
@@ -128,13 +122,7 @@ def test_the_lenient_reader_stops():
 
 
 @pytest.mark.parametrize(
-    "body",
-    [
-        b"<!DOCTYPE a [" + b"<!--" * 50_000,
-        b'<!DOCTYPE a ["' + b"x" * 100_000,
-        b"<?" * 50_000,
-        b"<!--" * 50_000,
-    ],
+    "body", [b"<!DOCTYPE a [" + b"<!--" * 50_000, b'<!DOCTYPE a ["' + b"x" * 100_000, b"<?" * 50_000, b"<!--" * 50_000]
 )
 def test_a_prolog_without_end(body: bytes):
     assert read(body, SitemapLimits()).type is SitemapType.UNKNOWN

@@ -67,9 +67,7 @@ def test_a_poll_is_made_when_what_it_would_announce_is_worth_it():
 def test_the_state_is_read_back_and_bounded():
     state = SignalState(feeds=("http://site.test/feed",), polled=3.5, requests=4, silent=1, waiting=2)
     for number in range(MOST_SOURCES + 50):
-        state = state.with_source(
-            f"http://site.test/{number}.xml", SourceState("robots.txt", 1.0, 1.0, '"e"')
-        )
+        state = state.with_source(f"http://site.test/{number}.xml", SourceState("robots.txt", 1.0, 1.0, '"e"'))
     assert len(state.sources) == MOST_SOURCES
     assert state_of(state_bytes(state)) == state
     assert state.has_source

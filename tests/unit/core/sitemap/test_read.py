@@ -43,9 +43,7 @@ def test_the_namespace_does_not_matter(root: str, expected: str):
 
 
 def test_undeclared_prefixes_do_no_harm():
-    body = (
-        "<urlset><url><loc>http://site.test/a</loc><image:image><image:loc>/i.png</image:loc></image:image>"
-    )
+    body = "<urlset><url><loc>http://site.test/a</loc><image:image><image:loc>/i.png</image:loc></image:image>"
     found = read(body + "</url></urlset>")
     assert found.error is None
     assert found.entries[0].images == ("http://site.test/i.png",)
@@ -77,16 +75,7 @@ def test_a_loc(written: str, expected: str):
 
 @pytest.mark.parametrize(
     "written",
-    [
-        "",
-        " ",
-        "mailto:a@site.test",
-        "javascript:x",
-        "ftp://site.test/a",
-        "http://",
-        "http://a..:99999/",
-        "http://%/",
-    ],
+    ["", " ", "mailto:a@site.test", "javascript:x", "ftp://site.test/a", "http://", "http://a..:99999/", "http://%/"],
 )
 def test_a_loc_that_names_no_page(written: str):
     found = read(urlset(written, "http://site.test/ok"))
@@ -199,9 +188,7 @@ def test_a_web_page_is_no_sitemap(body: str):
     assert read(body) == Sitemap(SitemapType.UNKNOWN, error="a web page, not a sitemap")
 
 
-@pytest.mark.parametrize(
-    "body", ["", " \n", "\ufeff", "<", "<>", "{}", "<error><url>http://site.test/</url></error>"]
-)
+@pytest.mark.parametrize("body", ["", " \n", "\ufeff", "<", "<>", "{}", "<error><url>http://site.test/</url></error>"])
 def test_neither_is_anything_else(body: str):
     found = read(body)
     assert (found.type, found.entries) == (SitemapType.UNKNOWN, ())
@@ -242,9 +229,7 @@ def test_an_unclosed_loc_keeps_its_date():
 
 @pytest.mark.parametrize("cut", range(9, 60))
 def test_a_cut_file_gives_whole_urls_only(cut: int):
-    body = (
-        "<urlset><url><loc>http://site.test/a</loc></url><url><loc>http://site.test/bcd</loc></url></urlset>"
-    )
+    body = "<urlset><url><loc>http://site.test/a</loc></url><url><loc>http://site.test/bcd</loc></url></urlset>"
     assert urls_in(body[:cut]) in ([], ["http://site.test/a"])
 
 
@@ -254,11 +239,7 @@ def test_a_cut_file_gives_whole_urls_only(cut: int):
 def test_a_text_sitemap():
     found = read("http://site.test/a\r\n\r\n# more\r  https://site.test/b  \nHTTP://site.test/c")
     assert (found.type, found.error) == (SitemapType.TEXT, None)
-    assert [entry.url for entry in found.entries] == [
-        "http://site.test/a",
-        "https://site.test/b",
-        "http://site.test/c",
-    ]
+    assert [entry.url for entry in found.entries] == ["http://site.test/a", "https://site.test/b", "http://site.test/c"]
 
 
 def test_prose_is_no_list():
@@ -278,10 +259,8 @@ def test_an_extended_sitemap_as_a_table(separator: str):
 @pytest.mark.parametrize(
     "body",
     [
-        "<X><P><ANCHOR_TEXT>A  b</ANCHOR_TEXT><URL>/a</URL>"
-        "<LAST_UPDATED>1714953600000</LAST_UPDATED></P></X>",
-        "<X><L><P><URL>/a</URL><ANCHOR_TEXT>A b</ANCHOR_TEXT>"
-        "<LAST_UPDATED>2024-05-06</LAST_UPDATED></P></L></X>",
+        "<X><P><ANCHOR_TEXT>A  b</ANCHOR_TEXT><URL>/a</URL><LAST_UPDATED>1714953600000</LAST_UPDATED></P></X>",
+        "<X><L><P><URL>/a</URL><ANCHOR_TEXT>A b</ANCHOR_TEXT><LAST_UPDATED>2024-05-06</LAST_UPDATED></P></L></X>",
         "<X><P ANCHOR_TEXT='A b' URL='/a' LAST_UPDATED='1714953600000'/></X>",
         "<urlset><url><loc>/a</loc><x:ANCHOR_TEXT>A b</x:ANCHOR_TEXT>"
         "<x:LAST_UPDATED>1714953600000</x:LAST_UPDATED></url></urlset>",
@@ -292,9 +271,7 @@ def test_an_extended_sitemap_as_a_table(separator: str):
 def test_an_extended_sitemap_in_xml(body: str):
     found = read(body)
     assert (found.type, found.error) == (SitemapType.EXTENDED, None)
-    assert [(entry.url, entry.text, entry.lastmod) for entry in found.entries] == [
-        ("http://site.test/a", "A b", DAY)
-    ]
+    assert [(entry.url, entry.text, entry.lastmod) for entry in found.entries] == [("http://site.test/a", "A b", DAY)]
 
 
 def test_pages_of_an_extended_sitemap_without_a_container_each():
@@ -313,10 +290,7 @@ def test_a_date_alone_makes_a_sitemap_an_extended_one():
 def test_a_damaged_table():
     body = 'URL,LAST_UPDATED\nhttp://site.test/,1\n"' + "x" * 200_000
     found = read(body)
-    assert ([entry.url for entry in found.entries], found.type) == (
-        ["http://site.test/"],
-        SitemapType.EXTENDED,
-    )
+    assert ([entry.url for entry in found.entries], found.type) == (["http://site.test/"], SitemapType.EXTENDED)
     assert found.error is not None
     assert found.error.startswith("the table is damaged")
 

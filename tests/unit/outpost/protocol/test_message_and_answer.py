@@ -40,19 +40,7 @@ NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 URL = "https://example.org/"
 MOST = 1 << 20
 ITEM = Item(
-    3,
-    Verdict.CHANGED,
-    bytes(16),
-    b"blob",
-    bytes(6),
-    1000,
-    2000,
-    "192.0.2.1",
-    True,
-    Fault.TIMEOUT,
-    "x",
-    "r",
-    URL,
+    3, Verdict.CHANGED, bytes(16), b"blob", bytes(6), 1000, 2000, "192.0.2.1", True, Fault.TIMEOUT, "x", "r", URL
 )
 MESSAGES = [
     Beat(5),

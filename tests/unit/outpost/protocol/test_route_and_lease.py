@@ -27,9 +27,7 @@ def test_routes_have_one_form(written: str, stored: str) -> None:
     assert normal_route(written) == stored
 
 
-@pytest.mark.parametrize(
-    "written", ["", ".", "*.org", "a b", "http://", ".org:80", "example.org?x", "user@host"]
-)
+@pytest.mark.parametrize("written", ["", ".", "*.org", "a b", "http://", ".org:80", "example.org?x", "user@host"])
 def test_what_is_no_route_is_refused(written: str) -> None:
     with pytest.raises(ValueError, match="suffix"):
         normal_route(written)

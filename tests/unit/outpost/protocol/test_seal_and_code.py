@@ -7,15 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evercrawl.outpost.protocol.code import Code, outpost_key, pin_of, read_code, session_key
-from evercrawl.outpost.protocol.seal import (
-    FROM_HOME,
-    FROM_OUTPOST,
-    NotAuthentic,
-    Opener,
-    Sealer,
-    is_proof,
-    proof,
-)
+from evercrawl.outpost.protocol.seal import FROM_HOME, FROM_OUTPOST, NotAuthentic, Opener, Sealer, is_proof, proof
 
 KEY = bytes(range(32))
 
