@@ -24,8 +24,8 @@ from evercrawl.core.credit.stored import CREDIT_KEY
 from evercrawl.core.parcel import unpack
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import Settings
-from evercrawl.testing.clock import SimClock
 from evercrawl.testing.store import MemoryStore
+from evercrawl.testing.virtual_time import SimClock
 
 HEADERS = (("content-type", "text/html; charset=utf-8"),)
 TRAP = "/trap/"

@@ -41,7 +41,7 @@ from evercrawl.model.document import Document
 from evercrawl.model.fetch import Exchange, Fetched
 from evercrawl.model.page import Page, Twin
 from evercrawl.model.settings import DuplicateSettings, ParseSettings
-from evercrawl.testing.near import MemoryNear
+from evercrawl.testing.memory_archive import MemoryNear
 
 HEADERS = (("content-type", "text/html"),)
 BAR, SURE, CLEARLY_NOT = 0.9, 0.95, 0.8

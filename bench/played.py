@@ -10,11 +10,9 @@ from typing import Protocol
 from evercrawl.cluster.build import assemble
 from evercrawl.engine.ports import Fetcher
 from evercrawl.model.settings import Settings
-from evercrawl.testing.archive import MemoryArchive
-from evercrawl.testing.clock import SimClock
-from evercrawl.testing.loop import run
-from evercrawl.testing.near import MemoryNear
+from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear
 from evercrawl.testing.store import MemoryStore
+from evercrawl.testing.virtual_time import SimClock, run
 
 
 class TimedWeb(Fetcher, Protocol):

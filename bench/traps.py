@@ -26,14 +26,14 @@ from urllib.parse import unquote
 from credit import SITES, Web, linked_web
 from link_graph import load_graph, roots
 from played import play, settings_for
+from tests.worlds.traps.sites import SEED, Reply, asked, page, prose
 
 from evercrawl.core.url import path_of, site_of
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
-from evercrawl.testing.clock import SimClock
-from evercrawl.testing.draw import number, stream
+from evercrawl.testing.randomness import hash_number, random_stream
+from evercrawl.testing.site_content import words
 from evercrawl.testing.store import MemoryStore
-from evercrawl.testing.text import words
-from evercrawl.testing.trapped import SEED, Reply, asked, page, prose
+from evercrawl.testing.virtual_time import SimClock
 
 ROOT = Path(__file__).resolve().parents[1]
 MOST_BYTES = 60_000
@@ -55,13 +55,13 @@ def facets(path: str, query: dict[str, str]) -> Reply:
     free = [f"f{facet}" for facet in range(8) if f"f{facet}" not in query]
     chosen = [{**query, name: str(value)} for name in free for value in range(4)]
     links = ["/trap/facets?" + "&".join(f"{name}={own[name]}" for name in sorted(own)) for own in chosen]
-    shown = stream(SEED, *sorted(query.items())).sample(range(60), 8)
+    shown = random_stream(SEED, *sorted(query.items())).sample(range(60), 8)
     return page("List", ". ".join(prose("item", one, count=4) for one in shown), links)
 
 
 def maze(path: str, query: dict[str, str]) -> Reply:
     """Random words that lead to random words."""
-    chance = stream(SEED, "maze", path)
+    chance = random_stream(SEED, "maze", path)
     return page(
         "Words", prose("maze", path), [f"{path}/{'-'.join(chance.choices(words(SEED), k=2))}" for _ in range(6)]
     )
@@ -72,7 +72,7 @@ def sessions(path: str, query: dict[str, str]) -> Reply:
     way = path.split("/")
     name = way[4] if len(way) > 4 else "p0"
     return page(
-        name, prose("session", name), [f"/trap/sessions/{number('s', path, one):032x}/p{one}" for one in range(10)]
+        name, prose("session", name), [f"/trap/sessions/{hash_number('s', path, one):032x}/p{one}" for one in range(10)]
     )
 
 

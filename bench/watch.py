@@ -11,7 +11,7 @@ import json
 import resource
 import time
 
-from evercrawl.testing.vigil import keep_vigil
+from tests.worlds.long_watch import keep_vigil
 
 
 def main() -> None:

@@ -11,8 +11,8 @@ import pytest
 from evercrawl.core.http1 import ReadLimits, parse_head
 from evercrawl.engine.ports import Fetcher
 from evercrawl.model.fetch import Failed, Fault, Fetched, FetchResult, Moved, NotModified, Request, header
-from evercrawl.testing import CALM, SimWeb, run
-from evercrawl.testing.plan import PageKind
+from evercrawl.testing import NO_FAULTS, SimWeb, run
+from evercrawl.testing.site_plan import PageKind
 
 LIMITS = ReadLimits(header_bytes=100_000, header_count=100, body_bytes=10**8)
 
@@ -30,7 +30,7 @@ class Web(NamedTuple):
 
 
 def simulated() -> Web:
-    web = SimWeb(3, sites=20, pages_per_site=40, faults=CALM)
+    web = SimWeb(3, sites=20, pages_per_site=40, faults=NO_FAULTS)
     tagged = [url for url in web.pages() if header(run(web.fetch(Request(url))).headers, "etag")]
     return Web(
         fetcher=web,

@@ -8,9 +8,9 @@ import asyncio
 from pathlib import Path
 
 from evercrawl.model.reason import Outcome, Reason
-from tests.e2e.hostile.command import Command
-from tests.e2e.hostile.servers import answer_of
-from tests.e2e.hostile.sites import Asked, Respond, Web, bytes_for, html, web
+from tests.worlds.hostile.command import Command
+from tests.worlds.hostile.servers import answer_of
+from tests.worlds.hostile.sites import Asked, Respond, Web, bytes_for, html, web
 
 AT_ONCE = ("--pace", "own", "--gap", "0.02")
 PAGES = 80

@@ -21,7 +21,7 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.fetch import Failed, Fault, Fetched, FetchResult, Moved, NotModified, Request, Truncation
 from tests.e2e.certificates import Authority
 from tests.e2e.fetching import fault_of, fetch, fetcher, run
-from tests.e2e.hostile.servers import Hostile, Play, bomb, playing, serving
+from tests.worlds.hostile.servers import Hostile, Play, bomb, playing, serving
 
 PAGE = b"<html>" + b"word " * 5000
 SHORT = {"first_byte": timedelta(seconds=0.2), "idle": timedelta(seconds=0.2), "total": timedelta(seconds=0.5)}

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import pytest
 
 from evercrawl.model.report import Explanation
-from tests.e2e.hostile.command import Command, Ran
-from tests.e2e.hostile.servers import answer_of
-from tests.e2e.hostile.sites import Asked, Web, bytes_for, html, web
+from tests.worlds.hostile.command import Command, Ran
+from tests.worlds.hostile.servers import answer_of
+from tests.worlds.hostile.sites import Asked, Web, bytes_for, html, web
 
 MOST_MEMORY = 500 * 1024 * 1024
 MOST_SECONDS = 75

@@ -29,12 +29,12 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.report import Explanation
 from tests.e2e.certificates import Authority
-from tests.e2e.hostile.cast import Cast, as_described
-from tests.e2e.hostile.command import Command, Ran
-from tests.e2e.hostile.expected import OTHERWISE, OWN, REASONS, TRUNCATED_IN_WARC
-from tests.e2e.hostile.servers import answer_of
-from tests.e2e.hostile.sites import Asked, Web, bytes_for, html, web
 from tests.shared import conformance_rows
+from tests.worlds.hostile.cast import Cast, as_described
+from tests.worlds.hostile.command import Command, Ran
+from tests.worlds.hostile.expected import OTHERWISE, OWN, REASONS, TRUNCATED_IN_WARC
+from tests.worlds.hostile.servers import answer_of
+from tests.worlds.hostile.sites import Asked, Web, bytes_for, html, web
 
 QUICK = {"http.connect": "6", "http.first_byte": "6", "http.idle": "6", "http.total": "9", "crawl.patience": "4"}
 """Limits that make a test short; all others are the defaults."""
@@ -424,7 +424,7 @@ def in_a_private_net(folder: Path, plan: dict[str, Any]) -> dict[str, Any]:
         pytest.skip("there is no `unshare` here")
     if probe.returncode:
         pytest.skip(f"no network namespace can be made here: {probe.stderr.strip()}")
-    command = [*namespace, sys.executable, "-m", "tests.e2e.hostile.private_net", str(folder)]
+    command = [*namespace, sys.executable, "-m", "tests.worlds.hostile.private_net", str(folder)]
     ran = subprocess.run(command, input=json.dumps(plan), capture_output=True, text=True, timeout=60, check=False)
     assert ran.returncode == 0, ran.stderr
     found: dict[str, Any] = json.loads(ran.stdout)
@@ -511,7 +511,7 @@ def on_a_small_disk(folder: Path, seed: str, settings: dict[str, str]) -> dict[s
         pytest.skip("there is no `unshare` here")
     if probe.returncode:
         pytest.skip(f"no file system can be mounted here: {probe.stderr.strip()}")
-    command = [*namespace, sys.executable, "-m", "tests.e2e.hostile.full_disk", str(folder), seed]
+    command = [*namespace, sys.executable, "-m", "tests.worlds.hostile.full_disk", str(folder), seed]
     plan = json.dumps(settings)
     ran = subprocess.run(command, input=plan, capture_output=True, text=True, timeout=100, check=False)
     assert ran.returncode == 0, ran.stderr

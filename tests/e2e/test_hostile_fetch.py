@@ -16,8 +16,8 @@ from evercrawl.model.settings import DnsSettings, HttpSettings
 from tests.e2e.certificates import Authority, only_tls_1_0
 from tests.e2e.dns_server import name_server
 from tests.e2e.fetching import WallClock, fault_of, fetch, fetcher, run
-from tests.e2e.hostile.servers import Hostile, playing, serving
 from tests.shared import conformance_rows
+from tests.worlds.hostile.servers import Hostile, playing, serving
 
 WIRE_BYTES = 4 * 1024 * 1024
 QUICK: dict[str, Any] = {

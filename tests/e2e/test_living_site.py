@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import evercrawl
-from evercrawl.testing.draw import share
-from evercrawl.testing.living import Answer, LivingSite
-from evercrawl.testing.living_content import SECONDS_A_DAY
+from evercrawl.testing.randomness import uniform
 from tests.e2e.test_cli import Place
 from tests.worlds.demo_web import HOSTS, DemoWeb, Reply, serving
+from tests.worlds.living.content import SECONDS_A_DAY
+from tests.worlds.living.site import Answer, LivingSite
 
 DAYS = 60
 PAGES = 24
@@ -19,7 +19,7 @@ MOST_FALSE_ALARMS, MOST_MISSED = 0.01, 0.02
 
 
 def _answers(site: LivingSite, day: int) -> list[Answer]:
-    moments = [(day + 0.9 * share("moment", url, day)) * SECONDS_A_DAY for url in site.urls]
+    moments = [(day + 0.9 * uniform("moment", url, day)) * SECONDS_A_DAY for url in site.urls]
     return [site.answer(url, at_s) for url, at_s in zip(site.urls, moments, strict=True)]
 
 

@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.e2e.hostile.command import Command, Ran
-from tests.e2e.hostile.sites import Asked, Respond, Web, html, robots_txt, web
+from tests.worlds.hostile.command import Command, Ran
+from tests.worlds.hostile.sites import Asked, Respond, Web, html, robots_txt, web
 
 GAP_S = 0.2
 FACTOR = 10

@@ -14,7 +14,7 @@ from evercrawl.model.fetch import Fault, Fetched
 from evercrawl.model.settings import DnsSettings, HttpSettings
 from tests.e2e.dns_server import NameServer, name_server
 from tests.e2e.fetching import fetch, run
-from tests.e2e.hostile.servers import serving
+from tests.worlds.hostile.servers import serving
 
 
 class HandClock:

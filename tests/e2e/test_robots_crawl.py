@@ -22,15 +22,15 @@ from evercrawl.engine.crawl import Ended
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.report import Explanation
 from evercrawl.model.settings import Settings
-from evercrawl.testing import CALM, SimWeb
-from evercrawl.testing.clock import SimClock
-from evercrawl.testing.record import ROBOTS_PATH
-from evercrawl.testing.world import make_world
+from evercrawl.testing import NO_FAULTS, SimWeb
+from evercrawl.testing.sim_web import ROBOTS_PATH
+from evercrawl.testing.sim_world import make_world
+from evercrawl.testing.virtual_time import SimClock
 from tests.e2e.certificates import Authority
-from tests.e2e.hostile.command import Command, Ran
-from tests.e2e.hostile.servers import answer_of
-from tests.e2e.hostile.sites import Asked, Respond, Site, Web, bytes_for, html, web
 from tests.shared import conformance_rows
+from tests.worlds.hostile.command import Command, Ran
+from tests.worlds.hostile.servers import answer_of
+from tests.worlds.hostile.sites import Asked, Respond, Site, Web, bytes_for, html, web
 
 SETTINGS = {"identity.product": "TestBot", "http.first_byte": "2", "http.idle": "2", "crawl.patience": "3"}
 AT_ONCE = ("--pace", "own", "--gap", "0.05")
@@ -252,7 +252,7 @@ def _fixed(answers: dict[str, dict[str, Any]]) -> Respond:
 def test_a_copy_is_used_for_a_day_and_no_longer() -> None:
     (row,) = [row for row in shared_rows() if row["name"] == "cache-24h"] or [{"expect": {"refetch_after_s": 86_400}}]
     lifetime = timedelta(seconds=row["expect"]["refetch_after_s"])
-    web_of_one = SimWeb(3, sites=1, pages_per_site=5, faults=CALM)
+    web_of_one = SimWeb(3, sites=1, pages_per_site=5, faults=NO_FAULTS)
     world = make_world(web_of_one, settings=Settings())
     world.settings = replace(world.settings, scope=replace(world.settings.scope, pages_per_site=10))
     assert world.crawl() is Ended.DONE

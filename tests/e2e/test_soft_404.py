@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.testing.trapped import HOST, NOT_FOUND, Reply, TrappedSite, page, prose
-from tests.e2e.trapped_server import Command, Served, serving
+from tests.worlds.traps.server import Command, Served, serving
+from tests.worlds.traps.sites import HOST, NOT_FOUND, Reply, TrappedSite, page, prose
 
 HOME = page("Home", prose("home"), ["/about", *(f"/gone/{number}" for number in range(6))])
 ABOUT = page("About", prose("about"), ["/"])

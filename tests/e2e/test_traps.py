@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.testing.trapped import generator
-from evercrawl.testing.trapped_more import MORE_GENERATORS
-from tests.e2e.trapped_server import DEADLINE_S, Command, Served, crawl_arguments, serving
+from tests.worlds.traps.more_sites import MORE_GENERATORS
+from tests.worlds.traps.server import DEADLINE_S, Command, Served, crawl_arguments, serving
+from tests.worlds.traps.sites import generator
 
 MOST_FACETS = 2000
 MOST_MONTHS = 400

@@ -22,8 +22,7 @@ from evercrawl.core.alerts.words import SaidPage
 from evercrawl.core.moment import from_us, to_us
 from evercrawl.model.alert import Alert, Channel, Event, EventKind, Rhythm, Subject, Target
 from evercrawl.model.settings import NotifySettings, Settings
-from evercrawl.testing.clock import EPOCH, SimClock
-from evercrawl.testing.loop import run
+from evercrawl.testing.virtual_time import EPOCH, SimClock, run
 
 HOUR = timedelta(hours=1)
 SHARDS = 3

@@ -15,11 +15,11 @@ from evercrawl.engine.ports import Stored
 from evercrawl.model.batch import Batch
 from evercrawl.model.page import Promoted
 from evercrawl.model.settings import CreditSettings, Settings
-from evercrawl.testing import CALM, SimWeb
-from evercrawl.testing.archive import MemoryArchive
-from evercrawl.testing.books import ledgers_of, mistakes
+from evercrawl.testing import NO_FAULTS, SimWeb
+from evercrawl.testing.memory_archive import MemoryArchive
+from evercrawl.testing.sim_world import SimWorld, make_world
 from evercrawl.testing.store import MemoryShard, MemoryStore
-from evercrawl.testing.world import World, make_world
+from tests.worlds.credit_audit import ledgers_of, mistakes
 
 SEED = 11
 
@@ -36,7 +36,7 @@ def check_books(store: MemoryStore) -> Ledger:
     return max(ledgers_of(store).values(), key=lambda ledger: ledger.pages)
 
 
-def world_of(web: SimWeb, *, shards: int, credit: CreditSettings | None = None) -> World:
+def world_of(web: SimWeb, *, shards: int, credit: CreditSettings | None = None) -> SimWorld:
     settings = Settings()
     crawl = replace(settings.crawl, patience=timedelta(hours=0.5))
     scope = replace(settings.scope, kind="domain", pages_per_site=60)
@@ -71,7 +71,7 @@ def test_credit_is_conserved_over_crashes_and_shards(shards: int):
 
 def test_credit_is_conserved_where_hardly_any_share_is_written():
     credit = CreditSettings(writes=0, entries=10)
-    world = world_of(SimWeb(SEED, sites=6, pages_per_site=30, faults=CALM), shards=3, credit=credit)
+    world = world_of(SimWeb(SEED, sites=6, pages_per_site=30, faults=NO_FAULTS), shards=3, credit=credit)
     for crash in range(3):
         world.crawl(crash_after=timedelta(seconds=7.3 + 9.7 * crash))
         check_books(world.store)
@@ -80,7 +80,7 @@ def test_credit_is_conserved_where_hardly_any_share_is_written():
 
 
 def test_every_page_is_visited_once_although_pages_move_up_in_the_queue(monkeypatch: pytest.MonkeyPatch):
-    web = SimWeb(SEED, sites=6, pages_per_site=40, faults=CALM)
+    web = SimWeb(SEED, sites=6, pages_per_site=40, faults=NO_FAULTS)
     world = world_of(web, shards=2)
     moved = watch_moves(monkeypatch)
     world.crawl()
@@ -91,7 +91,7 @@ def test_every_page_is_visited_once_although_pages_move_up_in_the_queue(monkeypa
 
 
 def test_revisits_and_later_runs_keep_the_books():
-    world = world_of(SimWeb(SEED, sites=4, pages_per_site=20, faults=CALM), shards=2)
+    world = world_of(SimWeb(SEED, sites=4, pages_per_site=20, faults=NO_FAULTS), shards=2)
     world.crawl()
     world.crawl(refresh=True)
     check_books(world.store)
@@ -110,7 +110,7 @@ def test_a_page_that_could_not_be_archived_has_paid_nothing(monkeypatch: pytest.
         return append(archive, *arguments, **words)
 
     monkeypatch.setattr(MemoryArchive, "append", failing)
-    world = world_of(SimWeb(SEED, sites=6, pages_per_site=30, faults=CALM), shards=3)
+    world = world_of(SimWeb(SEED, sites=6, pages_per_site=30, faults=NO_FAULTS), shards=3)
     for crash in range(3):
         world.crawl(crash_after=timedelta(seconds=7.3 + 9.7 * crash))
         check_books(world.store)

@@ -12,8 +12,8 @@ from typing import cast
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, NotModified, Request
 from evercrawl.model.settings import Settings
 from evercrawl.testing import SimWeb
-from evercrawl.testing.clock import SimClock
-from evercrawl.testing.world import World, make_world
+from evercrawl.testing.sim_world import SimWorld, make_world
+from evercrawl.testing.virtual_time import SimClock
 
 HOME = "https://copies.test"
 DAY = timedelta(days=1)
@@ -76,7 +76,7 @@ class Pages:
         return counted
 
 
-def world_of(pages: Pages) -> World:
+def world_of(pages: Pages) -> SimWorld:
     base = Settings()
     settings = replace(base, signals=replace(base.signals, enabled=False), revisit=replace(base.revisit, budget=None))
     world = make_world(cast(SimWeb, pages), settings=settings, shards=1)
@@ -84,7 +84,7 @@ def world_of(pages: Pages) -> World:
     return world
 
 
-def repeated(world: World, path: str) -> str | None:
+def repeated(world: SimWorld, path: str) -> str | None:
     """The path of the page that this one repeats."""
     records = world.store.state_of(0).records
     by_path = {record.page.url.removeprefix(HOME): record.page for record in records.values()}
@@ -122,7 +122,7 @@ def test_a_duplicate_is_asked_for_less_often_than_the_page_that_it_repeats() -> 
     assert asked["/article"] > asked["/print"] > 0
 
 
-def change(world: World, pages: Pages, path: str, body: str | None) -> None:
+def change(world: SimWorld, pages: Pages, path: str, body: str | None) -> None:
     """The page is changed (None: it is gone), and the crawler comes past it."""
     if body is None:
         del pages.bodies[path]

@@ -9,9 +9,9 @@ from random import Random
 from evercrawl.core.focus.focus import Focus, learned
 from evercrawl.model.fetch import Request
 from evercrawl.model.settings import Settings
-from evercrawl.testing import CALM, SimWeb
-from evercrawl.testing.site import Answered, Broken
-from evercrawl.testing.world import World, make_world
+from evercrawl.testing import NO_FAULTS, SimWeb
+from evercrawl.testing.sim_site import SimFailure, SimResponse
+from evercrawl.testing.sim_world import SimWorld, make_world
 from tests.unit.core.focus.pages import examples, web
 
 SIZE = 12
@@ -25,24 +25,24 @@ class SmallWeb(SimWeb):
     """One site whose pages are given."""
 
     def __init__(self) -> None:
-        super().__init__(1, sites=1, pages_per_site=1, faults=CALM)
+        super().__init__(1, sites=1, pages_per_site=1, faults=NO_FAULTS)
         self.pages = web(SITE, SIZE)
 
     def homes(self) -> list[str]:
         return [f"{SITE}/"]
 
-    def reaction(self, site: str, path: str, request: Request, at_s: float) -> Answered | Broken:
+    def reaction(self, site: str, path: str, request: Request, at_s: float) -> SimResponse | SimFailure:
         html = self.pages.get(site + path)
         if html is None:
-            return Answered(0.05, 404, HTML, b"no")
-        return Answered(0.05, 200, HTML, html.encode())
+            return SimResponse(0.05, 404, HTML, b"no")
+        return SimResponse(0.05, 200, HTML, html.encode())
 
     def asked_for(self) -> list[str]:
         """The pages that were asked for, in order."""
         return [asked.site + asked.path for asked in self.record.asked if asked.site + asked.path in self.pages]
 
 
-def world_of(focus: Focus | None) -> World:
+def world_of(focus: Focus | None) -> SimWorld:
     settings = Settings()
     settings = replace(settings, signals=replace(settings.signals, enabled=False))
     world = make_world(SmallWeb(), settings=settings)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.testing.living import LivingSite
-from evercrawl.testing.living_content import SECONDS_A_DAY
-from evercrawl.testing.living_watch import Report, watch
+from tests.worlds.living.content import SECONDS_A_DAY
+from tests.worlds.living.detector import Report, watch
+from tests.worlds.living.site import LivingSite
 
 DAYS = 60
 MOST_FALSE_ALARMS = 0.01

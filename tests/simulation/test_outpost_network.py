@@ -14,7 +14,7 @@ import pytest
 from evercrawl.model.fetch import Fetched, Request
 from evercrawl.model.settings import Settings
 from evercrawl.outpost.link import Link
-from evercrawl.testing.loop import run
+from evercrawl.testing.virtual_time import run
 from tests.simulation.test_outposts import Camp
 
 SITES = tuple(f"https://{name}.example.org" for name in "abc")

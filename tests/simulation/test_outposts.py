@@ -10,6 +10,9 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
+from research.papers.pdfc import pdfc_experiment
+from research.papers.pdfc_chart import charts
+
 from evercrawl.core.answer import Answer, result_of
 from evercrawl.core.coding import DecodeLimits
 from evercrawl.core.http1 import ReadLimits, parse_head
@@ -25,11 +28,8 @@ from evercrawl.outpost.link import Link
 from evercrawl.outpost.protocol.code import Code
 from evercrawl.outpost.station import Station
 from evercrawl.outpost.station_book import StationBook
-from evercrawl.testing.clock import SimClock
-from evercrawl.testing.loop import run
-from evercrawl.testing.paper_chart import charts
-from evercrawl.testing.paper_pdfc import pdfc_experiment
-from evercrawl.testing.pipe import pipe
+from evercrawl.testing.virtual_time import SimClock, run
+from tests.worlds.pipe import pipe
 
 SITE = "https://example.org"
 

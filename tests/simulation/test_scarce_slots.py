@@ -9,14 +9,14 @@ import pytest
 
 from evercrawl.engine.crawl import Ended
 from evercrawl.model.settings import Settings
-from evercrawl.testing import CALM, SimWeb
-from evercrawl.testing.world import make_world
+from evercrawl.testing import NO_FAULTS, SimWeb
+from evercrawl.testing.sim_world import make_world
 
 SEED = 11
 
 
 def visited(*, concurrency: int) -> set[str]:
-    web = SimWeb(SEED, sites=12, pages_per_site=15, faults=CALM)
+    web = SimWeb(SEED, sites=12, pages_per_site=15, faults=NO_FAULTS)
     base = Settings()
     limits = replace(base.crawl, concurrency=concurrency, patience=timedelta(seconds=90))
     scope = replace(base.scope, pages_per_site=30)

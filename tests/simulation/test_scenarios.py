@@ -13,8 +13,8 @@ import pytest
 
 from evercrawl.engine.stop import Ended
 from evercrawl.model.settings import CreditSettings, Settings
-from evercrawl.testing import CALM, Asked, SimWeb
-from evercrawl.testing.world import World, make_world
+from evercrawl.testing import NO_FAULTS, LoggedRequest, SimWeb
+from evercrawl.testing.sim_world import SimWorld, make_world
 
 SOURCES = ("/sitemap.xml?XTND", "/sitemap.xml")
 """What is asked beside pages, and may be asked again after a crash."""
@@ -23,7 +23,7 @@ MOST_PAGES = 40
 """The synthetic web has calendars without an end."""
 
 
-def world_of(web: SimWeb, *, shards: int = 4, patience_h: float = 0.5, traps: bool = True) -> World:
+def world_of(web: SimWeb, *, shards: int = 4, patience_h: float = 0.5, traps: bool = True) -> SimWorld:
     """Without `traps` no address is made up to try a site out: which ones depends on what was seen before."""
     settings = Settings()
     crawl = replace(settings.crawl, patience=timedelta(hours=patience_h))
@@ -54,7 +54,7 @@ def test_politeness_holds_across_crashes():
     assert web.violations(promise_across_crashes) == [], f"seed {SEED}"
 
 
-def promise_across_crashes(before: Asked, delay: timedelta | None) -> timedelta:
+def promise_across_crashes(before: LoggedRequest, delay: timedelta | None) -> timedelta:
     """How long an answer took is forgotten when nobody was left to see its end; the rest is not."""
     return max(timedelta(seconds=1), delay or timedelta(0))
 
@@ -63,7 +63,7 @@ def test_who_comes_after_a_short_run_after_a_crash_waits_as_if_it_had_crashed_it
     """The short run knew that sites may have been asked in the last moments before the crash, and asked
     few of them: it must not say that everything is written down.
     """
-    world = world_of(SimWeb(SEED, sites=30, pages_per_site=20, faults=CALM), shards=2)
+    world = world_of(SimWeb(SEED, sites=30, pages_per_site=20, faults=NO_FAULTS), shards=2)
     world.crawl(crash_after=timedelta(seconds=5))
     limits = world.settings.crawl
     world.settings = replace(world.settings, crawl=replace(limits, max_time=timedelta(seconds=2)))
@@ -75,11 +75,11 @@ def test_who_comes_after_a_short_run_after_a_crash_waits_as_if_it_had_crashed_it
 
 
 def test_a_crash_loses_nothing_and_archives_nothing_twice():
-    def pages_of(world: World) -> set[str]:
+    def pages_of(world: SimWorld) -> set[str]:
         entries = [entry for archive in world.archives.values() for entry in archive.entries]
         return {entry.url for entry in entries if not entry.url.endswith(SOURCES)}
 
-    calm, rough = (world_of(SimWeb(SEED, sites=8, pages_per_site=25, faults=CALM), traps=False) for _ in range(2))
+    calm, rough = (world_of(SimWeb(SEED, sites=8, pages_per_site=25, faults=NO_FAULTS), traps=False) for _ in range(2))
     for world in (calm, rough):
         # Which pages of a full site come first must not depend on the moment of a crash.
         world.settings = replace(world.settings, credit=CreditSettings(order="breadth-first"))
@@ -96,8 +96,8 @@ def test_a_crash_loses_nothing_and_archives_nothing_twice():
 
 @pytest.mark.parametrize("shards", [1, 4, 16])
 def test_the_number_of_shards_changes_nothing_that_a_site_can_see(shards: int):
-    web = SimWeb(SEED, sites=12, pages_per_site=20, faults=CALM)
-    alone = SimWeb(SEED, sites=12, pages_per_site=20, faults=CALM)
+    web = SimWeb(SEED, sites=12, pages_per_site=20, faults=NO_FAULTS)
+    alone = SimWeb(SEED, sites=12, pages_per_site=20, faults=NO_FAULTS)
     world_of(web, shards=shards, traps=False).crawl()
     world_of(alone, shards=1, traps=False).crawl()
     assert visited_urls(web) == visited_urls(alone)
@@ -114,7 +114,7 @@ def test_the_same_seed_gives_the_same_run_event_for_event():
 
 
 def test_a_calm_web_is_crawled_to_its_end_and_not_again_until_due():
-    web = SimWeb(SEED, sites=5, pages_per_site=20, faults=CALM)
+    web = SimWeb(SEED, sites=5, pages_per_site=20, faults=NO_FAULTS)
     world = world_of(web)
     assert world.crawl() is Ended.DONE
     asked = len(web.record.asked)
@@ -123,7 +123,7 @@ def test_a_calm_web_is_crawled_to_its_end_and_not_again_until_due():
 
 
 def test_refresh_visits_every_known_page_once():
-    web = SimWeb(SEED, sites=3, pages_per_site=15, faults=CALM)
+    web = SimWeb(SEED, sites=3, pages_per_site=15, faults=NO_FAULTS)
     world = world_of(web)
     world.crawl()
     first = Counter(asked.site + asked.path for asked in web.record.asked)
@@ -137,7 +137,7 @@ def test_refresh_visits_every_known_page_once():
 
 
 def test_sites_that_are_down_are_tried_later_and_then_left_alone():
-    faults = replace(CALM, refusing=1.0)
+    faults = replace(NO_FAULTS, refusing=1.0)
     web = SimWeb(SEED, sites=3, pages_per_site=5, faults=faults)
     world = world_of(web, patience_h=24 * 20)
     limits = replace(world.settings.crawl, max_time=timedelta(days=20))
@@ -152,7 +152,7 @@ def test_sites_that_are_down_are_tried_later_and_then_left_alone():
 
 
 def test_a_site_that_left_the_scope_is_not_asked_for_anything():
-    web = SimWeb(SEED, sites=3, pages_per_site=10, faults=CALM)
+    web = SimWeb(SEED, sites=3, pages_per_site=10, faults=NO_FAULTS)
     world = world_of(web)
     world.crawl()
     asked = len(web.record.asked)

@@ -8,9 +8,9 @@ import pytest
 
 from evercrawl.engine.stop import Ended
 from evercrawl.model.settings import HiddenSettings, Settings
-from evercrawl.testing.trapped import HOST, NOT_FOUND, Reply, TrappedSite, asked, page, prose
-from evercrawl.testing.trapped_beside import HONEST_SITES, TRAPS_BESIDE
-from evercrawl.testing.trapped_web import TrappedWorld
+from tests.worlds.traps.mixed_sites import HONEST_SITES, TRAPS_BESIDE
+from tests.worlds.traps.sites import HOST, NOT_FOUND, Reply, TrappedSite, asked, page, prose
+from tests.worlds.traps.world import TrappedWorld
 
 MOST_REQUESTS = {"facets in path": 1500}
 USUAL = 400

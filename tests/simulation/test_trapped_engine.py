@@ -9,12 +9,12 @@ import pytest
 
 from evercrawl.engine.stop import Ended
 from evercrawl.model.settings import Settings, TrapSettings
-from evercrawl.testing import CALM, SimWeb
-from evercrawl.testing.trapped import GENERATORS, HOST, TrappedSite, generator, random_word_maze
-from evercrawl.testing.trapped_more import MORE_GENERATORS
-from evercrawl.testing.trapped_web import TrappedWorld
-from evercrawl.testing.world import make_world
+from evercrawl.testing import NO_FAULTS, SimWeb
+from evercrawl.testing.sim_world import make_world
 from tests.shared import conformance_rows
+from tests.worlds.traps.more_sites import MORE_GENERATORS
+from tests.worlds.traps.sites import GENERATORS, HOST, TrappedSite, generator, random_word_maze
+from tests.worlds.traps.world import TrappedWorld
 
 LEAST_REACHED = 0.95
 FAR_TOO_MANY = 6000
@@ -111,7 +111,7 @@ def test_a_small_site_is_neither_judged_nor_tried() -> None:
 
 
 def test_sites_with_calendars_without_end_are_crawled_to_their_end() -> None:
-    web = SimWeb(3, sites=12, pages_per_site=40, faults=CALM)
+    web = SimWeb(3, sites=12, pages_per_site=40, faults=NO_FAULTS)
     calendars = {site for site in range(12) if web.site(site).content.has_calendar}
     assert calendars
     assert make_world(web, shards=2).crawl() is Ended.DONE

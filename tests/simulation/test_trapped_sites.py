@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from evercrawl.testing.trapped import GENERATORS, HOST, TrappedSite, generator, honest_large_site, random_word_maze
-from evercrawl.testing.trapped_more import MORE_GENERATORS
 from tests.shared import conformance_rows
-from tests.simulation.trapped_crawl import Crawl
+from tests.worlds.traps.crawl import Crawl
+from tests.worlds.traps.more_sites import MORE_GENERATORS
+from tests.worlds.traps.sites import GENERATORS, HOST, TrappedSite, generator, honest_large_site, random_word_maze
 
 LEAST_REACHED = 0.95
 FAR_TOO_MANY = 6000

@@ -8,9 +8,9 @@ import pytest
 
 from evercrawl.engine.stop import Ended
 from evercrawl.model.settings import Settings
-from evercrawl.testing.trapped import TrappedSite
-from evercrawl.testing.trapped_web import TrappedWorld
-from tests.simulation import unseen_again, unseen_sites
+from tests.worlds.traps import unseen_sites
+from tests.worlds.traps.sites import TrappedSite
+from tests.worlds.traps.world import TrappedWorld
 
 UNSEEN = unseen_sites.UNSEEN | unseen_again.UNSEEN
 HONEST = unseen_sites.HONEST | unseen_again.HONEST

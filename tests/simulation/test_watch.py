@@ -10,12 +10,11 @@ import pytest
 from evercrawl.core.revisit.schedule import POLICIES
 from evercrawl.engine.stop import Ended
 from evercrawl.model.settings import Settings
-from evercrawl.testing.clock import EPOCH
-from evercrawl.testing.freshness import freshness_of
-from evercrawl.testing.trouble import CALM
-from evercrawl.testing.vigil import keep_vigil
-from evercrawl.testing.web import SimWeb
-from evercrawl.testing.world import make_world
+from evercrawl.testing.sim_web import SimWeb
+from evercrawl.testing.sim_world import make_world
+from evercrawl.testing.site_plan import NO_FAULTS
+from evercrawl.testing.virtual_time import EPOCH
+from tests.worlds.long_watch import freshness_of, keep_vigil
 
 SEED = 11
 
@@ -30,7 +29,7 @@ def test_two_months_with_faults_and_a_budget():
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_every_policy_keeps_going_and_none_is_impolite(policy: str):
-    web = SimWeb(SEED, sites=3, pages_per_site=8, faults=CALM)
+    web = SimWeb(SEED, sites=3, pages_per_site=8, faults=NO_FAULTS)
     base = Settings()
     settings = replace(
         base,
@@ -49,7 +48,7 @@ def test_every_policy_keeps_going_and_none_is_impolite(policy: str):
 def test_more_budget_buys_more_freshness():
     fresh = []
     for per_day in (6.0, 60.0):
-        web = SimWeb(SEED, sites=4, pages_per_site=12, faults=CALM)
+        web = SimWeb(SEED, sites=4, pages_per_site=12, faults=NO_FAULTS)
         base = Settings()
         world = make_world(web, settings=replace(base, revisit=replace(base.revisit, budget=per_day)), shards=2)
         world.watch(timedelta(days=40))
@@ -58,7 +57,7 @@ def test_more_budget_buys_more_freshness():
 
 
 def test_nothing_is_asked_in_quiet_hours():
-    web = SimWeb(SEED, sites=3, pages_per_site=10, faults=CALM)
+    web = SimWeb(SEED, sites=3, pages_per_site=10, faults=NO_FAULTS)
     base = Settings()
     revisit = replace(base.revisit, quiet=("22:00-06:00",), longest=timedelta(hours=12), budget=400.0)
     world = make_world(web, settings=replace(base, revisit=revisit), shards=2)
@@ -69,7 +68,7 @@ def test_nothing_is_asked_in_quiet_hours():
 
 
 def test_a_site_gets_no_more_than_its_budget():
-    web = SimWeb(SEED, sites=3, pages_per_site=10, faults=CALM)
+    web = SimWeb(SEED, sites=3, pages_per_site=10, faults=NO_FAULTS)
     base = Settings()
     revisit = replace(base.revisit, site_budget=48.0, longest=timedelta(hours=6))
     world = make_world(web, settings=replace(base, revisit=revisit), shards=2)

@@ -31,9 +31,8 @@ from evercrawl.engine.stop import StopSignal
 from evercrawl.model.fetch import Exchange, FetchResult, Headers, Request
 from evercrawl.model.report import Summary
 from evercrawl.model.settings import Settings
-from evercrawl.testing.clock import SimClock
-from evercrawl.testing.loop import run
-from evercrawl.testing.near import MemoryNear
+from evercrawl.testing.memory_archive import MemoryNear
+from evercrawl.testing.virtual_time import SimClock, run
 
 DAYS = 62
 SITES = ("https://council.example", "https://harbour.example", "https://gazette.example")

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from evercrawl.testing.clock import EPOCH, SimClock
-from evercrawl.testing.loop import SimLoop, SimulationStalled, run
-from evercrawl.testing.record import Asked, GapRule, Violation, WebRecord
-from evercrawl.testing.trouble import CALM, Faults
-from evercrawl.testing.web import SimWeb
+from evercrawl.testing.sim_web import DelayRule, LoggedRequest, RequestLog, SimWeb, Violation
+from evercrawl.testing.site_plan import NO_FAULTS, SiteFaults
+from evercrawl.testing.virtual_time import EPOCH, SimClock, SimLoop, SimulationStalled, run
 
 __all__ = [
-    "CALM",
     "EPOCH",
-    "Asked",
-    "Faults",
-    "GapRule",
+    "NO_FAULTS",
+    "DelayRule",
+    "LoggedRequest",
+    "RequestLog",
     "SimClock",
     "SimLoop",
     "SimWeb",
     "SimulationStalled",
+    "SiteFaults",
     "Violation",
-    "WebRecord",
     "run",
 ]

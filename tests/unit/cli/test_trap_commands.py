@@ -20,9 +20,9 @@ from evercrawl.model.page import NewPage, Refusal
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
-from evercrawl.testing.trapped import HOST
-from evercrawl.testing.trapped_more import MORE_GENERATORS
-from tests.simulation.trapped_crawl import Crawl
+from tests.worlds.traps.crawl import Crawl
+from tests.worlds.traps.more_sites import MORE_GENERATORS
+from tests.worlds.traps.sites import HOST
 
 Call = Callable[..., list[dict[str, Any]]]
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from evercrawl.testing.living import LivingSite
-from evercrawl.testing.living_content import SECONDS_A_DAY
+from tests.worlds.living.content import SECONDS_A_DAY
+from tests.worlds.living.site import LivingSite
 
 DAY = SECONDS_A_DAY
 

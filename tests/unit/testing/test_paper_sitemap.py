@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-
-from evercrawl.testing.college import PAGES, UPDATED
-from evercrawl.testing.paper_sitemap import SitemapExperiment, sitemap_experiment
-from evercrawl.testing.sitemap_chart import drawing
+from research.papers.college import PAGES, UPDATED
+from research.papers.sitemap import SitemapExperiment, sitemap_experiment
+from research.papers.sitemap_chart import drawing
 
 
 @pytest.fixture(scope="module")

@@ -6,21 +6,20 @@ import asyncio
 from datetime import timedelta
 
 from evercrawl.model.fetch import Fault, Request
-from evercrawl.testing import CALM, EPOCH, Asked, Faults, SimClock, SimWeb, run
-from evercrawl.testing.plan import PageKind
-from evercrawl.testing.record import Offence, gentle_gap
-from evercrawl.testing.robots import RobotsKind
+from evercrawl.testing import EPOCH, NO_FAULTS, LoggedRequest, SimClock, SimWeb, SiteFaults, run
+from evercrawl.testing.sim_web import ViolationKind, default_delay
+from evercrawl.testing.site_plan import PageKind, RobotsKind
 
 
 def second(number: float):
     return EPOCH + timedelta(seconds=number)
 
 
-def asked(sent: float, answered: float, path: str = "/", status: int | None = 200, **more) -> Asked:
-    return Asked(second(sent), second(answered), SITE, path, status, more.pop("fault", None), **more)
+def asked(sent: float, answered: float, path: str = "/", status: int | None = 200, **more) -> LoggedRequest:
+    return LoggedRequest(second(sent), second(answered), SITE, path, status, more.pop("fault", None), **more)
 
 
-WEB = SimWeb(1, sites=40, pages_per_site=30, faults=CALM)
+WEB = SimWeb(1, sites=40, pages_per_site=30, faults=NO_FAULTS)
 SITE = next(
     WEB.site(n).origin
     for n in range(40)
@@ -29,7 +28,7 @@ SITE = next(
 ROBOTS = asked(0, 0.1, "/robots.txt")
 
 
-def offences(*requests: Asked) -> list[Offence]:
+def offences(*requests: LoggedRequest) -> list[ViolationKind]:
     WEB.record.asked = list(requests)
     return [violation.offence for violation in WEB.violations()]
 
@@ -40,36 +39,36 @@ def test_a_polite_visitor_is_not_accused():
 
 def test_the_crawl_delay_counts():
     assert WEB.crawl_delay(SITE + "/") == timedelta(seconds=5)
-    assert offences(ROBOTS, asked(5.0, 5.2)) == [Offence.TOO_SOON]
+    assert offences(ROBOTS, asked(5.0, 5.2)) == [ViolationKind.TOO_SOON]
 
 
 def test_a_slow_answer_makes_the_gap_longer():
-    assert offences(ROBOTS, asked(10, 12), asked(31, 31.1)) == [Offence.TOO_SOON]
+    assert offences(ROBOTS, asked(10, 12), asked(31, 31.1)) == [ViolationKind.TOO_SOON]
     assert offences(ROBOTS, asked(10, 12), asked(32, 32.1)) == []
-    assert gentle_gap(asked(0, 30), None) == timedelta(minutes=1)
-    assert gentle_gap(asked(0, 0.01), None) == timedelta(seconds=1)
+    assert default_delay(asked(0, 30), None) == timedelta(minutes=1)
+    assert default_delay(asked(0, 0.01), None) == timedelta(seconds=1)
 
 
 def test_two_at_once_are_seen_whatever_order_they_end_in():
-    assert offences(ROBOTS, asked(11, 11.5), asked(10, 12)) == [Offence.AT_ONCE]
+    assert offences(ROBOTS, asked(11, 11.5), asked(10, 12)) == [ViolationKind.AT_ONCE]
 
 
 def test_retry_after_closes_the_site():
     busy = asked(10, 10.1, status=429, retry_after=timedelta(minutes=10))
-    assert offences(ROBOTS, busy, asked(600, 600.1)) == [Offence.RETRY_AFTER]
+    assert offences(ROBOTS, busy, asked(600, 600.1)) == [ViolationKind.RETRY_AFTER]
     assert offences(ROBOTS, busy, asked(611, 611.1)) == []
 
 
 def test_what_robots_forbids_is_seen():
     assert not WEB.allowed(SITE + "/private/1")
     assert WEB.allowed(SITE + "/private/open/1")
-    assert offences(ROBOTS, asked(10, 10.1, "/private/1")) == [Offence.ROBOTS]
+    assert offences(ROBOTS, asked(10, 10.1, "/private/1")) == [ViolationKind.ROBOTS]
 
 
 def test_a_page_before_robots_txt_is_seen():
-    assert offences(asked(0, 0.1)) == [Offence.ROBOTS_UNREAD]
-    assert offences(asked(0, 0.1, "/robots.txt", 500), asked(10, 10.1)) == [Offence.ROBOTS_UNREAD]
-    assert offences(asked(0, 0.1), asked(10, 10.1, "/robots.txt")) == [Offence.ROBOTS_UNREAD]
+    assert offences(asked(0, 0.1)) == [ViolationKind.ROBOTS_UNREAD]
+    assert offences(asked(0, 0.1, "/robots.txt", 500), asked(10, 10.1)) == [ViolationKind.ROBOTS_UNREAD]
+    assert offences(asked(0, 0.1), asked(10, 10.1, "/robots.txt")) == [ViolationKind.ROBOTS_UNREAD]
 
 
 def test_what_never_reached_the_site_does_not_count():
@@ -84,7 +83,7 @@ def test_the_rules_of_a_twin_are_those_of_its_site():
 
 
 def test_throttling_sites_say_until_when():
-    web = SimWeb(2, sites=30, pages_per_site=2, faults=Faults(throttling=1.0))
+    web = SimWeb(2, sites=30, pages_per_site=2, faults=SiteFaults(throttling=1.0))
     homes = web.homes()
 
     async def days():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evercrawl.core.robots import parse_robots
-from evercrawl.testing.robots import RobotsKind, robots_plan
+from evercrawl.testing.site_plan import RobotsKind, robots_plan
 
 READABLE = (RobotsKind.EMPTY, RobotsKind.FOLDERS, RobotsKind.DELAY, RobotsKind.NAMED, RobotsKind.BROKEN)
 PATHS = ("/", "/news/item-1.html", "/private/3", "/private/open/4", "/private", "/drafts/5", "/robots.txt")

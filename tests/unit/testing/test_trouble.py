@@ -6,15 +6,14 @@ from itertools import pairwise
 
 import pytest
 
-from evercrawl.testing.draw import pick, share, stream, weighted
-from evercrawl.testing.text import paragraphs, sentences
-from evercrawl.testing.trouble import Changes, Windows
+from evercrawl.testing.randomness import BadTimes, ChangeTimes, choose, choose_weighted, random_stream, uniform
+from evercrawl.testing.site_content import paragraphs, sentences
 
 DAY = 86_400.0
 
 
-def changes(per_day: float = 2.0) -> Changes:
-    return Changes(stream(1, "changes"), per_day=per_day)
+def changes(per_day: float = 2.0) -> ChangeTimes:
+    return ChangeTimes(random_stream(1, "changes"), per_day=per_day)
 
 
 def test_changes_are_the_same_whatever_was_asked_before():
@@ -42,13 +41,13 @@ def test_a_static_page_never_changes():
 
 
 def test_bad_times_have_about_their_share():
-    bad = Windows(stream(2, "bad"), good_s=3000, bad_s=1000)
+    bad = BadTimes(random_stream(2, "bad"), good_s=3000, bad_s=1000)
     hits = sum(bad.at(second * 50.0) is not None for second in range(100_000))
     assert hits / 100_000 == pytest.approx(0.25, abs=0.03)
 
 
 def test_bad_times_are_the_same_whatever_was_asked_before():
-    early, late = (Windows(stream(2, "bad"), good_s=30, bad_s=10) for _ in range(2))
+    early, late = (BadTimes(random_stream(2, "bad"), good_s=30, bad_s=10) for _ in range(2))
     late.at(10_000)
     assert [early.at(second) for second in range(500)] == [late.at(second) for second in range(500)]
     window = next(window for window in map(early.at, range(500)) if window)
@@ -57,10 +56,10 @@ def test_bad_times_are_the_same_whatever_was_asked_before():
 
 
 def test_draws_follow_from_their_names():
-    assert share(1, "a") == share(1, "a") != share(1, "b")
-    assert 0 <= share("x") < 1
-    assert pick("abc", 1, 2) in "abc"
-    drawn = [weighted({"often": 9.0, "rarely": 1.0}, number) for number in range(1000)]
+    assert uniform(1, "a") == uniform(1, "a") != uniform(1, "b")
+    assert 0 <= uniform("x") < 1
+    assert choose("abc", 1, 2) in "abc"
+    drawn = [choose_weighted({"often": 9.0, "rarely": 1.0}, number) for number in range(1000)]
     assert drawn.count("often") == pytest.approx(900, abs=40)
 
 

@@ -23,8 +23,7 @@ from evercrawl.engine.ports import Fetcher
 from evercrawl.engine.stop import StopSignal
 from evercrawl.errors import LeaseLost, StoreUnavailable
 from evercrawl.model.settings import Settings
-from evercrawl.testing.archive import MemoryArchive
-from evercrawl.testing.near import MemoryNear
+from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear
 from tests.worlds.cluster.database import Server
 from tests.worlds.cluster.line import Line, Weather
 from tests.worlds.cluster.pool import NAMESPACE, SimPool, SimShard

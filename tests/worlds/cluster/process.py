@@ -13,8 +13,7 @@ from contextvars import Context, ContextVar, copy_context
 from datetime import datetime, timedelta
 from typing import Any
 
-from evercrawl.testing.clock import EPOCH
-from evercrawl.testing.loop import SimLoop
+from evercrawl.testing.virtual_time import EPOCH, SimLoop
 
 _OWNER: ContextVar[SimProcess | None] = ContextVar("process", default=None)
 Held = tuple[Callable[..., object], tuple[Any, ...], Context | None]

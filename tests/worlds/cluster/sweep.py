@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from evercrawl.core.moment import to_us
-from evercrawl.testing.books import mistakes
-from evercrawl.testing.clock import EPOCH
+from evercrawl.testing.virtual_time import EPOCH
 from tests.worlds.cluster.database import Server
 from tests.worlds.cluster.member import Member
 from tests.worlds.cluster.watch import Offence, Watch
+from tests.worlds.credit_audit import mistakes
 
 CALM_S = 600.0
 """Shares are judged when nobody has come or gone for so long."""

@@ -12,12 +12,11 @@ from evercrawl.core.url import path_of, site_of
 from evercrawl.errors import LeaseLost
 from evercrawl.model.fetch import Failed, Fault, FetchResult, Request
 from evercrawl.model.settings import ScopeSettings
-from evercrawl.testing.clock import EPOCH
-from evercrawl.testing.draw import number, share
-from evercrawl.testing.record import Asked
-from evercrawl.testing.site import Answered, Broken
-from evercrawl.testing.trouble import CALM
-from evercrawl.testing.web import SimWeb
+from evercrawl.testing.randomness import hash_number, uniform
+from evercrawl.testing.sim_site import SimFailure, SimResponse
+from evercrawl.testing.sim_web import LoggedRequest, SimWeb
+from evercrawl.testing.site_plan import NO_FAULTS
+from evercrawl.testing.virtual_time import EPOCH
 from tests.worlds.cluster.process import SimProcess
 from tests.worlds.cluster.watch import Watch
 
@@ -32,7 +31,7 @@ class ThinWeb(SimWeb):
     """What the sites say follows from their number and the time."""
 
     def __init__(self, seed: int, *, sites: int, pages: int, change_every_s: float) -> None:
-        super().__init__(seed, sites=0, faults=CALM)
+        super().__init__(seed, sites=0, faults=NO_FAULTS)
         self._seed = seed
         self._count = sites
         self._pages = pages
@@ -49,31 +48,31 @@ class ThinWeb(SimWeb):
 
     def gap_s(self, site: str) -> float:
         """The least time between two requests at a site."""
-        return float(DELAYS_S[number(self._seed, self._numbers[site], "delay") % len(DELAYS_S)])
+        return float(DELAYS_S[hash_number(self._seed, self._numbers[site], "delay") % len(DELAYS_S)])
 
-    def reaction(self, site: str, path: str, request: Request, at_s: float) -> Answered | Broken:
+    def reaction(self, site: str, path: str, request: Request, at_s: float) -> SimResponse | SimFailure:
         """What a site does when it is asked at this moment."""
         index = self._numbers[site]
-        after_s = 0.02 + 0.3 * share(self._seed, site, path, int(at_s))
-        if share(self._seed, site, path, int(at_s), "slow") < SLOW_SHARE:
+        after_s = 0.02 + 0.3 * uniform(self._seed, site, path, int(at_s))
+        if uniform(self._seed, site, path, int(at_s), "slow") < SLOW_SHARE:
             after_s = SLOW_S
         if path == "/robots.txt":
             text = f"User-agent: *\nCrawl-delay: {self.gap_s(site):g}\n"
-            return Answered(after_s, 200, (("Content-Type", "text/plain"),), text.encode())
-        age = int(at_s / self._change_every_s + share(site, path))
+            return SimResponse(after_s, 200, (("Content-Type", "text/plain"),), text.encode())
+        age = int(at_s / self._change_every_s + uniform(site, path))
         tag = f'"{index}{path}{age}"'
         if request.etag == tag:
-            return Answered(after_s, 304, (("ETag", tag),))
+            return SimResponse(after_s, 304, (("ETag", tag),))
         body = self._body(index, path, age).encode()
-        return Answered(after_s, 200, (("Content-Type", "text/html"), ("ETag", tag)), body)
+        return SimResponse(after_s, 200, (("Content-Type", "text/html"), ("ETag", tag)), body)
 
     def _body(self, index: int, path: str, age: int) -> str:
         links = [f"/{page}" for page in range(1, self._pages)]
         if path == "/":
             links += [f"http://s{other}.test/" for other in (2 * index + 1, 2 * index + 2)]
-        links.append(f"http://s{number(index, path, 'other') % self._count}.test/")
+        links.append(f"http://s{hash_number(index, path, 'other') % self._count}.test/")
         within = "".join(f'<a href="{link}">{link}</a> ' for link in links if self._exists(link))
-        words = f"Page {path} of site {index} says {number(index, path, age)} in its version {age}."
+        words = f"Page {path} of site {index} says {hash_number(index, path, age)} in its version {age}."
         return f"<html><head><title>{index}{path}</title></head><body><p>{words}</p>{within}</body></html>"
 
     def _exists(self, link: str) -> bool:
@@ -95,7 +94,7 @@ class OneClient:
     async def fetch(self, request: Request) -> FetchResult:
         """How it ended; the site sees it when it is sent, not when we connect."""
         site, path = site_of(request.url), path_of(request.url)
-        await asyncio.sleep(0.01 + 0.2 * share(request.url, self._process.boot_s()))
+        await asyncio.sleep(0.01 + 0.2 * uniform(request.url, self._process.boot_s()))
         if self._process.is_dead or not self.may_send():
             raise LeaseLost(f"{request.url} is not surely ours to ask any more")
         return await self._send(request, site, path)
@@ -110,9 +109,9 @@ class OneClient:
             self._watch.broken_off(site, self._process.number)
             raise
         ended = self._process.now()
-        if isinstance(reaction, Broken):
+        if isinstance(reaction, SimFailure):
             return Failed(request.url, Fault.CONNECT, reaction.detail, ended - sent)
-        return self._web.concluded(request, reaction, Asked(sent, ended, site, path, reaction.status, None))
+        return self._web.concluded(request, reaction, LoggedRequest(sent, ended, site, path, reaction.status, None))
 
     async def close(self) -> None:
         """Nothing is held open."""

@@ -11,7 +11,7 @@ from evercrawl.cli.session import Session, common_options, pass_session
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from evercrawl.testing.paper_d10 import D10Experiment
+    from research.papers.d10 import D10Experiment
 
 
 @click.command("d10")
@@ -40,7 +40,7 @@ def command(session: Session, /, seed: int, scale: float, as_json: bool) -> int:
     faster by half.
     """
     try:
-        from evercrawl.testing.paper_d10 import d10_experiment
+        from research.papers.d10 import d10_experiment
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"two nodes need the extra postgres ({error.name} is missing): pip install 'evercrawl[postgres]'"

@@ -11,7 +11,7 @@ from evercrawl.cli.experiment import draw, json_option, plot_option, present
 from evercrawl.cli.session import Session, common_options, pass_session
 
 if TYPE_CHECKING:
-    from evercrawl.testing.paper_pdfc import Experiment
+    from research.papers.pdfc import Experiment
 
 
 @click.command("pdfc")
@@ -51,18 +51,18 @@ def command(
     10 KB makes 800 kbit/s. The exit code is 1 where the paper's figures do not come out within 5 %, or where
     outposts need more than 5 % of the existing crawler's bytes or leave copies less fresh.
     """
-    from evercrawl.testing.paper_pdfc import pdfc_experiment
+    from research.papers.pdfc import pdfc_experiment
 
     found = pdfc_experiment(seed=seed, days=days, most_edited=edited, outposts=outposts)
     if plot is not None:
-        from evercrawl.testing.paper_chart import charts
+        from research.papers.pdfc_chart import charts
 
         draw(plot, charts(found))
     return present("lab-pdfc", found, as_json=as_json, fields=_fields, show=_show)
 
 
 def _fields(found: Experiment) -> dict[str, object]:
-    from evercrawl.testing.paper_pdfc import MOST_SHARE, TOLERANCE
+    from research.papers.pdfc import MOST_SHARE, TOLERANCE
 
     return {
         "matches": found.matches,

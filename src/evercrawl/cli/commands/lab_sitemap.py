@@ -11,7 +11,7 @@ from evercrawl.cli.experiment import draw, json_option, plot_option, present
 from evercrawl.cli.session import Session, common_options, pass_session
 
 if TYPE_CHECKING:
-    from evercrawl.testing.paper_sitemap import SitemapExperiment, TableRow
+    from research.papers.sitemap import SitemapExperiment, TableRow
 
 TITLES = (
     "Table 1: record of downloaded pages after the first visit",
@@ -39,18 +39,18 @@ def command(session: Session, /, plot: Path | None, as_json: bool) -> int:
     default settings, with which a sitemap has to prove true first. The exit code is 1 where sums, pages or
     tables are not the paper's.
     """
-    from evercrawl.testing.paper_sitemap import sitemap_experiment
+    from research.papers.sitemap import sitemap_experiment
 
     found = sitemap_experiment()
     if plot is not None:
-        from evercrawl.testing.sitemap_chart import drawing
+        from research.papers.sitemap_chart import drawing
 
         draw(plot, drawing(found.seconds))
     return present("lab-sitemap", found, as_json=as_json, fields=_fields, show=_show)
 
 
 def _fields(found: SitemapExperiment) -> dict[str, object]:
-    from evercrawl.testing.paper_sitemap import SMALL_MS, TOLERANCE_MS
+    from research.papers.sitemap import SMALL_MS, TOLERANCE_MS
 
     return {
         "matches": found.matches,

@@ -13,7 +13,7 @@ from evercrawl.errors import StoreUnavailable
 from evercrawl.model.batch import ArchiveEnd
 from evercrawl.model.fetch import Request
 from evercrawl.testing import SimWeb, run
-from evercrawl.testing.plan import PageKind
+from evercrawl.testing.site_plan import PageKind
 from tests.unit.adapters.warc.exchanges import URL, archive, exchange
 from tests.unit.adapters.warc.foreign import payloads_by_warcio, problems
 

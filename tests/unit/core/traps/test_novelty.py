@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from evercrawl.core.traps.novelty import MOST_REMEMBERED, NOTHING_NEW, Said, new_text
-from evercrawl.testing.trapped import prose
+from tests.worlds.traps.sites import prose
 
 
 def test_what_was_said_is_not_new_again() -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from evercrawl.core.traps.soft404 import Answer, MadeUp, is_soft_404, judge_made_up, probe_url, same_for_all
-from evercrawl.testing.trapped import prose
+from tests.worlds.traps.sites import prose
 
 
 def test_the_place_that_differs_is_made_up() -> None:

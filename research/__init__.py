@@ -1,0 +1,1 @@
+"""Experiments outside the product: reruns of the papers that evercrawl builds on, with their charts and notes."""

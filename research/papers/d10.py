@@ -1,0 +1,140 @@
+"""Paper D's run (mission D10) again: 200 connections, 5 look-ups, depth 15, 35 s between requests to a host.
+
+The production engine and the production cluster code, one node and two, in virtual time. At a smaller scale
+pages, hosts, connections and line shrink together, so that the hours stay comparable.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from dataclasses import replace
+from datetime import timedelta
+from random import Random
+from typing import NamedTuple
+
+from tests.worlds.cluster.database import Flaws, Server
+from tests.worlds.cluster.line import Weather
+from tests.worlds.cluster.member import Member, Surroundings
+from tests.worlds.cluster.process import ProcessLoop, SimProcess, run_processes
+from tests.worlds.cluster.watch import Watch
+
+from evercrawl.cluster.run import Rhythm
+from evercrawl.core.scope import Scope
+from evercrawl.model.settings import Settings
+from evercrawl.testing.store import MemoryStore
+from research.papers.d10_web import D10Web, InternetLine, Ledger, Node
+
+CONNECTIONS, LOOKUPS, DEPTH, INTERVAL_S = 200, 5, 15, 35.0
+LINE_BITS = 8e6
+PAGES, BYTES = 176_804, 6.16e9
+PAPER_HOURS = {1: 2.0, 2: 3.25}
+"""By number of nodes; the paper's second node cost time."""
+HOSTS = 20_000
+SHARDS = 64
+SPARE = 50
+"""Visits beyond the pages that are counted: some end without a page when the run does."""
+LONGEST = timedelta(hours=12)
+GAIN = 1.5
+"""Two nodes with a line each must be faster than one by this factor."""
+
+
+class D10Run(NamedTuple):
+    """One crawl."""
+
+    name: str
+    nodes: int
+    lines: int
+    pages: int
+    gigabytes: float
+    hours: float
+    too_soon: int
+    paper_hours: float | None
+
+
+class D10Experiment(NamedTuple):
+    """One node, two on its line, two with a line each."""
+
+    scale: float
+    hosts: int
+    pages_there: int
+    runs: list[D10Run]
+
+    @property
+    def gain(self) -> float:
+        """How much faster two nodes with a line each are than one."""
+        return self.runs[0].hours / self.runs[-1].hours
+
+    @property
+    def matches(self) -> bool:
+        """As many pages as the paper's run in no more time, nobody asked too soon, and a second node pays."""
+        complete = all(run.pages >= round(PAGES * self.scale) and not run.too_soon for run in self.runs)
+        in_time = all(run.paper_hours is None or run.hours <= run.paper_hours for run in self.runs)
+        return complete and in_time and self.gain >= GAIN
+
+
+def d10_experiment(*, seed: int, scale: float) -> D10Experiment:
+    """The three crawls."""
+    hosts = max(20, round(HOSTS * scale))
+    web = D10Web(seed, hosts=hosts, page_bytes=round(BYTES / PAGES))
+    runs = [
+        _crawled(web, "one node", seed=seed, scale=scale, nodes=1, lines=1),
+        _crawled(web, "two nodes, one line", seed=seed, scale=scale, nodes=2, lines=1),
+        _crawled(web, "two nodes, two lines", seed=seed, scale=scale, nodes=2, lines=2),
+    ]
+    return D10Experiment(scale, hosts, web.pages_there, runs)
+
+
+def _crawled(web: D10Web, name: str, *, seed: int, scale: float, nodes: int, lines: int) -> D10Run:
+    ledger: Ledger = run_processes(lambda loop: _crawl(loop, web, seed=seed, scale=scale, nodes=nodes, lines=lines))
+    wanted = round(PAGES * scale)
+    done = min(wanted, len(ledger.page_times))
+    paper = PAPER_HOURS[nodes] if lines == 1 else None
+    share = done / len(ledger.page_times)
+    hours = sorted(ledger.page_times)[done - 1] / 3600
+    return D10Run(name, nodes, lines, done, ledger.bytes * share / 1e9, hours, ledger.too_soon, paper)
+
+
+async def _crawl(loop: ProcessLoop, web: D10Web, *, seed: int, scale: float, nodes: int, lines: int) -> Ledger:
+    ledger = Ledger(interval_s=INTERVAL_S)
+    own_lines = [InternetLine(loop, LINE_BITS * scale) for _ in range(lines)]
+    watch = Watch(loop.time, lease_s=30.0, gap_s=lambda _: INTERVAL_S)
+    lookups = max(1, math.ceil(LOOKUPS * scale))
+
+    def client_of(process: SimProcess) -> Node:
+        return Node(web, process, own_lines[process.number % lines], ledger, lookups=lookups)
+
+    around = Surroundings(
+        Server(loop, MemoryStore(SHARDS), Flaws()),
+        client_of,
+        Scope(web.scope(DEPTH)),
+        watch,
+        _settings(web, scale),
+        Weather(),
+        Rhythm(report_s=LONGEST.total_seconds()),
+        forever=False,
+    )
+    ended: list[asyncio.Future[None]] = []
+    for number in range(nodes):
+        process = SimProcess(loop, number)
+        connections = max(2, round(CONNECTIONS * scale))
+        member = Member(around, process, capacity=connections, chance=Random(f"{seed}/{number}"))
+        over = loop.create_future()
+        ended.append(over)
+        member.start(lambda _, over=over: over.set_result(None))  # type: ignore[misc]
+    await asyncio.wait(ended)
+    return ledger
+
+
+def _settings(web: D10Web, scale: float) -> Settings:
+    plain = Settings()
+    return replace(
+        plain,
+        identity=replace(plain.identity, contact="mailto:simulation@example.org"),
+        scope=replace(plain.scope, seeds=(web.first,), depth=DEPTH),
+        pace=replace(plain.pace, gap=timedelta(seconds=INTERVAL_S), factor=1.0),
+        crawl=replace(plain.crawl, max_pages=round(PAGES * scale) + SPARE, max_time=LONGEST),
+        signals=replace(plain.signals, enabled=False),
+        traps=replace(plain.traps, enabled=False),
+        store=replace(plain.store, shards=SHARDS),
+    )

@@ -1,0 +1,313 @@
+"""Paper B's experiment (B13), rerun: 100 sites, 30 days, 10 KB pages; pages sent, load and bandwidth.
+
+Four ways to keep the same copies, one round a day. The existing crawler takes every page. The paper's crawler
+without and with compression goes by its own rules (F of each page, the ASCII count, deflate as in WinZip).
+Ours is the production crawler with production outposts, leases, sealed frames and differences, in virtual
+time; every byte between home and outposts counts, in both directions, TLS records included.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from tests.worlds.pipe import pipe
+
+from evercrawl.cluster.build import assemble
+from evercrawl.core.change.paper import ascii_count
+from evercrawl.core.moment import to_us
+from evercrawl.core.pace import pace_of
+from evercrawl.core.revisit.rules.paper_pdfc import AT_EVERY_VISIT, frequency_of_change
+from evercrawl.core.revisit.rules.rule import RuleMemory, recorded
+from evercrawl.engine.ports import Fetcher
+from evercrawl.model.fetch import FetchResult, Request
+from evercrawl.model.settings import Settings
+from evercrawl.outpost.greeting import Credentials
+from evercrawl.outpost.hand import Hand
+from evercrawl.outpost.home import Home
+from evercrawl.outpost.link import Link
+from evercrawl.outpost.protocol.answer import parts_of
+from evercrawl.outpost.protocol.code import Code
+from evercrawl.outpost.station import Station
+from evercrawl.outpost.station_book import StationBook
+from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear
+from evercrawl.testing.randomness import random_stream
+from evercrawl.testing.store import MemoryStore
+from evercrawl.testing.virtual_time import EPOCH, SimClock, run
+from research.papers.pdfc_pages import SITES, SUFFIXES, PaperPage, PaperWeb
+
+DAYS = 30
+ROUND_S = 10.0
+"""The paper's load of 800 kbit/s is 100 pages of 10 KB within ten seconds: the time that a round takes."""
+CHANNEL_KBIT_S = 8.0
+"""The paper's noiseless channel of 4 kHz."""
+DEFLATE_LEVEL = 6
+TOLERANCE = 0.05
+"""Share by which pages and loads may differ from the paper's figures."""
+MOST_SHARE = 0.05
+"""What outposts may need of the existing crawler's bytes."""
+PAPER = {"existing": (100.0, 800.0), "pdfc": (60.0, 480.0), "pdfc-compressed": (60.0, 170.0)}
+"""The paper's pages sent and kbit/s."""
+PAPER_KHZ = {"existing": 132.0, "pdfc": 110.0}
+"""The paper's measured bandwidth; it does not follow from its other figures, so only the chart shows it."""
+
+
+class Variant(NamedTuple):
+    """One way, on an average day."""
+
+    name: str
+    pages_sent: float
+    kbit_s: float
+    seconds: float
+    """Time on the paper's channel."""
+    bytes_share: float
+    """Of the bytes of the existing crawler."""
+    freshness: float
+    """Share of pages whose copy at home is current when a round has ended."""
+    requests: float
+    """Requests to the sites, without robots.txt for the first three."""
+    paper: tuple[float, float] | None
+    """The paper's pages sent and kbit/s."""
+
+
+class Experiment(NamedTuple):
+    """All of them."""
+
+    variants: tuple[Variant, ...]
+    page_bytes: float
+    direct: float
+    """Pages a day that the paper's crawler sends without comparison, for they change at every visit."""
+    by_frequency: float
+    """Pages a day that it sends because their ASCII count differs."""
+    matches: bool
+    """The paper's figures within the tolerance, and ours within its share at no less freshness."""
+
+
+class _Day(NamedTuple):
+    """What one way sent on one day."""
+
+    pages: int
+    size: int
+    fresh: int
+    requests: int
+    direct: int = 0
+
+
+def pdfc_experiment(
+    *, seed: int = 1, days: int = DAYS, most_edited: int = 3, outposts: int = len(SUFFIXES)
+) -> Experiment:
+    """Run all four; the same arguments give the same pages and the same changes."""
+    pages = [PaperPage(seed, place, most_edited=most_edited) for place in range(SITES)]
+    existing = [_existing(pages, day) for day in range(1, days + 1)]
+    paper = _paper_days(pages, days)
+    ours = run(_our_days(pages, days, outposts))
+    whole = sum(day.size for day in existing)
+    variants = (
+        _variant("existing", existing, whole),
+        _variant("pdfc", [plain for plain, _ in paper], whole),
+        _variant("pdfc-compressed", [packed for _, packed in paper], whole),
+        _variant("outposts", ours, whole),
+    )
+    direct = sum(day.direct for day, _ in paper) / days
+    by_frequency = variants[1].pages_sent - direct
+    return Experiment(variants, whole / days / SITES, direct, by_frequency, _is_as_promised(variants))
+
+
+def _variant(name: str, days: Sequence[_Day], whole: int) -> Variant:
+    size = sum(day.size for day in days)
+    kbit = size / len(days) * 8 / 1000
+    return Variant(
+        name,
+        sum(day.pages for day in days) / len(days),
+        kbit / ROUND_S,
+        kbit / ROUND_S / CHANNEL_KBIT_S,
+        size / whole,
+        sum(day.fresh for day in days) / len(days) / SITES,
+        sum(day.requests for day in days) / len(days),
+        PAPER.get(name),
+    )
+
+
+def _is_as_promised(variants: Sequence[Variant]) -> bool:
+    for one in variants:
+        if one.paper is not None:
+            found = one.pages_sent, one.kbit_s
+            if any(abs(a / b - 1.0) > TOLERANCE for a, b in zip(found, one.paper, strict=True)):
+                return False
+    existing, ours = variants[0], variants[-1]
+    return ours.bytes_share <= MOST_SHARE and ours.freshness >= existing.freshness
+
+
+# The paper's own ways
+
+
+def _existing(pages: Sequence[PaperPage], day: int) -> _Day:
+    return _Day(len(pages), sum(len(page.body(day)) for page in pages), len(pages), len(pages))
+
+
+def _paper_days(pages: Sequence[PaperPage], days: int) -> list[tuple[_Day, _Day]]:
+    """Without and with compression; the old database file is made on the day before the first."""
+    memories = [recorded(RuleMemory(), now=0.0, changed=True) for _ in pages]
+    counts = [ascii_count(page.body(0)) for page in pages]
+    copies = [page.body(0) for page in pages]
+    found = []
+    for day in range(1, days + 1):
+        plain = packed = sent = direct = 0
+        for at, page in enumerate(pages):
+            body, memory = page.body(day), memories[at]
+            count = ascii_count(body)
+            frequency = frequency_of_change(memory, now=float(day))
+            memories[at] = recorded(memory, now=float(day), changed=count != counts[at])
+            direct += frequency <= AT_EVERY_VISIT
+            if frequency <= AT_EVERY_VISIT or count != counts[at]:
+                sent += 1
+                plain += len(body)
+                packed += len(zlib.compress(body, DEFLATE_LEVEL))
+                copies[at] = body
+            counts[at] = count
+        fresh = sum(copies[at] == page.body(day) for at, page in enumerate(pages))
+        asked = len(pages)
+        found.append((_Day(sent, plain, fresh, asked, direct), _Day(sent, packed, fresh, asked, direct)))
+    return found
+
+
+# Ours
+
+
+class _KeptOpen:
+    """A Fetcher that outlives the runs of the crawler: home goes on from day to day."""
+
+    def __init__(self, home: Fetcher) -> None:
+        self._home = home
+
+    async def fetch(self, request: Request) -> FetchResult:
+        """As home does."""
+        return await self._home.fetch(request)
+
+    async def close(self) -> None:
+        """Not yet."""
+
+
+async def _our_days(pages: Sequence[PaperPage], days: int, outposts: int) -> list[_Day]:
+    with TemporaryDirectory(prefix="evercrawl-lab-") as folder:
+        camp = _Camp(list(pages), Path(folder), outposts)
+        try:
+            return [await camp.round(day) for day in range(days + 1)][1:]
+        finally:
+            await camp.close()
+
+
+class _Camp:
+    """Home, its outposts, and the pipes between them."""
+
+    def __init__(self, pages: list[PaperPage], folder: Path, outposts: int) -> None:
+        self.pages = pages
+        self.clock = SimClock()
+        self.web = PaperWeb(pages, self.clock)
+        self.settings = _settings(pages)
+        self.home = Home(folder / "home", self.settings, self.clock, direct=self.web)
+        self.store = MemoryStore(4)
+        self.archives: dict[int, MemoryArchive] = {}
+        self.links: list[Link] = []
+        self.books: list[StationBook] = []
+        self.serving: list[asyncio.Task[None]] = []
+        self.stations = [self._station(folder, number, outposts) for number in range(outposts)]
+        self.running = [asyncio.create_task(station.run()) for station in self.stations]
+
+    def _station(self, folder: Path, number: int, outposts: int) -> Station:
+        own = [page.origin for page in self.pages[number::outposts]]
+        code = Code(number.to_bytes(10, "big"), bytes(16))
+        now_us = to_us(self.clock.now())
+        routes = [f".{SUFFIXES[number]}"] if outposts == len(SUFFIXES) else own
+        self.home.book.add_code(
+            code.name, code.key, called=f"outpost-{number}", routes=routes, now_us=now_us, expires_us=2 * now_us
+        )
+        row = self.home.book.redeem(code.name, bytes(32), now_us=now_us)
+        if row is None:
+            raise RuntimeError("an outpost of the experiment was not paired")
+        book = StationBook(folder / str(number), most_bytes=256 * 1024 * 1024)
+        self.books.append(book)
+        hand = Hand(
+            self.web,
+            book,
+            self.clock,
+            settings=self.settings,
+            pace=pace_of(self.settings.pace, delay_cap=self.settings.robots.crawl_delay_cap, anonymous=False),
+            allow=tuple(own),
+            rate_gap=timedelta(0),
+            after_crash=False,
+        )
+        who = Credentials(row.id, row.key, bytes(32), None)
+        chance = Random(random_stream(number, "station").random())
+        return Station(self._dial, who, hand=hand, book=book, clock=self.clock, random=chance)
+
+    async def _dial(self) -> Link:
+        ours, theirs = pipe()
+        self.serving.append(asyncio.create_task(self.home.serve(*theirs)))
+        self.links.append(Link(*ours))
+        return self.links[-1]
+
+    async def round(self, day: int) -> _Day:
+        """Every page once, at the same moment of each day."""
+        await self.clock.sleep_until(EPOCH + timedelta(days=day, hours=12))
+        size, asked, sent = self._bytes(), self.web.requests, self._sent()
+        crawl = assemble(
+            self.settings,
+            clock=self.clock,
+            fetcher=_KeptOpen(self.home),
+            store=self.store,
+            open_archive=lambda shard: self.archives.setdefault(shard, MemoryArchive(shard)),
+            open_near=lambda _: MemoryNear(),
+        )
+        async with crawl:
+            await crawl.begin(refresh=True)
+            await crawl.run()
+        await asyncio.sleep(60.0)  # the last words of the round are said
+        fresh = sum(self._copy(page) == page.body(day) for page in self.pages)
+        return _Day(self._sent() - sent, self._bytes() - size, fresh, self.web.requests - asked)
+
+    def _copy(self, page: PaperPage) -> bytes | None:
+        held = self.home.book.held(f"{page.origin}/")
+        return None if held is None else parts_of(held.flat)[2]
+
+    def _bytes(self) -> int:
+        return sum(link.bytes_in + link.bytes_out for link in self.links)
+
+    def _sent(self) -> int:
+        """Pages of which something new was sent."""
+        counts = [self.home.book.counts(row.id) for row in self.home.book.outposts()]
+        return sum(one["changed"] + one["whole"] for one in counts)
+
+    async def close(self) -> None:
+        """End everything."""
+        for station in self.stations:
+            station.stop()
+        await asyncio.gather(*self.running, return_exceptions=True)
+        await self.home.close()
+        for task in self.serving:
+            task.cancel()
+        await asyncio.gather(*self.serving, return_exceptions=True)
+        for book in self.books:
+            book.close()
+
+
+def _settings(pages: Sequence[PaperPage]) -> Settings:
+    base = Settings()
+    seeds = tuple(f"{page.origin}/" for page in pages)
+    return replace(
+        base,
+        scope=replace(base.scope, seeds=seeds, kind="list"),
+        crawl=replace(base.crawl, max_pages=None, concurrency=2 * SITES),
+        identity=replace(base.identity, contact="mailto:lab@example.org"),
+        change=replace(base.change, detector="bytes"),
+        signals=replace(base.signals, enabled=False),
+        revisit=replace(base.revisit, audit=0.0),
+        outposts=replace(base.outposts, resend=None),
+    )

@@ -1,0 +1,106 @@
+"""The Archive port without files: it remembers what was written, not the bytes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from evercrawl.adapters.warc.parse import http_parts
+from evercrawl.core.duplicates.banding import Entry, Match, bands_of, best_match, is_indexed, most_promising
+from evercrawl.engine.ports import Stored
+from evercrawl.model.batch import ArchiveEnd
+from evercrawl.model.fetch import Exchange, Headers
+from evercrawl.model.page import Original
+
+FILE = "memory.warc.gz"
+
+
+class ArchivedExchange(NamedTuple):
+    """One archived exchange."""
+
+    url: str
+    offset: int
+    length: int
+    is_revisit: bool
+
+
+class MemoryArchive:
+    """The archive of one shard; survives a simulated crash and can then be cut back like a file."""
+
+    def __init__(self, shard: int, *, keeps_bodies: bool = False) -> None:
+        """With `keeps_bodies` what was written can be read again; it takes the memory that it takes."""
+        self.entries: list[ArchivedExchange] = []
+        self._shard = shard
+        self._size = 0
+        self._records = 0
+        self._bodies: dict[int, tuple[Headers, bytes]] | None = {} if keeps_bodies else None
+
+    def append(
+        self,
+        url: str,
+        exchange: Exchange,
+        *,
+        truncated: str | None = None,
+        payload_sha1: bytes | None = None,
+        revisit: Original | None = None,
+        not_modified: bool = False,
+    ) -> Stored:
+        """Remember one exchange."""
+        is_revisit = revisit is not None
+        length = len(exchange.response_head) + (0 if is_revisit else len(exchange.wire_body))
+        self.entries.append(ArchivedExchange(url, self._size, length, is_revisit))
+        if self._bodies is not None and not is_revisit:
+            self._bodies[self._size] = http_parts(exchange.response_head).headers, exchange.wire_body
+        stored = Stored(FILE, self._size, length, self._record_id())
+        self._size += length
+        return stored
+
+    def _record_id(self) -> bytes:
+        self._records += 1
+        return self._shard.to_bytes(8, "big") + self._records.to_bytes(8, "big")
+
+    def flush(self) -> ArchiveEnd | None:
+        """How far the archive reaches."""
+        return ArchiveEnd(FILE, self._size)
+
+    def cut_back(self, end: ArchiveEnd | None) -> int:
+        """Forget what lies behind the acknowledged end."""
+        size = end.size if end is not None else 0
+        self.entries = [entry for entry in self.entries if entry.offset < size]
+        missing = max(0, size - self._size)
+        self._size = min(self._size, size)
+        return missing
+
+    def read(self, place: Original) -> tuple[Headers, bytes] | None:
+        """Headers and body of a record; None: bodies are not kept."""
+        return self._bodies.get(place.offset) if self._bodies is not None else None
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+class MemoryNear:
+    """Implements `NearTexts`."""
+
+    def __init__(self) -> None:
+        self._entries: list[Entry] = []
+        self._bands: dict[tuple[int, int], list[int]] = {}
+
+    def find(self, signature: bytes, *, chars: int) -> Match | None:
+        """The nearest text that says nearly the same as one of this signature and size."""
+        if not is_indexed(signature):
+            return None
+        found = [n for place in enumerate(bands_of(signature)) for n in self._bands.get(place, ())]
+        return best_match(signature, chars, (self._entries[number] for number in most_promising(found)))
+
+    def add(self, page: int, signature: bytes, *, chars: int) -> None:
+        """Enter the text of a page."""
+        if is_indexed(signature):
+            for place in enumerate(bands_of(signature)):
+                self._bands.setdefault(place, []).append(len(self._entries))
+            self._entries.append(Entry(page, signature, chars))
+
+    def flush(self) -> None:
+        """Nothing is on its way."""
+
+    def close(self) -> None:
+        """Nothing to let go of."""

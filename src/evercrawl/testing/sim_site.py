@@ -1,0 +1,217 @@
+"""One synthetic site: how it answers, as a function of its number, the path and the time."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from email.utils import format_datetime
+from functools import lru_cache
+from typing import NamedTuple
+
+from isal import isal_zlib
+
+from evercrawl.model.fetch import Fault, Headers, Request
+from evercrawl.model.settings import HttpSettings
+from evercrawl.testing.randomness import BadTimes, choose, random_stream, uniform
+from evercrawl.testing.site_content import Anchor, SiteContent, WebPlan, html_page
+from evercrawl.testing.site_plan import PageKind, PlannedPage, RobotsKind, robots_plan, robots_tag
+from evercrawl.testing.virtual_time import EPOCH
+
+LONGEST_RETRY_S = 7200
+RESET_SHARE = 0.1
+ERROR_SHARE = 0.05
+
+_CALENDAR = re.compile(r"/calendar/(\d{1,6})/(\d{1,2})")
+_GZIP = 31
+_HOUR = 3600.0
+
+
+class IncomingRequest(NamedTuple):
+    """A request as it arrives at a site."""
+
+    path: str
+    request: Request
+    at_s: float
+    """Seconds since the beginning of the simulation."""
+    http: HttpSettings
+    """The crawler's patience."""
+
+
+class SimResponse(NamedTuple):
+    """The site's answer, and after how many seconds it is complete."""
+
+    after_s: float
+    status: int
+    headers: Headers
+    wire_body: bytes = b""
+    retry_s: int | None = None
+
+
+class SimFailure(NamedTuple):
+    """No answer: what the crawler notices instead, and after how many seconds."""
+
+    after_s: float
+    fault: Fault
+    detail: str
+
+
+class SimSite:
+    """A site and everything that will ever happen to it; asking it changes nothing."""
+
+    def __init__(self, web: WebPlan, index: int, origin: str) -> None:
+        self.origin = origin
+        self.content = SiteContent(web, index)
+        self._key = f"{web.seed}/{index}"
+        faults = web.faults
+        bad_robots = self._has("bad robots", faults.bad_robots)
+        self.robots = robots_plan(web.seed, index, agent=web.agent, bad=bad_robots)
+        self.is_nameless = self._has("nameless", faults.nameless)
+        self.is_refusing = self._has("refusing", faults.refusing)
+        self._resets = RESET_SHARE if self._has("resets", faults.resets) else 0.0
+        self._errors = ERROR_SHARE if self._has("server errors", faults.server_errors) else 0.0
+        self._outages = self._windows("outages", faults.outages, good_s=48 * _HOUR, bad_s=4 * _HOUR)
+        self._throttling = self._windows("throttling", faults.throttling, good_s=6 * _HOUR, bad_s=_HOUR / 3)
+        pace = uniform(self._key, "pace")
+        self._latency_s = 1.5 + 3 * pace if self._has("slow", faults.slow) else 0.03 + 0.3 * pace**2
+        self._validators = choose(("", "etag", "date", "etag date"), self._key, "validators")
+        self._is_packed = self._has("packed", 0.25)
+
+    def _has(self, trait: str, likely: float) -> bool:
+        return uniform(self._key, "has", trait) < likely
+
+    def _windows(self, trait: str, likely: float, *, good_s: float, bad_s: float) -> BadTimes | None:
+        if not self._has(trait, likely):
+            return None
+        return BadTimes(random_stream(self._key, trait), good_s=good_s, bad_s=bad_s)
+
+    def react(self, asking: IncomingRequest) -> SimResponse | SimFailure:
+        """What happens when this path is asked for at this moment."""
+        luck = uniform(self._key, asking.path, asking.at_s)
+        latency = self._latency_s * (0.5 + luck + (8 if luck > 0.99 else 0))
+        latency = min(latency, asking.http.first_byte.total_seconds() / 2)
+        trouble = self._unreachable(asking, luck) or self._disturbed(asking, luck, latency)
+        if trouble is not None:
+            return trouble
+        return self._robots_txt(asking, latency) if asking.path == "/robots.txt" else self._page(asking, latency)
+
+    def _unreachable(self, asking: IncomingRequest, luck: float) -> SimFailure | None:
+        if self.is_nameless:
+            return SimFailure(0.05, Fault.DNS, "no such host")
+        is_out = self._outages is not None and self._outages.at(asking.at_s) is not None
+        if self.is_refusing or (is_out and luck < 0.5):
+            return SimFailure(self._latency_s, Fault.CONNECT, "connection refused")
+        if is_out:
+            return SimFailure(asking.http.connect.total_seconds(), Fault.CONNECT, "no connection in time")
+        return None
+
+    def _disturbed(self, asking: IncomingRequest, luck: float, latency: float) -> SimResponse | SimFailure | None:
+        window = self._throttling.at(asking.at_s) if self._throttling else None
+        if window is not None:
+            return self._throttled(latency, asking.at_s, window.end - asking.at_s)
+        chance = luck * 7919 % 1
+        if chance < self._resets:
+            fault = Fault.RESET if chance < self._resets / 2 else Fault.EMPTY_REPLY
+            return SimFailure(latency, fault, "the connection broke")
+        if chance < self._resets + self._errors:
+            return _plain(latency, 500, "something broke")
+        return None
+
+    def _throttled(self, latency: float, at_s: float, left_s: float) -> SimResponse:
+        """429 or 503 until the window ends; Retry-After in seconds or as a date, as the site likes it."""
+        wait_s = min(int(left_s) + 1, LONGEST_RETRY_S)
+        status = 429 if self._has("429", 0.5) else 503
+        if not self._has("dates", 0.3):
+            return _plain(latency, status, "slow down", ("Retry-After", str(wait_s)), retry_s=wait_s)
+        until_s = int(at_s + latency) + wait_s
+        counted_s = max(0, int(until_s - at_s - latency))
+        return _plain(latency, status, "slow down", ("Retry-After", http_date(until_s)), retry_s=counted_s)
+
+    def _robots_txt(self, asking: IncomingRequest, latency: float) -> SimResponse | SimFailure:
+        plan = self.robots
+        if plan.kind is RobotsKind.SILENT:
+            return _silence(asking)
+        if asking.at_s < plan.broken_until_s:
+            return _plain(latency, 500, "something broke")
+        if plan.kind in (RobotsKind.MISSING, RobotsKind.FORBIDDEN):
+            return _plain(latency, 404 if plan.kind is RobotsKind.MISSING else 403, "no")
+        tag = robots_tag(plan)
+        if asking.request.etag == tag:
+            return SimResponse(latency, 304, (("ETag", tag),))
+        return _typed(latency, "text/plain", plan.text.encode(), ("ETag", tag))
+
+    def _page(self, asking: IncomingRequest, latency: float) -> SimResponse | SimFailure:
+        page = self.content.plan.by_path.get(asking.path)
+        if page is None:
+            return self._calendar(asking.path, latency)
+        match page.kind:
+            case PageKind.STUCK:
+                return _silence(asking)
+            case PageKind.ERROR:
+                return _plain(latency, 500, "something broke")
+            case PageKind.MISSING | PageKind.GONE:
+                return _plain(latency, 404 if page.kind is PageKind.MISSING else 410, "no such page")
+            case PageKind.MOVED | PageKind.LOOP:
+                status = choose((301, 302, 303, 307, 308), self._key, page.path)
+                return _plain(latency, status, "moved", ("Location", self.content.plan.target(page)))
+            case _:
+                return self._shown(page, asking, latency)
+
+    def _shown(self, page: PlannedPage, asking: IncomingRequest, latency: float) -> SimResponse:
+        validators = self._validators_of(page, asking.at_s)
+        if validators and _is_current(asking.request, dict(validators)):
+            return SimResponse(latency, 304, validators)
+        body, media_type = self.content.body(page, asking.at_s)
+        if not self._is_packed:
+            return _typed(latency, media_type, body, *validators)
+        packed = isal_zlib.compress(body, 1, _GZIP)
+        return _typed(latency, media_type, packed, ("Content-Encoding", "gzip"), *validators)
+
+    def _validators_of(self, page: PlannedPage, at_s: float) -> Headers:
+        headers: Headers = ()
+        if "etag" in self._validators:
+            headers += (("ETag", f'"{page.number}-{self.content.version(page, at_s)}"'),)
+        if "date" in self._validators:
+            headers += (("Last-Modified", http_date(self.content.changed_at(page, at_s))),)
+        return headers
+
+    def _calendar(self, path: str, latency: float) -> SimResponse:
+        """A trap: months without end, each with almost nothing on it."""
+        found = _CALENDAR.fullmatch(path) if self.content.has_calendar else None
+        if found is None:
+            return _plain(latency, 404, "no such page")
+        year, month = int(found[1]), int(found[2])
+        following = f"/calendar/{year + month // 12}/{month % 12 + 1}"
+        anchors = [Anchor("/", "home"), Anchor(following, "next month")]
+        body = html_page(f"Calendar {year}-{month}", ["No events in this month."], anchors)
+        return _typed(latency, "text/html; charset=utf-8", body)
+
+
+def http_date(at_s: float) -> str:
+    """A moment of the simulation in the form of HTTP headers."""
+    return _http_date(int(at_s))
+
+
+@lru_cache(maxsize=1024)
+def _http_date(second: int) -> str:
+    return format_datetime(EPOCH + timedelta(seconds=second), usegmt=True)
+
+
+def _is_current(request: Request, validators: dict[str, str]) -> bool:
+    """RFC 9110 section 13.2.2: If-None-Match counts before If-Modified-Since."""
+    if request.etag is not None and "ETag" in validators:
+        return request.etag == validators["ETag"]
+    return request.last_modified is not None and request.last_modified == validators.get("Last-Modified")
+
+
+def _silence(asking: IncomingRequest) -> SimFailure:
+    return SimFailure(asking.http.first_byte.total_seconds(), Fault.TIMEOUT, "no answer in time")
+
+
+def _typed(after_s: float, media_type: str, body: bytes, *headers: tuple[str, str]) -> SimResponse:
+    return SimResponse(after_s, 200, (("Content-Type", media_type), *headers), body)
+
+
+def _plain(
+    after_s: float, status: int, text: str, *headers: tuple[str, str], retry_s: int | None = None
+) -> SimResponse:
+    return SimResponse(after_s, status, (("Content-Type", "text/plain"), *headers), text.encode(), retry_s)

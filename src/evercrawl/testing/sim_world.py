@@ -1,0 +1,107 @@
+"""The whole engine in a simulated world: the same crawl as in production, on virtual time and a synthetic
+web.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from evercrawl.cluster.build import assemble
+from evercrawl.core.focus.focus import Focus
+from evercrawl.engine.crawl import Crawl
+from evercrawl.engine.stop import Ended, StopSignal
+from evercrawl.model.settings import Settings
+from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear
+from evercrawl.testing.sim_web import SimWeb
+from evercrawl.testing.store import MemoryStore
+from evercrawl.testing.virtual_time import SimClock, run
+
+
+@dataclass
+class SimWorld:
+    """A web, a collection in memory, and the time between runs. Two worlds made alike go alike, event for
+    event.
+    """
+
+    web: SimWeb
+    settings: Settings
+    store: MemoryStore
+    seed: int = 0
+    archives: dict[int, MemoryArchive] = field(default_factory=dict)
+    clock: SimClock = field(default_factory=SimClock)
+    keeps_bodies: bool = False
+    """The archive can be read again, as changes of meaning need it."""
+    focus: Focus | None = None
+    """What the crawler looks for."""
+
+    def crawl(self, *, refresh: bool = False, crash_after: timedelta | None = None) -> Ended | None:
+        """One run of the crawler; None: it was made to crash after a while."""
+        return run(self._run(refresh, crash_after))
+
+    def watch(self, span: timedelta) -> Ended | None:
+        """Keep the collection fresh for so long."""
+        return run(self._watch(span))
+
+    async def _watch(self, span: timedelta) -> Ended | None:
+        self.web.move_to(self.clock)
+        stop = StopSignal()
+        crawl = self._assemble(stop, forever=True)
+        end = asyncio.get_running_loop().call_later(span.total_seconds(), stop.finish)
+        try:
+            async with crawl:
+                await crawl.begin()
+                return await crawl.run()
+        finally:
+            end.cancel()
+            self.clock = SimClock(start=self.clock.now())
+
+    async def _run(self, refresh: bool, crash_after: timedelta | None) -> Ended | None:
+        self.web.move_to(self.clock)
+        stop = StopSignal()
+        crawl = self._assemble(stop)
+        try:
+            if crash_after is None:
+                async with crawl:
+                    await crawl.begin(refresh=refresh)
+                    return await crawl.run()
+            await crawl.begin(refresh=refresh)
+            await self._crash(crawl, stop, crash_after)
+            return None
+        finally:
+            self.clock = SimClock(start=self.clock.now())
+
+    async def _crash(self, crawl: Crawl, stop: StopSignal, after: timedelta) -> None:
+        """Let it run for a while; then nothing that it still wants to write is taken."""
+        running = asyncio.create_task(crawl.run())
+        await asyncio.sleep(after.total_seconds())
+        self.store.crash()
+        stop.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+    def _assemble(self, stop: StopSignal, *, forever: bool = False) -> Crawl:
+        return assemble(
+            self.settings,
+            clock=self.clock,
+            fetcher=self.web,
+            store=self.store,
+            open_archive=self._archive,
+            open_near=lambda _: MemoryNear(),
+            seed=self.seed,
+            stop=stop,
+            forever=forever,
+            focus=self.focus,
+        )
+
+    def _archive(self, shard: int) -> MemoryArchive:
+        return self.archives.setdefault(shard, MemoryArchive(shard, keeps_bodies=self.keeps_bodies))
+
+
+def make_world(web: SimWeb, *, settings: Settings | None = None, shards: int = 4, seed: int = 0) -> SimWorld:
+    """A world in which the crawler starts from the home page of every site of the web."""
+    base = settings or Settings()
+    scope = replace(base.scope, seeds=tuple(web.homes()), kind=base.scope.kind)
+    crawl = replace(base.crawl, max_pages=None)
+    identity = replace(base.identity, contact="mailto:simulation@example.org")
+    return SimWorld(web, replace(base, scope=scope, crawl=crawl, identity=identity), MemoryStore(shards), seed)

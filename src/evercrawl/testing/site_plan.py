@@ -1,0 +1,237 @@
+"""Which pages does a synthetic site have, and how do they link to each other?
+
+Every ordinary page can be reached from the home page over ordinary pages: the nth links to 3n+1, 3n+2 and
+3n+3. All that is odd (moved, gone, copied, private, ...) hangs on this tree as leaves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from evercrawl.testing.randomness import choose, choose_weighted, hash_number, uniform
+
+PRIVATE = "/private/"
+OPENED = "/private/open/"
+OTHERS_ONLY = "/drafts/"
+BRANCHES = 3
+LONGEST_CHAIN = 3
+FOLDERS = ("news", "docs", "people", "shop", "blog/2025", "blog/2026")
+
+
+class PageKind(StrEnum):
+    """What a path of a site is; the value begins its path."""
+
+    PAGE = "page"
+    TEXT = "text"
+    BIG = "big"
+    COPY = "copy"
+    MOVED = "go"
+    LOOP = "loop"
+    MISSING = "missing"
+    GONE = "gone"
+    PRIVATE = "private"
+    OPENED = "opened"
+    DRAFT = "drafts"
+    UNFOLLOWED = "unfollowed"
+    STUCK = "stuck"
+    ERROR = "error"
+
+
+_WEIGHTS = {
+    PageKind.PAGE: 70.0,
+    PageKind.TEXT: 3.0,
+    PageKind.BIG: 1.0,
+    PageKind.COPY: 5.0,
+    PageKind.MOVED: 5.0,
+    PageKind.LOOP: 1.0,
+    PageKind.MISSING: 3.0,
+    PageKind.GONE: 2.0,
+    PageKind.PRIVATE: 5.0,
+    PageKind.OPENED: 1.0,
+    PageKind.DRAFT: 2.0,
+    PageKind.UNFOLLOWED: 2.0,
+}
+_FOLDER_OF = {PageKind.PRIVATE: PRIVATE, PageKind.OPENED: OPENED, PageKind.DRAFT: OTHERS_ONLY}
+
+
+class PlannedPage(NamedTuple):
+    """A page of the plan. `step` counts the redirects that are left on a chain; 0 for all other pages."""
+
+    number: int
+    kind: PageKind
+    path: str
+    step: int = 0
+
+
+class SitePlan:
+    """All paths of a site, as a function of the seed and the site's number."""
+
+    def __init__(self, seed: int, site: int, *, pages: int, broken: float) -> None:
+        self._key = f"{seed}/{site}"
+        count = max(1, round(pages * (0.5 + uniform(self._key, "pages"))))
+        self.pages = [self._planned(place, broken) for place in range(count)]
+        self.ordinary = [page for page in self.pages if page.kind is PageKind.PAGE]
+        self.odd = [page for page in self.pages if page.kind is not PageKind.PAGE]
+        self._rank = {page.number: rank for rank, page in enumerate(self.ordinary)}
+        self.by_path = {page.path: page for page in self.pages}
+        for page in self.odd:
+            self.by_path |= {further.path: further for further in self._further(page)}
+
+    def _planned(self, place: int, broken: float) -> PlannedPage:
+        if place == 0:
+            return PlannedPage(0, PageKind.PAGE, "/")
+        if uniform(self._key, place, "broken") < broken:
+            kind = choose((PageKind.STUCK, PageKind.ERROR), self._key, place, "how")
+        else:
+            kind = choose_weighted(_WEIGHTS, self._key, place, "kind")
+        return self._page(place, kind)
+
+    def _page(self, place: int, kind: PageKind) -> PlannedPage:
+        if kind is PageKind.PAGE:
+            return PlannedPage(place, kind, f"/{choose(FOLDERS, self._key, place, 'folder')}/item-{place}.html")
+        if kind is PageKind.MOVED:
+            step = 1 + hash_number(self._key, place, "chain") % LONGEST_CHAIN
+            return PlannedPage(place, kind, f"/go/{place}/{step}", step)
+        if kind is PageKind.LOOP:
+            return PlannedPage(place, kind, f"/loop/{place}/1", 1)
+        return PlannedPage(place, kind, f"{_FOLDER_OF.get(kind, f'/{kind}/')}{place}")
+
+    def _further(self, page: PlannedPage) -> list[PlannedPage]:
+        """The other stations of a redirect chain or loop."""
+        if page.kind is PageKind.MOVED:
+            return [page._replace(path=f"/go/{page.number}/{step}", step=step) for step in range(1, page.step)]
+        if page.kind is PageKind.LOOP:
+            return [page._replace(path=f"/loop/{page.number}/2", step=2)]
+        return []
+
+    def target(self, page: PlannedPage) -> str:
+        """Where a moved page sends us."""
+        if page.kind is PageKind.LOOP:
+            return f"/loop/{page.number}/{3 - page.step}"
+        if page.step > 1:
+            return f"/go/{page.number}/{page.step - 1}"
+        return self.partner(page).path
+
+    def partner(self, page: PlannedPage) -> PlannedPage:
+        """The ordinary page that a copy copies and to which a chain of redirects leads."""
+        return choose(self.ordinary, self._key, page.number, "partner")
+
+    def linked(self, page: PlannedPage) -> list[PlannedPage]:
+        """The own pages that a page links to: its branches, the odd ones that hang on it, some by chance."""
+        rank = self._rank.get(page.number)
+        if rank is None:
+            return [self.ordinary[0]]
+        first = BRANCHES * rank + 1
+        branches = self.ordinary[first : first + BRANCHES]
+        leaves = self.odd[rank :: len(self.ordinary)]
+        bits, count = hash_number(self._key, page.number, "links"), len(self.ordinary)
+        by_chance = [self.ordinary[bits % count], self.ordinary[(bits >> 32) % count]]
+        return branches + leaves + by_chance
+
+
+class RobotsKind(StrEnum):
+    """How a site's robots.txt behaves."""
+
+    EMPTY = "empty"
+    FOLDERS = "folders"
+    DELAY = "delay"
+    NAMED = "named"
+    MISSING = "missing"
+    FORBIDDEN = "forbidden"
+    BROKEN = "broken"
+    SILENT = "silent"
+
+
+GOOD_KINDS = {
+    RobotsKind.EMPTY: 2.0,
+    RobotsKind.FOLDERS: 3.0,
+    RobotsKind.DELAY: 2.0,
+    RobotsKind.NAMED: 1.0,
+    RobotsKind.MISSING: 2.0,
+}
+BAD_KINDS = (RobotsKind.FORBIDDEN, RobotsKind.BROKEN, RobotsKind.BROKEN, RobotsKind.SILENT)
+DELAYS_S = (2.0, 3.0, 5.0, 10.0, 0.5)
+BROKEN_HOURS = (1, 3, 8, 30)
+
+
+class RobotsPlan(NamedTuple):
+    """A site's rules, as the site's owner means them."""
+
+    kind: RobotsKind
+    text: str
+    disallowed: tuple[str, ...]
+    """Folders that we must not ask for, except `OPENED`."""
+    delay_s: float | None
+    broken_until_s: float
+    """Until then the file answers 500, in seconds since the beginning."""
+
+    def allows(self, path: str) -> bool:
+        """What the owner means about a path, once the file could be read."""
+        if path == "/robots.txt":
+            return True
+        if self.kind in (RobotsKind.FORBIDDEN, RobotsKind.SILENT):
+            return False
+        return path.startswith(OPENED) or not path.startswith(self.disallowed or ("\n",))
+
+
+def robots_plan(seed: int, site: int, *, agent: str, bad: bool) -> RobotsPlan:
+    """The file of one site; `agent` is the name by which one kind of file addresses us."""
+    name = (seed, "robots", site)
+    kind = choose(BAD_KINDS, *name, "bad") if bad else choose_weighted(GOOD_KINDS, *name)
+    delay = choose(DELAYS_S, *name, "delay") if kind is RobotsKind.DELAY else None
+    broken_s = choose(BROKEN_HOURS, *name, "hours") * 3600.0 if kind is RobotsKind.BROKEN else 0.0
+    disallowed = _disallowed(kind)
+    return RobotsPlan(kind, _text(kind, agent, disallowed, delay, uniform(*name) < 0.5), disallowed, delay, broken_s)
+
+
+def _disallowed(kind: RobotsKind) -> tuple[str, ...]:
+    if kind in (RobotsKind.EMPTY, RobotsKind.MISSING):
+        return ()
+    return (PRIVATE, OTHERS_ONLY) if kind is RobotsKind.NAMED else (PRIVATE,)
+
+
+def _text(kind: RobotsKind, agent: str, disallowed: tuple[str, ...], delay: float | None, comment: bool) -> str:
+    if kind is RobotsKind.EMPTY:
+        return "# everybody is welcome\n" if comment else ""
+    rules = "".join(f"Disallow: {folder}\n" for folder in disallowed) + f"Allow: {OPENED}\n"
+    if delay is not None:
+        rules += f"Crawl-delay: {delay:g}\n"
+    others = "User-agent: otherbot\nDisallow: /\n\n"
+    if kind is RobotsKind.NAMED:
+        return f"{others}User-agent: *\nDisallow: /\n\nUser-agent: {agent}\n{rules}"
+    return f"{others}User-agent: *\n{rules}"
+
+
+def robots_tag(plan: RobotsPlan) -> str:
+    """The file's ETag."""
+    return f'"robots-{hash_number(plan.text):x}"'
+
+
+@dataclass(frozen=True, slots=True)
+class SiteFaults:
+    """Shares of sites, 0 to 1, that have each kind of trouble; a site may have several."""
+
+    slow: float = 0.08
+    """Answers take seconds."""
+    outages: float = 0.08
+    """Refuses connections for hours, again and again."""
+    throttling: float = 0.08
+    """Answers 429 or 503 with Retry-After for minutes to hours, again and again."""
+    resets: float = 0.05
+    """Breaks off one answer in ten."""
+    nameless: float = 0.03
+    """Its name does not resolve."""
+    refusing: float = 0.02
+    """Nobody listens, ever."""
+    bad_robots: float = 0.08
+    """robots.txt answers 403, or 5xx for some hours, or never."""
+    server_errors: float = 0.03
+    """One answer in twenty is 500."""
+    broken_pages: float = 0.03
+    """Share of pages, not of sites, that never answer or always answer 500."""
+
+
+NO_FAULTS = SiteFaults(0, 0, 0, 0, 0, 0, 0, 0, 0)
+"""A web in which nothing breaks."""

@@ -1,0 +1,1 @@
+"""Sites whose authors edit content, whose templates change and whose widgets never rest."""

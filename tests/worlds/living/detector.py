@@ -1,0 +1,111 @@
+"""How well does change detection do on a living site? Each verdict of weeks is held against the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import NamedTuple
+
+from evercrawl.core.change.group import Group, groups_of
+from evercrawl.core.change.memory import PageMemory, SiteMemory
+from evercrawl.core.change.snapshot import Snapshot, snapshot_of_html
+from evercrawl.core.change.visit import judge_visit, meet
+from evercrawl.model.change import NO_CHANGE, Change
+from evercrawl.testing.randomness import uniform
+from evercrawl.testing.virtual_time import EPOCH
+from tests.worlds.living.content import SECONDS_A_DAY
+from tests.worlds.living.site import Answer, LivingSite
+
+VISITING_HOURS_S = 80_000.0
+"""Each page is visited once a day, at some moment of these."""
+DAYS_OF_A_GROUP = 2
+"""An edit of the template is seen on all pages within so many days."""
+
+
+class Seen(NamedTuple):
+    """A visit: what was judged, and what was true."""
+
+    url: str
+    day: int
+    change: Change
+    has_content_changed: bool
+    has_template_changed: bool
+
+
+@dataclass(slots=True)
+class Report:
+    """What came of watching a site."""
+
+    seen: list[Seen] = field(default_factory=list)
+    site_bytes: int = 0
+    page_bytes: int = 0
+
+    @property
+    def quiet(self) -> int:
+        """Visits without a change of content."""
+        return sum(not visit.has_content_changed for visit in self.seen)
+
+    @property
+    def false_alarms(self) -> int:
+        """Visits without a change of content that were taken for one."""
+        return sum(visit.change.changed and not visit.has_content_changed for visit in self.seen)
+
+    @property
+    def edits(self) -> int:
+        """Visits that met a change of content."""
+        return sum(visit.has_content_changed for visit in self.seen)
+
+    @property
+    def missed(self) -> int:
+        """Changes of content that were not seen."""
+        return sum(visit.has_content_changed and not visit.change.changed for visit in self.seen)
+
+    def groups_at(self, day: int) -> list[Group]:
+        """Groups of changes within two days that hold most of the pages which saw the template change."""
+        days = range(day, day + DAYS_OF_A_GROUP)
+        visits = [visit for visit in self.seen if visit.day in days]
+        edited = {visit.url for visit in visits if visit.has_template_changed}
+        groups = groups_of((visit.url, visit.change) for visit in visits)
+        return [group for group in groups if 2 * len(edited & set(group.pages)) > len(edited)]
+
+
+def watch(site: LivingSite, *, days: int) -> Report:
+    """Visit every page once a day, judge each visit as a crawl does, and hold it against the truth."""
+    report, memory = Report(), SiteMemory()
+    pages: dict[str, PageMemory] = {}
+    last: dict[str, tuple[Answer, Snapshot]] = {}
+    for day, url, at_s in _visits(site, days):
+        answer = site.answer(url, at_s)
+        snapshot = snapshot_of_html(answer.html)
+        if url not in last:
+            memory, pages[url] = meet(snapshot, memory, page_url=url), PageMemory()
+        else:
+            before, snapshot_before = last[url]
+            change = NO_CHANGE
+            if before.html == answer.html:
+                memory = memory.rested(pages[url])
+            else:
+                change, pages[url], memory = judge_visit(
+                    snapshot_before,
+                    snapshot,
+                    pages[url],
+                    memory,
+                    now=EPOCH + timedelta(seconds=at_s),
+                    page_url=url,
+                    visit=day + 1,
+                )
+            truth = before.content != answer.content, before.edition != answer.edition
+            report.seen.append(Seen(url, day, change, *truth))
+        last[url] = answer, snapshot
+    report.site_bytes = len(memory.to_bytes())
+    report.page_bytes = max(len(page.to_bytes()) for page in pages.values())
+    return report
+
+
+def _visits(site: LivingSite, days: int) -> Iterator[tuple[int, str, float]]:
+    """Day, page and moment of every visit, in another order each day."""
+    for day in range(days):
+        moments = {url: uniform(site.key, url, day) for url in site.urls}
+        for url in sorted(moments, key=moments.__getitem__):
+            yield day, url, day * SECONDS_A_DAY + moments[url] * VISITING_HOURS_S

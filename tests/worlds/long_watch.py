@@ -1,0 +1,128 @@
+"""How fresh is a collection really, and what does the crawler believe? Only a simulated web knows both."""
+
+from __future__ import annotations
+
+from cmath import exp as turn
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from math import pi, sqrt
+from typing import NamedTuple
+
+from evercrawl.core.moment import DAY_US, from_us, to_us
+from evercrawl.core.revisit.outlook import Outlook, unpacked
+from evercrawl.core.revisit.schedule import belief_of
+from evercrawl.core.revisit.worth import chance_current
+from evercrawl.engine.revisits import hub_of
+from evercrawl.model.page import Page
+from evercrawl.model.settings import Settings
+from evercrawl.testing.sim_web import SimWeb
+from evercrawl.testing.sim_world import SimWorld, make_world
+from evercrawl.testing.site_plan import SiteFaults
+from evercrawl.testing.virtual_time import EPOCH
+
+
+class Freshness(NamedTuple):
+    """Shares of the pages that we hold a copy of."""
+
+    pages: int
+    true: float
+    estimated: float
+
+
+def freshness_of(world: SimWorld) -> Freshness:
+    """The share of copies that are current between two runs, and the mean of what is believed of each."""
+    now = world.clock.start
+    now_us = to_us(now)
+    true, believed, pages = 0, 0.0, 0
+    for shard in range(world.store.shards):
+        for page, outlook in _copies(world, shard):
+            pages += 1
+            true += _is_current(world, page, now)
+            believed += _chance(page, outlook, now_us / DAY_US)
+    return Freshness(pages, true / max(1, pages), believed / max(1, pages))
+
+
+def _copies(world: SimWorld, shard: int) -> list[tuple[Page, Outlook]]:
+    state = world.store.state_of(shard)
+    outlooks = {site_id: unpacked(stored) for (site_id, kind), stored in state.memories.items() if kind == "freshness"}
+    pages = [record.page for record in state.records.values() if record.page.version]
+    return [(page, outlooks.get(page.site_id, Outlook())) for page in pages]
+
+
+def _is_current(world: SimWorld, page: Page, now: datetime) -> bool:
+    assert page.last_us is not None
+    return world.web.version(page.url, at=now) == world.web.version(page.url, at=from_us(page.last_us))
+
+
+def _chance(page: Page, outlook: Outlook, now: float) -> float:
+    belief = belief_of(page.belief)
+    if belief is None:
+        return 0.0
+    return chance_current(belief, outlook.belief, now=now, spared=outlook.spared(hub_of(page.url), now=now))
+
+
+LEAST_VISITS = 15
+"""Fewer visits to a page say nothing about the times of day at which it is visited."""
+DAY_S = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Vigil:
+    """What came of watching."""
+
+    looks: tuple[Freshness, ...]
+    """True and estimated freshness at the end of each part."""
+    requests: int
+    allowed: float
+    violations: int
+    spread: float
+    """0: every page always at the same time of day; 1: at any time alike. The mean over pages."""
+
+    @property
+    def estimate_error(self) -> float:
+        """Mean difference between estimated and true freshness over the second half."""
+        half = self.looks[len(self.looks) // 2 :]
+        return sum(look.estimated - look.true for look in half) / len(half)
+
+    @property
+    def estimate_noise(self) -> float:
+        """Standard error of the true freshness as so many pages can show it."""
+        pages = sum(look.pages for look in self.looks[len(self.looks) // 2 :])
+        return sqrt(0.25 / max(1, pages))
+
+
+def keep_vigil(
+    seed: int,
+    *,
+    sites: int,
+    days: int,
+    per_day: float,
+    pages: int = 10,
+    faults: SiteFaults | None = None,
+    parts: int = 6,
+) -> Vigil:
+    """Watch a synthetic web for so many days, in several runs: each restart goes on where the last ended."""
+    web = SimWeb(seed, sites=sites, pages_per_site=pages, faults=faults)
+    base = Settings()
+    settings = replace(base, revisit=replace(base.revisit, budget=per_day))
+    world: SimWorld = make_world(web, settings=settings, shards=4)
+    looks = []
+    for _ in range(parts):
+        world.watch(timedelta(days=days / parts))
+        looks.append(freshness_of(world))
+    return Vigil(tuple(looks), len(web.record.asked), per_day * days, len(web.violations()), time_of_day_spread(web))
+
+
+def time_of_day_spread(web: SimWeb) -> float:
+    """How evenly the visits to each page lie over the day, by the length of their mean direction."""
+    moments: dict[str, list[float]] = defaultdict(list)
+    for asked in web.record.asked:
+        if not asked.path.endswith("robots.txt"):
+            moments[asked.site + asked.path].append((asked.sent - EPOCH).total_seconds() / DAY_S)
+    lengths = [
+        abs(sum(turn(2j * pi * moment) for moment in times)) / len(times)
+        for times in moments.values()
+        if len(times) >= LEAST_VISITS
+    ]
+    return 1.0 - sum(lengths) / len(lengths) if lengths else 0.0

@@ -1,0 +1,154 @@
+"""A small breadth-first crawl of one virtual site, with every judgement on traps switched on."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from evercrawl.core.document.parse import parse_document
+from evercrawl.core.signature import is_near_duplicate, signature
+from evercrawl.core.traps.harvest import SiteYield, book, observe
+from evercrawl.core.traps.packed import pack, unpack
+from evercrawl.core.traps.probe import book_probe, probe_wanted
+from evercrawl.core.traps.record import State
+from evercrawl.core.traps.ruling import Ruling, on_offer, on_turn
+from evercrawl.core.traps.soft404 import Answer
+from evercrawl.core.traps.verdict import url_verdict
+from evercrawl.core.url import canonical_of_href
+from evercrawl.model.document import Document
+from evercrawl.model.settings import ParseSettings
+from tests.worlds.traps.sites import TrappedSite
+
+BANDS = 16
+RESTART_EVERY = 200
+LIMITS = ParseSettings()
+HEADERS = (("content-type", "text/html; charset=utf-8"),)
+
+
+@dataclass(slots=True)
+class Duplicates:
+    """Texts that were seen: near ones share a band of their signatures."""
+
+    bands: dict[bytes, tuple[bytes, int, str]] = field(default_factory=dict)
+
+    def original(self, text: str, url: str) -> str:
+        """Where the text was seen already, or nearly; it is remembered."""
+        sign, width = signature(text), 64 // BANDS
+        keys = [bytes([band]) + sign[band * width : (band + 1) * width] for band in range(BANDS)]
+        near = [
+            where
+            for other, size, where in {self.bands[key] for key in keys if key in self.bands}
+            if is_near_duplicate(sign, other, sizes=(len(text), size))
+        ]
+        for key in keys:
+            self.bands.setdefault(key, (sign, len(text), url))
+        return min(near, key=len, default="")
+
+
+@dataclass(slots=True)
+class Crawl:
+    """What a crawl of a virtual site did."""
+
+    site: TrappedSite
+    most: int
+    fetched: list[str] = field(default_factory=list)
+    probes: int = 0
+    reached: set[str] = field(default_factory=set)
+    refused: dict[str, str] = field(default_factory=dict)
+    harvest: SiteYield = field(default_factory=SiteYield)
+    duplicates: Duplicates = field(default_factory=Duplicates)
+    known: set[str] = field(default_factory=set)
+    now: deque[str] = field(default_factory=deque)
+    later: deque[str] = field(default_factory=deque)
+
+    @property
+    def requests(self) -> int:
+        """Everything that the site was asked for."""
+        return len(self.fetched) + self.probes
+
+    @property
+    def share_reached(self) -> float:
+        """The part of the real pages that was seen."""
+        return len(self.reached) / self.site.real_pages if self.site.real_pages else 1.0
+
+    def fences(self) -> list[str]:
+        """Patterns behind a fence."""
+        return [name for name, record in self.harvest.records.items() if record.state is State.FENCED]
+
+    def run(self) -> Crawl:
+        """Until nothing is left or the most requests are made."""
+        self._offer(self.site.seed)
+        while (self.now or self.later) and self.requests < self.most:
+            url = self.now.popleft() if self.now else self.later.popleft()
+            self._turn(url, is_last_chance=not self.now)
+        return self
+
+    def _offer(self, url: str) -> None:
+        if url in self.known:
+            return
+        self.known.add(url)
+        verdict = url_verdict(url)
+        if verdict.trap:
+            self.refused[url] = verdict.reason
+            return
+        ruled = on_offer(self.harvest, url)
+        if ruled.ruling is Ruling.FENCE:
+            self.refused[url] = ruled.evidence
+            return
+        (self.now if ruled.ruling is Ruling.ALLOW else self.later).append(url)
+
+    def _turn(self, url: str, *, is_last_chance: bool) -> None:
+        ruled = on_turn(self.harvest, url)
+        if ruled.ruling is Ruling.FENCE:
+            self.refused[url] = ruled.evidence
+        elif ruled.ruling is Ruling.THROTTLE and not is_last_chance:
+            self.later.append(url)
+        else:
+            self._visit(url)
+            self._probe()
+            self._restart()
+
+    def _visit(self, url: str) -> None:
+        status, document, links = self._ask(url)
+        self.fetched.append(url)
+        real = self.site.page_of(url)
+        if real is not None and status == 200:
+            self.reached.add(real)
+        new = [link for link in links if link not in self.known]
+        copy_of = self.duplicates.original(document.text, url) if status == 200 else ""
+        seen, harvest = observe(
+            self.harvest,
+            url,
+            status=status,
+            text=document.text,
+            duplicate=bool(copy_of),
+            new_links=new,
+            copy_of=copy_of,
+        )
+        self.harvest = book(harvest, seen)
+        for link in new:
+            self._offer(link)
+
+    def _ask(self, url: str) -> tuple[int, Document, list[str]]:
+        reply = self.site.answer(url)
+        document = parse_document(url, HEADERS, reply.html.encode(), agent="evercrawl", limits=LIMITS)
+        links = (canonical_of_href(link.url) for link in document.links)
+        home = self.site.seed[: self.site.seed.index("/", 8)]
+        return reply.status, document, [link for link in links if link is not None and link.startswith(home)]
+
+    def _probe(self) -> None:
+        wanted = probe_wanted(self.harvest, seed=len(self.fetched))
+        if wanted is None:
+            return
+        answers = []
+        for url in wanted.urls:
+            status, document, links = self._ask(url)
+            new = sum(link not in self.known for link in links)
+            answers.append(Answer(status, document.text, len(links), new))
+        self.probes += len(answers)
+        self.harvest = book_probe(self.harvest, wanted.pattern, (answers[0], answers[1]))
+
+    def _restart(self) -> None:
+        """Every now and then the crawl goes on from what is stored."""
+        if len(self.fetched) % RESTART_EVERY == 0:
+            self.harvest = unpack(pack(self.harvest))

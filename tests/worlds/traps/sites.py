@@ -1,0 +1,183 @@
+"""Virtual sites that set traps, and honest ones that look a little like it: a URL goes in, a page comes out.
+
+Each is a function of its parameters and the URL alone, so that it answers the same whoever asks first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+from urllib.parse import parse_qsl, urlsplit
+
+from evercrawl.testing.randomness import random_stream
+from evercrawl.testing.site_content import words
+
+HOST = "http://trapped.test"
+WORDS_OF_TEXT = 60
+SEED = 7
+
+
+class Reply(NamedTuple):
+    """What a virtual site says."""
+
+    status: int
+    html: str = ""
+    location: str = ""
+    """Where a redirect leads."""
+
+
+Answer = Callable[[str], Reply]
+NOT_FOUND = Reply(404, "<title>Not found</title><p>There is no such page.</p>")
+
+
+@dataclass(frozen=True, slots=True)
+class TrappedSite:
+    """A virtual site: where it begins, how it answers, and which real page a URL shows."""
+
+    seed: str
+    answer: Answer
+    page_of: Callable[[str], str | None]
+    """The name of the real page behind a URL; None: nothing worth a request."""
+    real_pages: int
+
+
+class Asked(NamedTuple):
+    """A URL as a site sees it."""
+
+    path: str
+    segments: tuple[str, ...]
+    query: dict[str, str]
+
+
+def asked(url: str) -> Asked:
+    """Path, segments and parameters of a URL."""
+    split = urlsplit(url)
+    path = split.path or "/"
+    return Asked(path, tuple(piece for piece in path.split("/") if piece), dict(parse_qsl(split.query)))
+
+
+def prose(*names: object, count: int = WORDS_OF_TEXT) -> str:
+    """A text of its own for these names."""
+    chance = random_stream(SEED, "prose", *names)
+    return " ".join(chance.choices(words(SEED), k=count)).capitalize() + "."
+
+
+def page(title: str, body: str, links: list[str]) -> Reply:
+    """A page with a heading, a text and a list of links."""
+    items = "".join(f'<li><a href="{href}">{href.rpartition("/")[2] or href}</a></li>' for href in links)
+    return Reply(
+        200,
+        f"<!DOCTYPE html><html><head><title>{title}</title></head><body><main><h1>{title}</h1>"
+        f"<p>{body}</p></main><ul>{items}</ul></body></html>",
+    )
+
+
+def growing_relative_link() -> TrappedSite:
+    """A relative link `a/` without a base on every page: /a/, /a/a/, /a/a/a/ ..."""
+
+    def answer(url: str) -> Reply:
+        return page("A", prose("a"), ["a/"]) if set(asked(url).segments) == {"a"} else NOT_FOUND
+
+    return TrappedSite(f"{HOST}/a/", answer, lambda url: "a" if url == f"{HOST}/a/" else None, 1)
+
+
+def facet_explosion(*, facets: int = 10, values: int = 5, products: int = 200, shown: int = 30) -> TrappedSite:
+    """A shop whose every page links to each added or removed value of each facet."""
+    choices = [
+        {f"f{facet}": str(random_stream(SEED, "facet", facet, product).randrange(values)) for facet in range(facets)}
+        for product in range(products)
+    ]
+
+    def listing(query: dict[str, str]) -> Reply:
+        found = [number for number, own in enumerate(choices) if query.items() <= own.items()]
+        links = [f"/product/{number}" for number in found[:shown]]
+        links += [_shop({**query, name: value}) for name, value in _values(facets, values) if name not in query]
+        links += [_shop({other: query[other] for other in query if other != name}) for name in query]
+        chosen = ", ".join(f"{name} is {value}" for name, value in sorted(query.items()))
+        names = ". ".join(prose("name", number, count=4) for number in found[:shown])
+        return page("Shop", f"{len(found)} products, {chosen}: {names}", links)
+
+    def answer(url: str) -> Reply:
+        path, segments, query = asked(url)
+        if path == "/shop":
+            legal = all(name in choices[0] and value in "01234"[:values] for name, value in query.items())
+            return listing(query) if legal else NOT_FOUND
+        number = _number(segments, "product", products)
+        return NOT_FOUND if number is None else page(f"Product {number}", prose("product", number), ["/shop"])
+
+    def page_of(url: str) -> str | None:
+        number = _number(asked(url).segments, "product", products)
+        return None if number is None else str(number)
+
+    return TrappedSite(f"{HOST}/shop", answer, page_of, products)
+
+
+def _values(facets: int, values: int) -> list[tuple[str, str]]:
+    return [(f"f{facet}", str(value)) for facet in range(facets) for value in range(values)]
+
+
+def _shop(query: dict[str, str]) -> str:
+    return "/shop" + ("?" + "&".join(f"{name}={value}" for name, value in sorted(query.items())) if query else "")
+
+
+def _number(segments: tuple[str, ...], folder: str, most: int) -> int | None:
+    is_one = len(segments) == 2 and segments[0] == folder and segments[1].isdigit() and int(segments[1]) < most
+    return int(segments[1]) if is_one else None
+
+
+def random_word_maze(*, links: int = 8, flat: bool = False, root: str = "/m/") -> TrappedSite:
+    """Links of random words, text of random words, for ever."""
+
+    def answer(url: str) -> Reply:
+        path = asked(url).path
+        if not path.startswith(root):
+            return NOT_FOUND
+        chance = random_stream(SEED, "maze", path)
+        folder = root if flat else path.removesuffix("/") + "/"
+        names = ["-".join(chance.choices(words(SEED), k=2)) for _ in range(links)]
+        return page(names[0], prose("maze", path), [folder + name for name in names])
+
+    return TrappedSite(f"{HOST}{root}", answer, lambda url: None, 0)
+
+
+def honest_large_site(*, pages: int = 5000, links: int = 20, numbered: bool = False, path: str = "") -> TrappedSite:
+    """A tree of three levels; with `numbered` its pages say little more than their number.
+
+    Under `path` they lie flat, else folder in folder.
+    """
+    names = [path + str(number) if path and number else _nested(number, links) for number in range(pages)]
+    numbers = {f"{HOST}{name}": number for number, name in enumerate(names)}
+
+    def answer(url: str) -> Reply:
+        number = numbers.get(url)
+        if number is None:
+            return NOT_FOUND
+        body = f"This is page {number}, and it is like all the others." if numbered else prose("honest", number)
+        return page(f"Page {number}", body, names[number * links + 1 : number * links + links + 1])
+
+    def page_of(url: str) -> str | None:
+        return str(numbers[url]) if url in numbers else None
+
+    return TrappedSite(f"{HOST}/", answer, page_of, pages)
+
+
+def _nested(number: int, links: int) -> str:
+    way = []
+    while number:
+        way.append(f"p{number}")
+        number = (number - 1) // links
+    return "/" + "/".join(reversed(way))
+
+
+GENERATORS: dict[str, Callable[..., TrappedSite]] = {
+    "growing relative link": growing_relative_link,
+    "facet explosion": facet_explosion,
+    "random word maze": random_word_maze,
+    "honest large site": honest_large_site,
+}
+
+
+def generator(kind: str, **params: object) -> TrappedSite:
+    """The virtual site of that kind."""
+    return GENERATORS[kind](**params)

@@ -1,0 +1,112 @@
+"""The whole engine on a virtual site that sets traps: what it asked for, what it reached, what it fenced."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from evercrawl.cluster.build import assemble
+from evercrawl.core.answer import Answer, result_of
+from evercrawl.core.coding import DecodeLimits
+from evercrawl.core.http1 import Head
+from evercrawl.core.traps.ruling import Reported, report
+from evercrawl.core.url import path_of
+from evercrawl.engine.stop import Ended
+from evercrawl.model.fetch import Exchange, FetchResult, Request
+from evercrawl.model.settings import HttpSettings, Settings
+from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear
+from evercrawl.testing.store import MemoryStore
+from evercrawl.testing.virtual_time import SimClock, run
+from tests.worlds.traps.sites import Reply, TrappedSite
+
+ANSWER_TIME = timedelta(milliseconds=50)
+BESIDE_PAGES = ("/robots.txt", "/sitemap")
+HEADERS = (("Content-Type", "text/html; charset=utf-8"),)
+
+
+@dataclass(slots=True)
+class TrappedWeb:
+    """The Fetcher port over one virtual site."""
+
+    site: TrappedSite
+    clock: SimClock
+    asked: list[str] = field(default_factory=list)
+    """Pages and made-up addresses in the order of the requests."""
+    reached: set[str] = field(default_factory=set)
+
+    async def fetch(self, request: Request) -> FetchResult:
+        """What the site says, after a moment."""
+        began = self.clock.now()
+        await asyncio.sleep(ANSWER_TIME.total_seconds())
+        is_page = not path_of(request.url).startswith(BESIDE_PAGES)
+        reply = self.site.answer(request.url) if is_page else Reply(404)
+        if is_page:
+            self._note(request.url, reply)
+        raw = f"HTTP/1.1 {reply.status} -\r\n\r\n".encode()
+        body = reply.html.encode()
+        headers = (*HEADERS, ("Location", reply.location)) if reply.location else HEADERS
+        exchange = Exchange(b"", raw, body, "198.18.0.1", began, ANSWER_TIME)
+        limits = DecodeLimits(HttpSettings().decoded_bytes, HttpSettings().ratio)
+        return result_of(request, Answer(Head(reply.status, 1, headers, {}, raw), exchange), limits=limits)
+
+    def _note(self, url: str, reply: Reply) -> None:
+        self.asked.append(url)
+        real = self.site.page_of(url)
+        if real is not None and reply.status == 200:
+            self.reached.add(real)
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+@dataclass(slots=True)
+class TrappedWorld:
+    """A virtual site, a collection in memory, and the time between runs."""
+
+    site: TrappedSite
+    settings: Settings = field(default_factory=Settings)
+    store: MemoryStore = field(default_factory=lambda: MemoryStore(4))
+    clock: SimClock = field(default_factory=SimClock)
+    ended: Ended | None = None
+    fences: list[Reported] = field(default_factory=list)
+    has_learned: bool = False
+    """The yield of the site was booked."""
+    skipped: Counter[str] = field(default_factory=Counter)
+    _archives: dict[int, MemoryArchive] = field(default_factory=dict)
+
+    def crawl(self, *, most: int | None = None) -> TrappedWeb:
+        """One run of the crawler, of at most so many pages; gives what it asked for."""
+        web = TrappedWeb(self.site, self.clock)
+        run(self._run(web, most))
+        return web
+
+    async def _run(self, web: TrappedWeb, most: int | None) -> None:
+        base = self.settings
+        settings = replace(
+            base,
+            scope=replace(base.scope, seeds=(self.site.seed,)),
+            crawl=replace(base.crawl, max_pages=most),
+            identity=replace(base.identity, contact="mailto:simulation@example.org"),
+        )
+        crawl = assemble(
+            settings,
+            clock=self.clock,
+            fetcher=web,
+            store=self.store,
+            open_archive=self._archive,
+            open_near=lambda _: MemoryNear(),
+        )
+        async with crawl:
+            await crawl.begin()
+            self.ended = await crawl.run()
+            self.skipped = Counter(reason.value for reason in crawl.tally.refused.elements())
+            for shard in crawl.shards.values():
+                for site_id in await shard.store.memory_sites("traps"):
+                    self.has_learned = True
+                    self.fences = report((await shard.traps.yields.of(site_id)).memory)
+        self.clock = SimClock(start=self.clock.now())
+
+    def _archive(self, shard: int) -> MemoryArchive:
+        return self._archives.setdefault(shard, MemoryArchive(shard))
