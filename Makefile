@@ -8,7 +8,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-COMPILED := $(VENV)/.compiled
+COMPILED := .venv-compiled
 UV_VERSION := 0.13.7
 
 # $(call need,COMMAND,DEBIAN PACKAGE): install a system package where its command is missing; fail where that is not possible.
@@ -24,18 +24,12 @@ define need_postgres
 	ls /usr/lib/postgresql/*/bin/pg_ctl >/dev/null 2>&1 || $(call need,pg_ctl,postgresql)
 endef
 
-# Compiled modules hide their sources, so they must not be older: a make that does not compile takes them away.
-define drop_stale
-	[ ! -e $(COMPILED) ] || [ -z "$$(find src/evercrawl/core hatch_build.py -name '*.py' -newer $(COMPILED) -print -quit)" ] || \
-	  { echo "the compiled modules are older than their sources and are removed; make venv compiles them again"; $(MAKE) --no-print-directory pure; }
-endef
-
 .PHONY: help
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: venv
-venv: $(STAMP) $(COMPILED)  ## the environment in .venv, from requirements.lock, with the hot modules compiled where a C compiler is there
+venv: $(STAMP)  ## set up the environment in .venv from requirements.lock, with evercrawl as editable, pure Python
 
 $(STAMP): requirements.lock pyproject.toml
 	@$(call need,$(PYTHON),python3)
@@ -50,40 +44,29 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-# Not needed for anything but speed: without a compiler everything works as plain Python.
-$(COMPILED): $(STAMP) hatch_build.py $(shell find src/evercrawl/core -name '*.py')
-	@include=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("include"))'); \
-	if ! command -v cc >/dev/null || [ ! -e "$$include/Python.h" ]; then \
-	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    echo "installing gcc and python3-dev"; \
-	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq gcc libc6-dev python3-dev >/dev/null; } || true; \
-	  fi; \
-	fi; \
-	if command -v cc >/dev/null && [ -e "$$include/Python.h" ]; then \
-	  echo "compiling the modules that every page goes through; this takes a minute, once"; \
-	  EVERCRAWL_COMPILED=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
-	  touch $@; \
-	else \
-	  echo "no C compiler or no headers of Python: evercrawl runs as plain Python, which is slower (docs/operations/install.md)"; \
-	fi
-
-.PHONY: pure
-pure:  ## take the compiled modules away: plain Python, for work on them
-	@find src -name '*.so' -delete
-	@rm -f $(COMPILED)
-
+# Compiled code exists only in wheels, built from a copy of the sources: in the tree it would hide later edits.
 .PHONY: wheel
-wheel: venv  ## a wheel with compiled modules, for this platform, in dist
-	EVERCRAWL_COMPILED=1 $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+wheel: venv  ## build the sdist, and from it a wheel with compiled modules for this Python and platform, in dist
+	@command -v cc >/dev/null || { echo "A C compiler is missing. On Debian: apt-get install gcc python3-dev" >&2; exit 1; }
+	rm -rf dist
+	HATCH_BUILD_HOOKS_ENABLE=1 $(BIN)/python -m build --outdir dist .
+
+.PHONY: compiled
+compiled: $(COMPILED)/.installed  ## set up .venv-compiled: the environment with the compiled wheel, for benchmarks
+
+$(COMPILED)/.installed: $(shell find src -name '*.py') pyproject.toml requirements.lock
+	$(MAKE) wheel
+	@[ -x $(COMPILED)/bin/python ] || $(PYTHON) -m venv $(COMPILED)
+	@$(COMPILED)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(COMPILED)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall dist/*.whl
+	@touch $@
 
 .PHONY: demo
 demo: $(STAMP)  ## crawl a small living web on this machine, change it, crawl again
-	@$(drop_stale)
 	@$(BIN)/python -m tests.worlds.demo
 
 .PHONY: check
 check: $(STAMP)  ## format, lint, types, architecture, unit, property, docs; under 90 s
-	@$(drop_stale)
 	$(BIN)/ruff format --check src tests docs bench hatch_build.py
 	$(BIN)/ruff check src tests docs bench hatch_build.py
 	$(BIN)/mypy
@@ -181,6 +164,6 @@ lock:  ## choose versions again and write requirements.lock
 	  --group dev --all-extras --universal --python-version 3.11 --custom-compile-command "make lock" -o requirements.lock
 
 .PHONY: clean
-clean: pure  ## remove the environment and everything that was built
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info src/*.egg-info
+clean:  ## remove the environment and everything that was built
+	rm -rf $(VENV) $(COMPILED) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info src/*.egg-info
 	find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
