@@ -35,7 +35,7 @@ from tests.postgres_server import PostgresServer, processes_of, running_server
 from evercrawl.adapters.postgres.shard import PostgresShard
 from evercrawl.adapters.postgres.store import PostgresStore, place_of
 from evercrawl.core.url import key_of
-from evercrawl.model.batch import Batch, Parcel
+from evercrawl.model.batch import Batch, LinkBatch
 from evercrawl.model.page import NewPage, Page
 from evercrawl.model.settings import StoreSettings
 from evercrawl.model.site import Site
@@ -189,7 +189,7 @@ class Client:
         first = self._parcels[number]
         self._parcels[number] += PARCELS
         for seq in range(first, first + PARCELS):
-            batch.sent.append(Parcel(seq, number, (number + seq) % SHARDS, self._random.randbytes(PARCEL_BYTES)))
+            batch.sent.append(LinkBatch(seq, number, (number + seq) % SHARDS, self._random.randbytes(PARCEL_BYTES)))
             batch.delivered.append(seq - PARCELS)
 
 

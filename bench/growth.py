@@ -28,7 +28,7 @@ from evercrawl.adapters.sqlite import SqliteShard, SqliteStore
 from evercrawl.core.seen import SeenTest
 from evercrawl.core.url import canonical_of_href, key_of, registrable_domain, shard_of_site, site_of, site_parts
 from evercrawl.model.batch import Batch
-from evercrawl.model.page import NewPage, Page, Version, Visited
+from evercrawl.model.page import CompletedVisit, NewPage, Page, Version
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import SeenSettings, StoreSettings
 from evercrawl.model.site import Site
@@ -235,14 +235,14 @@ class Crawl:
         return taken
 
 
-def finished(page: Page, now_us: int) -> Visited:
+def finished(page: Page, now_us: int) -> CompletedVisit:
     """A visit that found a page of ordinary size."""
     digest = key_of(page.url)
     version = Version(
         1, digest, digest + b"sha1", digest, digest * 4, "text/html", "utf-8", "An article",
         "en", 36_000, 700, '"5f3c-1a2b"', None, "s00-20260101.warc.gz", page.id * 9000, 9000, digest, None,
     )  # fmt: skip
-    return Visited(
+    return CompletedVisit(
         page.id, page.site_id, page.band, page.seq, now_us, Outcome.FETCHED, Reason.NEW, "", 200, 120, 9000,
         now_us + 86_400 * MICROSECONDS, 0, 86_400, version, '"5f3c-1a2b"',
     )  # fmt: skip

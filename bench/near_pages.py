@@ -39,7 +39,7 @@ from evercrawl.engine.see import Seen
 from evercrawl.engine.twins import LEAST_CHARS, Twins
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Exchange, Fetched
-from evercrawl.model.page import Page, Twin
+from evercrawl.model.page import DuplicateCandidate, Page
 from evercrawl.model.settings import DuplicateSettings, ParseSettings
 from evercrawl.testing.memory_archive import MemoryNear
 
@@ -56,9 +56,9 @@ _WORD = re.compile(r"\w+")
 class Judged:
     """Implements the part of `ShardStore` that verdicts ask, and keeps what was judged."""
 
-    twins: dict[int, Twin] = field(default_factory=dict)
+    twins: dict[int, DuplicateCandidate] = field(default_factory=dict)
 
-    async def twin(self, page: bytes | int) -> Twin | None:
+    async def twin(self, page: bytes | int) -> DuplicateCandidate | None:
         return self.twins.get(page) if isinstance(page, int) else None
 
 
@@ -107,7 +107,7 @@ async def verdicts(found: list[tuple[str, Document]]) -> dict[int, int]:
         seen = Seen(result, judgement, Offers(), document=replace(document, canonical=None))
         await twins.judge(page, seen)
         twins.committed()
-        known = Twin(number, url, 1, signature(document.text), None, seen.duplicate_of, document.title)
+        known = DuplicateCandidate(number, url, 1, signature(document.text), None, seen.duplicate_of, document.title)
         store.twins[number] = known
         if seen.duplicate_of is not None:
             repeats[number] = seen.duplicate_of

@@ -38,7 +38,7 @@ from evercrawl.core.signature import signature
 from evercrawl.core.text_delta import pack_text
 from evercrawl.core.url import canonical, key_of, registrable_domain, shard_of_site, site_of, site_parts
 from evercrawl.model.batch import Batch
-from evercrawl.model.page import NewPage, Version, Visited
+from evercrawl.model.page import CompletedVisit, NewPage, Version
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import ParseSettings, SearchSettings, StoreSettings
 from evercrawl.model.site import Site
@@ -103,7 +103,7 @@ class Maker:
             text=pack_text(text, 1, None),
         )  # fmt: skip
         batch.visited.append(
-            Visited(
+            CompletedVisit(
                 page_id, site.id, 0, page_id, self.at_us, Outcome.FETCHED, Reason.NEW, "", 200, 1, len(body),
                 None, 0, 0, version=version, digest=version.digest,
                 outline=pack_outline(outline_of(document)),

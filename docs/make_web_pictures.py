@@ -22,7 +22,7 @@ from tests.web.story import tell_story
 from evercrawl.collection.alerts.outbox import Outbox
 from evercrawl.collection.visit_requests import announce
 from evercrawl.core.websub import Phase, Subscription, write_subscription
-from evercrawl.model.alert import Alert, Channel, Subject, Target
+from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
 
 PICTURES = Path(__file__).resolve().parent / "images" / "web"
 PAGE = quote("https://harbour.example/page/1", safe="")
@@ -72,9 +72,9 @@ def main(folder: str | None = None) -> None:
 
 def arrange(collection: Path) -> None:
     """An alert that tells of the whole past, a subscription at a hub, and an announcement."""
-    subject = Subject(patterns=("https://harbour.example/*",), query="ferry OR quay")
+    subject = AlertFilter(patterns=("https://harbour.example/*",), query="ferry OR quay")
     (collection / "feeds").mkdir()
-    target = Target(Channel.ATOM, str((collection / "feeds" / "ferry.xml").absolute()))
+    target = Destination(Channel.ATOM, str((collection / "feeds" / "ferry.xml").absolute()))
     topic = "https://gazette.example/feed"
     held = Subscription("token", topic, "https://hub.example/", "secret", Phase.ACTIVE)
     now_us = int(time.time() * 1e6)

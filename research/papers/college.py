@@ -20,7 +20,7 @@ from evercrawl.core.url import path_of
 from evercrawl.engine.ports import Clock
 from evercrawl.model.fetch import Exchange, FetchResult, Headers, Request
 from evercrawl.model.settings import HttpSettings
-from evercrawl.model.sitemap import ListedPage
+from evercrawl.model.sitemap import SitemapPage
 
 ORIGIN = "http://www.xyz.com"
 FIRST_VISIT_MS = 1_308_111_730_000
@@ -86,7 +86,7 @@ class College:
         self._constant = constant_lines("evercrawl/lab", None)
         self.downloads: list[Download] = []
 
-    def move_to(self, clock: Clock) -> None:
+    def use_clock(self, clock: Clock) -> None:
         """Go on under another clock."""
         self._clock = clock
 
@@ -138,7 +138,7 @@ class College:
             return None
         oldest = min(page.updated_ms for page in PAGES)
         pages = [
-            ListedPage(
+            SitemapPage(
                 page.url, from_us((page.updated_ms if page.updated_ms <= now_ms else oldest) * 1000), page.anchor_text
             )
             for page in self._pages_at(now_ms)

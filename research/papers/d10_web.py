@@ -62,7 +62,7 @@ class D10Web(SimWeb):
         """Bytes of a page on the wire."""
         return int(self._page_bytes * (1 + SIZE_SPREAD * (2 * uniform(url, "size") - 1)))
 
-    def reaction(self, site: str, path: str, request: Request, at_s: float) -> SimResponse | SimFailure:
+    def respond(self, site: str, path: str, request: Request, at_s: float) -> SimResponse | SimFailure:
         """What a host answers."""
         first, last = ANSWER_S
         after_s = first + (last - first) * uniform(site, path) ** 3
@@ -147,14 +147,14 @@ class Node:
             raise LeaseLost(f"{request.url} is not surely ours to ask any more")
         sent, is_page = self._process.now(), path != "/robots.txt"
         self._ledger.sent(site, sent)
-        reaction = self._web.reaction(site, path, request, 0.0)
+        reaction = self._web.respond(site, path, request, 0.0)
         assert isinstance(reaction, SimResponse)
         await asyncio.sleep(reaction.after_s)
         size = self._web.size_of(request.url) if is_page else len(reaction.wire_body)
         await self._line.carry(size)
         ended = self._process.now()
         self._ledger.answered(site, ended, size, is_page=is_page)
-        return self._web.concluded(request, reaction, LoggedRequest(sent, ended, site, path, reaction.status, None))
+        return self._web.read_response(request, reaction, LoggedRequest(sent, ended, site, path, reaction.status, None))
 
     async def _look_up(self, site: str) -> None:
         if site in self._known:

@@ -30,13 +30,13 @@ from evercrawl.engine.ports import Fetcher
 from evercrawl.model.fetch import FetchResult, Request
 from evercrawl.model.settings import Settings
 from evercrawl.outpost.greeting import Credentials
-from evercrawl.outpost.hand import Hand
-from evercrawl.outpost.home import Home
-from evercrawl.outpost.link import Link
-from evercrawl.outpost.protocol.answer import parts_of
-from evercrawl.outpost.protocol.code import Code
-from evercrawl.outpost.station import Station
-from evercrawl.outpost.station_book import StationBook
+from evercrawl.outpost.hand import OutpostFetcher
+from evercrawl.outpost.home import Coordinator
+from evercrawl.outpost.link import SecureChannel
+from evercrawl.outpost.protocol.answer import split_exchange
+from evercrawl.outpost.protocol.code import PairingCode
+from evercrawl.outpost.station import OutpostAgent
+from evercrawl.outpost.station_book import AgentState
 from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear
 from evercrawl.testing.randomness import random_stream
 from evercrawl.testing.store import MemoryStore
@@ -212,18 +212,18 @@ class _Camp:
         self.clock = SimClock()
         self.web = PaperWeb(pages, self.clock)
         self.settings = _settings(pages)
-        self.home = Home(folder / "home", self.settings, self.clock, direct=self.web)
+        self.home = Coordinator(folder / "home", self.settings, self.clock, direct=self.web)
         self.store = MemoryStore(4)
         self.archives: dict[int, MemoryArchive] = {}
-        self.links: list[Link] = []
-        self.books: list[StationBook] = []
+        self.links: list[SecureChannel] = []
+        self.books: list[AgentState] = []
         self.serving: list[asyncio.Task[None]] = []
         self.stations = [self._station(folder, number, outposts) for number in range(outposts)]
         self.running = [asyncio.create_task(station.run()) for station in self.stations]
 
-    def _station(self, folder: Path, number: int, outposts: int) -> Station:
+    def _station(self, folder: Path, number: int, outposts: int) -> OutpostAgent:
         own = [page.origin for page in self.pages[number::outposts]]
-        code = Code(number.to_bytes(10, "big"), bytes(16))
+        code = PairingCode(number.to_bytes(10, "big"), bytes(16))
         now_us = to_us(self.clock.now())
         routes = [f".{SUFFIXES[number]}"] if outposts == len(SUFFIXES) else own
         self.home.book.add_code(
@@ -232,9 +232,9 @@ class _Camp:
         row = self.home.book.redeem(code.name, bytes(32), now_us=now_us)
         if row is None:
             raise RuntimeError("an outpost of the experiment was not paired")
-        book = StationBook(folder / str(number), most_bytes=256 * 1024 * 1024)
+        book = AgentState(folder / str(number), most_bytes=256 * 1024 * 1024)
         self.books.append(book)
-        hand = Hand(
+        hand = OutpostFetcher(
             self.web,
             book,
             self.clock,
@@ -246,12 +246,12 @@ class _Camp:
         )
         who = Credentials(row.id, row.key, bytes(32), None)
         chance = Random(random_stream(number, "station").random())
-        return Station(self._dial, who, hand=hand, book=book, clock=self.clock, random=chance)
+        return OutpostAgent(self._dial, who, hand=hand, book=book, clock=self.clock, random=chance)
 
-    async def _dial(self) -> Link:
+    async def _dial(self) -> SecureChannel:
         ours, theirs = pipe()
         self.serving.append(asyncio.create_task(self.home.serve(*theirs)))
-        self.links.append(Link(*ours))
+        self.links.append(SecureChannel(*ours))
         return self.links[-1]
 
     async def round(self, day: int) -> _Day:
@@ -275,7 +275,7 @@ class _Camp:
 
     def _copy(self, page: PaperPage) -> bytes | None:
         held = self.home.book.held(f"{page.origin}/")
-        return None if held is None else parts_of(held.flat)[2]
+        return None if held is None else split_exchange(held.flat)[2]
 
     def _bytes(self) -> int:
         return sum(link.bytes_in + link.bytes_out for link in self.links)

@@ -163,7 +163,7 @@ class _World:
 
     async def _run(self, start: datetime, *, refresh: bool) -> None:
         clock = SimClock(start)
-        self._college.move_to(clock)
+        self._college.use_clock(clock)
         crawl = assemble(
             self._settings,
             clock=clock,

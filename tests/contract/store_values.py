@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evercrawl.core.url import key_of
-from evercrawl.model.page import Look, NewPage, Refusal, Version, Visited
+from evercrawl.model.page import Baseline, CompletedVisit, NewPage, Refusal, Version
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.site import RobotsRecord, Site
 
@@ -54,8 +54,8 @@ def a_version(number: int = 1, *, body: bytes = b"body", etag: str | None = '"v1
     )
 
 
-def a_visit(page: NewPage, *, at_us: int = NOON_US, due_us: int | None = None, **changes: object) -> Visited:
-    visited = Visited(
+def a_visit(page: NewPage, *, at_us: int = NOON_US, due_us: int | None = None, **changes: object) -> CompletedVisit:
+    visited = CompletedVisit(
         page_id=page.id,
         site_id=page.site_id,
         band=page.band,
@@ -74,8 +74,8 @@ def a_visit(page: NewPage, *, at_us: int = NOON_US, due_us: int | None = None, *
     return visited._replace(**changes)  # type: ignore[arg-type]
 
 
-def a_look(body: bytes) -> Look:
-    return Look(
+def a_look(body: bytes) -> Baseline:
+    return Baseline(
         digest=body.ljust(16, b"d"),
         payload_sha1=b"s" * 20,
         seen_us=NOON_US,

@@ -14,8 +14,8 @@ from evercrawl.adapters.sqlite import SqliteStore
 from evercrawl.core.text_delta import pack_text
 from evercrawl.engine.ports import ShardStore, Store
 from evercrawl.errors import BugFound, LeaseLost
-from evercrawl.model.batch import ArchiveEnd, Batch, Parcel
-from evercrawl.model.page import Promoted, Requeued, Share, Standing, Twin
+from evercrawl.model.batch import ArchiveEnd, Batch, LinkBatch
+from evercrawl.model.page import CreditShare, DuplicateCandidate, Promotion, QueuePosition, Requeue
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import StoreSettings
 from evercrawl.testing.store import MemoryStore
@@ -259,7 +259,7 @@ async def test_pages_that_wait_and_were_never_seen_come_in_order_of_id(shard: Sh
 async def test_a_requeued_page_is_queued_and_not_due(shard: ShardStore, epoch: int) -> None:
     page = a_page(1)
     await shard.commit(epoch, with_site(new_pages=[page], visited=[a_visit(page, due_us=5, tries=2)]))
-    await shard.commit(epoch, Batch(requeued=[Requeued(1, 1, 0, 20)]))
+    await shard.commit(epoch, Batch(requeued=[Requeue(1, 1, 0, 20)]))
     assert await shard.next_due() is None
     (queued,) = await shard.queue(1, 0, 0, 10)
     assert (queued.id, queued.band, queued.seq, queued.tries, queued.visits) == (1, 0, 20, 2, 1)
@@ -272,7 +272,7 @@ async def test_a_requeued_page_is_queued_and_not_due(shard: ShardStore, epoch: i
 @scenario
 async def test_a_queued_page_is_not_queued_twice(shard: ShardStore, epoch: int) -> None:
     await shard.commit(epoch, with_site(new_pages=[a_page(1)]))
-    await shard.commit(epoch, Batch(requeued=[Requeued(1, 1, 0, 20)]))
+    await shard.commit(epoch, Batch(requeued=[Requeue(1, 1, 0, 20)]))
     assert await ids_queued(shard, band=0) == []
     assert await ids_queued(shard, band=1) == [1]
     site = await shard.site(1)
@@ -284,9 +284,11 @@ async def test_a_queued_page_is_not_queued_twice(shard: ShardStore, epoch: int) 
 async def test_shares_add_up_and_what_was_earned_before_fades(shard: ShardStore, epoch: int) -> None:
     page = a_page(1)._replace(credit=100, earned=160, generation=3)
     await shard.commit(epoch, with_site(new_pages=[page, a_page(2)]))
-    await shard.commit(epoch, Batch(shares=[Share(1, 7, 5), Share(2, 9, 70)], visited=[a_visit(page, spent=90)]))
-    assert await shard.standings([page.key, b"?" * 16]) == [Standing(page.key, 1, 1, 1, None, 17)]
-    await shard.commit(epoch, Batch(requeued=[Requeued(1, 1, 0, 20)]))
+    await shard.commit(
+        epoch, Batch(shares=[CreditShare(1, 7, 5), CreditShare(2, 9, 70)], visited=[a_visit(page, spent=90)])
+    )
+    assert await shard.standings([page.key, b"?" * 16]) == [QueuePosition(page.key, 1, 1, 1, None, 17)]
+    await shard.commit(epoch, Batch(requeued=[Requeue(1, 1, 0, 20)]))
     (first,) = await shard.queue(1, 0, 0, 10)
     assert (first.credit, first.earned, first.generation) == (17, 160 // 4 + 7, 5)
     (second,) = await shard.queue(1, 1, 0, 10)
@@ -296,7 +298,7 @@ async def test_shares_add_up_and_what_was_earned_before_fades(shard: ShardStore,
 @scenario
 async def test_a_promoted_page_moves_only_from_the_place_where_it_was_seen(shard: ShardStore, epoch: int) -> None:
     await shard.commit(epoch, with_site(new_pages=[a_page(1, band=3), a_page(2, band=3)]))
-    await shard.commit(epoch, Batch(promoted=[Promoted(1, 1, 3, 1, 0, 30), Promoted(2, 1, 3, 99, 0, 31)]))
+    await shard.commit(epoch, Batch(promoted=[Promotion(1, 1, 3, 1, 0, 30), Promotion(2, 1, 3, 99, 0, 31)]))
     assert [(page.id, page.seq) for page in await shard.queue(1, 0, 0, 10)] == [(1, 30)]
     assert await ids_queued(shard, band=3) == [2]
     site = await shard.site(1)
@@ -312,9 +314,9 @@ async def test_a_twin_is_found_by_key_and_by_number(shard: ShardStore, epoch: in
     visits = [a_visit(page, version=a_version()), a_visit(a_page(2), duplicate_of=1, moved_to="https://x.test/")]
     await shard.commit(epoch, Batch(visited=visits))
     version = a_version()
-    expected = Twin(1, page.url, 1, b"signature", None, None, "A title", version.digest, visits[0].status)
+    expected = DuplicateCandidate(1, page.url, 1, b"signature", None, None, "A title", version.digest, visits[0].status)
     assert await shard.twin(page.key) == expected
-    moved = Twin(2, url_of(2), 0, None, "https://x.test/", 1, status=visits[1].status)
+    moved = DuplicateCandidate(2, url_of(2), 0, None, "https://x.test/", 1, status=visits[1].status)
     assert await shard.twin(2) == moved
     assert await shard.twin(3) is None
 
@@ -330,7 +332,7 @@ async def test_duplicates_are_found_by_the_page_that_they_repeat(shard: ShardSto
     await shard.commit(epoch, Batch(visited=visits))
     assert [page.id for page in await shard.repeats(1, 10)] == [2, 3]
     assert [page.id for page in await shard.repeats(1, 1)] == [2]
-    await shard.commit(epoch, Batch(requeued=[Requeued(2, 1, 1, 20)]))
+    await shard.commit(epoch, Batch(requeued=[Requeue(2, 1, 1, 20)]))
     assert [page.id for page in await shard.repeats(1, 10)] == [3]
     assert await shard.repeats(2, 10) == []
     keys = [page.key for page in pages[1:3]]
@@ -342,12 +344,12 @@ async def test_requeue_and_visit_in_one_batch_in_either_order(shard: ShardStore,
     page = a_page(1)
     await shard.commit(epoch, with_site(new_pages=[page], visited=[a_visit(page, due_us=5)]))
     again = a_visit(page, due_us=77, seq=20)
-    await shard.commit(epoch, Batch(requeued=[Requeued(1, 1, 1, 20)], visited=[again]))
+    await shard.commit(epoch, Batch(requeued=[Requeue(1, 1, 1, 20)], visited=[again]))
     assert await ids_queued(shard) == []
     assert await shard.next_due() == 77
-    await shard.commit(epoch, Batch(requeued=[Requeued(1, 1, 1, 30)]))
+    await shard.commit(epoch, Batch(requeued=[Requeue(1, 1, 1, 30)]))
     third = a_visit(page, due_us=88, seq=30)
-    await shard.commit(epoch, Batch(visited=[third], requeued=[Requeued(1, 1, 1, 40)]))
+    await shard.commit(epoch, Batch(visited=[third], requeued=[Requeue(1, 1, 1, 40)]))
     assert [queued.seq for queued in await shard.queue(1, 1, 0, 10)] == [40]
     assert await shard.next_due() is None
 
@@ -564,7 +566,7 @@ async def test_a_page_is_no_refusal(shard: ShardStore, epoch: int) -> None:
 
 @scenario
 async def test_parcels_wait_until_they_are_delivered(shard: ShardStore, epoch: int) -> None:
-    parcels = [Parcel(2, 0, 3, b"two"), Parcel(1, 0, 2, b"one")]
+    parcels = [LinkBatch(2, 0, 3, b"two"), LinkBatch(1, 0, 2, b"one")]
     await shard.commit(epoch, Batch(sent=parcels))
     await shard.commit(epoch, Batch(sent=parcels))
     assert await shard.parcels() == sorted(parcels)
@@ -587,7 +589,7 @@ async def test_marks_of_taken_parcels_only_grow(shard: ShardStore, epoch: int) -
 @scenario
 async def test_a_batch_that_fails_leaves_nothing(kept: Kept, shard: ShardStore, epoch: int) -> None:
     batch = with_site(
-        new_pages=[a_page(1)], refusals=[a_refusal(1)], sent=[Parcel(1, 0, 1, b"")], visited=[a_visit(a_page(404))]
+        new_pages=[a_page(1)], refusals=[a_refusal(1)], sent=[LinkBatch(1, 0, 1, b"")], visited=[a_visit(a_page(404))]
     )
     with pytest.raises(BugFound, match="404"):
         await shard.commit(epoch, batch)

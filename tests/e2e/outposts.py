@@ -23,7 +23,7 @@ from typing import NamedTuple
 import evercrawl
 from evercrawl.collection.exchange.selection import Selection
 from evercrawl.config import create_collection
-from evercrawl.outpost.status import OutpostStatus, new_code, outposts_of
+from evercrawl.outpost.status import OutpostStatus, create_pairing_code, list_outposts
 
 ADDRESSES = ("127.0.0.11", "127.0.0.12", "127.0.0.13")
 GAP_S = 0.2
@@ -168,12 +168,12 @@ class Field:
     def code_for_all(self) -> str:
         """One outpost for every site."""
         routes = [origin.removeprefix("http://") for origin in self.origins]
-        return new_code(self.collection, called="outposta", routes=routes, valid_for=timedelta(hours=1))
+        return create_pairing_code(self.collection, called="outposta", routes=routes, valid_for=timedelta(hours=1))
 
     def code(self, number: int) -> str:
         route = self.origins[number].removeprefix("http://")
         name = f"outpost{'abc'[number]}"
-        return new_code(self.collection, called=name, routes=[route], valid_for=timedelta(hours=1))
+        return create_pairing_code(self.collection, called=name, routes=[route], valid_for=timedelta(hours=1))
 
     def outpost_arguments(self, number: int, *more: str, port: int | None = None) -> list[str]:
         return [
@@ -187,7 +187,7 @@ class Field:
         return self.start(*self.outpost_arguments(number, *more, port=port), agent=agent)
 
     def status(self) -> dict[str, OutpostStatus]:
-        return {one.name: one for one in outposts_of(self.collection)}
+        return {one.name: one for one in list_outposts(self.collection)}
 
     def log(self) -> list[Logged]:
         rows = (line.split(" ", 3) for line in (self.folder / "web.log").read_text().splitlines())

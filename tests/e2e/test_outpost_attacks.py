@@ -16,17 +16,27 @@ from evercrawl.adapters.clock import SystemClock
 from evercrawl.core.moment import to_us
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import Settings
-from evercrawl.outpost.dial import dial_home
-from evercrawl.outpost.greeting import Credentials, greet_home
-from evercrawl.outpost.home import Home
-from evercrawl.outpost.identity import home_identity
-from evercrawl.outpost.link import LINK_ERRORS, Link
-from evercrawl.outpost.protocol.answer import answered_item
-from evercrawl.outpost.protocol.code import outpost_key, pin_of, read_code
-from evercrawl.outpost.protocol.compare import Verdict
-from evercrawl.outpost.protocol.message import Beat, Deliver, Item, Job, Lease, Ready, Taken, Welcome, Work
+from evercrawl.outpost.dial import connect_to_coordinator
+from evercrawl.outpost.greeting import Credentials, authenticate_agent
+from evercrawl.outpost.home import Coordinator
+from evercrawl.outpost.identity import coordinator_certificate
+from evercrawl.outpost.link import CHANNEL_ERRORS, SecureChannel
+from evercrawl.outpost.protocol.answer import encode_answer
+from evercrawl.outpost.protocol.code import certificate_pin, outpost_key, parse_code
+from evercrawl.outpost.protocol.compare import ResultKind
+from evercrawl.outpost.protocol.message import (
+    Acknowledgement,
+    AgentReady,
+    FetchJob,
+    Heartbeat,
+    JobBatch,
+    JobResult,
+    LeaseRenewal,
+    ResultBatch,
+    Welcome,
+)
 from evercrawl.outpost.protocol.seal import MOST_FRAME_BYTES, NotAuthentic
-from evercrawl.outpost.status import new_code, outposts_of
+from evercrawl.outpost.status import create_pairing_code, list_outposts
 
 SITE = "http://site.example"
 NONCE = bytes(32)
@@ -51,12 +61,12 @@ class Scene:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        text = new_code(folder, called="one", routes=["site.example"], valid_for=timedelta(hours=1))
-        self.code = read_code(text)
+        text = create_pairing_code(folder, called="one", routes=["site.example"], valid_for=timedelta(hours=1))
+        self.code = parse_code(text)
         self.web = NoWeb()
         settings = Settings()
         settings = replace(settings, outposts=replace(settings.outposts, lease=timedelta(seconds=30)))
-        self.home = Home(folder, settings, SystemClock(), direct=self.web)
+        self.home = Coordinator(folder, settings, SystemClock(), direct=self.web)
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
@@ -66,13 +76,13 @@ class Scene:
         key = outpost_key(self.code.key, nonce)
         return Credentials(self.code.name, key, nonce, self.code.key if pairing else None)
 
-    async def connect(self, who: Credentials) -> Link:
+    async def connect(self, who: Credentials) -> SecureChannel:
         await asyncio.sleep(0)
-        link = await dial_home(f"127.0.0.1:{self.port}", self.code.pin)
-        await greet_home(link, who)
+        link = await connect_to_coordinator(f"127.0.0.1:{self.port}", self.code.pin)
+        await authenticate_agent(link, who)
         return link
 
-    async def join(self, who: Credentials | None = None) -> tuple[Link, Welcome]:
+    async def join(self, who: Credentials | None = None) -> tuple[SecureChannel, Welcome]:
         link = await self.connect(who or self.who())
         welcome = await asyncio.wait_for(link.receive(), 5)
         assert isinstance(welcome, Welcome)
@@ -101,23 +111,23 @@ def _run(folder: Path, play: Callable[[Scene], Awaitable[None]]) -> None:
     asyncio.run(whole())
 
 
-def _item(job: Job, body: bytes) -> Item:
+def _item(job: FetchJob, body: bytes) -> JobResult:
     raw = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     exchange = Exchange(b"GET", raw, body, None, datetime.now(UTC), timedelta(milliseconds=1))
     result = Fetched(job.url, 200, (), body, exchange)
-    return answered_item(job, result, exchange, verdict=Verdict.AT_ONCE, held=None)
+    return encode_answer(job, result, exchange, verdict=ResultKind.AT_ONCE, held=None)
 
 
-async def _job(link: Link) -> Job:
+async def _job(link: SecureChannel) -> FetchJob:
     while True:
         message = await asyncio.wait_for(link.receive(), 5)
-        if isinstance(message, Work):
+        if isinstance(message, JobBatch):
             return message.jobs[0]
 
 
-async def _refuses(link: Link) -> None:
+async def _refuses(link: SecureChannel) -> None:
     """Home ends the connection without an answer."""
-    with pytest.raises(LINK_ERRORS):
+    with pytest.raises(CHANNEL_ERRORS):
         await asyncio.wait_for(link.receive(), 5)
     link.close()
 
@@ -125,11 +135,11 @@ async def _refuses(link: Link) -> None:
 def test_a_batch_that_comes_twice_is_taken_once(tmp_path: Path) -> None:
     async def play(scene: Scene) -> None:
         link, _ = await scene.join()
-        await link.send(Ready((), 8))
+        await link.send(AgentReady((), 8))
         asked = asyncio.create_task(scene.home.fetch(Request(f"{SITE}/a")))
         job = await _job(link)
-        await link.send(Beat(1))
-        parcel = Deliver(1, (_item(job, b"hello"),))
+        await link.send(Heartbeat(1))
+        parcel = ResultBatch(1, (_item(job, b"hello"),))
         await link.send(parcel)
         result = await asyncio.wait_for(asked, 5)
         assert isinstance(result, Fetched)
@@ -139,8 +149,8 @@ def test_a_batch_that_comes_twice_is_taken_once(tmp_path: Path) -> None:
         again, welcome = await scene.join(scene.who(pairing=False))
         assert welcome.taken == 1
         late = parcel.items[0]._replace(run=scene.home.run, url=f"{SITE}/a")
-        await again.send(Deliver(1, (late,)))
-        assert await asyncio.wait_for(again.receive(), 5) == Taken(1)
+        await again.send(ResultBatch(1, (late,)))
+        assert await asyncio.wait_for(again.receive(), 5) == Acknowledgement(1)
         after = scene.counts()
         assert after["whole"] == before["whole"] == 1
         again.close()
@@ -153,7 +163,7 @@ def test_recorded_forged_cut_and_oversized_frames_have_no_effect(tmp_path: Path)
         link, _ = await scene.join()
         sealed = link._sealer
         assert sealed is not None
-        await link.send(Ready((), 8))
+        await link.send(AgentReady((), 8))
         recorded = sealed.seal(b"")  # moves the place: the next true frame is now out of order
         link.close()
 
@@ -165,14 +175,14 @@ def test_recorded_forged_cut_and_oversized_frames_have_no_effect(tmp_path: Path)
                 stranger._writer.close()  # cut short
             await _refuses(stranger)
 
-        forged = Deliver(1, (_item(Job(1, f"{SITE}/a"), b"evil")._replace(run="x", url=f"{SITE}/a"),))
-        from evercrawl.outpost.protocol.message import to_bytes
+        forged = ResultBatch(1, (_item(FetchJob(1, f"{SITE}/a"), b"evil")._replace(run="x", url=f"{SITE}/a"),))
+        from evercrawl.outpost.protocol.message import encode_message
 
         await say(recorded)
-        await say(bytes(16) + to_bytes(forged))
-        await say(to_bytes(forged), announce=5000)
+        await say(bytes(16) + encode_message(forged))
+        await say(encode_message(forged), announce=5000)
         await say(b"", announce=MOST_FRAME_BYTES + 1)
-        assert outposts_of(scene.folder)[0].counts["whole"] == 0
+        assert list_outposts(scene.folder)[0].counts["whole"] == 0
         assert scene.home.book.intake_urls() == set()
         assert (await scene.home.fetch(Request("http://other.example/"))).url == "http://other.example/"
 
@@ -184,7 +194,7 @@ def test_a_whole_recorded_conversation_opens_nothing_a_second_time(tmp_path: Pat
 
     async def play(scene: Scene) -> None:
         said: list[bytes] = []
-        link = await dial_home(f"127.0.0.1:{scene.port}", scene.code.pin)
+        link = await connect_to_coordinator(f"127.0.0.1:{scene.port}", scene.code.pin)
         write = link._writer.write
 
         def overheard(data: bytes) -> None:
@@ -192,14 +202,14 @@ def test_a_whole_recorded_conversation_opens_nothing_a_second_time(tmp_path: Pat
             write(data)
 
         link._writer.write = overheard  # type: ignore[method-assign]
-        await greet_home(link, scene.who())
+        await authenticate_agent(link, scene.who())
         assert isinstance(await link.receive(), Welcome)
-        await link.send(Beat(1))
-        assert isinstance(await link.receive(), Lease)
+        await link.send(Heartbeat(1))
+        assert isinstance(await link.receive(), LeaseRenewal)
         link.close()
         seen = scene.home.book.outposts()[0].seen_us
         await asyncio.sleep(0.01)
-        thief = await dial_home(f"127.0.0.1:{scene.port}", scene.code.pin)
+        thief = await connect_to_coordinator(f"127.0.0.1:{scene.port}", scene.code.pin)
         for data in said:
             thief._writer.write(data)
         await thief.receive_plain(4096)
@@ -220,10 +230,12 @@ def test_wrong_keys_used_codes_and_old_codes_are_refused(tmp_path: Path) -> None
             await _refuses(await scene.connect(who))
         same, _ = await scene.join(scene.who())  # the answer to the first try was lost: the same again
         same.close()
-        late = read_code(new_code(scene.folder, called="two", routes=[".org"], valid_for=timedelta(seconds=-1)))
+        late = parse_code(
+            create_pairing_code(scene.folder, called="two", routes=[".org"], valid_for=timedelta(seconds=-1))
+        )
         expired = Credentials(late.name, outpost_key(late.key, NONCE), NONCE, late.key)
         await _refuses(await scene.connect(expired))
-        assert [one.name for one in outposts_of(scene.folder)] == ["one"]
+        assert [one.name for one in list_outposts(scene.folder)] == ["one"]
         assert scene.home.book.forget("one")
         await _refuses(await scene.connect(scene.who(pairing=False)))
 
@@ -232,9 +244,9 @@ def test_wrong_keys_used_codes_and_old_codes_are_refused(tmp_path: Path) -> None
 
 def test_an_outpost_says_nothing_to_a_stranger_at_homes_address(tmp_path: Path) -> None:
     async def play(scene: Scene) -> None:
-        _, other = home_identity(tmp_path / "other")
+        _, other = coordinator_certificate(tmp_path / "other")
         with pytest.raises(NotAuthentic, match="certificate"):
-            await dial_home(f"127.0.0.1:{scene.port}", pin_of(other))
+            await connect_to_coordinator(f"127.0.0.1:{scene.port}", certificate_pin(other))
 
     _run(tmp_path, play)
 
@@ -242,10 +254,10 @@ def test_an_outpost_says_nothing_to_a_stranger_at_homes_address(tmp_path: Path) 
 def test_an_outpost_cannot_speak_for_the_sites_of_others(tmp_path: Path) -> None:
     async def play(scene: Scene) -> None:
         link, _ = await scene.join()
-        await link.send(Ready((), 8))
-        theirs = _item(Job(7, "http://bank.example/"), b"evil")._replace(run="old", url="http://bank.example/")
-        await link.send(Deliver(1, (theirs,)))
-        assert await asyncio.wait_for(link.receive(), 5) == Taken(1)
+        await link.send(AgentReady((), 8))
+        theirs = _item(FetchJob(7, "http://bank.example/"), b"evil")._replace(run="old", url="http://bank.example/")
+        await link.send(ResultBatch(1, (theirs,)))
+        assert await asyncio.wait_for(link.receive(), 5) == Acknowledgement(1)
         assert scene.counts()["refused"] == 1
         assert scene.home.book.intake_urls() == set()
         assert scene.home.book.held("http://bank.example/") is None
@@ -257,11 +269,11 @@ def test_an_outpost_cannot_speak_for_the_sites_of_others(tmp_path: Path) -> None
 def test_a_result_that_a_crash_of_home_left_behind_is_used_and_not_asked_for_again(tmp_path: Path) -> None:
     async def play(scene: Scene) -> None:
         link, _ = await scene.join()
-        await link.send(Ready((), 8))
+        await link.send(AgentReady((), 8))
         url = f"{SITE}/left"
-        item = _item(Job(7, url), b"from before")._replace(run="a run before", url=url, age_us=60_000_000)
-        await link.send(Deliver(1, (item,)))
-        assert await asyncio.wait_for(link.receive(), 5) == Taken(1)
+        item = _item(FetchJob(7, url), b"from before")._replace(run="a run before", url=url, age_us=60_000_000)
+        await link.send(ResultBatch(1, (item,)))
+        assert await asyncio.wait_for(link.receive(), 5) == Acknowledgement(1)
         result = await asyncio.wait_for(scene.home.fetch(Request(url)), 5)
         assert isinstance(result, Fetched)
         assert result.body == b"from before"
@@ -278,7 +290,7 @@ def test_a_result_that_a_crash_of_home_left_behind_is_used_and_not_asked_for_aga
 def test_garbage_instead_of_a_greeting_is_shown_out(tmp_path: Path) -> None:
     async def play(scene: Scene) -> None:
         for garbage in (b"GET / HTTP/1.1\r\n\r\n", bytes(40), b"\0\0\0\x02{}", b"\xff" * 64):
-            link = await dial_home(f"127.0.0.1:{scene.port}", scene.code.pin)
+            link = await connect_to_coordinator(f"127.0.0.1:{scene.port}", scene.code.pin)
             link._writer.write(garbage)
             await link.receive_plain(4096)
             if garbage == bytes(40):
@@ -292,11 +304,11 @@ def test_garbage_instead_of_a_greeting_is_shown_out(tmp_path: Path) -> None:
 def test_an_outpost_that_is_forgotten_while_it_is_connected_is_shown_out(tmp_path: Path) -> None:
     async def play(scene: Scene) -> None:
         link, _ = await scene.join()
-        await link.send(Ready((), 8))
+        await link.send(AgentReady((), 8))
         asked = asyncio.create_task(scene.home.fetch(Request(f"{SITE}/a")))
         job = await _job(link)
         assert scene.home.book.forget("one")
-        await link.send(Deliver(1, (_item(job, b"too late"),)))
+        await link.send(ResultBatch(1, (_item(job, b"too late"),)))
         await _refuses(link)
         assert isinstance(await asyncio.wait_for(asked, 5), Failed)
         assert scene.web.asked == [f"{SITE}/a"]

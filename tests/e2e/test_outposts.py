@@ -11,7 +11,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evercrawl.outpost.station_book import StationBook
+from evercrawl.outpost.station_book import AgentState
 from tests.e2e.outposts import GAP_S, LEASE_S, SLACK_S, Field, Proxy, outdoors
 
 PAGES = 7
@@ -156,7 +156,7 @@ def test_an_outpost_with_100_000_pages_stays_small(tmp_path: Path) -> None:
     """Also while it fetches pages of 1 MB from three sites at a time."""
     with outdoors(tmp_path, pages=3) as field:
         file = tmp_path / "outpost0" / "outpost.db"
-        book = StationBook(file.parent, most_bytes=64_000_000)
+        book = AgentState(file.parent, most_bytes=64_000_000)
         rows = [(f"{field.origins[0]}/list/{number}.html", number.to_bytes(16, "big")) for number in range(100_000)]
         book.db.execute("begin")
         book.db.executemany("insert into page (url, digest) values (?, ?)", rows)

@@ -256,12 +256,12 @@ def test_a_copy_is_used_for_a_day_and_no_longer() -> None:
     world = make_world(web_of_one, settings=Settings())
     world.settings = replace(world.settings, scope=replace(world.settings.scope, pages_per_site=10))
     assert world.crawl() is Ended.DONE
-    first = [asked for asked in web_of_one.record.asked if asked.path == ROBOTS_PATH]
+    first = [asked for asked in web_of_one.log.requests if asked.path == ROBOTS_PATH]
     for wait, refetched in ((lifetime - timedelta(hours=1), False), (lifetime + timedelta(minutes=1), True)):
-        asked_before = len(web_of_one.record.asked)
+        asked_before = len(web_of_one.log.requests)
         world.clock = SimClock(start=first[0].answered + wait)
         assert world.crawl(refresh=True) is Ended.DONE
-        later = [asked.path for asked in web_of_one.record.asked[asked_before:]]
+        later = [asked.path for asked in web_of_one.log.requests[asked_before:]]
         assert len(later) > 1
         assert (later[0] == ROBOTS_PATH) is refetched
         assert later.count(ROBOTS_PATH) == refetched

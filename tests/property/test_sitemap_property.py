@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evercrawl.core import url as urls
 from evercrawl.core.sitemap import extended_sitemap, news, read_sitemap, sitemap_files
 from evercrawl.core.sitemap.date import moment_of
-from evercrawl.model.sitemap import ListedPage, SitemapEntry, SitemapLimits, SitemapType
+from evercrawl.model.sitemap import SitemapEntry, SitemapLimits, SitemapPage, SitemapType
 
 HERE = "http://site.test/sitemap.xml"
 LIMITS = SitemapLimits(most_bytes=5000, most_entries=20, most_elements=200, most_depth=9, most_fields=30)
@@ -28,7 +28,7 @@ SOUPS = st.lists(PIECES, max_size=40).map("".join)
 BODIES = st.one_of(st.binary(max_size=300), SOUPS.map(str.encode), SOUPS.map(lambda text: gzip.compress(text.encode())))
 PATHS = st.text(st.characters(codec="utf-8"), max_size=30)
 PAGES = st.builds(
-    ListedPage,
+    SitemapPage,
     PATHS.map(lambda path: urls.canonical("http://site.test/" + path)).filter(lambda url: url is not None),
     st.none()
     | st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC)).map(
@@ -52,7 +52,7 @@ def test_reading_never_fails_and_keeps_its_limits(body: bytes, content_type: str
 
 
 @given(st.lists(PAGES, max_size=12), st.integers(1, 5))
-def test_what_is_written_is_read(pages: list[ListedPage], most_urls: int):
+def test_what_is_written_is_read(pages: list[SitemapPage], most_urls: int):
     files = list(sitemap_files(pages, "http://site.test/", most_urls=most_urls))
     parts = files[:-1] or files
     found = [read_sitemap(part.data, HERE) for part in parts]
@@ -63,14 +63,14 @@ def test_what_is_written_is_read(pages: list[ListedPage], most_urls: int):
 
 
 @given(st.lists(PAGES, min_size=1, max_size=12))
-def test_the_extended_sitemap_that_is_written_is_read(pages: list[ListedPage]):
+def test_the_extended_sitemap_that_is_written_is_read(pages: list[SitemapPage]):
     found = read_sitemap(extended_sitemap(pages), HERE)
     assert (found.type, found.error) == (SitemapType.EXTENDED, None)
     assert found.entries == tuple(SitemapEntry(page.url, page.lastmod, text=page.anchor_text) for page in pages)
 
 
 @given(st.lists(PAGES, min_size=2, max_size=12), st.integers(0, 100))
-def test_a_cut_file_gives_the_first_entries(pages: list[ListedPage], percent: int):
+def test_a_cut_file_gives_the_first_entries(pages: list[SitemapPage], percent: int):
     (whole,) = sitemap_files(pages, "http://site.test/")
     cut = read_sitemap(whole.data[: len(whole.data) * percent // 100], HERE)
     urls_read = [entry.url for entry in cut.entries]
@@ -84,7 +84,7 @@ def test_a_date_is_a_moment_in_utc_or_nothing(text: str):
 
 
 @given(st.lists(PAGES, max_size=12), st.data())
-def test_every_page_is_news_at_most_once(pages: list[ListedPage], data: st.DataObject):
+def test_every_page_is_news_at_most_once(pages: list[SitemapPage], data: st.DataObject):
     entries = [SitemapEntry(page.url, page.lastmod) for page in pages]
     known = {page.url: page.lastmod for page in data.draw(st.lists(st.sampled_from(pages)))} if pages else {}
     now = datetime(2100, 1, 1, tzinfo=UTC)

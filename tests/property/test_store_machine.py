@@ -15,8 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from evercrawl.adapters.sqlite import SqliteStore
 from evercrawl.errors import BugFound, LeaseLost
-from evercrawl.model.batch import Batch, Parcel
-from evercrawl.model.page import NewPage, Requeued, Visited
+from evercrawl.model.batch import Batch, LinkBatch
+from evercrawl.model.page import CompletedVisit, NewPage, Requeue
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import StoreSettings
 from evercrawl.testing.store import MemoryStore
@@ -87,7 +87,7 @@ class Stores(RuleBasedStateMachine):
         pages = self.both("due", 9, 1000) if only_due else self.committed
         if pages:
             page = data.draw(st.sampled_from(pages))
-            self.batch.requeued.append(Requeued(page.id, page.site_id, band, self.next_seq))
+            self.batch.requeued.append(Requeue(page.id, page.site_id, band, self.next_seq))
             self.next_seq += 1
 
     @rule(
@@ -118,7 +118,7 @@ class Stores(RuleBasedStateMachine):
             seq = data.draw(st.integers(1, self.next_seq))
             self.batch.visited.append(a_visit(page, seq=seq, due_us=3, moved_to=url_of(1)))
 
-    def with_version(self, visited: Visited, body: bytes | None) -> Visited:
+    def with_version(self, visited: CompletedVisit, body: bytes | None) -> CompletedVisit:
         if body is None:
             return visited
         number = self.versions[visited.page_id] = self.versions.get(visited.page_id, 0) + 1
@@ -134,7 +134,7 @@ class Stores(RuleBasedStateMachine):
 
     @rule(other=st.integers(1, 3), delivered=st.integers(1, 5), taken=st.integers(1, 9))
     def exchange_parcels(self, other: int, delivered: int, taken: int) -> None:
-        self.batch.sent.append(Parcel(self.next_parcel, 0, other, b"links"))
+        self.batch.sent.append(LinkBatch(self.next_parcel, 0, other, b"links"))
         self.next_parcel += 1
         self.batch.delivered.append(delivered)
         self.batch.taken[other] = taken

@@ -20,7 +20,7 @@ from evercrawl.collection.alerts.send import Letter
 from evercrawl.core.alerts.delivery import Attempt, MessageState, again
 from evercrawl.core.alerts.words import SaidPage
 from evercrawl.core.moment import from_us, to_us
-from evercrawl.model.alert import Alert, Channel, Event, EventKind, Rhythm, Subject, Target
+from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind, Frequency
 from evercrawl.model.settings import NotifySettings, Settings
 from evercrawl.testing.virtual_time import EPOCH, SimClock, run
 
@@ -136,7 +136,7 @@ class Receivers:
 
 
 def alert(name: str, **more: object) -> Alert:
-    return replace(Alert(name, Subject(), Target(Channel.WEBHOOK, "https://receiver.example/")), **more)  # type: ignore[arg-type]
+    return replace(Alert(name, AlertFilter(), Destination(Channel.WEBHOOK, "https://receiver.example/")), **more)  # type: ignore[arg-type]
 
 
 EVERY = timedelta(seconds=30)
@@ -258,8 +258,8 @@ def test_digests_go_at_their_hour_and_nothing_in_quiet_hours(tmp_path: Path) -> 
     receivers = Receivers(clock, is_up=lambda *_: True)
     put(
         tmp_path,
-        alert("daily", rhythm=Rhythm.DAILY, most=500),
-        alert("hourly", rhythm=Rhythm.HOURLY, most=500),
+        alert("daily", rhythm=Frequency.DAILY, most=500),
+        alert("hourly", rhythm=Frequency.HOURLY, most=500),
         alert("night", quiet=("22:00-06:00",), most=500),
     )
     lives(tmp_path, pages, receivers, EPOCH + 80 * HOUR, every=timedelta(minutes=10))

@@ -13,7 +13,7 @@ from evercrawl.core.credit import Ledger
 from evercrawl.engine import credit as credit_module
 from evercrawl.engine.ports import Stored
 from evercrawl.model.batch import Batch
-from evercrawl.model.page import Promoted
+from evercrawl.model.page import Promotion
 from evercrawl.model.settings import CreditSettings, Settings
 from evercrawl.testing import NO_FAULTS, SimWeb
 from evercrawl.testing.memory_archive import MemoryArchive
@@ -44,9 +44,9 @@ def world_of(web: SimWeb, *, shards: int, credit: CreditSettings | None = None) 
     return make_world(web, settings=settings, shards=shards)
 
 
-def watch_moves(monkeypatch: pytest.MonkeyPatch) -> list[Promoted]:
+def watch_moves(monkeypatch: pytest.MonkeyPatch) -> list[Promotion]:
     """Every move in the queue that a commit brings."""
-    moved: list[Promoted] = []
+    moved: list[Promotion] = []
     commit = MemoryShard.commit
 
     async def noting(shard: MemoryShard, epoch: int, batch: Batch) -> None:
@@ -85,7 +85,7 @@ def test_every_page_is_visited_once_although_pages_move_up_in_the_queue(monkeypa
     moved = watch_moves(monkeypatch)
     world.crawl()
     assert len(moved) > 10
-    asked = [asked.site + asked.path for asked in web.record.asked]
+    asked = [asked.site + asked.path for asked in web.log.requests]
     pages = [url for url in asked if not url.endswith(("/robots.txt", "/sitemap.xml", "XTND"))]
     assert len(pages) == len(set(pages)) > 100
 

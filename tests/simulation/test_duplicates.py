@@ -47,7 +47,7 @@ class Pages:
     def homes(self) -> list[str]:
         return [HOME + "/"]
 
-    def move_to(self, clock: SimClock) -> None:
+    def use_clock(self, clock: SimClock) -> None:
         self.clock = clock
 
     async def fetch(self, request: Request) -> FetchResult:

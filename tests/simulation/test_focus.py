@@ -31,7 +31,7 @@ class SmallWeb(SimWeb):
     def homes(self) -> list[str]:
         return [f"{SITE}/"]
 
-    def reaction(self, site: str, path: str, request: Request, at_s: float) -> SimResponse | SimFailure:
+    def respond(self, site: str, path: str, request: Request, at_s: float) -> SimResponse | SimFailure:
         html = self.pages.get(site + path)
         if html is None:
             return SimResponse(0.05, 404, HTML, b"no")
@@ -39,7 +39,7 @@ class SmallWeb(SimWeb):
 
     def asked_for(self) -> list[str]:
         """The pages that were asked for, in order."""
-        return [asked.site + asked.path for asked in self.record.asked if asked.site + asked.path in self.pages]
+        return [asked.site + asked.path for asked in self.log.requests if asked.site + asked.path in self.pages]
 
 
 def world_of(focus: Focus | None) -> SimWorld:

@@ -13,7 +13,7 @@ import pytest
 
 from evercrawl.model.fetch import Fetched, Request
 from evercrawl.model.settings import Settings
-from evercrawl.outpost.link import Link
+from evercrawl.outpost.link import SecureChannel
 from evercrawl.testing.virtual_time import run
 from tests.simulation.test_outposts import Camp
 
@@ -70,7 +70,7 @@ class BadCamp(Camp):
         super().__init__(folder, settings, rate_gap=timedelta(0))
         self.chance = chance
 
-    async def _dial(self) -> Link:
+    async def _dial(self) -> SecureChannel:
         if self.chance.random() < 0.3:
             raise ConnectionRefusedError("not now")
         there, back = asyncio.StreamReader(), asyncio.StreamReader()
@@ -81,7 +81,7 @@ class BadCamp(Camp):
         for wire in (up, down):
             # Each side may hear of the end at another time.
             loop.call_later(life + self.chance.choice((0.0, 3.0, 20.0)), wire.close)
-        return Link(back, up)
+        return SecureChannel(back, up)
 
 
 async def _ask_all(camp: Camp, site: str) -> None:
@@ -99,11 +99,11 @@ class SlowHomeCamp(Camp):
 
     home_s = 0.0
 
-    async def _dial(self) -> Link:
+    async def _dial(self) -> SecureChannel:
         there, back = asyncio.StreamReader(), asyncio.StreamReader()
         up, down = Wire(there, Random(1), least_s=0.01), Wire(back, Random(1), least_s=self.home_s)
         self.serving.append(asyncio.create_task(self.home.serve(there, down)))
-        return Link(back, up)
+        return SecureChannel(back, up)
 
 
 @pytest.mark.parametrize(

@@ -22,12 +22,12 @@ from evercrawl.core.url import path_of
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import Settings
 from evercrawl.outpost.greeting import Credentials
-from evercrawl.outpost.hand import Hand
-from evercrawl.outpost.home import Home
-from evercrawl.outpost.link import Link
-from evercrawl.outpost.protocol.code import Code
-from evercrawl.outpost.station import Station
-from evercrawl.outpost.station_book import StationBook
+from evercrawl.outpost.hand import OutpostFetcher
+from evercrawl.outpost.home import Coordinator
+from evercrawl.outpost.link import SecureChannel
+from evercrawl.outpost.protocol.code import PairingCode
+from evercrawl.outpost.station import OutpostAgent
+from evercrawl.outpost.station_book import AgentState
 from evercrawl.testing.virtual_time import SimClock, run
 from tests.worlds.pipe import pipe
 
@@ -67,16 +67,16 @@ class Camp:
     def __init__(self, folder: Path, settings: Settings, *, rate_gap: timedelta) -> None:
         self.clock = SimClock()
         self.near, self.far = Web(self.clock, "outpost"), Web(self.clock, "home")
-        self.home = Home(folder / "home", settings, self.clock, direct=self.far)
-        code, now_us = Code(b"0123456789", bytes(16)), to_us(self.clock.now())
+        self.home = Coordinator(folder / "home", settings, self.clock, direct=self.far)
+        code, now_us = PairingCode(b"0123456789", bytes(16)), to_us(self.clock.now())
         self.home.book.add_code(
             code.name, code.key, called="one", routes=[".org"], now_us=now_us, expires_us=2 * now_us
         )
         row = self.home.book.redeem(code.name, bytes(32), now_us=now_us)
         assert row is not None
-        self.book = StationBook(folder / "outpost", most_bytes=10**7)
+        self.book = AgentState(folder / "outpost", most_bytes=10**7)
         pace = pace_of(settings.pace, delay_cap=timedelta(seconds=60), anonymous=False)
-        hand = Hand(
+        hand = OutpostFetcher(
             self.near,
             self.book,
             self.clock,
@@ -87,13 +87,13 @@ class Camp:
             after_crash=False,
         )
         who = Credentials(row.id, row.key, bytes(32), None)
-        self.station = Station(self._dial, who, hand=hand, book=self.book, clock=self.clock, random=Random(1))
+        self.station = OutpostAgent(self._dial, who, hand=hand, book=self.book, clock=self.clock, random=Random(1))
         self.serving: list[asyncio.Task[None]] = []
 
-    async def _dial(self) -> Link:
+    async def _dial(self) -> SecureChannel:
         ours, theirs = pipe()
         self.serving.append(asyncio.create_task(self.home.serve(*theirs)))
-        return Link(*ours)
+        return SecureChannel(*ours)
 
 
 def _play(

@@ -27,7 +27,7 @@ def visited(*, concurrency: int) -> set[str]:
     world = make_world(web, settings=settings, shards=8)
     assert world.crawl() is Ended.DONE, f"seed {SEED}, concurrency {concurrency}"
     assert web.violations() == []
-    return {asked.site + asked.path for asked in web.record.asked}
+    return {asked.site + asked.path for asked in web.log.requests}
 
 
 @pytest.mark.parametrize("concurrency", [1, 2, 3])

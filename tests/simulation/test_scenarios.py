@@ -34,14 +34,14 @@ def world_of(web: SimWeb, *, shards: int = 4, patience_h: float = 0.5, traps: bo
 
 
 def visited_urls(web: SimWeb) -> set[str]:
-    return {asked.site + asked.path for asked in web.record.asked if asked.path != "/robots.txt"}
+    return {asked.site + asked.path for asked in web.log.requests if asked.path != "/robots.txt"}
 
 
 @pytest.mark.slow
 def test_a_thousand_sites_with_faults_are_treated_politely():
     web = SimWeb(SEED, sites=1000, pages_per_site=12)
     world_of(web, shards=16).crawl()
-    assert len(web.record.asked) > 10_000
+    assert len(web.log.requests) > 10_000
     assert web.violations() == [], f"seed {SEED}"
 
 
@@ -109,7 +109,7 @@ def test_the_same_seed_gives_the_same_run_event_for_event():
     for _ in range(2):
         web = SimWeb(SEED, sites=15, pages_per_site=15)
         world_of(web).crawl()
-        logs.append(web.record.asked)
+        logs.append(web.log.requests)
     assert logs[0] == logs[1]
 
 
@@ -117,19 +117,19 @@ def test_a_calm_web_is_crawled_to_its_end_and_not_again_until_due():
     web = SimWeb(SEED, sites=5, pages_per_site=20, faults=NO_FAULTS)
     world = world_of(web)
     assert world.crawl() is Ended.DONE
-    asked = len(web.record.asked)
+    asked = len(web.log.requests)
     assert world.crawl() is Ended.DONE
-    assert len(web.record.asked) == asked, "nothing is due an hour later"
+    assert len(web.log.requests) == asked, "nothing is due an hour later"
 
 
 def test_refresh_visits_every_known_page_once():
     web = SimWeb(SEED, sites=3, pages_per_site=15, faults=NO_FAULTS)
     world = world_of(web)
     world.crawl()
-    first = Counter(asked.site + asked.path for asked in web.record.asked)
-    asked_before = len(web.record.asked)
+    first = Counter(asked.site + asked.path for asked in web.log.requests)
+    asked_before = len(web.log.requests)
     world.crawl(refresh=True)
-    second = Counter(asked.site + asked.path for asked in web.record.asked[asked_before:])
+    second = Counter(asked.site + asked.path for asked in web.log.requests[asked_before:])
     assert max(second.values()) == 1
     answered = {url for url, count in first.items() if count and not url.endswith(("/robots.txt", *SOURCES))}
     assert len(answered - set(second)) <= len(answered) * 0.2, "all but pages that are gone"
@@ -143,7 +143,7 @@ def test_sites_that_are_down_are_tried_later_and_then_left_alone():
     limits = replace(world.settings.crawl, max_time=timedelta(days=20))
     world.settings = replace(world.settings, crawl=limits)
     assert world.crawl() is Ended.LIMIT
-    by_site = web.record.by_site()
+    by_site = web.log.by_site()
     assert by_site
     for asked in by_site.values():
         assert 5 <= len(asked) <= 15, "some tries over twenty days, ever more seldom"
@@ -155,10 +155,10 @@ def test_a_site_that_left_the_scope_is_not_asked_for_anything():
     web = SimWeb(SEED, sites=3, pages_per_site=10, faults=NO_FAULTS)
     world = world_of(web)
     world.crawl()
-    asked = len(web.record.asked)
+    asked = len(web.log.requests)
     home, *others = world.settings.scope.seeds
     world.settings = replace(world.settings, scope=replace(world.settings.scope, seeds=(home,)))
     world.crawl(refresh=True)
-    sites = {asked.site for asked in web.record.asked[asked:]}
+    sites = {asked.site for asked in web.log.requests[asked:]}
     assert sites, "the site that is left is visited"
     assert not any(other.startswith(site) for other in others for site in sites)

@@ -115,9 +115,9 @@ def test_sites_with_calendars_without_end_are_crawled_to_their_end() -> None:
     calendars = {site for site in range(12) if web.site(site).content.has_calendar}
     assert calendars
     assert make_world(web, shards=2).crawl() is Ended.DONE
-    months = [asked.path for asked in web.record.asked if asked.path.startswith("/calendar/")]
+    months = [asked.path for asked in web.log.requests if asked.path.startswith("/calendar/")]
     real = {url for url in web.pages() if web.allowed(url)}
-    asked = {asked.site + asked.path for asked in web.record.asked}
+    asked = {asked.site + asked.path for asked in web.log.requests}
     assert len(real - asked) <= 0.02 * len(real)
     assert len(set(months)) <= 150 * len(calendars)
     assert web.violations() == []

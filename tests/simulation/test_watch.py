@@ -62,7 +62,7 @@ def test_nothing_is_asked_in_quiet_hours():
     revisit = replace(base.revisit, quiet=("22:00-06:00",), longest=timedelta(hours=12), budget=400.0)
     world = make_world(web, settings=replace(base, revisit=revisit), shards=2)
     world.watch(timedelta(days=5))
-    hours = {asked.sent.hour for asked in web.record.asked if asked.sent > EPOCH + timedelta(minutes=1)}
+    hours = {asked.sent.hour for asked in web.log.requests if asked.sent > EPOCH + timedelta(minutes=1)}
     assert hours
     assert hours <= set(range(6, 22))
 
@@ -73,6 +73,6 @@ def test_a_site_gets_no_more_than_its_budget():
     revisit = replace(base.revisit, site_budget=48.0, longest=timedelta(hours=6))
     world = make_world(web, settings=replace(base, revisit=revisit), shards=2)
     world.watch(timedelta(days=4))
-    for site, asked in web.record.by_site().items():
+    for site, asked in web.log.by_site().items():
         assert len(asked) <= 4 * 48 + 2, site
         assert len(asked) > 10, site

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import evercrawl
-from evercrawl.model.alert import Alert, Channel, Subject, Target
+from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
 from evercrawl.web.keyring import Scope
 from evercrawl.web.serve import Service, Serving
 from tests.web.asked import ALERT
@@ -73,8 +73,8 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Path:
     evercrawl.open(told).alerts.add(
         Alert(
             ALERT,
-            Subject(patterns=("https://harbour.example/*",), query=f'attack "{SCRIPT}"'),
-            Target(Channel.WEBHOOK, "https://me.example/%3Cscript%3E"),
+            AlertFilter(patterns=("https://harbour.example/*",), query=f'attack "{SCRIPT}"'),
+            Destination(Channel.WEBHOOK, "https://me.example/%3Cscript%3E"),
         )
     )
     haunt(told)

@@ -14,7 +14,7 @@ from evercrawl.collection.runs import RUNS_FILE
 from evercrawl.collection.visit_requests import announce
 from evercrawl.core.alerts.delivery import MessageState
 from evercrawl.core.websub import Phase, Subscription, write_subscription
-from evercrawl.model.alert import Event, EventKind
+from evercrawl.model.alerts import Event, EventKind
 from evercrawl.web.keyring import Keyring, Scope
 
 SITE = "https://harbour.example"

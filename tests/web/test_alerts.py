@@ -17,7 +17,7 @@ from evercrawl.collection.alerts.book import AlertBook
 from evercrawl.collection.alerts.outbox import Outbox
 from evercrawl.config import create_collection
 from evercrawl.core.alerts.signature import FEWEST_BYTES, is_genuine, secret_of
-from evercrawl.model.alert import Alert, Channel, Subject, Target
+from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
 from evercrawl.model.settings import Settings
 from evercrawl.web.route import API
 from evercrawl.web.serve import Serving
@@ -180,9 +180,9 @@ def test_serve_tells_while_nobody_crawls(story: Path, tmp_path: Path):
     collection = tmp_path / "told.evercrawl"
     shutil.copytree(story, collection, ignore=shutil.ignore_patterns("web.sqlite*", "notify*"))
     with _receiver() as (address, taken):
-        subject = Subject(patterns=("https://*",))
+        subject = AlertFilter(patterns=("https://*",))
         secret = secret_of(b"0" * FEWEST_BYTES)
-        wish = Alert("all", subject, Target(Channel.WEBHOOK, address, secret))
+        wish = Alert("all", subject, Destination(Channel.WEBHOOK, address, secret))
         with closing(Outbox(collection)) as outbox:
             outbox.put(wish, now_us=0, ends={})
         with serving(collection, env={"EVERCRAWL_HTTP__ALLOW_PRIVATE": "true"}):

@@ -11,8 +11,8 @@ import pytest
 from evercrawl.collection.browse.inbox import Inbox
 from evercrawl.core.change.review import only, reviewed_by
 from evercrawl.model.change import Change, ChangeClass, Edit
-from evercrawl.model.inbox import Mark
-from evercrawl.model.view import ChangeView
+from evercrawl.model.history import Mark
+from evercrawl.model.listing import ChangeRecord
 from evercrawl.web.route import API
 from evercrawl.web.serve import Serving
 from tests.web.conftest import Interface, closed, opened
@@ -82,8 +82,8 @@ def test_keys_are_those_of_the_list(own: Interface, keys: str):
     assert Inbox(own.service.desk.path).marks() == []
 
 
-def _seen(key: int, at_us: int, url: str = "https://a.example/") -> ChangeView:
-    return ChangeView(1, url, at_us, Change(ChangeClass.CONTENT, 0.1, edits=(Edit(key, False, "x", "y"),)))
+def _seen(key: int, at_us: int, url: str = "https://a.example/") -> ChangeRecord:
+    return ChangeRecord(1, url, at_us, Change(ChangeClass.CONTENT, 0.1, edits=(Edit(key, False, "x", "y"),)))
 
 
 def test_an_edit_that_comes_again_later_is_news_again():

@@ -15,7 +15,7 @@ from evercrawl.cli.main import run
 from evercrawl.collection.alerts.follow import CollectionLogs
 from evercrawl.collection.alerts.preview import preview
 from evercrawl.collection.browse.inbox import FILE, Inbox
-from evercrawl.model.alert import Subject
+from evercrawl.model.alerts import AlertFilter
 from evercrawl.web.keyring import Scope
 from evercrawl.web.route import API
 from evercrawl.web.serve import Serving
@@ -87,7 +87,7 @@ def test_the_feed_the_command_and_alerts_are_silent_too(own: Interface, capsys: 
         feed = own.operator.get("/changes.atom", params={"site": SITE, "limit": 200}).text
         assert run(["-C", str(path), "changes", SITE, "--since", "30d", "--json"]) == 0
         rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-        alert = preview(Subject(pages=(url,)), CollectionLogs(path))
+        alert = preview(AlertFilter(pages=(url,)), CollectionLogs(path))
         return feed.count(url), sum(url in row["pages"] for row in rows), alert.told
 
     before = told()

@@ -111,13 +111,13 @@ def keep_vigil(
     for _ in range(parts):
         world.watch(timedelta(days=days / parts))
         looks.append(freshness_of(world))
-    return Vigil(tuple(looks), len(web.record.asked), per_day * days, len(web.violations()), time_of_day_spread(web))
+    return Vigil(tuple(looks), len(web.log.requests), per_day * days, len(web.violations()), time_of_day_spread(web))
 
 
 def time_of_day_spread(web: SimWeb) -> float:
     """How evenly the visits to each page lie over the day, by the length of their mean direction."""
     moments: dict[str, list[float]] = defaultdict(list)
-    for asked in web.record.asked:
+    for asked in web.log.requests:
         if not asked.path.endswith("robots.txt"):
             moments[asked.site + asked.path].append((asked.sent - EPOCH).total_seconds() / DAY_S)
     lengths = [

@@ -8,7 +8,7 @@ from evercrawl.cli.output import counted
 from evercrawl.core.duration import in_words
 
 if TYPE_CHECKING:
-    from evercrawl.model.forecast import Freshness, Steering
+    from evercrawl.model.report import FreshnessEstimate, RevisitStatus
 
 
 def share(value: float, uncertainty: float) -> str:
@@ -21,7 +21,7 @@ def rate(per_day: float) -> str:
     return f"{per_day:,.0f} a day" if per_day >= 10 else f"{per_day:.2g} a day"
 
 
-def freshness_words(found: Freshness) -> str:
+def freshness_words(found: FreshnessEstimate) -> str:
     """The estimate and what it rests on."""
     if not found.pages:
         return "nothing to estimate yet"
@@ -31,7 +31,7 @@ def freshness_words(found: Freshness) -> str:
     return words.replace("%", " %").replace("  %", " %")
 
 
-def steering_words(steering: Steering) -> str:
+def steering_words(steering: RevisitStatus) -> str:
     """Policy, budget and threshold."""
     budget = "no budget" if steering.budget_per_day is None else f"budget {rate(steering.budget_per_day)}"
     words = f"{steering.policy}, {budget}"

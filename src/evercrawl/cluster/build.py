@@ -29,7 +29,7 @@ from evercrawl.core.identity import user_agent
 from evercrawl.core.pace import Pace, pace_of
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache, SeenTest
-from evercrawl.core.traps.guard import TrapGuard
+from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.engine.crawl import Crawl, NewRules, NewSlower
 from evercrawl.engine.focus import Guide
 from evercrawl.engine.neighbours import Alone, Neighbours
@@ -95,9 +95,9 @@ def _fetcher(collection: Path, settings: Settings, clock: Clock, agent: str, nei
     own = HttpFetcher(settings, clock, agent, may_send=neighbours.may_ask)
     if settings.outposts.listen is None:
         return own
-    from evercrawl.outpost.home import Home
+    from evercrawl.outpost.home import Coordinator
 
-    home = Home(collection, settings, clock, direct=own)
+    home = Coordinator(collection, settings, clock, direct=own)
     home.listen(settings.outposts.listen, collection)
     return home
 
@@ -158,7 +158,7 @@ def assemble(
         popular=PopularCache(settings.seen.cache_entries),
         handler_of=InstalledHandlers().get,
         agent=settings.identity.product,
-        guard=TrapGuard(settings.traps),
+        guard=TrapFilter(settings.traps),
         neighbours=neighbours or Alone(),
         focus=None if focus is None else Guide(focus, window=settings.focus.window, bands=settings.frontier.bands),
         analysers=load_analysers(settings.analysis.enabled),

@@ -10,7 +10,7 @@ from evercrawl.adapters.postgres.membership import Membership
 from evercrawl.cluster.wire import packed, unpacked
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.stop import Ended
-from evercrawl.model.batch import Parcel
+from evercrawl.model.batch import LinkBatch
 from evercrawl.model.fetch import Failed, Fault, FetchResult, Request
 from evercrawl.model.page import Candidate
 
@@ -48,7 +48,7 @@ class ClusterLink:
     def may_ask(self) -> bool:
         return self._membership.holds()
 
-    def bring(self, parcel: Parcel) -> None:
+    def bring(self, parcel: LinkBatch) -> None:
         """It lies in the outbox, where its receiver finds it."""
 
     def fetches(self) -> bool:
@@ -119,7 +119,7 @@ class ClusterLink:
 
     async def _take_parcels(self, crawl: Crawl) -> None:
         for row in await self._membership.rows("parcels_for", list(self.owned), PARCELS_AT_A_TIME):
-            parcel = Parcel(*row)
+            parcel = LinkBatch(*row)
             way = (parcel.source, parcel.target)
             if parcel.seq > self._brought.get(way, 0) and parcel.target in self.owned:
                 self._brought[way] = parcel.seq

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from evercrawl.adapters.lock import CollectionLock
 from evercrawl.collection.exchange.selection import Selection
 from evercrawl.config import create_collection, is_collection, read_settings
-from evercrawl.core.traps.operator_rule import Word
+from evercrawl.core.traps.user_rules import RuleAction
 from evercrawl.engine.stop import StopSignal
 from evercrawl.errors import ConfigError
 from evercrawl.model.settings import Settings, TrapSettings
@@ -36,16 +36,22 @@ if TYPE_CHECKING:
     from evercrawl.collection.exchange.take_in import OnImport
     from evercrawl.collection.exchange.verify import OnVerify, VerifyReport
     from evercrawl.collection.search.find import Searching
-    from evercrawl.model.difference import Difference
-    from evercrawl.model.forecast import Freshness, Plan
-    from evercrawl.model.inbox import Mute
+    from evercrawl.model.change import VersionDiff
+    from evercrawl.model.history import ChangeGroup, Mute, PageHistory, PageSentiment, PageStatistics, PruneReport
     from evercrawl.model.links import BadLink, GraphSummary, PageLinks, RankedPage
-    from evercrawl.model.listing import LoggedVisit
-    from evercrawl.model.past import ChangeGroup, PageFacts, PageHistory, PageMood, PruneReport
-    from evercrawl.model.report import Explanation, PageView, Progress, SkippedUrl, Status, Summary
-    from evercrawl.model.search import Found, IndexState
-    from evercrawl.model.site import SlowedSite
-    from evercrawl.model.trap import RuleEffect, TrapPattern
+    from evercrawl.model.listing import VisitLogRow
+    from evercrawl.model.report import (
+        Explanation,
+        FreshnessEstimate,
+        PageContent,
+        Progress,
+        RevisitPlan,
+        SkippedUrl,
+        Status,
+        Summary,
+    )
+    from evercrawl.model.search import IndexState, SearchResults
+    from evercrawl.model.site import RuleEffect, SlowedSite, TrapPattern
     from evercrawl.sitemaps.build import BuildReport
 
 __all__ = ["Collection", "Selection", "StopSignal", "open"]
@@ -142,11 +148,11 @@ class Collection:
         """What leaving out a pattern would touch; with `do` it is left out from now on, also by a crawl that
         runs.
         """
-        return self._rule(Word.EXCLUDE, pattern, site, do=do)
+        return self._rule(RuleAction.EXCLUDE, pattern, site, do=do)
 
     def trap_allow(self, pattern: str, site: str | None = None, *, do: bool = False) -> RuleEffect:
         """What allowing a pattern would touch; with `do` nothing is said against it from now on."""
-        return self._rule(Word.ALLOW, pattern, site, do=do)
+        return self._rule(RuleAction.ALLOW, pattern, site, do=do)
 
     def trap_undo(self, pattern: str, site: str | None = None) -> bool:
         """Take back every word about a pattern; False: there was none."""
@@ -158,7 +164,7 @@ class Collection:
         self.settings = replace(self.settings, traps=after)
         return after != before
 
-    def _rule(self, word: Word, pattern: str, site: str | None, *, do: bool) -> RuleEffect:
+    def _rule(self, word: RuleAction, pattern: str, site: str | None, *, do: bool) -> RuleEffect:
         from evercrawl.collection.traps import effect_of, say
 
         effect = effect_of(self.path, pattern, site)
@@ -190,14 +196,14 @@ class Collection:
 
         return slow_no_more(self.path, site)
 
-    def freshness(self) -> Freshness:
+    def freshness(self) -> FreshnessEstimate:
         """The estimated share of pages whose copy is current, with its uncertainty."""
         from evercrawl.adapters.sqlite.reader import StateReader
         from evercrawl.collection.forecast import freshness_of
 
         return freshness_of(StateReader(self.path), self.settings.revisit, now=datetime.now(UTC))
 
-    def plan(self, budget: float | str | None = None) -> Plan:
+    def plan(self, budget: float | str | None = None) -> RevisitPlan:
         """What would be fetched with a budget (requests a day, or text such as "50/hour"; None: that of the
         settings), and the freshness to expect; nothing is sent.
         """
@@ -225,7 +231,7 @@ class Collection:
 
     def log(
         self, site: str | None = None, *, since: datetime | None = None, until: datetime | None = None
-    ) -> Iterator[LoggedVisit]:
+    ) -> Iterator[VisitLogRow]:
         """Every visit to a site, or to all, oldest first; `core.crawl_log.crawl_line` writes it as Heritrix
         would.
         """
@@ -233,7 +239,7 @@ class Collection:
 
         return logged_visits(self.path, self.settings, site=site, since=since, until=until)
 
-    def show(self, url: str, at: str | None = None) -> PageView:
+    def show(self, url: str, at: str | None = None) -> PageContent:
         """A version of a page: `at` (or `@...` behind the URL) is a time, -1, or v3; else the newest."""
         from evercrawl.collection.past.show import page_view
 
@@ -245,19 +251,19 @@ class Collection:
 
         return page_history(self.path, self.settings, url)
 
-    def sentiment(self, url: str) -> PageMood:
+    def sentiment(self, url: str) -> PageSentiment:
         """How friendly a page was, version by version, and the mean of its site."""
         from evercrawl.collection.past.sentiment import page_mood
 
         return page_mood(self.path, self.settings, url)
 
-    def facts(self, url: str) -> PageFacts:
+    def facts(self, url: str) -> PageStatistics:
         """The statistics of one page: parent, ASCII count, last modified, frequency of change, file."""
         from evercrawl.collection.past.history import page_facts
 
         return page_facts(self.path, self.settings, url)
 
-    def diff(self, url: str, a: str | None = None, b: str | None = None) -> Difference:
+    def diff(self, url: str, a: str | None = None, b: str | None = None) -> VersionDiff:
         """From version `a` (otherwise the one before the newest) to `b` (otherwise the newest)."""
         from evercrawl.collection.past.difference import page_difference
 
@@ -362,7 +368,9 @@ class Collection:
 
     # Search and the link graph: imported where they are asked for, because their libraries are large
 
-    def search(self, query: str, *, limit: int = 10, as_of: datetime | None = None, with_facets: bool = False) -> Found:
+    def search(
+        self, query: str, *, limit: int = 10, as_of: datetime | None = None, with_facets: bool = False
+    ) -> SearchResults:
         """The best hits for a query, as `evercrawl search` has them; ConfigError where it cannot be read."""
         from evercrawl.collection.search.ask import search
 

@@ -15,9 +15,9 @@ from evercrawl.core.moment import from_us, to_us
 from evercrawl.core.offer import refusal_key
 from evercrawl.core.scope import Scope
 from evercrawl.core.slower import gaps_of
-from evercrawl.core.traps.guard import TrapGuard
+from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
-from evercrawl.model import view
+from evercrawl.model.listing import CreditSummary, PageRecord, VisitRecord
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.model.report import ClosedSite, Explanation, PastVisit, SkippedUrl, Status
 from evercrawl.model.settings import Settings
@@ -124,7 +124,7 @@ def explain(collection: Path, settings: Settings, url: str) -> Explanation:
     return _explain_refusal(reader, name) or _unknown(name, settings, name)
 
 
-def _with_credit(found: Explanation, credit: view.CreditView | None, settings: Settings) -> Explanation:
+def _with_credit(found: Explanation, credit: CreditSummary | None, settings: Settings) -> Explanation:
     """Importance, and the value of a visit as it is weighed by it."""
     if credit is None:
         return found
@@ -139,7 +139,7 @@ def _with_credit(found: Explanation, credit: view.CreditView | None, settings: S
 
 
 def _explain_page(
-    page: view.PageView, site: Site | None, visits: list[view.VisitView], slowed: timedelta | None
+    page: PageRecord, site: Site | None, visits: list[VisitRecord], slowed: timedelta | None
 ) -> Explanation:
     outcome, reason, detail = page.outcome, page.reason, page.detail
     if page.visits == 0:
@@ -185,7 +185,7 @@ def _reason_of(site: Site) -> Reason:
     return Reason(name) if name in set(Reason) else Reason.SITE_DOWN
 
 
-def _past(visit: view.VisitView) -> PastVisit:
+def _past(visit: VisitRecord) -> PastVisit:
     return PastVisit(
         at=from_us(visit.at_us),
         outcome=visit.outcome,
@@ -219,7 +219,7 @@ def _unknown(url: str, settings: Settings, name: str | None) -> Explanation:
     if name is None:
         return Explanation(url, known=False, reason=Reason.NOT_A_PAGE_URL, detail=REASON_TEXT[Reason.NOT_A_PAGE_URL])
     scope = Scope(settings.scope, allow_ports=settings.http.allow_ports, schemes=installed_schemes())
-    refused = scope.verdict(name, depth=1) or TrapGuard(settings.traps).refusal(
+    refused = scope.verdict(name, depth=1) or TrapFilter(settings.traps).refusal(
         name, year=_now().year, is_asked_for=scope.is_seed(name)
     )
     if refused is None:

@@ -10,18 +10,16 @@ from pathlib import Path
 
 from evercrawl.adapters.sqlite.reader import ROWS_AT_A_TIME, ShardReader, StateReader
 from evercrawl.config import collection_file, write_setting
-from evercrawl.core.traps.guard import rules_of, written
-from evercrawl.core.traps.hosts import from_bytes
-from evercrawl.core.traps.operator_rule import EXAMPLES, Word, matches
-from evercrawl.core.traps.packed import unpack
-from evercrawl.core.traps.pattern import shape_of
-from evercrawl.core.traps.ruling import report
-from evercrawl.core.traps.verdict import KINDS
+from evercrawl.core.traps.trap_state import trap_state_of
+from evercrawl.core.traps.trap_verdict import host_stats_of, trap_reports
+from evercrawl.core.traps.url_check import URL_TRAP_CLASSES
+from evercrawl.core.traps.url_pattern import shape_of
+from evercrawl.core.traps.user_rules import EXAMPLES, RuleAction, format_rule, matches, rules_of
 from evercrawl.core.url import canonical, site_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import TrapSettings
-from evercrawl.model.trap import RuleEffect, TrapPattern
+from evercrawl.model.site import RuleEffect, TrapPattern
 
 MEMORY = "traps"
 """The name under which the yield of a site is stored."""
@@ -67,7 +65,7 @@ def _hosts(reader: StateReader) -> Iterator[TrapPattern]:
     for shard in reader.shards():
         with reader.shard(shard) as state:
             for number in state.memory_sites(HOSTS):
-                known = from_bytes(state.memory(number, HOSTS) or b"")
+                known = host_stats_of(state.memory(number, HOSTS) or b"")
                 if known.is_fenced:
                     yield TrapPattern(known.domain, f"*.{known.domain}", "hosts", known.evidence, known.hosts, "fenced")
 
@@ -75,7 +73,7 @@ def _hosts(reader: StateReader) -> Iterator[TrapPattern]:
 def _patterns(site: str, blob: bytes | None) -> list[TrapPattern]:
     return [
         TrapPattern(site, one.pattern, one.kind, one.evidence, one.requests, one.state)
-        for one in report(unpack(blob or b""))
+        for one in trap_reports(trap_state_of(blob or b""))
     ]
 
 
@@ -84,7 +82,7 @@ def _by_form(reader: StateReader) -> list[TrapPattern]:
     found: dict[tuple[str, str], tuple[int, str, str]] = {}
     for refusal in reader.refusals():
         kind, _, words = refusal.detail.partition(": ")
-        if refusal.reason is Reason.TRAP and kind in KINDS:
+        if refusal.reason is Reason.TRAP and kind in URL_TRAP_CLASSES:
             place = (site_of(refusal.url), kind)
             count, url, first = found.get(place, (0, refusal.url, words))
             found[place] = (count + 1, url, first)
@@ -95,7 +93,7 @@ def _by_form(reader: StateReader) -> list[TrapPattern]:
 
 
 def _ruled(settings: TrapSettings) -> list[TrapPattern]:
-    states = {Word.EXCLUDE: "excluded", Word.ALLOW: "allowed"}
+    states = {RuleAction.EXCLUDE: "excluded", RuleAction.ALLOW: "allowed"}
     return [
         TrapPattern(rule.site or "*", rule.pattern, "operator", "your rule", 0, states[rule.word])
         for rule in rules_of(settings)
@@ -161,15 +159,15 @@ def sites_named(reader: StateReader, site: str | None) -> tuple[str, ...]:
 
 
 def say(
-    collection: Path, settings: TrapSettings, word: Word | None, pattern: str, sites: tuple[str, ...]
+    collection: Path, settings: TrapSettings, word: RuleAction | None, pattern: str, sites: tuple[str, ...]
 ) -> TrapSettings:
     """Write a rule to the collection's file, where a running crawl finds it; None takes it out."""
-    lines = [written(pattern, site) for site in sites] or [written(pattern, None)]
+    lines = [format_rule(pattern, site) for site in sites] or [format_rule(pattern, None)]
     exclude = tuple(line for line in settings.exclude if line not in lines)
     allow = tuple(line for line in settings.allow if line not in lines)
-    if word is Word.EXCLUDE:
+    if word is RuleAction.EXCLUDE:
         exclude = (*exclude, *lines)
-    if word is Word.ALLOW:
+    if word is RuleAction.ALLOW:
         allow = (*allow, *lines)
     file = collection_file(collection)
     for key, before, after in (("traps.exclude", settings.exclude, exclude), ("traps.allow", settings.allow, allow)):

@@ -18,7 +18,7 @@ from evercrawl.core.quiet_hours import parse_hours
 from evercrawl.core.revisit.schedule import POLICIES
 from evercrawl.core.robots import is_product_token
 from evercrawl.core.slower import problem_with as problem_with_slower
-from evercrawl.core.traps.ignore_sets import IGNORE_SETS
+from evercrawl.core.traps.user_rules import IGNORE_SETS
 from evercrawl.errors import ConfigError
 from evercrawl.model.settings import IdentitySettings, Settings
 

@@ -12,7 +12,7 @@ from base64 import b32encode
 from datetime import timedelta
 
 from evercrawl.core.moment import from_us
-from evercrawl.model.listing import LoggedVisit
+from evercrawl.model.listing import VisitLogRow
 from evercrawl.model.reason import Reason
 
 NOTHING = "-"
@@ -52,7 +52,7 @@ _NOT_IN_FIELD = re.compile(r"[^\x21-\x7e]")
 _WITHOUT_BODY = frozenset({Reason.NOT_MODIFIED})
 
 
-def crawl_line(visit: LoggedVisit, *, with_parent: bool = True) -> str:
+def crawl_line(visit: VisitLogRow, *, with_parent: bool = True) -> str:
     """The line of one visit, without its end; `with_parent`: say which page led here."""
     begin, moment = from_us(visit.at_us), from_us(visit.at_us) + timedelta(milliseconds=visit.took_ms)
     fields = (
@@ -72,7 +72,7 @@ def crawl_line(visit: LoggedVisit, *, with_parent: bool = True) -> str:
     return " ".join(fields)
 
 
-def _status(visit: LoggedVisit) -> int:
+def _status(visit: VisitLogRow) -> int:
     if visit.status is not None:
         return visit.status
     return CODES.get(Reason(visit.reason), OTHER_FAILURE)
@@ -90,7 +90,7 @@ def _type(written: str | None) -> str:
     return name if _TYPE.fullmatch(name) else NO_TYPE
 
 
-def _digest(visit: LoggedVisit) -> str:
+def _digest(visit: VisitLogRow) -> str:
     if visit.payload_sha1 is None or visit.status is None or visit.reason in _WITHOUT_BODY:
         return NOTHING
     return "sha1:" + b32encode(visit.payload_sha1).decode("ascii")

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from evercrawl.model.difference import Edit, Sign, TextDifference, Words
+from evercrawl.model.change import BlockEdit, Sign, TextDiff, Words
 
 MOST_CELLS = 10_000
 """A gap is searched thoroughly up to this product of its two lengths."""
@@ -48,18 +48,18 @@ class _Gap(NamedTuple):
     b_end: int
 
 
-def text_difference(before: str, after: str) -> TextDifference:
+def text_difference(before: str, after: str) -> TextDiff:
     """The edits that lead from one text to the other, in the order of the newer one."""
     if before == after:
-        return TextDifference()
+        return TextDiff()
     old, new = blocks_of(before), blocks_of(after)
     edits = tuple(edit for gap in _gaps_between(old, new) for edit in _edits(old, new, gap))
     changed = sum(len(words.text) for edit in edits for words in edit.words if words.sign != " ")
     total = sum(map(len, old)) + sum(map(len, new))
-    return TextDifference(edits, min(1.0, changed / total) if total else 0.0)
+    return TextDiff(edits, min(1.0, changed / total) if total else 0.0)
 
 
-def edit_key(edit: Edit) -> tuple[Words, ...]:
+def edit_key(edit: BlockEdit) -> tuple[Words, ...]:
     """What the same edit has in common on different pages: the words that went and came, not those around."""
     return tuple(words for words in edit.words if words.sign != " ")
 
@@ -166,19 +166,19 @@ def _gaps_between(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[_Gap]:
 # Edits inside a gap
 
 
-def _edits(old: list[str], new: list[str], gap: _Gap) -> Iterator[Edit]:
+def _edits(old: list[str], new: list[str], gap: _Gap) -> Iterator[BlockEdit]:
     """The blocks of a gap as removed, edited and added ones, in order."""
     at_a, at_b = gap.a, gap.b
     for pair_a, pair_b in [*_pairs(old, new, gap), (gap.a_end, gap.b_end)]:
         yield from (_whole("-", old[place], at_b) for place in range(at_a, pair_a))
         yield from (_whole("+", new[place], place) for place in range(at_b, pair_b))
         if pair_a < gap.a_end:
-            yield Edit(pair_b + 1, _word_difference(old[pair_a], new[pair_b]))
+            yield BlockEdit(pair_b + 1, _word_difference(old[pair_a], new[pair_b]))
         at_a, at_b = pair_a + 1, pair_b + 1
 
 
-def _whole(sign: Sign, block: str, place: int) -> Edit:
-    return Edit(place + 1, (Words(sign, block),))
+def _whole(sign: Sign, block: str, place: int) -> BlockEdit:
+    return BlockEdit(place + 1, (Words(sign, block),))
 
 
 def _pairs(old: list[str], new: list[str], gap: _Gap) -> list[tuple[int, int]]:

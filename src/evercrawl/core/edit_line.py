@@ -5,7 +5,7 @@ Signs as in `git diff --word-diff`: [-went-] and {+came+}, readable without colo
 
 from __future__ import annotations
 
-from evercrawl.model.difference import Edit, Words
+from evercrawl.model.change import BlockEdit, Words
 
 WORDS_AROUND = 6
 LONGEST_RUN = 400
@@ -20,14 +20,14 @@ def marked(words: Words) -> str:
     return f"{opening}{words.text}{closing}"
 
 
-def shortened(edit: Edit) -> Edit:
+def shortened(edit: BlockEdit) -> BlockEdit:
     """The edit with long runs of words cut: unchanged ones to those beside a change, others to a limit."""
     last = len(edit.words) - 1
     words = [
         _context(run, is_first=place == 0, is_last=place == last) if run.sign == " " else _cut(run)
         for place, run in enumerate(edit.words)
     ]
-    return Edit(edit.place, tuple(words))
+    return BlockEdit(edit.place, tuple(words))
 
 
 def _cut(run: Words) -> Words:

@@ -7,8 +7,7 @@ from typing import Any
 import orjson
 import zstandard
 
-from evercrawl.model.document import Document, Link
-from evercrawl.model.outline import Outline
+from evercrawl.model.document import Document, Link, Outline
 
 LEVEL = 1
 """Made for every page of a first crawl: there speed counts."""

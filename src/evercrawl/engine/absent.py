@@ -12,14 +12,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evercrawl.core.offer import Offers
-from evercrawl.core.traps.apology import apologies_in, apologises, is_sure
-from evercrawl.core.traps.harvest import SiteYield
-from evercrawl.core.traps.soft404 import Answer, absent_urls, common_apologies, is_soft_404, same_for_all
+from evercrawl.core.traps.not_found import (
+    ProbeAnswer,
+    common_not_found_phrases,
+    invented_urls,
+    is_soft_404,
+    not_found_phrases,
+    says_not_found,
+    says_only_not_found,
+    soft_404_page,
+)
+from evercrawl.core.traps.trap_state import TrapState
 from evercrawl.core.url import path_of, site_of
 from evercrawl.engine.keep import status_of
 from evercrawl.engine.see import Seen
 from evercrawl.model.fetch import Fetched, FetchResult, Moved
-from evercrawl.model.page import Page, Requeued
+from evercrawl.model.page import Page, Requeue
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 
 if TYPE_CHECKING:
@@ -51,7 +59,7 @@ class AbsentPages:
         self._suspects: dict[int, list[Page]] = {}
         """Pages that were seen before it was known what they are."""
 
-    async def marked(self, page: Page, seen: Seen, notes: SiteNotes[SiteYield] | None) -> Seen:
+    async def marked(self, page: Page, seen: Seen, notes: SiteNotes[TrapState] | None) -> Seen:
         """What was seen, flagged where it is what the site says for addresses that do not exist."""
         looks = _looks_absent(page, seen)
         if notes is None and (looks or await self._says_something(page.site_id)):
@@ -62,7 +70,7 @@ class AbsentPages:
         if why:
             return _flagged(seen, f"{why}, as for addresses that do not exist", expand=False)
         document = seen.document
-        if looks and document is not None and is_sure(document.title, document.text):
+        if looks and document is not None and says_only_not_found(document.title, document.text):
             return _flagged(seen, REASON_TEXT[Reason.SOFT_404], expand=True)
         return seen
 
@@ -90,9 +98,9 @@ class AbsentPages:
             return None
         self._tries[site.id] += 1
         self._asked.add(site.id)
-        return absent_urls(page.url, seed=page.id)
+        return invented_urls(page.url, seed=page.id)
 
-    async def learn(self, page: Page, seen: Seen, results: Sequence[tuple[FetchResult, Answer]]) -> None:
+    async def learn(self, page: Page, seen: Seen, results: Sequence[tuple[FetchResult, ProbeAnswer]]) -> None:
         """Remember what made-up addresses were answered with, and look again at what made us ask."""
         self._asked.discard(page.site_id)
         notes = await self._shard.traps.yields.of(page.site_id)
@@ -105,7 +113,7 @@ class AbsentPages:
             await self._shard.commit()
             for other in self._suspects.pop(page.site_id, ()):
                 seq = self._shard.intake.next_seq()
-                self._shard.ledger.batch.requeued.append(Requeued(other.id, other.site_id, other.band, seq))
+                self._shard.ledger.batch.requeued.append(Requeue(other.id, other.site_id, other.band, seq))
 
 
 def _is_own_copy(page: Page, seen: Seen) -> bool:
@@ -118,7 +126,7 @@ def _is_own_copy(page: Page, seen: Seen) -> bool:
 def _looks_absent(page: Page, seen: Seen) -> bool:
     match seen.result:
         case Fetched():
-            return seen.document is not None and apologises(seen.document.title, seen.document.text)
+            return seen.document is not None and says_not_found(seen.document.title, seen.document.text)
         case Moved(target=target):
             is_home = path_of(target) == "/" and site_of(target) == site_of(page.url)
             return is_home and path_of(page.url) != "/"
@@ -126,7 +134,7 @@ def _looks_absent(page: Page, seen: Seen) -> bool:
             return False
 
 
-def _known_absent(seen: Seen, site: SiteYield) -> str:
+def _known_absent(seen: Seen, site: TrapState) -> str:
     """In words, what the site said that it also says for made-up addresses; empty: nothing."""
     match seen.result:
         case Moved(target=target) if target in site.homes:
@@ -137,10 +145,10 @@ def _known_absent(seen: Seen, site: SiteYield) -> str:
             return ""
 
 
-def _known_text(document: Document, site: SiteYield) -> str:
+def _known_text(document: Document, site: TrapState) -> str:
     if any(is_soft_404(document.text, known) for known in site.absent):
         return "the same text"
-    if site.apologies and apologies_in(document.title, document.text).intersection(site.apologies):
+    if site.apologies and not_found_phrases(document.title, document.text).intersection(site.apologies):
         return "the same apology"
     return ""
 
@@ -151,16 +159,16 @@ def _flagged(seen: Seen, detail: str, *, expand: bool) -> Seen:
     return replace(seen, judgement=judgement, offers=offers)
 
 
-def _with_answers(site: SiteYield, results: Sequence[tuple[FetchResult, Answer]]) -> SiteYield:
+def _with_answers(site: TrapState, results: Sequence[tuple[FetchResult, ProbeAnswer]]) -> TrapState:
     targets = {result.target if isinstance(result, Moved) else "" for result, _ in results}
     if len(targets) == 1 and (target := targets.pop()):
         return replace(site, homes=(*site.homes, target)[-MOST_KNOWN:])
     answers = [answer for result, answer in results if 200 <= (status_of(result) or 0) < 300]
     if len(answers) < len(results) or not answers[0].text.strip():
         return site
-    same = same_for_all(answers[0].text)
+    same = soft_404_page(answers[0].text)
     if not all(is_soft_404(answer.text, same) for answer in answers[1:]):
-        common = common_apologies(answers)
+        common = common_not_found_phrases(answers)
         return replace(site, apologies=(*site.apologies, *common)[-MOST_KNOWN:]) if common else site
     soft, absent = (*site.soft_404, same)[-MOST_KNOWN:], (*site.absent, same)[-MOST_KNOWN:]
     return replace(site, soft_404=soft, absent=absent)

@@ -22,7 +22,7 @@ from evercrawl.engine.site_memory import Memories, SiteNotes
 from evercrawl.model.change import Change
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Headers
-from evercrawl.model.page import Look, Original, Page
+from evercrawl.model.page import Baseline, OriginalRecord, Page
 from evercrawl.model.settings import Settings
 
 MOST_MET = 30
@@ -40,7 +40,7 @@ class Past:
     """Main text of the newest version."""
     body: bytes = b""
     """Of the newest version; empty where the detector needs none."""
-    look: Look | None = None
+    look: Baseline | None = None
     snapshot: Snapshot | None = None
     """Of the last sight; None: there is none, or it cannot be read."""
 
@@ -137,13 +137,13 @@ class Comparisons:
             return (), b""
 
 
-def sight_of(page: Page, look: Look) -> Original:
+def sight_of(page: Page, look: Baseline) -> OriginalRecord:
     """The last sight of a page as something that a revisit record can refer to."""
     place = (look.record_id, look.payload_sha1, look.file, look.offset, look.length)
-    return Original(page.id, page.url, look.seen_us, *place)
+    return OriginalRecord(page.id, page.url, look.seen_us, *place)
 
 
-def rest(look: Look | None, notes: SiteNotes[SiteMemory]) -> None:
+def rest(look: Baseline | None, notes: SiteNotes[SiteMemory]) -> None:
     """The site's notes after a visit that found a page as it was."""
     memory = PageMemory() if look is None else PageMemory.from_bytes(look.memory)
     notes.learn(notes.memory.rested(memory))

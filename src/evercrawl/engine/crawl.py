@@ -43,9 +43,9 @@ from evercrawl.engine.tally import Tally
 from evercrawl.engine.traps import Traps
 from evercrawl.engine.twins import Twins
 from evercrawl.errors import EvercrawlError
-from evercrawl.model.batch import ShardFacts
+from evercrawl.model.batch import ShardState
 from evercrawl.model.fetch import FetchResult, Request
-from evercrawl.model.page import Candidate, Twin
+from evercrawl.model.page import Candidate, DuplicateCandidate
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import RevisitSettings, TrapSettings
 from evercrawl.model.site import Site
@@ -211,7 +211,7 @@ class Crawl:
         if self._is_open:
             self._running[number] = asyncio.create_task(shard.run())
 
-    def _new_frontier(self, facts: ShardFacts, gate_of: Callable[[Site], RobotsGate | None]) -> Frontier:
+    def _new_frontier(self, facts: ShardState, gate_of: Callable[[Site], RobotsGate | None]) -> Frontier:
         settings, focus = self._settings.frontier, self._around.focus
         return Frontier(
             pace=self._pace,
@@ -226,7 +226,7 @@ class Crawl:
     def _new_intake(
         self,
         store: ShardStore,
-        facts: ShardFacts,
+        facts: ShardState,
         gate_of: Callable[[Site], RobotsGate | None],
         credits: Credits,
         traps: Traps,
@@ -256,12 +256,12 @@ class Crawl:
             twin_at=self._twin_at,
         )
 
-    async def _twin_at(self, url: str) -> Twin | None:
+    async def _twin_at(self, url: str) -> DuplicateCandidate | None:
         """What is known of a page of any shard of this process."""
         shard = self.shards.get(shard_of_site(site_of(url), self._store.shards))
         return None if shard is None else await shard.store.twin(key_of(url))
 
-    async def _new_credits(self, store: ShardStore, facts: ShardFacts) -> Credits:
+    async def _new_credits(self, store: ShardStore, facts: ShardState) -> Credits:
         def pages_elsewhere() -> dict[int, int]:
             others = self.shards.items()
             return {number: other.credits.pages for number, other in others if number != facts.shard}

@@ -42,7 +42,7 @@ from evercrawl.core.credit import (
 from evercrawl.core.credit.flow import MICROS, SEED_CREDITS
 from evercrawl.core.offer import Offers
 from evercrawl.core.priority import band_of
-from evercrawl.model.page import Candidate, Page, Standing
+from evercrawl.model.page import Candidate, Page, QueuePosition
 from evercrawl.model.settings import CreditSettings
 from evercrawl.model.site import Site
 
@@ -313,7 +313,7 @@ class Credits:
         self._ledger = hand_out(self.ledger, sent=sent, refused=aside - sent)
         return gifts
 
-    def better_band(self, standing: Standing, gained: int) -> int | None:
+    def better_band(self, standing: QueuePosition, gained: int) -> int | None:
         """Where a queued page moves that has gained so much; None: it stays."""
         if standing.seq is None or not self.is_order:
             return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from evercrawl.core.moment import DAY_US, span_us, to_us
 from evercrawl.engine.revisits import URGENT_BAND
-from evercrawl.model.page import Page, Requeued, Rescheduled
+from evercrawl.model.page import Page, Requeue, Reschedule
 
 if TYPE_CHECKING:
     from evercrawl.engine.shard import Shard
@@ -53,12 +53,12 @@ class DuePages:
                 band = min(weighed.band, shard.around.settings.frontier.bands - 1)
                 self._enqueue(page, band)
             else:
-                shard.ledger.batch.rescheduled.append(Rescheduled(page.id, weighed.due_us))
+                shard.ledger.batch.rescheduled.append(Reschedule(page.id, weighed.due_us))
         return worthy
 
     def _enqueue(self, page: Page, band: int) -> None:
         shard = self._shard
-        shard.ledger.batch.requeued.append(Requeued(page.id, page.site_id, band, shard.intake.next_seq()))
+        shard.ledger.batch.requeued.append(Requeue(page.id, page.site_id, band, shard.intake.next_seq()))
 
     async def look_ahead(self, now_us: int) -> bool:
         """With requests to spare, weigh what is due next: the threshold may have fallen since it was put off.

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from evercrawl.core.traps.guard import rules_of
-from evercrawl.core.traps.operator_rule import OperatorRule, Word, word_on
-from evercrawl.model.page import Candidate, Requeued
+from evercrawl.core.traps.user_rules import RuleAction, UserRule, matching_rule, rules_of
+from evercrawl.model.page import Candidate, Requeue
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import TrapSettings
 
@@ -35,27 +34,27 @@ async def heed(shard: Shard) -> None:
     await shard.commit()
 
 
-def _rules(stored: bytes | None) -> tuple[OperatorRule, ...]:
+def _rules(stored: bytes | None) -> tuple[UserRule, ...]:
     if stored is None:
         return ()
     exclude, allow = orjson.loads(stored)
     return rules_of(TrapSettings(exclude=tuple(exclude), allow=tuple(allow)))
 
 
-async def _requeue(shard: Shard, before: Sequence[OperatorRule], after: Sequence[OperatorRule]) -> None:
+async def _requeue(shard: Shard, before: Sequence[UserRule], after: Sequence[UserRule]) -> None:
     after_id = 0
     while pages := await shard.store.unseen(after_id, PORTION):
         after_id = pages[-1].id
         for page in pages:
             word = _word(after, page.url)
-            if word is not Word.EXCLUDE and word is not _word(before, page.url):
+            if word is not RuleAction.EXCLUDE and word is not _word(before, page.url):
                 seq = shard.intake.next_seq()
-                shard.ledger.batch.requeued.append(Requeued(page.id, page.site_id, page.band, seq))
+                shard.ledger.batch.requeued.append(Requeue(page.id, page.site_id, page.band, seq))
         await shard.commit()
 
 
-def _word(rules: Sequence[OperatorRule], url: str) -> Word | None:
-    rule = word_on(rules, url)
+def _word(rules: Sequence[UserRule], url: str) -> RuleAction | None:
+    rule = matching_rule(rules, url)
     return None if rule is None else rule.word
 
 
@@ -72,7 +71,7 @@ async def bring_back(shard: Shard, site: Site) -> None:
             is_kept_out = page.site_id == site.id and page.tries == 0
             if is_kept_out and shard.traps.on_turn(page, notes, now=now) is None:
                 seq = shard.intake.next_seq()
-                shard.ledger.batch.requeued.append(Requeued(page.id, page.site_id, page.band, seq))
+                shard.ledger.batch.requeued.append(Requeue(page.id, page.site_id, page.band, seq))
     await _offer_again(shard, site)
     shard.wake.set()
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from xxhash import xxh3_64_intdigest
 
-from evercrawl.core.traps.guard import Refused
-from evercrawl.core.traps.hosts import HostYield, from_bytes, named, to_bytes
+from evercrawl.core.traps.trap_verdict import HostStats, after_host, host_stats_bytes, host_stats_of
+from evercrawl.core.traps.user_rules import Refusal
 from evercrawl.core.url import registrable_domain, site_of, site_parts
 from evercrawl.engine.ports import ShardStore
 from evercrawl.model.reason import Reason
@@ -37,7 +37,7 @@ class HostTraps:
 
     def __init__(self, store: ShardStore) -> None:
         self._store = store
-        self._known: OrderedDict[str, HostYield] = OrderedDict()
+        self._known: OrderedDict[str, HostStats] = OrderedDict()
         self._unsaved: set[str] = set()
         self._kept_out: Counter[str] = Counter()
         self._seen: set[int] = set()
@@ -51,7 +51,7 @@ class HostTraps:
         if is_alone or site.domain in self._known:
             return
         stored = await self._store.memory(key_of_domain(site.domain), KIND)
-        self._known[site.domain] = HostYield(site.domain) if stored is None else from_bytes(stored)
+        self._known[site.domain] = HostStats(site.domain) if stored is None else host_stats_of(stored)
         while len(self._known) > MOST_DOMAINS and (oldest := next(iter(self._known))) not in self._unsaved:
             del self._known[oldest]
 
@@ -63,7 +63,7 @@ class HostTraps:
         others = {site_of(link) for link in links[:LINKS_LOOKED_AT]} - {site.name}
         count = sum(registrable_domain(site_parts(other).host) == site.domain for other in others)
         new = len({other.id for other in fresh if other.domain == site.domain and other.id != site.id})
-        after = named(before, others=count, fresh=min(new, count))
+        after = after_host(before, others=count, fresh=min(new, count))
         self._see(site)
         self._known[site.domain] = after
         self._unsaved.add(site.domain)
@@ -78,7 +78,7 @@ class HostTraps:
     def _is_let_in(self, site: Site) -> bool:
         return site.id in self._seen or site.id in self._samples
 
-    def refusal(self, site: Site) -> Refused | None:
+    def refusal(self, site: Site) -> Refusal | None:
         """Why nothing of a site is asked for that was never asked; None: it may be."""
         known = self._known.get(site.domain)
         if known is None or not known.is_fenced or site.requests or self._is_let_in(site):
@@ -92,7 +92,9 @@ class HostTraps:
 
     def unsaved(self) -> dict[tuple[int, str], bytes]:
         """What has to be stored, by where it belongs; it is taken to be stored from now on."""
-        found = {(key_of_domain(domain), KIND): to_bytes(self._known[domain]) for domain in sorted(self._unsaved)}
+        found = {
+            (key_of_domain(domain), KIND): host_stats_bytes(self._known[domain]) for domain in sorted(self._unsaved)
+        }
         self._unsaved.clear()
         return found
 

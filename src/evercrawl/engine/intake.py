@@ -13,7 +13,7 @@ from evercrawl.core.url import registrable_domain, site_of, site_parts
 from evercrawl.engine.credit import Credits
 from evercrawl.engine.focus import Guide
 from evercrawl.engine.ports import Clock, ShardStore
-from evercrawl.model.batch import Batch, ShardFacts
+from evercrawl.model.batch import Batch, ShardState
 from evercrawl.model.page import Candidate, NewPage, Refusal
 from evercrawl.model.reason import REASON_TEXT, Reason
 from evercrawl.model.site import Site
@@ -35,7 +35,7 @@ class Intake:
     def __init__(
         self,
         store: ShardStore,
-        facts: ShardFacts,
+        facts: ShardState,
         *,
         seen: SeenTest,
         clock: Clock,

@@ -16,7 +16,7 @@ from evercrawl.core.validator import trusted_last_modified
 from evercrawl.engine.ports import Archive, Stored
 from evercrawl.engine.see import Seen
 from evercrawl.model.fetch import Failed, Fault, Fetched, FetchResult, Moved, NotModified, Truncation, header
-from evercrawl.model.page import Look, PackedText, Page, Version, Visited
+from evercrawl.model.page import Baseline, CompletedVisit, PackedText, Page, Version
 from evercrawl.model.reason import Outcome
 
 MOST_CONTENT_TYPE_CHARS = 200
@@ -108,14 +108,14 @@ def visited_of(
     stored: Stored | None = None,
     belief: bytes | None = None,
     spent: int = 0,
-) -> Visited:
+) -> CompletedVisit:
     """The row that a visit writes."""
     result = seen.result if seen is not None else None
     exchange = result.exchange if result is not None else None
     # Only an answer that stands for the page's content may say by what to recognise it.
     headers = result.headers if isinstance(result, (Fetched, NotModified)) else ()
     at_us = to_us(exchange.began if exchange is not None else now)
-    return Visited(
+    return CompletedVisit(
         page_id=page.id,
         site_id=page.site_id,
         band=page.band,
@@ -159,12 +159,12 @@ def _twin(page: Page, judgement: Judgement, seen: Seen | None) -> int | None:
     return page.duplicate_of if judgement.outcome in STILL_TRUE and not was_judged else None
 
 
-def _look(seen: Seen, stored: Stored, *, at_us: int) -> Look | None:
+def _look(seen: Seen, stored: Stored, *, at_us: int) -> Baseline | None:
     found = seen.compared
     if found is None or found.snapshot is None or seen.digest is None or seen.sha1 is None:
         return None
     place = (stored.record_id, stored.file, stored.offset, stored.length)
-    return Look(seen.digest, seen.sha1, at_us, *place, found.snapshot, found.memory)
+    return Baseline(seen.digest, seen.sha1, at_us, *place, found.snapshot, found.memory)
 
 
 def status_of(result: FetchResult | None) -> int | None:

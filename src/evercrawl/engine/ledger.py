@@ -12,7 +12,7 @@ from evercrawl.core.seen import KnownFilter
 from evercrawl.engine.ports import Archive, ShardStore
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.batch import Batch
-from evercrawl.model.page import Original, Page, Share, Visited
+from evercrawl.model.page import CompletedVisit, CreditShare, OriginalRecord, Page
 from evercrawl.model.site import Site
 
 CONTENT_FILTER_BYTES = 16 * 1024 * 1024
@@ -56,20 +56,20 @@ class Ledger:
         self._closing = closing
         self._pages = pages
         self._answers: Counter[int] = Counter()
-        self._contents: dict[bytes, Original] = {}
+        self._contents: dict[bytes, OriginalRecord] = {}
         self._failed: EvercrawlError | None = None
         """Why a batch is lost. What came after it counts on it and must not be stored without it."""
         self._committing = asyncio.Lock()
         self._dirty = asyncio.Event()
         self._urgent = asyncio.Event()
 
-    def write_visited(self, page: Page, visited: Visited) -> None:
+    def write_visited(self, page: Page, visited: CompletedVisit) -> None:
         """A visit is decided."""
         self.batch.visited.append(visited)
         version = visited.version
         if version is not None:
             place = (version.record_id, version.payload_sha1, version.file, version.offset, version.length)
-            self._contents.setdefault(version.digest, Original(page.id, page.url, visited.at_us, *place))
+            self._contents.setdefault(version.digest, OriginalRecord(page.id, page.url, visited.at_us, *place))
             if self._known_contents is not None:
                 self._known_contents.add(version.digest)
         if len(self.batch.visited) >= self._pages:
@@ -79,7 +79,7 @@ class Ledger:
     def write_share(self, page: Page, amount: int, *, generation: int) -> None:
         """Credit for a page; none is not written."""
         if amount:
-            self.batch.shares.append(Share(page.id, amount, generation))
+            self.batch.shares.append(CreditShare(page.id, amount, generation))
 
     def note_site(self, site: Site) -> None:
         """The site's row is written again."""
@@ -110,7 +110,7 @@ class Ledger:
             pass
         self._urgent.clear()
 
-    async def recall(self, digest: bytes) -> Original | None:
+    async def recall(self, digest: bytes) -> OriginalRecord | None:
         """The version that holds this content already, committed or not."""
         waiting = self._contents.get(digest)
         if waiting is not None:

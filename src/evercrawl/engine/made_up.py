@@ -10,10 +10,10 @@ import logging
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from evercrawl.core.traps.pattern import shape_of
-from evercrawl.core.traps.probe import ProbeWanted, book_probe, probe_wanted
-from evercrawl.core.traps.record import Tried
-from evercrawl.core.traps.soft404 import Answer
+from evercrawl.core.traps.not_found import ProbeAnswer
+from evercrawl.core.traps.pattern_probe import ProbeRequest, after_probe, next_probe
+from evercrawl.core.traps.pattern_stats import ProbeHistory
+from evercrawl.core.traps.url_pattern import shape_of
 from evercrawl.core.url import canonical_of_href, key_of, site_of
 from evercrawl.engine.absent import AbsentPages
 from evercrawl.engine.keep import status_of
@@ -22,7 +22,7 @@ from evercrawl.engine.underway import UnderWay
 from evercrawl.model.fetch import Fetched, FetchResult, Moved, Request
 
 if TYPE_CHECKING:
-    from evercrawl.core.traps.harvest import SiteYield
+    from evercrawl.core.traps.trap_state import TrapState
     from evercrawl.engine.shard import Shard
     from evercrawl.engine.site_memory import SiteNotes
     from evercrawl.model.document import Document
@@ -56,13 +56,13 @@ class MadeUpAddresses:
         """Some answer is awaited."""
         return bool(self.tasks)
 
-    def consider(self, site: Site, notes: SiteNotes[SiteYield] | None) -> None:
+    def consider(self, site: Site, notes: SiteNotes[TrapState] | None) -> None:
         """Try the pattern that most deserves it, if there is one."""
         most = self._shard.traps.guard.settings.tries
         is_full = len(self.tasks) >= MOST_AT_A_TIME or self._tries[site.id] >= most
         if notes is None or is_full or site.id in self._trying:
             return
-        wanted = probe_wanted(notes.memory, seed=notes.memory.requests)
+        wanted = next_probe(notes.memory, seed=notes.memory.requests)
         if wanted is None or (site.id, wanted.pattern) in self._unclear:
             return
         self._tries[site.id] += 1
@@ -95,7 +95,7 @@ class MadeUpAddresses:
         if not task.cancelled() and (error := task.exception()) is not None:
             self._shard.break_off(error)
 
-    async def _try(self, site: Site, wanted: ProbeWanted) -> None:
+    async def _try(self, site: Site, wanted: ProbeRequest) -> None:
         try:
             one, other = [await self._answer(url, site) for url in wanted.urls]
         finally:
@@ -104,12 +104,12 @@ class MadeUpAddresses:
             self._unclear.add((site.id, wanted.pattern))
             return
         notes = await self._shard.traps.yields.of(site.id)
-        notes.learn(book_probe(notes.memory, wanted.pattern, (one, other)))
+        notes.learn(after_probe(notes.memory, wanted.pattern, (one, other)))
         record = notes.memory.records.get(wanted.pattern)
-        if record is not None and record.tried is Tried.INVENTED:
+        if record is not None and record.tried is ProbeHistory.INVENTED:
             log.info("trap: %s%s invents a page for every address", site.name, wanted.pattern)
 
-    async def _answer(self, url: str, site: Site) -> Answer | None:
+    async def _answer(self, url: str, site: Site) -> ProbeAnswer | None:
         """How a made-up address is answered; None: it must not be asked for, or nobody can tell now.
 
         One redirect within the site is followed: some make up the address that they lead to.
@@ -127,17 +127,17 @@ class MadeUpAddresses:
         status = status_of(result)
         return None if status is None or status in SAYS_NOTHING else result
 
-    async def _measured(self, result: FetchResult, asked: str, site: Site) -> Answer:
+    async def _measured(self, result: FetchResult, asked: str, site: Site) -> ProbeAnswer:
         status = status_of(result) or 0
         document = parse(result, self._shard.around) if isinstance(result, Fetched) else None
         if document is None:
-            return Answer(status)
+            return ProbeAnswer(status)
         own = _own_links(document, site)
         known = await self._shard.intake.known([key_of(url) for url in own])
         new = [url for url in own if key_of(url) not in known]
         shape = shape_of(asked)
         further = sum(shape_of(link) == shape for link in new)
-        return Answer(status, document.text, len(own), len(new), further, document.title or "")
+        return ProbeAnswer(status, document.text, len(own), len(new), further, document.title or "")
 
 
 def _own_links(document: Document, site: Site) -> list[str]:

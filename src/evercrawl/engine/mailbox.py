@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from evercrawl.core.parcel import Contents, chain_of, chained, unpack
 from evercrawl.engine.ledger import Ledger
 from evercrawl.engine.ports import ShardStore
-from evercrawl.model.batch import Parcel, ShardFacts
+from evercrawl.model.batch import LinkBatch, ShardState
 
 
 class Mailbox:
@@ -16,7 +16,7 @@ class Mailbox:
 
     def __init__(
         self,
-        facts: ShardFacts,
+        facts: ShardState,
         store: ShardStore,
         ledger: Ledger,
         *,
@@ -35,16 +35,16 @@ class Mailbox:
     def send(self, target: int, links: bytes) -> None:
         """Packed links and credit go to another shard with the next commit."""
         links = chained(links, self._last_sent.get(target, 0))
-        self._ledger.batch.sent.append(Parcel(self._next_parcel, self._number, target, links))
+        self._ledger.batch.sent.append(LinkBatch(self._next_parcel, self._number, target, links))
         self._last_sent[target] = self._next_parcel
         self._next_parcel += 1
 
-    def recall_sent(self, parcels: list[Parcel]) -> None:
+    def recall_sent(self, parcels: list[LinkBatch]) -> None:
         """Parcels of an earlier owner that are still on their way: what we send comes behind them."""
         for parcel in parcels:
             self._last_sent[parcel.target] = max(parcel.seq, self._last_sent.get(parcel.target, 0))
 
-    async def take_in(self, parcel: Parcel) -> None:
+    async def take_in(self, parcel: LinkBatch) -> None:
         """Take in links and credit from another shard, in the order sent; a parcel that comes twice changes
         nothing, and one that comes before its time is left to come again.
         """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from evercrawl.engine.stop import Ended
-from evercrawl.model.batch import Parcel
+from evercrawl.model.batch import LinkBatch
 from evercrawl.model.fetch import FetchResult, Request
 from evercrawl.model.page import Candidate
 
@@ -24,7 +24,7 @@ class Neighbours(Protocol):
     def may_ask(self) -> bool:
         """Are our shards surely ours at this moment? Nothing is asked of a site otherwise."""
 
-    def bring(self, parcel: Parcel) -> None:
+    def bring(self, parcel: LinkBatch) -> None:
         """Links for a shard that is not ours; they stay in our store until it confirms them."""
 
     def fetches(self) -> bool:
@@ -61,7 +61,7 @@ class Alone:
     def may_ask(self) -> bool:
         return True
 
-    def bring(self, parcel: Parcel) -> None:
+    def bring(self, parcel: LinkBatch) -> None:
         raise AssertionError("every shard is ours")
 
     def fetches(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from evercrawl.core.url import canonical_of_href, key_of, shard_of_site, site_of
-from evercrawl.model.page import Promoted, Share, Standing
+from evercrawl.model.page import CreditShare, Promotion, QueuePosition
 
 if TYPE_CHECKING:
     from evercrawl.engine.shard import Shard
@@ -52,14 +52,14 @@ def _by_shard(
     return own, others
 
 
-def _pay_own(shard: Shard, own: Mapping[bytes, tuple[str, int]], standings: Sequence[Standing]) -> None:
+def _pay_own(shard: Shard, own: Mapping[bytes, tuple[str, int]], standings: Sequence[QueuePosition]) -> None:
     credits, batch = shard.credits, shard.ledger.batch
     generation = credits.generation
     kept = 0
     for standing in standings:
         _, amount = own[standing.key]
         kept += amount
-        batch.shares.append(Share(standing.page_id, amount, generation))
+        batch.shares.append(CreditShare(standing.page_id, amount, generation))
         _promote(shard, standing, amount)
     found = {standing.key for standing in standings}
     missing = {key: share for key, share in own.items() if key not in found}
@@ -70,13 +70,13 @@ def _pay_own(shard: Shard, own: Mapping[bytes, tuple[str, int]], standings: Sequ
     shard.ledger.touch()
 
 
-def _promote(shard: Shard, standing: Standing, amount: int) -> None:
+def _promote(shard: Shard, standing: QueuePosition, amount: int) -> None:
     band = shard.credits.better_band(standing, amount)
     if band is None or standing.seq is None:
         return
     if not shard.frontier.is_unread(standing.site_id, standing.band, standing.seq):
         return
-    move = Promoted(standing.page_id, standing.site_id, standing.band, standing.seq, band, shard.intake.next_seq())
+    move = Promotion(standing.page_id, standing.site_id, standing.band, standing.seq, band, shard.intake.next_seq())
     shard.frontier.moving(move.page_id, move.seq)
     shard.ledger.batch.promoted.append(move)
 

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from evercrawl.core.duplicates.banding import Match
-from evercrawl.model.batch import ArchiveEnd, Batch, Parcel, ShardFacts
+from evercrawl.model.batch import ArchiveEnd, Batch, LinkBatch, ShardState
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Exchange, FetchResult, Headers, Request
-from evercrawl.model.page import Look, Original, Page, Refusal, Standing, Twin
+from evercrawl.model.page import Baseline, DuplicateCandidate, OriginalRecord, Page, QueuePosition, Refusal
 from evercrawl.model.site import Site
 
 
@@ -53,7 +53,7 @@ class Archive(Protocol):
         *,
         truncated: str | None = None,
         payload_sha1: bytes | None = None,
-        revisit: Original | None = None,
+        revisit: OriginalRecord | None = None,
         not_modified: bool = False,
     ) -> Stored:
         """Write request and response of one exchange; as a revisit record when `revisit` says of what."""
@@ -72,7 +72,7 @@ class Archive(Protocol):
     def close(self) -> None:
         """Finish the current file."""
 
-    def read(self, place: Original) -> tuple[Headers, bytes] | None:
+    def read(self, place: OriginalRecord) -> tuple[Headers, bytes] | None:
         """Headers and body, as they came over the wire, of a record that was flushed; None: it cannot be
         read.
         """
@@ -81,7 +81,7 @@ class Archive(Protocol):
 class ShardStore(Protocol):
     """The state of one shard. `commit` is the only way to write."""
 
-    async def claim(self) -> ShardFacts:
+    async def claim(self) -> ShardState:
         """Become the owner: raise the epoch and say where the shard stands."""
 
     async def commit(self, epoch: int, batch: Batch) -> None:
@@ -124,25 +124,25 @@ class ShardStore(Protocol):
     async def pages(self, keys: Sequence[bytes]) -> list[Page]:
         """The known pages among these keys."""
 
-    async def standings(self, keys: Sequence[bytes]) -> list[Standing]:
+    async def standings(self, keys: Sequence[bytes]) -> list[QueuePosition]:
         """Queue place and credit of the known pages among these keys."""
 
-    async def twin(self, page: bytes | int) -> Twin | None:
+    async def twin(self, page: bytes | int) -> DuplicateCandidate | None:
         """What is known of the page of this key or number as one that others may repeat; None: no page."""
 
     async def next_due(self) -> int | None:
         """The earliest due time of any page, in microseconds."""
 
-    async def originals(self, digests: Sequence[bytes]) -> dict[bytes, Original]:
+    async def originals(self, digests: Sequence[bytes]) -> dict[bytes, OriginalRecord]:
         """For each content digest that was stored before: where."""
 
-    async def version_original(self, page_id: int) -> Original | None:
+    async def version_original(self, page_id: int) -> OriginalRecord | None:
         """The content that was seen last of a page, as something that a revisit record can refer to."""
 
     async def text(self, page_id: int, number: int) -> str | None:
         """The main text of one version of a page; None: the version is not there, or has no text."""
 
-    async def look(self, page_id: int) -> Look | None:
+    async def look(self, page_id: int) -> Baseline | None:
         """What the next answer of a page is compared with; None: its newest version."""
 
     async def memory(self, site_id: int, kind: str) -> bytes | None:
@@ -157,7 +157,7 @@ class ShardStore(Protocol):
     async def refusals(self, after: bytes, most: int) -> list[Refusal]:
         """Refused URLs in order of key, beginning behind `after`."""
 
-    async def parcels(self) -> list[Parcel]:
+    async def parcels(self) -> list[LinkBatch]:
         """Parcels sent and not known to be delivered, in order."""
 
     async def taken(self) -> dict[int, int]:

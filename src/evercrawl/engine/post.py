@@ -9,7 +9,7 @@ from typing import Any
 from evercrawl.engine.neighbours import Neighbours
 from evercrawl.engine.shard import Shard
 from evercrawl.engine.underway import UnderWay
-from evercrawl.model.batch import Parcel
+from evercrawl.model.batch import LinkBatch
 
 
 class Post:
@@ -33,7 +33,7 @@ class Post:
         """What a delivery ended with that did not arrive."""
         self._unconfirmed: dict[tuple[int, int], list[int]] = {}
 
-    def send(self, parcel: Parcel) -> None:
+    def send(self, parcel: LinkBatch) -> None:
         """Links of one of our shards go to another, here or at a neighbour's."""
         if parcel.source in self._opened:
             self._unconfirmed.setdefault((parcel.source, parcel.target), []).append(parcel.seq)
@@ -42,7 +42,7 @@ class Post:
         else:
             self._neighbours.bring(parcel)
 
-    def bring(self, parcel: Parcel) -> None:
+    def bring(self, parcel: LinkBatch) -> None:
         """Links for one of our shards are here, from ourselves or from a neighbour."""
         self.begin_soon(self._take_in(parcel))
 
@@ -52,7 +52,7 @@ class Post:
         self.deliveries.add(task)
         task.add_done_callback(self._brought)
 
-    async def _take_in(self, parcel: Parcel) -> None:
+    async def _take_in(self, parcel: LinkBatch) -> None:
         if self._neighbours.owns(parcel.target):
             await (await self._open_shard(parcel.target)).take_in(parcel)
 

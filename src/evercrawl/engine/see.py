@@ -25,7 +25,7 @@ from evercrawl.core.offer import Offers, judge_url, offers_of
 from evercrawl.core.retry_after import retry_after
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache
-from evercrawl.core.traps.guard import TrapGuard
+from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.engine.comparison import Compared, Past, compared, met, rest, sight_of
 from evercrawl.engine.focus import Guide
 from evercrawl.engine.neighbours import Alone, Neighbours
@@ -33,7 +33,7 @@ from evercrawl.engine.ports import Clock, DocumentHandler, Fetcher
 from evercrawl.model.change import NO_CHANGE
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified, Request, header
-from evercrawl.model.page import Original, Page
+from evercrawl.model.page import OriginalRecord, Page
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import Settings
 
@@ -52,7 +52,7 @@ class Surroundings:
     handler_of: Callable[[str], DocumentHandler | None]
     """Media type -> who can read it, beside HTML and plain text."""
     agent: str
-    guard: TrapGuard
+    guard: TrapFilter
     neighbours: Neighbours = field(default_factory=Alone)
     focus: Guide | None = None
     """What the crawl looks for; None: everything."""
@@ -75,7 +75,7 @@ class Seen:
     document: Document | None = None
     digest: bytes | None = None
     sha1: bytes | None = None
-    original: Original | None = None
+    original: OriginalRecord | None = None
     """Where these bytes (or, for 304, those of the version before) are stored already."""
     text_before: str | None = None
     """Main text of the version before, where this is a new version of a page that had one."""
@@ -137,7 +137,7 @@ def parse(result: Fetched, around: Surroundings, *, wants_snapshot: bool = False
 
 
 def see_fetched(
-    page: Page, result: Fetched, original: Original | None, around: Surroundings, *, digest: bytes, past: Past
+    page: Page, result: Fetched, original: OriginalRecord | None, around: Surroundings, *, digest: bytes, past: Past
 ) -> Seen:
     """Parse a body, hold it against the page's past, and judge it."""
     now = around.clock.now()
@@ -193,7 +193,7 @@ def _compared(
     return compared(page, document, result.body, past, detector=detector, now=around.clock.now())
 
 
-def _sight(page: Page, past: Past) -> Original | None:
+def _sight(page: Page, past: Past) -> OriginalRecord | None:
     """Where these bytes lie when the last visit brought them, whether or not a version holds them."""
     return sight_of(page, past.look) if past.is_same and past.look is not None else None
 
@@ -217,7 +217,7 @@ def see_moved(
     return Seen(result, judgement, offers)
 
 
-def see_not_modified(result: NotModified, original: Original | None) -> Seen:
+def see_not_modified(result: NotModified, original: OriginalRecord | None) -> Seen:
     """The version before is still the newest."""
     return Seen(result, judge_not_modified(), Offers(), original=original)
 

@@ -18,7 +18,7 @@ from evercrawl.core.parcel import Contents, pack
 from evercrawl.core.revisit.purse import PURSE_KEY, Purse
 from evercrawl.core.robots_policy import RobotsGate
 from evercrawl.core.seen import KnownFilter
-from evercrawl.core.traps.harvest import SiteYield
+from evercrawl.core.traps.trap_state import TrapState
 from evercrawl.core.url import shard_of_site, site_of
 from evercrawl.engine.comparison import Comparisons
 from evercrawl.engine.credit import Credits
@@ -44,9 +44,9 @@ from evercrawl.engine.twins import Twins
 from evercrawl.engine.underway import UnderWay
 from evercrawl.engine.visit import visit
 from evercrawl.errors import EvercrawlError
-from evercrawl.model.batch import Batch, Parcel, ShardFacts
+from evercrawl.model.batch import Batch, LinkBatch, ShardState
 from evercrawl.model.fetch import Failed, Fault, FetchResult
-from evercrawl.model.page import Candidate, Page, Refusal, Visited
+from evercrawl.model.page import Candidate, CompletedVisit, Page, Refusal
 from evercrawl.model.reason import Reason
 from evercrawl.model.site import Site
 
@@ -73,7 +73,7 @@ class Shard:
         self,
         *,
         store: ShardStore,
-        facts: ShardFacts,
+        facts: ShardState,
         archive: Archive,
         frontier: Frontier,
         intake: Intake,
@@ -84,7 +84,7 @@ class Shard:
         shards: int,
         slots: asyncio.Semaphore,
         may_start: Callable[[], bool],
-        deliver: Callable[[Parcel], None],
+        deliver: Callable[[LinkBatch], None],
         is_delivered: Callable[[int, int, int], None],
         became_quiet: Callable[[], None],
         restart_gap: timedelta,
@@ -206,7 +206,7 @@ class Shard:
         refused = self._refuse_unwanted(pages, notes, site)
         self.frontier.fill(need, pages, refused=refused)
 
-    def _refuse_unwanted(self, pages: list[Page], notes: SiteNotes[SiteYield] | None, site: Site) -> frozenset[int]:
+    def _refuse_unwanted(self, pages: list[Page], notes: SiteNotes[TrapState] | None, site: Site) -> frozenset[int]:
         """Decide pages that the scope does not want (any more), or that lie behind a fence, before their site
         is asked for anything.
         """
@@ -333,7 +333,7 @@ class Shard:
 
     # What visits write
 
-    def write_visited(self, page: Page, visited: Visited) -> None:
+    def write_visited(self, page: Page, visited: CompletedVisit) -> None:
         """A visit is decided; it is acknowledged by the next commit."""
         self.ledger.write_visited(page, visited)
         self.tally.visited(page, visited)
@@ -409,7 +409,7 @@ class Shard:
         self.mailbox.send(target, pack((), shares=shares, gift=gift))
         self.ledger.touch()
 
-    async def take_in(self, parcel: Parcel) -> None:
+    async def take_in(self, parcel: LinkBatch) -> None:
         """Take in links and credit from another shard."""
         await self.mailbox.take_in(parcel)
         self.wake.set()

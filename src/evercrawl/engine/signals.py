@@ -32,7 +32,7 @@ from evercrawl.core.url import canonical, key_of, site_of
 from evercrawl.engine.site_memory import SIGNALS, Memories, SiteNotes
 from evercrawl.engine.underway import UnderWay
 from evercrawl.model.fetch import Fetched, FetchResult, NotModified, Request, header
-from evercrawl.model.page import Page, Rescheduled
+from evercrawl.model.page import Page, Reschedule
 from evercrawl.model.site import Site
 from evercrawl.model.sitemap import Sitemap, SitemapEntry, SitemapType
 
@@ -313,7 +313,7 @@ class Signals:
                 page = page._replace(belief=belief_bytes(after))
                 is_worth = shard.revisits.weigh(page, outlook, now_us=now_us).is_worth
                 due_us = now_us if is_worth else None
-                shard.ledger.batch.rescheduled.append(Rescheduled(page.id, due_us, page.belief))
+                shard.ledger.batch.rescheduled.append(Reschedule(page.id, due_us, page.belief))
                 shard.due.note(now_us)
         shard.ledger.touch()
         return announced

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from evercrawl.core.change.memory import SiteMemory
 from evercrawl.core.revisit.outlook import Outlook, packed, unpacked
 from evercrawl.core.sitemap.poll import state_bytes, state_of
-from evercrawl.core.traps.packed import pack, unpack
+from evercrawl.core.traps.trap_state import trap_state_bytes, trap_state_of
 from evercrawl.engine.ports import ShardStore
 
 MOST_TEXTS = 200_000
@@ -56,7 +56,7 @@ FRESHNESS = Kind(
 
 
 SIGNALS = Kind("signals", read=state_of, write=state_bytes, size=lambda _: 1)
-TRAPS = Kind("traps", read=lambda stored: unpack(stored or b""), write=pack, size=lambda _: 1)
+TRAPS = Kind("traps", read=lambda stored: trap_state_of(stored or b""), write=trap_state_bytes, size=lambda _: 1)
 
 
 class Memories(Generic[T]):

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from evercrawl.model.fetch import Failed, Fault, FetchResult
-from evercrawl.model.page import Page, Visited
+from evercrawl.model.page import CompletedVisit, Page
 from evercrawl.model.reason import Outcome, Reason
 
 MOST_ANSWER_TIMES = 10_000
@@ -61,7 +61,7 @@ class Tally:
         """The share of pages on topic; None: the run has no focus, or has judged nothing."""
         return self.on_topic / self.judged if self.judged else None
 
-    def visited(self, page: Page, visited: Visited) -> None:
+    def visited(self, page: Page, visited: CompletedVisit) -> None:
         """One visit is decided."""
         self.outcomes[visited.outcome, visited.reason] += 1
         self.revisits += page.visits > 0

@@ -15,12 +15,12 @@ from typing import NamedTuple
 from xxhash import xxh32_intdigest
 
 from evercrawl.core.judgement import Judgement, judge_refused
-from evercrawl.core.traps.guard import Refused, TrapGuard, excluded_by
-from evercrawl.core.traps.harvest import SiteYield, book, observe
-from evercrawl.core.traps.parameter import learn
-from evercrawl.core.traps.pattern import patterns_of
-from evercrawl.core.traps.record import COPIES_ABOVE, GROWTH_ABOVE, Record, State, evidence
-from evercrawl.core.traps.ruling import Ruled, Ruling, on_offer, on_turn, says_nothing
+from evercrawl.core.traps.irrelevant_parts import learn_parts
+from evercrawl.core.traps.pattern_stats import COPIES_ABOVE, GROWTH_ABOVE, PatternState, PatternStats, evidence
+from evercrawl.core.traps.trap_state import TrapState, book, observe
+from evercrawl.core.traps.trap_verdict import TrapAction, TrapVerdict, allows_all, check_link, check_queued
+from evercrawl.core.traps.url_pattern import patterns_of
+from evercrawl.core.traps.user_rules import Refusal, TrapFilter, rule_refusal
 from evercrawl.core.url import site_of
 from evercrawl.engine.hosts import HostTraps
 from evercrawl.engine.keep import status_of
@@ -50,7 +50,7 @@ LOOK_AT_ONE_IN = 8
 class Offered(NamedTuple):
     """What is said about a link: refused with evidence, or behind all others, or neither."""
 
-    refused: Refused | None = None
+    refused: Refusal | None = None
     is_last: bool = False
 
 
@@ -60,11 +60,11 @@ WELCOME = Offered()
 class Traps:
     """The traps of one shard's sites."""
 
-    def __init__(self, store: ShardStore, guard: TrapGuard, *, shards: int) -> None:
+    def __init__(self, store: ShardStore, guard: TrapFilter, *, shards: int) -> None:
         self.guard = guard
         self.yields = Memories(store, TRAPS, most=max(1, MOST_YIELDS // shards))
         self.hosts = HostTraps(store)
-        self._asked: tuple[SiteYield | None, bool] = (None, True)
+        self._asked: tuple[TrapState | None, bool] = (None, True)
         """The yield that was asked last, and whether it has nothing to say about any URL."""
         self._silent: set[int] = set()
         """Sites whose yield had nothing to say when it was read last; it changes only by visits."""
@@ -80,7 +80,7 @@ class Traps:
         settings = self.guard.settings
         return settings.enabled and pages >= settings.learn_from
 
-    async def load(self, site_id: int, *, pages: int) -> SiteNotes[SiteYield] | None:
+    async def load(self, site_id: int, *, pages: int) -> SiteNotes[TrapState] | None:
         """What is known about the site; None: it is too small to be judged."""
         return await self.yields.of(site_id) if self.is_judged(pages) else None
 
@@ -89,7 +89,7 @@ class Traps:
         if site_id in self._silent or self.yields.held(site_id) is not None:
             return
         notes = await self.load(site_id, pages=pages)
-        if notes is not None and says_nothing(notes.memory):
+        if notes is not None and allows_all(notes.memory):
             self._silent.add(site_id)
 
     # Before a request
@@ -104,10 +104,10 @@ class Traps:
             return WELCOME
         if self.guard.word(url) is not None:
             return WELCOME
-        ruled = on_offer(notes.memory, url)
-        if ruled.ruling is Ruling.FENCE:
+        ruled = check_link(notes.memory, url)
+        if ruled.ruling is TrapAction.FENCE:
             return Offered(_fenced(ruled))
-        return Offered(is_last=ruled.ruling is Ruling.THROTTLE)
+        return Offered(is_last=ruled.ruling is TrapAction.THROTTLE)
 
     def on_first_offer(self, url: str, site: Site) -> Offered:
         """What to do with a link to a site that was never asked for anything."""
@@ -116,19 +116,19 @@ class Traps:
         refused = self.hosts.refusal(site)
         return WELCOME if refused is None else Offered(refused)
 
-    def on_turn(self, page: Page, notes: SiteNotes[SiteYield] | None, *, now: datetime) -> Judgement | None:
+    def on_turn(self, page: Page, notes: SiteNotes[TrapState] | None, *, now: datetime) -> Judgement | None:
         """A page whose turn has come: None, or why it is not asked for after all.
 
         Fences are for pages that were never seen: others have shown what they are worth.
         """
         rule = self.guard.word(page.url)
         if rule is not None:
-            refused = excluded_by(rule)
+            refused = rule_refusal(rule)
             return None if refused is None else judge_refused(page, *refused, now=now)
         if notes is None or page.version or page.depth == 0 or self._says_nothing(notes.memory):
             return None
-        ruled = on_turn(notes.memory, page.url)
-        if ruled.ruling is not Ruling.FENCE or self._is_sample(page, ruled.pattern):
+        ruled = check_queued(notes.memory, page.url)
+        if ruled.ruling is not TrapAction.FENCE or self._is_sample(page, ruled.pattern):
             return None
         return judge_refused(page, *_fenced(ruled), now=now, wait=FENCED_RECHECK)
 
@@ -153,14 +153,14 @@ class Traps:
             self._samples.add(page.id)
         return is_sample
 
-    def _says_nothing(self, site: SiteYield) -> bool:
+    def _says_nothing(self, site: TrapState) -> bool:
         if self._asked[0] is not site:
-            self._asked = (site, says_nothing(site))
+            self._asked = (site, allows_all(site))
         return self._asked[1]
 
     # After it
 
-    def learn(self, page: Page, seen: Seen, notes: SiteNotes[SiteYield] | None, *, new_links: Sequence[str]) -> bool:
+    def learn(self, page: Page, seen: Seen, notes: SiteNotes[TrapState] | None, *, new_links: Sequence[str]) -> bool:
         """Book what a first visit brought to the patterns of its URL; False: it says nothing that matters."""
         if notes is None or not _is_first_sight(page, seen):
             return False
@@ -169,7 +169,7 @@ class Traps:
         text = seen.document.text if seen.document is not None else ""
         links = seen.document.links if seen.document is not None else ()
         if not _is_worth_a_look(before, page.url):
-            parameters = learn(
+            parameters = learn_parts(
                 before.parameters, page.url, text, links=links, new_links=new_links, with_names=before.is_suspicious
             )
             if parameters is not before.parameters:
@@ -205,7 +205,7 @@ class Traps:
         return True
 
 
-def _is_worth_a_look(site: SiteYield, url: str) -> bool:
+def _is_worth_a_look(site: TrapState, url: str) -> bool:
     """Measuring a text costs as much as finding its links: what is trusted is looked at now and then."""
     patterns = patterns_of(url)
     # A name of its own at the top of a site is a shape of its own: then its skeleton says what to expect.
@@ -215,10 +215,10 @@ def _is_worth_a_look(site: SiteYield, url: str) -> bool:
     return xxh32_intdigest(url.encode("utf-8", "surrogatepass")) % LOOK_AT_ONE_IN == 0
 
 
-def _is_settled(record: Record) -> bool:
+def _is_settled(record: PatternStats) -> bool:
     """It keeps bringing new text, or it comes to an end by itself and is no set of copies."""
     ends = record.growth < GROWTH_ABOVE and record.copies < COPIES_ABOVE / 2
-    return record.is_proven or (ends and record.state is not State.FENCED)
+    return record.is_proven or (ends and record.state is not PatternState.FENCED)
 
 
 def _is_first_sight(page: Page, seen: Seen) -> bool:
@@ -237,23 +237,25 @@ def _stays(page: Page, seen: Seen) -> bool:
     return isinstance(seen.result, Moved) and site_of(seen.result.target) == site_of(page.url)
 
 
-def _fenced(ruled: Ruled) -> Refused:
+def _fenced(ruled: TrapVerdict) -> Refusal:
     return Reason.TRAP, f"{ruled.pattern}: {ruled.evidence}"
 
 
-def _opens_fence(url: str, before: SiteYield, after: SiteYield) -> bool:
+def _opens_fence(url: str, before: TrapState, after: TrapState) -> bool:
     names = [name for name, _ in patterns_of(url)]
     return any(_is_fenced(before, name) and not _is_fenced(after, name) for name in names)
 
 
-def _is_fenced(site: SiteYield, name: str) -> bool:
+def _is_fenced(site: TrapState, name: str) -> bool:
     record = site.records.get(name)
-    return record is not None and record.state is State.FENCED
+    return record is not None and record.state is PatternState.FENCED
 
 
-def _say_fences(url: str, before: SiteYield, after: SiteYield) -> None:
+def _say_fences(url: str, before: TrapState, after: TrapState) -> None:
     for name, _ in patterns_of(url):
         was, now = before.records.get(name), after.records.get(name)
-        is_new = now is not None and now.state is State.FENCED and (was is None or was.state < State.FENCED)
+        is_new = (
+            now is not None and now.state is PatternState.FENCED and (was is None or was.state < PatternState.FENCED)
+        )
         if is_new and now is not None:
             log.info("trap: %s like %s are left out: %s", name, url, evidence(now))

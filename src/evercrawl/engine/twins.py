@@ -22,7 +22,7 @@ from evercrawl.engine.mirrors import Mirrors
 from evercrawl.engine.ports import NearTexts, ShardStore
 from evercrawl.engine.see import Seen
 from evercrawl.model.document import Document
-from evercrawl.model.page import Page, Twin
+from evercrawl.model.page import DuplicateCandidate, Page
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.model.settings import DuplicateSettings
 
@@ -56,7 +56,7 @@ class Twins:
         *,
         settings: DuplicateSettings,
         mirrors: Mirrors,
-        twin_at: Callable[[str], Awaitable[Twin | None]],
+        twin_at: Callable[[str], Awaitable[DuplicateCandidate | None]],
     ) -> None:
         """`twin_at` finds a page in any shard of this process."""
         self._store = store

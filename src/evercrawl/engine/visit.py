@@ -15,7 +15,7 @@ from evercrawl.core.frontier import Visit
 from evercrawl.core.judgement import Judgement
 from evercrawl.core.moment import to_us
 from evercrawl.core.revisit.outlook import Outlook
-from evercrawl.core.traps.harvest import SiteYield
+from evercrawl.core.traps.trap_state import TrapState
 from evercrawl.core.url import key_of, site_of
 from evercrawl.engine.analysis import look_into
 from evercrawl.engine.ask import ask
@@ -92,7 +92,7 @@ async def _learn_hosts(turn: Visit, seen: Seen, placed: Placed, shard: Shard) ->
     hosts.learn(site, [link.url for link in seen.document.links], fresh)
 
 
-def _learn_yield(turn: Visit, seen: Seen, placed: Placed, notes: SiteNotes[SiteYield] | None, shard: Shard) -> None:
+def _learn_yield(turn: Visit, seen: Seen, placed: Placed, notes: SiteNotes[TrapState] | None, shard: Shard) -> None:
     """What the page brought is booked before its links are judged by it; refused links are nothing."""
     site = turn.lane.site
     own = [candidate for candidate, its in placed if its.id == site.id and not shard.intake.refuses(candidate, its)]

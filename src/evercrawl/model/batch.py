@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from evercrawl.model.page import NewPage, Promoted, Refusal, Requeued, Rescheduled, Share, Visited
+from evercrawl.model.page import CompletedVisit, CreditShare, NewPage, Promotion, Refusal, Requeue, Reschedule
 from evercrawl.model.site import Site
 
 
@@ -16,7 +16,7 @@ class ArchiveEnd(NamedTuple):
     size: int
 
 
-class Parcel(NamedTuple):
+class LinkBatch(NamedTuple):
     """Links that belong to another shard, on their way; delivered at least once, taken in once."""
 
     seq: int
@@ -25,7 +25,7 @@ class Parcel(NamedTuple):
     links: bytes
 
 
-class ShardFacts(NamedTuple):
+class ShardState(NamedTuple):
     """What a worker must know when it takes a shard over."""
 
     shard: int
@@ -48,14 +48,14 @@ class Batch:
     sites: dict[int, Site] = field(default_factory=dict)
     """Site rows to insert or replace, by id. `pages` and `pending` in them are ignored: the store counts."""
     new_pages: list[NewPage] = field(default_factory=list)
-    requeued: list[Requeued] = field(default_factory=list)
-    rescheduled: list[Rescheduled] = field(default_factory=list)
-    visited: list[Visited] = field(default_factory=list)
-    shares: list[Share] = field(default_factory=list)
+    requeued: list[Requeue] = field(default_factory=list)
+    rescheduled: list[Reschedule] = field(default_factory=list)
+    visited: list[CompletedVisit] = field(default_factory=list)
+    shares: list[CreditShare] = field(default_factory=list)
     """Credit for pages that were known before."""
-    promoted: list[Promoted] = field(default_factory=list)
+    promoted: list[Promotion] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
-    sent: list[Parcel] = field(default_factory=list)
+    sent: list[LinkBatch] = field(default_factory=list)
     """Parcels for other shards, stored until they are delivered."""
     delivered: list[int] = field(default_factory=list)
     """Numbers of own parcels that their target has committed."""

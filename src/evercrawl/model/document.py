@@ -64,3 +64,12 @@ class Document:
     """What later versions are compared with, in its stored form; None: not asked for, or not HTML."""
     unread: int = 0
     """Bytes at the end of the body that were not read, because it is too deep or too dense there."""
+
+
+class Outline(NamedTuple):
+    """The skeleton of the newest sight of a page."""
+
+    headings: tuple[str, ...] = ()
+    links: tuple[Link, ...] = ()
+    noindex: bool = False
+    """The page asks to be kept out of published search."""

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, NamedTuple, TypeVar
 
-from evercrawl.model.past import ChangeGroup
+from evercrawl.model.change import Change
+from evercrawl.model.history import ChangeGroup
+from evercrawl.model.page import Version
+from evercrawl.model.reason import Outcome, Reason
 
 Row = TypeVar("Row")
 
@@ -20,7 +23,7 @@ class Portion(Generic[Row]):
     """What to ask with for the next portion; None: this is the last."""
 
 
-class ListedSite(NamedTuple):
+class SiteRow(NamedTuple):
     """A site, as lists show it."""
 
     id: int
@@ -39,7 +42,7 @@ class ListedSite(NamedTuple):
     robots_us: int | None
 
 
-class ListedPage(NamedTuple):
+class PageRow(NamedTuple):
     """A page, as lists show it."""
 
     key: bytes
@@ -66,7 +69,7 @@ class DuePage(NamedTuple):
     interval_s: int
 
 
-class LoggedVisit(NamedTuple):
+class VisitLogRow(NamedTuple):
     """A line of the log of visits with all that a log for others shows."""
 
     line: int
@@ -85,7 +88,7 @@ class LoggedVisit(NamedTuple):
     """Of the newest version after it."""
 
 
-class ListedVisit(NamedTuple):
+class VisitRow(NamedTuple):
     """A line of the log of visits with its page's URL."""
 
     line: int
@@ -100,7 +103,7 @@ class ListedVisit(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class NewsGroup:
+class RecentChangeGroup:
     """A group of changes, with what it is marked by."""
 
     group: ChangeGroup
@@ -112,7 +115,7 @@ class NewsGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class RecentChanges:
     """The newest changes of known pages, grouped."""
 
     since: datetime
@@ -120,7 +123,7 @@ class News:
     """The oldest change that was read; older ones were left out where there are too many."""
     complete: bool
     changes: int
-    groups: tuple[NewsGroup, ...]
+    groups: tuple[RecentChangeGroup, ...]
     """The most significant."""
     groups_in_all: int
     newest_us: int
@@ -135,7 +138,7 @@ class SiteLoad:
     requests: int
     """Ever."""
     wire_bytes: int
-    visits: tuple[ListedVisit, ...]
+    visits: tuple[VisitRow, ...]
     """The newest, newest first."""
     not_modified: int
     """Among them."""
@@ -160,3 +163,152 @@ class Capture:
     offset: int
     file: str
     title: str | None
+
+
+class PageRecord(NamedTuple):
+    """All that is known about a page; its parent and its double are given by URL."""
+
+    id: int
+    key: bytes
+    url: str
+    site: str
+    depth: int
+    hops: int
+    band: int
+    is_queued: bool
+    parent: str | None
+    found_us: int
+    outcome: Outcome
+    reason: Reason
+    detail: str
+    status: int | None
+    last_us: int | None
+    due_us: int | None
+    visits: int
+    tries: int
+    interval_s: int
+    version: int
+    digest: bytes | None
+    etag: str | None
+    last_modified: str | None
+    moved_to: str | None
+    duplicate_of: str | None
+    belief: bytes | None
+    """What the revisit policy knows (`core/freshness/schedule.py`)."""
+
+
+class CreditSummary(NamedTuple):
+    """What a page counts among those of its shard."""
+
+    credit: float
+    """What it holds, in credits; 0 right after a visit."""
+    importance: float
+    """What links gave to it lately, against the mean of all pages: 1 is an average page."""
+
+
+class VisitRecord(NamedTuple):
+    """One line of the log of visits."""
+
+    at_us: int
+    outcome: Outcome
+    reason: Reason
+    status: int | None
+    took_ms: int
+    wire_bytes: int
+    version: int
+    """Number of the newest version after the visit; 0: none."""
+
+
+class VersionRecord(NamedTuple):
+    """A version with the span of time in which the page came to be so."""
+
+    seen_us: int
+    changed_after_us: int | None
+    """The last visit that still saw the version before; None: the first version."""
+    status: int | None
+    version: Version
+
+
+class Totals(NamedTuple):
+    """Sums over a shard or a collection."""
+
+    sites: int = 0
+    pages: int = 0
+    pending: int = 0
+    requests: int = 0
+    wire_bytes: int = 0
+    due_now: int = 0
+    """Pages outside the queue whose due time has passed."""
+    refusals: int = 0
+    refusals_dropped: int = 0
+    """Refused URLs that were only counted, because the shard remembers no more of them."""
+    versions: int = 0
+
+
+class VersionMoment(NamedTuple):
+    """When one version of a page was first seen."""
+
+    page_id: int
+    url: str
+    found_us: int
+    number: int
+    seen_us: int
+    changed_after_us: int | None
+    last_us: int | None
+    reason: str | None
+    """Of the page's last visit."""
+
+
+class SampledPage(NamedTuple):
+    """What a forecast needs of a page."""
+
+    id: int
+    site_id: int
+    url: str
+    version: int
+    visits: int
+    found_us: int
+    last_us: int | None
+    """The last visit that saw it."""
+    belief: bytes | None
+    outcome: Outcome | None
+    """None: not visited yet."""
+    reason: Reason | None
+    is_waiting: bool
+    """In the queue, or due some day."""
+    due_us: int | None
+    """None: in the queue, or not asked for again."""
+    tries: int
+
+
+class SampledSite(NamedTuple):
+    """What a forecast needs of a site."""
+
+    id: int
+    name: str
+    pages: int
+    memory: bytes | None
+    """What was learned of the kind that was asked for."""
+
+
+class RejectedPage(NamedTuple):
+    """A page that entered the queue and was refused when its turn came."""
+
+    url: str
+    reason: Reason
+    detail: str
+    parent: str | None
+    id: int
+
+
+Decisions = dict[tuple[Outcome, Reason], int]
+"""Number of URLs (pages and remembered refusals) by their last decision."""
+
+
+class ChangeRecord(NamedTuple):
+    """The edits that a visit met."""
+
+    page_id: int
+    url: str
+    at_us: int
+    change: Change

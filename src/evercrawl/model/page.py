@@ -82,7 +82,7 @@ class Candidate(NamedTuple):
     """The share of the page that led here; None: nobody pays, as for a seed."""
 
 
-class Share(NamedTuple):
+class CreditShare(NamedTuple):
     """Credit for a known page, added to what it holds when the batch is applied."""
 
     page_id: int
@@ -91,7 +91,7 @@ class Share(NamedTuple):
     """The shard's generation in which it was earned."""
 
 
-class Standing(NamedTuple):
+class QueuePosition(NamedTuple):
     """Where a page stands in the queue, and its credit but for the dividends of its shard."""
 
     key: bytes
@@ -103,7 +103,7 @@ class Standing(NamedTuple):
     credit: int
 
 
-class Promoted(NamedTuple):
+class Promotion(NamedTuple):
     """A queued page that moves to the end of a better band; without effect when it has left its place."""
 
     page_id: int
@@ -114,7 +114,7 @@ class Promoted(NamedTuple):
     seq: int
 
 
-class Twin(NamedTuple):
+class DuplicateCandidate(NamedTuple):
     """What is known of a page that another one may say the same as."""
 
     page_id: int
@@ -131,7 +131,7 @@ class Twin(NamedTuple):
     """Of its last answer."""
 
 
-class Requeued(NamedTuple):
+class Requeue(NamedTuple):
     """A known page that goes back into the queue now; its due time is cleared."""
 
     page_id: int
@@ -140,7 +140,7 @@ class Requeued(NamedTuple):
     seq: int
 
 
-class Rescheduled(NamedTuple):
+class Reschedule(NamedTuple):
     """A known page that is not in the queue: its due time, and what is known about it, without a visit."""
 
     page_id: int
@@ -205,7 +205,7 @@ class Version(NamedTuple):
     """What analysers say, as a JSON object; None: nothing, or read without it."""
 
 
-class Look(NamedTuple):
+class Baseline(NamedTuple):
     """The last sight of a page whose bytes have differed: what the next answer is compared with."""
 
     digest: bytes
@@ -222,7 +222,7 @@ class Look(NamedTuple):
     """The stored form of the page's `PageMemory`."""
 
 
-class Visited(NamedTuple):
+class CompletedVisit(NamedTuple):
     """The outcome of one visit; it leaves the queue, and gets its next due time or none."""
 
     page_id: int
@@ -248,7 +248,7 @@ class Visited(NamedTuple):
     """Page (in the same shard) that has the same content."""
     digest: bytes | None = None
     """Of the content that was seen; None: the visit brought none."""
-    look: Look | None = None
+    look: Baseline | None = None
     """What later answers are compared with; None: as before."""
     change: Change | None = None
     """How the page differs from the last sight of it; None: nothing was compared, or nothing differs."""
@@ -260,7 +260,7 @@ class Visited(NamedTuple):
     """Credit that leaves the page."""
 
 
-class Original(NamedTuple):
+class OriginalRecord(NamedTuple):
     """The first version that held some content: what a revisit record refers to."""
 
     page_id: int

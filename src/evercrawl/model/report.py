@@ -9,10 +9,8 @@ from typing import Any, Literal
 
 from evercrawl.model.document import Link
 from evercrawl.model.fetch import Headers
-from evercrawl.model.forecast import Freshness, Habits, Saved, Steering
 from evercrawl.model.reason import Outcome, Reason
-from evercrawl.model.site import SlowedSite
-from evercrawl.model.trap import TrapPattern
+from evercrawl.model.site import SlowedSite, TrapPattern
 
 Stopped = Literal["done", "limit", "interrupted", "closed"]
 """Why a run ended: nothing left, a limit of the run, Ctrl-C, or every remaining site is closed for now."""
@@ -112,9 +110,9 @@ class Status:
     archive_files: int = 0
     archive_bytes: int = 0
     state_bytes: int = 0
-    freshness: Freshness | None = None
-    saved: Saved | None = None
-    steering: Steering | None = None
+    freshness: FreshnessEstimate | None = None
+    saved: Savings | None = None
+    steering: RevisitStatus | None = None
     traps: tuple[TrapPattern, ...] = ()
     """Sites that explode: of each the pattern behind a fence that cost most; a few."""
     slowed: tuple[SlowedSite, ...] = ()
@@ -158,7 +156,7 @@ class Explanation:
     """The least gap that the operator has set for its site; None: none."""
     decisions: tuple[PastVisit, ...] = ()
     """Past visits, newest first."""
-    habits: Habits | None = None
+    habits: PageForecast | None = None
     """How it changes and what follows from it; None: no visit has seen it."""
     relevance: float | None = None
     """How likely its newest version is on the topic of the focus, 0 to 1; None: no focus has judged it."""
@@ -180,7 +178,7 @@ class SkippedUrl:
 
 
 @dataclass(frozen=True, slots=True)
-class PageView:
+class PageContent:
     """A stored version of a page."""
 
     url: str
@@ -202,3 +200,127 @@ class PageView:
     """The answer as it lies in the archive: head and body as sent."""
     analysis: Mapping[str, Any] = field(default_factory=dict)
     """What analysers said about this version."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteFreshness:
+    """One site's part; the uncertainty is one standard error."""
+
+    site: str
+    pages: int
+    freshness: float
+    uncertainty: float
+    requests_per_day: float | None = None
+    """None: as things are, no plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class FreshnessEstimate:
+    """The estimated share of pages whose copy is current; the uncertainty is one standard error."""
+
+    freshness: float
+    uncertainty: float
+    of_copies: float
+    """The same among the pages that there is a copy of."""
+    pages: int
+    """Pages that are to be kept fresh: all but redirects, refused and vanished ones."""
+    without_copy: int
+    """Those that have not been fetched yet; they count as not fresh."""
+    sampled: int
+    """Pages that were looked at for it; fewer than there are in a large collection."""
+    sites: tuple[SiteFreshness, ...] = ()
+    """The largest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Savings:
+    """What did not have to be asked for or sent, as far as the log of visits proves it."""
+
+    not_modified: int = 0
+    """Answers that said 304."""
+    not_modified_bytes: int = 0
+    """Bytes on the wire of the bodies that they spared: those of the last answer with a body."""
+    not_due: int = 0
+    """Known pages that are not worth a request now."""
+
+
+@dataclass(frozen=True, slots=True)
+class RevisitStatus:
+    """What decides about visits at the moment."""
+
+    policy: str
+    budget_per_day: float | None
+    threshold_days: float
+    """Days of a current copy that a visit should bring."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedVisit:
+    """A page that would be fetched now."""
+
+    url: str
+    value_days: float | None
+    """Days of a current copy that the visit is expected to bring; None: it has to be made in any case."""
+
+
+@dataclass(frozen=True, slots=True)
+class RevisitPlan:
+    """What a budget would buy; nothing was sent."""
+
+    policy: str
+    budget_per_day: float | None
+    requests_per_day: float
+    expected_freshness: float
+    uncertainty: float
+    """One standard error."""
+    freshness_now: float
+    threshold_days: float | None
+    """Days of a current copy that a visit should bring; None: the budget does not even pay for the longest
+    interval, so that every page comes in turn.
+    """
+    pages: int
+    pages_due: int
+    """Pages that are worth a request now."""
+    without_copy: int
+    """Pages that have to be fetched once before what is expected can hold."""
+    sampled: int
+    first: tuple[PlannedVisit, ...] = ()
+    """Of the pages that were looked at, those that would be fetched first."""
+    sites: tuple[SiteFreshness, ...] = ()
+    """Those that most requests would go to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Announcements:
+    """What the site itself says about its changes, and how far it is to be believed."""
+
+    trusted: bool
+    recall: float
+    """Share of changes that are announced."""
+    false_share: float
+    """Share of this page's announcements that are false."""
+    waiting: int
+    """Announcements that are newer than the last visit."""
+    last_poll: datetime | None
+    last_announced: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class PageForecast:
+    """How a page changes, and what follows from it."""
+
+    policy: str
+    changes_per_day: float
+    words: str
+    """The rate and what it rests on, as a sentence."""
+    visits: int
+    changes: int
+    chance_current: float
+    """Probability that our copy is the current one."""
+    value_days: float | None
+    """Days of a current copy that a visit now would bring; None: it has to be made in any case."""
+    threshold_days: float
+    next_visit: datetime | None
+    next_visit_words: str
+    announcements: Announcements | None = None
+    validators_that_lied: int = 0

@@ -16,7 +16,7 @@ class Tone(StrEnum):
     NEUTRAL = "neutral"
 
 
-class Place(StrEnum):
+class QueryField(StrEnum):
     """Where a word must stand."""
 
     ANYWHERE = "anywhere"
@@ -29,7 +29,7 @@ class Term(NamedTuple):
 
     text: str
     is_literal: bool = False
-    place: Place = Place.ANYWHERE
+    place: QueryField = QueryField.ANYWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class SourceTrouble(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResults:
     """The answer to a query."""
 
     hits: tuple[Hit, ...] = ()

@@ -39,7 +39,7 @@ class SitemapEntry(NamedTuple):
     news: dict[str, str] | None = None
 
 
-class ListedPage(NamedTuple):
+class SitemapPage(NamedTuple):
     """One page that an owner's sitemap is to announce."""
 
     url: str

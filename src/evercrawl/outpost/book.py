@@ -11,29 +11,29 @@ from pathlib import Path
 from evercrawl.errors import StoreUnavailable
 
 PAGE_BYTES = 4096
-BUSY_WAIT_S = 10.0
+BUSY_TIMEOUT_S = 10.0
 
 
-def open_book(path: Path, schema: str, *, version: int, most_bytes: int | None = None) -> sqlite3.Connection:
+def open_state_file(path: Path, schema: str, *, version: int, most_bytes: int | None = None) -> sqlite3.Connection:
     """The file, for its owner's eyes only; what is written survives `kill -9`."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     try:
-        db = sqlite3.connect(path, timeout=BUSY_WAIT_S, isolation_level=None)
+        db = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
         db.execute("pragma journal_mode = wal")
         db.execute("pragma synchronous = normal")
         db.execute("pragma cache_size = -2048")
         if most_bytes is not None:
             db.execute(f"pragma max_page_count = {max(64, most_bytes // PAGE_BYTES)}")
             db.execute("pragma journal_size_limit = 1048576")
-        _bring_up(db, path, schema, version)
+        _create_tables(db, path, schema, version)
     except sqlite3.Error as error:
         raise StoreUnavailable(f"{path} cannot be used: {error}") from error
     return db
 
 
-def _bring_up(db: sqlite3.Connection, path: Path, schema: str, version: int) -> None:
+def _create_tables(db: sqlite3.Connection, path: Path, schema: str, version: int) -> None:
     (found,) = db.execute("pragma user_version").fetchone()
     if found > version:
         raise StoreUnavailable(f"{path} was written by a newer evercrawl; use that one")

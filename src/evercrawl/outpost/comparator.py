@@ -4,40 +4,60 @@ from __future__ import annotations
 
 from evercrawl.core.url import site_of
 from evercrawl.model.fetch import Exchange, Failed, Fetched, FetchResult
-from evercrawl.outpost.hand import Hand
-from evercrawl.outpost.protocol.answer import Held, answered_item, failed_item, flat, unasked_item
-from evercrawl.outpost.protocol.compare import Habit, Verdict, after_answer, verdict_on, wire_digest
-from evercrawl.outpost.protocol.message import Item, Job
-from evercrawl.outpost.station_book import StationBook
+from evercrawl.outpost.hand import OutpostFetcher
+from evercrawl.outpost.protocol.answer import (
+    SharedExchange,
+    encode_answer,
+    failure_result,
+    join_exchange,
+    unfetched_result,
+)
+from evercrawl.outpost.protocol.compare import ChangeHistory, ResultKind, classify_answer, next_history, wire_digest
+from evercrawl.outpost.protocol.message import FetchJob, JobResult
+from evercrawl.outpost.station_book import AgentState
 
-Compared = tuple[Item, Habit | None, Held | None]
+ComparedAnswer = tuple[JobResult, ChangeHistory | None, SharedExchange | None]
 """What is sent, the page's habit, and what both sides hold from now on; None: as before."""
 
 
-def compared(job: Job, result: FetchResult, *, book: StationBook, hand: Hand, now_us: int) -> Compared:
+def compare_answer(
+    job: FetchJob, result: FetchResult, *, book: AgentState, hand: OutpostFetcher, now_us: int
+) -> ComparedAnswer:
     """The answer to a job, held against what home has and what the page did before."""
     if isinstance(result, Failed) and result.exchange is None:
-        return failed_item(job, result), None, None
+        return failure_result(job, result), None, None
     exchange = result.exchange
     assert exchange is not None
     base = book.held(job.url)
     if not isinstance(result, Fetched):
-        return answered_item(job, result, exchange, verdict=Verdict.AT_ONCE, held=base), None, None
+        return encode_answer(job, result, exchange, verdict=ResultKind.AT_ONCE, held=base), None, None
     if result.truncated is None:
-        return _whole(job, result, exchange, base, habit=book.habit(job.url), now_us=now_us)
+        return _compare_body(job, result, exchange, base, habit=book.habit(job.url), now_us=now_us)
     if job.body_limit is not None:
-        return answered_item(job, result, exchange, verdict=Verdict.AT_ONCE, held=base), None, None
+        return encode_answer(job, result, exchange, verdict=ResultKind.AT_ONCE, held=base), None, None
     rest_us = hand.rest_of(site_of(job.url))
     why = "larger than an outpost takes"
-    return unasked_item(job, Verdict.NOT_MINE, why, rest_us=rest_us), None, None
+    return unfetched_result(job, ResultKind.NOT_MINE, why, rest_us=rest_us), None, None
 
 
-def _whole(job: Job, result: Fetched, exchange: Exchange, base: Held | None, *, habit: Habit, now_us: int) -> Compared:
+def _compare_body(
+    job: FetchJob,
+    result: Fetched,
+    exchange: Exchange,
+    base: SharedExchange | None,
+    *,
+    habit: ChangeHistory,
+    now_us: int,
+) -> ComparedAnswer:
     digest = wire_digest(exchange.wire_body)
-    verdict = verdict_on(digest, home_has=job.home_has, habit=habit, now_us=now_us, resend_us=job.resend_us)
-    item = answered_item(job, result, exchange, verdict=verdict, held=base)
-    is_sent = verdict in (Verdict.AT_ONCE, Verdict.CHANGED)
-    habit = after_answer(habit, digest, now_us=now_us, sent=is_sent)
-    if verdict is Verdict.WITHHELD:
+    verdict = classify_answer(digest, home_has=job.home_has, habit=habit, now_us=now_us, resend_us=job.resend_us)
+    item = encode_answer(job, result, exchange, verdict=verdict, held=base)
+    is_sent = verdict in (ResultKind.AT_ONCE, ResultKind.CHANGED)
+    habit = next_history(habit, digest, now_us=now_us, sent=is_sent)
+    if verdict is ResultKind.WITHHELD:
         return item, habit, None
-    return item, habit, Held(digest, flat(exchange.request_head, exchange.response_head, exchange.wire_body))
+    return (
+        item,
+        habit,
+        SharedExchange(digest, join_exchange(exchange.request_head, exchange.response_head, exchange.wire_body)),
+    )

@@ -9,23 +9,23 @@ from pathlib import Path
 
 log = logging.getLogger("evercrawl")
 
-FILE = "events.jsonl"
-MOST_BYTES = 5_000_000
+EVENTS_FILE = "events.jsonl"
+MAX_EVENTS_BYTES = 5_000_000
 """The file is begun anew at this size; the one before is kept."""
 
 
-class Events:
+class OutpostEventLog:
     """Writes one line for each event; a full disk costs events, never the crawl."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / FILE
+        self._path = folder / EVENTS_FILE
 
     def emit(self, kind: str, *, at: datetime, **fields: object) -> None:
         """Append an event."""
         line = json.dumps({"event": f"outpost.{kind}", "at": at.isoformat(), **fields})
         log.info("outpost %s %s", kind, fields)
         try:
-            if self._path.exists() and self._path.stat().st_size > MOST_BYTES:
+            if self._path.exists() and self._path.stat().st_size > MAX_EVENTS_BYTES:
                 self._path.replace(self._path.with_suffix(".1.jsonl"))
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(line + "\n")

@@ -23,26 +23,26 @@ from evercrawl.engine.ports import Clock, Fetcher
 from evercrawl.model.fetch import Failed, Fault, FetchResult, Moved, Request, header
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
-from evercrawl.outpost.protocol.lease import Tenure
-from evercrawl.outpost.protocol.message import Job
+from evercrawl.outpost.protocol.lease import HeldLease
+from evercrawl.outpost.protocol.message import FetchJob
 from evercrawl.outpost.protocol.route import is_allowed
-from evercrawl.outpost.station_book import StationBook
+from evercrawl.outpost.station_book import AgentState
 
-FETCHES_AT_ONCE = 4
+MAX_CONCURRENT_FETCHES = 4
 """Bodies that may be in memory at a time."""
-MOST_LANES = 256
+MAX_SITES = 256
 """Sites whose pace is held in memory; the others lie in the file."""
 
 
-class NotMine(Exception):
+class Declined(Exception):
     """The outpost does not ask for this URL; the crawler may."""
 
 
-class Withheld(Exception):
+class FetchBlocked(Exception):
     """robots.txt, as the outpost reads it, forbids this URL, or the site wants to be left alone."""
 
 
-class LeaseOver(Exception):
+class LeaseExpired(Exception):
     """The site may not be asked any more before home renews the lease."""
 
     def __init__(self, gap_us: int, *, was_asked: bool) -> None:
@@ -54,20 +54,20 @@ class LeaseOver(Exception):
 
 
 @dataclass
-class _Place:
+class _SiteQueue:
     """A site and whose turn it is there."""
 
     lane: Lane
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-class Hand:
+class OutpostFetcher:
     """Asks sites. Invariant: no request without lease, permission and gap, and one at a time to a site."""
 
     def __init__(
         self,
         fetcher: Fetcher,
-        book: StationBook,
+        book: AgentState,
         clock: Clock,
         *,
         settings: Settings,
@@ -86,17 +86,17 @@ class Hand:
         self._rate_gap_us = span_us(rate_gap)
         self._rate_open_us = 0
         self._crashed_at_us = to_us(clock.now()) if after_crash else None
-        self._places: OrderedDict[str, _Place] = OrderedDict()
-        self._fetching = asyncio.Semaphore(FETCHES_AT_ONCE)
+        self._places: OrderedDict[str, _SiteQueue] = OrderedDict()
+        self._fetching = asyncio.Semaphore(MAX_CONCURRENT_FETCHES)
         self.requests = 0
 
-    async def fetch(self, job: Job, tenure: Tenure, *, on_start: Callable[[], None]) -> FetchResult:
+    async def fetch(self, job: FetchJob, tenure: HeldLease, *, on_start: Callable[[], None]) -> FetchResult:
         """How the request ended; NotMine, Withheld or LeaseOver where it was not (or not fully) made.
 
         `on_start` is called when the request for the job itself goes out.
         """
         if canonical(job.url) != job.url or not is_allowed(site_of(job.url), self._allow):
-            raise NotMine("the owner of the outpost does not allow this host")
+            raise Declined("the owner of the outpost does not allow this host")
         site = site_of(job.url)
         place = self._place(site)
         async with place.turn:
@@ -110,12 +110,12 @@ class Hand:
                 self._learn_robots(place.lane, result)
             return result
 
-    def _place(self, name: str) -> _Place:
+    def _place(self, name: str) -> _SiteQueue:
         place = self._places.get(name)
         if place is None:
-            place = self._places[name] = _Place(self._lane(name))
+            place = self._places[name] = _SiteQueue(self._lane(name))
             for old in list(self._places):
-                if len(self._places) <= MOST_LANES:
+                if len(self._places) <= MAX_SITES:
                     break
                 if not self._places[old].turn.locked() and old != name:
                     del self._places[old]
@@ -135,13 +135,13 @@ class Hand:
 
     # robots.txt
 
-    async def _read_robots(self, lane: Lane, tenure: Tenure) -> None:
+    async def _read_robots(self, lane: Lane, tenure: HeldLease) -> None:
         if lane.needs_robots(to_us(self._clock.now())):
             limit = self._settings.robots.body_bytes
             request = Request(f"{lane.site.name}/robots.txt", body_limit=limit)
             try:
                 self._learn_robots(lane, await self._ask(lane, request, tenure))
-            except NotMine:
+            except Declined:
                 return  # a folder without robots.txt: home's own reading of it counts
 
     def _learn_robots(self, lane: Lane, result: FetchResult) -> None:
@@ -158,12 +158,12 @@ class Hand:
         if lane.gate is not None:
             verdict = lane.gate.verdict(url)
             if not verdict.allowed:
-                raise Withheld(f"robots.txt, read by the outpost: {verdict.detail}")
+                raise FetchBlocked(f"robots.txt, read by the outpost: {verdict.detail}")
 
     # The request
 
     async def _ask(
-        self, lane: Lane, request: Request, tenure: Tenure, on_start: Callable[[], None] | None = None
+        self, lane: Lane, request: Request, tenure: HeldLease, on_start: Callable[[], None] | None = None
     ) -> FetchResult:
         while True:
             await self._until_open(lane, tenure)
@@ -174,12 +174,12 @@ class Hand:
                         on_start()
                     return await self._ask_now(lane, request, tenure)
 
-    async def _ask_now(self, lane: Lane, request: Request, tenure: Tenure) -> FetchResult:
+    async def _ask_now(self, lane: Lane, request: Request, tenure: HeldLease) -> FetchResult:
         self.requests += 1
         self._rate_open_us = to_us(self._clock.now()) + self._rate_gap_us
         try:
             result = await self._while_leased(lane, tenure, self._fetcher.fetch(request))
-        except LeaseOver:
+        except LeaseExpired:
             self._answered(lane, Failed(request.url, Fault.INTERNAL, "the lease is over", timedelta(0)))
             raise
         except asyncio.CancelledError:
@@ -189,7 +189,7 @@ class Hand:
         return result
 
     async def _while_leased(
-        self, lane: Lane, tenure: Tenure, request: Coroutine[None, None, FetchResult]
+        self, lane: Lane, tenure: HeldLease, request: Coroutine[None, None, FetchResult]
     ) -> FetchResult:
         """How the request ended; LeaseOver, and the request broken off, where nobody renewed the lease."""
         asking = asyncio.create_task(request)
@@ -198,25 +198,25 @@ class Hand:
                 await asyncio.wait([asking], timeout=seconds)
                 if asking.done():
                     return asking.result()
-            raise LeaseOver(self.gap_us(lane), was_asked=True)
+            raise LeaseExpired(self.gap_us(lane), was_asked=True)
         finally:
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
 
-    async def _until_open(self, lane: Lane, tenure: Tenure) -> None:
+    async def _until_open(self, lane: Lane, tenure: HeldLease) -> None:
         while (opens_us := self._opens_us(lane)) > (now_us := to_us(self._clock.now())):
             if opens_us > now_us + tenure.lease_us:
-                raise Withheld(f"the site is left alone: {lane.site.closed_reason or 'the rate is used up'}")
+                raise FetchBlocked(f"the site is left alone: {lane.site.closed_reason or 'the rate is used up'}")
             await self._clock.sleep_until(from_us(opens_us))
 
     def _opens_us(self, lane: Lane) -> int:
         return max(lane.site.open_us, self._rate_open_us)
 
-    def _check_lease(self, lane: Lane, tenure: Tenure) -> None:
+    def _check_lease(self, lane: Lane, tenure: HeldLease) -> None:
         if self._seconds_left(lane, tenure) <= 0:
-            raise LeaseOver(self.gap_us(lane), was_asked=False)
+            raise LeaseExpired(self.gap_us(lane), was_asked=False)
 
-    def _seconds_left(self, lane: Lane, tenure: Tenure) -> float:
+    def _seconds_left(self, lane: Lane, tenure: HeldLease) -> float:
         return tenure.time_left_us(to_us(self._clock.now()), self.gap_us(lane)) / 1_000_000
 
     def rest_of(self, site: str) -> int:

@@ -22,30 +22,30 @@ from evercrawl.engine.ports import Clock, Fetcher
 from evercrawl.errors import ConfigError
 from evercrawl.model.fetch import Failed, Fault, FetchResult, Request
 from evercrawl.model.settings import Settings
-from evercrawl.outpost.events import Events
-from evercrawl.outpost.greeting import greet_outpost
-from evercrawl.outpost.home_book import FOLDER, HomeBook
-from evercrawl.outpost.identity import home_identity, server_context
-from evercrawl.outpost.link import LINK_ERRORS, Link, Reader, Writer, keep_alive
-from evercrawl.outpost.post import Ask, Directly, Post
-from evercrawl.outpost.protocol.answer import exchange_in, result_in
-from evercrawl.outpost.protocol.lease import Grant, handover_us
+from evercrawl.outpost.events import OutpostEventLog
+from evercrawl.outpost.greeting import authenticate_outpost
+from evercrawl.outpost.home_book import FOLDER, CoordinatorState
+from evercrawl.outpost.identity import coordinator_certificate, server_tls
+from evercrawl.outpost.link import CHANNEL_ERRORS, ByteReader, ByteWriter, SecureChannel, enable_keep_alive
+from evercrawl.outpost.post import FetchDirectly, PendingFetch, RemoteOutpost
+from evercrawl.outpost.protocol.answer import decode_exchange, decode_result
+from evercrawl.outpost.protocol.lease import GrantedLease, handover_us
 from evercrawl.outpost.protocol.message import (
-    Beat,
-    Bye,
-    Deliver,
-    Item,
-    Job,
-    Lease,
-    Ready,
-    Taken,
+    Acknowledgement,
+    AgentReady,
+    FetchJob,
+    Goodbye,
+    Heartbeat,
+    JobBatch,
+    JobResult,
+    LeaseRenewal,
+    ResultBatch,
     Welcome,
-    Work,
-    from_bytes,
+    decode_message,
 )
-from evercrawl.outpost.protocol.route import Director
+from evercrawl.outpost.protocol.route import SiteRouter
 from evercrawl.outpost.protocol.seal import NotAuthentic
-from evercrawl.outpost.receipt import Receipt, most_bytes
+from evercrawl.outpost.receipt import BatchDecoder, max_exchange_bytes
 
 log = logging.getLogger("evercrawl")
 
@@ -61,7 +61,7 @@ GATHER_S = 0.01
 """Jobs are gathered for so long before they go out together."""
 
 
-class Home:
+class Coordinator:
     """Implements `Fetcher`.
 
     Invariant: a request goes to its site through the outpost while that has a lease, and directly only when
@@ -70,14 +70,14 @@ class Home:
 
     def __init__(self, collection: Path, settings: Settings, clock: Clock, *, direct: Fetcher) -> None:
         self.run = secrets.token_hex(6)
-        self.book = HomeBook(collection)
+        self.book = CoordinatorState(collection)
         self._direct = direct
         self._settings = settings
         self._clock = clock
-        self._events = Events(collection / FOLDER)
+        self._events = OutpostEventLog(collection / FOLDER)
         self._numbers = count(1)
-        self._posts: dict[str, Post] = {}
-        self._director = Director({})
+        self._posts: dict[str, RemoteOutpost] = {}
+        self._director = SiteRouter({})
         self._lease_us = span_us(settings.outposts.lease)
         self._longest_rest_us = span_us(max(settings.pace.longest, settings.robots.crawl_delay_cap))
         self._handover_us = handover_us(self._lease_us, self._longest_rest_us)
@@ -103,12 +103,12 @@ class Home:
                 # A clock that was set back must not make a lease longer than leases are.
                 grace_us = self._began_us + span_us(self._settings.outposts.wait)
                 until_us = max(min(row.until_us, now_us + self._lease_us), grace_us)
-                self._posts[row.id] = Post(row, Grant(self._lease_us, until_us), row.taken)
+                self._posts[row.id] = RemoteOutpost(row, GrantedLease(self._lease_us, until_us), row.taken)
         for gone in set(self._posts) - {row.id for row in rows}:
             self._dismiss(self._posts.pop(gone))
-        self._director = Director({row.id: row.routes for row in rows})
+        self._director = SiteRouter({row.id: row.routes for row in rows})
 
-    def _dismiss(self, post: Post) -> None:
+    def _dismiss(self, post: RemoteOutpost) -> None:
         """The outpost was unpaired: whoever waits for it asks directly."""
         self._wake(post)
         if post.link is not None:
@@ -127,8 +127,8 @@ class Home:
             return await self._direct.fetch(request)
         return await self._through(self._posts[outpost], request)
 
-    async def _through(self, post: Post, request: Request) -> FetchResult:
-        ask = Ask(next(self._numbers), request, asyncio.get_running_loop().create_future())
+    async def _through(self, post: RemoteOutpost, request: Request) -> FetchResult:
+        ask = PendingFetch(next(self._numbers), request, asyncio.get_running_loop().create_future())
         if post.link is not None and post.grant.until_us < self._now_us() + self._lease_us // 2:
             self._renew(post)  # an idle outpost is silent: from now on it is waited for
         post.add(ask)
@@ -137,12 +137,12 @@ class Home:
         finally:
             post.remove(ask)
             ask.answer.cancel()
-        if not isinstance(result, Directly):
+        if not isinstance(result, FetchDirectly):
             return result
         await asyncio.sleep(min(result.rest_us, self._longest_rest_us) / 1_000_000)
         return await self._direct.fetch(request)
 
-    async def _answer_to(self, ask: Ask, post: Post) -> FetchResult | Directly:
+    async def _answer_to(self, ask: PendingFetch, post: RemoteOutpost) -> FetchResult | FetchDirectly:
         """What the outpost brought; Directly as soon as its lease is over."""
         deadline_us = self._now_us() + int(ANSWER_LIMIT_S * 1_000_000)
         heard_out_us = 0
@@ -159,10 +159,10 @@ class Home:
                 await asyncio.sleep(HEAR_OUT_S)
             else:
                 self._lost(post)
-                return Directly()
+                return FetchDirectly()
         return ask.answer.result()
 
-    def _lost(self, post: Post) -> None:
+    def _lost(self, post: RemoteOutpost) -> None:
         """The lease is over: whatever connection there is, it is not trusted to know that."""
         if post.link is not None:
             self._say("lost", post, reason="its lease ran out")
@@ -178,14 +178,14 @@ class Home:
         row = self.book.left_over(request.url, not_before_us=oldest_us)
         if row is None:
             return None
-        message = from_bytes(row.item)
-        assert isinstance(message, Deliver)
+        message = decode_message(row.item)
+        assert isinstance(message, ResultBatch)
         (item,) = message.items
         exchange = None
         if item.blob:
-            most = most_bytes(self._settings.http)
-            exchange, _ = exchange_in(item, None, began=from_us(row.began_us), most_bytes=most)
-        return result_in(item, request, exchange, http=self._settings.http)
+            most = max_exchange_bytes(self._settings.http)
+            exchange, _ = decode_exchange(item, None, began=from_us(row.began_us), most_bytes=most)
+        return decode_result(item, request, exchange, http=self._settings.http)
 
     async def close(self) -> None:
         """Let go of every connection; everything that was handed to the engine is committed by now."""
@@ -202,13 +202,13 @@ class Home:
 
     def listen(self, address: str, collection: Path) -> None:
         """Bind the address now (ConfigError where that fails), and serve as soon as the loop runs."""
-        path, _ = home_identity(collection)
+        path, _ = coordinator_certificate(collection)
         host, _, port = address.rpartition(":")
         try:
             bound = socket.create_server((host.strip("[]"), int(port)), family=_family(host))
         except (OSError, ValueError) as error:
             raise ConfigError(f"outposts.listen {address!r} cannot be used: {error}; give HOST:PORT") from error
-        self._start(self._listen(bound, server_context(path)))
+        self._start(self._listen(bound, server_tls(path)))
 
     async def _listen(self, bound: socket.socket, tls: ssl.SSLContext) -> None:
         self._server = await asyncio.start_server(self._accept, sock=bound, ssl=tls)
@@ -218,7 +218,7 @@ class Home:
         if len(self._tasks) > MOST_CONNECTIONS:
             writer.close()
         else:
-            keep_alive(writer.get_extra_info("socket"))
+            enable_keep_alive(writer.get_extra_info("socket"))
             self._start(self.serve(reader, writer))
 
     def _start(self, work: Coroutine[None, None, None]) -> None:
@@ -231,16 +231,16 @@ class Home:
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("defect while serving an outpost", exc_info=error)
 
-    async def serve(self, reader: Reader, writer: Writer) -> None:
+    async def serve(self, reader: ByteReader, writer: ByteWriter) -> None:
         """One connection, until it ends; an error of the other side ends this connection and nothing else."""
-        link, post = Link(reader, writer), None
+        link, post = SecureChannel(reader, writer), None
         try:
             post = await self._welcome(link)
             async with asyncio.TaskGroup() as group:
                 feeding = group.create_task(self._feed(post, link))
                 await self._listen_to(post, link)
                 feeding.cancel()
-        except* LINK_ERRORS as errors:
+        except* CHANNEL_ERRORS as errors:
             self._ended(post, errors)
         finally:
             link.close()
@@ -248,7 +248,7 @@ class Home:
                 self.book.count(post.row.id, post.uncounted() if post.link is link else {})
                 post.went_down(link)
 
-    def _ended(self, post: Post | None, errors: BaseExceptionGroup[BaseException]) -> None:
+    def _ended(self, post: RemoteOutpost | None, errors: BaseExceptionGroup[BaseException]) -> None:
         error: BaseException = errors
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
@@ -259,8 +259,8 @@ class Home:
             reason = f"{type(error).__name__}: {error}"
             self._events.emit(kind, at=self._clock.now(), outpost=name, reason=reason)
 
-    async def _welcome(self, link: Link) -> Post:
-        row = await greet_outpost(link, self.book, now_us=self._now_us())
+    async def _welcome(self, link: SecureChannel) -> RemoteOutpost:
+        row = await authenticate_outpost(link, self.book, now_us=self._now_us())
         self._learn_outposts()
         post = self._posts[row.id]
         if post.grant.free_at_us(self._handover_us) <= self._now_us():
@@ -271,12 +271,12 @@ class Home:
         self._say("connected", post)
         return post
 
-    def _renew(self, post: Post) -> None:
+    def _renew(self, post: RemoteOutpost) -> None:
         now_us = self._now_us()
         post.grant.renew(now_us)
         self.book.granted(post.row.id, seen_us=now_us, until_us=post.grant.until_us)
 
-    async def _feed(self, post: Post, link: Link) -> None:
+    async def _feed(self, post: RemoteOutpost, link: SecureChannel) -> None:
         """Hand out jobs as the outpost has room for them."""
         while True:
             await post.more.wait()
@@ -286,11 +286,11 @@ class Home:
                 return
             asks = post.next_asks()
             if asks:
-                await link.send(Work(tuple(self._job(ask) for ask in asks)))
+                await link.send(JobBatch(tuple(self._job(ask) for ask in asks)))
 
-    def _job(self, ask: Ask) -> Job:
+    def _job(self, ask: PendingFetch) -> FetchJob:
         request, resend = ask.request, self._settings.outposts.resend
-        return Job(
+        return FetchJob(
             ask.number,
             request.url,
             request.etag,
@@ -300,7 +300,7 @@ class Home:
             None if resend is None else span_us(resend),
         )
 
-    async def _listen_to(self, post: Post, link: Link) -> None:
+    async def _listen_to(self, post: RemoteOutpost, link: SecureChannel) -> None:
         while True:
             message = await link.receive()
             if post.link is not link:
@@ -309,16 +309,16 @@ class Home:
                 self._learn_outposts()
                 raise NotAuthentic("the outpost was unpaired")
             match message:
-                case Beat(number):
+                case Heartbeat(number):
                     self._renew(post)
                     self.book.count(post.row.id, post.uncounted())
-                    await link.send(Lease(number, self._lease_us))
-                case Deliver():
+                    await link.send(LeaseRenewal(number, self._lease_us))
+                case ResultBatch():
                     self._take(post, message)
-                    await link.send(Taken(message.batch))
-                case Ready(running, room):
+                    await link.send(Acknowledgement(message.batch))
+                case AgentReady(running, room):
                     post.became_ready(running, room)
-                case Bye():
+                case Goodbye():
                     post.grant.until_us = min(post.grant.until_us, self._now_us() - self._handover_us)
                     self.book.granted(post.row.id, seen_us=self._now_us(), until_us=post.grant.until_us)
                     self._wake(post)
@@ -326,20 +326,20 @@ class Home:
                 case _:
                     raise ValueError(f"an outpost does not say {type(message).__name__}")
 
-    def _wake(self, post: Post) -> None:
+    def _wake(self, post: RemoteOutpost) -> None:
         """Nobody waits any longer for an outpost that has left: the crawler asks itself."""
         for ask in [*post.waiting, *post.given.values()]:
             if not ask.answer.done():
-                ask.answer.set_result(Directly())
+                ask.answer.set_result(FetchDirectly())
 
     # Taking in
 
-    def _take(self, post: Post, message: Deliver) -> None:
+    def _take(self, post: RemoteOutpost, message: ResultBatch) -> None:
         """A batch, once: first to disk, then to whoever waits for it."""
         if message.batch <= post.taken:
             return
         now = self._clock.now()
-        receipt = Receipt(
+        receipt = BatchDecoder(
             now, self._settings.http, request_of=lambda item: self._request_of(post, item), held_of=self.book.held
         )
         for item in message.items:
@@ -356,7 +356,7 @@ class Home:
         self.book.shrink(self._settings.outposts.held_bytes)
         self._say("intake", post, batch=message.batch, **counts)
 
-    def _request_of(self, post: Post, item: Item) -> tuple[int | None, Request] | None:
+    def _request_of(self, post: RemoteOutpost, item: JobResult) -> tuple[int | None, Request] | None:
         is_of_run = item.run is None or item.run == self.run
         known = post.handed_out.pop(item.number, None) if is_of_run else None
         if known is not None:
@@ -366,14 +366,14 @@ class Home:
             return None
         return None, Request(url)
 
-    def _hand_over(self, post: Post, receipt: Receipt) -> None:
+    def _hand_over(self, post: RemoteOutpost, receipt: BatchDecoder) -> None:
         for number, url, result in receipt.results:
             ask = post.given.pop(number, None) if number is not None else None
             if ask is not None and not ask.answer.done():
                 ask.answer.set_result(result)
-                if not isinstance(result, Directly):
+                if not isinstance(result, FetchDirectly):
                     self._handed[url] = self._now_us()
-            elif not isinstance(result, Directly):
+            elif not isinstance(result, FetchDirectly):
                 self._orphans.add(url)
         post.more.set()
 
@@ -384,7 +384,7 @@ class Home:
         for url in old:
             del self._handed[url]
 
-    def _say(self, kind: str, post: Post, **fields: object) -> None:
+    def _say(self, kind: str, post: RemoteOutpost, **fields: object) -> None:
         self._events.emit(kind, at=self._clock.now(), outpost=post.row.called, **fields)
 
 

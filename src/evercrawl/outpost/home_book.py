@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import zstandard
 
-from evercrawl.outpost.book import open_book, transaction
-from evercrawl.outpost.protocol.answer import Held
+from evercrawl.outpost.book import open_state_file, transaction
+from evercrawl.outpost.protocol.answer import SharedExchange
 from evercrawl.outpost.protocol.code import outpost_key
 
 FOLDER = "outposts"
-FILE = "home.db"
+COORDINATOR_FILE = "home.db"
 VERSION = 1
-HELD_LEVEL = 3
+COMPRESSION_LEVEL = 3
 COUNTERS = (
     "requests", "whole", "changed", "same", "withheld", "failed", "not_mine", "refused", "bytes_in",
     "bytes_out", "bytes_plain", "bytes_plain_gzip",
@@ -52,7 +52,7 @@ class OutpostRow(NamedTuple):
     until_us: int
 
 
-class Intake(NamedTuple):
+class StoredResult(NamedTuple):
     """A result that arrived, as it was delivered."""
 
     url: str
@@ -61,11 +61,11 @@ class Intake(NamedTuple):
     item: bytes
 
 
-class HomeBook:
+class CoordinatorState:
     """The file `outposts/home.db` of a collection."""
 
     def __init__(self, collection: Path) -> None:
-        self.db = open_book(collection / FOLDER / FILE, SCHEMA, version=VERSION)
+        self.db = open_state_file(collection / FOLDER / COORDINATOR_FILE, SCHEMA, version=VERSION)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -111,14 +111,14 @@ class HomeBook:
         rows = self.db.execute(
             "select id, called, key, routes, paired_us, seen_us, taken, until_us from outpost order by paired_us, rowid"
         )
-        return [_outpost(row) for row in rows]
+        return [_outpost_row(row) for row in rows]
 
     def expected(self, *, now_us: int) -> list[OutpostRow]:
         """Outposts whose code was given out and not used yet; they have no key."""
         rows = self.db.execute(
             "select name, called, x'', routes, 0, 0, 0, 0 from code where nonce is null and expires_us >= ?", (now_us,)
         )
-        return [_outpost(row) for row in rows]
+        return [_outpost_row(row) for row in rows]
 
     def outpost(self, outpost: str) -> OutpostRow | None:
         """One of them."""
@@ -155,12 +155,12 @@ class HomeBook:
 
     # What both sides hold
 
-    def held(self, url: str) -> Held | None:
+    def held(self, url: str) -> SharedExchange | None:
         """The last whole answer of a page."""
         row = self.db.execute("select digest, frame from held where url = ?", (url,)).fetchone()
         if row is None:
             return None
-        return Held(bytes(row[0]), zstandard.ZstdDecompressor().decompress(row[1]))
+        return SharedExchange(bytes(row[0]), zstandard.ZstdDecompressor().decompress(row[1]))
 
     def held_marks(self, url: str) -> tuple[bytes | None, bytes | None]:
         """The digest of its body, and the mark of the whole."""
@@ -174,13 +174,13 @@ class HomeBook:
         outpost: str,
         batch: int,
         *,
-        results: Iterable[Intake],
-        held: dict[str, Held],
+        results: Iterable[StoredResult],
+        held: dict[str, SharedExchange],
         counts: dict[str, int],
         now_us: int,
     ) -> None:
         """A batch, what home holds from now on, and the number of the batch: all of it or nothing."""
-        compress = zstandard.ZstdCompressor(level=HELD_LEVEL).compress
+        compress = zstandard.ZstdCompressor(level=COMPRESSION_LEVEL).compress
         with transaction(self.db):
             self.db.executemany(
                 "insert or replace into intake (url, outpost, at_us, began_us, item) values (?, ?, ?, ?, ?)",
@@ -197,12 +197,12 @@ class HomeBook:
             )
             self.count(outpost, counts)
 
-    def left_over(self, url: str, *, not_before_us: int) -> Intake | None:
+    def left_over(self, url: str, *, not_before_us: int) -> StoredResult | None:
         """A result that arrived and that no commit is known to hold; it is handed out once."""
         row = self.db.execute(
             "delete from intake where url = ? returning url, at_us, began_us, item", (url,)
         ).fetchone()
-        return Intake(*row) if row is not None and row[1] >= not_before_us else None
+        return StoredResult(*row) if row is not None and row[1] >= not_before_us else None
 
     def intake_urls(self) -> set[str]:
         """Pages with results that an earlier run did not get to the end of."""
@@ -228,5 +228,5 @@ class HomeBook:
                 return
 
 
-def _outpost(row: tuple[str, str, bytes, str, int, int, int, int]) -> OutpostRow:
+def _outpost_row(row: tuple[str, str, bytes, str, int, int, int, int]) -> OutpostRow:
     return OutpostRow(row[0], row[1], bytes(row[2]), tuple(json.loads(row[3])), *row[4:])

@@ -10,17 +10,17 @@ from pathlib import Path
 from evercrawl.errors import StoreUnavailable
 from evercrawl.outpost.home_book import FOLDER
 
-FILE = "home.pem"
-LIFETIME = timedelta(days=36_500)
+CERTIFICATE_FILE = "home.pem"
+CERTIFICATE_LIFETIME = timedelta(days=36_500)
 """The fingerprint is what counts; no date ends the trust in it."""
 
 
-def home_identity(collection: Path) -> tuple[Path, bytes]:
+def coordinator_certificate(collection: Path) -> tuple[Path, bytes]:
     """The file with key and certificate, made where there is none, and the certificate in DER."""
-    path = collection / FOLDER / FILE
+    path = collection / FOLDER / CERTIFICATE_FILE
     try:
         if not path.exists():
-            _make(path)
+            _create_certificate(path)
         text = path.read_text(encoding="ascii")
     except OSError as error:
         raise StoreUnavailable(f"{path} cannot be used: {error.strerror}") from error
@@ -28,7 +28,7 @@ def home_identity(collection: Path) -> tuple[Path, bytes]:
     return path, ssl.PEM_cert_to_DER_cert(text[start:])
 
 
-def _make(path: Path) -> None:
+def _create_certificate(path: Path) -> None:
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -44,7 +44,7 @@ def _make(path: Path) -> None:
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + LIFETIME)
+        .not_valid_after(now + CERTIFICATE_LIFETIME)
         .sign(key, hashes.SHA256())
     )
     private = key.private_bytes(
@@ -56,7 +56,7 @@ def _make(path: Path) -> None:
     temporary.rename(path)
 
 
-def server_context(path: Path) -> ssl.SSLContext:
+def server_tls(path: Path) -> ssl.SSLContext:
     """TLS 1.3 with home's own certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
@@ -64,7 +64,7 @@ def server_context(path: Path) -> ssl.SSLContext:
     return context
 
 
-def client_context() -> ssl.SSLContext:
+def client_tls() -> ssl.SSLContext:
     """TLS 1.3 without authorities: the caller compares the certificate with the one that it knows."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3

@@ -7,17 +7,17 @@ import socket
 import ssl
 from typing import Protocol
 
-from evercrawl.outpost.protocol.message import Message, from_bytes, to_bytes
-from evercrawl.outpost.protocol.seal import LENGTH_BYTES, MOST_FRAME_BYTES, NotAuthentic, Opener, Sealer
+from evercrawl.outpost.protocol.message import Message, decode_message, encode_message
+from evercrawl.outpost.protocol.seal import LENGTH_BYTES, MOST_FRAME_BYTES, FrameSigner, FrameVerifier, NotAuthentic
 
 
-class Reader(Protocol):
+class ByteReader(Protocol):
     """Where bytes come from, as `asyncio.StreamReader` has it."""
 
     async def readexactly(self, n: int) -> bytes: ...
 
 
-class Writer(Protocol):
+class ByteWriter(Protocol):
     """Where bytes go to, as `asyncio.StreamWriter` has it."""
 
     def write(self, data: bytes) -> None: ...
@@ -30,11 +30,11 @@ TLS_RECORD_BYTES = 22
 KEEP_ALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
 """Seconds of silence before the system asks whether the other side lives, then between asks, and how many."""
 
-LINK_ERRORS = (OSError, EOFError, TimeoutError, ssl.SSLError, NotAuthentic, ValueError)
+CHANNEL_ERRORS = (OSError, EOFError, TimeoutError, ssl.SSLError, NotAuthentic, ValueError)
 """What ends a connection: the network, or words that cannot be believed or understood."""
 
 
-def keep_alive(connection: socket.socket | None) -> None:
+def enable_keep_alive(connection: socket.socket | None) -> None:
     """Let the system find out, without a word of ours, when the other side is gone, and keep NAT open."""
     if connection is None:
         return
@@ -44,19 +44,19 @@ def keep_alive(connection: socket.socket | None) -> None:
             connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
-class Link:
+class SecureChannel:
     """One connection, first with plain frames, then sealed ones."""
 
-    def __init__(self, reader: Reader, writer: Writer) -> None:
+    def __init__(self, reader: ByteReader, writer: ByteWriter) -> None:
         self._reader = reader
         self._writer = writer
-        self._sealer: Sealer | None = None
-        self._opener: Opener | None = None
+        self._sealer: FrameSigner | None = None
+        self._opener: FrameVerifier | None = None
         self._turn = asyncio.Lock()
         self.bytes_in = 0
         self.bytes_out = 0
 
-    def trust(self, sealer: Sealer, opener: Opener) -> None:
+    def trust(self, sealer: FrameSigner, opener: FrameVerifier) -> None:
         """From now on only sealed frames count."""
         self._sealer, self._opener = sealer, opener
 
@@ -79,14 +79,14 @@ class Link:
         async with self._turn:
             if self._sealer is None:
                 raise NotAuthentic("nothing is sent before the other side is known")
-            await self._write(self._sealer.seal(to_bytes(message)))
+            await self._write(self._sealer.seal(encode_message(message)))
 
     async def receive(self) -> Message:
         """The next message; anything that is not authentic or not understood ends the connection."""
         content = await self.receive_plain(MOST_FRAME_BYTES)
         if self._opener is None:
             raise NotAuthentic("nothing is taken before the other side is known")
-        return from_bytes(self._opener.open(content))
+        return decode_message(self._opener.open(content))
 
     async def _write(self, content: bytes) -> None:
         self._writer.write(len(content).to_bytes(LENGTH_BYTES, "big") + content)

@@ -10,42 +10,47 @@ from evercrawl.core.moment import to_us
 from evercrawl.core.patch import patch
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import HttpSettings
-from evercrawl.outpost.home_book import Intake
-from evercrawl.outpost.post import Directly
-from evercrawl.outpost.protocol.answer import Held, exchange_in, flat, result_in
-from evercrawl.outpost.protocol.compare import Verdict, wire_digest
-from evercrawl.outpost.protocol.message import Deliver, Item, to_bytes
+from evercrawl.outpost.home_book import StoredResult
+from evercrawl.outpost.post import FetchDirectly
+from evercrawl.outpost.protocol.answer import SharedExchange, decode_exchange, decode_result, join_exchange
+from evercrawl.outpost.protocol.compare import ResultKind, wire_digest
+from evercrawl.outpost.protocol.message import JobResult, ResultBatch, encode_message
 
 GZIP_LEVEL = 6
 KEEP_LEVEL = 3
 _COUNTED_AS = {
-    Verdict.SAME: "same",
-    Verdict.CHANGED: "changed",
-    Verdict.WITHHELD: "withheld",
-    Verdict.NOT_MINE: "not_mine",
+    ResultKind.SAME: "same",
+    ResultKind.CHANGED: "changed",
+    ResultKind.WITHHELD: "withheld",
+    ResultKind.NOT_MINE: "not_mine",
 }
 
-RequestOf = Callable[[Item], tuple[int | None, Request] | None]
+RequestOf = Callable[[JobResult], tuple[int | None, Request] | None]
 """The job's number in this run of home (None: of an earlier one) and its request; None: not its own."""
 
 
-class Receipt:
+class BatchDecoder:
     """One batch. What is damaged, or not of the outpost's sites, is counted and has no effect."""
 
     def __init__(
-        self, now: datetime, http: HttpSettings, *, request_of: RequestOf, held_of: Callable[[str], Held | None]
+        self,
+        now: datetime,
+        http: HttpSettings,
+        *,
+        request_of: RequestOf,
+        held_of: Callable[[str], SharedExchange | None],
     ) -> None:
         self._now = now
         self._http = http
         self._request_of = request_of
         self._held_of = held_of
-        self.intake: list[Intake] = []
-        self.held: dict[str, Held] = {}
+        self.intake: list[StoredResult] = []
+        self.held: dict[str, SharedExchange] = {}
         self.counts: dict[str, int] = {}
-        self.results: list[tuple[int | None, str, FetchResult | Directly]] = []
+        self.results: list[tuple[int | None, str, FetchResult | FetchDirectly]] = []
         """Number of the job, URL, result."""
 
-    def add(self, item: Item) -> None:
+    def add(self, item: JobResult) -> None:
         """Rebuild one item."""
         asked = self._request_of(item)
         if asked is None:
@@ -61,23 +66,23 @@ class Receipt:
             self.results.append((number, request.url, failed))
             return
         self._count_item(item, exchange)
-        if item.verdict is Verdict.NOT_MINE:
-            self.results.append((number, request.url, Directly(item.took_us)))
+        if item.verdict is ResultKind.NOT_MINE:
+            self.results.append((number, request.url, FetchDirectly(item.took_us)))
             return
-        result = result_in(item, request, exchange, http=self._http)
-        if new is not None and is_kept(result):
+        result = decode_result(item, request, exchange, http=self._http)
+        if new is not None and is_whole(result):
             self.held[request.url] = new
         stored = _self_contained(item, exchange)
-        self.intake.append(Intake(request.url, to_us(self._now), to_us(began), stored))
+        self.intake.append(StoredResult(request.url, to_us(self._now), to_us(began), stored))
         self.results.append((number, request.url, result))
 
-    def _exchange(self, item: Item, url: str, began: datetime) -> tuple[Exchange | None, Held | None]:
+    def _exchange(self, item: JobResult, url: str, began: datetime) -> tuple[Exchange | None, SharedExchange | None]:
         if not item.blob:
             return None, None
         held = self.held.get(url) or self._held_of(url)
-        return exchange_in(item, held, began=began, most_bytes=most_bytes(self._http))
+        return decode_exchange(item, held, began=began, most_bytes=max_exchange_bytes(self._http))
 
-    def _count_item(self, item: Item, exchange: Exchange | None) -> None:
+    def _count_item(self, item: JobResult, exchange: Exchange | None) -> None:
         was_asked = exchange is not None or item.fault is not None or bool(item.digest)
         self._count("requests", int(was_asked))
         self._count(_COUNTED_AS.get(item.verdict) or ("failed" if item.fault else "whole"), 1)
@@ -90,20 +95,20 @@ class Receipt:
         self.counts[name] = self.counts.get(name, 0) + value
 
 
-def is_kept(result: FetchResult) -> bool:
+def is_whole(result: FetchResult) -> bool:
     """Both sides hold whole answers only."""
     return isinstance(result, Fetched) and result.truncated is None
 
 
-def most_bytes(http: HttpSettings) -> int:
+def max_exchange_bytes(http: HttpSettings) -> int:
     """No exchange is longer."""
     return http.wire_bytes + 2 * http.header_bytes
 
 
-def _self_contained(item: Item, exchange: Exchange | None) -> bytes:
+def _self_contained(item: JobResult, exchange: Exchange | None) -> bytes:
     """The item so that it can be read without what was held before."""
     if exchange is not None:
-        plain = flat(exchange.request_head, exchange.response_head, exchange.wire_body)
+        plain = join_exchange(exchange.request_head, exchange.response_head, exchange.wire_body)
         blob = patch(plain, b"", level=KEEP_LEVEL)
-        item = item._replace(verdict=Verdict.CHANGED, digest=wire_digest(exchange.wire_body), base=b"", blob=blob)
-    return to_bytes(Deliver(0, (item,)))
+        item = item._replace(verdict=ResultKind.CHANGED, digest=wire_digest(exchange.wire_body), base=b"", blob=blob)
+    return encode_message(ResultBatch(0, (item,)))

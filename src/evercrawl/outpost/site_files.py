@@ -21,12 +21,12 @@ from evercrawl.core.url import path_of, site_of, site_parts
 from evercrawl.engine.ports import Clock
 from evercrawl.model.fetch import Exchange, FetchResult, Request
 from evercrawl.model.settings import HttpSettings
-from evercrawl.outpost.hand import NotMine
+from evercrawl.outpost.hand import Declined
 
 INDEX = "index.html"
 
 
-class SiteFiles:
+class FolderFetcher:
     """The files under one folder; with a folder for each host inside it, those of that host."""
 
     def __init__(self, folder: Path, clock: Clock, *, http: HttpSettings, user_agent: str) -> None:
@@ -44,10 +44,10 @@ class SiteFiles:
                 changed = datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC).replace(microsecond=0)
                 body = file.read(self._http.wire_bytes + 1)
         except OSError as error:
-            raise NotMine(f"not a file that can be read: {error.strerror}") from error
+            raise Declined(f"not a file that can be read: {error.strerror}") from error
         date = format_datetime(changed, usegmt=True)
         is_same = request.last_modified == date
-        raw = _head(304 if is_same else 200, date, path, len(body), now=began)
+        raw = _response_head(304 if is_same else 200, date, path, len(body), now=began)
         limit = self._http.wire_bytes
         took = max(self._clock.now() - began, timedelta(microseconds=1))
         sent = b"" if is_same else body[:limit]
@@ -67,19 +67,19 @@ class SiteFiles:
         base = own if own.is_dir() else self._folder
         name = unquote(path).lstrip("/")
         if query or "\0" in name:
-            raise NotMine("not a file: the URL has a query")
+            raise Declined("not a file: the URL has a query")
         try:
             found = (base / name).resolve()
             found = found / INDEX if found.is_dir() else found
             is_inside = found.resolve().is_relative_to(base.resolve())
         except OSError as error:
-            raise NotMine("not a file") from error
+            raise Declined("not a file") from error
         if not is_inside or not found.is_file() or any(part.startswith(".") for part in Path(name).parts):
-            raise NotMine("not a file of the site's folder")
+            raise Declined("not a file of the site's folder")
         return found
 
 
-def _head(status: int, date: str, path: Path, size: int, *, now: datetime) -> bytes:
+def _response_head(status: int, date: str, path: Path, size: int, *, now: datetime) -> bytes:
     phrase = "OK" if status == 200 else "Not Modified"
     kind = guess_type(path.name)[0] or "application/octet-stream"
     lines = [

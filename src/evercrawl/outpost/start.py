@@ -18,14 +18,14 @@ from evercrawl.engine.ports import Clock, Fetcher
 from evercrawl.errors import ConfigError
 from evercrawl.model.settings import Settings
 from evercrawl.model.version import __version__
-from evercrawl.outpost.dial import dial_home, split_address
+from evercrawl.outpost.dial import connect_to_coordinator, parse_address
 from evercrawl.outpost.greeting import Credentials
-from evercrawl.outpost.hand import Hand
-from evercrawl.outpost.link import Link
-from evercrawl.outpost.protocol.code import NONCE_BYTES, outpost_key, read_code
-from evercrawl.outpost.protocol.route import normal_route
-from evercrawl.outpost.station import Station
-from evercrawl.outpost.station_book import StationBook
+from evercrawl.outpost.hand import OutpostFetcher
+from evercrawl.outpost.link import SecureChannel
+from evercrawl.outpost.protocol.code import NONCE_BYTES, outpost_key, parse_code
+from evercrawl.outpost.protocol.route import normalise_route
+from evercrawl.outpost.station import OutpostAgent
+from evercrawl.outpost.station_book import AgentState
 
 FETCH_CONCURRENCY = 16
 WIRE_BYTES = 1024 * 1024
@@ -33,7 +33,7 @@ WIRE_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Orders:
+class AgentOptions:
     """What the owner of an outpost wants."""
 
     folder: Path
@@ -59,16 +59,16 @@ class ShiftedClock(SystemClock):
         return super().now() + self._offset
 
 
-async def run_outpost(orders: Orders, settings: Settings, *, say: Callable[[str], None]) -> int:
+async def run_outpost(orders: AgentOptions, settings: Settings, *, say: Callable[[str], None]) -> int:
     """Work until SIGTERM or SIGINT; gives back how many requests were made."""
-    book = StationBook(orders.folder, most_bytes=orders.disk_bytes)
+    book = AgentState(orders.folder, most_bytes=orders.disk_bytes)
     try:
         who, home, pin = _credentials(orders, book)
         allow = _allowed(orders, book)
         clock = ShiftedClock(orders.clock_offset)
-        settings = _small(settings)
+        settings = _limit_memory(settings)
         fetcher = _fetcher(orders, settings, clock)
-        hand = Hand(
+        hand = OutpostFetcher(
             fetcher,
             book,
             clock,
@@ -80,10 +80,10 @@ async def run_outpost(orders: Orders, settings: Settings, *, say: Callable[[str]
         )
         book.note(running="yes")
 
-        async def dial() -> Link:
-            return await dial_home(home, pin)
+        async def dial() -> SecureChannel:
+            return await connect_to_coordinator(home, pin)
 
-        station = Station(dial, who, hand=hand, book=book, clock=clock, random=Random(), say=say)
+        station = OutpostAgent(dial, who, hand=hand, book=book, clock=clock, random=Random(), say=say)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, station.stop)
@@ -95,7 +95,7 @@ async def run_outpost(orders: Orders, settings: Settings, *, say: Callable[[str]
         book.close()
 
 
-def _small(settings: Settings) -> Settings:
+def _limit_memory(settings: Settings) -> Settings:
     http = replace(settings.http, wire_bytes=min(settings.http.wire_bytes, WIRE_BYTES))
     return replace(settings, http=http, crawl=replace(settings.crawl, concurrency=FETCH_CONCURRENCY))
 
@@ -109,25 +109,25 @@ def _pace(settings: Settings) -> Pace:
     )
 
 
-def _fetcher(orders: Orders, settings: Settings, clock: Clock) -> Fetcher:
+def _fetcher(orders: AgentOptions, settings: Settings, clock: Clock) -> Fetcher:
     agent = user_agent(settings.identity, __version__)
     if orders.read is not None:
-        from evercrawl.outpost.site_files import SiteFiles
+        from evercrawl.outpost.site_files import FolderFetcher
 
         if not orders.read.is_dir():
             raise ConfigError(f"--read {orders.read}: there is no such folder")
-        return SiteFiles(orders.read, clock, http=settings.http, user_agent=agent)
+        return FolderFetcher(orders.read, clock, http=settings.http, user_agent=agent)
     from evercrawl.adapters.http.client import HttpFetcher
 
     # Bodies in the open: that the link near the site is short is the point, and only plain text has deltas.
     return HttpFetcher(settings, clock, agent, accept_encoding="identity")
 
 
-def _allowed(orders: Orders, book: StationBook) -> tuple[str, ...]:
+def _allowed(orders: AgentOptions, book: AgentState) -> tuple[str, ...]:
     """The hosts that may be asked; those of the last start where none are named now."""
     if orders.allow:
         try:
-            routes = [normal_route(text) for text in orders.allow]
+            routes = [normalise_route(text) for text in orders.allow]
         except ValueError as error:
             raise ConfigError(f"--allow {' '.join(orders.allow)}: {error}") from None
         book.note(allow="\n".join(routes))
@@ -137,13 +137,13 @@ def _allowed(orders: Orders, book: StationBook) -> tuple[str, ...]:
     return tuple(kept.split("\n"))
 
 
-def _credentials(orders: Orders, book: StationBook) -> tuple[Credentials, str, bytes]:
+def _credentials(orders: AgentOptions, book: AgentState) -> tuple[Credentials, str, bytes]:
     """Who we are, where home is and how it is recognised: from the code, or from the last start."""
     if orders.code is not None:
         _begin_pairing(orders.code, book)
     if orders.home is not None:
         try:
-            split_address(orders.home)
+            parse_address(orders.home)
         except ValueError as error:
             raise ConfigError(f"--home {orders.home} {error}") from None
         book.note(home=orders.home)
@@ -155,10 +155,10 @@ def _credentials(orders: Orders, book: StationBook) -> tuple[Credentials, str, b
     return who, home, bytes.fromhex(pin)
 
 
-def _begin_pairing(text: str, book: StationBook) -> None:
+def _begin_pairing(text: str, book: AgentState) -> None:
     """Write down what follows from a code before it is used, so that a crash in between costs nothing."""
     try:
-        code = read_code(text)
+        code = parse_code(text)
     except ValueError as error:
         raise ConfigError(f"--code {error}; get one at home with: evercrawl outpost pair") from None
     if book.fact("outpost") == code.name:

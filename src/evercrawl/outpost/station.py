@@ -15,48 +15,48 @@ from random import Random
 from evercrawl.core.moment import span_us, to_us
 from evercrawl.engine.ports import Clock
 from evercrawl.model.fetch import FetchResult
-from evercrawl.outpost.comparator import compared
-from evercrawl.outpost.greeting import Credentials, greet_home
-from evercrawl.outpost.hand import Hand, LeaseOver, NotMine, Withheld
-from evercrawl.outpost.link import LINK_ERRORS, Link
-from evercrawl.outpost.protocol.answer import unasked_item
-from evercrawl.outpost.protocol.compare import Verdict
-from evercrawl.outpost.protocol.lease import BEATS_PER_LEASE, Tenure
+from evercrawl.outpost.comparator import compare_answer
+from evercrawl.outpost.greeting import Credentials, authenticate_agent
+from evercrawl.outpost.hand import Declined, FetchBlocked, LeaseExpired, OutpostFetcher
+from evercrawl.outpost.link import CHANNEL_ERRORS, SecureChannel
+from evercrawl.outpost.protocol.answer import unfetched_result
+from evercrawl.outpost.protocol.compare import ResultKind
+from evercrawl.outpost.protocol.lease import BEATS_PER_LEASE, HeldLease
 from evercrawl.outpost.protocol.message import (
-    Beat,
-    Bye,
-    Deliver,
-    Item,
-    Job,
-    Lease,
-    Ready,
-    Taken,
+    Acknowledgement,
+    AgentReady,
+    FetchJob,
+    Goodbye,
+    Heartbeat,
+    JobBatch,
+    JobResult,
+    LeaseRenewal,
+    ResultBatch,
     Welcome,
-    Work,
-    from_bytes,
-    to_bytes,
+    decode_message,
+    encode_message,
 )
-from evercrawl.outpost.station_book import StationBook, Waiting
+from evercrawl.outpost.station_book import AgentState, QueuedResult
 
 log = logging.getLogger("evercrawl")
 
 FIRST_RETRY_S, LONGEST_RETRY_S = 0.25, 3.0
-WELCOME_S = 10.0
+WELCOME_TIMEOUT_S = 10.0
 GATHER_S = 0.25
 """Results are gathered for so long, or until no job is left, before they go out together; what home does not
 hold goes at once.
 """
-LEASE_WAIT_S = 30.0
-MOST_IN_BATCH = 256
-MOST_BATCH_BYTES = 4 * 1024 * 1024
-ROOM = 64
+LEASE_TIMEOUT_S = 30.0
+MAX_BATCH_RESULTS = 256
+MAX_BATCH_BYTES = 4 * 1024 * 1024
+MAX_CONCURRENT_JOBS = 64
 """Jobs at a time: one for each site."""
 
-Dial = Callable[[], Awaitable[Link]]
+Connect = Callable[[], Awaitable[SecureChannel]]
 """A new connection to home, whose certificate is the one that we know."""
 
 
-class Station:
+class OutpostAgent:
     """The outpost's process.
 
     Invariant: a result leaves the disk only when home has said that it is on home's.
@@ -64,11 +64,11 @@ class Station:
 
     def __init__(
         self,
-        dial: Dial,
+        dial: Connect,
         who: Credentials,
         *,
-        hand: Hand,
-        book: StationBook,
+        hand: OutpostFetcher,
+        book: AgentState,
         clock: Clock,
         random: Random,
         say: Callable[[str], None] = log.info,
@@ -82,7 +82,7 @@ class Station:
         self._book = book
         self._clock = clock
         self._random = random
-        self._tenure = Tenure()
+        self._tenure = HeldLease()
         self._jobs: dict[tuple[str, int], asyncio.Task[None]] = {}
         self._begun: set[tuple[str, int]] = set()
         """Jobs whose request is under way: only they outlive the connection on which they came."""
@@ -94,7 +94,7 @@ class Station:
         self._run = ""
         self._same_connection: set[tuple[str, int]] = set()
         self._retry_s = FIRST_RETRY_S
-        self.link: Link | None = None
+        self.link: SecureChannel | None = None
         self.is_known = asyncio.Event()
         """Home has welcomed us at least once."""
 
@@ -125,17 +125,17 @@ class Station:
     # One connection
 
     async def _session(self) -> None:
-        link: Link | None = None
+        link: SecureChannel | None = None
         try:
             link = await self._dial()
-            await greet_home(link, self._who)
-            async with asyncio.timeout(WELCOME_S):
+            await authenticate_agent(link, self._who)
+            async with asyncio.timeout(WELCOME_TIMEOUT_S):
                 welcome = await link.receive()
             if not isinstance(welcome, Welcome):
                 raise ValueError("home did not say welcome")
             await self._talk(link, welcome)
-        except* LINK_ERRORS as errors:
-            self._tell(_why_not(errors, was_reached=link is not None, was_known=self.link is not None))
+        except* CHANNEL_ERRORS as errors:
+            self._tell(_describe_failure(errors, was_reached=link is not None, was_known=self.link is not None))
         finally:
             self.link = None
             if link is not None:
@@ -154,7 +154,7 @@ class Station:
             task.cancel()
         await asyncio.gather(*dropped, return_exceptions=True)
 
-    async def _talk(self, link: Link, welcome: Welcome) -> None:
+    async def _talk(self, link: SecureChannel, welcome: Welcome) -> None:
         self._welcomed(welcome)
         await self._deliver_old(link)
         # No await from the last look at the outbox to here: a job is delivered, or still running.
@@ -162,7 +162,7 @@ class Station:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._beat(link, welcome.lease_us))
             group.create_task(self._deliver(link))
-            await link.send(Ready(running, ROOM))
+            await link.send(AgentReady(running, MAX_CONCURRENT_JOBS))
             self.link = link
             while True:
                 self._hear(await link.receive())
@@ -180,39 +180,39 @@ class Station:
 
     def _hear(self, message: object) -> None:
         match message:
-            case Lease(number, lease_us):
+            case LeaseRenewal(number, lease_us):
                 self._tenure.answered(number, lease_us)
                 self._leased.set()
-            case Taken(batch):
+            case Acknowledgement(batch):
                 self._book.taken(batch)
-            case Work(jobs):
+            case JobBatch(jobs):
                 for job in jobs:
                     self._begin(job)
             case _:
                 raise ValueError(f"home does not say {type(message).__name__}")
 
-    async def _beat(self, link: Link, lease_us: int) -> None:
+    async def _beat(self, link: SecureChannel, lease_us: int) -> None:
         """Renew the lease while there is something to do; an idle outpost says nothing."""
         while True:
             await self._busy.wait()
-            await link.send(Beat(self._tenure.beat(self._now_us())))
+            await link.send(Heartbeat(self._tenure.beat(self._now_us())))
             await asyncio.sleep(lease_us / BEATS_PER_LEASE / 1_000_000)
             if not self._jobs:
                 self._busy.clear()
 
     # Delivering
 
-    async def _deliver_old(self, link: Link) -> None:
+    async def _deliver_old(self, link: SecureChannel) -> None:
         """Everything from before, also what home may have and did not confirm: under its old numbers."""
         for batch, waiting in self._book.batches().items():
             await link.send(self._parcel(batch, waiting))
         await self._deliver_unsent(link)
 
-    async def _deliver_unsent(self, link: Link) -> None:
-        while waiting := self._book.unsent(most=MOST_IN_BATCH, most_bytes=MOST_BATCH_BYTES):
+    async def _deliver_unsent(self, link: SecureChannel) -> None:
+        while waiting := self._book.unsent(most=MAX_BATCH_RESULTS, most_bytes=MAX_BATCH_BYTES):
             await link.send(self._parcel(self._book.bind(waiting), waiting))
 
-    async def _deliver(self, link: Link) -> None:
+    async def _deliver(self, link: SecureChannel) -> None:
         while True:
             await self._deliver_unsent(link)
             self._news.clear()
@@ -227,13 +227,13 @@ class Station:
             pass
         self._urgent.clear()
 
-    def _parcel(self, batch: int, waiting: list[Waiting]) -> Deliver:
-        return Deliver(batch, tuple(self._dated(one) for one in waiting))
+    def _parcel(self, batch: int, waiting: list[QueuedResult]) -> ResultBatch:
+        return ResultBatch(batch, tuple(self._dated(one) for one in waiting))
 
-    def _dated(self, waiting: Waiting) -> Item:
+    def _dated(self, waiting: QueuedResult) -> JobResult:
         """The item with its age; with its run and URL where home may have forgotten the job."""
-        message = from_bytes(waiting.item)
-        assert isinstance(message, Deliver)
+        message = decode_message(waiting.item)
+        assert isinstance(message, ResultBatch)
         (item,) = message.items
         item = item._replace(age_us=max(0, self._now_us() - waiting.began_us))
         key = waiting.run, waiting.number
@@ -244,7 +244,7 @@ class Station:
 
     # Jobs
 
-    def _begin(self, job: Job) -> None:
+    def _begin(self, job: FetchJob) -> None:
         key = self._run, job.number
         self._same_connection.add(key)
         if key in self._jobs or self._stopping.is_set():
@@ -262,42 +262,42 @@ class Station:
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("defect in a job", exc_info=error)
 
-    async def _do(self, job: Job, run: str) -> None:
+    async def _do(self, job: FetchJob, run: str) -> None:
         began_us = self._now_us()
         habit, held, result = None, None, None
         try:
             result = await self._fetch(job, (run, job.number))
         except TimeoutError:
-            item = unasked_item(job, Verdict.NOT_MINE, "no lease came")
-        except LeaseOver as over:
-            item = unasked_item(job, Verdict.NOT_MINE, str(over), rest_us=over.rest_us)
-        except NotMine as why:
-            item = unasked_item(job, Verdict.NOT_MINE, str(why))
-        except Withheld as why:
-            item = unasked_item(job, Verdict.WITHHELD, str(why))
+            item = unfetched_result(job, ResultKind.NOT_MINE, "no lease came")
+        except LeaseExpired as over:
+            item = unfetched_result(job, ResultKind.NOT_MINE, str(over), rest_us=over.rest_us)
+        except Declined as why:
+            item = unfetched_result(job, ResultKind.NOT_MINE, str(why))
+        except FetchBlocked as why:
+            item = unfetched_result(job, ResultKind.WITHHELD, str(why))
         else:
-            item, habit, held = compared(job, result, book=self._book, hand=self._hand, now_us=self._now_us())
+            item, habit, held = compare_answer(job, result, book=self._book, hand=self._hand, now_us=self._now_us())
             began_us = self._began_us(result)
         now_us = self._now_us()
-        waiting = Waiting(0, run, job.number, job.url, began_us, to_bytes(Deliver(0, (item,))))
+        waiting = QueuedResult(0, run, job.number, job.url, began_us, encode_message(ResultBatch(0, (item,))))
         self._book.keep(waiting, habit=habit, held=held, now_us=now_us)
         self._news.set()
-        if item.verdict is Verdict.AT_ONCE:
+        if item.verdict is ResultKind.AT_ONCE:
             self._urgent.set()
 
-    async def _fetch(self, job: Job, key: tuple[str, int]) -> FetchResult:
+    async def _fetch(self, job: FetchJob, key: tuple[str, int]) -> FetchResult:
         """How the request ended; TimeoutError or LeaseOver where no lease lasted long enough to make it.
 
         A lease that runs out before the request is made is waited for again: home may only be slow.
         """
-        last_s = asyncio.get_running_loop().time() + LEASE_WAIT_S
+        last_s = asyncio.get_running_loop().time() + LEASE_TIMEOUT_S
         gap_us = 0
         while True:
             async with asyncio.timeout_at(last_s):
                 await self._have_lease(gap_us)
             try:
                 return await self._hand.fetch(job, self._tenure, on_start=lambda: self._begun.add(key))
-            except LeaseOver as over:
+            except LeaseExpired as over:
                 if over.was_asked:
                     raise
                 gap_us = over.gap_us
@@ -335,14 +335,14 @@ class Station:
                     self._news.set()
                     await asyncio.sleep(0.01)
                 if link is not None and self.link is link and not broken_off:
-                    await link.send(Bye())
-        except LINK_ERRORS as error:
+                    await link.send(Goodbye())
+        except CHANNEL_ERRORS as error:
             log.info("home did not hear our good-bye: %s", error)
         session.cancel()
         await asyncio.gather(session, return_exceptions=True)
 
 
-def _why_not(errors: BaseExceptionGroup[BaseException], *, was_reached: bool, was_known: bool) -> str:
+def _describe_failure(errors: BaseExceptionGroup[BaseException], *, was_reached: bool, was_known: bool) -> str:
     """Why there is no connection, in words for the outpost's owner."""
     error: BaseException = errors
     while isinstance(error, BaseExceptionGroup):

@@ -15,17 +15,17 @@ import zstandard
 
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.site import RobotsRecord, Site
-from evercrawl.outpost.book import PAGE_BYTES, open_book, transaction
-from evercrawl.outpost.protocol.answer import Held
-from evercrawl.outpost.protocol.compare import Habit
+from evercrawl.outpost.book import PAGE_BYTES, open_state_file, transaction
+from evercrawl.outpost.protocol.answer import SharedExchange
+from evercrawl.outpost.protocol.compare import ChangeHistory
 
-FILE = "outpost.db"
+AGENT_FILE = "outpost.db"
 VERSION = 1
-HELD_LEVEL = 3
+COMPRESSION_LEVEL = 3
 FULL_SHARE = 0.8
 """Bodies are let go when this share of the file's limit is in use."""
 EVICT_ROWS = 64
-LEAST_BYTES = 4 * 1024 * 1024
+MIN_FILE_BYTES = 4 * 1024 * 1024
 
 SCHEMA = """
 create table fact (name text primary key, value text not null) strict;
@@ -39,7 +39,7 @@ create table site (name text primary key, row text not null) strict
 """
 
 
-class Waiting(NamedTuple):
+class QueuedResult(NamedTuple):
     """A result that home has not taken yet."""
 
     id: int
@@ -50,12 +50,12 @@ class Waiting(NamedTuple):
     item: bytes
 
 
-class StationBook:
+class AgentState:
     """The file `outpost.db` in the outpost's folder."""
 
     def __init__(self, folder: Path, *, most_bytes: int) -> None:
-        self._most_bytes = max(most_bytes, LEAST_BYTES)
-        self.db = open_book(folder / FILE, SCHEMA, version=VERSION, most_bytes=self._most_bytes)
+        self._most_bytes = max(most_bytes, MIN_FILE_BYTES)
+        self.db = open_state_file(folder / AGENT_FILE, SCHEMA, version=VERSION, most_bytes=self._most_bytes)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -79,19 +79,21 @@ class StationBook:
 
     # Pages
 
-    def habit(self, url: str) -> Habit:
+    def habit(self, url: str) -> ChangeHistory:
         """What is remembered of a page's visits."""
         row = self.db.execute("select digest, run, sent_us from page where url = ?", (url,)).fetchone()
-        return Habit() if row is None else Habit(None if row[0] is None else bytes(row[0]), row[1], row[2])
+        return (
+            ChangeHistory() if row is None else ChangeHistory(None if row[0] is None else bytes(row[0]), row[1], row[2])
+        )
 
-    def held(self, url: str) -> Held | None:
+    def held(self, url: str) -> SharedExchange | None:
         """The answer that was sent last, where there is still room for it."""
         row = self.db.execute(
             "select held_digest, frame from page where url = ? and frame is not null", (url,)
         ).fetchone()
         if row is None:
             return None
-        return Held(bytes(row[0]), zstandard.ZstdDecompressor().decompress(row[1]))
+        return SharedExchange(bytes(row[0]), zstandard.ZstdDecompressor().decompress(row[1]))
 
     def pages(self) -> int:
         """How long the list is."""
@@ -100,9 +102,16 @@ class StationBook:
 
     # Results
 
-    def keep(self, waiting: Waiting, *, habit: Habit | None = None, held: Held | None = None, now_us: int) -> None:
+    def keep(
+        self,
+        waiting: QueuedResult,
+        *,
+        habit: ChangeHistory | None = None,
+        held: SharedExchange | None = None,
+        now_us: int,
+    ) -> None:
         """A result, and what is remembered of its page: both or none. Bodies give way where room is short."""
-        frame = None if held is None else zstandard.ZstdCompressor(level=HELD_LEVEL).compress(held.flat)
+        frame = None if held is None else zstandard.ZstdCompressor(level=COMPRESSION_LEVEL).compress(held.flat)
         self._make_room(len(waiting.item) + len(frame or b""))
         try:
             self._keep(waiting, habit, held, frame, now_us)
@@ -113,7 +122,14 @@ class StationBook:
             self._forget_oldest()
             self._keep(waiting, habit, None, None, now_us)
 
-    def _keep(self, waiting: Waiting, habit: Habit | None, held: Held | None, frame: bytes | None, now_us: int) -> None:
+    def _keep(
+        self,
+        waiting: QueuedResult,
+        habit: ChangeHistory | None,
+        held: SharedExchange | None,
+        frame: bytes | None,
+        now_us: int,
+    ) -> None:
         with transaction(self.db):
             self.db.execute("insert into outbox (run, number, url, began_us, item) values (?, ?, ?, ?, ?)", waiting[1:])
             if habit is not None:
@@ -128,19 +144,19 @@ class StationBook:
                     "update page set held_digest = ?, frame = ? where url = ?", (held.digest, frame, waiting.url)
                 )
 
-    def unsent(self, *, most: int, most_bytes: int) -> list[Waiting]:
+    def unsent(self, *, most: int, most_bytes: int) -> list[QueuedResult]:
         """Results that belong to no batch yet, oldest first."""
-        found: list[Waiting] = []
+        found: list[QueuedResult] = []
         size = 0
         query = "select id, run, number, url, began_us, item from outbox where batch is null order by id limit ?"
         for row in self.db.execute(query, (most,)):
             size += len(row[5])
             if found and size > most_bytes:
                 break
-            found.append(Waiting(*row))
+            found.append(QueuedResult(*row))
         return found
 
-    def bind(self, waiting: Iterable[Waiting]) -> int:
+    def bind(self, waiting: Iterable[QueuedResult]) -> int:
         """Make a batch of results; its number is larger than all before and stays theirs."""
         with transaction(self.db):
             number = int(self.fact("batch") or 0) + 1
@@ -148,14 +164,14 @@ class StationBook:
             self.db.executemany("update outbox set batch = ? where id = ?", [(number, one.id) for one in waiting])
         return number
 
-    def batches(self) -> dict[int, list[Waiting]]:
+    def batches(self) -> dict[int, list[QueuedResult]]:
         """Batches that home has not taken, in order."""
-        found: dict[int, list[Waiting]] = {}
+        found: dict[int, list[QueuedResult]] = {}
         query = (
             "select batch, id, run, number, url, began_us, item from outbox where batch is not null order by batch, id"
         )
         for batch, *row in self.db.execute(query):
-            found.setdefault(batch, []).append(Waiting(*row))
+            found.setdefault(batch, []).append(QueuedResult(*row))
         return found
 
     def taken(self, batch: int) -> None:

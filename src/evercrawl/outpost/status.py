@@ -9,10 +9,10 @@ from pathlib import Path
 
 from evercrawl.core.moment import from_us, to_us
 from evercrawl.errors import ConfigError
-from evercrawl.outpost.home_book import FILE, FOLDER, HomeBook
-from evercrawl.outpost.identity import home_identity
-from evercrawl.outpost.protocol.code import SECRET_BYTES, Code, pin_of
-from evercrawl.outpost.protocol.route import normal_route
+from evercrawl.outpost.home_book import COORDINATOR_FILE, FOLDER, CoordinatorState
+from evercrawl.outpost.identity import coordinator_certificate
+from evercrawl.outpost.protocol.code import SECRET_BYTES, PairingCode, certificate_pin
+from evercrawl.outpost.protocol.route import normalise_route
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,11 @@ class OutpostStatus:
         return self.bytes_sent / self.bytes_plain if self.bytes_plain else None
 
 
-def outposts_of(collection: Path) -> list[OutpostStatus]:
+def list_outposts(collection: Path) -> list[OutpostStatus]:
     """All outposts of a collection, in the order of pairing."""
-    if not (collection / FOLDER / FILE).exists():
+    if not (collection / FOLDER / COORDINATOR_FILE).exists():
         return []
-    book = HomeBook(collection)
+    book = CoordinatorState(collection)
     try:
         now_us = to_us(datetime.now(UTC))
         found = []
@@ -70,15 +70,15 @@ def outposts_of(collection: Path) -> list[OutpostStatus]:
         book.close()
 
 
-def new_code(collection: Path, *, called: str, routes: list[str], valid_for: timedelta) -> str:
+def create_pairing_code(collection: Path, *, called: str, routes: list[str], valid_for: timedelta) -> str:
     """A code with which one outpost can be paired, once."""
     try:
-        normal = [normal_route(route) for route in routes]
+        normal = [normalise_route(route) for route in routes]
     except ValueError as error:
         raise ConfigError(f"--for {' '.join(routes)}: {error}") from None
-    _, certificate = home_identity(collection)
-    code = Code(secrets.token_bytes(SECRET_BYTES), pin_of(certificate))
-    book = HomeBook(collection)
+    _, certificate = coordinator_certificate(collection)
+    code = PairingCode(secrets.token_bytes(SECRET_BYTES), certificate_pin(certificate))
+    book = CoordinatorState(collection)
     try:
         now_us = to_us(datetime.now(UTC))
         expires_us = now_us + valid_for // timedelta(microseconds=1)
@@ -90,7 +90,7 @@ def new_code(collection: Path, *, called: str, routes: list[str], valid_for: tim
 
 def unpair(collection: Path, called: str) -> None:
     """Let go of an outpost; ConfigError where there is none of that name."""
-    book = HomeBook(collection)
+    book = CoordinatorState(collection)
     try:
         if not book.forget(called):
             raise ConfigError(f"there is no outpost {called!r}; see: evercrawl outpost status")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from evercrawl.core.moment import from_us
 from evercrawl.core.sitemap.write import MOST_BYTES, MOST_URLS, SitemapFile, extended_files, gzipped, sitemap_files
 from evercrawl.errors import ConfigError, StoreUnavailable
-from evercrawl.model.sitemap import ListedPage
+from evercrawl.model.sitemap import SitemapPage
 from evercrawl.sitemaps.atomic import alone, write_whole
 from evercrawl.sitemaps.folder import FolderRules, rows_of_folder
 from evercrawl.sitemaps.state import BuildState, Row, read_state, write_state
@@ -131,8 +131,8 @@ def listed_rows(rows: Iterable[Row]) -> dict[str, Row]:
     return dict(sorted(found.items()))
 
 
-def _listed_page(row: Row) -> ListedPage:
-    return ListedPage(row.url, from_us(row.changed_ms * 1000), row.title)
+def _listed_page(row: Row) -> SitemapPage:
+    return SitemapPage(row.url, from_us(row.changed_ms * 1000), row.title)
 
 
 class _News(NamedTuple):
@@ -152,7 +152,7 @@ def _compared(before: Mapping[str, Row], now: Mapping[str, Row]) -> _News:
 
 
 def publish(
-    target: Target, pages: list[ListedPage], old_files: Iterable[str]
+    target: Target, pages: list[SitemapPage], old_files: Iterable[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Write both sitemaps; gives the names of all files, and of those that are new. Parts come before the
     index that names them, and files that nothing names any more go last.
@@ -171,7 +171,7 @@ def publish(
     return tuple(names), tuple(written)
 
 
-def _files(target: Target, pages: list[ListedPage]) -> Iterator[SitemapFile]:
+def _files(target: Target, pages: list[SitemapPage]) -> Iterator[SitemapFile]:
     makers = ((extended_files, EXTENDED_STEM), (sitemap_files, STEM))
     for make, stem in makers:
         for file in make(pages, target.base_url, stem=stem, most_urls=target.most_urls, most_bytes=target.most_bytes):

@@ -13,9 +13,9 @@ from evercrawl.core.moment import to_us
 from evercrawl.core.retry_after import http_date
 from evercrawl.core.url import key_of, site_of
 from evercrawl.errors import ConfigError, StoreUnavailable
+from evercrawl.model.listing import PageRecord, VersionRecord
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import Settings
-from evercrawl.model.view import PageView, VersionView
 from evercrawl.sitemaps.build import BuildReport, OnPage, Target, build
 from evercrawl.sitemaps.content import read_page
 from evercrawl.sitemaps.folder import base_url_of, why_left_out
@@ -70,7 +70,7 @@ def _row(
     collection: Path,
     settings: Settings,
     version: StoredVersion,
-    page: PageView,
+    page: PageRecord,
     base_url: str,
     before: Row | None,
 ) -> Row:
@@ -81,7 +81,7 @@ def _row(
     return before if gone is None else before._replace(left_out=gone)
 
 
-def _why_gone(page: PageView, version: StoredVersion) -> str | None:
+def _why_gone(page: PageRecord, version: StoredVersion) -> str | None:
     """What the last visit says against listing the page; None: nothing."""
     if page.moved_to is not None or page.reason is Reason.MOVED:
         return "moved"
@@ -119,7 +119,7 @@ def _read(
     return Row(url, "", digest, changed_ms, reading.title, url, left_out)
 
 
-def moment_of_version(versions: list[VersionView]) -> int:
+def moment_of_version(versions: list[VersionRecord]) -> int:
     """When the newest content came to be, in microseconds: as Last-Modified says where that is possible, that
     is between the last visit which saw another content and the first which saw this; else that first visit.
     """

@@ -9,7 +9,7 @@ from evercrawl.core.duplicates.banding import Entry, Match, bands_of, best_match
 from evercrawl.engine.ports import Stored
 from evercrawl.model.batch import ArchiveEnd
 from evercrawl.model.fetch import Exchange, Headers
-from evercrawl.model.page import Original
+from evercrawl.model.page import OriginalRecord
 
 FILE = "memory.warc.gz"
 
@@ -41,7 +41,7 @@ class MemoryArchive:
         *,
         truncated: str | None = None,
         payload_sha1: bytes | None = None,
-        revisit: Original | None = None,
+        revisit: OriginalRecord | None = None,
         not_modified: bool = False,
     ) -> Stored:
         """Remember one exchange."""
@@ -70,7 +70,7 @@ class MemoryArchive:
         self._size = min(self._size, size)
         return missing
 
-    def read(self, place: Original) -> tuple[Headers, bytes] | None:
+    def read(self, place: OriginalRecord) -> tuple[Headers, bytes] | None:
         """Headers and body of a record; None: bodies are not kept."""
         return self._bodies.get(place.offset) if self._bodies is not None else None
 

@@ -19,22 +19,22 @@ _SPAN = 2.0**64
 
 
 def hash_number(*names: object) -> int:
-    """64 bits that follow from the names."""
+    """Return 64 bits derived from the names."""
     return int(xxh3_64_intdigest("/".join(map(str, names)).encode()))
 
 
 def uniform(*names: object) -> float:
-    """A number from 0 to less than 1."""
+    """Return a number from 0 to less than 1."""
     return hash_number(*names) / _SPAN
 
 
 def choose(options: Sequence[T], *names: object) -> T:
-    """One of the options."""
+    """Return one of the options."""
     return options[hash_number(*names) % len(options)]
 
 
 def choose_weighted(table: dict[T, float], *names: object) -> T:
-    """One of the keys, each as likely as its weight says."""
+    """Return one of the keys, each with the probability of its weight."""
     left = uniform(*names) * sum(table.values())
     for option, weight in table.items():
         left -= weight
@@ -44,7 +44,7 @@ def choose_weighted(table: dict[T, float], *names: object) -> T:
 
 
 def random_stream(*names: object) -> Random:
-    """A generator of its own for these names."""
+    """Return a generator for these names."""
     return Random(hash_number(*names))
 
 

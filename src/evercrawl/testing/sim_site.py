@@ -1,4 +1,4 @@
-"""One synthetic site: how it answers, as a function of its number, the path and the time."""
+"""One synthetic site: its responses are a function of its number, the path and the time."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class IncomingRequest(NamedTuple):
     at_s: float
     """Seconds since the beginning of the simulation."""
     http: HttpSettings
-    """The crawler's patience."""
+    """The crawler's timeouts."""
 
 
 class SimResponse(NamedTuple):
-    """The site's answer, and after how many seconds it is complete."""
+    """A site's response, complete after so many seconds."""
 
     after_s: float
     status: int
@@ -48,7 +48,7 @@ class SimResponse(NamedTuple):
 
 
 class SimFailure(NamedTuple):
-    """No answer: what the crawler notices instead, and after how many seconds."""
+    """No response: the fault that the crawler sees instead, after so many seconds."""
 
     after_s: float
     fault: Fault
@@ -56,7 +56,7 @@ class SimFailure(NamedTuple):
 
 
 class SimSite:
-    """A site and everything that will ever happen to it; asking it changes nothing."""
+    """A site and everything that will ever happen to it. Requests do not change it."""
 
     def __init__(self, web: WebPlan, index: int, origin: str) -> None:
         self.origin = origin
@@ -65,7 +65,7 @@ class SimSite:
         faults = web.faults
         bad_robots = self._has("bad robots", faults.bad_robots)
         self.robots = robots_plan(web.seed, index, agent=web.agent, bad=bad_robots)
-        self.is_nameless = self._has("nameless", faults.nameless)
+        self.is_unresolvable = self._has("nameless", faults.unresolvable)
         self.is_refusing = self._has("refusing", faults.refusing)
         self._resets = RESET_SHARE if self._has("resets", faults.resets) else 0.0
         self._errors = ERROR_SHARE if self._has("server errors", faults.server_errors) else 0.0
@@ -74,7 +74,7 @@ class SimSite:
         pace = uniform(self._key, "pace")
         self._latency_s = 1.5 + 3 * pace if self._has("slow", faults.slow) else 0.03 + 0.3 * pace**2
         self._validators = choose(("", "etag", "date", "etag date"), self._key, "validators")
-        self._is_packed = self._has("packed", 0.25)
+        self._is_compressed = self._has("packed", 0.25)
 
     def _has(self, trait: str, likely: float) -> bool:
         return uniform(self._key, "has", trait) < likely
@@ -84,30 +84,30 @@ class SimSite:
             return None
         return BadTimes(random_stream(self._key, trait), good_s=good_s, bad_s=bad_s)
 
-    def react(self, asking: IncomingRequest) -> SimResponse | SimFailure:
-        """What happens when this path is asked for at this moment."""
-        luck = uniform(self._key, asking.path, asking.at_s)
+    def respond(self, incoming: IncomingRequest) -> SimResponse | SimFailure:
+        """Return what happens to this request at this moment."""
+        luck = uniform(self._key, incoming.path, incoming.at_s)
         latency = self._latency_s * (0.5 + luck + (8 if luck > 0.99 else 0))
-        latency = min(latency, asking.http.first_byte.total_seconds() / 2)
-        trouble = self._unreachable(asking, luck) or self._disturbed(asking, luck, latency)
-        if trouble is not None:
-            return trouble
-        return self._robots_txt(asking, latency) if asking.path == "/robots.txt" else self._page(asking, latency)
+        latency = min(latency, incoming.http.first_byte.total_seconds() / 2)
+        failure = self._unreachable(incoming, luck) or self._unreliable(incoming, luck, latency)
+        if failure is not None:
+            return failure
+        return self._robots_txt(incoming, latency) if incoming.path == "/robots.txt" else self._page(incoming, latency)
 
-    def _unreachable(self, asking: IncomingRequest, luck: float) -> SimFailure | None:
-        if self.is_nameless:
+    def _unreachable(self, incoming: IncomingRequest, luck: float) -> SimFailure | None:
+        if self.is_unresolvable:
             return SimFailure(0.05, Fault.DNS, "no such host")
-        is_out = self._outages is not None and self._outages.at(asking.at_s) is not None
+        is_out = self._outages is not None and self._outages.at(incoming.at_s) is not None
         if self.is_refusing or (is_out and luck < 0.5):
             return SimFailure(self._latency_s, Fault.CONNECT, "connection refused")
         if is_out:
-            return SimFailure(asking.http.connect.total_seconds(), Fault.CONNECT, "no connection in time")
+            return SimFailure(incoming.http.connect.total_seconds(), Fault.CONNECT, "no connection in time")
         return None
 
-    def _disturbed(self, asking: IncomingRequest, luck: float, latency: float) -> SimResponse | SimFailure | None:
-        window = self._throttling.at(asking.at_s) if self._throttling else None
+    def _unreliable(self, incoming: IncomingRequest, luck: float, latency: float) -> SimResponse | SimFailure | None:
+        window = self._throttling.at(incoming.at_s) if self._throttling else None
         if window is not None:
-            return self._throttled(latency, asking.at_s, window.end - asking.at_s)
+            return self._throttled(latency, incoming.at_s, window.end - incoming.at_s)
         chance = luck * 7919 % 1
         if chance < self._resets:
             fault = Fault.RESET if chance < self._resets / 2 else Fault.EMPTY_REPLY
@@ -117,7 +117,7 @@ class SimSite:
         return None
 
     def _throttled(self, latency: float, at_s: float, left_s: float) -> SimResponse:
-        """429 or 503 until the window ends; Retry-After in seconds or as a date, as the site likes it."""
+        """Return 429 or 503 until the window ends, with Retry-After in seconds or as a date."""
         wait_s = min(int(left_s) + 1, LONGEST_RETRY_S)
         status = 429 if self._has("429", 0.5) else 503
         if not self._has("dates", 0.3):
@@ -126,26 +126,26 @@ class SimSite:
         counted_s = max(0, int(until_s - at_s - latency))
         return _plain(latency, status, "slow down", ("Retry-After", http_date(until_s)), retry_s=counted_s)
 
-    def _robots_txt(self, asking: IncomingRequest, latency: float) -> SimResponse | SimFailure:
+    def _robots_txt(self, incoming: IncomingRequest, latency: float) -> SimResponse | SimFailure:
         plan = self.robots
         if plan.kind is RobotsKind.SILENT:
-            return _silence(asking)
-        if asking.at_s < plan.broken_until_s:
+            return _timeout(incoming)
+        if incoming.at_s < plan.broken_until_s:
             return _plain(latency, 500, "something broke")
         if plan.kind in (RobotsKind.MISSING, RobotsKind.FORBIDDEN):
             return _plain(latency, 404 if plan.kind is RobotsKind.MISSING else 403, "no")
         tag = robots_tag(plan)
-        if asking.request.etag == tag:
+        if incoming.request.etag == tag:
             return SimResponse(latency, 304, (("ETag", tag),))
         return _typed(latency, "text/plain", plan.text.encode(), ("ETag", tag))
 
-    def _page(self, asking: IncomingRequest, latency: float) -> SimResponse | SimFailure:
-        page = self.content.plan.by_path.get(asking.path)
+    def _page(self, incoming: IncomingRequest, latency: float) -> SimResponse | SimFailure:
+        page = self.content.plan.by_path.get(incoming.path)
         if page is None:
-            return self._calendar(asking.path, latency)
+            return self._calendar(incoming.path, latency)
         match page.kind:
             case PageKind.STUCK:
-                return _silence(asking)
+                return _timeout(incoming)
             case PageKind.ERROR:
                 return _plain(latency, 500, "something broke")
             case PageKind.MISSING | PageKind.GONE:
@@ -154,17 +154,17 @@ class SimSite:
                 status = choose((301, 302, 303, 307, 308), self._key, page.path)
                 return _plain(latency, status, "moved", ("Location", self.content.plan.target(page)))
             case _:
-                return self._shown(page, asking, latency)
+                return self._content_response(page, incoming, latency)
 
-    def _shown(self, page: PlannedPage, asking: IncomingRequest, latency: float) -> SimResponse:
-        validators = self._validators_of(page, asking.at_s)
-        if validators and _is_current(asking.request, dict(validators)):
+    def _content_response(self, page: PlannedPage, incoming: IncomingRequest, latency: float) -> SimResponse:
+        validators = self._validators_of(page, incoming.at_s)
+        if validators and _is_current(incoming.request, dict(validators)):
             return SimResponse(latency, 304, validators)
-        body, media_type = self.content.body(page, asking.at_s)
-        if not self._is_packed:
+        body, media_type = self.content.body(page, incoming.at_s)
+        if not self._is_compressed:
             return _typed(latency, media_type, body, *validators)
-        packed = isal_zlib.compress(body, 1, _GZIP)
-        return _typed(latency, media_type, packed, ("Content-Encoding", "gzip"), *validators)
+        compressed = isal_zlib.compress(body, 1, _GZIP)
+        return _typed(latency, media_type, compressed, ("Content-Encoding", "gzip"), *validators)
 
     def _validators_of(self, page: PlannedPage, at_s: float) -> Headers:
         headers: Headers = ()
@@ -175,7 +175,7 @@ class SimSite:
         return headers
 
     def _calendar(self, path: str, latency: float) -> SimResponse:
-        """A trap: months without end, each with almost nothing on it."""
+        """Return a month of an endless calendar: a trap."""
         found = _CALENDAR.fullmatch(path) if self.content.has_calendar else None
         if found is None:
             return _plain(latency, 404, "no such page")
@@ -187,7 +187,7 @@ class SimSite:
 
 
 def http_date(at_s: float) -> str:
-    """A moment of the simulation in the form of HTTP headers."""
+    """Format a moment of the simulation for HTTP headers."""
     return _http_date(int(at_s))
 
 
@@ -197,14 +197,14 @@ def _http_date(second: int) -> str:
 
 
 def _is_current(request: Request, validators: dict[str, str]) -> bool:
-    """RFC 9110 section 13.2.2: If-None-Match counts before If-Modified-Since."""
+    """Compare validators: If-None-Match takes precedence over If-Modified-Since (RFC 9110 section 13.2.2)."""
     if request.etag is not None and "ETag" in validators:
         return request.etag == validators["ETag"]
     return request.last_modified is not None and request.last_modified == validators.get("Last-Modified")
 
 
-def _silence(asking: IncomingRequest) -> SimFailure:
-    return SimFailure(asking.http.first_byte.total_seconds(), Fault.TIMEOUT, "no answer in time")
+def _timeout(incoming: IncomingRequest) -> SimFailure:
+    return SimFailure(incoming.http.first_byte.total_seconds(), Fault.TIMEOUT, "no response in time")
 
 
 def _typed(after_s: float, media_type: str, body: bytes, *headers: tuple[str, str]) -> SimResponse:

@@ -1,4 +1,4 @@
-"""The Fetcher port over a synthetic web: all that it will ever do follows from the seed and the time."""
+"""Synthetic web behind the Fetcher port: everything it does follows from its seed and the time."""
 
 from __future__ import annotations
 
@@ -27,10 +27,130 @@ _PHRASES = {
     307: "Temporary Redirect", 308: "Permanent Redirect", 403: "Forbidden", 404: "Not Found", 410: "Gone",
     429: "Too Many Requests", 500: "Internal Server Error", 503: "Service Unavailable",
 }  # fmt: skip
+ROBOTS_PATH = "/robots.txt"
+
+
+class LoggedRequest(NamedTuple):
+    """One request as the web saw it. With neither status nor fault, the crawler gave up waiting."""
+
+    sent: datetime
+    answered: datetime
+    site: str
+    path: str
+    status: int | None
+    fault: Fault | None
+    retry_after: timedelta | None = None
+
+
+class ViolationKind(StrEnum):
+    """What a request did wrong."""
+
+    CONCURRENT = "sent while another request to the site was unanswered"
+    TOO_SOON = "sent before the delay had passed"
+    RETRY_AFTER = "sent before the time that Retry-After named"
+    ROBOTS = "disallowed by robots.txt"
+    ROBOTS_UNREAD = "sent before robots.txt could be read"
+
+
+class Violation(NamedTuple):
+    """An impolite request."""
+
+    kind: ViolationKind
+    request: LoggedRequest
+    detail: str
+
+
+DelayRule = Callable[[LoggedRequest, timedelta | None], timedelta]
+"""The previous request and the site's Crawl-delay -> least time between its answer and the next request."""
+
+
+def default_delay(previous: LoggedRequest, crawl_delay: timedelta | None) -> timedelta:
+    """Return the promise of the default settings: 1 s, the Crawl-delay, or ten times the last answer's time."""
+    adaptive = min(10 * (previous.answered - previous.sent), timedelta(minutes=1))
+    return max(timedelta(seconds=1), adaptive, crawl_delay or timedelta(0))
+
+
+class SiteDemands(NamedTuple):
+    """What a site demands of crawlers."""
+
+    crawl_delay: timedelta | None
+    allows: Callable[[str], bool]
+    robots_site: str
+    """The origin that serves its robots.txt: another one if this origin only redirects."""
+
+
+class RequestLog:
+    """Every request, in the order of the answers, and a check of politeness that knows nothing of the crawler."""
+
+    def __init__(self) -> None:
+        self.requests: list[LoggedRequest] = []
+
+    def add(self, request: LoggedRequest) -> None:
+        """Add a request that has ended."""
+        self.requests.append(request)
+
+    def by_site(self) -> dict[str, list[LoggedRequest]]:
+        """Return the requests that reached each site, in the order in which they were sent."""
+        sites: dict[str, list[LoggedRequest]] = defaultdict(list)
+        for request in sorted(self.requests, key=lambda request: request.sent):
+            if request.fault is not Fault.DNS:
+                sites[request.site].append(request)
+        return dict(sites)
+
+    def violations(self, delay_rule: DelayRule, demands_of: Callable[[str], SiteDemands]) -> list[Violation]:
+        """Return every impolite request, site by site."""
+        sites = self.by_site()
+        read_at = {site: _robots_read_at(requests) for site, requests in sites.items()}
+        found: list[Violation] = []
+        for site, requests in sites.items():
+            demands = demands_of(site)
+            found += _delay_violations(requests, delay_rule, demands.crawl_delay)
+            found += _robots_violations(requests, demands, read_at.get(demands.robots_site))
+        return found
+
+
+def _delay_violations(
+    requests: list[LoggedRequest], delay_rule: DelayRule, crawl_delay: timedelta | None
+) -> Iterator[Violation]:
+    closed_until = answered = datetime.min.replace(tzinfo=requests[0].sent.tzinfo)
+    previous: LoggedRequest | None = None
+    for request in requests:
+        if previous is not None:
+            delay = delay_rule(previous, crawl_delay)
+            if request.sent < answered:
+                yield Violation(ViolationKind.CONCURRENT, request, f"{previous.path} was answered only at {answered}")
+            elif request.sent < previous.answered + delay:
+                passed = request.sent - previous.answered
+                yield Violation(ViolationKind.TOO_SOON, request, f"{passed} instead of {delay} after {previous.path}")
+        if request.sent < closed_until:
+            yield Violation(ViolationKind.RETRY_AFTER, request, f"closed until {closed_until}")
+        if request.retry_after is not None:
+            closed_until = max(closed_until, request.answered + request.retry_after)
+        previous, answered = request, max(answered, request.answered)
+
+
+def _robots_violations(
+    requests: list[LoggedRequest], demands: SiteDemands, read_at: datetime | None
+) -> Iterator[Violation]:
+    for request in requests:
+        if request.path == ROBOTS_PATH:
+            continue
+        if not demands.allows(request.path):
+            yield Violation(ViolationKind.ROBOTS, request, "")
+        elif read_at is None or request.sent < read_at:
+            yield Violation(ViolationKind.ROBOTS_UNREAD, request, f"readable only from {read_at}")
+
+
+def _robots_read_at(requests: list[LoggedRequest]) -> datetime | None:
+    """Return the first moment at which the crawler could know the site's rules (RFC 9309 section 2.3.1)."""
+    for request in requests:
+        if request.path == ROBOTS_PATH and request.status in (200, 404, 410):
+            return request.answered
+    return None
 
 
 class SimWeb:
-    """A web of sites that link to each other, change, break and remember who asked what, and when."""
+    """A web of sites that link to each other, change and fail, and that logs every request."""
 
     def __init__(
         self,
@@ -48,108 +168,97 @@ class SimWeb:
         self._http = http or HttpSettings()
         self._constant = constant_lines(f"{agent}/simulation", None)
         self._index = {origin_of(self._plan, index): index for index in range(sites)}
-        self._twins = {alias_of(index): index for index in range(sites) if has_alias(self._plan, index)}
+        self._aliases = {alias_of(index): index for index in range(sites) if has_alias(self._plan, index)}
         self._sites: dict[int, SimSite] = {}
-        self.record = RequestLog()
+        self.log = RequestLog()
 
-    def move_to(self, clock: Clock) -> None:
-        """Go on under another clock, as after a restart of the crawler; the record is kept."""
+    def use_clock(self, clock: Clock) -> None:
+        """Continue under another clock, as after a restart of the crawler. The log is kept."""
         self._clock = clock
 
     async def fetch(self, request: Request) -> FetchResult:
-        """How the request ended, after as much virtual time as it took."""
+        """Return the result of the request after the virtual time that it takes."""
         began = self._clock.now()
         at_s = (began - EPOCH).total_seconds()
         site, path = site_of(request.url), path_of(request.url)
-        reaction = self.reaction(site, path, request, at_s)
+        response = self.respond(site, path, request, at_s)
         try:
-            await asyncio.sleep(reaction.after_s)
+            await asyncio.sleep(response.after_s)
         except asyncio.CancelledError:
-            self.record.add(LoggedRequest(began, self._clock.now(), site, path, None, None))
+            self.log.add(LoggedRequest(began, self._clock.now(), site, path, None, None))
             raise
         ended = self._clock.now()
-        if isinstance(reaction, SimFailure):
-            self.record.add(LoggedRequest(began, ended, site, path, None, reaction.fault))
-            return Failed(request.url, reaction.fault, reaction.detail, ended - began)
-        retry = None if reaction.retry_s is None else timedelta(seconds=reaction.retry_s)
-        asked = LoggedRequest(began, ended, site, path, reaction.status, None, retry)
-        self.record.add(asked)
-        return self.concluded(request, reaction, asked)
+        if isinstance(response, SimFailure):
+            self.log.add(LoggedRequest(began, ended, site, path, None, response.fault))
+            return Failed(request.url, response.fault, response.detail, ended - began)
+        retry = None if response.retry_s is None else timedelta(seconds=response.retry_s)
+        logged = LoggedRequest(began, ended, site, path, response.status, None, retry)
+        self.log.add(logged)
+        return self.read_response(request, response, logged)
 
     async def close(self) -> None:
         """Nothing is held open."""
 
-    def reaction(self, site: str, path: str, request: Request, at_s: float) -> SimResponse | SimFailure:
-        """What a site does when it is asked at this moment; asking changes nothing."""
-        if site in self._twins:
-            return self._twin_reaction(self.site(self._twins[site]), path)
+    def respond(self, site: str, path: str, request: Request, at_s: float) -> SimResponse | SimFailure:
+        """Return what a site does with a request at this moment. The web does not change."""
+        if site in self._aliases:
+            return _alias_response(self.site(self._aliases[site]), path)
         if site not in self._index:
             return SimFailure(0.05, Fault.DNS, "no such host")
-        return self.site(self._index[site]).react(IncomingRequest(path, request, at_s, self._http))
+        return self.site(self._index[site]).respond(IncomingRequest(path, request, at_s, self._http))
 
-    def _twin_reaction(self, site: SimSite, path: str) -> SimResponse | SimFailure:
-        if site.is_nameless:
-            return SimFailure(0.05, Fault.DNS, "no such host")
-        if site.is_refusing:
-            return SimFailure(0.05, Fault.CONNECT, "connection refused")
-        return SimResponse(0.05, 301, (("Location", site.origin + path),))
-
-    def concluded(self, request: Request, answered: SimResponse, asked: LoggedRequest) -> FetchResult:
-        """The answer, read as the real fetcher reads it: within limits, and judged by the same function."""
-        http, size = self._http, len(answered.wire_body)
-        limit = self._least(http.wire_bytes, request.body_limit)
-        headers = _headers(answered, asked.sent)
-        raw = _raw_head(answered.status, headers)
+    def read_response(self, request: Request, response: SimResponse, logged: LoggedRequest) -> FetchResult:
+        """Read a response as the real fetcher does: within the same limits and with the same function."""
+        http, size = self._http, len(response.wire_body)
+        limit = _smaller(http.wire_bytes, request.body_limit)
+        headers = _headers(response, logged.sent)
+        raw = _raw_head(response.status, headers)
         exchange = Exchange(
             request_head(request, self._constant),
             raw,
-            answered.wire_body[:limit],
-            self._address(asked.site),
-            asked.sent,
-            asked.answered - asked.sent,
+            response.wire_body[:limit],
+            self._address(logged.site),
+            logged.sent,
+            logged.answered - logged.sent,
         )
-        coding = header(answered.headers, "content-encoding")
-        head = Head(answered.status, 1, headers, {"content-encoding": [coding]} if coding else {}, raw)
-        limits = DecodeLimits(self._least(http.decoded_bytes, request.body_limit), http.ratio)
+        coding = header(response.headers, "content-encoding")
+        head = Head(response.status, 1, headers, {"content-encoding": [coding]} if coding else {}, raw)
+        limits = DecodeLimits(_smaller(http.decoded_bytes, request.body_limit), http.ratio)
         return result_of(request, Answer(head, exchange, cut=size > limit), limits=limits)
 
-    @staticmethod
-    def _least(limit: int, own: int | None) -> int:
-        return limit if own is None else min(limit, own)
-
     def _address(self, site: str) -> str:
-        index = self._index.get(site, self._twins.get(site, 0))
+        index = self._index.get(site, self._aliases.get(site, 0))
         return f"198.18.{index >> 8 & 255}.{index & 255}"
 
     def site(self, index: int) -> SimSite:
-        """The site of this number."""
+        """Return the site with this number."""
         if index not in self._sites:
             self._sites[index] = SimSite(self._plan, index, origin_of(self._plan, index))
         return self._sites[index]
 
-    def homes(self) -> list[str]:
-        """The home page of every site."""
+    def home_pages(self) -> list[str]:
+        """Return the URL of every site's home page."""
         return [f"{origin}/" for origin in self._index]
 
-    def twins(self) -> list[str]:
-        """The home pages that only lead to another."""
-        return [f"{origin}/" for origin in self._twins]
+    def aliases(self) -> list[str]:
+        """Return the home pages of origins that only redirect to another."""
+        return [f"{origin}/" for origin in self._aliases]
 
     def allowed(self, url: str) -> bool:
-        """What the owner of the site means about this URL; True for hosts that do not exist."""
-        return self._rules(site_of(url)).allows(path_of(url))
+        """Return whether the site's robots.txt allows the URL; True for hosts that do not exist."""
+        return self._demands(site_of(url)).allows(path_of(url))
 
     def crawl_delay(self, url: str) -> timedelta | None:
-        """The pace that the URL's site demands."""
-        return self._rules(site_of(url)).delay
+        """Return the Crawl-delay of the URL's site."""
+        return self._demands(site_of(url)).crawl_delay
 
-    def closed_times(self, site: str) -> list[tuple[datetime, datetime]]:
-        """The spans during which a site wants to be left alone, by the Retry-After fields that it sent."""
-        answers = self.record.by_site().get(site, [])
-        return [(asked.answered, asked.answered + asked.retry_after) for asked in answers if asked.retry_after]
+    def retry_after_spans(self, site: str) -> list[tuple[datetime, datetime]]:
+        """Return the spans during which the site asked for no requests with Retry-After."""
+        requests = self.log.by_site().get(site, [])
+        return [(one.answered, one.answered + one.retry_after) for one in requests if one.retry_after]
 
     def version(self, url: str, *, at: datetime | None = None) -> int | None:
-        """How often the content of a page has changed by then (by now); None: there is no such page."""
+        """Return how often a page has changed by then, or by now; None if there is no such page."""
         index = self._index.get(site_of(url))
         page = None if index is None else self.site(index).content.plan.by_path.get(path_of(url))
         if index is None or page is None:
@@ -158,16 +267,16 @@ class SimWeb:
         return self.site(index).content.version(page, (moment - EPOCH).total_seconds())
 
     def pages(self, kind: PageKind = PageKind.PAGE) -> list[str]:
-        """The URLs of all planned pages of a kind."""
+        """Return the URLs of all pages of a kind."""
         sites = [self.site(index) for index in range(self._plan.sites)]
         return [site.origin + page.path for site in sites for page in site.content.plan.pages if page.kind is kind]
 
-    def violations(self, gap_rule: DelayRule = default_delay) -> list[Violation]:
-        """Every impolite request so far."""
-        return self.record.violations(gap_rule, self._rules)
+    def violations(self, delay_rule: DelayRule = default_delay) -> list[Violation]:
+        """Return every impolite request so far."""
+        return self.log.violations(delay_rule, self._demands)
 
-    def _rules(self, origin: str) -> SiteDemands:
-        index = self._index.get(origin, self._twins.get(origin))
+    def _demands(self, origin: str) -> SiteDemands:
+        index = self._index.get(origin, self._aliases.get(origin))
         if index is None:
             return SiteDemands(None, lambda path: True, origin)
         site = self.site(index)
@@ -176,134 +285,26 @@ class SimWeb:
         return SiteDemands(delay, site.robots.allows, site.origin)
 
 
-def _headers(answered: SimResponse, sent: datetime) -> Headers:
+def _alias_response(site: SimSite, path: str) -> SimResponse | SimFailure:
+    if site.is_unresolvable:
+        return SimFailure(0.05, Fault.DNS, "no such host")
+    if site.is_refusing:
+        return SimFailure(0.05, Fault.CONNECT, "connection refused")
+    return SimResponse(0.05, 301, (("Location", site.origin + path),))
+
+
+def _smaller(limit: int, own: int | None) -> int:
+    return limit if own is None else min(limit, own)
+
+
+def _headers(response: SimResponse, sent: datetime) -> Headers:
     date = http_date((sent - EPOCH).total_seconds())
-    headers: Headers = (("Date", date), ("Server", "sim"), *answered.headers)
-    if answered.status == 304:
+    headers: Headers = (("Date", date), ("Server", "sim"), *response.headers)
+    if response.status == 304:
         return headers
-    return (*headers, ("Content-Length", str(len(answered.wire_body))))
+    return (*headers, ("Content-Length", str(len(response.wire_body))))
 
 
 def _raw_head(status: int, headers: Headers) -> bytes:
     lines = "".join([f"{name}: {value}\r\n" for name, value in headers])
     return f"HTTP/1.1 {status} {_PHRASES.get(status, '')}\r\n{lines}\r\n".encode("latin-1")
-
-
-ROBOTS_PATH = "/robots.txt"
-
-
-class LoggedRequest(NamedTuple):
-    """One request as the web saw it. Neither status nor fault: the crawler gave up waiting."""
-
-    sent: datetime
-    answered: datetime
-    site: str
-    path: str
-    status: int | None
-    fault: Fault | None
-    retry_after: timedelta | None = None
-
-
-class ViolationKind(StrEnum):
-    """What a request did wrong."""
-
-    AT_ONCE = "asked while another request to the site was not answered"
-    TOO_SOON = "asked within the gap"
-    RETRY_AFTER = "asked before the time that Retry-After named"
-    ROBOTS = "asked for what robots.txt forbids"
-    ROBOTS_UNREAD = "asked before robots.txt could be read"
-
-
-class Violation(NamedTuple):
-    """An impolite request."""
-
-    offence: ViolationKind
-    asked: LoggedRequest
-    detail: str
-
-
-DelayRule = Callable[[LoggedRequest, timedelta | None], timedelta]
-"""The request before and the site's Crawl-delay -> least time between its answer and the next request."""
-
-
-def default_delay(before: LoggedRequest, delay: timedelta | None) -> timedelta:
-    """The default promise: 1 s, the Crawl-delay, and ten times the last answer's time up to a minute."""
-    took = min(10 * (before.answered - before.sent), timedelta(minutes=1))
-    return max(timedelta(seconds=1), took, delay or timedelta(0))
-
-
-class SiteDemands(NamedTuple):
-    """What a site demands of its visitors."""
-
-    delay: timedelta | None
-    allows: Callable[[str], bool]
-    robots_site: str
-    """Where its robots.txt lies: another origin if it only redirects."""
-
-
-class RequestLog:
-    """Every request, in the order of the answers."""
-
-    def __init__(self) -> None:
-        self.asked: list[LoggedRequest] = []
-
-    def add(self, asked: LoggedRequest) -> None:
-        """One more request has ended."""
-        self.asked.append(asked)
-
-    def by_site(self) -> dict[str, list[LoggedRequest]]:
-        """The requests that reached each site, in the order in which they were sent."""
-        sites: dict[str, list[LoggedRequest]] = defaultdict(list)
-        for asked in sorted(self.asked, key=lambda asked: asked.sent):
-            if asked.fault is not Fault.DNS:
-                sites[asked.site].append(asked)
-        return dict(sites)
-
-    def violations(self, gap_rule: DelayRule, rules_of: Callable[[str], SiteDemands]) -> list[Violation]:
-        """Every impolite request, site by site."""
-        sites = self.by_site()
-        read_at = {site: _robots_read_at(asked) for site, asked in sites.items()}
-        found: list[Violation] = []
-        for site, requests in sites.items():
-            rules = rules_of(site)
-            found += _gap_offences(requests, gap_rule, rules.delay)
-            found += _robots_offences(requests, rules, read_at.get(rules.robots_site))
-        return found
-
-
-def _gap_offences(requests: list[LoggedRequest], gap_rule: DelayRule, delay: timedelta | None) -> Iterator[Violation]:
-    closed_until = answered = datetime.min.replace(tzinfo=requests[0].sent.tzinfo)
-    before: LoggedRequest | None = None
-    for asked in requests:
-        if before is not None:
-            gap = gap_rule(before, delay)
-            if asked.sent < answered:
-                yield Violation(ViolationKind.AT_ONCE, asked, f"{before.path} was answered only at {answered}")
-            elif asked.sent < before.answered + gap:
-                passed = asked.sent - before.answered
-                yield Violation(ViolationKind.TOO_SOON, asked, f"{passed} instead of {gap} after {before.path}")
-        if asked.sent < closed_until:
-            yield Violation(ViolationKind.RETRY_AFTER, asked, f"closed until {closed_until}")
-        if asked.retry_after is not None:
-            closed_until = max(closed_until, asked.answered + asked.retry_after)
-        before, answered = asked, max(answered, asked.answered)
-
-
-def _robots_offences(
-    requests: list[LoggedRequest], rules: SiteDemands, read_at: datetime | None
-) -> Iterator[Violation]:
-    for asked in requests:
-        if asked.path == ROBOTS_PATH:
-            continue
-        if not rules.allows(asked.path):
-            yield Violation(ViolationKind.ROBOTS, asked, "")
-        elif read_at is None or asked.sent < read_at:
-            yield Violation(ViolationKind.ROBOTS_UNREAD, asked, f"readable only from {read_at}")
-
-
-def _robots_read_at(requests: list[LoggedRequest]) -> datetime | None:
-    """The first moment at which the crawler could know the site's rules (RFC 9309 section 2.3.1)."""
-    for asked in requests:
-        if asked.path == ROBOTS_PATH and asked.status in (200, 404, 410):
-            return asked.answered
-    return None

@@ -45,7 +45,7 @@ class SimWorld:
         return run(self._watch(span))
 
     async def _watch(self, span: timedelta) -> Ended | None:
-        self.web.move_to(self.clock)
+        self.web.use_clock(self.clock)
         stop = StopSignal()
         crawl = self._assemble(stop, forever=True)
         end = asyncio.get_running_loop().call_later(span.total_seconds(), stop.finish)
@@ -58,7 +58,7 @@ class SimWorld:
             self.clock = SimClock(start=self.clock.now())
 
     async def _run(self, refresh: bool, crash_after: timedelta | None) -> Ended | None:
-        self.web.move_to(self.clock)
+        self.web.use_clock(self.clock)
         stop = StopSignal()
         crawl = self._assemble(stop)
         try:
@@ -101,7 +101,7 @@ class SimWorld:
 def make_world(web: SimWeb, *, settings: Settings | None = None, shards: int = 4, seed: int = 0) -> SimWorld:
     """A world in which the crawler starts from the home page of every site of the web."""
     base = settings or Settings()
-    scope = replace(base.scope, seeds=tuple(web.homes()), kind=base.scope.kind)
+    scope = replace(base.scope, seeds=tuple(web.home_pages()), kind=base.scope.kind)
     crawl = replace(base.crawl, max_pages=None)
     identity = replace(base.identity, contact="mailto:simulation@example.org")
     return SimWorld(web, replace(base, scope=scope, crawl=crawl, identity=identity), MemoryStore(shards), seed)

@@ -1,6 +1,6 @@
-"""The words of the synthetic web: sentences of each site, paragraphs of each version, HTML around them.
+"""Content of a synthetic site: its words, paragraphs and HTML, and how pages change.
 
-Everything is made of our own letters, so nothing needs to be escaped.
+All text uses plain letters, so nothing needs to be escaped.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class Anchor(NamedTuple):
 
 @lru_cache(maxsize=8)
 def words(seed: int) -> tuple[str, ...]:
-    """The vocabulary of a whole web; common words come first."""
+    """Return the vocabulary of a whole web, common words first."""
     chance = random_stream(seed, "words")
     return tuple("".join(chance.choices(_SYLLABLES, k=chance.randint(1, 4))) for _ in range(WORDS))
 
 
 def sentences(seed: int, site: int) -> tuple[str, ...]:
-    """What a site talks about."""
+    """Return the sentences that a site's pages use."""
     chance, vocabulary = random_stream(seed, "sentences", site), words(seed)
     own = chance.sample(vocabulary, 60)
     drawn = []
@@ -45,7 +45,7 @@ def sentences(seed: int, site: int) -> tuple[str, ...]:
 
 
 def paragraphs(pool: tuple[str, ...], key: str, *, version: int, count: int) -> list[str]:
-    """The text of one version: each change rewrites one paragraph, in turn, and leaves the others alone."""
+    """Return the text of one version. Each change rewrites one paragraph, in turn."""
     written = []
     for place in range(count):
         rewritten_at = version - (version - place) % count
@@ -56,7 +56,7 @@ def paragraphs(pool: tuple[str, ...], key: str, *, version: int, count: int) -> 
 
 
 def html_page(title: str, body: list[str], anchors: list[Anchor], *, note: str = "") -> bytes:
-    """A page with a title, navigation in front and behind, and paragraphs in the middle."""
+    """Return a page: navigation, title, paragraphs and a list of links."""
     links = [_anchor_html(anchor) for anchor in anchors]
     items = "\n".join([f"<li>{link}</li>" for link in links[2:]])
     text = "\n".join([f"<p>{paragraph}</p>" for paragraph in body])
@@ -76,29 +76,29 @@ def _anchor_html(anchor: Anchor) -> str:
 STATIC_SHARE = 0.25
 """Pages that never change."""
 RAREST, MOST_OFTEN = -2.5, 0.8
-"""Powers of ten: the others change from once in 300 days to six times a day."""
+"""Powers of ten: the others change between once in 300 days and six times a day."""
 NOISY_SHARE = 0.1
-"""Sites on which every answer differs in a line that means nothing."""
+"""Sites whose every response differs in a meaningless line."""
 BIG_REPEATS = 100
-"""A big page says the same so many times."""
+"""How often a big page repeats its text."""
 ALIAS_SHARE = 0.1
 BLOG_EVERY = 10
-"""One site in so many lies on another's registrable domain."""
+"""One site in so many shares another's registrable domain."""
 
 
 class WebPlan(NamedTuple):
-    """What the whole synthetic web is made from."""
+    """Parameters of a whole synthetic web."""
 
     seed: int
     sites: int
     pages_per_site: int
     faults: SiteFaults
     agent: str
-    """The product token that robots.txt files address."""
+    """The product token in robots.txt files."""
 
 
 class SiteContent:
-    """The pages of one site at any moment; asking changes nothing."""
+    """The pages of one site at any moment. Reading does not change it."""
 
     def __init__(self, web: WebPlan, index: int) -> None:
         self.plan = SitePlan(web.seed, index, pages=web.pages_per_site, broken=web.faults.broken_pages)
@@ -111,15 +111,15 @@ class SiteContent:
         self._changes: dict[int, ChangeTimes] = {}
 
     def source(self, page: PlannedPage) -> PlannedPage:
-        """The page whose content this one shows: another one's if it is a copy."""
-        return self.plan.partner(page) if page.kind is PageKind.COPY else page
+        """Return the page whose content this one shows: another page if it is a copy."""
+        return self.plan.original(page) if page.kind is PageKind.COPY else page
 
     def version(self, page: PlannedPage, at_s: float) -> int:
-        """How often the page's content has changed up to this moment."""
+        """Return how often the content has changed by this moment."""
         return self._changes_of(self.source(page)).count(at_s)
 
     def changed_at(self, page: PlannedPage, at_s: float) -> float:
-        """When it changed last; 0: not since the beginning."""
+        """Return when the content last changed; 0 if it never did."""
         return self._changes_of(self.source(page)).last(at_s)
 
     def _changes_of(self, page: PlannedPage) -> ChangeTimes:
@@ -130,7 +130,7 @@ class SiteContent:
         return self._changes[page.number]
 
     def body(self, page: PlannedPage, at_s: float) -> tuple[bytes, str]:
-        """The decoded body at this moment, and its media type."""
+        """Return the decoded body at this moment, and its media type."""
         shown, version = self.source(page), self.version(page, at_s)
         key = f"{self._key}/{shown.number}"
         written = paragraphs(self._sentences, key, version=version, count=3 + hash_number(key, "size") % 6)
@@ -143,7 +143,7 @@ class SiteContent:
         return html_page(title, written, self._anchors(shown, version), note=note), "text/html; charset=utf-8"
 
     def _anchors(self, page: PlannedPage, version: int) -> list[Anchor]:
-        """The links of a page: navigation, own pages, and other sites."""
+        """Return the links of a page: navigation, pages of the site, and other sites."""
         found = [Anchor("/", "home"), Anchor(self.plan.ordinary[-1].path, "newest")]
         found += [
             Anchor(own.path, f"{own.kind} {own.number}", own.kind is PageKind.UNFOLLOWED)
@@ -156,7 +156,7 @@ class SiteContent:
         return found
 
     def _home_anchors(self) -> list[Anchor]:
-        """To two more sites, so that all can be reached from the first, and into the trap."""
+        """Return links to two more sites, so that all are reachable from the first, and to the calendar trap."""
         first = 2 * self._index + 1
         found = [self._to_site(child) for child in (first, first + 1) if child < self._web.sites]
         return [*found, Anchor("/calendar/2026/1", "calendar")] if self.has_calendar else found
@@ -166,12 +166,12 @@ class SiteContent:
 
 
 def has_alias(web: WebPlan, index: int) -> bool:
-    """The site has a second origin, plain HTTP without www, that only leads to the first."""
+    """Return whether the site has a second origin, plain HTTP without www, that redirects to the first."""
     return uniform(web.seed, index, "twin") < ALIAS_SHARE
 
 
 def origin_of(web: WebPlan, index: int) -> str:
-    """The site's own origin."""
+    """Return the site's own origin."""
     if has_alias(web, index):
         return f"https://www.site{index:04d}.test"
     if index % BLOG_EVERY == BLOG_EVERY - 1:
@@ -180,5 +180,5 @@ def origin_of(web: WebPlan, index: int) -> str:
 
 
 def alias_of(index: int) -> str:
-    """The origin of a site's twin."""
+    """Return the origin that redirects to a site."""
     return f"http://site{index:04d}.test"

@@ -1,7 +1,7 @@
-"""Which pages does a synthetic site have, and how do they link to each other?
+"""Plan of a synthetic site: its faults, its robots.txt, its pages and how they link to each other.
 
-Every ordinary page can be reached from the home page over ordinary pages: the nth links to 3n+1, 3n+2 and
-3n+3. All that is odd (moved, gone, copied, private, ...) hangs on this tree as leaves.
+Ordinary pages form a tree: the nth links to 3n+1, 3n+2 and 3n+3. Special pages (moved, gone, copied,
+private, ...) are leaves of this tree.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FOLDERS = ("news", "docs", "people", "shop", "blog/2025", "blog/2026")
 
 
 class PageKind(StrEnum):
-    """What a path of a site is; the value begins its path."""
+    """What a path of a site is. The value starts its path."""
 
     PAGE = "page"
     TEXT = "text"
@@ -57,7 +57,7 @@ _FOLDER_OF = {PageKind.PRIVATE: PRIVATE, PageKind.OPENED: OPENED, PageKind.DRAFT
 
 
 class PlannedPage(NamedTuple):
-    """A page of the plan. `step` counts the redirects that are left on a chain; 0 for all other pages."""
+    """A page of the plan. `step` counts the remaining redirects of a chain; 0 for all other pages."""
 
     number: int
     kind: PageKind
@@ -66,18 +66,18 @@ class PlannedPage(NamedTuple):
 
 
 class SitePlan:
-    """All paths of a site, as a function of the seed and the site's number."""
+    """All paths of a site, derived from the seed and the site's number."""
 
     def __init__(self, seed: int, site: int, *, pages: int, broken: float) -> None:
         self._key = f"{seed}/{site}"
         count = max(1, round(pages * (0.5 + uniform(self._key, "pages"))))
         self.pages = [self._planned(place, broken) for place in range(count)]
         self.ordinary = [page for page in self.pages if page.kind is PageKind.PAGE]
-        self.odd = [page for page in self.pages if page.kind is not PageKind.PAGE]
+        self.special = [page for page in self.pages if page.kind is not PageKind.PAGE]
         self._rank = {page.number: rank for rank, page in enumerate(self.ordinary)}
         self.by_path = {page.path: page for page in self.pages}
-        for page in self.odd:
-            self.by_path |= {further.path: further for further in self._further(page)}
+        for page in self.special:
+            self.by_path |= {step.path: step for step in self._other_steps(page)}
 
     def _planned(self, place: int, broken: float) -> PlannedPage:
         if place == 0:
@@ -98,8 +98,8 @@ class SitePlan:
             return PlannedPage(place, kind, f"/loop/{place}/1", 1)
         return PlannedPage(place, kind, f"{_FOLDER_OF.get(kind, f'/{kind}/')}{place}")
 
-    def _further(self, page: PlannedPage) -> list[PlannedPage]:
-        """The other stations of a redirect chain or loop."""
+    def _other_steps(self, page: PlannedPage) -> list[PlannedPage]:
+        """Return the other steps of a redirect chain or loop."""
         if page.kind is PageKind.MOVED:
             return [page._replace(path=f"/go/{page.number}/{step}", step=step) for step in range(1, page.step)]
         if page.kind is PageKind.LOOP:
@@ -107,28 +107,28 @@ class SitePlan:
         return []
 
     def target(self, page: PlannedPage) -> str:
-        """Where a moved page sends us."""
+        """Return where a moved page redirects to."""
         if page.kind is PageKind.LOOP:
             return f"/loop/{page.number}/{3 - page.step}"
         if page.step > 1:
             return f"/go/{page.number}/{page.step - 1}"
-        return self.partner(page).path
+        return self.original(page).path
 
-    def partner(self, page: PlannedPage) -> PlannedPage:
-        """The ordinary page that a copy copies and to which a chain of redirects leads."""
+    def original(self, page: PlannedPage) -> PlannedPage:
+        """Return the ordinary page that a copy copies or a redirect chain leads to."""
         return choose(self.ordinary, self._key, page.number, "partner")
 
     def linked(self, page: PlannedPage) -> list[PlannedPage]:
-        """The own pages that a page links to: its branches, the odd ones that hang on it, some by chance."""
+        """Return the pages of the site that a page links to: its branches, its special leaves, and two at random."""
         rank = self._rank.get(page.number)
         if rank is None:
             return [self.ordinary[0]]
         first = BRANCHES * rank + 1
         branches = self.ordinary[first : first + BRANCHES]
-        leaves = self.odd[rank :: len(self.ordinary)]
+        leaves = self.special[rank :: len(self.ordinary)]
         bits, count = hash_number(self._key, page.number, "links"), len(self.ordinary)
-        by_chance = [self.ordinary[bits % count], self.ordinary[(bits >> 32) % count]]
-        return branches + leaves + by_chance
+        at_random = [self.ordinary[bits % count], self.ordinary[(bits >> 32) % count]]
+        return branches + leaves + at_random
 
 
 class RobotsKind(StrEnum):
@@ -157,18 +157,21 @@ BROKEN_HOURS = (1, 3, 8, 30)
 
 
 class RobotsPlan(NamedTuple):
-    """A site's rules, as the site's owner means them."""
+    """A site's rules and what they mean.
+
+    The meaning is written down independently of the crawler's parser, so that tests can compare the two.
+    """
 
     kind: RobotsKind
     text: str
     disallowed: tuple[str, ...]
-    """Folders that we must not ask for, except `OPENED`."""
+    """Disallowed folders, except `OPENED`."""
     delay_s: float | None
     broken_until_s: float
-    """Until then the file answers 500, in seconds since the beginning."""
+    """Seconds from the start during which the file returns 500."""
 
     def allows(self, path: str) -> bool:
-        """What the owner means about a path, once the file could be read."""
+        """Return whether the rules allow a path."""
         if path == "/robots.txt":
             return True
         if self.kind in (RobotsKind.FORBIDDEN, RobotsKind.SILENT):
@@ -177,7 +180,7 @@ class RobotsPlan(NamedTuple):
 
 
 def robots_plan(seed: int, site: int, *, agent: str, bad: bool) -> RobotsPlan:
-    """The file of one site; `agent` is the name by which one kind of file addresses us."""
+    """Return the robots.txt of one site; files of kind NAMED address `agent`."""
     name = (seed, "robots", site)
     kind = choose(BAD_KINDS, *name, "bad") if bad else choose_weighted(GOOD_KINDS, *name)
     delay = choose(DELAYS_S, *name, "delay") if kind is RobotsKind.DELAY else None
@@ -205,33 +208,33 @@ def _text(kind: RobotsKind, agent: str, disallowed: tuple[str, ...], delay: floa
 
 
 def robots_tag(plan: RobotsPlan) -> str:
-    """The file's ETag."""
+    """Return the file's ETag."""
     return f'"robots-{hash_number(plan.text):x}"'
 
 
 @dataclass(frozen=True, slots=True)
 class SiteFaults:
-    """Shares of sites, 0 to 1, that have each kind of trouble; a site may have several."""
+    """Shares of sites, 0 to 1, with each kind of fault. A site may have several."""
 
     slow: float = 0.08
-    """Answers take seconds."""
+    """Responses take seconds."""
     outages: float = 0.08
-    """Refuses connections for hours, again and again."""
+    """Refuses connections for hours, repeatedly."""
     throttling: float = 0.08
-    """Answers 429 or 503 with Retry-After for minutes to hours, again and again."""
+    """Returns 429 or 503 with Retry-After for minutes to hours, repeatedly."""
     resets: float = 0.05
-    """Breaks off one answer in ten."""
-    nameless: float = 0.03
-    """Its name does not resolve."""
+    """Resets one connection in ten."""
+    unresolvable: float = 0.03
+    """The name does not resolve."""
     refusing: float = 0.02
-    """Nobody listens, ever."""
+    """Refuses every connection."""
     bad_robots: float = 0.08
-    """robots.txt answers 403, or 5xx for some hours, or never."""
+    """robots.txt returns 403, fails for some hours, or never responds."""
     server_errors: float = 0.03
-    """One answer in twenty is 500."""
+    """One response in twenty is 500."""
     broken_pages: float = 0.03
-    """Share of pages, not of sites, that never answer or always answer 500."""
+    """Share of pages, not of sites, that never respond or always return 500."""
 
 
 NO_FAULTS = SiteFaults(0, 0, 0, 0, 0, 0, 0, 0, 0)
-"""A web in which nothing breaks."""
+"""A web without faults."""

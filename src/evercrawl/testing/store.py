@@ -10,21 +10,21 @@ from itertools import islice
 
 from evercrawl.core.text_delta import unpack_text
 from evercrawl.errors import BugFound, LeaseLost, StoreUnavailable
-from evercrawl.model.batch import ArchiveEnd, Batch, Parcel, ShardFacts
+from evercrawl.model.batch import ArchiveEnd, Batch, LinkBatch, ShardState
 from evercrawl.model.page import (
-    Look,
+    Baseline,
+    CompletedVisit,
+    CreditShare,
+    DuplicateCandidate,
     NewPage,
-    Original,
+    OriginalRecord,
     Page,
-    Promoted,
+    Promotion,
+    QueuePosition,
     Refusal,
-    Requeued,
-    Rescheduled,
-    Share,
-    Standing,
-    Twin,
+    Requeue,
+    Reschedule,
     Version,
-    Visited,
 )
 from evercrawl.model.site import Site
 
@@ -50,7 +50,7 @@ class _Record:
     moved_to: str | None = None
     status: int | None = None
     versions: dict[int, _Kept] = field(default_factory=dict)
-    look: Look | None = None
+    look: Baseline | None = None
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ class _State:
     content: dict[bytes, tuple[int, int]] = field(default_factory=dict)
     memories: dict[tuple[int, str], bytes] = field(default_factory=dict)
     refusals: dict[bytes, Refusal] = field(default_factory=dict)
-    outbox: dict[int, Parcel] = field(default_factory=dict)
+    outbox: dict[int, LinkBatch] = field(default_factory=dict)
     taken: dict[int, int] = field(default_factory=dict)
 
 
@@ -129,12 +129,12 @@ class MemoryShard:
             raise StoreUnavailable(f"shard {self.shard} of the store in memory is closed; open it again")
         return self._kept
 
-    async def claim(self) -> ShardFacts:
+    async def claim(self) -> ShardState:
         """Become the owner: raise the epoch and say where the shard stands."""
         state = self._state
         crashed = not state.is_clean
         state.epoch, state.is_clean = state.epoch + 1, False
-        return ShardFacts(
+        return ShardState(
             shard=self.shard,
             epoch=state.epoch,
             crashed=crashed,
@@ -237,12 +237,12 @@ class MemoryShard:
         records = [self._state.records[page_id] for page_id in ids]
         return [record.page if record.is_queued else record.page._replace(seq=0) for record in records]
 
-    async def standings(self, keys: Sequence[bytes]) -> list[Standing]:
+    async def standings(self, keys: Sequence[bytes]) -> list[QueuePosition]:
         """Queue place and credit of the known pages among these keys."""
         ids = [self._state.page_ids[key] for key in sorted(keys) if key in self._state.page_ids]
         return [_standing(self._state.records[page_id]) for page_id in ids]
 
-    async def twin(self, page: bytes | int) -> Twin | None:
+    async def twin(self, page: bytes | int) -> DuplicateCandidate | None:
         """What is known of the page of this key or number as one that others may repeat."""
         page_id = self._state.page_ids.get(page) if isinstance(page, bytes) else page
         record = self._state.records.get(page_id) if page_id is not None else None
@@ -252,12 +252,12 @@ class MemoryShard:
         """The earliest due time of any page, in microseconds."""
         return self._state.due[0][0] if self._state.due else None
 
-    async def originals(self, digests: Sequence[bytes]) -> dict[bytes, Original]:
+    async def originals(self, digests: Sequence[bytes]) -> dict[bytes, OriginalRecord]:
         """For each content digest that was stored before: where."""
         content = self._state.content
         return {digest: _original(self._state, *content[digest]) for digest in digests if digest in content}
 
-    async def version_original(self, page_id: int) -> Original | None:
+    async def version_original(self, page_id: int) -> OriginalRecord | None:
         """Where the content that was seen last lies, perhaps under another page that had it first."""
         record = self._state.records.get(page_id)
         if record is None or record.page.version == 0:
@@ -265,7 +265,7 @@ class MemoryShard:
         look = record.look
         if look is not None and look.digest == record.page.digest:
             place = (look.record_id, look.payload_sha1, look.file, look.offset, look.length)
-            return Original(page_id, record.page.url, look.seen_us, *place)
+            return OriginalRecord(page_id, record.page.url, look.seen_us, *place)
         newest = record.versions[record.page.version].version
         return _original(self._state, *self._state.content[newest.digest])
 
@@ -274,7 +274,7 @@ class MemoryShard:
         record = self._state.records.get(page_id)
         return None if record is None else _text(record, number)
 
-    async def look(self, page_id: int) -> Look | None:
+    async def look(self, page_id: int) -> Baseline | None:
         """What the next answer of a page is compared with; None: its newest version."""
         record = self._state.records.get(page_id)
         return None if record is None else record.look
@@ -297,7 +297,7 @@ class MemoryShard:
         refusals = self._state.refusals
         return [refusals[key] for key in sorted(refusals) if key > after][:most]
 
-    async def parcels(self) -> list[Parcel]:
+    async def parcels(self) -> list[LinkBatch]:
         """Parcels sent and not known to be delivered, in order."""
         return [self._state.outbox[seq] for seq in sorted(self._state.outbox)]
 
@@ -310,17 +310,17 @@ class MemoryShard:
         self.is_open = False
 
 
-def _standing(record: _Record) -> Standing:
+def _standing(record: _Record) -> QueuePosition:
     page = record.page
     seq = page.seq if record.is_queued else None
-    return Standing(page.key, page.id, page.site_id, page.band, seq, page.credit)
+    return QueuePosition(page.key, page.id, page.site_id, page.band, seq, page.credit)
 
 
-def _twin(record: _Record) -> Twin:
+def _twin(record: _Record) -> DuplicateCandidate:
     page = record.page
     newest = record.versions.get(page.version)
     version = newest.version if newest is not None else None
-    return Twin(
+    return DuplicateCandidate(
         page.id,
         page.url,
         page.version,
@@ -333,12 +333,12 @@ def _twin(record: _Record) -> Twin:
     )
 
 
-def _original(state: _State, page_id: int, number: int) -> Original:
+def _original(state: _State, page_id: int, number: int) -> OriginalRecord:
     record = state.records[page_id]
     kept = record.versions[number]
     version = kept.version
     place = (version.file, version.offset, version.length)
-    return Original(page_id, record.page.url, kept.seen_us, version.record_id, version.payload_sha1, *place)
+    return OriginalRecord(page_id, record.page.url, kept.seen_us, version.record_id, version.payload_sha1, *place)
 
 
 def _text(record: _Record, number: int) -> str | None:
@@ -374,7 +374,7 @@ def _check(state: _State, batch: Batch, new_pages: Sequence[NewPage]) -> None:
     _check_versions(state, batch.visited)
 
 
-def _check_versions(state: _State, visits: Sequence[Visited]) -> None:
+def _check_versions(state: _State, visits: Sequence[CompletedVisit]) -> None:
     met = set()
     for visited in visits:
         if visited.version is not None:
@@ -432,7 +432,7 @@ def _set_bands(state: _State, batch: Batch, new_pages: Sequence[NewPage]) -> Non
 
 def _move_pages(state: _State, batch: Batch) -> None:
     """Requeued pages enter the queue once they are out of it: before their visit, or behind one."""
-    comers: dict[int, deque[Requeued]] = defaultdict(deque)
+    comers: dict[int, deque[Requeue]] = defaultdict(deque)
     for requeued in batch.requeued:
         comers[requeued.page_id].append(requeued)
     for page_id, queue in comers.items():
@@ -443,7 +443,7 @@ def _move_pages(state: _State, batch: Batch) -> None:
         _enter_again(state, record, comers[visited.page_id])
 
 
-def _enter_again(state: _State, record: _Record, comers: deque[Requeued]) -> None:
+def _enter_again(state: _State, record: _Record, comers: deque[Requeue]) -> None:
     if record.is_queued or not comers:
         return
     requeued = comers.popleft()
@@ -454,13 +454,13 @@ def _enter_again(state: _State, record: _Record, comers: deque[Requeued]) -> Non
     _count(state, record.page.site_id, pages=0, pending=1)
 
 
-def _pay(record: _Record, share: Share) -> None:
+def _pay(record: _Record, share: CreditShare) -> None:
     page = record.page
     earned = (page.earned >> max(0, share.generation - page.generation)) + share.amount
     record.page = page._replace(credit=page.credit + share.amount, earned=earned, generation=share.generation)
 
 
-def _promote(state: _State, move: Promoted) -> None:
+def _promote(state: _State, move: Promotion) -> None:
     record = state.records[move.page_id]
     page = record.page
     if record.is_queued and (page.band, page.seq) == (move.old_band, move.old_seq):
@@ -469,7 +469,7 @@ def _promote(state: _State, move: Promoted) -> None:
         insort(_queue(state, page.site_id, move.band), (move.seq, page.id))
 
 
-def _apply_visit(state: _State, record: _Record, visited: Visited) -> None:
+def _apply_visit(state: _State, record: _Record, visited: CompletedVisit) -> None:
     page = record.page
     if record.is_queued and (page.band, page.seq) == (visited.band, visited.seq):
         record.is_queued = False
@@ -489,7 +489,7 @@ def _apply_visit(state: _State, record: _Record, visited: Visited) -> None:
     _apply_content(state, record, visited)
 
 
-def _apply_content(state: _State, record: _Record, visited: Visited) -> None:
+def _apply_content(state: _State, record: _Record, visited: CompletedVisit) -> None:
     version = visited.version
     record.look = visited.look or record.look
     if visited.digest is not None:
@@ -512,7 +512,7 @@ def _set_due(state: _State, record: _Record, due_us: int | None) -> None:
         insort(state.due, (due_us, record.page.id))
 
 
-def _reschedule(state: _State, later: Rescheduled) -> None:
+def _reschedule(state: _State, later: Reschedule) -> None:
     record = state.records[later.page_id]
     if not record.is_queued:
         if later.due_us is not None:

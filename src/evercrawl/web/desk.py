@@ -16,7 +16,7 @@ from evercrawl.collection.alerts.websub import Websub, callback_at, nowhere
 from evercrawl.collection.library import Collection
 from evercrawl.config import Configured, collection_file, read_settings
 from evercrawl.model.links import PageLinks
-from evercrawl.model.search import Found
+from evercrawl.model.search import SearchResults
 from evercrawl.model.settings import Settings
 from evercrawl.web.crawl_child import CrawlChild
 from evercrawl.web.keyring import Keyring
@@ -102,7 +102,9 @@ class Desk:
         origin = self._public_origin
         return Websub(self.path, self.settings, callback=nowhere if origin is None else callback_at(origin))
 
-    def search(self, query: str, *, limit: int, as_of: datetime | None = None, with_facets: bool = False) -> Found:
+    def search(
+        self, query: str, *, limit: int, as_of: datetime | None = None, with_facets: bool = False
+    ) -> SearchResults:
         """The best hits; the index is brought up beside the page, which does not wait for a long way."""
         lag = self.remembered("index", self._bring_up, wait_s=INDEX_PATIENCE_S)
         with closing(self.collection.searching()) as searching:

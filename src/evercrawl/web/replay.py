@@ -26,7 +26,7 @@ from evercrawl.core.document.codec import decoded
 from evercrawl.core.moment import from_us
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.listing import Capture
-from evercrawl.model.report import PageView
+from evercrawl.model.report import PageContent
 from evercrawl.web.desk import Desk
 from evercrawl.web.guard import refusal
 from evercrawl.web.pages.past import is_replay_key
@@ -150,10 +150,10 @@ class Replay:
         _describe(answer, captures, chosen, places)
         return answer
 
-    def _asks_not_to_be_shown(self, view: PageView) -> bool:
+    def _asks_not_to_be_shown(self, view: PageContent) -> bool:
         return document_of(view.url, view.headers, view.html, self.desk.settings).robots.noarchive
 
-    def _drawn(self, view: PageView, stamp: str, modifier: str, prefix: str) -> Response:
+    def _drawn(self, view: PageContent, stamp: str, modifier: str, prefix: str) -> Response:
         kind = (view.content_type or "application/octet-stream").partition(";")[0].strip().lower()
         if kind in PAGES and modifier != "id_":
             charset = charset_of(view.html, view.content_type)
@@ -169,7 +169,7 @@ class Replay:
         return answer
 
 
-def _text_kind(kind: str, view: PageView) -> str:
+def _text_kind(kind: str, view: PageContent) -> str:
     shown = kind if kind == "text/css" else "text/plain"
     _, _, charset = (view.content_type or "").lower().partition("charset=")
     name = "".join(c for c in charset.strip("\"' ") if c.isalnum() or c in "-_")[:40]

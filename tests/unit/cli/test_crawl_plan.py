@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.cli.commands.crawl import FLAG_KEYS, Plan, command, given_flags, plan_run, seed_url
+from evercrawl.cli.commands.crawl import FLAG_KEYS, Plan, crawl_command, given_flags, plan_run, seed_url
 from evercrawl.cli.session import Session
 from evercrawl.config.known import known_settings
 from evercrawl.errors import ConfigError
@@ -25,7 +25,7 @@ def _planned(session: Session, *urls: str, **flags: object) -> Plan:
 
 def test_flags_name_settings_and_are_options() -> None:
     assert set(FLAG_KEYS.values()) <= set(known_settings())
-    assert set(FLAG_KEYS) <= {param.name for param in command.params}
+    assert set(FLAG_KEYS) <= {param.name for param in crawl_command.params}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.cli.main import run
 from evercrawl.config import create_collection, read_settings
-from evercrawl.core.traps.packed import pack
+from evercrawl.core.traps.trap_state import trap_state_bytes
 from evercrawl.core.url import key_of, shard_of_site
 from evercrawl.model.batch import Batch
 from evercrawl.model.page import NewPage, Refusal
@@ -59,7 +59,7 @@ async def _fill(folder: Path) -> None:
     bad = f"{HOST}/shop?color=1;jsessionid=1"
     batch.refusals.append(Refusal(key_of(bad), bad, Reason.TRAP, "session: a session in it", None, 5, 1))
     harvest = Crawl(MORE_GENERATORS["slow calendar"](), 1000).run().harvest
-    batch.memories[1, "traps"] = pack(harvest)
+    batch.memories[1, "traps"] = trap_state_bytes(harvest)
     await shard.commit(facts.epoch, batch)
     await shard.release(facts.epoch)
     await store.close()

@@ -7,11 +7,11 @@ import re
 import pytest
 
 from evercrawl.core.crawl_log import CODES, crawl_line
-from evercrawl.model.listing import LoggedVisit
+from evercrawl.model.listing import VisitLogRow
 from evercrawl.model.reason import Reason
 
 AT = 1_700_000_000_250_000
-FETCHED = LoggedVisit(
+FETCHED = VisitLogRow(
     1, AT, "https://a.test/x", "fetched", "new", 200, 1500, 4321, 2, "https://a.test/", "text/html; x", b"\0" * 20
 )
 FORM = re.compile(

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evercrawl.core.diff import edit_key, matching_runs, text_difference
-from evercrawl.model.difference import Edit, Words
+from evercrawl.model.change import BlockEdit, Words
 
 LONGEST_S = 2.0
 
 
-def rebuilt(edits: tuple[Edit, ...], sign: str) -> list[str]:
+def rebuilt(edits: tuple[BlockEdit, ...], sign: str) -> list[str]:
     """What the edits say that one side has."""
     sides = ["".join(words.text for words in edit.words if words.sign in (" ", sign)) for edit in edits]
     return [side for side in sides if side]

@@ -4,8 +4,7 @@ import pytest
 
 from evercrawl.core.document.parse import parse_document
 from evercrawl.core.outline import outline_of, pack_outline, unpack_outline
-from evercrawl.model.document import Link
-from evercrawl.model.outline import Outline
+from evercrawl.model.document import Link, Outline
 from evercrawl.model.settings import ParseSettings
 
 OUTLINE = Outline(("One", "Two\nlines"), (Link("https://a.org/", "A", False), Link("https://b.org/", "", True)), True)

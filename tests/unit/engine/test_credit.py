@@ -6,7 +6,7 @@ from evercrawl.core.credit import balance, ledger_bytes, ledger_of
 from evercrawl.core.offer import Offers
 from evercrawl.core.url import key_of
 from evercrawl.engine.credit import Credits, Generations
-from evercrawl.model.page import Candidate, Page, Refusal, Standing
+from evercrawl.model.page import Candidate, Page, QueuePosition, Refusal
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import CreditSettings
 from evercrawl.model.site import Site
@@ -134,7 +134,7 @@ def test_lambda_pays_the_pages_of_all_shards():
 def test_a_queued_page_moves_up_when_it_has_gained_enough():
     credits = credits_of()
     page_of(credits)
-    queued = Standing(b"k", 2, 1, 7, 5, -credits.ledger.dividend)
+    queued = QueuePosition(b"k", 2, 1, 7, 5, -credits.ledger.dividend)
     assert credits.better_band(queued, 10 * SHARE) == 0
     assert credits.better_band(queued, 0) is None
     assert credits.better_band(queued._replace(seq=None), 10 * SHARE) is None

@@ -17,7 +17,7 @@ from evercrawl.engine.ports import Stored
 from evercrawl.engine.see import Seen
 from evercrawl.model.batch import Batch
 from evercrawl.model.fetch import Exchange, Fetched
-from evercrawl.model.page import Original, Page, Visited
+from evercrawl.model.page import CompletedVisit, OriginalRecord, Page
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 PAGE = Page(1, b"k" * 16, "http://site.test/", 1, 0, 0, 0, 0)
@@ -28,16 +28,16 @@ class AskedStore:
 
     def __init__(self) -> None:
         self.asked: list[bytes] = []
-        self.held: dict[bytes, Original] = {}
+        self.held: dict[bytes, OriginalRecord] = {}
 
-    async def originals(self, digests: Sequence[bytes]) -> dict[bytes, Original]:
+    async def originals(self, digests: Sequence[bytes]) -> dict[bytes, OriginalRecord]:
         self.asked += digests
         return {digest: self.held[digest] for digest in digests if digest in self.held}
 
     async def commit(self, epoch: int, batch: Batch) -> None:
         for visited in batch.visited:
             if visited.version is not None:
-                self.held[visited.version.digest] = Original(visited.page_id, PAGE.url, 0, b"", b"", "a", 0, 1)
+                self.held[visited.version.digest] = OriginalRecord(visited.page_id, PAGE.url, 0, b"", b"", "a", 0, 1)
 
 
 class EmptyArchive:
@@ -49,7 +49,7 @@ def ledger_over(store: AskedStore, contents: KnownFilter | None) -> Ledger:
     return Ledger(cast(Any, store), cast(Any, EmptyArchive()), epoch=1, pages=100, contents=contents)
 
 
-def visited(body: bytes) -> Visited:
+def visited(body: bytes) -> CompletedVisit:
     exchange = Exchange(b"GET", b"HTTP/1.1 200 OK\r\n\r\n", body, "192.0.2.1", NOW, timedelta(0))
     result = Fetched(PAGE.url, 200, (), body, exchange)
     judgement = judge_fetched(PAGE, result, change=None, copy_of=None)

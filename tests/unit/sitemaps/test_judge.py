@@ -11,10 +11,10 @@ from evercrawl.collection.past.stored import StoredPage
 from evercrawl.core.digest import text_digest
 from evercrawl.core.moment import to_us
 from evercrawl.model.document import Directives, Document
+from evercrawl.model.listing import VersionRecord, VisitRecord
 from evercrawl.model.page import Version
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.sitemap import Sitemap, SitemapEntry, SitemapType
-from evercrawl.model.view import VersionView, VisitView
 from evercrawl.sitemaps.finding import Fault
 from evercrawl.sitemaps.judge import Judgement, judge
 from evercrawl.sitemaps.survey import FileRead, Listed, PageSeen, Survey, sampled
@@ -136,16 +136,16 @@ def test_dates_against_the_pages_own_word(last_modified: str | None, modified: s
     assert faults(judge(survey)) == ({fault} if fault else set())
 
 
-def version(number: int, seen: datetime, after: datetime | None, text: str = "words") -> VersionView:
+def version(number: int, seen: datetime, after: datetime | None, text: str = "words") -> VersionRecord:
     blank = Version(
         number, b"", b"", text_digest(text), None, None, None, None, None, 0, 0, None, None, "", 0, 0, b"", None
     )
-    return VersionView(to_us(seen), None if after is None else to_us(after), 200, blank)
+    return VersionRecord(to_us(seen), None if after is None else to_us(after), 200, blank)
 
 
-def stored(versions: list[VersionView], visits: list[tuple[datetime, int]]) -> StoredPage:
+def stored(versions: list[VersionRecord], visits: list[tuple[datetime, int]]) -> StoredPage:
     lines = tuple(
-        VisitView(to_us(at), Outcome.UNCHANGED, Reason.SAME_CONTENT, 200, 1, 1, number) for at, number in visits
+        VisitRecord(to_us(at), Outcome.UNCHANGED, Reason.SAME_CONTENT, 200, 1, 1, number) for at, number in visits
     )
     return StoredPage(0, None, tuple(versions), lines)  # type: ignore[arg-type]
 

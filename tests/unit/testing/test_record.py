@@ -29,7 +29,7 @@ ROBOTS = asked(0, 0.1, "/robots.txt")
 
 
 def offences(*requests: LoggedRequest) -> list[ViolationKind]:
-    WEB.record.asked = list(requests)
+    WEB.log.requests = list(requests)
     return [violation.offence for violation in WEB.violations()]
 
 
@@ -76,7 +76,7 @@ def test_what_never_reached_the_site_does_not_count():
 
 
 def test_the_rules_of_a_twin_are_those_of_its_site():
-    for twin in WEB.twins():
+    for twin in WEB.aliases():
         index = int(twin.removeprefix("http://site")[:4])
         assert WEB.allowed(twin + "private/1") == WEB.site(index).robots.allows("/private/1")
     assert WEB.allowed("https://nowhere.test/private/1")
@@ -84,7 +84,7 @@ def test_the_rules_of_a_twin_are_those_of_its_site():
 
 def test_throttling_sites_say_until_when():
     web = SimWeb(2, sites=30, pages_per_site=2, faults=SiteFaults(throttling=1.0))
-    homes = web.homes()
+    homes = web.home_pages()
 
     async def days():
         for hour in range(72):
@@ -92,10 +92,10 @@ def test_throttling_sites_say_until_when():
             await asyncio.gather(*(web.fetch(Request(home)) for home in homes))
 
     run(days())
-    closed = [span for home in homes for span in web.closed_times(home.removesuffix("/"))]
+    closed = [span for home in homes for span in web.retry_after_spans(home.removesuffix("/"))]
     assert len(closed) > 10
     assert all(timedelta(0) < end - start <= timedelta(hours=2, seconds=1) for start, end in closed)
-    assert {asked.status for asked in web.record.asked if asked.retry_after} == {429, 503}
+    assert {asked.status for asked in web.log.requests if asked.retry_after} == {429, 503}
 
 
 def test_a_careful_visitor_of_a_troubled_web_is_not_accused():
@@ -115,7 +115,7 @@ def test_a_careful_visitor_of_a_troubled_web_is_not_accused():
         return seen
 
     async def crawl() -> int:
-        return sum(await asyncio.gather(*(visit(home) for home in web.homes())))
+        return sum(await asyncio.gather(*(visit(home) for home in web.home_pages())))
 
     assert run(crawl()) > 60
     assert web.violations() == []

@@ -18,7 +18,7 @@ ALL_TROUBLES = SiteFaults(*[0.3] * 9)
 def everything(web: SimWeb) -> list[str]:
     """Every URL that is planned, and every robots.txt."""
     pages = [url for kind in PageKind for url in web.pages(kind)]
-    return pages + [home + "robots.txt" for home in web.homes()] + web.twins()
+    return pages + [home + "robots.txt" for home in web.home_pages()] + web.aliases()
 
 
 async def fetch_all(web: SimWeb, urls: list[str], *, lanes: int = 1):
@@ -44,7 +44,7 @@ def test_the_same_seed_gives_the_same_run_event_for_event():
     def events(seed: int):
         web = SimWeb(seed, sites=15, pages_per_site=10)
         run(fetch_all(web, everything(web), lanes=7))
-        return web.record.asked
+        return web.log.requests
 
     assert events(3) == events(3) != events(4)
 
@@ -137,10 +137,10 @@ def test_redirects_lead_to_pages_and_loops_lead_nowhere():
 
 def test_a_twin_leads_to_its_site():
     web = SimWeb(1, sites=30, faults=NO_FAULTS)
-    twin = web.twins()[0]
+    twin = web.aliases()[0]
     moved = one(web, twin + "robots.txt")
     assert isinstance(moved, Moved)
-    assert moved.target in [home + "robots.txt" for home in web.homes()]
+    assert moved.target in [home + "robots.txt" for home in web.home_pages()]
 
 
 def test_the_calendar_has_no_end():
@@ -174,7 +174,7 @@ def test_big_pages_are_cut_at_the_limit_that_the_request_names():
 
 def test_packed_sites_send_packed_bytes():
     web = SimWeb(3, sites=20, faults=NO_FAULTS)
-    results = run(fetch_all(web, web.homes())).values()
+    results = run(fetch_all(web, web.home_pages())).values()
     packed = [result for result in results if header(result.headers, "content-encoding") == "gzip"]
     assert packed
     for result in packed:
@@ -199,7 +199,7 @@ def test_answers_take_the_time_that_they_say():
 def test_unknown_hosts_do_not_resolve_and_unknown_paths_are_404():
     web = SimWeb(1, faults=NO_FAULTS)
     assert one(web, "https://nowhere.test/").fault is Fault.DNS
-    missing = one(web, web.homes()[0] + "no/such/page")
+    missing = one(web, web.home_pages()[0] + "no/such/page")
     assert (missing.fault, missing.status) == (Fault.NOT_FOUND, 404)
     assert web.version("https://nowhere.test/") is None
 
@@ -210,8 +210,8 @@ def test_a_request_that_is_given_up_is_on_record():
     async def give_up():
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.001):
-                await web.fetch(Request(web.homes()[0]))
+                await web.fetch(Request(web.home_pages()[0]))
 
     run(give_up())
-    (asked,) = web.record.asked
+    (asked,) = web.log.requests
     assert (asked.status, asked.fault, asked.answered - asked.sent) == (None, None, timedelta(milliseconds=1))

@@ -9,7 +9,7 @@ from evercrawl.adapters.postgres.bridge import driven
 from evercrawl.adapters.postgres.fault import translating
 from evercrawl.adapters.postgres.membership import statement_names
 from evercrawl.adapters.postgres.shard import PostgresShard
-from evercrawl.model.batch import Batch, ShardFacts
+from evercrawl.model.batch import Batch, ShardState
 from evercrawl.testing.store import MOST_REFUSALS, MemoryShard
 from tests.worlds.cluster.database import Server
 from tests.worlds.cluster.line import Line
@@ -108,7 +108,7 @@ class SimShard(PostgresShard):
 
     # At the server
 
-    def _claim_there(self) -> ShardFacts:
+    def _claim_there(self) -> ShardState:
         facts = driven(self._rows.claim())
         self._watch.claimed(self.shard, facts.epoch, self._process.number)
         return facts._replace(crashed=False) if self._server.flaws.no_gap_wait else facts

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from evercrawl.model.batch import Parcel
+from evercrawl.model.batch import LinkBatch
 from evercrawl.testing.store import MemoryStore
 
 Rows = list[tuple[Any, ...]]
@@ -61,7 +61,7 @@ class Tables:
         self.incarnations: dict[tuple[int, float], float] = {}
         self.errands: dict[UUID, ErrandRow] = {}
         self.adopted: list[tuple[str, str]] = []
-        self.outbox_for: dict[int, dict[tuple[int, int], Parcel]] = {}
+        self.outbox_for: dict[int, dict[tuple[int, int], LinkBatch]] = {}
         """Target -> source and number -> parcel that its sender still keeps."""
         self._visits = self._bytes = 0
         """Of all workers that live."""
@@ -75,7 +75,7 @@ class Tables:
         found: Rows = getattr(self, f"_{name}")(*arguments)
         return found
 
-    def rewrite_outbox(self, sent: list[Parcel], delivered: list[Parcel]) -> None:
+    def rewrite_outbox(self, sent: list[LinkBatch], delivered: list[LinkBatch]) -> None:
         """Parcels that senders keep from now on, or no longer."""
         for parcel in sent:
             self.outbox_for.setdefault(parcel.target, {})[parcel.source, parcel.seq] = parcel

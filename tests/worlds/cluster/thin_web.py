@@ -50,7 +50,7 @@ class ThinWeb(SimWeb):
         """The least time between two requests at a site."""
         return float(DELAYS_S[hash_number(self._seed, self._numbers[site], "delay") % len(DELAYS_S)])
 
-    def reaction(self, site: str, path: str, request: Request, at_s: float) -> SimResponse | SimFailure:
+    def respond(self, site: str, path: str, request: Request, at_s: float) -> SimResponse | SimFailure:
         """What a site does when it is asked at this moment."""
         index = self._numbers[site]
         after_s = 0.02 + 0.3 * uniform(self._seed, site, path, int(at_s))
@@ -101,7 +101,7 @@ class OneClient:
 
     async def _send(self, request: Request, site: str, path: str) -> FetchResult:
         sent = self._process.now()
-        reaction = self._web.reaction(site, path, request, (sent - EPOCH).total_seconds())
+        reaction = self._web.respond(site, path, request, (sent - EPOCH).total_seconds())
         self._watch.asked(site, self._process.number, self._watch.now() + reaction.after_s)
         try:
             await asyncio.sleep(reaction.after_s)
@@ -111,7 +111,7 @@ class OneClient:
         ended = self._process.now()
         if isinstance(reaction, SimFailure):
             return Failed(request.url, Fault.CONNECT, reaction.detail, ended - sent)
-        return self._web.concluded(request, reaction, LoggedRequest(sent, ended, site, path, reaction.status, None))
+        return self._web.read_response(request, reaction, LoggedRequest(sent, ended, site, path, reaction.status, None))
 
     async def close(self) -> None:
         """Nothing is held open."""

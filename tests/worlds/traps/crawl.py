@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 
 from evercrawl.core.document.parse import parse_document
 from evercrawl.core.signature import is_near_duplicate, signature
-from evercrawl.core.traps.harvest import SiteYield, book, observe
-from evercrawl.core.traps.packed import pack, unpack
-from evercrawl.core.traps.probe import book_probe, probe_wanted
-from evercrawl.core.traps.record import State
-from evercrawl.core.traps.ruling import Ruling, on_offer, on_turn
-from evercrawl.core.traps.soft404 import Answer
-from evercrawl.core.traps.verdict import url_verdict
+from evercrawl.core.traps.not_found import ProbeAnswer
+from evercrawl.core.traps.pattern_probe import after_probe, next_probe
+from evercrawl.core.traps.pattern_stats import PatternState
+from evercrawl.core.traps.trap_state import TrapState, book, observe, trap_state_bytes, trap_state_of
+from evercrawl.core.traps.trap_verdict import TrapAction, check_link, check_queued
+from evercrawl.core.traps.url_check import url_verdict
 from evercrawl.core.url import canonical_of_href
 from evercrawl.model.document import Document
 from evercrawl.model.settings import ParseSettings
@@ -55,7 +54,7 @@ class Crawl:
     probes: int = 0
     reached: set[str] = field(default_factory=set)
     refused: dict[str, str] = field(default_factory=dict)
-    harvest: SiteYield = field(default_factory=SiteYield)
+    harvest: TrapState = field(default_factory=TrapState)
     duplicates: Duplicates = field(default_factory=Duplicates)
     known: set[str] = field(default_factory=set)
     now: deque[str] = field(default_factory=deque)
@@ -73,7 +72,7 @@ class Crawl:
 
     def fences(self) -> list[str]:
         """Patterns behind a fence."""
-        return [name for name, record in self.harvest.records.items() if record.state is State.FENCED]
+        return [name for name, record in self.harvest.records.items() if record.state is PatternState.FENCED]
 
     def run(self) -> Crawl:
         """Until nothing is left or the most requests are made."""
@@ -91,17 +90,17 @@ class Crawl:
         if verdict.trap:
             self.refused[url] = verdict.reason
             return
-        ruled = on_offer(self.harvest, url)
-        if ruled.ruling is Ruling.FENCE:
+        ruled = check_link(self.harvest, url)
+        if ruled.ruling is TrapAction.FENCE:
             self.refused[url] = ruled.evidence
             return
-        (self.now if ruled.ruling is Ruling.ALLOW else self.later).append(url)
+        (self.now if ruled.ruling is TrapAction.ALLOW else self.later).append(url)
 
     def _turn(self, url: str, *, is_last_chance: bool) -> None:
-        ruled = on_turn(self.harvest, url)
-        if ruled.ruling is Ruling.FENCE:
+        ruled = check_queued(self.harvest, url)
+        if ruled.ruling is TrapAction.FENCE:
             self.refused[url] = ruled.evidence
-        elif ruled.ruling is Ruling.THROTTLE and not is_last_chance:
+        elif ruled.ruling is TrapAction.THROTTLE and not is_last_chance:
             self.later.append(url)
         else:
             self._visit(url)
@@ -137,18 +136,18 @@ class Crawl:
         return reply.status, document, [link for link in links if link is not None and link.startswith(home)]
 
     def _probe(self) -> None:
-        wanted = probe_wanted(self.harvest, seed=len(self.fetched))
+        wanted = next_probe(self.harvest, seed=len(self.fetched))
         if wanted is None:
             return
         answers = []
         for url in wanted.urls:
             status, document, links = self._ask(url)
             new = sum(link not in self.known for link in links)
-            answers.append(Answer(status, document.text, len(links), new))
+            answers.append(ProbeAnswer(status, document.text, len(links), new))
         self.probes += len(answers)
-        self.harvest = book_probe(self.harvest, wanted.pattern, (answers[0], answers[1]))
+        self.harvest = after_probe(self.harvest, wanted.pattern, (answers[0], answers[1]))
 
     def _restart(self) -> None:
         """Every now and then the crawl goes on from what is stored."""
         if len(self.fetched) % RESTART_EVERY == 0:
-            self.harvest = unpack(pack(self.harvest))
+            self.harvest = trap_state_of(trap_state_bytes(self.harvest))

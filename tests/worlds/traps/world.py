@@ -11,7 +11,7 @@ from evercrawl.cluster.build import assemble
 from evercrawl.core.answer import Answer, result_of
 from evercrawl.core.coding import DecodeLimits
 from evercrawl.core.http1 import Head
-from evercrawl.core.traps.ruling import Reported, report
+from evercrawl.core.traps.trap_verdict import TrapReport, trap_reports
 from evercrawl.core.url import path_of
 from evercrawl.engine.stop import Ended
 from evercrawl.model.fetch import Exchange, FetchResult, Request
@@ -70,7 +70,7 @@ class TrappedWorld:
     store: MemoryStore = field(default_factory=lambda: MemoryStore(4))
     clock: SimClock = field(default_factory=SimClock)
     ended: Ended | None = None
-    fences: list[Reported] = field(default_factory=list)
+    fences: list[TrapReport] = field(default_factory=list)
     has_learned: bool = False
     """The yield of the site was booked."""
     skipped: Counter[str] = field(default_factory=Counter)
@@ -105,7 +105,7 @@ class TrappedWorld:
             for shard in crawl.shards.values():
                 for site_id in await shard.store.memory_sites("traps"):
                     self.has_learned = True
-                    self.fences = report((await shard.traps.yields.of(site_id)).memory)
+                    self.fences = trap_reports((await shard.traps.yields.of(site_id)).memory)
         self.clock = SimClock(start=self.clock.now())
 
     def _archive(self, shard: int) -> MemoryArchive:

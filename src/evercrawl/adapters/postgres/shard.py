@@ -16,7 +16,7 @@ from evercrawl.adapters.postgres.fault import translating
 from evercrawl.adapters.postgres.session import Session, Translations
 from evercrawl.adapters.sqlite.shard import KEYS_AT_A_TIME, SqliteShard
 from evercrawl.adapters.sqlite.statements import SQL
-from evercrawl.model.batch import Batch, ShardFacts
+from evercrawl.model.batch import Batch, ShardState
 
 T = TypeVar("T")
 BeforeCommit = Callable[[int], Awaitable[None]]
@@ -74,7 +74,7 @@ class PostgresShard:
         self._unread = asyncio.Event()
         self._unread.set()
 
-    async def claim(self) -> ShardFacts:
+    async def claim(self) -> ShardState:
         """Become the owner: raise the epoch and say where the shard stands."""
         async with self._alone():
             return await self._run(self._inside.claim)

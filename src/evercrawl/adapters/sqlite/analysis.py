@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evercrawl.adapters.sqlite.statements import SCHEMA, SQL
-from evercrawl.model.page import Visited
+from evercrawl.model.page import CompletedVisit
 
 ROWS_AT_A_TIME = 1000
 _EXISTS = "select 1 from sqlite_master where type = 'table' and name = 'analysis'"
@@ -28,7 +28,7 @@ def make_table(db: sqlite3.Connection) -> None:
     db.execute(statement.replace("create table", "create table if not exists", 1))
 
 
-def write_analyses(db: sqlite3.Connection, visits: Sequence[Visited]) -> None:
+def write_analyses(db: sqlite3.Connection, visits: Sequence[CompletedVisit]) -> None:
     """What was said about the new versions of a batch."""
     rows = [
         (visited.page_id, visited.version.number, visited.version.analysis)

@@ -15,10 +15,9 @@ from evercrawl.adapters.sqlite.sights import change_from
 from evercrawl.adapters.sqlite.statements import statements_in
 from evercrawl.adapters.sqlite.store import shard_path
 from evercrawl.core.url import key_of
-from evercrawl.model.listing import DuePage, ListedPage, ListedSite, ListedVisit, LoggedVisit
+from evercrawl.model.listing import ChangeRecord, DuePage, PageRow, RejectedPage, SiteRow, VisitLogRow, VisitRow
 from evercrawl.model.page import Refusal
 from evercrawl.model.reason import Reason
-from evercrawl.model.view import ChangeView, RejectedPage
 
 _SQL = statements_in(files(__package__).joinpath("browse.sql").read_text(encoding="utf-8"))
 _SITE_KEY_BYTES = 4
@@ -37,27 +36,27 @@ def first_key_of(site: str) -> bytes:
 class BrowseReader(ShardReader):
     """The state of one shard, in portions."""
 
-    def site_portion(self, after: int, most: int) -> list[ListedSite]:
+    def site_portion(self, after: int, most: int) -> list[SiteRow]:
         """The next sites in order of number."""
-        return [ListedSite._make(row) for row in self._rows("site_portion", after, most)]
+        return [SiteRow._make(row) for row in self._rows("site_portion", after, most)]
 
-    def largest_sites(self, most: int) -> list[ListedSite]:
+    def largest_sites(self, most: int) -> list[SiteRow]:
         """The sites with most pages."""
-        return [ListedSite._make(row) for row in self._rows("largest_sites", most)]
+        return [SiteRow._make(row) for row in self._rows("largest_sites", most)]
 
-    def busiest_sites(self, most: int) -> list[ListedSite]:
+    def busiest_sites(self, most: int) -> list[SiteRow]:
         """The sites with most pages in the queue."""
-        return [ListedSite._make(row) for row in self._rows("busiest_sites", most)]
+        return [SiteRow._make(row) for row in self._rows("busiest_sites", most)]
 
     def sites_of_domain(self, domain: str) -> list[str]:
         """The origins of a registrable domain."""
         return [name for (name,) in self._rows("sites_of_domain", domain, MOST_NAMES)]
 
-    def site_pages(self, site: str, site_id: int, *, after: bytes, most: int) -> list[ListedPage]:
+    def site_pages(self, site: str, site_id: int, *, after: bytes, most: int) -> list[PageRow]:
         """The next pages of a site behind a key; those of one folder stand together."""
         begin = first_key_of(site)
         rows = self._rows("site_pages", max(after, begin), begin + _LAST_KEY, site_id, most)
-        return [ListedPage._make(row) for row in rows]
+        return [PageRow._make(row) for row in rows]
 
     def due_pages(self, after_us: int, after_id: int, most: int) -> list[DuePage]:
         """The pages that come next, behind a moment and page."""
@@ -73,7 +72,7 @@ class BrowseReader(ShardReader):
 
     def changes_before(
         self, before: tuple[int, int], *, since_us: int, site_id: int | None, most: int
-    ) -> list[ChangeView]:
+    ) -> list[ChangeRecord]:
         """The changes before this moment and page, newest first."""
         rows = self._rows("changes_before", *before, since_us, site_id, most)
         return [change_from(row) for row in rows]
@@ -95,24 +94,24 @@ class BrowseReader(ShardReader):
         """Day since 1970 -> number of changes that a reader would notice."""
         return dict(self._rows("changes_by_day", since_us, site_id))
 
-    def last_visits(self, after: int, most: int) -> list[ListedVisit]:
+    def last_visits(self, after: int, most: int) -> list[VisitRow]:
         """The newest lines of the log behind a line, newest first."""
-        return [ListedVisit._make(row) for row in self._rows("last_visits", after, most)]
+        return [VisitRow._make(row) for row in self._rows("last_visits", after, most)]
 
-    def next_visits(self, after: int, most: int) -> list[ListedVisit]:
+    def next_visits(self, after: int, most: int) -> list[VisitRow]:
         """The lines of the log behind a line, oldest first."""
-        return [ListedVisit._make(row) for row in self._rows("next_visits", after, most)]
+        return [VisitRow._make(row) for row in self._rows("next_visits", after, most)]
 
-    def visits_of_site(self, site_id: int, *, lines: int, most: int) -> list[ListedVisit]:
+    def visits_of_site(self, site_id: int, *, lines: int, most: int) -> list[VisitRow]:
         """The newest visits to a site among the last `lines` of the log, newest first."""
         last = self.last_line()
         rows = self._rows("visits_of_site", site_id, last - lines, last, most)
-        return [ListedVisit._make(row) for row in rows]
+        return [VisitRow._make(row) for row in rows]
 
-    def logged_visits(self, after: int, upto: int, *, site_id: int | None, span: tuple[int, int]) -> list[LoggedVisit]:
+    def logged_visits(self, after: int, upto: int, *, site_id: int | None, span: tuple[int, int]) -> list[VisitLogRow]:
         """The lines of the log between two numbers, of one site or (None) of all, inside a span of time."""
         rows = self._rows("logged_visits", after, upto, site_id, *span)
-        return [LoggedVisit._make(row) for row in rows]
+        return [VisitLogRow._make(row) for row in rows]
 
     def visits_by_day(self, lines: int) -> list[tuple[int, str, int, int]]:
         """Day since 1970, reason, visits and bytes, of the last `lines` of the log."""

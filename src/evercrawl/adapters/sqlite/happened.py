@@ -15,7 +15,7 @@ from typing import Any
 from evercrawl.adapters.sqlite.reader import ShardReader
 from evercrawl.adapters.sqlite.statements import statements_in
 from evercrawl.core.alerts.words import SaidPage
-from evercrawl.model.alert import Event, EventKind
+from evercrawl.model.alerts import Event, EventKind
 from evercrawl.model.reason import Reason
 
 _FILE = files(__package__).joinpath("happened.sql")

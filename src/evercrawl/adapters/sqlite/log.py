@@ -17,7 +17,7 @@ from evercrawl.adapters.sqlite.store import shard_path
 from evercrawl.core.outline import unpack_outline
 from evercrawl.core.text_delta import MOST_TEXT_BYTES
 from evercrawl.errors import StoreUnavailable
-from evercrawl.model.outline import Outline
+from evercrawl.model.document import Outline
 from evercrawl.model.reason import Reason
 
 GONE = frozenset({Reason.GONE.value, Reason.NOT_FOUND.value})

@@ -14,7 +14,7 @@ from evercrawl.adapters.sqlite.counts import WAITING, Counts
 from evercrawl.adapters.sqlite.statements import SQL
 from evercrawl.errors import BugFound
 from evercrawl.model.batch import Batch
-from evercrawl.model.page import Requeued, Version, Visited
+from evercrawl.model.page import CompletedVisit, Requeue, Version
 from evercrawl.model.reason import Outcome
 
 CONFIRMING = frozenset({Outcome.UNCHANGED, Outcome.DUPLICATE, Outcome.TRUNCATED})
@@ -87,7 +87,7 @@ def move_pages(db: sqlite3.Connection, batch: Batch, counts: Counts) -> None:
     if not (batch.requeued or batch.visited):
         return
     pages = _touched_pages(db, batch)
-    comers: dict[int, deque[Requeued]] = defaultdict(deque)
+    comers: dict[int, deque[Requeue]] = defaultdict(deque)
     for requeued in batch.requeued:
         comers[requeued.page_id].append(requeued)
     for page_id in comers:
@@ -119,7 +119,7 @@ def _touched_pages(db: sqlite3.Connection, batch: Batch) -> dict[int, PageState]
     return pages
 
 
-def _enter_queue(page: PageState, comers: deque[Requeued], counts: Counts) -> None:
+def _enter_queue(page: PageState, comers: deque[Requeue], counts: Counts) -> None:
     if page.seq is None and comers:
         requeued = comers.popleft()
         page.band, page.seq, page.due_us = requeued.band, requeued.seq, None
@@ -127,7 +127,7 @@ def _enter_queue(page: PageState, comers: deque[Requeued], counts: Counts) -> No
         counts.touched.add(page.site_id)
 
 
-def _apply_visit(page: PageState, visited: Visited, counts: Counts) -> None:
+def _apply_visit(page: PageState, visited: CompletedVisit, counts: Counts) -> None:
     """The visit takes the page out of the queue if it stands at the visit's place."""
     if page.seq == visited.seq and page.band == visited.band:
         page.seq = None
@@ -145,7 +145,7 @@ def _apply_visit(page: PageState, visited: Visited, counts: Counts) -> None:
     _apply_content(page, visited)
 
 
-def _apply_content(page: PageState, visited: Visited) -> None:
+def _apply_content(page: PageState, visited: CompletedVisit) -> None:
     """The validators are a pair: replaced together, or kept together when the visit brought neither."""
     version = visited.version
     page.digest = visited.digest or page.digest
@@ -158,7 +158,7 @@ def _apply_content(page: PageState, visited: Visited) -> None:
         page.etag, page.last_modified = visited.etag, visited.last_modified
 
 
-def _visit_row(page: PageState, visited: Visited) -> tuple[Any, ...]:
+def _visit_row(page: PageState, visited: CompletedVisit) -> tuple[Any, ...]:
     return (
         visited.page_id,
         visited.at_us,
@@ -171,7 +171,7 @@ def _visit_row(page: PageState, visited: Visited) -> tuple[Any, ...]:
     )
 
 
-def _version_row(page: PageState, visited: Visited) -> tuple[Any, ...]:
+def _version_row(page: PageState, visited: CompletedVisit) -> tuple[Any, ...]:
     assert visited.version is not None
     return (page.id, visited.at_us, page.confirmed_us, visited.status, *visited.version[:VERSION_COLUMNS])
 

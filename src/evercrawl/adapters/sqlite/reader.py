@@ -22,22 +22,22 @@ from evercrawl.core.credit import PageCredit, importance_of, ledger_of, mean_imp
 from evercrawl.core.credit.flow import MICROS
 from evercrawl.core.credit.stored import CREDIT_KEY
 from evercrawl.core.text_delta import LONGEST_CHAIN
-from evercrawl.model.page import Original, Refusal, Version
-from evercrawl.model.reason import Outcome, Reason
-from evercrawl.model.site import Site
-from evercrawl.model.view import (
-    ChangeView,
-    CreditView,
+from evercrawl.model.listing import (
+    ChangeRecord,
+    CreditSummary,
     Decisions,
-    PageView,
+    PageRecord,
     RejectedPage,
     SampledPage,
     SampledSite,
     Totals,
     VersionMoment,
-    VersionView,
-    VisitView,
+    VersionRecord,
+    VisitRecord,
 )
+from evercrawl.model.page import OriginalRecord, Refusal, Version
+from evercrawl.model.reason import Outcome, Reason
+from evercrawl.model.site import Site
 
 ROWS_AT_A_TIME = 1000
 """A step reads no more rows: a long read transaction would keep the log of a crawl from being moved away."""
@@ -55,15 +55,15 @@ class ShardReader:
         self._translating = Translating(path)
         self.connection: sqlite3.Connection = connection or open_for_reading(path)
 
-    def page(self, key: bytes) -> PageView | None:
+    def page(self, key: bytes) -> PageRecord | None:
         """The page of this key."""
         row = self._one("view_page", key)
         if row is None:
             return None
-        page = PageView._make(row)
+        page = PageRecord._make(row)
         return page._replace(outcome=Outcome(page.outcome), reason=Reason(page.reason), is_queued=bool(page.is_queued))
 
-    def credit(self, key: bytes) -> CreditView | None:
+    def credit(self, key: bytes) -> CreditSummary | None:
         """What the page of this key counts; None: there is no such page."""
         row = self._one("view_credit", key)
         if row is None:
@@ -72,7 +72,7 @@ class ShardReader:
         held, earned, generation = row
         importance = importance_of(PageCredit(0, 0, earned, generation), max(generation, ledger.generation))
         mean = mean_importance(ledger)
-        return CreditView((held + ledger.dividend) / MICROS, importance / mean if mean else 1.0)
+        return CreditSummary((held + ledger.dividend) / MICROS, importance / mean if mean else 1.0)
 
     def refusal(self, key: bytes) -> Refusal | None:
         """The refused URL of this key."""
@@ -91,15 +91,15 @@ class ShardReader:
         """The next sites in order of id."""
         return [site_from(row) for row in self._all("view_sites", after, most)]
 
-    def visits(self, page_id: int, most: int) -> list[VisitView]:
+    def visits(self, page_id: int, most: int) -> list[VisitRecord]:
         """The last visits of a page, newest first."""
         rows = self._all("view_visits", page_id, most)
-        return [VisitView(at, Outcome(outcome), Reason(reason), *rest) for at, outcome, reason, *rest in rows]
+        return [VisitRecord(at, Outcome(outcome), Reason(reason), *rest) for at, outcome, reason, *rest in rows]
 
-    def versions(self, page_id: int) -> list[VersionView]:
+    def versions(self, page_id: int) -> list[VersionRecord]:
         """The versions of a page, oldest first."""
         rows = self._all("view_versions", page_id)
-        return [VersionView(seen, after, status, Version(*rest)) for seen, after, status, *rest in rows]
+        return [VersionRecord(seen, after, status, Version(*rest)) for seen, after, status, *rest in rows]
 
     def text(self, page_id: int, number: int, *, most_bytes: int | None = None) -> str | None:
         """The main text of a version, or about so much of it; None: the version is not there, or has none."""
@@ -116,7 +116,7 @@ class ShardReader:
         with self._translating:
             yield from newest_of_site(self.connection, site)
 
-    def changes_since(self, at_us: int, page_id: int = MOST_ID) -> list[ChangeView]:
+    def changes_since(self, at_us: int, page_id: int = MOST_ID) -> list[ChangeRecord]:
         """A portion of the changes that were seen behind this moment and page, in order of time."""
         return [change_from(row) for row in self._all("view_changes_since", at_us, page_id, ROWS_AT_A_TIME)]
 
@@ -134,10 +134,10 @@ class ShardReader:
         row = self._one("view_site", name)
         return None if row is None else site_from(row)
 
-    def original(self, digest: bytes) -> Original | None:
+    def original(self, digest: bytes) -> OriginalRecord | None:
         """The version that held this content first."""
         row = self._one("original", digest)
-        return None if row is None else Original._make(row)
+        return None if row is None else OriginalRecord._make(row)
 
     def rejected_pages(self, after: int = 0, most: int = ROWS_AT_A_TIME) -> list[RejectedPage]:
         """The next pages that were refused when their turn came."""

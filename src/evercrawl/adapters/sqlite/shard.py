@@ -14,8 +14,8 @@ from evercrawl.adapters.sqlite.rows import refusal_from, site_from, text_of
 from evercrawl.adapters.sqlite.statements import SQL
 from evercrawl.core.text_delta import LONGEST_CHAIN
 from evercrawl.errors import LeaseLost
-from evercrawl.model.batch import ArchiveEnd, Batch, Parcel, ShardFacts
-from evercrawl.model.page import Look, Original, Page, Refusal, Standing, Twin
+from evercrawl.model.batch import ArchiveEnd, Batch, LinkBatch, ShardState
+from evercrawl.model.page import Baseline, DuplicateCandidate, OriginalRecord, Page, QueuePosition, Refusal
 from evercrawl.model.site import Site
 
 KEYS_AT_A_TIME = 10_000
@@ -35,14 +35,14 @@ class SqliteShard:
         self._translating = Translating(path)
         self._is_open = True
 
-    async def claim(self) -> ShardFacts:
+    async def claim(self) -> ShardState:
         """Become the owner: raise the epoch and say where the shard stands."""
         with self._translating, transaction(self.connection):
             before = self.connection.execute(SQL["read_shard"]).fetchone()
             self.connection.execute(SQL["claim_shard"])
             pages, pending = self.connection.execute(SQL["sum_sites"]).fetchone()
         epoch, is_clean, next_id, next_seq, next_site_id, next_parcel, file, size = before
-        return ShardFacts(
+        return ShardState(
             shard=self.shard,
             epoch=epoch + 1,
             crashed=not is_clean,
@@ -126,39 +126,39 @@ class SqliteShard:
         found = self._each("page_by_key", sorted(keys))
         return [Page._make(row) for row in found if row is not None]
 
-    async def standings(self, keys: Sequence[bytes]) -> list[Standing]:
+    async def standings(self, keys: Sequence[bytes]) -> list[QueuePosition]:
         """Queue place and credit of the known pages among these keys."""
         found = self._each("standing", sorted(keys))
-        return [Standing._make(row) for row in found if row is not None]
+        return [QueuePosition._make(row) for row in found if row is not None]
 
-    async def twin(self, page: bytes | int) -> Twin | None:
+    async def twin(self, page: bytes | int) -> DuplicateCandidate | None:
         """What is known of the page of this key or number as one that others may repeat."""
         row = self._one("twin_by_key", page) if isinstance(page, bytes) else self._one("twin_by_id", page)
-        return None if row is None else Twin._make(row)
+        return None if row is None else DuplicateCandidate._make(row)
 
     async def next_due(self) -> int | None:
         """The earliest due time of any page, in microseconds."""
         row = self._one("next_due")
         return None if row is None else row[0]
 
-    async def originals(self, digests: Sequence[bytes]) -> dict[bytes, Original]:
+    async def originals(self, digests: Sequence[bytes]) -> dict[bytes, OriginalRecord]:
         """For each content digest that was stored before: where."""
         found = zip(digests, self._each("original", digests), strict=True)
-        return {digest: Original._make(row) for digest, row in found if row is not None}
+        return {digest: OriginalRecord._make(row) for digest, row in found if row is not None}
 
-    async def version_original(self, page_id: int) -> Original | None:
+    async def version_original(self, page_id: int) -> OriginalRecord | None:
         """Where the content that was seen last lies, perhaps under another page that had it first."""
         row = self._one("look_original", page_id) or self._one("version_original", page_id)
-        return None if row is None else Original._make(row)
+        return None if row is None else OriginalRecord._make(row)
 
     async def text(self, page_id: int, number: int) -> str | None:
         """The main text of one version of a page; None: the version is not there, or has no text."""
         return text_of(self._all("text_chain", page_id, number, LONGEST_CHAIN), page_id, number)
 
-    async def look(self, page_id: int) -> Look | None:
+    async def look(self, page_id: int) -> Baseline | None:
         """What the next answer of a page is compared with; None: its newest version."""
         row = self._one("look", page_id)
-        return None if row is None else Look._make(row)
+        return None if row is None else Baseline._make(row)
 
     async def memory(self, site_id: int, kind: str) -> bytes | None:
         """What was learned about a site; None: nothing of this kind yet."""
@@ -178,9 +178,9 @@ class SqliteShard:
         """Refused URLs in order of key, beginning behind `after`."""
         return [refusal_from(row) for row in self._all("refusals", after, most)]
 
-    async def parcels(self) -> list[Parcel]:
+    async def parcels(self) -> list[LinkBatch]:
         """Parcels sent and not known to be delivered, in order."""
-        return [Parcel._make(row) for row in self._all("parcels")]
+        return [LinkBatch._make(row) for row in self._all("parcels")]
 
     async def taken(self) -> dict[int, int]:
         """Source shard -> highest parcel number taken in."""

@@ -10,7 +10,7 @@ import tantivy
 from evercrawl.adapters.tantivy.asking import MUST, words_of
 from evercrawl.adapters.tantivy.schema import anchor_schema, open_index
 from evercrawl.core.search.words import searchable
-from evercrawl.model.search import Place, Query
+from evercrawl.model.search import Query, QueryField
 
 HEAP_BYTES = 32_000_000
 MOST_PAGES = 100
@@ -39,7 +39,7 @@ class AnchorIndex:
 
     def pages_called(self, query: Query) -> dict[int, float]:
         """Pages that others call by all the words of a query, with how well it fits."""
-        words = [words_of(group[0].text) for group in query.groups if group[0].place is Place.ANYWHERE]
+        words = [words_of(group[0].text) for group in query.groups if group[0].place is QueryField.ANYWHERE]
         if len(words) != len(query.groups) or not words or any(len(group) > 1 for group in query.groups):
             return {}
         if any(term.is_literal for group in query.groups for term in group):

@@ -12,7 +12,7 @@ from evercrawl.adapters.tantivy.schema import STEMMERS, stem_analyser, word_anal
 from evercrawl.core.moment import to_us
 from evercrawl.core.search.scoring import HEADINGS, TEXT, TITLE, URL, Form, form_weights
 from evercrawl.core.search.words import searchable
-from evercrawl.model.search import Place, Query, Term
+from evercrawl.model.search import Query, QueryField, Term
 
 MOST_FORMS = 12
 """Of one word and language; the most frequent ones."""
@@ -126,11 +126,11 @@ class Asking:
             return self._any_form(self.all_forms(words[0], languages), term.place)
         return self._phrase(words, term.place)
 
-    def _any_form(self, forms: dict[str, float], place: Place) -> Asked:
+    def _any_form(self, forms: dict[str, float], place: QueryField) -> Asked:
         fields = {
-            Place.ANYWHERE: (("text", TEXT), ("title", TITLE), ("headings", HEADINGS), ("url", URL)),
-            Place.TITLE: (("title", TITLE),),
-            Place.URL: (("url", URL),),
+            QueryField.ANYWHERE: (("text", TEXT), ("title", TITLE), ("headings", HEADINGS), ("url", URL)),
+            QueryField.TITLE: (("title", TITLE),),
+            QueryField.URL: (("url", URL),),
         }[place]
         return _any_of([self._in_field(field, forms, worth) for field, worth in fields])
 
@@ -139,11 +139,11 @@ class Asking:
         terms = [boost(ask(self.schema, field, form, "freq"), worth * weight) for form, weight in forms.items()]
         return terms[0] if len(terms) == 1 else tantivy.Query.disjunction_max_query(terms, 0.1)
 
-    def _phrase(self, words: list[str], place: Place) -> Asked:
-        if place is Place.URL:
+    def _phrase(self, words: list[str], place: QueryField) -> Asked:
+        if place is QueryField.URL:
             exact = [tantivy.Query.term_query(self.schema, "url", word, "freq") for word in words]
             return tantivy.Query.boolean_query([(MUST, term) for term in exact])
-        fields = (("title", TITLE),) if place is Place.TITLE else (("text", TEXT), ("title", TITLE))
+        fields = (("title", TITLE),) if place is QueryField.TITLE else (("text", TEXT), ("title", TITLE))
         return _any_of([tantivy.Query.boost_query(self._words_in_row(field, words), worth) for field, worth in fields])
 
     def _words_in_row(self, field: str, words: list[str]) -> Asked:

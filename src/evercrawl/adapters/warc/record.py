@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from evercrawl.adapters.warc.http_head import request_block_head, response_block_head
 from evercrawl.model.fetch import Exchange
-from evercrawl.model.page import Original
+from evercrawl.model.page import OriginalRecord
 
 PROFILE_IDENTICAL = b"http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 PROFILE_NOT_MODIFIED = b"http://netpreserve.org/warc/1.1/revisit/server-not-modified"
@@ -121,7 +121,7 @@ def exchange_records(
     *,
     truncated: str | None,
     payload_sha1: bytes | None,
-    revisit: Original | None,
+    revisit: OriginalRecord | None,
     not_modified: bool,
 ) -> ExchangeRecords:
     """Request and answer of one exchange, pointing to each other.
@@ -180,7 +180,7 @@ def _address_field(ip: str | None) -> bytes:
     return b"WARC-IP-Address: %b\r\n" % ip.encode()
 
 
-def _revisit_fields(original: Original, *, not_modified: bool) -> bytes:
+def _revisit_fields(original: OriginalRecord, *, not_modified: bool) -> bytes:
     """Profile and reference (WARC 1.1 section 6.7); the payload of a revisit is that of its original."""
     return (
         b"%bWARC-Profile: %b\r\nWARC-Refers-To: %b\r\n"

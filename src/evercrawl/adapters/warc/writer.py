@@ -17,7 +17,7 @@ from evercrawl.engine.ports import Clock, Stored
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.batch import ArchiveEnd
 from evercrawl.model.fetch import Exchange, Headers
-from evercrawl.model.page import Original
+from evercrawl.model.page import OriginalRecord
 from evercrawl.model.settings import ArchiveSettings
 
 BUFFER_BYTES = 256 * 1024
@@ -92,7 +92,7 @@ class WarcArchive:
         *,
         truncated: str | None = None,
         payload_sha1: bytes | None = None,
-        revisit: Original | None = None,
+        revisit: OriginalRecord | None = None,
         not_modified: bool = False,
     ) -> Stored:
         """Put request and answer of one exchange behind the others; if it raises, nothing of it was kept."""
@@ -128,7 +128,7 @@ class WarcArchive:
         if self._file >= 0:
             self._let_go()
 
-    def read(self, place: Original) -> tuple[Headers, bytes] | None:
+    def read(self, place: OriginalRecord) -> tuple[Headers, bytes] | None:
         """Headers and body of a record that was flushed; None: it cannot be read."""
         try:
             record = read_record(self._folder, place.file, place.offset, place.length)

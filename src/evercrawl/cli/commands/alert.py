@@ -20,7 +20,7 @@ SUBCOMMANDS = {
 
 @click.group("alert", cls=LazyGroup, subcommands=SUBCOMMANDS)
 @common_options
-def command() -> None:
+def alert_command() -> None:
     """Be told of changes: by webhook, mail or feed, at once or as a digest.
 
     \b

@@ -13,12 +13,12 @@ from evercrawl.cli.session import Session, common_options, pass_session
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from evercrawl.model.alert import Alert, Target
+    from evercrawl.model.alerts import Alert, Destination
 
 CHANNELS = ("webhook", "mail", "atom", "apprise")
 
 
-def _hour(context: click.Context, option: click.Parameter, text: str) -> time:
+def _time_of_day(context: click.Context, option: click.Parameter, text: str) -> time:
     try:
         return time.fromisoformat(text)
     except ValueError:
@@ -64,7 +64,7 @@ def _hour(context: click.Context, option: click.Parameter, text: str) -> time:
     "daily_at",
     metavar="HH:MM",
     default="07:00",
-    callback=_hour,
+    callback=_time_of_day,
     help="When a daily digest goes (UTC). Default: 07:00.",
 )
 @click.option("--quiet-hours", "quiet", multiple=True, metavar="HH:MM-HH:MM", help="Send nothing then (UTC).")
@@ -74,7 +74,7 @@ def _hour(context: click.Context, option: click.Parameter, text: str) -> time:
 @click.option("--json", "as_json", is_flag=True, help="Print the alert as JSON.")
 @common_options
 @pass_session
-def command(
+def alert_add_command(
     session: Session, /, name: str, replacing: bool, allow_private: bool, as_json: bool, **options: Any
 ) -> int:  # fmt: skip
     """Be told when something changes. Every condition that is given must hold; several pages or patterns mean
@@ -93,20 +93,20 @@ def command(
     path = session.require_collection()
     flags: dict[str, object] = {"http.allow_private": True} if allow_private else {}
     book = AlertBook(path, session.configured(path, flags).settings)
-    alert = book.add(_alert(name, options), replacing=replacing)
-    _tell(session, alert, as_json=as_json)
+    alert = book.add(_new_alert(name, options), replacing=replacing)
+    _report_added(session, alert, as_json=as_json)
     return ExitCode.OK
 
 
-def _alert(name: str, options: dict[str, Any]) -> Alert:
+def _new_alert(name: str, options: dict[str, Any]) -> Alert:
     from evercrawl.collection.alerts.book import usual_most
-    from evercrawl.model.alert import CHANGES, Alert, EventKind, Rhythm, Subject
+    from evercrawl.model.alerts import CHANGES, Alert, AlertFilter, EventKind, Frequency
 
-    target = _target(options)
-    rhythm = Rhythm(options["digest"]) if options["digest"] else Rhythm.AT_ONCE
+    target = _alert_target(options)
+    rhythm = Frequency(options["digest"]) if options["digest"] else Frequency.AT_ONCE
     return Alert(
         name=name,
-        subject=Subject(
+        subject=AlertFilter(
             pages=options["pages"],
             patterns=options["patterns"],
             query=options["query"],
@@ -122,8 +122,8 @@ def _alert(name: str, options: dict[str, Any]) -> Alert:
     )
 
 
-def _target(options: dict[str, Any]) -> Target:
-    from evercrawl.model.alert import Channel, Target
+def _alert_target(options: dict[str, Any]) -> Destination:
+    from evercrawl.model.alerts import Channel, Destination
 
     given = [(channel, options[channel]) for channel in CHANNELS if options[channel]]
     if len(given) != 1:
@@ -131,10 +131,10 @@ def _target(options: dict[str, Any]) -> Target:
     ((channel, address),) = given
     if options["secret"] and channel != "webhook":
         raise ConfigError("--secret is for --webhook")
-    return Target(Channel(channel), address, options["secret"])
+    return Destination(Channel(channel), address, options["secret"])
 
 
-def _tell(session: Session, alert: Alert, *, as_json: bool) -> None:
+def _report_added(session: Session, alert: Alert, *, as_json: bool) -> None:
     from evercrawl.core.alerts.stored import alert_fields
 
     if as_json:

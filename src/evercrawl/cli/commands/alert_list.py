@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 @common_options
 @pass_session
-def command(session: Session, /, as_json: bool) -> int:
+def alert_list_command(session: Session, /, as_json: bool) -> int:
     """Every alert, what waits for it, and what holds it up.
 
     \b
@@ -33,24 +33,24 @@ def command(session: Session, /, as_json: bool) -> int:
         if as_json:
             emit_json("alert", alert_fields(status.alert, with_secret=False) | status.counts._asdict())
         else:
-            _show(status)
+            _show_alert(status)
     if not found:
         session.note("no alert; add one with: evercrawl alert add NAME --page URL --mail ADDRESS")
     return ExitCode.OK
 
 
-def _show(status: AlertStatus) -> None:
+def _show_alert(status: AlertStatus) -> None:
     alert, counts = status.alert, status.counts
     way, address = alert.target.channel.value, safe_line(alert.target.address)
     click.echo(f"{alert.name}  {alert.rhythm.value} by {way} {address}")
-    click.echo(f"  {_subject(status)}")
+    click.echo(f"  {_subject_text(status)}")
     waits = f"{counted(counts.delivered, 'change')} told, {counts.waiting:,} waiting"
     click.echo(f"  {waits}" + (f", {counts.failed:,} set aside" if counts.failed else ""))
     if counts.trouble:
         click.echo(f"  held up: {safe_line(counts.trouble)}")
 
 
-def _subject(status: AlertStatus) -> str:
+def _subject_text(status: AlertStatus) -> str:
     subject = status.alert.subject
     kinds = ", ".join(sorted(kind.value for kind in subject.kinds))
     where = ", ".join(map(safe_line, (*subject.pages, *subject.patterns))) or "every page"

@@ -19,7 +19,7 @@ from evercrawl.cli.session import Session, common_options, pass_session
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 @common_options
 @pass_session
-def command(session: Session, /, name: str | None, state: str | None, most: int, as_json: bool) -> int:
+def alert_log_command(session: Session, /, name: str | None, state: str | None, most: int, as_json: bool) -> int:
     """The newest messages, newest first: when each was made, how it stands, after how many attempts.
 
     \b

@@ -14,7 +14,7 @@ from evercrawl.cli.session import Session, common_options, pass_session
 @click.option("--json", "as_json", is_flag=True, help="Print what was dropped as JSON.")
 @common_options
 @pass_session
-def command(session: Session, /, name: str, as_json: bool) -> int:
+def alert_remove_command(session: Session, /, name: str, as_json: bool) -> int:
     """Remove an alert, its log, and what still waits for it.
 
     \b

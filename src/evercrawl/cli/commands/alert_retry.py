@@ -14,7 +14,7 @@ from evercrawl.cli.session import Session, common_options, pass_session
 @click.option("--json", "as_json", is_flag=True, help="Print the number of messages as JSON.")
 @common_options
 @pass_session
-def command(session: Session, /, name: str, as_json: bool) -> int:
+def alert_retry_command(session: Session, /, name: str, as_json: bool) -> int:
     """Send messages again that were set aside because they did not arrive for `notify.patience`.
 
     \b

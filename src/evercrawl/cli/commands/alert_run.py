@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="At the end, one JSON object a line for each alert.")
 @common_options
 @pass_session
-def command(session: Session, /, once: bool, allow_private: bool, resolve: tuple[str, ...], as_json: bool) -> int:
+def alert_run_command(session: Session, /, once: bool, allow_private: bool, resolve: tuple[str, ...], as_json: bool) -> int:
     """Follow the collection and deliver messages until stopped. `crawl` and `watch` do this by themselves:
     this is for a collection that others crawl, and for messages that wait between two crawls.
 
@@ -43,16 +43,16 @@ def command(session: Session, /, once: bool, allow_private: bool, resolve: tuple
     settings = session.configured(path, flags).settings
     log_to(path, verbose=session.verbose)
     try:
-        number = asyncio.run(_once(path, settings) if once else _run(session, path, settings))
+        number = asyncio.run(_deliver_once(path, settings) if once else _deliver_until_stopped(session, path, settings))
     finally:
         stop_logging()
-    held_up = _tell(session, as_json=as_json)
+    held_up = _report_alerts(session, as_json=as_json)
     if number is not None:
         return 128 + number
     return ExitCode.ERROR if held_up else ExitCode.OK
 
 
-async def _once(path: Path, settings: Settings) -> None:
+async def _deliver_once(path: Path, settings: Settings) -> None:
     from evercrawl.collection.alerts.outbox import outbox_path
     from evercrawl.collection.alerts.run import tell_once
 
@@ -60,7 +60,7 @@ async def _once(path: Path, settings: Settings) -> None:
         await tell_once(path, settings)
 
 
-async def _run(session: Session, path: Path, settings: Settings) -> int | None:
+async def _deliver_until_stopped(session: Session, path: Path, settings: Settings) -> int | None:
     """Gives the signal that ended it."""
     from evercrawl.collection.alerts.run import tell
 
@@ -77,7 +77,7 @@ async def _run(session: Session, path: Path, settings: Settings) -> int | None:
     return came[0] if came else None
 
 
-def _tell(session: Session, *, as_json: bool) -> bool:
+def _report_alerts(session: Session, *, as_json: bool) -> bool:
     """Print how the alerts stand; True: a message is held up."""
     from evercrawl.core.alerts.stored import alert_fields
 

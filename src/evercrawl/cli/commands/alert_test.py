@@ -18,7 +18,7 @@ from evercrawl.cli.session import Session, common_options, pass_session
 @click.option("--json", "as_json", is_flag=True, help="Print how it ended as JSON.")
 @common_options
 @pass_session
-def command(session: Session, /, name: str, allow_private: bool, as_json: bool) -> int:
+def alert_test_command(session: Session, /, name: str, allow_private: bool, as_json: bool) -> int:
     """Send a test message now, also in quiet hours. Exit code 1 when it was not taken.
 
     \b

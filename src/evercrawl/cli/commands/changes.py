@@ -12,7 +12,7 @@ from evercrawl.cli.safe_text import safe_line
 from evercrawl.cli.session import Session, common_options, pass_session
 
 if TYPE_CHECKING:
-    from evercrawl.model.past import ChangeGroup
+    from evercrawl.model.history import ChangeGroup
 
 _PAGES_SHOWN = 3
 _LONGEST_LINE = 200
@@ -30,7 +30,7 @@ _LONGEST_LINE = 200
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @common_options
 @pass_session
-def command(session: Session, site: str | None, since: str, noise: bool, muted: bool, as_json: bool) -> None:
+def changes_command(session: Session, site: str | None, since: str, noise: bool, muted: bool, as_json: bool) -> None:
     """List what changed since TIME on the pages of one SITE or of all, the most significant first.
 
     The same edit on many pages is one entry. Pages that were seen for the first time are not changes. What
@@ -47,19 +47,19 @@ def command(session: Session, site: str | None, since: str, noise: bool, muted: 
         groups = collection.changes(moment, site=site, noise=noise, muted=muted)
     for group in groups:
         if as_json:
-            _emit(group)
+            _emit_group(group)
         else:
-            _show(group)
+            _show_group(group)
     if not groups:
         session.note(f"nothing has changed since {since}")
 
 
-def _emit(group: ChangeGroup) -> None:
+def _emit_group(group: ChangeGroup) -> None:
     fields = {"class": group.change_class, "size": group.size, "pages": group.pages, "example": group.example}
     emit_json("changes", fields)
 
 
-def _show(group: ChangeGroup) -> None:
+def _show_group(group: ChangeGroup) -> None:
     first, others = group.pages[0], len(group.pages) - 1
     where = f"{counted(len(group.pages), 'page')}: the same edit" if others else safe_line(first)
     click.echo(f"{group.change_class} {group.size:.1%}  {where}")

@@ -21,7 +21,7 @@ _LONGEST_TEXT = 60
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @common_options
 @click.pass_context
-def command(ctx: click.Context, as_json: bool) -> int:
+def check_command(ctx: click.Context, as_json: bool) -> int:
     """Check the pages of the collection (without more words their links, as `links` does).
 
     \b
@@ -32,16 +32,16 @@ def command(ctx: click.Context, as_json: bool) -> int:
     """
     if ctx.invoked_subcommand is not None:
         return ExitCode.OK
-    return int(ctx.invoke(links, site=None, only_dead=False, as_json=as_json))
+    return int(ctx.invoke(check_links, site=None, only_dead=False, as_json=as_json))
 
 
-@command.command("links")
+@check_command.command("links")
 @click.option("--site", metavar="HOST", help="Only links on the pages of this host or origin.")
 @click.option("--dead", "only_dead", is_flag=True, help="Only links that lead nowhere.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @common_options
 @pass_session
-def links(session: Session, site: str | None, only_dead: bool, as_json: bool) -> int:
+def check_links(session: Session, site: str | None, only_dead: bool, as_json: bool) -> int:
     """List dead links and links to pages that have moved, by the page that they stand on.
 
     \b
@@ -67,7 +67,7 @@ def links(session: Session, site: str | None, only_dead: bool, as_json: bool) ->
             if found.url != page:
                 page = found.url
                 click.echo(safe_line(page))
-            click.echo(f"  {_line(found)}")
+            click.echo(f"  {_bad_link_line(found)}")
     session.note(f"{counted(count, 'link')} to correct, {broken_count:,} of them lead nowhere")
     return ExitCode.ERROR if broken_count else ExitCode.OK
 
@@ -85,7 +85,7 @@ def bad_link_fields(found: BadLink) -> dict[str, Any]:
     }
 
 
-def _line(found: BadLink) -> str:
+def _bad_link_line(found: BadLink) -> str:
     text = safe_line(found.text, longest=_LONGEST_TEXT)
     cause = f"status {found.status}" if found.status and found.status >= 400 else found.reason or ""
     way = " -> ".join(safe_line(url) for url in found.chain)
@@ -93,11 +93,11 @@ def _line(found: BadLink) -> str:
     return said + (f" ({cause})" if found.trouble.value == "dead" else "") + (f'  "{text}"' if text else "")
 
 
-@command.command("orphans")
+@check_command.command("orphans")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @common_options
 @pass_session
-def orphans(session: Session, as_json: bool) -> None:
+def check_orphans(session: Session, as_json: bool) -> None:
     """List known pages that no page of the collection links to, such as those that only a sitemap names."""
     with session.open_collection() as collection:
         for url in collection.orphans():

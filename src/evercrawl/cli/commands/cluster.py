@@ -9,7 +9,7 @@ from evercrawl.cli.session import Session, common_options, pass_session
 
 
 @click.group("cluster")
-def command() -> None:
+def cluster_command() -> None:
     """Show the workers of a collection that lies in PostgreSQL, and send them home.
 
     \b
@@ -18,11 +18,11 @@ def command() -> None:
     """
 
 
-@command.command("status")
+@cluster_command.command("status")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a worker.")
 @common_options
 @pass_session
-def status(session: Session, as_json: bool) -> None:
+def cluster_status(session: Session, as_json: bool) -> None:
     """List the workers that live: where, since when, how many shards, what they have done in this run."""
     from evercrawl.cluster.look import members
 
@@ -40,11 +40,11 @@ def status(session: Session, as_json: bool) -> None:
         click.echo("nobody works on this collection")
 
 
-@command.command("drain")
+@cluster_command.command("drain")
 @click.argument("worker", metavar="ID|all")
 @common_options
 @pass_session
-def drain(session: Session, worker: str) -> None:
+def cluster_drain(session: Session, worker: str) -> None:
     """Ask workers to finish their requests, save, let go of their shards and end.
 
     ID is the beginning of a worker's id as `cluster status` shows it.

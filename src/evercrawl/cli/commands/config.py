@@ -15,7 +15,7 @@ from evercrawl.errors import ConfigError
 
 @click.group("config")
 @common_options
-def command() -> None:
+def config_command() -> None:
     """Show or change settings; every one of them is in the reference and in `config show`.
 
     \b
@@ -25,17 +25,17 @@ def command() -> None:
     """
 
 
-@command.command("show")
+@config_command.command("show")
 @click.option("--origin", is_flag=True, help="Say where each value comes from.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_session
-def show(session: Session, origin: bool, as_json: bool) -> None:
+def config_show(session: Session, origin: bool, as_json: bool) -> None:
     """Every setting in force."""
     from evercrawl.config.known import known_settings
 
     configured = session.configured(session.find_collection())
-    forms = {key: _form(key, configured.value(key)) for key in known_settings()}
+    forms = {key: _setting_text(key, configured.value(key)) for key in known_settings()}
     if as_json:
         emit_json("config", {"settings": _with_origin(forms, configured.origins)})
         return
@@ -49,52 +49,52 @@ def _with_origin(forms: dict[str, str], origins: Any) -> dict[str, dict[str, str
     return {key: {"value": form, "origin": origins[key]} for key, form in forms.items()}
 
 
-def _form(key: str, value: object) -> str:
+def _setting_text(key: str, value: object) -> str:
     from evercrawl.config.known import known_settings
     from evercrawl.config.value import written_form
 
     return written_form(known_settings()[key], value)
 
 
-@command.command("get")
+@config_command.command("get")
 @click.argument("key")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_session
-def get(session: Session, key: str, as_json: bool) -> None:
+def config_get(session: Session, key: str, as_json: bool) -> None:
     """One value, such as: evercrawl config get pace.mode."""
     configured = session.configured(session.find_collection())
-    form = _form(key, configured.value(key))
+    form = _setting_text(key, configured.value(key))
     if as_json:
         emit_json("config", {"settings": _with_origin({key: form}, configured.origins)})
     else:
         click.echo(safe_line(form.removeprefix('"').removesuffix('"')))
 
 
-@command.command("set")
+@config_command.command("set")
 @click.argument("key")
 @click.argument("value")
 @click.option("--user", "for_user", is_flag=True, help="For all your collections.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_session
-def set_value(session: Session, key: str, value: str, for_user: bool, as_json: bool) -> None:
+def config_set(session: Session, key: str, value: str, for_user: bool, as_json: bool) -> None:
     """Set one value in the collection's settings file (or, with --user, in your own)."""
-    _write(session, _user_file(session) if for_user else _collection_file(session), key, value, as_json=as_json)
+    _write_setting(session, _user_file(session) if for_user else _collection_file(session), key, value, as_json=as_json)
 
 
-@command.command("contact")
+@config_command.command("contact")
 @click.argument("address")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_session
-def contact(session: Session, address: str, as_json: bool) -> None:
+def config_contact(session: Session, address: str, as_json: bool) -> None:
     """Set your mail address or page, shown to sites in every request; with -C only for that collection."""
     file = _collection_file(session) if session.directory else _user_file(session)
-    _write(session, file, "identity.contact", address, as_json=as_json)
+    _write_setting(session, file, "identity.contact", address, as_json=as_json)
 
 
-def _write(session: Session, file: Path, key: str, value: str, *, as_json: bool) -> None:
+def _write_setting(session: Session, file: Path, key: str, value: str, *, as_json: bool) -> None:
     from evercrawl.config import write_setting
 
     if key == "store.shards":

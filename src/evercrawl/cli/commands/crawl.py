@@ -119,7 +119,7 @@ def run_options(function: Any) -> Any:
 @run_options
 @common_options
 @pass_session
-def command(
+def crawl_command(
     session: Session, /, urls: tuple[str, ...], refresh: bool, focus: str | None, as_json: bool, **flags: Any
 ) -> int:
     """Crawl from the URLs, or go on where the collection stands.

@@ -15,7 +15,7 @@ from evercrawl.cli.session import Session, common_options, pass_session
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from evercrawl.model.difference import Difference, Edit
+    from evercrawl.model.change import BlockEdit, VersionDiff
 
 _STYLES = {" ": "", "-": "red", "+": "green", "~": ""}
 
@@ -64,7 +64,7 @@ def command(
     return ExitCode.ERROR if exit_code and not found.is_empty else ExitCode.OK
 
 
-def difference_fields(found: Difference) -> dict[str, Any]:
+def difference_fields(found: VersionDiff) -> dict[str, Any]:
     """The difference for programs."""
     return {
         "url": found.url,
@@ -82,7 +82,7 @@ def difference_fields(found: Difference) -> dict[str, Any]:
     }
 
 
-def _edit_fields(edit: Edit) -> dict[str, Any]:
+def _edit_fields(edit: BlockEdit) -> dict[str, Any]:
     return {
         "sign": edit.sign,
         "block": edit.place,
@@ -90,7 +90,7 @@ def _edit_fields(edit: Edit) -> dict[str, Any]:
     }
 
 
-def _stat(found: Difference) -> str:
+def _stat(found: VersionDiff) -> str:
     blocks = {sign: sum(edit.sign == sign for edit in found.edits) for sign in "+-~"}
     return (
         f"blocks +{blocks['+']} -{blocks['-']} ~{blocks['~']}, words +{found.words_of('+')} "
@@ -99,7 +99,7 @@ def _stat(found: Difference) -> str:
     )
 
 
-def _show(session: Session, found: Difference) -> None:
+def _show(session: Session, found: VersionDiff) -> None:
     before, after = found.before, found.after
     click.echo(f"{safe_line(found.url)}")
     click.echo(f"--- v{before.version}  {moment(before.seen_at)}")
@@ -113,7 +113,7 @@ def _show(session: Session, found: Difference) -> None:
         session.note(f"{counted(len(found.edits), 'block')}: {_stat(found)}")
 
 
-def _lines(found: Difference) -> list[Text]:
+def _lines(found: VersionDiff) -> list[Text]:
     lines = [_edit_line(edit) for edit in found.edits]
     for field in found.fields:
         lines.append(_styled("-", f"- {field.name}: {field.before or ''}"))
@@ -123,7 +123,7 @@ def _lines(found: Difference) -> list[Text]:
     return lines
 
 
-def _edit_line(edit: Edit) -> Text:
+def _edit_line(edit: BlockEdit) -> Text:
     from rich.text import Text
 
     from evercrawl.core.edit_line import marked, shortened

@@ -12,7 +12,7 @@ from evercrawl.cli.safe_text import safe_line
 from evercrawl.cli.session import Session, common_options, pass_session
 
 if TYPE_CHECKING:
-    from evercrawl.model.past import PageHistory, PastVersion
+    from evercrawl.model.history import PageHistory, PastVersion
     from evercrawl.model.report import PastVisit
 
 _LONGEST_TITLE = 60

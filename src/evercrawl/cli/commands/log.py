@@ -12,7 +12,7 @@ from evercrawl.cli.output import emit_json
 from evercrawl.cli.session import Session, common_options, pass_session
 
 if TYPE_CHECKING:
-    from evercrawl.model.listing import LoggedVisit
+    from evercrawl.model.listing import VisitLogRow
 
 
 @click.command("log")
@@ -49,7 +49,7 @@ def command(session: Session, site: str | None, since: str | None, until: str | 
                 sys.stdout.write(crawl_line(visit) + "\n")
 
 
-def _emit(visit: LoggedVisit) -> None:
+def _emit(visit: VisitLogRow) -> None:
     from evercrawl.core.moment import from_us
 
     fields = {

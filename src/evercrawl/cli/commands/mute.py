@@ -11,7 +11,7 @@ from evercrawl.cli.output import emit_json, moment
 from evercrawl.cli.safe_text import safe_line
 from evercrawl.cli.session import Session, common_options, pass_session
 from evercrawl.core.moment import from_us
-from evercrawl.model.inbox import Mute
+from evercrawl.model.history import Mute
 
 
 @click.group("mute")

@@ -66,11 +66,11 @@ def pair(
     evercrawl outpost pair --for .edu
     evercrawl outpost pair --for example.org --name office --home crawler.example.net:7443
     """
-    from evercrawl.outpost.status import new_code
+    from evercrawl.outpost.status import create_pairing_code
 
     called = name or routes[0]
     collection = session.require_collection()
-    code = new_code(collection, called=called, routes=list(routes), valid_for=timedelta(hours=hours))
+    code = create_pairing_code(collection, called=called, routes=list(routes), valid_for=timedelta(hours=hours))
     if as_json:
         emit_json("outpost-pair", {"name": called, "routes": list(routes), "code": code, "home": home})
         return
@@ -138,7 +138,7 @@ def _orders(session: Session, given: dict[str, Any]) -> Any:
     from evercrawl.config.known import known_settings
     from evercrawl.config.value import value_of
     from evercrawl.core.rate import parse_rate
-    from evercrawl.outpost.start import Orders
+    from evercrawl.outpost.start import AgentOptions
 
     state = session.env.get("XDG_STATE_HOME") or str(Path("~/.local/state").expanduser())
     try:
@@ -150,7 +150,7 @@ def _orders(session: Session, given: dict[str, Any]) -> Any:
         disk = value_of(known_settings()["outposts.held_bytes"], given["max_disk"])
     except ValueError as error:
         raise ConfigError(f"--max-disk {given['max_disk']!r} {error}") from None
-    return Orders(
+    return AgentOptions(
         folder=given["state"] or Path(state) / "evercrawl" / "outpost",
         home=given["home"],
         code=given["code"],
@@ -173,9 +173,9 @@ def status(session: Session, as_json: bool) -> None:
     evercrawl outpost status
     evercrawl outpost status --json | jq '.outposts[].bytes_sent'
     """
-    from evercrawl.outpost.status import outposts_of
+    from evercrawl.outpost.status import list_outposts
 
-    found = outposts_of(session.require_collection())
+    found = list_outposts(session.require_collection())
     if as_json:
         emit_json("outposts", {"outposts": [asdict(one) | {"share": one.share} for one in found]})
         return

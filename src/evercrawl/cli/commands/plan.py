@@ -15,7 +15,7 @@ from evercrawl.core.duration import in_words
 from evercrawl.core.rate import parse_rate
 
 if TYPE_CHECKING:
-    from evercrawl.model.forecast import Plan
+    from evercrawl.model.report import RevisitPlan
 
 _LONGEST_URL = 90
 _SPENT = 0.95
@@ -58,7 +58,7 @@ def command(session: Session, budget: float | None, as_json: bool) -> None:
         _show(plan)
 
 
-def _show(plan: Plan) -> None:
+def _show(plan: RevisitPlan) -> None:
     if not plan.pages:
         click.echo("no page to keep fresh yet")
         return
@@ -79,7 +79,7 @@ def _show(plan: Plan) -> None:
     _show_sites(plan)
 
 
-def _threshold_words(plan: Plan) -> str:
+def _threshold_words(plan: RevisitPlan) -> str:
     if plan.threshold_days is None:
         return "none: the budget does not pay for the longest interval, so every page comes in turn"
     if plan.budget_per_day is not None and plan.requests_per_day < _SPENT * plan.budget_per_day:
@@ -87,7 +87,7 @@ def _threshold_words(plan: Plan) -> str:
     return f"a visit should bring {in_words(plan.threshold_days)} of a current copy"
 
 
-def _show_first(plan: Plan) -> None:
+def _show_first(plan: RevisitPlan) -> None:
     if plan.first:
         click.echo("first would come")
     for visit in plan.first:
@@ -95,7 +95,7 @@ def _show_first(plan: Plan) -> None:
         click.echo(f"  {worth:<18} {safe_line(visit.url, longest=_LONGEST_URL)}")
 
 
-def _show_sites(plan: Plan) -> None:
+def _show_sites(plan: RevisitPlan) -> None:
     if len(plan.sites) > 1:
         click.echo("sites with most requests")
     for site in plan.sites if len(plan.sites) > 1 else ():

@@ -12,7 +12,7 @@ from evercrawl.cli.safe_text import safe_line
 from evercrawl.cli.session import Session, common_options, pass_session
 
 if TYPE_CHECKING:
-    from evercrawl.model.past import PruneReport
+    from evercrawl.model.history import PruneReport
 
 
 @click.command("prune")

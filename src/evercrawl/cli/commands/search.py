@@ -15,7 +15,7 @@ from evercrawl.errors import ConfigError
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from evercrawl.model.search import Found, Hit
+    from evercrawl.model.search import Hit, SearchResults
 
 _LONGEST_TITLE = 100
 MANY_BEHIND = 2000
@@ -61,7 +61,7 @@ def command(session: Session, /, words: tuple[str, ...], as_json: bool, **option
         raise ConfigError("no collection could answer") if len(found.troubles) == 1 else _none_answered(found)
 
 
-def _none_answered(found: Found) -> ConfigError:
+def _none_answered(found: SearchResults) -> ConfigError:
     return ConfigError(f"none of the hits could be had: {len(found.troubles)} collections did not answer")
 
 
@@ -74,7 +74,7 @@ def _ask(
     sources: tuple[str, ...],
     timeout: float | None,
     rebuild: bool,
-) -> Found:
+) -> SearchResults:
     from evercrawl.core.when import parse_when
 
     at = None if as_of is None else parse_when(as_of, now=datetime.now(UTC).astimezone(), at_end=True)
@@ -122,7 +122,7 @@ def _marks(hit: Hit) -> list[tuple[int, int]]:
     return marks
 
 
-def _show(session: Session, found: Found) -> None:
+def _show(session: Session, found: SearchResults) -> None:
     from rich.padding import Padding
     from rich.text import Text
 

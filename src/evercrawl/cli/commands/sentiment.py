@@ -13,7 +13,7 @@ from evercrawl.cli.safe_text import safe_line
 from evercrawl.cli.session import Session, common_options, pass_session
 
 if TYPE_CHECKING:
-    from evercrawl.model.past import PageMood
+    from evercrawl.model.history import PageSentiment
 
 
 @click.command("sentiment")
@@ -38,7 +38,7 @@ def command(session: Session, url: str, as_json: bool) -> None:
         _show(found)
 
 
-def _show(found: PageMood) -> None:
+def _show(found: PageSentiment) -> None:
     click.echo(safe_line(found.url))
     if not found.versions:
         click.echo("  no score: not in English, or the analyser was off; evercrawl config analysis.enabled sentiment")

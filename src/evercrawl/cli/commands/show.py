@@ -13,7 +13,7 @@ from evercrawl.cli.safe_text import safe_block, safe_line
 from evercrawl.cli.session import Session, common_options, pass_session
 
 if TYPE_CHECKING:
-    from evercrawl.model.report import PageView
+    from evercrawl.model.report import PageContent
 
 FORMS = ("text", "html", "headers", "links", "analysis", "raw")
 
@@ -51,7 +51,7 @@ def command(session: Session, url: str, form: str | None, flag: str | None, as_j
         _FORMS[flag or form or "text"](page)
 
 
-def page_fields(page: PageView) -> dict[str, Any]:
+def page_fields(page: PageContent) -> dict[str, Any]:
     """The page for programs; the body only as text, its bytes come from the html form."""
     return {
         "url": page.url,
@@ -71,21 +71,21 @@ def page_fields(page: PageView) -> dict[str, Any]:
     }
 
 
-def _text(page: PageView) -> None:
+def _text(page: PageContent) -> None:
     click.echo(safe_block(page.text))
 
 
-def _headers(page: PageView) -> None:
+def _headers(page: PageContent) -> None:
     for name, value in page.headers:
         click.echo(f"{safe_line(name)}: {safe_line(value)}")
 
 
-def _links(page: PageView) -> None:
+def _links(page: PageContent) -> None:
     for link in page.links:
         click.echo(f"{safe_line(link.url)}\t{safe_line(link.text)}")
 
 
-def _analysis(page: PageView) -> None:
+def _analysis(page: PageContent) -> None:
     for name, value in page.analysis.items():
         click.echo(f"{safe_line(name)}: {safe_line(str(value))}")
 
@@ -98,7 +98,7 @@ def _bytes(content: bytes) -> None:
         sys.stdout.buffer.write(content)
 
 
-_FORMS: dict[str, Callable[[PageView], None]] = {
+_FORMS: dict[str, Callable[[PageContent], None]] = {
     "text": _text,
     "html": lambda page: _bytes(page.html),
     "headers": _headers,

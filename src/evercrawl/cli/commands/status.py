@@ -17,9 +17,8 @@ from evercrawl.cli.session import Session, common_options, pass_session
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evercrawl.model.forecast import Saved
-    from evercrawl.model.past import PageFacts
-    from evercrawl.model.report import Status
+    from evercrawl.model.history import PageStatistics
+    from evercrawl.model.report import Savings, Status
 
 
 @click.command("status")
@@ -49,7 +48,7 @@ def command(session: Session, url: str | None, as_json: bool) -> None:
         _show(session, status)
 
 
-def _show_page(facts: PageFacts, *, as_json: bool) -> None:
+def _show_page(facts: PageStatistics, *, as_json: bool) -> None:
     """Parent, ASCII count, last modified, frequency of change, file: and what they rest on."""
     if as_json:
         emit_json("page", asdict(facts))
@@ -90,7 +89,7 @@ def _show(session: Session, status: Status) -> None:
         session.note("all of them: evercrawl trap list")
 
 
-def _saved(saved: Saved) -> str:
+def _saved(saved: Savings) -> str:
     """What the log proves, in words."""
     spared = f"{counted(saved.not_modified, 'answer')} 304 spared {size(saved.not_modified_bytes)}"
     return f"{spared}; {counted(saved.not_due, 'known page')} not worth a request now"

@@ -17,7 +17,7 @@ from evercrawl.cli.session import Session, common_options, pass_session
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evercrawl.model.trap import RuleEffect, TrapPattern
+    from evercrawl.model.site import RuleEffect, TrapPattern
 
 LONGEST_EVIDENCE = 200
 

@@ -16,8 +16,7 @@ from evercrawl.core.duration import in_words
 from evercrawl.model.reason import REASON_TEXT
 
 if TYPE_CHECKING:
-    from evercrawl.model.forecast import Announcements, Habits
-    from evercrawl.model.report import Explanation, PastVisit
+    from evercrawl.model.report import Announcements, Explanation, PageForecast, PastVisit
 
 _MOST_VISITS = 10
 
@@ -69,7 +68,7 @@ def explanation_fields(found: Explanation) -> dict[str, Any]:
     }
 
 
-def _habit_lines(habits: Habits) -> dict[str, str]:
+def _habit_lines(habits: PageForecast) -> dict[str, str]:
     """Rate and evidence, signals, value and threshold, the next visit."""
     lied = counted(habits.validators_that_lied, "validator")
     return {
@@ -82,7 +81,7 @@ def _habit_lines(habits: Habits) -> dict[str, str]:
     }
 
 
-def _value_words(habits: Habits) -> str:
+def _value_words(habits: PageForecast) -> str:
     if habits.value_days is None:
         return "a visit has to be made in any case"
     brings, asked = in_words(habits.value_days), in_words(habits.threshold_days)

@@ -21,7 +21,7 @@ from evercrawl.cluster.workers.message import (
 )
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.stop import Ended, StopSignal
-from evercrawl.model.batch import Parcel
+from evercrawl.model.batch import LinkBatch
 from evercrawl.model.fetch import FetchResult, Request
 from evercrawl.model.page import Candidate
 
@@ -49,7 +49,7 @@ class Link:
     def may_ask(self) -> bool:
         return True
 
-    def bring(self, parcel: Parcel) -> None:
+    def bring(self, parcel: LinkBatch) -> None:
         self._send(Bring(parcel))
 
     def fetches(self) -> bool:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from evercrawl.cluster.totals import Report
 from evercrawl.engine.stop import Ended
 from evercrawl.errors import EvercrawlError
-from evercrawl.model.batch import Parcel
+from evercrawl.model.batch import LinkBatch
 from evercrawl.model.fetch import FetchResult, Request
 from evercrawl.model.page import Candidate
 from evercrawl.model.settings import Settings
@@ -35,7 +35,7 @@ class Orders(NamedTuple):
 class Bring(NamedTuple):
     """Links for a shard of the receiver."""
 
-    parcel: Parcel
+    parcel: LinkBatch
 
 
 class Confirm(NamedTuple):

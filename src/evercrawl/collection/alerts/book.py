@@ -21,7 +21,7 @@ from evercrawl.core.alerts.stored import wrong_in
 from evercrawl.core.moment import from_us, to_us
 from evercrawl.core.url import canonical, site_of, site_parts
 from evercrawl.errors import ConfigError
-from evercrawl.model.alert import Alert, Channel, Rhythm, Target
+from evercrawl.model.alerts import Alert, Channel, Destination, Frequency
 from evercrawl.model.settings import Settings
 
 SINGLE, BUNDLE, DIGEST = 1, 50, 200
@@ -62,9 +62,9 @@ class LoggedMessage:
         }
 
 
-def usual_most(channel: Channel, rhythm: Rhythm) -> int:
+def usual_most(channel: Channel, rhythm: Frequency) -> int:
     """How many changes go into one message unless somebody says otherwise."""
-    if rhythm is not Rhythm.AT_ONCE:
+    if rhythm is not Frequency.AT_ONCE:
         return DIGEST
     return SINGLE if channel is Channel.WEBHOOK else BUNDLE
 
@@ -172,7 +172,7 @@ class AlertBook:
             raise ConfigError(wrong)
         return alert
 
-    def _usable(self, target: Target) -> Target:
+    def _usable(self, target: Destination) -> Destination:
         match target.channel:
             case Channel.WEBHOOK:
                 url = canonical(target.address) or _refuse(target.address)

@@ -15,7 +15,7 @@ from evercrawl.collection.alerts.send import ATOM_ENTRIES, Letter, Sender
 from evercrawl.core.alerts.delivery import Compose, Message, Patience, Send, Wait, begun, ended, next_step
 from evercrawl.core.moment import to_us
 from evercrawl.engine.ports import Clock
-from evercrawl.model.alert import Channel
+from evercrawl.model.alerts import Channel
 from evercrawl.model.settings import NotifySettings
 
 MOST_AT_A_TIME = 256

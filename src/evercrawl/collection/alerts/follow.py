@@ -19,8 +19,8 @@ from evercrawl.core.alerts.match import Says, Texts, Tone, wanted
 from evercrawl.core.alerts.words import SaidPage, says
 from evercrawl.core.change.mute import is_muted
 from evercrawl.errors import StoreUnavailable
-from evercrawl.model.alert import Event
-from evercrawl.model.inbox import Mute
+from evercrawl.model.alerts import Event
+from evercrawl.model.history import Mute
 
 LINES_AT_A_TIME = 5000
 """Lines of a log that are taken in by one transaction."""

@@ -21,7 +21,7 @@ from evercrawl.adapters.sqlite.fault import Translating
 from evercrawl.core.alerts.delivery import Message, MessageState, Queue
 from evercrawl.core.alerts.stored import read_alert, read_event, write_alert, write_event
 from evercrawl.errors import StoreUnavailable
-from evercrawl.model.alert import Alert, Event, Notice
+from evercrawl.model.alerts import Alert, Event, PendingEvent
 
 FILE = "notify.sqlite"
 VERSION = 1
@@ -219,12 +219,12 @@ class Outbox:
             db.executemany("update notice set message = ? where number = ?", ((message.id, *row) for row in rows))
             return message
 
-    def notices(self, message_id: str) -> list[Notice]:
+    def notices(self, message_id: str) -> list[PendingEvent]:
         """What a message tells, in order."""
         rows = self._rows("select number, noted_us, event from notice where message = ? order by number", message_id)
         return [_notice(row) for row in rows]
 
-    def last_notices(self, alert_id: int, *, upto: int, most: int) -> list[Notice]:
+    def last_notices(self, alert_id: int, *, upto: int, most: int) -> list[PendingEvent]:
         """The newest notices of an alert up to a number, the newest first."""
         rows = self._rows(
             "select number, noted_us, event from notice where alert_id = ? and number <= ?"
@@ -292,9 +292,9 @@ def _message(row: Any) -> Message:
     return message._replace(state=MessageState(message.state))
 
 
-def _notice(row: Any) -> Notice:
+def _notice(row: Any) -> PendingEvent:
     number, noted_us, event = row
-    return Notice(number, noted_us, read_event(event))
+    return PendingEvent(number, noted_us, read_event(event))
 
 
 def _make_private(path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from evercrawl.collection.alerts.follow import BY_WORDS, Judging, Logs, texts_of
 from evercrawl.core.alerts.match import wanted
 from evercrawl.core.moment import from_us
-from evercrawl.model.alert import Event, Subject
+from evercrawl.model.alerts import AlertFilter, Event
 
 LINES = 4000
 """Lines of the logs that are looked at, all shards together."""
@@ -33,7 +33,7 @@ class Preview(NamedTuple):
 
 
 def preview(
-    subject: Subject, logs: Logs, *, judging: Judging = BY_WORDS, clock: Callable[[], float] = time.monotonic
+    subject: AlertFilter, logs: Logs, *, judging: Judging = BY_WORDS, clock: Callable[[], float] = time.monotonic
 ) -> Preview:
     """What the newest visits of a collection would have brought to an alert about this."""
     shards, end = logs.shards(), clock() + PATIENCE_S

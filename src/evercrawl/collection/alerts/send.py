@@ -20,7 +20,7 @@ from evercrawl.core.alerts.wording import atom_feed, document, plain_text, subje
 from evercrawl.core.identity import user_agent
 from evercrawl.core.retry_after import retry_after
 from evercrawl.errors import ConfigError, EvercrawlError
-from evercrawl.model.alert import Alert, Channel, Notice
+from evercrawl.model.alerts import Alert, Channel, PendingEvent
 from evercrawl.model.fetch import header
 from evercrawl.model.settings import Settings
 from evercrawl.model.version import __version__
@@ -39,8 +39,8 @@ class Letter(NamedTuple):
 
     alert: Alert
     message: Message
-    notices: Sequence[Notice]
-    recent: Sequence[Notice]
+    notices: Sequence[PendingEvent]
+    recent: Sequence[PendingEvent]
     """For a feed: the newest notices up to this message, its own among them."""
     uid: str
     """A word for the outbox that it comes from."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from evercrawl.adapters.sqlite.browse import browsing, browsing_all
 from evercrawl.core.moment import to_us
-from evercrawl.model.listing import ListedVisit
+from evercrawl.model.listing import VisitRow
 
 LINES_READ = 200_000
 """The newest lines of each shard's log that are counted."""
@@ -47,7 +47,7 @@ def visits_by_day(collection: Path) -> dict[date, dict[str, int]]:
     return {day: dict(counts) for day, counts in sorted(days.items())}
 
 
-def last_visits(collection: Path, most: int) -> list[ListedVisit]:
+def last_visits(collection: Path, most: int) -> list[VisitRow]:
     """The newest visits of all sites, newest first."""
     found = (visit for _, reader in browsing_all(collection) for visit in reader.last_visits(0, most))
     return nlargest(most, found, key=lambda visit: visit.at_us)

@@ -18,9 +18,8 @@ from evercrawl.core.url import (
     site_of,
     site_parts,
 )
-from evercrawl.model.listing import Capture
+from evercrawl.model.listing import Capture, VersionRecord
 from evercrawl.model.settings import Settings
-from evercrawl.model.view import VersionView
 
 Match = Literal["exact", "prefix", "host", "domain"]
 PAGES_AT_A_TIME = 200
@@ -91,7 +90,7 @@ def _spellings(url: str) -> list[str]:
     return [name for text in schemes if (name := canonical(text)) is not None] or ["http://invalid./"]
 
 
-def _capture(url: str, kept: VersionView) -> Capture:
+def _capture(url: str, kept: VersionRecord) -> Capture:
     version = kept.version
     return Capture(
         url=url,

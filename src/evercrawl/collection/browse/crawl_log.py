@@ -11,7 +11,7 @@ from evercrawl.adapters.sqlite.browse import browsing, shards_of
 from evercrawl.collection.browse.sites import site_record
 from evercrawl.core.moment import to_us
 from evercrawl.errors import ConfigError
-from evercrawl.model.listing import LoggedVisit
+from evercrawl.model.listing import VisitLogRow
 from evercrawl.model.settings import Settings
 
 LINES_AT_A_TIME = 500
@@ -26,7 +26,7 @@ def logged_visits(
     site: str | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
-) -> Iterator[LoggedVisit]:
+) -> Iterator[VisitLogRow]:
     """Visits from a moment on, up to another, oldest first; ConfigError where the site is not known."""
     span = (0 if since is None else to_us(since), _LAST_US if until is None else to_us(until))
     if site is None:
@@ -38,7 +38,7 @@ def logged_visits(
     return _of_shard(collection, found[0], found[1].id, span)
 
 
-def _of_shard(collection: Path, shard: int, site_id: int | None, span: tuple[int, int]) -> Iterator[LoggedVisit]:
+def _of_shard(collection: Path, shard: int, site_id: int | None, span: tuple[int, int]) -> Iterator[VisitLogRow]:
     """A reader is held for one portion only: who takes the lines may be slow."""
     line = 0
     with browsing(collection, shard) as reader:

@@ -11,7 +11,7 @@ from typing import Any
 from evercrawl.adapters.sqlite.connection import transaction
 from evercrawl.adapters.sqlite.fault import Translating
 from evercrawl.errors import ConfigError, StoreUnavailable
-from evercrawl.model.inbox import Mark, Mute, Review
+from evercrawl.model.history import Mark, Mute, Review
 
 FILE = "inbox.sqlite"
 VERSION = 2

@@ -11,7 +11,7 @@ from evercrawl.core.change.mute import problem_with
 from evercrawl.core.moment import to_us
 from evercrawl.core.url import canonical
 from evercrawl.errors import ConfigError
-from evercrawl.model.inbox import Mute
+from evercrawl.model.history import Mute
 
 
 def mute_part(

@@ -14,10 +14,9 @@ from evercrawl.collection.past.changes import told
 from evercrawl.core.change.group import Group, groups_of
 from evercrawl.core.change.mute import heard, pattern_of
 from evercrawl.core.moment import from_us, to_us
-from evercrawl.model.inbox import Mute
-from evercrawl.model.listing import News, NewsGroup
+from evercrawl.model.history import Mute
+from evercrawl.model.listing import ChangeRecord, RecentChangeGroup, RecentChanges
 from evercrawl.model.settings import Settings
-from evercrawl.model.view import ChangeView
 
 MOST_CHANGES = 2000
 """Changes that are read for one look."""
@@ -31,14 +30,14 @@ FEED_READS = 4
 _END = (2**63 - 1, 2**63 - 1)
 
 
-Choose = Callable[[Sequence[ChangeView]], Sequence[ChangeView]]
+Choose = Callable[[Sequence[ChangeRecord]], Sequence[ChangeRecord]]
 """The changes that are wanted, of those that were read."""
 
 
 def newest_changes(
     collection: Path, settings: Settings, *, since: datetime, site: str | None = None, noise: bool = False,
     choose: Choose = lambda views: views, most: int = MOST_GROUPS,
-) -> News:  # fmt: skip
+) -> RecentChanges:  # fmt: skip
     """What changed since a moment, the most significant groups, the foremost first."""
     seen = _views(collection, settings, site, to_us(since))
     newest = nlargest(MOST_CHANGES, seen, key=lambda view: view.at_us)
@@ -47,7 +46,7 @@ def newest_changes(
     groups = groups_of(((view.url, view.change) for view in chosen), with_noise=noise)
     moments = _newest_of_edits(chosen)
     # Only what is shown is put into words: comparing texts is what takes longest here.
-    return News(
+    return RecentChanges(
         since=since,
         until=since if complete or not newest else from_us(newest[-1].at_us),
         complete=complete,
@@ -58,7 +57,7 @@ def newest_changes(
     )
 
 
-def _newest_of_edits(views: Sequence[ChangeView]) -> dict[int, int]:
+def _newest_of_edits(views: Sequence[ChangeRecord]) -> dict[int, int]:
     """Key of an edit -> when it was last met."""
     found: dict[int, int] = {}
     for view in views:
@@ -67,14 +66,14 @@ def _newest_of_edits(views: Sequence[ChangeView]) -> dict[int, int]:
     return found
 
 
-def _listed(group: Group, moments: Mapping[int, int]) -> NewsGroup:
+def _listed(group: Group, moments: Mapping[int, int]) -> RecentChangeGroup:
     keys = tuple(edit.key for edit in group.edits)
     forms = (pattern_of(edit.removed, edit.added) for edit in group.edits[:MOST_FORMS])
     parts = tuple(dict.fromkeys(form for form in forms if form is not None))
-    return NewsGroup(told(group), keys, max(moments[key] for key in keys), parts)
+    return RecentChangeGroup(told(group), keys, max(moments[key] for key in keys), parts)
 
 
-def without_muted(views: Sequence[ChangeView], mutes: Sequence[Mute]) -> Sequence[ChangeView]:
+def without_muted(views: Sequence[ChangeRecord], mutes: Sequence[Mute]) -> Sequence[ChangeRecord]:
     """The changes without what lies in muted parts."""
     if not mutes:
         return views
@@ -84,7 +83,7 @@ def without_muted(views: Sequence[ChangeView], mutes: Sequence[Mute]) -> Sequenc
 
 def change_feed(
     collection: Path, settings: Settings, *, site: str | None, most: int, mutes: Sequence[Mute] = ()
-) -> list[ChangeView]:
+) -> list[ChangeRecord]:
     """The newest changes that a reader would notice and nobody has muted, newest first."""
     views = without_muted(_views(collection, settings, site, 0, most=most * FEED_READS), mutes)
     return nlargest(most, (view for view in views if view.change.changed), key=lambda view: view.at_us)
@@ -92,7 +91,7 @@ def change_feed(
 
 def _views(
     collection: Path, settings: Settings, site: str | None, since_us: int, *, most: int = MOST_CHANGES
-) -> list[ChangeView]:
+) -> list[ChangeRecord]:
     if site is not None:
         found = site_record(collection, settings, site)
         if found is None:
@@ -101,7 +100,7 @@ def _views(
         with browsing(collection, shard) as reader:
             return reader.changes_before(_END, since_us=since_us, site_id=record.id, most=most)
     since_us = _where_newest_begin(collection, since_us, most)
-    views: list[ChangeView] = []
+    views: list[ChangeRecord] = []
     for _, reader in browsing_all(collection):
         views += reader.changes_before(_END, since_us=since_us, site_id=None, most=most)
     return views

@@ -10,15 +10,15 @@ from evercrawl.collection.browse.place import key_in, number_in, place_of, place
 from evercrawl.config import read_settings
 from evercrawl.core.url import canonical, shard_of_site, site_of
 from evercrawl.errors import ConfigError
-from evercrawl.model.listing import ListedPage, ListedSite, Portion
+from evercrawl.model.listing import PageRow, Portion, SiteRow
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
 
 
-def sites_listed(collection: Path, *, after: str | None = None, most: int = 50) -> Portion[ListedSite]:
+def sites_listed(collection: Path, *, after: str | None = None, most: int = 50) -> Portion[SiteRow]:
     """The next sites, shard by shard in the order in which they were met."""
     first, inside = place_of(after)
-    rows: list[ListedSite] = []
+    rows: list[SiteRow] = []
     for shard in shards_of(collection):
         if shard < first:
             continue
@@ -30,13 +30,13 @@ def sites_listed(collection: Path, *, after: str | None = None, most: int = 50) 
     return Portion(tuple(rows), None)
 
 
-def largest_sites(collection: Path, most: int) -> list[ListedSite]:
+def largest_sites(collection: Path, most: int) -> list[SiteRow]:
     """The sites with most pages."""
     found = (site for _, reader in browsing_all(collection) for site in reader.largest_sites(most))
     return nlargest(most, found, key=lambda site: site.pages)
 
 
-def busiest_sites(collection: Path, most: int) -> list[ListedSite]:
+def busiest_sites(collection: Path, most: int) -> list[SiteRow]:
     """The sites with most pages in the queue."""
     found = (site for _, reader in browsing_all(collection) for site in reader.busiest_sites(most))
     return nlargest(most, found, key=lambda site: site.pending)
@@ -71,7 +71,7 @@ def _origins(name: str) -> list[str]:
 
 def pages_of_site(
     collection: Path, shard: int, site: Site, *, after: str | None = None, most: int = 50
-) -> Portion[ListedPage]:
+) -> Portion[PageRow]:
     """The next pages of a site; pages of one folder stand together."""
     _, inside = place_of(after)
     with browsing(collection, shard) as reader:

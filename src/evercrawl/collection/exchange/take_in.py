@@ -26,7 +26,7 @@ from evercrawl.collection.exchange.source import ImportForm, RecordFiles, Record
 from evercrawl.core.moment import to_us
 from evercrawl.core.scope import Scope
 from evercrawl.core.seen import PopularCache
-from evercrawl.core.traps.guard import TrapGuard
+from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.core.url import canonical, shard_of_site, site_of
 from evercrawl.engine.ledger import Ledger
 from evercrawl.engine.ports import ShardStore
@@ -73,7 +73,7 @@ def _import(collection: Path, settings: Settings, catalogue: Catalogue, records:
         popular=PopularCache(settings.seen.cache_entries),
         handler_of=InstalledHandlers().get,
         agent=settings.identity.product,
-        guard=TrapGuard(settings.traps),
+        guard=TrapFilter(settings.traps),
     )
     return Import(collection, settings, catalogue, records, around, clock)
 

@@ -15,7 +15,7 @@ from evercrawl.core.revisit.plan import Forecast, Ground, Pick, forecast
 from evercrawl.core.revisit.purse import Purse
 from evercrawl.core.revisit.schedule import Level
 from evercrawl.core.revisit.tended import Tended
-from evercrawl.model.forecast import Freshness, Plan, PlannedVisit, SiteFreshness
+from evercrawl.model.report import FreshnessEstimate, PlannedVisit, RevisitPlan, SiteFreshness
 from evercrawl.model.settings import RevisitSettings
 
 MOST_SITES = 10
@@ -25,17 +25,17 @@ MOST_PLANNED = 5_000
 DIGITS = 4
 
 
-def freshness_of(reader: StateReader, settings: RevisitSettings, *, now: datetime) -> Freshness:
+def freshness_of(reader: StateReader, settings: RevisitSettings, *, now: datetime) -> FreshnessEstimate:
     """The estimated freshness of a collection as it is."""
     now_us = to_us(now)
     found = gathered(reader, now_us=now_us, policy=settings.policy)
     return _freshness(found, estimated(found.pages, found.outlooks, now=now_us / DAY_US, share=found.share))
 
 
-def _freshness(found: Gathered, estimates: Estimates) -> Freshness:
+def _freshness(found: Gathered, estimates: Estimates) -> FreshnessEstimate:
     whole = estimates.whole
     largest = sorted(estimates.sites, key=lambda site: -estimates.sites[site].pages)[:MOST_SITES]
-    return Freshness(
+    return FreshnessEstimate(
         freshness=round(whole.freshness, DIGITS),
         uncertainty=round(whole.error, DIGITS),
         of_copies=round(whole.of_copies, DIGITS),
@@ -56,7 +56,7 @@ def _site(found: Gathered, site: Hashable, estimate: Estimate, *, requests: floa
     )
 
 
-def plan_of(reader: StateReader, settings: RevisitSettings, *, budget: float | None, now: datetime) -> Plan:
+def plan_of(reader: StateReader, settings: RevisitSettings, *, budget: float | None, now: datetime) -> RevisitPlan:
     """What would be fetched with a budget in requests a day (None: the settings' own), and how fresh it
     keeps the pages; nothing is sent.
     """
@@ -82,9 +82,9 @@ def _with_turns(found: Gathered, policy: str, level: Level) -> list[Tended]:
     return [page._replace(interval=level.span) for page in found.pages]
 
 
-def _plan(found: Gathered, made: Forecast, *, now: Estimate, policy: str, per_day: float | None) -> Plan:
+def _plan(found: Gathered, made: Forecast, *, now: Estimate, policy: str, per_day: float | None) -> RevisitPlan:
     whole = made.expected.whole
-    return Plan(
+    return RevisitPlan(
         policy=policy,
         budget_per_day=per_day,
         requests_per_day=round(made.requests, 2),

@@ -14,8 +14,8 @@ from evercrawl.core.revisit.tended import Tended, believed
 from evercrawl.core.revisit.visit import page_found
 from evercrawl.engine.revisits import hub_of
 from evercrawl.engine.site_memory import FRESHNESS
+from evercrawl.model.listing import SampledPage, SampledSite
 from evercrawl.model.reason import Outcome, Reason
-from evercrawl.model.view import SampledPage, SampledSite
 
 MOST_SAMPLED = 20_000
 """Pages that are looked at; of a larger collection every k-th by number, which is by age."""

@@ -18,16 +18,16 @@ from evercrawl.core.revisit.threshold import MARGIN
 from evercrawl.core.revisit.worth import chance_current
 from evercrawl.engine.revisits import hub_of
 from evercrawl.engine.site_memory import FRESHNESS
-from evercrawl.model.forecast import Announcements, Habits
+from evercrawl.model.listing import PageRecord, SampledPage
+from evercrawl.model.report import Announcements, PageForecast
 from evercrawl.model.settings import RevisitSettings
-from evercrawl.model.view import PageView, SampledPage
 
 DIGITS = 4
 
 
 def habits_of(
-    reader: StateReader, state: ShardReader, page: PageView, settings: RevisitSettings, *, now: datetime
-) -> Habits | None:
+    reader: StateReader, state: ShardReader, page: PageRecord, settings: RevisitSettings, *, now: datetime
+) -> PageForecast | None:
     """What was learned about a page; None: it has never been seen."""
     (row,) = state.sampled_pages([page.id]) or (None,)
     if row is None or (row.version == 0 and row.belief is None):
@@ -46,13 +46,15 @@ def _pages(reader: StateReader) -> list[int]:
     return sizes
 
 
-def _habits(page: PageView, row: SampledPage, outlook: Outlook, level: Level, *, policy: str, now: datetime) -> Habits:
+def _habits(
+    page: PageRecord, row: SampledPage, outlook: Outlook, level: Level, *, policy: str, now: datetime
+) -> PageForecast:
     today, hub = to_us(now) / DAY_US, hub_of(page.url)
     belief = belief_in(row, outlook)
     a, b = rate_of(belief, outlook.belief)
     worth = _worth(row, outlook, level, policy=policy, today=today)
     spared = outlook.spared(hub, now=today)
-    return Habits(
+    return PageForecast(
         policy=policy,
         changes_per_day=a / b,
         words=_rate_words(page, a / b),
@@ -75,7 +77,7 @@ def _worth(row: SampledPage, outlook: Outlook, level: Level, *, policy: str, tod
     return schedule_named(policy).worth(row.belief, outlook, hub=hub_of(row.url), now=today, level=level)
 
 
-def _rate_words(page: PageView, rate: float) -> str:
+def _rate_words(page: PageRecord, rate: float) -> str:
     changes, seen = max(page.version - 1, 0), f"seen in {_counted(page.visits, 'visit')}"
     if page.version == 0:
         return f"a redirect, {seen}"
@@ -91,7 +93,7 @@ def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def _next_words(page: PageView, worth: float, level: Level, *, now: datetime) -> str:
+def _next_words(page: PageRecord, worth: float, level: Level, *, now: datetime) -> str:
     if page.is_queued:
         return "it is in the queue"
     if page.due_us is None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from evercrawl.adapters.sqlite.reader import StateReader
-from evercrawl.model.forecast import Saved
+from evercrawl.model.report import Savings
 
 
-def saved_in(reader: StateReader, *, now_us: int) -> Saved:
+def saved_in(reader: StateReader, *, now_us: int) -> Savings:
     """Answers 304 with the bodies that they spared, and pages that nobody has to ask for yet."""
     answers = body_bytes = not_due = 0
     for shard in reader.shards():
@@ -14,4 +14,4 @@ def saved_in(reader: StateReader, *, now_us: int) -> Saved:
             some, size = state.spared()
             answers, body_bytes = answers + some, body_bytes + size
             not_due += state.not_due(now_us)
-    return Saved(answers, body_bytes, not_due)
+    return Savings(answers, body_bytes, not_due)

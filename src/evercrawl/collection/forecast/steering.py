@@ -7,7 +7,7 @@ from datetime import timedelta
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.core.revisit.purse import PURSE_KEY, Purse, first_threshold
 from evercrawl.core.revisit.schedule import Level
-from evercrawl.model.forecast import Steering
+from evercrawl.model.report import RevisitStatus
 from evercrawl.model.settings import RevisitSettings
 
 DAY = timedelta(days=1)
@@ -30,7 +30,7 @@ def level_of(purse: Purse, settings: RevisitSettings) -> Level:
     return purse.level(shortest=settings.shortest / DAY, longest=settings.longest / DAY)
 
 
-def steering_of(reader: StateReader, settings: RevisitSettings, *, pages: int) -> Steering:
+def steering_of(reader: StateReader, settings: RevisitSettings, *, pages: int) -> RevisitStatus:
     """Policy, budget and threshold in force."""
     purse = stored_purse(reader, settings, pages=pages)
-    return Steering(settings.policy, settings.budget, purse.threshold)
+    return RevisitStatus(settings.policy, settings.budget, purse.threshold)

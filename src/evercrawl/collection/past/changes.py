@@ -13,10 +13,8 @@ from evercrawl.core.diff import text_difference
 from evercrawl.core.edit_line import marked, shortened
 from evercrawl.core.moment import to_us
 from evercrawl.core.url import site_of
-from evercrawl.model.change import Change, Edit
-from evercrawl.model.difference import Edit as BlockEdit
-from evercrawl.model.inbox import Mute
-from evercrawl.model.past import ChangeGroup
+from evercrawl.model.change import BlockEdit, Change, Edit
+from evercrawl.model.history import ChangeGroup, Mute
 
 EXAMPLE_LINES = 5
 

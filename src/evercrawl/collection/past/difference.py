@@ -8,11 +8,11 @@ from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.collection.past.stored import StoredPage, document_of, present, read_back, stored_page
 from evercrawl.core.diff import text_difference
 from evercrawl.core.moment import from_us
-from evercrawl.model.difference import Difference, FieldChange, VersionMark
+from evercrawl.model.change import FieldChange, VersionDiff, VersionMark
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import header
+from evercrawl.model.listing import VersionRecord
 from evercrawl.model.settings import Settings
-from evercrawl.model.view import VersionView
 
 TOLD_HEADERS = ("content-type", "content-language", "x-robots-tag")
 """Header fields that say something about the page itself."""
@@ -20,7 +20,7 @@ TOLD_HEADERS = ("content-type", "content-language", "x-robots-tag")
 
 def page_difference(
     collection: Path, settings: Settings, url: str, a: str | None = None, b: str | None = None
-) -> Difference:
+) -> VersionDiff:
     """From version `a` (otherwise the one before the newest) to `b` (otherwise the newest)."""
     stored = stored_page(collection, settings, url)
     now = present()
@@ -29,18 +29,18 @@ def page_difference(
 
 
 def difference_between(
-    collection: Path, settings: Settings, stored: StoredPage, before: VersionView, after: VersionView
-) -> Difference:
+    collection: Path, settings: Settings, stored: StoredPage, before: VersionRecord, after: VersionRecord
+) -> VersionDiff:
     """What differs between these two; texts as they were stored, the rest as the archive has it."""
     name = stored.page.url
     marks = _mark(before), _mark(after)
     if before.version.number == after.version.number:
-        return Difference(name, *marks, same_bytes=True)
+        return VersionDiff(name, *marks, same_bytes=True)
     sides = [_side(collection, settings, stored, kept) for kept in (before, after)]
     (old, old_fields, old_text), (new, new_fields, new_text) = sides
     text = text_difference(old_text, new_text)
     old_links, new_links = _links(old), _links(new)
-    return Difference(
+    return VersionDiff(
         name,
         *marks,
         edits=text.edits,
@@ -52,12 +52,12 @@ def difference_between(
     )
 
 
-def _mark(kept: VersionView) -> VersionMark:
+def _mark(kept: VersionRecord) -> VersionMark:
     return VersionMark(kept.version.number, from_us(kept.seen_us))
 
 
 def _side(
-    collection: Path, settings: Settings, stored: StoredPage, kept: VersionView
+    collection: Path, settings: Settings, stored: StoredPage, kept: VersionRecord
 ) -> tuple[Document, dict[str, str | None], str]:
     back = read_back(collection, settings, stored.shard, kept)
     document = document_of(stored.page.url, back.headers, back.body, settings)

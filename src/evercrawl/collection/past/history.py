@@ -9,10 +9,10 @@ from typing import Any
 
 from evercrawl.collection.past.stored import StoredPage, read_back, seen_until, stored_page
 from evercrawl.core.moment import from_us
-from evercrawl.model.past import EVERY_VISIT, NEVER_VISITED, PageFacts, PageHistory, PastVersion
+from evercrawl.model.history import EVERY_VISIT, NEVER_VISITED, PageHistory, PageStatistics, PastVersion
+from evercrawl.model.listing import VersionRecord, VisitRecord
 from evercrawl.model.report import PastVisit
 from evercrawl.model.settings import Settings
-from evercrawl.model.view import VersionView, VisitView
 
 
 def page_history(collection: Path, settings: Settings, url: str) -> PageHistory:
@@ -29,7 +29,7 @@ def page_history(collection: Path, settings: Settings, url: str) -> PageHistory:
     )
 
 
-def _past(kept: VersionView, until_us: int, analysis: Mapping[str, Any]) -> PastVersion:
+def _past(kept: VersionRecord, until_us: int, analysis: Mapping[str, Any]) -> PastVersion:
     version = kept.version
     return PastVersion(
         version=version.number,
@@ -50,7 +50,7 @@ def _past(kept: VersionView, until_us: int, analysis: Mapping[str, Any]) -> Past
     )
 
 
-def _past_visit(visit: VisitView) -> PastVisit:
+def _past_visit(visit: VisitRecord) -> PastVisit:
     return PastVisit(
         at=from_us(visit.at_us),
         outcome=visit.outcome,
@@ -62,12 +62,12 @@ def _past_visit(visit: VisitView) -> PastVisit:
     )
 
 
-def page_facts(collection: Path, settings: Settings, url: str) -> PageFacts:
+def page_facts(collection: Path, settings: Settings, url: str) -> PageStatistics:
     """The statistics of a page; ConfigError where no version of it is stored."""
     stored = stored_page(collection, settings, url)
     page, newest = stored.page, stored.versions[-1]
     body = read_back(collection, settings, stored.shard, newest).body
-    return PageFacts(
+    return PageStatistics(
         url=page.url,
         parent=page.parent,
         ascii_count=sum(body),

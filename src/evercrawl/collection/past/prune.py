@@ -32,7 +32,7 @@ from evercrawl.adapters.warc.writer import sync_folder
 from evercrawl.core.retention import kept_versions, parse_rule
 from evercrawl.errors import ConfigError
 from evercrawl.model.batch import ArchiveEnd
-from evercrawl.model.past import PruneReport
+from evercrawl.model.history import PruneReport
 from evercrawl.model.settings import Settings
 from evercrawl.model.version import __version__
 

@@ -11,25 +11,25 @@ from evercrawl.collection.past.stored import page_name, stored_page
 from evercrawl.core.moment import from_us
 from evercrawl.core.sentiment.page import Sentiment, site_sentiment
 from evercrawl.core.url import shard_of_site, site_of
-from evercrawl.model.past import MoodOfSite, MoodThen, PageMood
+from evercrawl.model.history import PageSentiment, SiteSentiment, VersionSentiment
 from evercrawl.model.settings import Settings
 
 CLEARLY = 0.05
 """A page with a smaller mean is neither positive nor negative: most sentences are plain facts."""
 
 
-def page_mood(collection: Path, settings: Settings, url: str) -> PageMood:
+def page_mood(collection: Path, settings: Settings, url: str) -> PageSentiment:
     """The score of each version of a page that has one, oldest first, and the mean of its site."""
     stored = stored_page(collection, settings, url)
     then = [
-        MoodThen(kept.version.number, from_us(kept.seen_us), said["sentiment"], said["sentiment_sentences"])
+        VersionSentiment(kept.version.number, from_us(kept.seen_us), said["sentiment"], said["sentiment_sentences"])
         for kept in stored.versions
         if "sentiment" in (said := stored.analyses.get(kept.version.number, {}))
     ]
-    return PageMood(stored.page.url, tuple(then), site_mood(collection, settings, stored.page.url))
+    return PageSentiment(stored.page.url, tuple(then), site_mood(collection, settings, stored.page.url))
 
 
-def site_mood(collection: Path, settings: Settings, url: str) -> MoodOfSite:
+def site_mood(collection: Path, settings: Settings, url: str) -> SiteSentiment:
     """The mean over the newest versions of the pages of a URL's site."""
     site = site_of(page_name(url))
     pages = [
@@ -38,7 +38,7 @@ def site_mood(collection: Path, settings: Settings, url: str) -> MoodOfSite:
         if "sentiment" in said
     ]
     whole = site_sentiment(pages)
-    return MoodOfSite(site, None if whole is None else round(whole.score, 4), len(pages))
+    return SiteSentiment(site, None if whole is None else round(whole.score, 4), len(pages))
 
 
 def _said_about(collection: Path, settings: Settings, site: str) -> Iterator[tuple[str, dict[str, Any]]]:

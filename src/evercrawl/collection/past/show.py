@@ -7,11 +7,11 @@ from pathlib import Path
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.collection.past.stored import document_of, present, read_back, split_moment, stored_page
 from evercrawl.core.moment import from_us
-from evercrawl.model.report import PageView
+from evercrawl.model.report import PageContent
 from evercrawl.model.settings import Settings
 
 
-def page_view(collection: Path, settings: Settings, url: str, at: str | None = None) -> PageView:
+def page_view(collection: Path, settings: Settings, url: str, at: str | None = None) -> PageContent:
     """The version that `at` (or the `@...` behind the URL) names; the newest where neither does."""
     if at is None:
         url, at = split_moment(collection, settings, url)
@@ -22,7 +22,7 @@ def page_view(collection: Path, settings: Settings, url: str, at: str | None = N
         text = state.text(stored.page.id, kept.version.number)
     name = stored.page.url
     document = document_of(name, back.headers, back.body, settings)
-    return PageView(
+    return PageContent(
         url=name,
         status=kept.status or 200,
         fetched_at=from_us(kept.seen_us),

@@ -22,9 +22,9 @@ from evercrawl.engine.see import BUILT_IN_TYPES
 from evercrawl.errors import ConfigError
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Headers
-from evercrawl.model.page import Original
+from evercrawl.model.listing import PageRecord, VersionRecord, VisitRecord
+from evercrawl.model.page import OriginalRecord
 from evercrawl.model.settings import Settings
-from evercrawl.model.view import PageView, VersionView, VisitView
 
 MOST_VISITS = 10_000
 
@@ -39,13 +39,13 @@ class StoredPage:
     """A page, its versions oldest first, and its visits newest first."""
 
     shard: int
-    page: PageView
-    versions: tuple[VersionView, ...]
-    visits: tuple[VisitView, ...]
+    page: PageRecord
+    versions: tuple[VersionRecord, ...]
+    visits: tuple[VisitRecord, ...]
     analyses: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     """Version -> what analysers said about it."""
 
-    def chosen(self, which: str | None, *, now: datetime) -> VersionView:
+    def chosen(self, which: str | None, *, now: datetime) -> VersionRecord:
         """The version that is meant; None: the newest."""
         if which is None:
             return self.versions[-1]
@@ -108,7 +108,7 @@ class ReadBack:
     """Decoded."""
 
 
-def read_back(collection: Path, settings: Settings, shard: int, kept: VersionView) -> ReadBack:
+def read_back(collection: Path, settings: Settings, shard: int, kept: VersionRecord) -> ReadBack:
     """The answer that a version was stored from."""
     place = kept.version
     folder = collection / "archive"
@@ -122,7 +122,7 @@ def read_back(collection: Path, settings: Settings, shard: int, kept: VersionVie
     return ReadBack(record.head, record.headers, source.wire_body, body)
 
 
-def _source(folder: Path, original: Original | None, record: ArchivedResponse) -> ArchivedResponse:
+def _source(folder: Path, original: OriginalRecord | None, record: ArchivedResponse) -> ArchivedResponse:
     if original is None:
         return record
     return read_record(folder, original.file, original.offset, original.length)
@@ -137,7 +137,7 @@ def document_of(url: str, headers: Headers, body: bytes, settings: Settings) -> 
     return parse_document(url, headers, body, agent=settings.identity.product, limits=settings.parse)
 
 
-def seen_until(versions: Sequence[VersionView], visits: Sequence[VisitView]) -> dict[int, int]:
+def seen_until(versions: Sequence[VersionRecord], visits: Sequence[VisitRecord]) -> dict[int, int]:
     """Version -> the last visit that found the page so, in microseconds."""
     until = {kept.version.number: kept.seen_us for kept in versions}
     for visit in visits:

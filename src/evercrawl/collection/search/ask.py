@@ -15,7 +15,7 @@ from evercrawl.collection.search.follow import catch_up, lag_of, open_text_index
 from evercrawl.collection.search.meta import Ask, ask_all
 from evercrawl.config import is_collection, read_settings
 from evercrawl.errors import ConfigError
-from evercrawl.model.search import Found, Hit
+from evercrawl.model.search import Hit, SearchResults
 from evercrawl.model.settings import SearchSettings
 
 RENEWED_AT_ONCE = 30_000
@@ -33,7 +33,7 @@ def search(
     as_of: datetime | None = None,
     now: datetime | None = None,
     with_facets: bool = False,
-) -> Found:
+) -> SearchResults:
     """The best hits of one collection; what a crawl stored a moment ago is among them."""
     is_busy = bring_up(collection, settings)
     searching = Searching(collection, settings)
@@ -57,7 +57,7 @@ def bring_up(collection: Path, settings: SearchSettings) -> bool:
 
 def search_several(
     sources: Sequence[str], text: str, *, limit: int, timeout_s: float, as_of: datetime | None = None
-) -> Found:
+) -> SearchResults:
     """One query over collections in folders and over served ones (http:// or https://)."""
     asks: list[tuple[str, Ask]] = [
         (_shown(source), _ask_of(source, text, limit=limit, timeout_s=timeout_s, as_of=as_of))

@@ -31,7 +31,7 @@ from evercrawl.core.search.query import parse_query
 from evercrawl.core.search.snippet import MOST_TEXT_CHARS, Sought, snippet_of
 from evercrawl.core.search.words import shown, stands_alone
 from evercrawl.errors import ConfigError, StoreUnavailable
-from evercrawl.model.search import Facets, FacetValue, Found, Hit, Query, Tone
+from evercrawl.model.search import Facets, FacetValue, Hit, Query, SearchResults, Tone
 from evercrawl.model.settings import SearchSettings
 
 FEWEST_CANDIDATES = 60
@@ -87,7 +87,7 @@ class Searching:
         as_of: datetime | None = None,
         now: datetime | None = None,
         with_facets: bool = False,
-    ) -> Found:
+    ) -> SearchResults:
         """The best hits for a query; ConfigError where it cannot be read."""
         began = perf_counter()
         if not 1 <= limit <= MOST_LIMIT:
@@ -105,7 +105,7 @@ class Searching:
             total = len(candidates)
         hits = tuple(self._hits(query, asking, candidates[: _looked_at(query, limit)], rows, limit))
         facets = self._facets(query, candidates, rows, query.as_of or now) if with_facets else None
-        return Found(hits, total, (perf_counter() - began) * 1000, is_partial, facets=facets)
+        return SearchResults(hits, total, (perf_counter() - began) * 1000, is_partial, facets=facets)
 
     def close(self) -> None:
         """Close the files."""

@@ -14,14 +14,14 @@ from time import monotonic, perf_counter
 
 from evercrawl.core.search.scoring import fused
 from evercrawl.errors import EvercrawlError
-from evercrawl.model.search import Found, Hit, SourceTrouble
+from evercrawl.model.search import Hit, SearchResults, SourceTrouble
 
 Ask = Callable[[], Sequence[Hit]]
 """Asks one source; may raise an EvercrawlError."""
 _Answer = tuple[int, Sequence[Hit] | str]
 
 
-def ask_all(sources: Sequence[tuple[str, Ask]], *, limit: int, timeout_s: float) -> Found:
+def ask_all(sources: Sequence[tuple[str, Ask]], *, limit: int, timeout_s: float) -> SearchResults:
     """The merged answer of all sources (name, how to ask) that answer in time."""
     began = perf_counter()
     answers: queue.SimpleQueue[_Answer] = queue.SimpleQueue()
@@ -31,7 +31,7 @@ def ask_all(sources: Sequence[tuple[str, Ask]], *, limit: int, timeout_s: float)
     given, troubles = _collect(answers, [name for name, _ in sources], timeout_s)
     hits = merged([(sources[place][0], given[place]) for place in sorted(given)])
     took_ms = (perf_counter() - began) * 1000
-    return Found(tuple(hits[:limit]), len(hits), took_ms, troubles=tuple(troubles))
+    return SearchResults(tuple(hits[:limit]), len(hits), took_ms, troubles=tuple(troubles))
 
 
 def _ask(answers: queue.SimpleQueue[_Answer], place: int, ask: Ask) -> None:

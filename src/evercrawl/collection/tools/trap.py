@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from evercrawl.core.traps.verdict import url_verdict
+from evercrawl.core.traps.url_check import url_verdict
 
 
 def trap(row: dict[str, Any]) -> dict[str, Any]:

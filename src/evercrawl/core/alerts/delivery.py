@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from evercrawl.core.alerts.timing import ready_at, rest_until, wait_after
 from evercrawl.core.moment import from_us, to_us
-from evercrawl.model.alert import Alert
+from evercrawl.model.alerts import Alert
 
 
 class MessageState(StrEnum):

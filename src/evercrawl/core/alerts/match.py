@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from evercrawl.core.alerts.words import SaidPage
-from evercrawl.model.alert import Event, EventKind, Subject, Turn
+from evercrawl.model.alerts import AlertFilter, Event, EventKind, SentimentShift
 
 CLEAR_TONE = 0.1
 """A sentiment nearer to 0 is none, so that a page in the middle does not turn at every word."""
@@ -24,7 +24,7 @@ class Texts(NamedTuple):
     before: Callable[[], str]
 
 
-def wanted(subject: Subject, event: Event, texts: Texts, *, says: Says, tone: Tone) -> Event | None:
+def wanted(subject: AlertFilter, event: Event, texts: Texts, *, says: Says, tone: Tone) -> Event | None:
     """The event as it is told, with the turn of sentiment where that was asked for; None: not wanted."""
     if event.kind not in subject.kinds or not _is_large(subject, event) or not _is_about(subject, event.url):
         return None
@@ -36,12 +36,12 @@ def wanted(subject: Subject, event: Event, texts: Texts, *, says: Says, tone: To
     return None if turn is None else event._replace(turn=turn)
 
 
-def _is_large(subject: Subject, event: Event) -> bool:
+def _is_large(subject: AlertFilter, event: Event) -> bool:
     """Only changes have a size."""
     return event.kind in (EventKind.NEW, EventKind.GONE) or event.size >= subject.least_size
 
 
-def _is_about(subject: Subject, url: str) -> bool:
+def _is_about(subject: AlertFilter, url: str) -> bool:
     if not subject.pages and not subject.patterns:
         return True
     return url in subject.pages or any(matches(pattern, url) for pattern in subject.patterns)
@@ -64,9 +64,9 @@ def matches(pattern: str, url: str) -> bool:
     return True
 
 
-def turn_of(before: float | None, after: float | None) -> Turn | None:
+def turn_of(before: float | None, after: float | None) -> SentimentShift | None:
     """The turn from clearly friendly to clearly unfriendly, or back; None: there is none."""
     if before is None or after is None:
         return None
     is_clear = abs(before) >= CLEAR_TONE and abs(after) >= CLEAR_TONE
-    return Turn(before, after) if is_clear and (before > 0) != (after > 0) else None
+    return SentimentShift(before, after) if is_clear and (before > 0) != (after > 0) else None

@@ -11,7 +11,7 @@ from evercrawl.core.alerts.signature import key_of_secret
 from evercrawl.core.alerts.words import parse_words
 from evercrawl.core.quiet_hours import parse_hours
 from evercrawl.errors import ConfigError
-from evercrawl.model.alert import Alert, Channel, Event, EventKind, Rhythm, Subject, Target, Turn
+from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind, Frequency, SentimentShift
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _MAIL = re.compile(r"[^\s@<>,;:\"()\[\]\\]{1,64}@[A-Za-z0-9.-]{1,253}")
@@ -89,7 +89,7 @@ def read_alert(stored: str) -> Alert:
     fields = json.loads(stored)
     return Alert(
         name=fields["name"],
-        subject=Subject(
+        subject=AlertFilter(
             pages=tuple(fields["pages"]),
             patterns=tuple(fields["patterns"]),
             query=fields["query"],
@@ -97,8 +97,8 @@ def read_alert(stored: str) -> Alert:
             least_size=fields["min_size"],
             is_turn=fields["sentiment_turn"],
         ),
-        target=Target(Channel(fields["channel"]), fields["address"], fields["secret"]),
-        rhythm=Rhythm(fields["rhythm"]),
+        target=Destination(Channel(fields["channel"]), fields["address"], fields["secret"]),
+        rhythm=Frequency(fields["rhythm"]),
         daily_at=time.fromisoformat(fields["daily_at"]),
         quiet=tuple(fields["quiet"]),
         most=fields["most"],
@@ -116,5 +116,5 @@ def read_event(stored: str) -> Event:
     return event._replace(
         kind=EventKind(event.kind),
         edits=tuple((gone, came) for gone, came in event.edits),
-        turn=None if event.turn is None else Turn._make(event.turn),
+        turn=None if event.turn is None else SentimentShift._make(event.turn),
     )

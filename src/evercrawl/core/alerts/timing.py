@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from zlib import crc32
 
 from evercrawl.core.quiet_hours import parse_hours, quiet_until
-from evercrawl.model.alert import Alert, Rhythm
+from evercrawl.model.alerts import Alert, Frequency
 
 SPREAD = 0.2
 """Each wait is longer by up to this share, so that many messages do not come back at one moment."""
@@ -15,9 +15,9 @@ MOST_DOUBLINGS = 20
 
 def ready_at(alert: Alert, noted: datetime) -> datetime:
     """When something that was noted may be put into a message."""
-    if alert.rhythm is Rhythm.AT_ONCE:
+    if alert.rhythm is Frequency.AT_ONCE:
         return noted
-    if alert.rhythm is Rhythm.HOURLY:
+    if alert.rhythm is Frequency.HOURLY:
         return noted.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
     today = datetime.combine(noted.date(), alert.daily_at, noted.tzinfo)
     return today if today > noted else today + timedelta(days=1)

@@ -9,7 +9,7 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from evercrawl.core.moment import from_us
-from evercrawl.model.alert import Alert, Event, EventKind, Notice, Rhythm
+from evercrawl.model.alerts import Alert, Event, EventKind, Frequency, PendingEvent
 
 SCHEMA = "evercrawl.alert/1"
 LONGEST_EDIT = 300
@@ -40,7 +40,7 @@ def moment(at_us: int) -> str:
     return from_us(at_us).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def change_fields(notice: Notice) -> dict[str, Any]:
+def change_fields(notice: PendingEvent) -> dict[str, Any]:
     """One change as JSON has it."""
     event = notice.event
     fields = {
@@ -61,7 +61,7 @@ def change_fields(notice: Notice) -> dict[str, Any]:
     return fields
 
 
-def document(alert: Alert, notices: Sequence[Notice], *, message_id: str, collection: str, made_us: int) -> bytes:
+def document(alert: Alert, notices: Sequence[PendingEvent], *, message_id: str, collection: str, made_us: int) -> bytes:
     """The body of a webhook, the same bytes at every attempt; without notices it is a test."""
     fields = {
         "schema": SCHEMA,
@@ -76,13 +76,13 @@ def document(alert: Alert, notices: Sequence[Notice], *, message_id: str, collec
     return json.dumps(fields, separators=(",", ":")).encode("ascii")
 
 
-def _type(alert: Alert, notices: Sequence[Notice]) -> str:
+def _type(alert: Alert, notices: Sequence[PendingEvent]) -> str:
     if not notices:
         return "alert.test"
-    return "alert.changes" if alert.rhythm is Rhythm.AT_ONCE else "alert.digest"
+    return "alert.changes" if alert.rhythm is Frequency.AT_ONCE else "alert.digest"
 
 
-def subject_line(alert: Alert, notices: Sequence[Notice]) -> str:
+def subject_line(alert: Alert, notices: Sequence[PendingEvent]) -> str:
     """One line for people."""
     if not notices:
         return f"[evercrawl] {alert.name}: a test"
@@ -96,7 +96,7 @@ def _headline(event: Event) -> str:
     return f"{name} {_KIND_WORDS[event.kind]}"
 
 
-def plain_text(alert: Alert, notices: Sequence[Notice], *, collection: str) -> str:
+def plain_text(alert: Alert, notices: Sequence[PendingEvent], *, collection: str) -> str:
     """The message for people, without markup."""
     if not notices:
         return f"This is a test of the alert {alert.name} of {collection}. Nothing has changed.\n"
@@ -119,7 +119,7 @@ def _measure(event: Event) -> str:
     return ", ".join([*words, f"version {event.version}"])
 
 
-def atom_feed(alert: Alert, notices: Sequence[Notice], *, feed_id: str, collection: str) -> bytes:
+def atom_feed(alert: Alert, notices: Sequence[PendingEvent], *, feed_id: str, collection: str) -> bytes:
     """The notices, newest first, as a feed; the same notices give the same bytes."""
     newest = max((notice.noted_us for notice in notices), default=0)
     head = (
@@ -131,7 +131,7 @@ def atom_feed(alert: Alert, notices: Sequence[Notice], *, feed_id: str, collecti
     return (head + "".join(_entry(notice, feed_id) for notice in ordered) + "</feed>\n").encode()
 
 
-def _entry(notice: Notice, feed_id: str) -> str:
+def _entry(notice: PendingEvent, feed_id: str) -> str:
     event = notice.event
     return (
         f"<entry>\n<id>{_xml(feed_id)}:{notice.number}</id>\n<title>{_xml(_headline(event))}</title>\n"

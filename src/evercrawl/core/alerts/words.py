@@ -13,7 +13,7 @@ from evercrawl.core.search.query import parse_query, primary_language
 from evercrawl.core.search.words import url_words
 from evercrawl.core.url import path_of, site_of, site_parts
 from evercrawl.errors import ConfigError
-from evercrawl.model.search import Place, Query, Term
+from evercrawl.model.search import Query, QueryField, Term
 
 ENGLISH = "en"
 _NO_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
@@ -74,11 +74,11 @@ class _Words:
 
     def __init__(self, page: SaidPage, cut: Cut, stem: Stem, lang: str) -> None:
         title, address, text = cut(page.title), cut(url_words(page.url)), cut(page.text)
-        self._parts = {Place.TITLE: (title,), Place.URL: (address,), Place.ANYWHERE: (text, title)}
+        self._parts = {QueryField.TITLE: (title,), QueryField.URL: (address,), QueryField.ANYWHERE: (text, title)}
         self._cut = cut
         self._stem = stem
         self._lang = lang
-        self._stems: dict[Place, frozenset[str]] = {}
+        self._stems: dict[QueryField, frozenset[str]] = {}
 
     def have(self, term: Term) -> bool:
         words = self._cut(term.text)
@@ -91,7 +91,7 @@ class _Words:
         (stem,) = self._stem(words, self._lang)
         return stem in self._stems_at(term.place)
 
-    def _stems_at(self, place: Place) -> frozenset[str]:
+    def _stems_at(self, place: QueryField) -> frozenset[str]:
         if place not in self._stems:
             words = [word for part in self._parts[place] for word in part]
             self._stems[place] = frozenset(self._stem(words, self._lang))

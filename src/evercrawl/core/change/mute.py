@@ -15,7 +15,7 @@ from evercrawl.core.change.judge import MOST_EDITS_SHOWN, SHOWN_CHARS
 from evercrawl.core.diff import Run, matching_runs
 from evercrawl.core.url import site_of
 from evercrawl.model.change import Change
-from evercrawl.model.inbox import Mute
+from evercrawl.model.history import Mute
 
 LEAST_LETTERS = 3
 """What stays the same must have so many letters: less would mute more than was meant."""

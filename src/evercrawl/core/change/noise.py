@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from unicodedata import normalize
 
-from evercrawl.core.change import vocabulary as words_of
+from evercrawl.core.change.vocabulary import COUNTED_PEOPLE, COUNTED_TIMES, COUNT_SIGNS, COUNT_WORDS, IDENTITY_WORDS, KEPT_SIGNS, KEPT_WORDS, MONEY, MONTHS, NOW_SIGNS, NOW_WORDS, RELATIVE_TIMES, SMALL_WORDS, WEEKDAYS
 
 SHORT_WORDS = 14
 SHORT_CHARS = 140
@@ -39,26 +39,26 @@ _STAMP = re.compile(
     _ANY,
 )
 _DATE = re.compile(
-    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th|er|º|ª|\.)?\s*(?:de |di |of )?(?:{words_of.MONTHS})\b\.?"
-    rf"|(?:{words_of.MONTHS})\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b)(?:,?\s*(?:de |del )?\d{{4}}(?: г\.)?)?"
+    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th|er|º|ª|\.)?\s*(?:de |di |of )?(?:{MONTHS})\b\.?"
+    rf"|(?:{MONTHS})\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b)(?:,?\s*(?:de |del )?\d{{4}}(?: г\.)?)?"
     r"|\b\d{4}[./-]\d{1,2}[./-]\d{1,2}\b|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b"
     r"|(?:\d{2,4}\s?[年년]\s?)?\d{1,2}\s?[月월]\s?\d{1,2}\s?[日일]",
     _ANY,
 )
 _WEEKDAY = re.compile(
-    rf"\b(?:{words_of.WEEKDAYS})\b\.?|[月火水木金土日]曜日?|星期[一二三四五六日天]|[월화수목금토일]요일", _ANY
+    rf"\b(?:{WEEKDAYS})\b\.?|[月火水木金土日]曜日?|星期[一二三四五六日天]|[월화수목금토일]요일", _ANY
 )
 _COUNT = re.compile(
-    rf"\b(?:{words_of.COUNT_WORDS})\b|{words_of.COUNT_SIGNS}|{words_of.COUNTED_TIMES}|{words_of.COUNTED_PEOPLE}", _ANY
+    rf"\b(?:{COUNT_WORDS})\b|{COUNT_SIGNS}|{COUNTED_TIMES}|{COUNTED_PEOPLE}", _ANY
 )
-_KEPT = re.compile(rf"\b(?:{words_of.KEPT_WORDS})\b|{words_of.KEPT_SIGNS}", _ANY)
-_NOW = re.compile(rf"\b(?:{words_of.NOW_WORDS})\b|{words_of.NOW_SIGNS}", _ANY)
-_AGE = re.compile("|".join(f"(?<!\\w)(?:{one})(?!\\w)" for one in words_of.RELATIVE_TIMES), _ANY)
-_MONTH = re.compile(rf"\b(?:{words_of.MONTHS})\b", _ANY)
-_MONEY = re.compile(words_of.MONEY, _ANY)
+_KEPT = re.compile(rf"\b(?:{KEPT_WORDS})\b|{KEPT_SIGNS}", _ANY)
+_NOW = re.compile(rf"\b(?:{NOW_WORDS})\b|{NOW_SIGNS}", _ANY)
+_AGE = re.compile("|".join(f"(?<!\\w)(?:{one})(?!\\w)" for one in RELATIVE_TIMES), _ANY)
+_MONTH = re.compile(rf"\b(?:{MONTHS})\b", _ANY)
+_MONEY = re.compile(MONEY, _ANY)
 _COPYRIGHT = re.compile(r"©|\(c\)|\bcopyright\b", _ANY)
 _YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
-_IDENTITY = re.compile(rf"\b(?:{words_of.IDENTITY_WORDS})\b", _ANY)
+_IDENTITY = re.compile(rf"\b(?:{IDENTITY_WORDS})\b", _ANY)
 _TOKEN = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b(?=\w*\d)(?=\w*[A-Za-z])[\w-]{6,}\b")
 _TITLE_COUNT = re.compile(r"^\s*[(\[]\d+\+?[)\]]\s*")
 _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff]")
@@ -140,7 +140,7 @@ def _without_clock(text: str) -> str:
 def _says_more(text: str) -> bool:
     """There is a word besides those with which a page speaks of its upkeep."""
     rest = _NOW.sub(" ", _KEPT.sub(" ", text))
-    return any(word.lower() not in words_of.SMALL_WORDS for word in _WORD.findall(rest))
+    return any(word.lower() not in SMALL_WORDS for word in _WORD.findall(rest))
 
 
 def _packed(text: str) -> str:

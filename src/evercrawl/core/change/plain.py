@@ -12,8 +12,7 @@ from xxhash import xxh64_intdigest
 
 from evercrawl.core.change.paper import AsciiCountDetector
 from evercrawl.core.diff import edit_key, text_difference
-from evercrawl.model.change import Change, ChangeClass, Edit
-from evercrawl.model.difference import Words
+from evercrawl.model.change import Change, ChangeClass, Edit, Words
 
 MEANING = "meaning"
 """The default: `judge_visit` decides, with what page and site taught us."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from evercrawl.core.url import site_of
-from evercrawl.model.inbox import Mark
-from evercrawl.model.view import ChangeView
+from evercrawl.model.history import Mark
+from evercrawl.model.listing import ChangeRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Reviewed:
     sites: dict[str, int] = field(default_factory=dict)
     all_us: int = 0
 
-    def has(self, key: int, view: ChangeView) -> bool:
+    def has(self, key: int, view: ChangeRecord) -> bool:
         """This edit of a change was looked at."""
         until_us = max(self.all_us, self.edits.get(key, 0), self.sites.get(site_of(view.url), 0))
         return view.at_us <= until_us
@@ -39,7 +39,7 @@ def reviewed_by(marks: Iterable[Mark]) -> Reviewed:
     return Reviewed(edits, sites, all_us)
 
 
-def only(views: Iterable[ChangeView], reviewed: Reviewed, *, was_seen: bool) -> list[ChangeView]:
+def only(views: Iterable[ChangeRecord], reviewed: Reviewed, *, was_seen: bool) -> list[ChangeRecord]:
     """The changes with those of their edits that were looked at, or were not; none without edits."""
     kept = []
     for view in views:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from xxhash import xxh32_intdigest
 
 from evercrawl.core.signature import similarity
-from evercrawl.model.page import Twin
+from evercrawl.model.page import DuplicateCandidate
 
 PROVED_VISITS = 2
 """A duplicate that was seen so often has been held against its representative more than once."""
@@ -24,12 +24,12 @@ def is_asked(key: bytes, *, visits: int, version: int, weight: float) -> bool:
     return xxh32_intdigest(key, seed=version & 0xFFFFFFFF) / 2**32 < weight
 
 
-def answers(page: Twin) -> bool:
+def answers(page: DuplicateCandidate) -> bool:
     """The page can stand for others: it has content, leads nowhere else, and is not gone."""
     return page.version > 0 and page.moved_to is None and page.status not in GONE
 
 
-def still_repeats(page: Twin, other: Twin | None, *, enough: float) -> bool:
+def still_repeats(page: DuplicateCandidate, other: DuplicateCandidate | None, *, enough: float) -> bool:
     """Whether two pages, as they were seen last, still say the same."""
     if other is None or not answers(other):
         return False

@@ -14,7 +14,7 @@ from datetime import datetime
 from evercrawl.core.search.facets import KINDS
 from evercrawl.core.when import parse_when
 from evercrawl.errors import ConfigError
-from evercrawl.model.search import Place, Query, Term, Tone
+from evercrawl.model.search import Query, QueryField, Term, Tone
 
 LONGEST_QUERY = 2000
 MOST_TERMS = 64
@@ -136,7 +136,7 @@ def _lang(draft: _Draft, value: str, negative: bool) -> None:
     draft.langs.append(primary_language(value))
 
 
-def _placed(place: Place) -> Callable[[_Draft, str, bool], None]:
+def _placed(place: QueryField) -> Callable[[_Draft, str, bool], None]:
     def take(draft: _Draft, value: str, negative: bool) -> None:
         draft.add(Term(value, " " in value, place), negative=negative)
 
@@ -181,10 +181,10 @@ def _kind(draft: _Draft, value: str, negative: bool) -> None:
 _OPERATORS: dict[str, Callable[[_Draft, str, bool], None]] = {
     "site": _site,
     "lang": _lang,
-    "title": _placed(Place.TITLE),
-    "intitle": _placed(Place.TITLE),
-    "url": _placed(Place.URL),
-    "inurl": _placed(Place.URL),
+    "title": _placed(QueryField.TITLE),
+    "intitle": _placed(QueryField.TITLE),
+    "url": _placed(QueryField.URL),
+    "inurl": _placed(QueryField.URL),
     "changed": _changed,
     "sentiment": _tone,
     "type": _kind,

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from evercrawl.core.moment import to_us
-from evercrawl.model.sitemap import ListedPage
+from evercrawl.model.sitemap import SitemapPage
 
 MOST_URLS = 50_000
 MOST_BYTES = 50 * 1024 * 1024
@@ -46,7 +46,7 @@ def gzipped(data: bytes) -> bytes:
 
 
 def sitemap_files(
-    pages: Iterable[ListedPage],
+    pages: Iterable[SitemapPage],
     folder_url: str,
     *,
     stem: str = "sitemap",
@@ -62,7 +62,7 @@ def sitemap_files(
 
 
 def extended_files(
-    pages: Iterable[ListedPage],
+    pages: Iterable[SitemapPage],
     folder_url: str,
     *,
     stem: str = "sitemap-extended",
@@ -83,7 +83,7 @@ class _Form(NamedTuple):
     """How a document begins and ends, and how it writes a page."""
 
     document: Callable[[str], bytes]
-    line: Callable[[ListedPage], str]
+    line: Callable[[SitemapPage], str]
 
 
 def _files(found: Iterable[_Part], form: _Form, folder_url: str, *, stem: str) -> Iterator[SitemapFile]:
@@ -104,7 +104,7 @@ def _files(found: Iterable[_Part], form: _Form, folder_url: str, *, stem: str) -
     yield _index(f"{stem}.xml", [*parts, packed], folder_url)
 
 
-def _parts(pages: Iterable[ListedPage], form: _Form, *, most_urls: int, most_bytes: int) -> Iterator[_Part]:
+def _parts(pages: Iterable[SitemapPage], form: _Form, *, most_urls: int, most_bytes: int) -> Iterator[_Part]:
     """The pages in documents of at most so many URLs and bytes; a page alone is never refused."""
     room = most_bytes - len(form.document(""))
     lines: list[str] = []
@@ -146,7 +146,7 @@ def w3c_datetime(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def extended_sitemap(pages: Iterable[ListedPage]) -> bytes:
+def extended_sitemap(pages: Iterable[SitemapPage]) -> bytes:
     """Paper C's sitemap (section 4.1): anchor text, URL and time of the last change in milliseconds."""
     return _extended_document("".join(_extended_row(page) for page in pages))
 
@@ -155,7 +155,7 @@ def _extended_document(rows: str) -> bytes:
     return f"{_DECLARATION}<EXTENDED_SITEMAP>\n{rows}</EXTENDED_SITEMAP>\n".encode()
 
 
-def _extended_row(page: ListedPage) -> str:
+def _extended_row(page: SitemapPage) -> str:
     updated = "" if page.lastmod is None else str(to_us(page.lastmod) // 1000)
     return (
         f"<PAGE><ANCHOR_TEXT>{escaped(page.anchor_text)}</ANCHOR_TEXT><URL>{escaped(page.url)}</URL>"

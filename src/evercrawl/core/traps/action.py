@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from evercrawl.core.traps.parts import Parts
+from evercrawl.core.traps.url_parts import UrlParts
 
 _EXTENSION = re.compile(r"\.(?:php\d?|aspx?|jspx?|jsf|cgi|pl|cfm|do|html?|action)\Z")
 _LEAVE = re.compile(r"(?:log|sign)[_-]?(?:out|off)|abmelden|ausloggen|deconnexion|cerrar[_-]?sesion|uitloggen")
@@ -61,14 +61,14 @@ _ENTRANCES = frozenset((
 ))  # fmt: skip
 
 
-def action_of(parts: Parts) -> str | None:
+def action_of(parts: UrlParts) -> str | None:
     """In words, what the URL would do; None: it shows a page, as far as can be seen."""
     if not parts.segments and not parts.pairs:
         return None
     return _in_query(parts) or _leaves(parts) or _basket(parts) or _done_to_a_thing(parts)
 
 
-def _in_query(parts: Parts) -> str | None:
+def _in_query(parts: UrlParts) -> str | None:
     for name, value in parts.pairs:
         if name in _SWITCHES or (_INTO_BASKET.fullmatch(name) and value):
             return f"the parameter {name} belongs to an action"
@@ -87,7 +87,7 @@ def _commands(value: str, verbs: frozenset[str]) -> bool:
     return first in verbs or is_whole is not None
 
 
-def _leaves(parts: Parts) -> str | None:
+def _leaves(parts: UrlParts) -> str | None:
     """A log-out at the end of a short path of doors, or one with a token or a way back."""
     if not parts.segments or not _LEAVE.fullmatch(last := _EXTENSION.sub("", parts.segments[-1])):
         return None
@@ -101,7 +101,7 @@ def _is_language(segment: str) -> bool:
     return bool(_LANGUAGE.match(segment))
 
 
-def _basket(parts: Parts) -> str | None:
+def _basket(parts: UrlParts) -> str | None:
     segments = tuple(_EXTENSION.sub("", segment) for segment in parts.segments)
     for place, segment in enumerate(segments):
         after = segments[place + 1 :]
@@ -114,11 +114,11 @@ def _basket(parts: Parts) -> str | None:
     return None
 
 
-def _has_object(after: tuple[str, ...], parts: Parts) -> bool:
+def _has_object(after: tuple[str, ...], parts: UrlParts) -> bool:
     return bool(after) or any(_THING.match(name) or _TOKEN.fullmatch(name) for name, _ in parts.pairs)
 
 
-def _done_to_a_thing(parts: Parts) -> str | None:
+def _done_to_a_thing(parts: UrlParts) -> str | None:
     """/delete?id=4, /posts/4/delete, /delete/4, and with a token any verb: /vote?post=4&token=8f."""
     if not parts.segments:
         return None

@@ -55,7 +55,7 @@ class NewText(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TextMemory:
     """What a site has said, as far as it is remembered."""
 
     young: bytes = b""
@@ -67,7 +67,7 @@ class Said:
 NOTHING_NEW = NewText(0.0, 0.0)
 
 
-def new_text(said: Said, text: str, *, choices: Set[str] = frozenset()) -> tuple[NewText, Said]:
+def new_text(said: TextMemory, text: str, *, choices: Set[str] = frozenset()) -> tuple[NewText, TextMemory]:
     """How much of the text is new, and the memory with the text in it.
 
     `choices`: of what the URL is made. Those that were met before, and are joined anew, say nothing new where
@@ -97,15 +97,15 @@ def new_text(said: Said, text: str, *, choices: Set[str] = frozenset()) -> tuple
             count += not _has(young, number)
             young[number >> 3] |= 1 << (number & 7)
     share = NewText(unread / len(groups), unheard / len(groups))
-    return share, _aged(Said(bytes(young), said.old, said.count + count))
+    return share, _aged(TextMemory(bytes(young), said.old, said.count + count))
 
 
 def _has(bits: bytes | bytearray, number: int) -> bool:
     return bool(bits[number >> 3] >> (number & 7) & 1)
 
 
-def _aged(said: Said) -> Said:
-    return said if said.count < MOST_REMEMBERED else Said(b"", said.young, 0)
+def _aged(said: TextMemory) -> TextMemory:
+    return said if said.count < MOST_REMEMBERED else TextMemory(b"", said.young, 0)
 
 
 def _groups(text: str, echoed: Set[bytes]) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from itertools import pairwise
 
-from evercrawl.core.traps.parts import Parts, unescaped, wholly_unescaped
+from evercrawl.core.traps.url_parts import UrlParts, percent_decode, percent_decode_all
 
 MOST_IN_A_ROW = 2
 """Times that a group of segments may stand in a row (Heritrix's rule)."""
@@ -41,12 +41,12 @@ _ONE_VALUE = frozenset((
 """Parameters that a list needs once: links that append to their own page have them again and again."""
 
 
-def repeats(parts: Parts) -> str | None:
+def repeats(parts: UrlParts) -> str | None:
     """In words, what the URL repeats more often than honest ones do; None: nothing."""
     return _in_path(parts) or _in_host(parts) or _slashes(parts) or (_in_query(parts) if parts.query else None)
 
 
-def _in_path(parts: Parts) -> str | None:
+def _in_path(parts: UrlParts) -> str | None:
     segments = parts.segments
     if len(segments) < 3 or len(set(segments)) > len(segments) - 2:
         return _page_files(segments)
@@ -94,7 +94,7 @@ def _page_files(segments: tuple[str, ...]) -> str | None:
     return None
 
 
-def _in_host(parts: Parts) -> str | None:
+def _in_host(parts: UrlParts) -> str | None:
     labels = parts.host.split(".")[:-2]  # co.co.co.uk is a name that somebody may own
     for label, after, last in zip(labels, labels[1:], labels[2:], strict=False):
         if label == after == last and not label.isdigit():
@@ -102,7 +102,7 @@ def _in_host(parts: Parts) -> str | None:
     return None
 
 
-def _slashes(parts: Parts) -> str | None:
+def _slashes(parts: UrlParts) -> str | None:
     if "//" not in parts.path:
         return None
     run = _SLASHES.search(parts.path)
@@ -112,7 +112,7 @@ def _slashes(parts: Parts) -> str | None:
     return f"{empty} empty segments in the path" if empty > MOST_EMPTY_SEGMENTS else None
 
 
-def _in_query(parts: Parts) -> str | None:
+def _in_query(parts: UrlParts) -> str | None:
     if len(parts.pairs) > MOST_EQUAL_PARAMETERS:
         pair, times = Counter(parts.pairs).most_common(1)[0]
         if times > MOST_EQUAL_PARAMETERS and pair[1]:
@@ -132,14 +132,14 @@ def _in_query(parts: Parts) -> str | None:
     return None
 
 
-def nests(parts: Parts) -> str | None:
+def nests(parts: UrlParts) -> str | None:
     """In words, what stands inside itself: a URL in a URL in a URL; None: nothing.
 
     One URL inside another is normal (`login?next=`, translators, archives), also two of different pages.
     """
     if "?" not in parts.query and "3F" not in parts.query and "3f" not in parts.query:
         return _query_in_path(parts)
-    text = wholly_unescaped(parts.path + "?" + parts.query)
+    text = percent_decode_all(parts.path + "?" + parts.query)
     names = Counter(name.lower() for name in _inner_parameters(text))
     pages = Counter(_without_site(page) for page in (*_PAGE.findall(text), *_INNERMOST.findall(text)))
     for what, counts in (("parameter", names), ("page", pages)):
@@ -163,9 +163,9 @@ def _without_site(page: str) -> str:
     return "/" + rest.partition("/")[2] if double else page
 
 
-def _query_in_path(parts: Parts) -> str | None:
+def _query_in_path(parts: UrlParts) -> str | None:
     """Queries that became part of the path, because a link was joined to the wrong place."""
     if "%3" not in parts.path:
         return None
-    times = unescaped(parts.path).count("?")
+    times = percent_decode(parts.path).count("?")
     return f"{times} queries inside the path" if times > MOST_NESTED else None

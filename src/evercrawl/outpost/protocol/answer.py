@@ -17,33 +17,33 @@ from evercrawl.core.http1 import BadResponse, ReadLimits, parse_head
 from evercrawl.core.patch import patch, patched
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request, Truncation
 from evercrawl.model.settings import HttpSettings
-from evercrawl.outpost.protocol.compare import Verdict, wire_digest
-from evercrawl.outpost.protocol.message import LEVEL, LONGEST_DETAIL, MARK_BYTES, Item, Job
+from evercrawl.outpost.protocol.compare import ResultKind, wire_digest
+from evercrawl.outpost.protocol.message import EXCHANGE_DIGEST_BYTES, LEVEL, LONGEST_DETAIL, FetchJob, JobResult
 
 _LENGTHS = 8
 LARGE_BYTES, LARGE_LEVEL = 256 * 1024, 3
 WITHHELD_DETAIL = "changes at every visit; the outpost does not send it again yet"
 
 
-class Held(NamedTuple):
+class SharedExchange(NamedTuple):
     """An exchange that both sides hold: the digest of its body, and its bytes as `flat` puts them."""
 
     digest: bytes
-    flat: bytes
+    join_exchange: bytes
 
     @property
     def mark(self) -> bytes:
         """What tells this exchange from any other, heads included: the base of a patch must be the same."""
-        return blake2b(self.flat, digest_size=MARK_BYTES).digest()
+        return blake2b(self.flat, digest_size=EXCHANGE_DIGEST_BYTES).digest()
 
 
-def flat(request_head: bytes, response_head: bytes, body: bytes) -> bytes:
+def join_exchange(request_head: bytes, response_head: bytes, body: bytes) -> bytes:
     """An exchange as one piece of bytes."""
     lengths = len(request_head).to_bytes(4, "big") + len(response_head).to_bytes(4, "big")
     return lengths + request_head + response_head + body
 
 
-def parts_of(held: bytes) -> tuple[bytes, bytes, bytes]:
+def split_exchange(held: bytes) -> tuple[bytes, bytes, bytes]:
     """Request head, response head and body; ValueError where the lengths do not fit."""
     asked, answered = int.from_bytes(held[:4], "big"), int.from_bytes(held[4:_LENGTHS], "big")
     end = _LENGTHS + asked + answered
@@ -52,32 +52,34 @@ def parts_of(held: bytes) -> tuple[bytes, bytes, bytes]:
     return held[_LENGTHS : _LENGTHS + asked], held[_LENGTHS + asked : end], held[end:]
 
 
-def failed_item(job: Job, failed: Failed) -> Item:
+def failure_result(job: FetchJob, failed: Failed) -> JobResult:
     """A request that brought no answer."""
     took_us = failed.took // timedelta(microseconds=1)
     detail = failed.detail[:LONGEST_DETAIL]
-    return Item(job.number, Verdict.AT_ONCE, b"", b"", b"", took_us, took_us, fault=failed.fault, detail=detail)
+    return JobResult(job.number, ResultKind.AT_ONCE, b"", b"", b"", took_us, took_us, fault=failed.fault, detail=detail)
 
 
-def unasked_item(job: Job, verdict: Verdict, detail: str, *, rest_us: int = 0) -> Item:
+def unfetched_result(job: FetchJob, verdict: ResultKind, detail: str, *, rest_us: int = 0) -> JobResult:
     """A job that brought no answer to send; `rest_us`: so long the site has to be left in peace, because it
     was asked all the same.
     """
-    return Item(job.number, verdict, b"", b"", b"", rest_us, 0, detail=detail[:LONGEST_DETAIL])
+    return JobResult(job.number, verdict, b"", b"", b"", rest_us, 0, detail=detail[:LONGEST_DETAIL])
 
 
-def answered_item(job: Job, result: FetchResult, exchange: Exchange, *, verdict: Verdict, held: Held | None) -> Item:
+def encode_answer(
+    job: FetchJob, result: FetchResult, exchange: Exchange, *, verdict: ResultKind, held: SharedExchange | None
+) -> JobResult:
     """An answer, as short as what home holds allows; `held` is used only where it is what home has."""
     base = held if held is not None and job.base is not None and held.mark == job.base else None
-    is_withheld = verdict is Verdict.WITHHELD
-    is_sent = verdict in (Verdict.AT_ONCE, Verdict.CHANGED)
-    plain = flat(exchange.request_head, exchange.response_head, exchange.wire_body if is_sent else b"")
+    is_withheld = verdict is ResultKind.WITHHELD
+    is_sent = verdict in (ResultKind.AT_ONCE, ResultKind.CHANGED)
+    plain = join_exchange(exchange.request_head, exchange.response_head, exchange.wire_body if is_sent else b"")
     failed = result if isinstance(result, Failed) else None
     took_us = exchange.took // timedelta(microseconds=1)
-    return Item(
+    return JobResult(
         job.number,
         verdict,
-        b"" if verdict is Verdict.SAME else wire_digest(exchange.wire_body),
+        b"" if verdict is ResultKind.SAME else wire_digest(exchange.wire_body),
         b"" if is_withheld else patch(plain, base.flat if base is not None else b"", level=_level(plain)),
         base.mark if base is not None and not is_withheld else b"",
         took_us,
@@ -94,27 +96,29 @@ def _level(plain: bytes) -> int:
     return LEVEL if len(plain) <= LARGE_BYTES else LARGE_LEVEL
 
 
-def exchange_in(item: Item, held: Held | None, *, began: datetime, most_bytes: int) -> tuple[Exchange, Held]:
+def decode_exchange(
+    item: JobResult, held: SharedExchange | None, *, began: datetime, most_bytes: int
+) -> tuple[Exchange, SharedExchange]:
     """The exchange that an item tells of, and what home holds from now on; ValueError where it is damaged."""
     if item.base and (held is None or held.mark != item.base):
         raise ValueError("the item builds on an answer that home does not hold")
     base = held.flat if item.base and held is not None else b""
-    asked, answered, body = parts_of(patched(item.blob, base, most_bytes=most_bytes))
+    asked, answered, body = split_exchange(patched(item.blob, base, most_bytes=most_bytes))
     digest = item.digest
-    if item.verdict is Verdict.SAME:
+    if item.verdict is ResultKind.SAME:
         if held is None:
             raise ValueError("the item says that nothing changed since an answer that home does not hold")
-        body, digest = parts_of(held.flat)[2], held.digest
+        body, digest = split_exchange(held.flat)[2], held.digest
     if wire_digest(body) != digest:
         raise ValueError("the body does not have the digest that was announced")
     exchange = Exchange(asked, answered, body, item.ip, began, timedelta(microseconds=item.took_us))
-    return exchange, Held(digest, flat(asked, answered, body))
+    return exchange, SharedExchange(digest, join_exchange(asked, answered, body))
 
 
-def result_in(item: Item, request: Request, exchange: Exchange | None, *, http: HttpSettings) -> FetchResult:
+def decode_result(item: JobResult, request: Request, exchange: Exchange | None, *, http: HttpSettings) -> FetchResult:
     """How the request ended, as if home had made it."""
     took = timedelta(microseconds=item.took_us)
-    if item.verdict is Verdict.WITHHELD:
+    if item.verdict is ResultKind.WITHHELD:
         return Failed(request.url, Fault.WITHHELD, item.detail or WITHHELD_DETAIL, took)
     if exchange is None:
         return Failed(request.url, item.fault or Fault.INTERNAL, item.detail, took)

@@ -16,11 +16,11 @@ from typing import NamedTuple
 SECRET_BYTES = 10
 PIN_BYTES = 16
 """128 bits of the certificate's SHA-256: nobody finds a second certificate with the same."""
-GROUP = 6
+GROUP_LETTERS = 6
 NONCE_BYTES = 32
 
 
-class Code(NamedTuple):
+class PairingCode(NamedTuple):
     """A pairing code."""
 
     secret: bytes
@@ -34,20 +34,20 @@ class Code(NamedTuple):
     @property
     def key(self) -> bytes:
         """The key under which the first message of a pairing is sealed."""
-        return derived(self.secret, b"pair")
+        return derive_key(self.secret, b"pair")
 
     def text(self) -> str:
         """As it is shown: letters and digits in groups."""
         letters = b32encode(self.secret + self.pin).decode().rstrip("=")
-        return "-".join(letters[at : at + GROUP] for at in range(0, len(letters), GROUP))
+        return "-".join(letters[at : at + GROUP_LETTERS] for at in range(0, len(letters), GROUP_LETTERS))
 
 
-def pin_of(certificate: bytes) -> bytes:
+def certificate_pin(certificate: bytes) -> bytes:
     """What a code says about a certificate (DER)."""
     return sha256(certificate).digest()[:PIN_BYTES]
 
 
-def read_code(text: str) -> Code:
+def parse_code(text: str) -> PairingCode:
     """The code in a text, whatever its case and separators; ValueError where it is none."""
     letters = "".join(letter for letter in text.upper() if letter.isalnum())
     try:
@@ -56,10 +56,10 @@ def read_code(text: str) -> Code:
         raise ValueError("is not a pairing code") from None
     if len(raw) != SECRET_BYTES + PIN_BYTES:
         raise ValueError("is not a complete pairing code")
-    return Code(raw[:SECRET_BYTES], raw[SECRET_BYTES:])
+    return PairingCode(raw[:SECRET_BYTES], raw[SECRET_BYTES:])
 
 
-def derived(key: bytes, *parts: bytes) -> bytes:
+def derive_key(key: bytes, *parts: bytes) -> bytes:
     """A key that follows from another for one purpose; parts cannot run into each other."""
     message = b"".join(len(part).to_bytes(4, "big") + part for part in parts)
     return hmac.new(key, message, sha256).digest()
@@ -67,9 +67,9 @@ def derived(key: bytes, *parts: bytes) -> bytes:
 
 def outpost_key(code_key: bytes, nonce: bytes) -> bytes:
     """The lasting key of the outpost that used a code with this number."""
-    return derived(code_key, b"outpost", nonce)
+    return derive_key(code_key, b"outpost", nonce)
 
 
 def session_key(key: bytes, *, challenge: bytes, nonce: bytes) -> bytes:
     """The key of one connection: new with every challenge of home and every number of the outpost."""
-    return derived(key, b"session", challenge, nonce)
+    return derive_key(key, b"session", challenge, nonce)

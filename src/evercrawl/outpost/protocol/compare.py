@@ -12,11 +12,11 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 DIGEST_BYTES = 16
-FAST_RUN = 5
+FAST_CHANGES = 5
 """Visits in a row that each found something new: the page changes faster than it is visited."""
 
 
-class Verdict(StrEnum):
+class ResultKind(StrEnum):
     """What becomes of an answer."""
 
     AT_ONCE = "at_once"
@@ -28,7 +28,7 @@ class Verdict(StrEnum):
     """The outpost does not ask for this; the crawler may."""
 
 
-class Habit(NamedTuple):
+class ChangeHistory(NamedTuple):
     """What an outpost remembers of a page's visits."""
 
     digest: bytes | None = None
@@ -44,19 +44,21 @@ def wire_digest(body: bytes) -> bytes:
     return blake2b(body, digest_size=DIGEST_BYTES).digest()
 
 
-def verdict_on(digest: bytes, *, home_has: bytes | None, habit: Habit, now_us: int, resend_us: int | None) -> Verdict:
+def classify_answer(
+    digest: bytes, *, home_has: bytes | None, habit: ChangeHistory, now_us: int, resend_us: int | None
+) -> ResultKind:
     """What to do with an answer whose body has this digest; `resend_us` None: everything new is sent."""
     if home_has is None:
-        return Verdict.AT_ONCE
+        return ResultKind.AT_ONCE
     if digest == home_has:
-        return Verdict.SAME
-    is_fast = after_answer(habit, digest, now_us=now_us, sent=False).run >= FAST_RUN
+        return ResultKind.SAME
+    is_fast = next_history(habit, digest, now_us=now_us, sent=False).run >= FAST_CHANGES
     if resend_us is not None and is_fast and now_us - habit.sent_us < resend_us:
-        return Verdict.WITHHELD
-    return Verdict.CHANGED
+        return ResultKind.WITHHELD
+    return ResultKind.CHANGED
 
 
-def after_answer(habit: Habit, digest: bytes, *, now_us: int, sent: bool) -> Habit:
+def next_history(habit: ChangeHistory, digest: bytes, *, now_us: int, sent: bool) -> ChangeHistory:
     """What is remembered after a visit; the first visit is not a change."""
     is_new = habit.digest is not None and digest != habit.digest
-    return Habit(digest, habit.run + 1 if is_new else 0, now_us if sent else habit.sent_us)
+    return ChangeHistory(digest, habit.run + 1 if is_new else 0, now_us if sent else habit.sent_us)

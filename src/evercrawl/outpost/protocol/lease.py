@@ -17,7 +17,7 @@ MOST_BEATS_OPEN = 64
 
 
 @dataclass
-class Grant:
+class GrantedLease:
     """Home's side. Times are of home's own clock, in microseconds."""
 
     lease_us: int
@@ -33,7 +33,7 @@ class Grant:
 
 
 @dataclass
-class Tenure:
+class HeldLease:
     """The outpost's side. Times are of its own clock, in microseconds."""
 
     lease_us: int = 0

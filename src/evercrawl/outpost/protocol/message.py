@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from evercrawl.core.patch import patch, patched
 from evercrawl.model.fetch import Fault
-from evercrawl.outpost.protocol.compare import DIGEST_BYTES, Verdict
+from evercrawl.outpost.protocol.compare import DIGEST_BYTES, ResultKind
 
-MARK_BYTES = 6
+EXCHANGE_DIGEST_BYTES = 6
 MOST_TABLE_BYTES = 8 * 1024 * 1024
 MOST_JOBS = 1024
 MOST_ITEMS = 4096
@@ -31,7 +31,7 @@ class NotUnderstood(ValueError):
     """The message is not one of ours."""
 
 
-class Job(NamedTuple):
+class FetchJob(NamedTuple):
     """One request that home asks for; `home_has` is the digest of the body that home holds (B5), `base` the
     mark of the whole exchange that a patch can build on.
     """
@@ -46,11 +46,11 @@ class Job(NamedTuple):
     resend_us: int | None = None
 
 
-class Item(NamedTuple):
+class JobResult(NamedTuple):
     """What came of one job. `run` and `url` are given where home may not know the job any more."""
 
     number: int
-    verdict: Verdict
+    verdict: ResultKind
     digest: bytes
     """Of the body; empty where it is the one that home has."""
     blob: bytes
@@ -68,40 +68,40 @@ class Item(NamedTuple):
     url: str | None = None
 
 
-class Beat(NamedTuple):
+class Heartbeat(NamedTuple):
     """The outpost lives."""
 
     number: int
 
 
-class Lease(NamedTuple):
+class LeaseRenewal(NamedTuple):
     """Home's answer to a beat: the sites of the outpost are its own for so long from the beat on."""
 
     number: int
     lease_us: int
 
 
-class Ready(NamedTuple):
+class AgentReady(NamedTuple):
     """Everything from before is delivered; these jobs are still under way, and so many more are welcome."""
 
     running: tuple[int, ...]
     room: int
 
 
-class Work(NamedTuple):
+class JobBatch(NamedTuple):
     """Jobs, in the order in which they are to be done."""
 
-    jobs: tuple[Job, ...]
+    jobs: tuple[FetchJob, ...]
 
 
-class Deliver(NamedTuple):
+class ResultBatch(NamedTuple):
     """Results under a number that grows: home takes each number once."""
 
     batch: int
-    items: tuple[Item, ...]
+    items: tuple[JobResult, ...]
 
 
-class Taken(NamedTuple):
+class Acknowledgement(NamedTuple):
     """Home has the batch on disk."""
 
     batch: int
@@ -116,15 +116,24 @@ class Welcome(NamedTuple):
     lease_us: int
 
 
-class Bye(NamedTuple):
+class Goodbye(NamedTuple):
     """The outpost stops by its owner's will: it gives back what it did not begin, and its sites."""
 
 
-Message = Beat | Lease | Ready | Work | Deliver | Taken | Welcome | Bye
-_KINDS: tuple[type[Any], ...] = (Beat, Lease, Ready, Work, Deliver, Taken, Welcome, Bye)
+Message = Heartbeat | LeaseRenewal | AgentReady | JobBatch | ResultBatch | Acknowledgement | Welcome | Goodbye
+_KINDS: tuple[type[Any], ...] = (
+    Heartbeat,
+    LeaseRenewal,
+    AgentReady,
+    JobBatch,
+    ResultBatch,
+    Acknowledgement,
+    Welcome,
+    Goodbye,
+)
 
 
-def to_bytes(message: Message) -> bytes:
+def encode_message(message: Message) -> bytes:
     """The payload of a frame."""
     table, blobs = _table_of(message)
     text = json.dumps(table, separators=(",", ":"), ensure_ascii=True).encode()
@@ -135,7 +144,7 @@ def to_bytes(message: Message) -> bytes:
     return bytes((kind, is_packed)) + len(chosen).to_bytes(4, "big") + chosen + b"".join(blobs)
 
 
-def from_bytes(payload: bytes) -> Message:
+def decode_message(payload: bytes) -> Message:
     """The message in a payload; NotUnderstood for anything else."""
     try:
         kind = _KINDS[payload[0]]
@@ -152,20 +161,20 @@ def from_bytes(payload: bytes) -> Message:
 
 def _table_of(message: Message) -> tuple[list[Any], Sequence[bytes]]:
     match message:
-        case Work(jobs):
+        case JobBatch(jobs):
             return [[_job_row(job) for job in jobs]], ()
-        case Deliver(batch, items):
+        case ResultBatch(batch, items):
             return [batch, [_item_row(item) for item in items]], [item.blob for item in items]
         case _:
             return list(message), ()
 
 
-def _job_row(job: Job) -> list[Any]:
+def _job_row(job: FetchJob) -> list[Any]:
     digests = [part.hex() if part else None for part in (job.home_has, job.base)]
     return [*job[:5], *digests, job.resend_us]
 
 
-def _item_row(item: Item) -> list[Any]:
+def _item_row(item: JobResult) -> list[Any]:
     """Values that are usually absent stand at the end and are left out."""
     row: list[Any] = [
         item.number,
@@ -181,43 +190,43 @@ def _item_row(item: Item) -> list[Any]:
     return row + rare if any(rare) else row
 
 
-_VERDICTS = {verdict.value[0]: verdict for verdict in Verdict}
+_VERDICTS = {verdict.value[0]: verdict for verdict in ResultKind}
 
 
 def _message(kind: type[Any], table: list[Any], blobs: bytes) -> Message:
-    if kind is Deliver:
+    if kind is ResultBatch:
         batch, rows = table
-        return Deliver(_whole(batch), _items(_bounded(rows, MOST_ITEMS), blobs))
+        return ResultBatch(_natural(batch), _items(_bounded(rows, MOST_ITEMS), blobs))
     if blobs:
         raise ValueError("bytes behind the end")
-    if kind is Work:
+    if kind is JobBatch:
         (rows,) = table
-        return Work(tuple(_job(row) for row in _bounded(rows, MOST_JOBS)))
-    if kind is Ready:
+        return JobBatch(tuple(_job(row) for row in _bounded(rows, MOST_JOBS)))
+    if kind is AgentReady:
         running, room = table
-        return Ready(tuple(_whole(number) for number in _bounded(running, MOST_JOBS)), _whole(room))
+        return AgentReady(tuple(_natural(number) for number in _bounded(running, MOST_JOBS)), _natural(room))
     if kind is Welcome:
         run, name, taken, lease_us = table
-        return Welcome(_text(run, 64), _text(name, 200), _whole(taken), _whole(lease_us))
-    message: Message = kind(*(_whole(value) for value in table))
+        return Welcome(_text(run, 64), _text(name, 200), _natural(taken), _natural(lease_us))
+    message: Message = kind(*(_natural(value) for value in table))
     return message
 
 
-def _job(row: list[Any]) -> Job:
+def _job(row: list[Any]) -> FetchJob:
     number, url, etag, last_modified, limit, digest, base, resend_us = row
-    return Job(
-        _whole(number),
+    return FetchJob(
+        _natural(number),
         _text(url, LONGEST_URL),
         None if etag is None else _text(etag, LONGEST_URL),
         None if last_modified is None else _text(last_modified, LONGEST_URL),
-        None if limit is None else _whole(limit),
+        None if limit is None else _natural(limit),
         None if digest is None else _bytes(digest, DIGEST_BYTES),
-        None if base is None else _bytes(base, MARK_BYTES),
-        None if resend_us is None else _whole(resend_us),
+        None if base is None else _bytes(base, EXCHANGE_DIGEST_BYTES),
+        None if resend_us is None else _natural(resend_us),
     )
 
 
-def _items(rows: list[Any], blobs: bytes) -> tuple[Item, ...]:
+def _items(rows: list[Any], blobs: bytes) -> tuple[JobResult, ...]:
     items, at = [], 0
     for row in rows:
         item, size = _item(row)
@@ -228,17 +237,17 @@ def _items(rows: list[Any], blobs: bytes) -> tuple[Item, ...]:
     return tuple(items)
 
 
-def _item(row: list[Any]) -> tuple[Item, int]:
+def _item(row: list[Any]) -> tuple[JobResult, int]:
     number, verdict, digest, size, base, took_us, age_us, ip = row[:8]
     is_cut, fault, detail, run, url = row[8:] or (0, None, "", None, None)
-    item = Item(
-        _whole(number),
+    item = JobResult(
+        _natural(number),
         _VERDICTS[verdict],
         _bytes(digest, DIGEST_BYTES) if digest else b"",
         b"",
-        _bytes(base, MARK_BYTES) if base else b"",
-        min(_whole(took_us), LONGEST_SPAN_US),
-        min(_whole(age_us), LONGEST_SPAN_US),
+        _bytes(base, EXCHANGE_DIGEST_BYTES) if base else b"",
+        min(_natural(took_us), LONGEST_SPAN_US),
+        min(_natural(age_us), LONGEST_SPAN_US),
         None if ip is None else _text(ip, 64),
         bool(is_cut),
         None if fault is None else Fault(fault),
@@ -246,10 +255,10 @@ def _item(row: list[Any]) -> tuple[Item, int]:
         None if run is None else _text(run, 64),
         None if url is None else _text(url, LONGEST_URL),
     )
-    return item, _whole(size)
+    return item, _natural(size)
 
 
-def _whole(value: Any) -> int:
+def _natural(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise ValueError("a number is expected")
     return value

@@ -15,7 +15,7 @@ from evercrawl.core.url import canonical, site_of, site_parts
 SITE, DOMAIN, SUFFIX = 3, 2, 1
 
 
-def normal_route(text: str) -> str:
+def normalise_route(text: str) -> str:
     """A route as it is stored; ValueError where it is none."""
     route = text.strip().lower().rstrip("/")
     if not route.removeprefix(".") or route.endswith(":") or any(sign in route for sign in " \t?#@*"):
@@ -36,7 +36,7 @@ def _has_port(route: str) -> bool:
     return ":" in route.rpartition("]")[2]
 
 
-def exactness(route: str, site: str) -> tuple[int, int] | None:
+def route_precision(route: str, site: str) -> tuple[int, int] | None:
     """How exactly a route names a site; None: not at all."""
     name = site_parts(site)
     if "://" in route:
@@ -50,7 +50,7 @@ def exactness(route: str, site: str) -> tuple[int, int] | None:
     return None
 
 
-class Director:
+class SiteRouter:
     """Sends each site to the outpost whose route names it most exactly."""
 
     def __init__(self, routes: Mapping[str, Iterable[str]]) -> None:
@@ -66,7 +66,7 @@ class Director:
         best: tuple[int, int] | None = None
         chosen = None
         for outpost, route in self._routes:
-            exact = exactness(route, site)
+            exact = route_precision(route, site)
             if exact is not None and (best is None or exact > best):
                 best, chosen = exact, outpost
         return chosen
@@ -74,4 +74,4 @@ class Director:
 
 def is_allowed(site: str, allow: Iterable[str]) -> bool:
     """The owner's list names the site; an empty list names none."""
-    return any(exactness(route, site) is not None for route in allow)
+    return any(route_precision(route, site) is not None for route in allow)

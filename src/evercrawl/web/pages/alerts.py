@@ -19,7 +19,7 @@ from evercrawl.core.alerts.stored import alert_fields, wrong_in
 from evercrawl.core.moment import from_us
 from evercrawl.core.url import canonical
 from evercrawl.errors import ConfigError
-from evercrawl.model.alert import CHANGES, Alert, Channel, EventKind, Rhythm, Subject, Target
+from evercrawl.model.alerts import CHANGES, Alert, AlertFilter, Channel, Destination, EventKind, Frequency
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.steer import guarded_url
 from evercrawl.web.parameter import BadRequest, Parameter, place_of
@@ -47,7 +47,7 @@ WISH = (
     Parameter("channel", "The way that messages go.", "choice", default="webhook", choices=CHANNELS),
     Parameter("address", "Where they go: a URL, an address of mail or apprise, or nothing.", default=""),
     Parameter(
-        "rhythm", "When they go.", "choice", default="at-once", choices=tuple(one.value for one in Rhythm)
+        "rhythm", "When they go.", "choice", default="at-once", choices=tuple(one.value for one in Frequency)
     ),
     Parameter("daily_at", "When a daily message goes, in UTC.", default="07:00"),
     Parameter("quiet", "Hours in UTC without messages, such as 22:00-06:00.", default=""),
@@ -173,7 +173,7 @@ def _alert(desk: Desk, asked: Asked) -> Alert:
     """The alert that was wished, checked; nothing that could read or write files of others, or reach machines
     that only we can reach.
     """
-    target, rhythm = _target(desk, asked), Rhythm(asked["rhythm"])
+    target, rhythm = _target(desk, asked), Frequency(asked["rhythm"])
     wish = Alert(
         name=asked["name"],
         subject=_subject(asked),
@@ -190,12 +190,12 @@ def _alert(desk: Desk, asked: Asked) -> Alert:
     return wish if target.channel is Channel.ATOM else book_of(desk).checked(wish)
 
 
-def _subject(asked: Asked) -> Subject:
+def _subject(asked: Asked) -> AlertFilter:
     pages = tuple(asked["pages"].split())
     for page in pages:
         if canonical(page) is None:
             raise BadRequest(f"{page!r} is not a URL; write it like https://example.org/")
-    return Subject(
+    return AlertFilter(
         pages=pages,
         patterns=tuple(asked["patterns"].split()),
         query=asked["query"].strip() or None,
@@ -205,19 +205,19 @@ def _subject(asked: Asked) -> Subject:
     )
 
 
-def _target(desk: Desk, asked: Asked) -> Target:
+def _target(desk: Desk, asked: Asked) -> Destination:
     channel, address = Channel(asked["channel"]), asked["address"].strip()
     match channel:
         case Channel.ATOM:
-            return Target(channel, str((desk.path / FEEDS / f"{asked['name']}.xml").absolute()))
+            return Destination(channel, str((desk.path / FEEDS / f"{asked['name']}.xml").absolute()))
         case _ if not address:
             raise BadRequest("say where the messages go: a URL for a webhook, an address for mail or apprise")
         case Channel.APPRISE if (wrong := problem_with(address)) is not None:
             raise BadRequest(wrong)
         case Channel.WEBHOOK:
-            return Target(channel, guarded_url(desk.settings, address))
+            return Destination(channel, guarded_url(desk.settings, address))
         case _:
-            return Target(channel, address)
+            return Destination(channel, address)
 
 
 def _hour(text: str) -> time:

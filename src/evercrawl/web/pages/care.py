@@ -10,7 +10,7 @@ from evercrawl.config import collection_file, write_setting
 from evercrawl.config.known import known_settings, sections
 from evercrawl.config.value import meaning_of, written_form
 from evercrawl.errors import ConfigError
-from evercrawl.outpost.status import outposts_of
+from evercrawl.outpost.status import list_outposts
 from evercrawl.web.desk import Desk
 from evercrawl.web.keyring import LEAST_PASSWORD, Scope
 from evercrawl.web.parameter import BadRequest, place_of
@@ -49,7 +49,7 @@ def run(desk: Desk, asked: Asked) -> dict[str, Any]:
 
 def outposts(desk: Desk, asked: Asked) -> dict[str, Any]:
     """The outposts, what each has cost, and what a crawl from home would have cost."""
-    return {"outposts": outposts_of(desk.path)}
+    return {"outposts": list_outposts(desk.path)}
 
 
 def settings(desk: Desk, asked: Asked) -> dict[str, Any]:

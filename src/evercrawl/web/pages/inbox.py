@@ -12,9 +12,8 @@ from evercrawl.core.change.mute import muted
 from evercrawl.core.change.review import only, reviewed_by
 from evercrawl.core.moment import from_us, to_us
 from evercrawl.core.url import site_of
-from evercrawl.model.inbox import Mark, Mute
-from evercrawl.model.listing import NewsGroup
-from evercrawl.model.view import ChangeView
+from evercrawl.model.history import Mark, Mute
+from evercrawl.model.listing import ChangeRecord, RecentChangeGroup
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.sites import known_site
 from evercrawl.web.parameter import BadRequest
@@ -77,12 +76,12 @@ def _in_state(inbox: Inbox, state: str) -> Choose:
     return lambda views: only(without_muted(views, mutes), reviewed_by(inbox.marks()), was_seen=was_seen)
 
 
-def _muted(views: Sequence[ChangeView], mutes: Sequence[Mute]) -> list[ChangeView]:
+def _muted(views: Sequence[ChangeRecord], mutes: Sequence[Mute]) -> list[ChangeRecord]:
     found = ((view, muted(view.change, view.url, mutes)) for view in views)
     return [view._replace(change=change) for view, change in found if change is not None]
 
 
-def _group(one: NewsGroup) -> dict[str, Any]:
+def _group(one: RecentChangeGroup) -> dict[str, Any]:
     group = one.group
     return {
         "class": group.change_class,

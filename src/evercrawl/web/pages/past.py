@@ -12,8 +12,8 @@ from evercrawl.core.change.mute import pattern_of
 from evercrawl.core.diff import blocks_of
 from evercrawl.core.url import site_of
 from evercrawl.errors import ConfigError
-from evercrawl.model.difference import Edit
-from evercrawl.model.past import PageHistory
+from evercrawl.model.change import BlockEdit
+from evercrawl.model.history import PageHistory
 from evercrawl.web.chart import timeline
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.side_by_side import side_by_side
@@ -83,13 +83,13 @@ def diff(desk: Desk, asked: Asked) -> dict[str, Any]:
     }
 
 
-def _parts(edits: Sequence[Edit]) -> list[str]:
+def _parts(edits: Sequence[BlockEdit]) -> list[str]:
     """What stays the same in the parts that were edited: patterns by which each can be muted."""
     found = (pattern_of(_side(edit, "-"), _side(edit, "+")) for edit in edits[:PARTS_LOOKED_AT])
     return list(dict.fromkeys(form for form in found if form is not None))[:PARTS_SHOWN]
 
 
-def _side(edit: Edit, sign: str) -> str:
+def _side(edit: BlockEdit, sign: str) -> str:
     if edit.sign not in ("~", sign):
         return ""
     return "".join(run.text for run in edit.words if run.sign in (" ", sign))[:SHOWN_CHARS]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile, zip_longest
 from typing import Literal, NamedTuple
 
-from evercrawl.model.difference import Edit, Words
+from evercrawl.model.change import BlockEdit, Words
 
 AROUND = 1
 """Blocks that are shown before and behind an edit."""
@@ -23,7 +23,7 @@ class DiffRow(NamedTuple):
     left_out: int = 0
 
 
-def side_by_side(edits: Sequence[Edit], blocks: Sequence[str]) -> list[DiffRow]:
+def side_by_side(edits: Sequence[BlockEdit], blocks: Sequence[str]) -> list[DiffRow]:
     """The rows of a difference; `blocks` is the newer text."""
     rows: list[DiffRow] = []
     shown = 0
@@ -36,7 +36,7 @@ def side_by_side(edits: Sequence[Edit], blocks: Sequence[str]) -> list[DiffRow]:
     return rows + _unchanged(blocks, shown, len(blocks), is_last=True) if rows else rows
 
 
-def _groups(edits: Sequence[Edit]) -> Iterator[tuple[int, int, list[DiffRow]]]:
+def _groups(edits: Sequence[BlockEdit]) -> Iterator[tuple[int, int, list[DiffRow]]]:
     """Edits in a row: first and last block of the newer text, and rows that pair old with new."""
     at = 0
     while at < len(edits):
@@ -51,20 +51,20 @@ def _groups(edits: Sequence[Edit]) -> Iterator[tuple[int, int, list[DiffRow]]]:
         at += len(went) + len(came)
 
 
-def _that_follow(edits: Sequence[Edit], place: int) -> list[Edit]:
+def _that_follow(edits: Sequence[BlockEdit], place: int) -> list[BlockEdit]:
     """New blocks that stand one behind the other, from `place` on."""
     numbered = takewhile(lambda pair: pair[1].sign == "+" and pair[1].place == place + pair[0], enumerate(edits))
     return [edit for _, edit in numbered]
 
 
-def _paired(went: Sequence[Edit], came: Sequence[Edit]) -> list[DiffRow]:
+def _paired(went: Sequence[BlockEdit], came: Sequence[BlockEdit]) -> list[DiffRow]:
     pairs = zip_longest(went, came)
     return [
         DiffRow("edit", (new or old).place, old.words if old else (), new.words if new else ()) for old, new in pairs
     ]
 
 
-def _row(edit: Edit) -> DiffRow:
+def _row(edit: BlockEdit) -> DiffRow:
     before = tuple(run for run in edit.words if run.sign != "+")
     after = tuple(run for run in edit.words if run.sign != "-")
     return DiffRow("edit", edit.place, before if edit.sign != "+" else (), after if edit.sign != "-" else ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evercrawl.model.trap import TrapPattern
+from evercrawl.model.site import TrapPattern
 from evercrawl.web.desk import Desk
 from evercrawl.web.route import Asked, Done
 

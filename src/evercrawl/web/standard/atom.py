@@ -14,8 +14,8 @@ from evercrawl.collection.browse.inbox import Inbox
 from evercrawl.collection.browse.news import change_feed
 from evercrawl.core.moment import from_us
 from evercrawl.core.safe_text import safe_block, safe_line
+from evercrawl.model.listing import ChangeRecord
 from evercrawl.model.search import Hit
-from evercrawl.model.view import ChangeView
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.search import ASKED, FACETS, query_of
 from evercrawl.web.parameter import BadRequest, Parameter, limit
@@ -90,7 +90,7 @@ def _feed(title: str, here: str, entries: Sequence[Entry], *, now: datetime) -> 
     return Response(body.encode("utf-8", "replace"), media_type="application/atom+xml")
 
 
-def _of_change(view: ChangeView, origin: str) -> Entry:
+def _of_change(view: ChangeRecord, origin: str) -> Entry:
     link = origin + link_to("/diff", url=view.url)
     lines = [
         f"{sign} {safe_line(text, longest=LONGEST_EDIT)}"

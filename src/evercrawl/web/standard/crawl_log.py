@@ -10,7 +10,7 @@ from starlette.responses import Response, StreamingResponse
 
 from evercrawl.collection.browse.crawl_log import logged_visits
 from evercrawl.core.crawl_log import crawl_line
-from evercrawl.model.listing import LoggedVisit
+from evercrawl.model.listing import VisitLogRow
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.sites import known_site
 from evercrawl.web.parameter import Parameter
@@ -40,11 +40,11 @@ def log_file(desk: Desk, values: Mapping[str, Any], *, for_owner: bool = False) 
     return StreamingResponse(lines, media_type="text/plain", headers=headers)
 
 
-def _lines(desk: Desk, visits: Iterator[LoggedVisit], only_site: str | None) -> Iterator[bytes]:
+def _lines(desk: Desk, visits: Iterator[VisitLogRow], only_site: str | None) -> Iterator[bytes]:
     while not desk.is_stopping and (some := list(islice(visits, LINES_AT_A_TIME))):
         yield "".join(_line(visit, only_site) for visit in some).encode()
 
 
-def _line(visit: LoggedVisit, only_site: str | None) -> str:
+def _line(visit: VisitLogRow, only_site: str | None) -> str:
     is_told = only_site is None or (visit.parent or "").startswith(f"{only_site}/")
     return crawl_line(visit, with_parent=is_told) + "\n"

@@ -18,7 +18,7 @@ from evercrawl.adapters.sqlite.store import shard_path
 from evercrawl.collection.browse.activity import last_visits
 from evercrawl.collection.browse.sites import busiest_sites
 from evercrawl.collection.runs import live_run
-from evercrawl.model.listing import ListedVisit
+from evercrawl.model.listing import VisitRow
 from evercrawl.web.desk import Desk
 from evercrawl.web.parameter import BadRequest, Parameter
 from evercrawl.web.plain import json_line, plain
@@ -62,9 +62,9 @@ def ends(collection: Path) -> Lines:
     return {shard: reader.last_line() for shard, reader in browsing_all(collection)}
 
 
-def events_behind(collection: Path, lines: Lines, mtimes: dict[int, int]) -> list[tuple[int, ListedVisit]]:
+def events_behind(collection: Path, lines: Lines, mtimes: dict[int, int]) -> list[tuple[int, VisitRow]]:
     """The next visits in the order of time, each with its shard; files that did not change are not opened."""
-    found: list[list[tuple[int, int, ListedVisit]]] = []
+    found: list[list[tuple[int, int, VisitRow]]] = []
     for shard in shards_of(collection):
         changed = _changed_ns(collection, shard)
         if mtimes.get(shard) == changed:

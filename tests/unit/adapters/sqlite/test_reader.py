@@ -8,10 +8,10 @@ import pytest
 
 from evercrawl.adapters.sqlite import SqliteStore, StateReader
 from evercrawl.model.batch import Batch
-from evercrawl.model.page import Requeued
+from evercrawl.model.listing import Totals
+from evercrawl.model.page import Requeue
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import StoreSettings
-from evercrawl.model.view import Totals
 from tests.contract.store_values import NOON_US, a_page, a_refusal, a_site, a_version, a_visit
 
 ONE, TWO, THREE = a_page(1), a_page(2)._replace(parent_id=1), a_page(3)
@@ -37,7 +37,7 @@ async def fill(store: SqliteStore) -> None:
         ONE, seq=0, at_us=NOON_US + 40, reason=Reason.CHANGED, version=a_version(2, body=b"new"), due_us=NOON_US + 50
     )
     same = a_visit(TWO, outcome=Outcome.DUPLICATE, reason=Reason.SAME_AS_OTHER, duplicate_of=1, detail="as 1")
-    await shard.commit(epoch, Batch(visited=[still, failed, changed, same], requeued=[Requeued(2, 1, 0, 9)]))
+    await shard.commit(epoch, Batch(visited=[still, failed, changed, same], requeued=[Requeue(2, 1, 0, 9)]))
     await shard.commit(epoch, Batch(refusals=[a_refusal(number) for number in (1, 2, 3)]))
     other = await store.open_shard(5)
     epoch = (await other.claim()).epoch

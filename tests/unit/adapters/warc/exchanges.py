@@ -9,7 +9,7 @@ from pathlib import Path
 from evercrawl.adapters.warc import WarcArchive
 from evercrawl.engine.ports import Stored
 from evercrawl.model.fetch import Exchange
-from evercrawl.model.page import Original
+from evercrawl.model.page import OriginalRecord
 from evercrawl.model.settings import ArchiveSettings
 
 URL = "https://example.org/page?x=1"
@@ -68,10 +68,12 @@ def archive(
     )
 
 
-def original_of(stored: Stored, *, url: str = URL, body: bytes = BODY, began: datetime = BEGAN) -> Original:
+def original_of(stored: Stored, *, url: str = URL, body: bytes = BODY, began: datetime = BEGAN) -> OriginalRecord:
     """What the store would say about a response that was archived."""
     at_us = round((began - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(microseconds=1))
-    return Original(1, url, at_us, stored.record_id, sha1(body).digest(), stored.file, stored.offset, stored.length)
+    return OriginalRecord(
+        1, url, at_us, stored.record_id, sha1(body).digest(), stored.file, stored.offset, stored.length
+    )
 
 
 def every_kind_of_record(folder: Path) -> dict[str, Stored]:

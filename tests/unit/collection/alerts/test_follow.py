@@ -11,9 +11,9 @@ from evercrawl.collection.alerts.follow import LINES_AT_A_TIME, Follower, ShardL
 from evercrawl.collection.alerts.outbox import Outbox
 from evercrawl.core.alerts.words import SaidPage
 from evercrawl.errors import StoreUnavailable
-from evercrawl.model.alert import Alert, Channel, Event, EventKind, Subject, Target
+from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind
 
-TARGET = Target(Channel.WEBHOOK, "https://example.org/")
+TARGET = Destination(Channel.WEBHOOK, "https://example.org/")
 
 
 @dataclass
@@ -62,7 +62,7 @@ def outbox(tmp_path: Path) -> Iterator[Outbox]:
 
 
 def put(outbox: Outbox, name: str, *, since_us: int = 0, query: str | None = None) -> int:
-    outbox.put(Alert(name, Subject(query=query), TARGET), now_us=since_us, ends={})
+    outbox.put(Alert(name, AlertFilter(query=query), TARGET), now_us=since_us, ends={})
     known = outbox.named(name)
     assert known is not None
     return known.id

@@ -13,10 +13,10 @@ from evercrawl.collection.alerts.outbox import FILE, Outbox, Told
 from evercrawl.core.alerts.delivery import Attempt, MessageState, Patience, begun, ended
 from evercrawl.core.moment import from_us
 from evercrawl.errors import StoreUnavailable
-from evercrawl.model.alert import Alert, Channel, Event, EventKind, Subject, Target
+from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind
 from evercrawl.model.settings import NotifySettings
 
-ALERT = Alert("a", Subject(), Target(Channel.WEBHOOK, "https://example.org/"), most=2)
+ALERT = Alert("a", AlertFilter(), Destination(Channel.WEBHOOK, "https://example.org/"), most=2)
 PATIENCE: Patience = patience_of(NotifySettings())
 
 

@@ -18,12 +18,12 @@ from evercrawl.collection.alerts.send import Letter, Senders, require_apprise
 from evercrawl.core.alerts.delivery import Attempt, Message
 from evercrawl.core.alerts.signature import secret_of
 from evercrawl.errors import ConfigError
-from evercrawl.model.alert import Alert, Channel, Event, EventKind, Notice, Subject, Target
+from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind, PendingEvent
 from evercrawl.model.settings import HttpSettings, NotifySettings, Settings
 
 SETTINGS = Settings(http=HttpSettings(allow_private=True), notify=NotifySettings(timeout=timedelta(milliseconds=400)))
 EVENT = Event(0, 1, 1, "https://example.org/", EventKind.CONTENT, 0.5, 1_790_000_000_000_000, 2, "Home\r\nBcc: x@y")
-NOTICES = (Notice(1, EVENT.at_us, EVENT),)
+NOTICES = (PendingEvent(1, EVENT.at_us, EVENT),)
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 
 
@@ -63,9 +63,9 @@ def receiver() -> Iterator[Receiver]:
     thread.join()
 
 
-def letter(channel: Channel, address: str, notices: tuple[Notice, ...] = NOTICES) -> Letter:
+def letter(channel: Channel, address: str, notices: tuple[PendingEvent, ...] = NOTICES) -> Letter:
     secret = secret_of(bytes(24)) if channel is Channel.WEBHOOK else None
-    alert = Alert("a", Subject(), Target(channel, address, secret))
+    alert = Alert("a", AlertFilter(), Destination(channel, address, secret))
     return Letter(alert, Message("msg_1", "a", EVENT.at_us, tries=1), notices, notices, "uid")
 
 

@@ -18,9 +18,9 @@ from evercrawl.core.revisit.outlook import Outlook, packed
 from evercrawl.core.revisit.schedule import schedule_named
 from evercrawl.engine.revisits import hub_of
 from evercrawl.model.batch import Batch
-from evercrawl.model.forecast import Habits
-from evercrawl.model.page import NewPage, Visited
+from evercrawl.model.page import CompletedVisit, NewPage
 from evercrawl.model.reason import Outcome, Reason
+from evercrawl.model.report import PageForecast
 from evercrawl.model.settings import RevisitSettings, StoreSettings
 from tests.contract.store_values import NOON_US, a_page, a_site, a_version, a_visit
 
@@ -34,7 +34,7 @@ FAST, GONE, MOVED, NEW = 1, 38, 39, 40
 """Pages by number: it always changes, it vanished, it leads elsewhere, it was never visited."""
 
 
-def visits_of(page: NewPage, policy: str) -> list[Visited]:
+def visits_of(page: NewPage, policy: str) -> list[CompletedVisit]:
     schedule, outlook = schedule_named(policy), Outlook()
     state, version, made = None, 0, []
     for turn in range(VISITS):
@@ -52,7 +52,7 @@ def visits_of(page: NewPage, policy: str) -> list[Visited]:
     return made
 
 
-def ended(visit: Visited) -> Visited:
+def ended(visit: CompletedVisit) -> CompletedVisit:
     if visit.page_id == GONE:
         return visit._replace(outcome=Outcome.ERROR, reason=Reason.GONE, status=410, due_us=None)
     if visit.page_id == MOVED:
@@ -90,7 +90,7 @@ def settings_for(policy: str, budget: float | None = None) -> RevisitSettings:
     return replace(SETTINGS, policy=policy, budget=budget)
 
 
-def habits(reader: StateReader, policy: str, number: int) -> Habits | None:
+def habits(reader: StateReader, policy: str, number: int) -> PageForecast | None:
     with reader.shard(0) as state:
         page = state.page(a_page(number).key)
         assert page is not None

@@ -21,9 +21,8 @@ from evercrawl.core.text_delta import pack_text
 from evercrawl.core.url import key_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.batch import Batch
-from evercrawl.model.document import Link
-from evercrawl.model.outline import Outline
-from evercrawl.model.page import NewPage, Version, Visited
+from evercrawl.model.document import Link, Outline
+from evercrawl.model.page import CompletedVisit, NewPage, Version
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import SearchSettings, StoreSettings
 from evercrawl.model.site import Site
@@ -58,14 +57,14 @@ class Story:
         await shard.release(facts.epoch)
         await store.close()
 
-    def _visit(self, batch: Batch, path: str, text: str | None, at_us: int) -> Visited:
+    def _visit(self, batch: Batch, path: str, text: str | None, at_us: int) -> CompletedVisit:
         url = f"https://tale.test{path}"
         if path not in self.numbers:
             self.numbers[path] = number = len(self.numbers) + 1
             batch.new_pages.append(NewPage(number, key_of(url), url, 1, 1, 0, 0, number, None, at_us))
         page_id = self.numbers[path]
         if text is None:
-            return Visited(page_id, 1, 0, -1, at_us, Outcome.ERROR, Reason.NOT_FOUND, "", 404, 1, 0, None, 1, 0)
+            return CompletedVisit(page_id, 1, 0, -1, at_us, Outcome.ERROR, Reason.NOT_FOUND, "", 404, 1, 0, None, 1, 0)
         self.versions[path] = number = self.versions.get(path, 0) + 1
         version = Version(
             number, content_digest(text.encode()), b"\0" * 20, text_digest(text), signature(text),
@@ -74,7 +73,7 @@ class Story:
             bytes(16), None, text=pack_text(text, 1, None),
         )  # fmt: skip
         outline = pack_outline(Outline(("Heading",), (Link("https://tale.test/a", "the first", False),)))
-        return Visited(
+        return CompletedVisit(
             page_id, 1, 0, -1, at_us, Outcome.FETCHED, Reason.NEW, "", 200, 1, len(text), None, 0, 0,
             version=version, digest=version.digest, outline=outline,
         )  # fmt: skip

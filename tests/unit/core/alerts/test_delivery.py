@@ -23,10 +23,10 @@ from evercrawl.core.alerts.delivery import (
 )
 from evercrawl.core.alerts.timing import SPREAD, ready_at, wait_after
 from evercrawl.core.moment import from_us, to_us
-from evercrawl.model.alert import Alert, Channel, Rhythm, Subject, Target
+from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Frequency
 
 NOW = datetime(2026, 11, 15, 10, 20, tzinfo=UTC)
-ALERT = Alert("a", Subject(), Target(Channel.WEBHOOK, "https://example.org/"))
+ALERT = Alert("a", AlertFilter(), Destination(Channel.WEBHOOK, "https://example.org/"))
 PATIENCE = Patience(timedelta(seconds=10), timedelta(hours=1), timedelta(days=7))
 MESSAGE = Message("msg_1", "a", to_us(NOW))
 
@@ -53,7 +53,7 @@ def test_a_message_whose_end_nobody_knows_is_sent_again() -> None:
 
 
 def test_digests_wait_for_their_moment() -> None:
-    hourly, daily = replace(ALERT, rhythm=Rhythm.HOURLY), replace(ALERT, rhythm=Rhythm.DAILY)
+    hourly, daily = replace(ALERT, rhythm=Frequency.HOURLY), replace(ALERT, rhythm=Frequency.DAILY)
     assert ready_at(hourly, NOW) == NOW.replace(hour=11, minute=0)
     assert ready_at(hourly, NOW.replace(minute=0)) == NOW.replace(hour=11, minute=0)
     assert ready_at(daily, NOW) == NOW.replace(day=16, hour=7, minute=0)

@@ -8,7 +8,7 @@ from evercrawl.adapters.tantivy.asking import stemmed, words_of
 from evercrawl.core.alerts.match import Texts, matches, turn_of, wanted
 from evercrawl.core.alerts.words import SaidPage, parse_words, says
 from evercrawl.errors import ConfigError
-from evercrawl.model.alert import Event, EventKind, Subject, Turn
+from evercrawl.model.alerts import AlertFilter, Event, EventKind, SentimentShift
 
 URL = "https://example.org/news/1?a=b"
 EVENT = Event(0, 1, 1, URL, EventKind.CONTENT, 0.2, 0, 2, "News")
@@ -22,29 +22,29 @@ def by_words(query: str, page: SaidPage) -> bool:
     return says(query, page, cut=words_of, stem=stemmed)
 
 
-def is_wanted(subject: Subject, event: Event = EVENT, after: str = "", before: str = "") -> Event | None:
+def is_wanted(subject: AlertFilter, event: Event = EVENT, after: str = "", before: str = "") -> Event | None:
     texts = Texts(lambda: SaidPage(event.url, "", after, "en"), lambda: before)
     return wanted(subject, event, texts, says=by_words, tone=lambda text: {"good": 0.5, "bad": -0.5}.get(text))
 
 
 def test_every_condition_must_hold() -> None:
-    assert is_wanted(Subject()) == EVENT
-    assert is_wanted(Subject(pages=(URL,), least_size=0.2, query="ferry"), after="The Ferry") == EVENT
-    assert is_wanted(Subject(pages=("https://example.org/",))) is None
-    assert is_wanted(Subject(least_size=0.21)) is None
-    assert is_wanted(Subject(kinds=frozenset({EventKind.METADATA}))) is None
-    assert is_wanted(Subject(query="tram"), after="The Ferry") is None
+    assert is_wanted(AlertFilter()) == EVENT
+    assert is_wanted(AlertFilter(pages=(URL,), least_size=0.2, query="ferry"), after="The Ferry") == EVENT
+    assert is_wanted(AlertFilter(pages=("https://example.org/",))) is None
+    assert is_wanted(AlertFilter(least_size=0.21)) is None
+    assert is_wanted(AlertFilter(kinds=frozenset({EventKind.METADATA}))) is None
+    assert is_wanted(AlertFilter(query="tram"), after="The Ferry") is None
 
 
 def test_pages_and_patterns_are_alternatives() -> None:
-    subject = Subject(pages=("https://example.org/x",), patterns=("https://example.org/news/*",))
+    subject = AlertFilter(pages=("https://example.org/x",), patterns=("https://example.org/news/*",))
     assert is_wanted(subject) == EVENT
     assert is_wanted(subject, EVENT._replace(url="https://example.org/x")) is not None
     assert is_wanted(subject, EVENT._replace(url="https://example.org/y")) is None
 
 
 def test_only_changes_have_a_size() -> None:
-    subject = Subject(kinds=frozenset(EventKind), least_size=0.9)
+    subject = AlertFilter(kinds=frozenset(EventKind), least_size=0.9)
     assert is_wanted(subject, EVENT._replace(kind=EventKind.NEW)) is not None
     assert is_wanted(subject, EVENT._replace(kind=EventKind.GONE)) is not None
     assert is_wanted(subject) is None
@@ -52,15 +52,15 @@ def test_only_changes_have_a_size() -> None:
 
 def test_texts_are_read_last() -> None:
     texts = Texts(never, never)
-    subject = Subject(patterns=("*/other/*",), query="ferry", is_turn=True)
+    subject = AlertFilter(patterns=("*/other/*",), query="ferry", is_turn=True)
     assert wanted(subject, EVENT, texts, says=by_words, tone=lambda _: None) is None
 
 
 def test_a_turn_is_told_with_its_two_sides() -> None:
-    subject = Subject(is_turn=True)
+    subject = AlertFilter(is_turn=True)
     found = is_wanted(subject, after="bad", before="good")
     assert found is not None
-    assert found.turn == Turn(0.5, -0.5)
+    assert found.turn == SentimentShift(0.5, -0.5)
     assert is_wanted(subject, after="good", before="good") is None
     assert is_wanted(subject, after="unknown", before="good") is None
 

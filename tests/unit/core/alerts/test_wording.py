@@ -13,20 +13,30 @@ import pytest
 from evercrawl.core.alerts.signature import is_genuine, secret_of, signed_headers
 from evercrawl.core.alerts.stored import alert_fields, read_alert, read_event, write_alert, write_event, wrong_in
 from evercrawl.core.alerts.wording import atom_feed, document, plain_text, subject_line
-from evercrawl.model.alert import Alert, Channel, Event, EventKind, Notice, Rhythm, Subject, Target, Turn
+from evercrawl.model.alerts import (
+    Alert,
+    AlertFilter,
+    Channel,
+    Destination,
+    Event,
+    EventKind,
+    Frequency,
+    PendingEvent,
+    SentimentShift,
+)
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 SECRET = secret_of(bytes(range(24)))
-ALERT = Alert("prices", Subject(), Target(Channel.WEBHOOK, "https://example.org/hook", SECRET))
+ALERT = Alert("prices", AlertFilter(), Destination(Channel.WEBHOOK, "https://example.org/hook", SECRET))
 EVIL = "\u202e<script>&\x1b[31m\r\nBcc: x@example.org\x00\ud800"
 EVENT = Event(
     3, 7, 1, "https://example.org/?a=1&b=2", EventKind.CONTENT, 0.25, 1_790_000_000_000_000, 4, EVIL,
-    ((EVIL, "now"),), Turn(0.5, -0.25),
+    ((EVIL, "now"),), SentimentShift(0.5, -0.25),
 )  # fmt: skip
-NOTICES = (Notice(1, 1_790_000_001_000_000, EVENT), Notice(2, 1_790_000_002_000_000, EVENT))
+NOTICES = (PendingEvent(1, 1_790_000_001_000_000, EVENT), PendingEvent(2, 1_790_000_002_000_000, EVENT))
 
 
-def body(alert: Alert = ALERT, notices: tuple[Notice, ...] = NOTICES) -> bytes:
+def body(alert: Alert = ALERT, notices: tuple[PendingEvent, ...] = NOTICES) -> bytes:
     return document(alert, notices, message_id="msg_1", collection="c", made_us=1_790_000_003_000_000)
 
 
@@ -37,7 +47,7 @@ def test_the_document_says_everything_and_never_differs() -> None:
     assert [change["number"] for change in told["changes"]] == [1, 2]
     assert told["changes"][0]["edits"] == [{"removed": EVIL, "added": "now"}]
     assert told["changes"][0]["sentiment"] == {"before": 0.5, "after": -0.25}
-    assert json.loads(body(replace(ALERT, rhythm=Rhythm.DAILY)))["type"] == "alert.digest"
+    assert json.loads(body(replace(ALERT, rhythm=Frequency.DAILY)))["type"] == "alert.digest"
     assert json.loads(body(notices=()))["type"] == "alert.test"
 
 
@@ -100,8 +110,8 @@ def test_a_feed_is_well_formed_whatever_a_page_says() -> None:
 def test_alerts_and_events_survive_storage() -> None:
     alert = replace(
         ALERT,
-        subject=Subject(("https://a/",), ("*b*",), "q", frozenset(EventKind), 0.1, True),
-        rhythm=Rhythm.DAILY,
+        subject=AlertFilter(("https://a/",), ("*b*",), "q", frozenset(EventKind), 0.1, True),
+        rhythm=Frequency.DAILY,
         daily_at=time(6, 30),
         quiet=("22:00-06:00",),
         most=9,
@@ -116,14 +126,14 @@ def test_alerts_and_events_survive_storage() -> None:
     ("alert", "words"),
     [
         (replace(ALERT, name="a b"), "name"),
-        (replace(ALERT, subject=Subject(least_size=1.5)), "0 to 1"),
-        (replace(ALERT, subject=Subject(kinds=frozenset())), "must be about"),
-        (replace(ALERT, subject=Subject(kinds=frozenset({EventKind.NEW}), is_turn=True)), "content"),
-        (replace(ALERT, subject=Subject(query="-no")), "query"),
+        (replace(ALERT, subject=AlertFilter(least_size=1.5)), "0 to 1"),
+        (replace(ALERT, subject=AlertFilter(kinds=frozenset())), "must be about"),
+        (replace(ALERT, subject=AlertFilter(kinds=frozenset({EventKind.NEW}), is_turn=True)), "content"),
+        (replace(ALERT, subject=AlertFilter(query="-no")), "query"),
         (replace(ALERT, quiet=("night",)), "22:00"),
         (replace(ALERT, most=0), "1 to"),
-        (replace(ALERT, target=Target(Channel.MAIL, "a@b\r\nBcc: c@d")), "mail address"),
-        (replace(ALERT, target=Target(Channel.WEBHOOK, "https://a/", "whsec_short")), "secret"),
+        (replace(ALERT, target=Destination(Channel.MAIL, "a@b\r\nBcc: c@d")), "mail address"),
+        (replace(ALERT, target=Destination(Channel.WEBHOOK, "https://a/", "whsec_short")), "secret"),
     ],
 )
 def test_what_cannot_be_used_is_said(alert: Alert, words: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from evercrawl.core.change.judge import MOST_EDITS_SHOWN, SHOWN_CHARS
 from evercrawl.core.change.mute import LONGEST_PATTERN, has_form, heard, is_muted, muted, pattern_of
 from evercrawl.model.change import Change, ChangeClass, Edit
-from evercrawl.model.inbox import Mute
+from evercrawl.model.history import Mute
 
 URL = "https://a.test/page"
 

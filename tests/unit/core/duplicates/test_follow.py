@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from evercrawl.core.duplicates.follow import answers, is_asked, still_repeats
 from evercrawl.core.signature import signature
-from evercrawl.model.page import Twin
+from evercrawl.model.page import DuplicateCandidate
 
 TEXT = " ".join(f"word{number * 7919 % 1009}" for number in range(400))
 OTHER = " ".join(f"thing{number * 7919 % 1009}" for number in range(400))
 
 
-def twin(text: str, **fields: object) -> Twin:
-    known = Twin(1, "https://a.test/", 1, signature(text), None, None, None, text.encode(), 200)
+def twin(text: str, **fields: object) -> DuplicateCandidate:
+    known = DuplicateCandidate(1, "https://a.test/", 1, signature(text), None, None, None, text.encode(), 200)
     return known._replace(**fields)  # type: ignore[arg-type]
 
 

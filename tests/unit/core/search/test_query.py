@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evercrawl.core.search.query import LONGEST_QUERY, MOST_TERMS, parse_query
 from evercrawl.errors import ConfigError
-from evercrawl.model.search import Place, Query, Term, Tone
+from evercrawl.model.search import Query, QueryField, Term, Tone
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
@@ -39,7 +39,7 @@ def test_what_only_looks_like_an_operator_is_words():
 
 def test_a_minus_excludes():
     query = parsed('ship -sail -"old mast" -site:example.org -title:gone')
-    assert query.without == (Term("sail"), Term("old mast", True), Term("gone", False, Place.TITLE))
+    assert query.without == (Term("sail"), Term("old mast", True), Term("gone", False, QueryField.TITLE))
     assert query.not_sites == ("example.org",)
 
 
@@ -47,7 +47,7 @@ def test_operators_are_read():
     query = parsed("SITE:https://Docs.Example.org/guide/ lang:de-AT title:Handbuch url:faq sentiment:negative")
     assert query.sites == ("docs.example.org/guide",)
     assert query.langs == ("de",)
-    assert query.groups == ((Term("Handbuch", False, Place.TITLE),), (Term("faq", False, Place.URL),))
+    assert query.groups == ((Term("Handbuch", False, QueryField.TITLE),), (Term("faq", False, QueryField.URL),))
     assert query.tone is Tone.NEGATIVE
 
 

@@ -18,7 +18,7 @@ from evercrawl.core.sitemap import (
 from evercrawl.core.sitemap.discovery import MOST_FEEDS, MOST_INDEX_DEPTH
 from evercrawl.core.sitemap.read import read_sitemap
 from evercrawl.core.sitemap.write import extended_sitemap
-from evercrawl.model.sitemap import ListedPage, Sitemap, SitemapEntry, SitemapType
+from evercrawl.model.sitemap import Sitemap, SitemapEntry, SitemapPage, SitemapType
 
 SITE = "http://site.test"
 NOW = datetime(2024, 5, 6, 12, tzinfo=UTC)
@@ -177,7 +177,7 @@ def test_the_example_of_paper_c():
         return f"http://www.xyz.com/{name}.html"
 
     listed = [
-        ListedPage(page(name), datetime.fromtimestamp(updated / 1000, UTC), name)
+        SitemapPage(page(name), datetime.fromtimestamp(updated / 1000, UTC), name)
         for name, updated in PAPER_SITEMAP.items()
     ]
     found = read_sitemap(extended_sitemap(listed), "http://www.xyz.com/sitemap.xml?XTND")

@@ -7,17 +7,17 @@ import pytest
 
 from evercrawl.core.sitemap import extended_sitemap, gzipped, read_sitemap, sitemap_files
 from evercrawl.core.sitemap.write import MOST_BYTES, MOST_URLS, escaped
-from evercrawl.model.sitemap import ListedPage, SitemapEntry, SitemapType
+from evercrawl.model.sitemap import SitemapEntry, SitemapPage, SitemapType
 
 SITE = "http://site.test/"
 START = datetime(2024, 5, 6, tzinfo=UTC)
 
 
-def pages(count: int) -> list[ListedPage]:
-    return [ListedPage(f"{SITE}{number}", START + timedelta(minutes=number)) for number in range(count)]
+def pages(count: int) -> list[SitemapPage]:
+    return [SitemapPage(f"{SITE}{number}", START + timedelta(minutes=number)) for number in range(count)]
 
 
-def entries_of(listed: list[ListedPage]) -> tuple[SitemapEntry, ...]:
+def entries_of(listed: list[SitemapPage]) -> tuple[SitemapEntry, ...]:
     return tuple(SitemapEntry(page.url, page.lastmod) for page in listed)
 
 
@@ -61,9 +61,9 @@ def test_the_same_pages_give_the_same_bytes():
 
 
 def test_pages_without_dates():
-    (only,) = sitemap_files([ListedPage(SITE)], SITE)
+    (only,) = sitemap_files([SitemapPage(SITE)], SITE)
     assert (only.lastmod, b"lastmod" in only.data) == (None, False)
-    assert read_sitemap(extended_sitemap([ListedPage(SITE)]), SITE).entries == (SitemapEntry(SITE, text=""),)
+    assert read_sitemap(extended_sitemap([SitemapPage(SITE)]), SITE).entries == (SitemapEntry(SITE, text=""),)
 
 
 def test_escaping():
@@ -71,7 +71,7 @@ def test_escaping():
 
 
 def test_the_extended_sitemap_has_the_papers_fields():
-    page = ListedPage(SITE + "?a&b", datetime(2011, 6, 19, 8, 46, 32, 123_000, tzinfo=UTC), "B. Tech. <new>")
+    page = SitemapPage(SITE + "?a&b", datetime(2011, 6, 19, 8, 46, 32, 123_000, tzinfo=UTC), "B. Tech. <new>")
     data = extended_sitemap([page])
     assert b"<ANCHOR_TEXT>B. Tech. &lt;new&gt;</ANCHOR_TEXT>" in data
     assert b"<URL>http://site.test/?a&amp;b</URL>" in data

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.traps.guard import TrapGuard, rule_of, rules_of, written
-from evercrawl.core.traps.operator_rule import OperatorRule, Word
+from evercrawl.core.traps.user_rules import RuleAction, TrapFilter, UserRule, format_rule, parse_rule, rules_of
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import TrapSettings
 
@@ -13,23 +12,23 @@ PLAIN = f"{SITE}/shop?color=red"
 
 
 def refused(url: str, settings: TrapSettings, *, is_asked_for: bool = False) -> Reason | None:
-    found = TrapGuard(settings).refusal(url, year=2026, is_asked_for=is_asked_for)
+    found = TrapFilter(settings).refusal(url, year=2026, is_asked_for=is_asked_for)
     return None if found is None else found[0]
 
 
 @pytest.mark.parametrize("site", [None, SITE])
 def test_rules_are_written_and_read(site: str | None) -> None:
-    rule = rule_of(Word.EXCLUDE, written("/shop?color=", site))
-    assert rule == OperatorRule(Word.EXCLUDE, "/shop?color=", site)
+    rule = parse_rule(RuleAction.EXCLUDE, format_rule("/shop?color=", site))
+    assert rule == UserRule(RuleAction.EXCLUDE, "/shop?color=", site)
 
 
 def test_what_is_allowed_is_the_stronger_word() -> None:
     rules = rules_of(TrapSettings(exclude=("/a",), allow=("/a",)))
-    assert [rule.word for rule in rules] == [Word.EXCLUDE, Word.ALLOW]
+    assert [rule.word for rule in rules] == [RuleAction.EXCLUDE, RuleAction.ALLOW]
 
 
 def test_a_url_that_shows_a_trap_is_refused_with_the_reason() -> None:
-    found = TrapGuard(TrapSettings()).refusal(SESSION, year=2026)
+    found = TrapFilter(TrapSettings()).refusal(SESSION, year=2026)
     assert found is not None
     assert found[0] is Reason.TRAP
     assert found[1].startswith("session: ")
@@ -54,7 +53,7 @@ def test_sets_count_only_when_they_are_named() -> None:
 
 
 def test_switched_off_only_the_rules_count_and_new_ones_are_heard() -> None:
-    guard = TrapGuard(TrapSettings(enabled=False))
+    guard = TrapFilter(TrapSettings(enabled=False))
     assert guard.refusal(SESSION, year=2026) is None
     guard.hear(TrapSettings(enabled=False, exclude=("/shop?*",)))
     assert guard.refusal(PLAIN, year=2026) == (Reason.EXCLUDED, "trap exclude /shop?*")

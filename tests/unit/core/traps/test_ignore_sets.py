@@ -2,8 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.traps.ignore_sets import IGNORE_SETS, chosen_sets
-from evercrawl.core.traps.operator_rule import Effect, OperatorRule, Word, effect, matches, word_on
+from evercrawl.core.traps.user_rules import (
+    IGNORE_SETS,
+    RuleAction,
+    RuleEffect,
+    UserRule,
+    compile_ignore_sets,
+    matches,
+    matching_rule,
+    rule_effect,
+)
 from evercrawl.errors import ConfigError
 
 HOST = "http://a.test"
@@ -28,20 +36,20 @@ HOST = "http://a.test"
     ],
 )
 def test_each_set_knows_its_software(name: str, path: str) -> None:
-    why = chosen_sets((name,)).why_ignored(HOST + path)
+    why = compile_ignore_sets((name,)).why_ignored(HOST + path)
     assert why is not None
     assert why.startswith(name)
 
 
 @pytest.mark.parametrize("path", ["/", "/viewtopic.php?f=1&t=2", "/wiki/Apple", "/t/some-topic/12", "/about"])
 def test_pages_of_that_software_stay(path: str) -> None:
-    assert chosen_sets(tuple(IGNORE_SETS)).why_ignored(HOST + path) is None
+    assert compile_ignore_sets(tuple(IGNORE_SETS)).why_ignored(HOST + path) is None
 
 
 def test_no_set_is_used_unless_it_is_named() -> None:
-    assert chosen_sets(()).why_ignored(HOST + "/?add-to-cart=17") is None
+    assert compile_ignore_sets(()).why_ignored(HOST + "/?add-to-cart=17") is None
     with pytest.raises(ConfigError, match="there are: forums"):
-        chosen_sets(("gardens",))
+        compile_ignore_sets(("gardens",))
 
 
 def test_every_rule_says_why() -> None:
@@ -68,15 +76,15 @@ def test_patterns_are_written_as_they_are_shown_or_as_globs(pattern: str, path: 
 
 def test_the_effect_is_seen_before_the_word_is_said() -> None:
     urls = [f"{HOST}/cal/2024/{month:02}" for month in range(1, 13)] + [f"{HOST}/news"]
-    found = effect("/cal/{n}/{n}", urls)
-    assert found == Effect(12, 13, tuple(urls[:5]))
+    found = rule_effect("/cal/{n}/{n}", urls)
+    assert found == RuleEffect(12, 13, tuple(urls[:5]))
 
 
 def test_the_newest_rule_decides_and_taking_it_out_undoes_it() -> None:
-    exclude = OperatorRule(Word.EXCLUDE, "/cal/**")
-    allow = OperatorRule(Word.ALLOW, "/cal/*", site=HOST)
+    exclude = UserRule(RuleAction.EXCLUDE, "/cal/**")
+    allow = UserRule(RuleAction.ALLOW, "/cal/*", site=HOST)
     url = f"{HOST}/cal/2024"
-    assert word_on([exclude, allow], url) == allow
-    assert word_on([exclude], url) == exclude
-    assert word_on([exclude, allow], "http://b.test/cal/2024") == exclude
-    assert word_on([], url) is None
+    assert matching_rule([exclude, allow], url) == allow
+    assert matching_rule([exclude], url) == exclude
+    assert matching_rule([exclude, allow], "http://b.test/cal/2024") == exclude
+    assert matching_rule([], url) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.traps.verdict import url_verdict
+from evercrawl.core.traps.url_check import url_verdict
 
 HONEST = [
     "https://docs.oracle.com/en/java/javase/17/docs/api/java.base/java/util/concurrent/locks/Lock.html",

@@ -1,19 +1,19 @@
 from __future__ import annotations
 
-from evercrawl.core.traps.novelty import MOST_REMEMBERED, NOTHING_NEW, Said, new_text
+from evercrawl.core.traps.novelty import MOST_REMEMBERED, NOTHING_NEW, TextMemory, new_text
 from tests.worlds.traps.sites import prose
 
 
 def test_what_was_said_is_not_new_again() -> None:
     text = prose("a", count=200)
-    first, said = new_text(Said(), text)
+    first, said = new_text(TextMemory(), text)
     again, _ = new_text(said, text)
     assert first == (1.0, 1.0)
     assert again == (0.0, 0.0)
 
 
 def test_numbers_alone_make_no_new_text() -> None:
-    _, said = new_text(Said(), "It is now 101 seconds past noon. Wait for 102.")
+    _, said = new_text(TextMemory(), "It is now 101 seconds past noon. Wait for 102.")
     share, _ = new_text(said, "It is now 977 seconds past noon. Wait for 978.")
     assert share.essential == 0
     assert share.literal > 0.3
@@ -21,13 +21,13 @@ def test_numbers_alone_make_no_new_text() -> None:
 
 def test_the_order_of_items_says_nothing_new() -> None:
     items = [prose("item", n, count=4) for n in range(40)]
-    _, said = new_text(Said(), "\n".join(items))
+    _, said = new_text(TextMemory(), "\n".join(items))
     share, _ = new_text(said, "\n".join(reversed(items)))
     assert share.literal < 0.05
 
 
 def test_other_text_stays_new_while_memory_is_bounded() -> None:
-    said, shares = Said(), []
+    said, shares = TextMemory(), []
     for number in range(600):
         share, said = new_text(said, prose("page", number, count=150))
         shares.append(share.literal)
@@ -36,6 +36,6 @@ def test_other_text_stays_new_while_memory_is_bounded() -> None:
 
 
 def test_nothing_says_nothing() -> None:
-    assert new_text(Said(), " \n ") == (NOTHING_NEW, Said())
-    share, _ = new_text(Said(), "日本語の文章には空白がないので文字が言葉の代わりになります")
+    assert new_text(TextMemory(), " \n ") == (NOTHING_NEW, TextMemory())
+    share, _ = new_text(TextMemory(), "日本語の文章には空白がないので文字が言葉の代わりになります")
     assert share.literal == 1.0

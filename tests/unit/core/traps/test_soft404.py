@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from evercrawl.core.traps.soft404 import Answer, MadeUp, is_soft_404, judge_made_up, probe_url, same_for_all
+from evercrawl.core.traps.not_found import ProbeAnswer, ProbeResult, is_soft_404, judge_probe, probe_url, soft_404_page
 from tests.worlds.traps.sites import prose
 
 
@@ -40,22 +40,22 @@ def test_words_and_values_are_made_up_in_kind() -> None:
 
 def test_three_kinds_of_sites_are_told_apart() -> None:
     apology = "We could not find {} here, but there is a lot to see on our other pages today."
-    one = Answer(200, apology.format("/a/77"), 5, 5)
-    other = Answer(200, apology.format("/a/9912"), 5, 5)
-    kind, same = judge_made_up(one, other)
-    assert kind is MadeUp.SAME
+    one = ProbeAnswer(200, apology.format("/a/77"), 5, 5)
+    other = ProbeAnswer(200, apology.format("/a/9912"), 5, 5)
+    kind, same = judge_probe(one, other)
+    assert kind is ProbeResult.SAME
     assert same is not None
     assert is_soft_404(apology.format("/b/1"), same)
     assert not is_soft_404(prose("page"), same)
 
-    assert judge_made_up(Answer(404), Answer(200, "x")) == (MadeUp.NOT_FOUND, None)
-    maze = Answer(200, prose(1), 8, 8), Answer(200, prose(2), 8, 8)
-    assert judge_made_up(*maze) == (MadeUp.INVENTED, None)
-    with_navigation = Answer(200, prose(1), 8, 2), Answer(200, prose(2), 8, 2)
-    assert judge_made_up(*with_navigation) == (MadeUp.ANSWERED, None)
-    recommending = [Answer(200, apology.format("x") + prose(n, count=10), 8, 8) for n in (1, 2)]
-    assert judge_made_up(recommending[0], recommending[1])[0] is not MadeUp.INVENTED
+    assert judge_probe(ProbeAnswer(404), ProbeAnswer(200, "x")) == (ProbeResult.NOT_FOUND, None)
+    maze = ProbeAnswer(200, prose(1), 8, 8), ProbeAnswer(200, prose(2), 8, 8)
+    assert judge_probe(*maze) == (ProbeResult.INVENTED, None)
+    with_navigation = ProbeAnswer(200, prose(1), 8, 2), ProbeAnswer(200, prose(2), 8, 2)
+    assert judge_probe(*with_navigation) == (ProbeResult.ANSWERED, None)
+    recommending = [ProbeAnswer(200, apology.format("x") + prose(n, count=10), 8, 8) for n in (1, 2)]
+    assert judge_probe(recommending[0], recommending[1])[0] is not ProbeResult.INVENTED
 
 
 def test_a_part_of_the_answer_is_not_the_answer() -> None:
-    assert not is_soft_404("Sorry.", same_for_all("Sorry. " + prose("long")))
+    assert not is_soft_404("Sorry.", soft_404_page("Sorry. " + prose("long")))

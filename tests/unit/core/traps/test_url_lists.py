@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.core.traps.verdict import url_verdict
+from evercrawl.core.traps.url_check import url_verdict
 
 FOLDER = Path(__file__).parent
 LEAST_SEEN = 0.95

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.traps.extent import LONGEST_URL, MOST_PARAMETERS, MOST_SEGMENTS
-from evercrawl.core.traps.session import looks_random
-from evercrawl.core.traps.verdict import url_verdict
+from evercrawl.core.traps.url_check import LONGEST_URL, MOST_PARAMETERS, MOST_SEGMENTS, url_verdict
+from evercrawl.core.traps.url_parts import looks_random
 
 HONEST = """
 https://x.org/en-US/docs/Web/JavaScript/Reference/Operators/delete

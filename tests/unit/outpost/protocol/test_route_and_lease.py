@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.outpost.protocol.lease import Grant, Tenure, handover_us
-from evercrawl.outpost.protocol.route import Director, is_allowed, normal_route
+from evercrawl.outpost.protocol.lease import GrantedLease, HeldLease, handover_us
+from evercrawl.outpost.protocol.route import SiteRouter, is_allowed, normalise_route
 
 
 @pytest.mark.parametrize(
@@ -24,17 +24,17 @@ from evercrawl.outpost.protocol.route import Director, is_allowed, normal_route
     ],
 )
 def test_routes_have_one_form(written: str, stored: str) -> None:
-    assert normal_route(written) == stored
+    assert normalise_route(written) == stored
 
 
 @pytest.mark.parametrize("written", ["", ".", "*.org", "a b", "http://", ".org:80", "example.org?x", "user@host"])
 def test_what_is_no_route_is_refused(written: str) -> None:
     with pytest.raises(ValueError, match="suffix"):
-        normal_route(written)
+        normalise_route(written)
 
 
 def test_the_most_exact_route_wins_and_of_equal_ones_the_first() -> None:
-    director = Director(
+    director = SiteRouter(
         {
             "edu": [".edu"],
             "org": ["example.org"],
@@ -70,7 +70,7 @@ def test_the_outpost_always_stops_before_home_begins(
     gap behind its last, are over.
     """
     lease = 600
-    grant, tenure = Grant(lease), Tenure()
+    grant, tenure = GrantedLease(lease), HeldLease()
     now = 0
     for (there, back), pause in zip(delays, pauses, strict=False):
         number = tenure.beat(now + offset)
@@ -83,7 +83,7 @@ def test_the_outpost_always_stops_before_home_begins(
 
 
 def test_a_lease_for_a_beat_that_was_not_sent_is_nothing() -> None:
-    tenure = Tenure()
+    tenure = HeldLease()
     tenure.answered(7, 1000)
     assert tenure.time_left_us(0, 0) == 0
     number = tenure.beat(100)

@@ -6,35 +6,43 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.outpost.protocol.code import Code, outpost_key, pin_of, read_code, session_key
-from evercrawl.outpost.protocol.seal import FROM_HOME, FROM_OUTPOST, NotAuthentic, Opener, Sealer, is_proof, proof
+from evercrawl.outpost.protocol.code import PairingCode, certificate_pin, outpost_key, parse_code, session_key
+from evercrawl.outpost.protocol.seal import (
+    FROM_COORDINATOR,
+    FROM_OUTPOST,
+    FrameSigner,
+    FrameVerifier,
+    NotAuthentic,
+    handshake_proof,
+    is_valid_proof,
+)
 
 KEY = bytes(range(32))
 
 
 @given(st.binary(min_size=10, max_size=10), st.binary(min_size=16, max_size=16))
 def test_a_code_survives_being_typed(secret: bytes, pin: bytes) -> None:
-    code = Code(secret, pin)
-    assert read_code(code.text()) == code
-    assert read_code(code.text().lower().replace("-", " ")) == code
+    code = PairingCode(secret, pin)
+    assert parse_code(code.text()) == code
+    assert parse_code(code.text().lower().replace("-", " ")) == code
 
 
 @pytest.mark.parametrize("text", ["", "ABC", "not a code!", "A" * 41, "1" * 42])
 def test_what_is_no_code_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="code"):
-        read_code(text)
+        parse_code(text)
 
 
 def test_keys_depend_on_everything() -> None:
-    code = Code(b"0123456789", bytes(16))
+    code = PairingCode(b"0123456789", bytes(16))
     assert outpost_key(code.key, bytes(32)) != outpost_key(code.key, bytes(31) + b"\1")
     first = session_key(KEY, challenge=b"a", nonce=b"bc")
     assert first != session_key(KEY, challenge=b"ab", nonce=b"c")
-    assert len(pin_of(b"certificate")) == 16
+    assert len(certificate_pin(b"certificate")) == 16
 
 
 def test_frames_open_in_order_once_and_in_their_direction() -> None:
-    sealer, opener = Sealer(KEY, FROM_HOME), Opener(KEY, FROM_HOME)
+    sealer, opener = FrameSigner(KEY, FROM_COORDINATOR), FrameVerifier(KEY, FROM_COORDINATOR)
     frames = [sealer.seal(f"message {number}".encode()) for number in range(3)]
     assert opener.open(frames[0]) == b"message 0"
     for wrong in (frames[0], frames[2]):
@@ -42,25 +50,25 @@ def test_frames_open_in_order_once_and_in_their_direction() -> None:
             opener.open(wrong)
     assert opener.open(frames[1]) == b"message 1"
     with pytest.raises(NotAuthentic):
-        Opener(KEY, FROM_OUTPOST).open(frames[0])
+        FrameVerifier(KEY, FROM_OUTPOST).open(frames[0])
 
 
 @given(st.binary(max_size=60), st.data())
 def test_no_changed_cut_or_invented_frame_opens(payload: bytes, data: st.DataObject) -> None:
-    frame = Sealer(KEY, FROM_HOME).seal(payload)
+    frame = FrameSigner(KEY, FROM_COORDINATOR).seal(payload)
     place = data.draw(st.integers(0, len(frame) - 1))
     changed = bytearray(frame)
     changed[place] ^= data.draw(st.integers(1, 255))
     for wrong in (bytes(changed), frame[:place], frame + b"x"):
         with pytest.raises(NotAuthentic):
-            Opener(KEY, FROM_HOME).open(wrong)
+            FrameVerifier(KEY, FROM_COORDINATOR).open(wrong)
     with pytest.raises(NotAuthentic):
-        Opener(KEY[::-1], FROM_HOME).open(frame)
+        FrameVerifier(KEY[::-1], FROM_COORDINATOR).open(frame)
 
 
 def test_a_proof_is_of_one_key_and_one_challenge() -> None:
-    given_proof = proof(KEY, b"challenge", b"hello")
-    assert is_proof(given_proof, KEY, b"challenge", b"hello")
-    assert not is_proof(given_proof, KEY, b"another", b"hello")
-    assert not is_proof(given_proof, KEY, b"challenge", b"hullo")
-    assert not is_proof(given_proof, KEY[::-1], b"challenge", b"hello")
+    given_proof = handshake_proof(KEY, b"challenge", b"hello")
+    assert is_valid_proof(given_proof, KEY, b"challenge", b"hello")
+    assert not is_valid_proof(given_proof, KEY, b"another", b"hello")
+    assert not is_valid_proof(given_proof, KEY, b"challenge", b"hullo")
+    assert not is_valid_proof(given_proof, KEY[::-1], b"challenge", b"hello")

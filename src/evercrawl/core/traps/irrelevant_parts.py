@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from xxhash import xxh32_intdigest
 
-from evercrawl.core.traps.link_sum import PIECES, LinkSum, Offered, Piece, Place, blanked
-from evercrawl.core.traps.pattern import path_shape, placeholder
+from evercrawl.core.traps.link_sketch import PIECES, LinkSketch, PageLinks, SegmentPiece, UrlPart, blank_piece
+from evercrawl.core.traps.url_pattern import path_shape, placeholder
 from evercrawl.model.document import Link
 
 LEAST_SAME, LEAST_SAME_ON_SITE = 6, 12
@@ -61,7 +61,7 @@ _NAMED = "named segment"
 """In the names of segments that could be the name of something."""
 
 
-class Tally(NamedTuple):
+class PartEvidence(NamedTuple):
     """Evidence about one part."""
 
     same: int = 0
@@ -86,21 +86,21 @@ class Tally(NamedTuple):
         return is_endless or self.places.bit_count() >= LEAST_PLACES
 
 
-class Rest(NamedTuple):
+class PartialUrl(NamedTuple):
     """What was seen under a URL without one of its parts."""
 
     value: int
     content: int
     """Its text."""
-    offered: Offered = Offered()
+    offered: LinkSketch = LinkSketch()
 
 
 @dataclass(frozen=True, slots=True)
-class Parameters:
+class UrlPartStats:
     """What a site has shown about the parts of its URLs; bounded."""
 
-    tallies: dict[str, Tally] = field(default_factory=dict)
-    rests: dict[int, Rest] = field(default_factory=dict)
+    tallies: dict[str, PartEvidence] = field(default_factory=dict)
+    rests: dict[int, PartialUrl] = field(default_factory=dict)
     probes: int = 0
     """Pages that were looked at although they had been seen but for an idle part."""
 
@@ -111,18 +111,18 @@ class _Part(NamedTuple):
     value: str
     rest: str
     """The URL without the part."""
-    place: Place
+    place: UrlPart
 
 
-def learn(
-    known: Parameters,
+def learn_parts(
+    known: UrlPartStats,
     url: str,
     text: str,
     *,
     links: Sequence[Link] = (),
     new_links: Sequence[str] = (),
     with_names: bool = False,
-) -> Parameters:
+) -> UrlPartStats:
     """The evidence with one more page in it; a page without text is no evidence.
 
     `links`: those of the page; `new_links`: those of them that were not known before; `with_names`: segments
@@ -133,23 +133,23 @@ def learn(
     # Of a site without such parts nothing needs to be remembered.
     if not text.strip() or not (parts or known.rests):
         return known
-    said, found = xxh32_intdigest(text.encode("utf-8", "surrogatepass")), LinkSum(links, new_links)
+    said, found = xxh32_intdigest(text.encode("utf-8", "surrogatepass")), PageLinks(links, new_links)
     tallies, rests = dict(known.tallies), dict(known.rests)
     for part in parts:
         key, value = _hash(part.name, part.rest), _hash(part.value)
-        now = Rest(value, said, found.without(part.place))
+        now = PartialUrl(value, said, found.without(part.place))
         before = rests.pop(key, None) or rests.get(_whole(part.rest))
         if before is not None and before.value != value:
             for name in (part.name, part.on_site):
-                tallies[name] = _counted(tallies.get(name, Tally()), before, now)
+                tallies[name] = _counted(tallies.get(name, PartEvidence()), before, now)
         rests[key] = now
-    rests[_whole(url)] = Rest(NO_VALUE, said, found.as_they_are())
-    probes = known.probes + (seen_otherwise(known, url) is not None)
-    most = MOST_REMEMBERED_IDLE if idle_parts(known) else MOST_REMEMBERED
-    return Parameters(_most_telling(tallies), _newest(rests, most), probes)
+    rests[_whole(url)] = PartialUrl(NO_VALUE, said, found.as_they_are())
+    probes = known.probes + (known_variant(known, url) is not None)
+    most = MOST_REMEMBERED_IDLE if irrelevant_parts(known) else MOST_REMEMBERED
+    return UrlPartStats(_most_telling(tallies), _newest(rests, most), probes)
 
 
-def _counted(tally: Tally, before: Rest, now: Rest) -> Tally:
+def _counted(tally: PartEvidence, before: PartialUrl, now: PartialUrl) -> PartEvidence:
     if before.content != now.content:
         return tally._replace(different=tally.different + 1)
     if not before.offered.is_like(now.offered):
@@ -176,34 +176,34 @@ def _whole(url: str) -> int:
     return _hash("", url)
 
 
-def _most_telling(tallies: dict[str, Tally]) -> dict[str, Tally]:
+def _most_telling(tallies: dict[str, PartEvidence]) -> dict[str, PartEvidence]:
     if len(tallies) <= MOST_PARTS:
         return tallies
     ranked = sorted(tallies.items(), key=lambda item: item[1].same + item[1].different, reverse=True)
     return dict(ranked[: MOST_PARTS * 3 // 4])
 
 
-def _newest(rests: dict[int, Rest], most: int) -> dict[int, Rest]:
+def _newest(rests: dict[int, PartialUrl], most: int) -> dict[int, PartialUrl]:
     if len(rests) <= most:
         return rests
     return dict(list(rests.items())[-most * 3 // 4 :])
 
 
-def idle_parts(known: Parameters) -> tuple[str, ...]:
+def irrelevant_parts(known: UrlPartStats) -> tuple[str, ...]:
     """The parts that do not alter the content, by name."""
     return tuple(name for name, tally in known.tallies.items() if _is_idle_part(name, tally))
 
 
-def _is_idle_part(name: str, tally: Tally) -> bool:
+def _is_idle_part(name: str, tally: PartEvidence) -> bool:
     is_on_site = name.startswith("/**")
     return tally.is_idle(
         LEAST_SAME_ON_SITE if is_on_site or _NAMED in name else LEAST_SAME, could_be_name=_NAMED in name
     )
 
 
-def seen_otherwise(known: Parameters, url: str) -> str | None:
+def known_variant(known: UrlPartStats, url: str) -> str | None:
     """The idle part but for which the URL was seen already; None: it may hold something new."""
-    if not idle_parts(known):
+    if not irrelevant_parts(known):
         return None
     for part in _parts(url):
         if _is_idle(known, part):
@@ -213,14 +213,14 @@ def seen_otherwise(known: Parameters, url: str) -> str | None:
     return None
 
 
-def _is_idle(known: Parameters, part: _Part) -> bool:
-    here, on_site = known.tallies.get(part.name, Tally()), known.tallies.get(part.on_site, Tally())
+def _is_idle(known: UrlPartStats, part: _Part) -> bool:
+    here, on_site = known.tallies.get(part.name, PartEvidence()), known.tallies.get(part.on_site, PartEvidence())
     if _is_idle_part(part.name, here):
         return True
     return _is_idle_part(part.on_site, on_site) and not here.different
 
 
-def identity(known: Parameters, url: str) -> str:
+def url_identity(known: UrlPartStats, url: str) -> str:
     """The URL without its idle parameters: pages with the same identity are the same page."""
     idle = {
         pair for part in _parts(url) if "?" in part.name and _is_idle(known, part) for pair in part.value.split("&")
@@ -288,8 +288,8 @@ def _piece_parts(segments: list[str], place: int, query: str) -> Iterator[_Part]
             f"{path_shape('/' + '/'.join([*before, '*', *after]))} {kind}",
             f"/** {kind}",
             pieces[index],
-            f"{'/'.join([*before, blanked(segments[place], index), *after])}?{query}",
-            Piece(place, index),
+            f"{'/'.join([*before, blank_piece(segments[place], index), *after])}?{query}",
+            SegmentPiece(place, index),
         )
 
 

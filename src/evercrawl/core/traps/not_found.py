@@ -1,8 +1,7 @@
-"""Does a site answer 200 for everything? Ask for addresses that nobody ever linked to, and compare.
+"""Does a page say that there is no such page, although the server says 200?
 
-Two made-up addresses beside real ones tell three kinds of sites apart: those that say that there is no such
-page, those that give the same text for everything (a soft 404), and those that invent a new page each time.
-Numbers and addresses are taken for the same, since such pages like to repeat what they were asked for.
+Only a short text can be an apology: a manual of status codes uses the same words. Longer ones are told by
+what made-up addresses are answered with (`soft404.py`).
 """
 
 from __future__ import annotations
@@ -12,11 +11,51 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from xxhash import xxh3_64_intdigest
+from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
 from evercrawl.core.signature import signature, similarity
-from evercrawl.core.traps.apology import apologies_in
-from evercrawl.core.traps.pattern import placeholder
+from evercrawl.core.traps.url_pattern import placeholder
+
+MAX_NOT_FOUND_CHARS = 600
+"""Characters of text; a longer page is about something."""
+READ_CHARS = 4000
+"""Of a text in which phrases are looked for; an apology stands at the top."""
+SURE_CHARS = 200
+"""A text this short that apologises is nothing else."""
+
+_WORDS = re.compile(
+    r"\b(?:page|file|document|site|url|address|content|article|item|product|resource|seite|p[aá]gina)\b.{0,60}?"
+    r"\b(?:not (?:be )?found|(?:never|(?:does|did) ?n[o']t|no longer) (?:existed?|available)|"
+    r"could ?n[o']t be found|has (?:been )?(?:moved|removed|deleted)|is (?:gone|missing|unavailable)|"
+    r"nicht gefunden|existiert nicht|introuvable|no (?:existe|encontrada))\b"
+    r"|\b(?:not|nothing) found\b|\b404\b.{0,40}\b(?:error|found|page)\b|\berror 404\b"
+    r"|\b(?:could|can) ?n[o']t (?:be found|find)\b|\bno such (?:page|file|document|article|item)\b"
+    r"|\bn'existe (?:pas|plus)\b|\bnicht gefunden\b|\bno se encuentra\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_END = re.compile(r"[\n.!?|:\u2014]+")
+_DIGITS = re.compile(r"\d+")
+
+
+def not_found_phrases(title: str | None, text: str) -> frozenset[int]:
+    """The phrases, as numbers, that say that something was not found; numbers in them do not matter."""
+    phrases = _END.split(f"{title or ''}\n{text[:READ_CHARS]}")
+    return frozenset(
+        xxh32_intdigest(_DIGITS.sub("0", " ".join(phrase.lower().split())).encode("utf-8", "surrogatepass"))
+        for phrase in phrases
+        if _WORDS.search(phrase) is not None
+    )
+
+
+def says_not_found(title: str | None, text: str) -> bool:
+    """The page is short and says that something was not found."""
+    return len(text) <= MAX_NOT_FOUND_CHARS and _WORDS.search(f"{title or ''}\n{text}") is not None
+
+
+def says_only_not_found(title: str | None, text: str) -> bool:
+    """It says that and nothing else."""
+    return len(text) <= SURE_CHARS and says_not_found(title, text)
+
 
 ALIKE = 0.8
 """Similarity from which on an answer is the same for all; well above that of two pages of one template."""
@@ -29,7 +68,7 @@ LEAST_YEAR, MOST_YEAR = 1500, 2400
 MADE_UP_YEAR = 2500
 """From here on the made-up years begin."""
 
-_DIGITS = re.compile(r"\d+")
+_DIGITS_soft404 = re.compile(r"\d+")
 _DATE = re.compile(
     r"(?:1[5-9]|2[0-3])\d\d([-_.]?)(?:0?[1-9]|1[0-2])(?:\1(?:0?[1-9]|[12]\d|3[01]))?"
     r"(?:[t ].*|(?:\d\d){2,3})?\Z",
@@ -40,7 +79,7 @@ _TOKEN = re.compile(r"[^/?&=#]+")
 _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
 
 
-class MadeUp(Enum):
+class ProbeResult(Enum):
     """What made-up addresses are answered with."""
 
     NOT_FOUND = "not_found"
@@ -51,14 +90,14 @@ class MadeUp(Enum):
     """With a page that offers further ones of its kind, which nobody made up."""
 
 
-class SameForAll(NamedTuple):
+class Soft404Page(NamedTuple):
     """The text that a site gives for addresses that do not exist."""
 
     signature: bytes
     chars: int
 
 
-class Answer(NamedTuple):
+class ProbeAnswer(NamedTuple):
     """How a made-up address was answered."""
 
     status: int
@@ -88,7 +127,9 @@ def probe_url(first: str, last: str, *, seed: int) -> str:
         places = [(start, end) for start, end, _ in others[-1:]]
     offset = _path_start(last)
     start, end = max(places, key=lambda place: (_rank(last[offset + place[0] : offset + place[1]]), place[0]))
-    return last[: offset + start] + made_up(last[offset + start : offset + end], seed=seed) + last[offset + end :]
+    return (
+        last[: offset + start] + invented_value(last[offset + start : offset + end], seed=seed) + last[offset + end :]
+    )
 
 
 def _rank(piece: str) -> tuple[int, int]:
@@ -105,7 +146,7 @@ def _is_year(number: int) -> bool:
     return LEAST_YEAR <= number <= MOST_YEAR
 
 
-def absent_urls(url: str, *, seed: int) -> tuple[str, str]:
+def invented_urls(url: str, *, seed: int) -> tuple[str, str]:
     """Two addresses in the folder of the URL that nobody ever linked to."""
     path = url.partition("?")[0]
     start = _path_start(path)
@@ -134,13 +175,13 @@ def _places(url: str) -> list[tuple[int, int, str]]:
     return found
 
 
-def made_up(value: str, *, seed: int) -> str:
+def invented_value(value: str, *, seed: int) -> str:
     """A value of the same kind that does not exist, the same for the same seed."""
     number = xxh3_64_intdigest(value.encode("utf-8", "surrogatepass"), seed=seed & 0xFFFF_FFFF)
     if _DATE.match(value):
         # Most of these years have a 29th of February, so the date stays one.
         return str(MADE_UP_YEAR + 4 * (1 + number % 99)) + value[4:]
-    digits = _DIGITS.search(value)
+    digits = _DIGITS_soft404.search(value)
     if digits is not None and len(digits[0]) * 2 >= len(value.partition(".")[0]):
         return value[: digits.start()] + _made_up_number(digits[0], number) + value[digits.end() :]
     stem, dot, ending = value.rpartition(".")
@@ -163,12 +204,12 @@ def _nonsense(number: int) -> str:
     return "".join(letters)
 
 
-def same_for_all(text: str) -> SameForAll:
+def soft_404_page(text: str) -> Soft404Page:
     """What is kept of the text that made-up addresses get."""
-    return SameForAll(signature(_ADDRESS.sub("0", text)), len(text))
+    return Soft404Page(signature(_ADDRESS.sub("0", text)), len(text))
 
 
-def is_soft_404(text: str, known: SameForAll) -> bool:
+def is_soft_404(text: str, known: Soft404Page) -> bool:
     """The text is the one that the site gives for addresses that do not exist."""
     shorter, longer = sorted((len(text), known.chars))
     if shorter < SIZES_ALIKE * longer:
@@ -176,28 +217,28 @@ def is_soft_404(text: str, known: SameForAll) -> bool:
     return similarity(signature(_ADDRESS.sub("0", text)), known.signature) >= ALIKE
 
 
-def common_apologies(answers: Sequence[Answer]) -> frozenset[int]:
+def common_not_found_phrases(answers: Sequence[ProbeAnswer]) -> frozenset[int]:
     """The phrases, as numbers, with which all the answers say that there is no such page."""
-    return frozenset.intersection(*(apologies_in(one.title, one.text) for one in answers))
+    return frozenset.intersection(*(not_found_phrases(one.title, one.text) for one in answers))
 
 
-def judge_made_up(one: Answer, other: Answer) -> tuple[MadeUp, SameForAll | None]:
+def judge_probe(one: ProbeAnswer, other: ProbeAnswer) -> tuple[ProbeResult, Soft404Page | None]:
     """What two answers to made-up addresses say about the site; the text, where it is the same for all."""
     if not all(200 <= answer.status < 300 for answer in (one, other)):
-        return MadeUp.NOT_FOUND, None
-    same = same_for_all(one.text)
+        return ProbeResult.NOT_FOUND, None
+    same = soft_404_page(one.text)
     if is_soft_404(other.text, same):
         # What is like this answer is no page; the others are real, for the site can tell them apart.
-        return MadeUp.SAME, same
-    if common_apologies((one, other)):
-        return MadeUp.NOT_FOUND, None
-    has_template = similarity(same.signature, same_for_all(other.text).signature) >= ALIKE_IN_PART
+        return ProbeResult.SAME, same
+    if common_not_found_phrases((one, other)):
+        return ProbeResult.NOT_FOUND, None
+    has_template = similarity(same.signature, soft_404_page(other.text).signature) >= ALIKE_IN_PART
     invents = not has_template and _leads_on(one) and _leads_on(other)
     if invents:
-        return MadeUp.INVENTED, None
-    return (MadeUp.LEADS_ON if one.further and other.further else MadeUp.ANSWERED), None
+        return ProbeResult.INVENTED, None
+    return (ProbeResult.LEADS_ON if one.further and other.further else ProbeResult.ANSWERED), None
 
 
-def _leads_on(answer: Answer) -> bool:
+def _leads_on(answer: ProbeAnswer) -> bool:
     """Nearly all of its links are unknown; an apology also links to what the site is known for."""
     return answer.new_links > 0 and answer.new_links >= NEW_LINKS_SHARE * answer.links

@@ -35,14 +35,14 @@ _WORD: Final = 0xFFFFFFFF
 _LOW: Final = (1 << BUCKET_BITS) - 1
 
 
-class Piece(NamedTuple):
+class SegmentPiece(NamedTuple):
     """One of the pieces of a segment, which marks join."""
 
     segment: int
     number: int
 
 
-Place = tuple[str, ...] | int | Piece
+UrlPart = tuple[str, ...] | int | SegmentPiece
 """A part of a URL: parameters by name, a segment by number, or a piece of one."""
 
 
@@ -56,7 +56,7 @@ class _Link(NamedTuple):
     """The segments as they are written."""
 
 
-class Offered(NamedTuple):
+class LinkSketch(NamedTuple):
     """The links of a page, in numbers."""
 
     words: int = 0
@@ -66,14 +66,14 @@ class Offered(NamedTuple):
     new: int = 0
     """A sketch of those that were new; 0: there were none."""
 
-    def is_like(self, other: Offered) -> bool:
+    def is_like(self, other: LinkSketch) -> bool:
         """Both lead to the same pages, or nearly."""
         if self.whole == other.whole or (self.words != 0 and self.words == other.words):
             return True
         return self.new != 0 and other.new != 0 and _alike(self.new, other.new)
 
 
-class LinkSum:
+class PageLinks:
     """The links of one page as URLs with their words, and which of them were new."""
 
     def __init__(self, links: Sequence[Link], new: Sequence[str]) -> None:
@@ -82,15 +82,15 @@ class LinkSum:
         self._new = [_taken_apart(url) for url in _spread(new)]
         self._words = self._worded([words.strip() for _, words, _ in shown])
 
-    def without(self, part: Place) -> Offered:
+    def without(self, part: UrlPart) -> LinkSketch:
         """What the page offers, whatever that part is in its links."""
         whole = sum({_mixed(_rest(link, part)) for link in self._all}) & _WORD
-        return Offered(self._words, whole, _sketch(_mixed(_rest(link, part)) for link in self._new))
+        return LinkSketch(self._words, whole, _sketch(_mixed(_rest(link, part)) for link in self._new))
 
-    def as_they_are(self) -> Offered:
+    def as_they_are(self) -> LinkSketch:
         """What the page offers, with all parts of its links."""
         whole = sum({link.mixed for link in self._all}) & _WORD
-        return Offered(self._words, whole, _sketch(link.mixed for link in self._new))
+        return LinkSketch(self._words, whole, _sketch(link.mixed for link in self._new))
 
     @staticmethod
     def _worded(words: Sequence[str]) -> int:
@@ -100,22 +100,22 @@ class LinkSum:
         return sum(map(_word_number, different)) & _WORD or 1
 
 
-def _rest(link: _Link, part: Place) -> int:
+def _rest(link: _Link, part: UrlPart) -> int:
     whole = link.whole
     if isinstance(part, int):
         return whole - link.segments[part] if part < len(link.segments) else whole
-    if isinstance(part, Piece):
+    if isinstance(part, SegmentPiece):
         place, index = part
         if place >= len(link.segments):
             return whole
-        return whole - link.segments[place] + _number(blanked(link.written[place], index), place)
+        return whole - link.segments[place] + _number(blank_piece(link.written[place], index), place)
     for name in part:
         whole -= link.parameters.get(name, 0)
     return whole
 
 
 @lru_cache(maxsize=MOST_CACHED)
-def blanked(segment: str, index: int) -> str:
+def blank_piece(segment: str, index: int) -> str:
     """The segment with a star for one of its pieces; as it is, where it has fewer."""
     pieces = PIECES.split(segment)
     if index >= len(pieces):

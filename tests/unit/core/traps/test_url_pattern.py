@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.traps.pattern import Breadth, is_more_of, lengthens, patterns_of, shape_of
+from evercrawl.core.traps.url_pattern import Breadth, is_extension, lengthens, patterns_of, shape_of
 
 
 @pytest.mark.parametrize(
@@ -38,10 +38,10 @@ def test_a_url_belongs_to_its_folders_and_parameters() -> None:
 
 def test_longer_urls_are_more_of_the_same() -> None:
     short, long = patterns_of("http://a.test/m/x"), patterns_of("http://a.test/m/x/y")
-    assert is_more_of(short[0], long)
-    assert not is_more_of(long[0], short)
+    assert is_extension(short[0], long)
+    assert not is_extension(long[0], short)
     assert lengthens(long, "/m/{word}")
     assert not lengthens(patterns_of("http://a.test/n/x"), "/m/{word}")
     facets = patterns_of("http://a.test/s?a=1&b=2")
-    assert is_more_of(patterns_of("http://a.test/s?a=1")[0], facets)
-    assert not is_more_of(patterns_of("http://a.test/t?a=1")[0], facets)
+    assert is_extension(patterns_of("http://a.test/s?a=1")[0], facets)
+    assert not is_extension(patterns_of("http://a.test/t?a=1")[0], facets)

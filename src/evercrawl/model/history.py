@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from evercrawl.model.report import PastVisit
 
@@ -53,7 +53,7 @@ class PageHistory:
 
 
 @dataclass(frozen=True, slots=True)
-class PageFacts:
+class PageStatistics:
     """The statistics of one page (the columns of the mobile-crawler paper, and what makes them up)."""
 
     url: str
@@ -108,7 +108,7 @@ class PruneReport:
 
 
 @dataclass(frozen=True, slots=True)
-class MoodThen:
+class VersionSentiment:
     """How friendly one version of a page was, -1 to 1, by so many sentences."""
 
     version: int
@@ -118,7 +118,7 @@ class MoodThen:
 
 
 @dataclass(frozen=True, slots=True)
-class MoodOfSite:
+class SiteSentiment:
     """The mean over the pages of a site that have a score; None: none has."""
 
     site: str
@@ -127,9 +127,39 @@ class MoodOfSite:
 
 
 @dataclass(frozen=True, slots=True)
-class PageMood:
+class PageSentiment:
     """How friendly a page was over time; no versions: not in English, or nobody asked when they were new."""
 
     url: str
-    versions: tuple[MoodThen, ...]
-    site: MoodOfSite
+    versions: tuple[VersionSentiment, ...]
+    site: SiteSentiment
+
+
+class Mark(NamedTuple):
+    """Looked at up to a moment: one edit by its key, all of a site, or, without either, everything."""
+
+    key: int | None
+    site: str | None
+    until_us: int
+
+
+class Review(NamedTuple):
+    """What was marked at once, and can be taken back at once."""
+
+    id: int
+    at_us: int
+    who: str
+    words: str
+    """What it was about, for people."""
+
+
+class Mute(NamedTuple):
+    """A part that nobody wants to be told of any more, and that can be taken back."""
+
+    id: int
+    at_us: int
+    who: str
+    place: str
+    """A page's URL, or the origin of a site."""
+    pattern: str
+    """What stays the same in the part; `*` stands for anything."""

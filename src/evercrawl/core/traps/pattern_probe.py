@@ -9,18 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from evercrawl.core.traps.harvest import SiteYield
-from evercrawl.core.traps.pattern import Breadth, lengthens, patterns_of
-from evercrawl.core.traps.record import (
+from evercrawl.core.traps.not_found import ProbeAnswer, ProbeResult, common_not_found_phrases, judge_probe, probe_url
+from evercrawl.core.traps.pattern_stats import (
     GROWTH_ABOVE,
     STEADY_ABOVE,
-    Record,
-    State,
-    Tried,
-    is_endless_by_its_links,
-    judged,
+    PatternState,
+    PatternStats,
+    ProbeHistory,
+    offers_only_itself,
+    with_state,
 )
-from evercrawl.core.traps.soft404 import Answer, MadeUp, common_apologies, judge_made_up, probe_url
+from evercrawl.core.traps.trap_state import TrapState
+from evercrawl.core.traps.url_pattern import Breadth, lengthens, patterns_of
 
 EXPLODING_ABOVE = 2.0
 """New URLs of the same pattern for each request."""
@@ -37,14 +37,14 @@ FOLDERS_ALIKE = 3
 """Folders that invent pages until the whole site is taken to do so."""
 
 
-class ProbeWanted(NamedTuple):
+class ProbeRequest(NamedTuple):
     """A pattern that should be tried, and the two addresses that nobody linked to."""
 
     pattern: str
     urls: tuple[str, str]
 
 
-def probe_wanted(site: SiteYield, *, seed: int) -> ProbeWanted | None:
+def next_probe(site: TrapState, *, seed: int) -> ProbeRequest | None:
     """The pattern that most deserves to be tried with made-up addresses; None: none."""
     found = _worth_a_probe(site, Breadth.SHAPE)
     if not found and not any(_stands_out(record) for record in site.records.values()):
@@ -55,10 +55,10 @@ def probe_wanted(site: SiteYield, *, seed: int) -> ProbeWanted | None:
     _, name = max(found)
     record = site.records[name]
     one, other = (probe_url(record.first, record.last, seed=seed + turn) for turn in (0, 1))
-    return ProbeWanted(name, (one, other))
+    return ProbeRequest(name, (one, other))
 
 
-def _worth_a_probe(site: SiteYield, breadth: Breadth) -> list[tuple[int, str]]:
+def _worth_a_probe(site: TrapState, breadth: Breadth) -> list[tuple[int, str]]:
     least = EXPLODING_AGAIN if site.invented else EXPLODING_LEAST
     return [
         (record.requests, name)
@@ -73,68 +73,68 @@ def _is_below(example: str, name: str, invented: str) -> bool:
     return name != invented and lengthens(patterns_of(example), invented)
 
 
-def _deserves_probe(record: Record, least: int) -> bool:
+def _deserves_probe(record: PatternStats, least: int) -> bool:
     if record.first == record.last:
         return False
-    if record.tried is Tried.INVENTED:
+    if record.tried is ProbeHistory.INVENTED:
         return record.probes >= PROBES_UNTIL_RETRIED + 2 * record.tried_at
-    if record.tried is Tried.NOT_FOUND:
+    if record.tried is ProbeHistory.NOT_FOUND:
         return _goes_on_all_the_same(record)
-    if record.tried is not Tried.UNASKED:
+    if record.tried is not ProbeHistory.UNASKED:
         return False
-    if record.state is State.THROTTLED:
+    if record.state is PatternState.THROTTLED:
         return record.growth >= GROWTH_ABOVE
-    if record.breadth is Breadth.SHAPE and is_endless_by_its_links(record):
+    if record.breadth is Breadth.SHAPE and offers_only_itself(record):
         return True
-    return record.state is State.OPEN and record.requests >= least and record.growth >= EXPLODING_ABOVE
+    return record.state is PatternState.OPEN and record.requests >= least and record.growth >= EXPLODING_ABOVE
 
 
-def _goes_on_all_the_same(record: Record) -> bool:
+def _goes_on_all_the_same(record: PatternStats) -> bool:
     """What was made up may have been a name that must exist, where it is a number beside it that goes on."""
     is_endless = record.growth >= GROWTH_ABOVE and record.steady >= STEADY_ABOVE
-    return record.requests >= TRIED_AGAIN_FROM and is_endless and record.state is State.THROTTLED
+    return record.requests >= TRIED_AGAIN_FROM and is_endless and record.state is PatternState.THROTTLED
 
 
-def _stands_out(record: Record) -> bool:
+def _stands_out(record: PatternStats) -> bool:
     is_shape = record.breadth is Breadth.SHAPE
     return is_shape and record.requests >= EXPLODING_LEAST // 2 and record.growth > EXPLODING_ABOVE / 2
 
 
-def book_probe(site: SiteYield, pattern: str, answers: tuple[Answer, Answer]) -> SiteYield:
+def after_probe(site: TrapState, pattern: str, answers: tuple[ProbeAnswer, ProbeAnswer]) -> TrapState:
     """The site's yield after made-up addresses of a pattern were tried."""
     record = site.records.get(pattern)
     if record is None:
         return site
-    made_up, same = judge_made_up(*answers)
+    made_up, same = judge_probe(*answers)
     tried = _TRIED[made_up]
-    is_sure = tried is Tried.NOT_FOUND and record.tried is tried
-    of_pattern = record._replace(tried=Tried.NOT_FOUND_AGAIN if is_sure else tried, tried_at=record.probes)
-    records = {**site.records, pattern: judged(of_pattern, overspent=site.is_overspent)}
+    is_sure = tried is ProbeHistory.NOT_FOUND and record.tried is tried
+    of_pattern = record._replace(tried=ProbeHistory.NOT_FOUND_AGAIN if is_sure else tried, tried_at=record.probes)
+    records = {**site.records, pattern: with_state(of_pattern, overspent=site.is_overspent)}
     own = {name for name, _ in patterns_of(record.last)}
-    if made_up is not MadeUp.INVENTED:
+    if made_up is not ProbeResult.INVENTED:
         # Wider patterns of the same URL need not be tried once more.
         records |= {
-            name: judged(records[name]._replace(tried=tried), overspent=site.is_overspent)
+            name: with_state(records[name]._replace(tried=tried), overspent=site.is_overspent)
             for name in own & records.keys()
-            if records[name].tried is Tried.UNASKED and records[name].breadth >= record.breadth
+            if records[name].tried is ProbeHistory.UNASKED and records[name].breadth >= record.breadth
         }
     invented, soft = tuple(name for name in site.invented if name not in own), site.soft_404
-    if made_up is MadeUp.INVENTED:
+    if made_up is ProbeResult.INVENTED:
         invented = _generalised((*invented, pattern), record.last)[-MOST_INVENTED:]
     if same is not None:
         soft = (*soft, same)[-MOST_SOFT_404:]
     apologies = site.apologies
-    if made_up is MadeUp.NOT_FOUND and all(200 <= answer.status < 300 for answer in answers):
-        apologies = (*apologies, *common_apologies(answers))[-MOST_APOLOGIES:]
+    if made_up is ProbeResult.NOT_FOUND and all(200 <= answer.status < 300 for answer in answers):
+        apologies = (*apologies, *common_not_found_phrases(answers))[-MOST_APOLOGIES:]
     return replace(site, records=records, invented=invented, soft_404=soft, apologies=apologies)
 
 
 _TRIED = {
-    MadeUp.NOT_FOUND: Tried.NOT_FOUND,
-    MadeUp.ANSWERED: Tried.ANSWERED,
-    MadeUp.INVENTED: Tried.INVENTED,
-    MadeUp.SAME: Tried.SAME,
-    MadeUp.LEADS_ON: Tried.LEADS_ON,
+    ProbeResult.NOT_FOUND: ProbeHistory.NOT_FOUND,
+    ProbeResult.ANSWERED: ProbeHistory.ANSWERED,
+    ProbeResult.INVENTED: ProbeHistory.INVENTED,
+    ProbeResult.SAME: ProbeHistory.SAME,
+    ProbeResult.LEADS_ON: ProbeHistory.LEADS_ON,
 }
 
 

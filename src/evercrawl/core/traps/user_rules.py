@@ -1,18 +1,83 @@
-"""Readable rules for software that is known: URLs that show what other URLs show, or that do something.
+"""What the operator says about patterns of URLs, and what it would do before it is said.
 
-Each rule is a regular expression over path and query with a sentence that says why. A set is used only when
-the operator names it: nothing here is assumed about a site.
+A pattern is written as `trap list` shows it (`/shop?color=`, `/cal/{n}/{n}`, `/old/**`) or as a glob over the
+whole URL (`https://example.org/shop/*`). The newest rule that matches decides; taking a rule out undoes it.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
-from evercrawl.core.url import path_of
+from evercrawl.core.traps.url_check import url_verdict
+from evercrawl.core.traps.url_pattern import patterns_of
+from evercrawl.core.url import path_of, site_of
 from evercrawl.errors import ConfigError
+from evercrawl.model.reason import Reason
+from evercrawl.model.settings import TrapSettings
+
+EXAMPLES = 5
+
+
+class RuleAction(Enum):
+    """What the operator says."""
+
+    EXCLUDE = "exclude"
+    ALLOW = "allow"
+
+
+class UserRule(NamedTuple):
+    """A word about a pattern, on one site or on all."""
+
+    word: RuleAction
+    pattern: str
+    site: str | None = None
+
+
+class RuleEffect(NamedTuple):
+    """What a rule does to some URLs."""
+
+    matched: int
+    of: int
+    examples: tuple[str, ...]
+
+
+def matches(pattern: str, url: str) -> bool:
+    """The URL belongs to the pattern."""
+    if "://" in pattern or ("*" in pattern and "**" not in pattern and not pattern.endswith("?*")):
+        return bool(_glob(pattern).fullmatch(url if "://" in pattern else url[len(site_of(url)) :]))
+    return any(name == pattern for name, _ in patterns_of(url)) or url[len(site_of(url)) :] == pattern
+
+
+@lru_cache(maxsize=256)
+def _glob(pattern: str) -> re.Pattern[str]:
+    return re.compile(".*".join(re.escape(piece) for piece in pattern.split("*")), re.DOTALL)
+
+
+def rule_effect(pattern: str, urls: Iterable[str]) -> RuleEffect:
+    """How many of the URLs the pattern takes, with a few examples: the look before the word is said."""
+    seen = matched = 0
+    examples: list[str] = []
+    for url in urls:
+        seen += 1
+        if matches(pattern, url):
+            matched += 1
+            if len(examples) < EXAMPLES:
+                examples.append(url)
+    return RuleEffect(matched, seen, tuple(examples))
+
+
+def matching_rule(rules: Sequence[UserRule], url: str) -> UserRule | None:
+    """The newest rule that speaks about the URL; None: the crawl decides by itself."""
+    site = site_of(url)
+    for rule in reversed(rules):
+        if (rule.site is None or rule.site == site) and matches(rule.pattern, url):
+            return rule
+    return None
 
 
 class IgnoreRule(NamedTuple):
@@ -95,7 +160,7 @@ class IgnoreSet:
 
 
 @lru_cache(maxsize=32)
-def chosen_sets(names: tuple[str, ...]) -> IgnoreSet:
+def compile_ignore_sets(names: tuple[str, ...]) -> IgnoreSet:
     """The rules of the named sets together."""
     unknown = [name for name in names if name not in IGNORE_SETS]
     if unknown:
@@ -105,3 +170,71 @@ def chosen_sets(names: tuple[str, ...]) -> IgnoreSet:
 
 def _compiled(name: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((re.compile(rule.expression), f"{name}: {rule.why}") for rule in IGNORE_SETS[name])
+
+
+Refusal = tuple[Reason, str]
+
+BETWEEN_SITE_AND_PATTERN = " "
+"""No URL and no pattern has one inside."""
+
+
+def parse_rule(word: RuleAction, text: str) -> UserRule:
+    """A rule as it is written in the settings: `PATTERN`, or `SITE PATTERN`."""
+    site, gap, pattern = text.strip().partition(BETWEEN_SITE_AND_PATTERN)
+    return UserRule(word, pattern.strip(), site) if gap else UserRule(word, site)
+
+
+def format_rule(pattern: str, site: str | None) -> str:
+    """How a rule is written in the settings."""
+    return pattern if site is None else f"{site}{BETWEEN_SITE_AND_PATTERN}{pattern}"
+
+
+def rules_of(settings: TrapSettings) -> tuple[UserRule, ...]:
+    """All rules, the strongest last: what is allowed is allowed whatever is excluded."""
+    excluded = (parse_rule(RuleAction.EXCLUDE, text) for text in settings.exclude)
+    allowed = (parse_rule(RuleAction.ALLOW, text) for text in settings.allow)
+    return (*excluded, *allowed)
+
+
+class TrapFilter:
+    """The first look at a URL; the operator's rules may change while it stands."""
+
+    def __init__(self, settings: TrapSettings) -> None:
+        self.settings = settings
+        self._rules: tuple[UserRule, ...] = ()
+        self._ignored: IgnoreSet | None = None
+        self.hear(settings)
+
+    def hear(self, settings: TrapSettings) -> None:
+        """From now on these settings count."""
+        self.settings = settings
+        self._rules = rules_of(settings)
+        self._ignored = compile_ignore_sets(settings.ignore) if settings.ignore else None
+
+    def word(self, url: str) -> UserRule | None:
+        """What the operator says about the URL; None: nothing."""
+        return matching_rule(self._rules, url) if self._rules else None
+
+    def refusal(self, url: str, *, year: int, is_asked_for: bool = False) -> Refusal | None:
+        """None where the canonical URL may be asked for, else the reason with its evidence.
+
+        What was asked for by name (`is_asked_for`: seeds, and where they have moved to) only the operator
+        refuses.
+        """
+        rule = self.word(url)
+        if rule is not None:
+            return rule_refusal(rule)
+        if is_asked_for or not self.settings.enabled:
+            return None
+        verdict = url_verdict(url, year=year)
+        if verdict.trap:
+            return Reason.TRAP, f"{verdict.kind}: {verdict.reason}"
+        why = self._ignored.why_ignored(url) if self._ignored is not None else None
+        return None if why is None else (Reason.EXCLUDED, why)
+
+
+def rule_refusal(rule: UserRule) -> Refusal | None:
+    """The refusal that a rule of the operator means; None: it allows."""
+    if rule.word is RuleAction.ALLOW:
+        return None
+    return Reason.EXCLUDED, f"trap exclude {rule.pattern}"

@@ -12,7 +12,7 @@ import re
 from enum import IntEnum
 from typing import NamedTuple
 
-from evercrawl.core.traps.pattern import Breadth
+from evercrawl.core.traps.url_pattern import Breadth
 
 _PAGING = re.compile(r"\?(?:p|pg|page|paged|pagenum|page_?no|offset|start|from|skip|seite)=\d+\Z", re.IGNORECASE)
 
@@ -26,9 +26,9 @@ PRIOR_WEIGHT = 3
 SUSPECT_PRIOR = 0.12
 """Where a pattern begins that only lengthens one that yields nothing."""
 THROTTLE_BELOW = 0.1
-FENCE_BELOW = 0.04
+BLOCK_BELOW = 0.04
 OPEN_ABOVE = 0.25
-HEALS_ABOVE = 0.5
+UNBLOCK_ABOVE = 0.5
 """New text on one page from behind a fence that turns it into a throttle: what follows decides."""
 COPIES_ABOVE = 0.8
 GROWTH_ABOVE = 0.3
@@ -37,11 +37,11 @@ STEADY_ABOVE = 0.75
 """Share of the requests that offered a new URL of the pattern: a set with an end falls below soon, since a
 page that lists all of it counts once.
 """
-PARAMETERS_LEAST = 30
+MIN_PARAMETER_REQUESTS = 30
 """Requests with parameters until no new word is proof enough; paths may be copies for good reasons."""
-PAGING_LEAST = 60
+MIN_PAGING_REQUESTS = 60
 """The same for the pages of a list: behind many that only show what is known there may be others."""
-RETURNS_LEAST = 60
+MIN_RETURN_REQUESTS = 60
 """Requests for paths that are redirected to what is known, such as a page to log in."""
 CYCLES_ABOVE, CYCLES_LEAST = 0.6, 60
 """Share of requests for what a shorter path showed already: links of the file system that lead back; and from
@@ -53,7 +53,7 @@ addresses. Fewer where shorter paths did so already.
 """
 ENDLESS_LEAST = 40
 """Requests from which on a chain of pages that leads to nothing but itself is tried, however new its text."""
-UNASKED_PATIENCE, UNASKED_PATIENCE_BROAD = 120, 300
+UNPROBED_REQUESTS, UNPROBED_REQUESTS_BROAD = 120, 300
 """Requests until an endless pattern is fenced although nobody could try it with made-up addresses."""
 PROVEN_LEAST, PROVEN_ABOVE = 3, 0.3
 """Requests and new text from which on a shape is trusted, whatever wider patterns say."""
@@ -63,7 +63,7 @@ INVENTS = "made-up addresses are answered with ever new pages"
 FEEDS_ITSELF = "made-up addresses are answered, each page offers another of the kind and nothing else"
 
 
-class State(IntEnum):
+class PatternState(IntEnum):
     """How a pattern is treated."""
 
     OPEN = 0
@@ -71,7 +71,7 @@ class State(IntEnum):
     FENCED = 2
 
 
-class Tried(IntEnum):
+class ProbeHistory(IntEnum):
     """What made-up addresses of a pattern were answered with."""
 
     UNASKED = 0
@@ -88,7 +88,7 @@ class Tried(IntEnum):
     """Not found when they were tried a second time either: the site knows its addresses."""
 
 
-class Record(NamedTuple):
+class PatternStats(NamedTuple):
     """What one pattern has yielded; averages forget slowly."""
 
     breadth: Breadth
@@ -106,8 +106,8 @@ class Record(NamedTuple):
     """Share of the requests that offered at least one."""
     cycles: float = 0.0
     """Share of those that showed what a shorter path showed before."""
-    state: State = State.OPEN
-    tried: Tried = Tried.UNASKED
+    state: PatternState = PatternState.OPEN
+    tried: ProbeHistory = ProbeHistory.UNASKED
     probes: int = 0
     """Requests since it was fenced."""
     tried_at: int = 0
@@ -123,7 +123,7 @@ class Record(NamedTuple):
     @property
     def is_proven(self) -> bool:
         """It has brought new text often enough to be trusted whatever wider patterns say."""
-        return self.state is State.OPEN and self.requests >= PROVEN_LEAST and self.worth > PROVEN_ABOVE
+        return self.state is PatternState.OPEN and self.requests >= PROVEN_LEAST and self.worth > PROVEN_ABOVE
 
     @property
     def is_path(self) -> bool:
@@ -136,7 +136,7 @@ class Record(NamedTuple):
         return self.breadth < Breadth.FOLDER and _PAGING.search(self.last) is not None
 
 
-class Gains(NamedTuple):
+class VisitGain(NamedTuple):
     """What one request brought to each pattern of its URL."""
 
     worth: float
@@ -148,29 +148,29 @@ class Gains(NamedTuple):
     leads_back: bool = False
 
 
-def suspect(breadth: Breadth, url: str) -> Record:
+def suspect_stats(breadth: Breadth, url: str) -> PatternStats:
     """The record of a pattern that lengthens one which yields nothing."""
     prior = SUSPECT_PRIOR
-    return Record(breadth, worth=prior, letters=prior, text=prior, first=url, last=url)
+    return PatternStats(breadth, worth=prior, letters=prior, text=prior, first=url, last=url)
 
 
 def after_request(
-    record: Record, url: str, gains: Gains, *, growth: int, overspent: bool = False, lengthens: bool = False
-) -> Record:
+    record: PatternStats, url: str, gains: VisitGain, *, growth: int, overspent: bool = False, lengthens: bool = False
+) -> PatternStats:
     """The record with one more request in it, in the state that its figures call for.
 
     `lengthens`: the pattern only lengthens one behind a fence.
     """
     slowest = NARROW_PACE if record.breadth < Breadth.FOLDER else BROAD_PACE
     pace = max(slowest, 1 / (record.requests + PRIOR_WEIGHT))
-    if record.state is State.FENCED and _heals(record, gains):
+    if record.state is PatternState.FENCED and _heals(record, gains):
         record = record._replace(
-            state=State.THROTTLED,
+            state=PatternState.THROTTLED,
             worth=max(record.worth, THROTTLE_BELOW),
             promise=max(record.promise, OPEN_ABOVE),
             probes=0,
         )
-    return judged(
+    return with_state(
         record._replace(
             requests=record.requests + 1,
             worth=record.worth + pace * (gains.worth - record.worth),
@@ -182,7 +182,7 @@ def after_request(
             cycles=record.cycles + pace * (gains.is_cycle - record.cycles),
             promise=record.promise + pace * (gains.promise - record.promise),
             returns=record.returns + pace * (gains.leads_back - record.returns),
-            probes=record.probes + (record.state is State.FENCED),
+            probes=record.probes + (record.state is PatternState.FENCED),
             last=url,
         ),
         overspent=overspent,
@@ -190,105 +190,105 @@ def after_request(
     )
 
 
-def _heals(record: Record, gains: Gains) -> bool:
+def _heals(record: PatternStats, gains: VisitGain) -> bool:
     """What came from behind the fence shows that it is wrong; the text of an endless supply does not."""
-    if record.tried is Tried.INVENTED:
+    if record.tried is ProbeHistory.INVENTED:
         return False
     if record.returns >= COPIES_ABOVE:
         return gains.worth > 0.0
-    return (gains.promise if record.tried is Tried.LEADS_ON else gains.text) >= HEALS_ABOVE
+    return (gains.promise if record.tried is ProbeHistory.LEADS_ON else gains.text) >= UNBLOCK_ABOVE
 
 
-def judged(record: Record, *, overspent: bool = False, lengthens: bool = False) -> Record:
+def with_state(record: PatternStats, *, overspent: bool = False, lengthens: bool = False) -> PatternStats:
     """The record in the state that its figures call for.
 
     `overspent`: the site has cost more requests for nothing than others. `lengthens`: see `after_request`.
     """
-    if record.tried is Tried.INVENTED:
-        return record._replace(state=State.FENCED)
+    if record.tried is ProbeHistory.INVENTED:
+        return record._replace(state=PatternState.FENCED)
     if feeds_itself(record):
-        return record._replace(state=State.FENCED, probes=record.probes if record.state else 0)
+        return record._replace(state=PatternState.FENCED, probes=record.probes if record.state else 0)
     if record.worth > OPEN_ABOVE or record.breadth is Breadth.SKELETON:
-        return record._replace(state=State.OPEN, probes=0)
-    if record.state is State.OPEN and record.worth < THROTTLE_BELOW and _is_known_well(record):
-        record = record._replace(state=State.THROTTLED)
+        return record._replace(state=PatternState.OPEN, probes=0)
+    if record.state is PatternState.OPEN and record.worth < THROTTLE_BELOW and _is_known_well(record):
+        record = record._replace(state=PatternState.THROTTLED)
     if (
-        record.state is State.THROTTLED
-        and record.worth < FENCE_BELOW
+        record.state is PatternState.THROTTLED
+        and record.worth < BLOCK_BELOW
         and _may_fence(record)
-        and proof(record, overspent=overspent, lengthens=lengthens)
+        and blocking_proof(record, overspent=overspent, lengthens=lengthens)
     ):
-        record = record._replace(state=State.FENCED, probes=0)
+        record = record._replace(state=PatternState.FENCED, probes=0)
     return record
 
 
-def feeds_itself(record: Record) -> bool:
+def feeds_itself(record: PatternStats) -> bool:
     """It has no end, leads to nothing but itself, and says little that is new."""
-    is_endless = record.tried is Tried.LEADS_ON and is_endless_by_its_links(record)
+    is_endless = record.tried is ProbeHistory.LEADS_ON and offers_only_itself(record)
     return is_endless and record.breadth is Breadth.SHAPE and record.text < LITTLE_NEW
 
 
-def is_endless_by_its_links(record: Record) -> bool:
+def offers_only_itself(record: PatternStats) -> bool:
     """The pages offer others of the kind, and nothing else that is worth a request."""
     return record.requests >= ENDLESS_LEAST and record.growth >= GROWTH_ABOVE and record.promise < THROTTLE_BELOW
 
 
-def _is_known_well(record: Record) -> bool:
+def _is_known_well(record: PatternStats) -> bool:
     least = NARROW_LEAST if record.breadth < Breadth.FOLDER else BROAD_LEAST
     return record.requests >= least or record.worth < SUSPECT_PRIOR / 2
 
 
-def _may_fence(record: Record) -> bool:
+def _may_fence(record: PatternStats) -> bool:
     """A parameter that says nothing on one kind of page may say something on another."""
     return record.breadth is not Breadth.SITE_PARAMETER
 
 
-def proof(record: Record, *, overspent: bool = True, lengthens: bool = False) -> str:
+def blocking_proof(record: PatternStats, *, overspent: bool = True, lengthens: bool = False) -> str:
     """In words, what shows beside the low yield that a pattern does not deserve to be finished."""
-    if not record.is_path and record.requests >= (PAGING_LEAST if record.is_paging else PARAMETERS_LEAST):
+    if not record.is_path and record.requests >= (MIN_PAGING_REQUESTS if record.is_paging else MIN_PARAMETER_REQUESTS):
         if record.copies >= COPIES_ABOVE:
             return "nearly all are copies or the answer to everything"
-        if record.letters < FENCE_BELOW and (record.steady >= STEADY_ABOVE or not record.is_paging):
+        if record.letters < BLOCK_BELOW and (record.steady >= STEADY_ABOVE or not record.is_paging):
             return "many values of the parameters without a new word"
-    if overspent and record.returns >= COPIES_ABOVE and record.requests >= RETURNS_LEAST:
+    if overspent and record.returns >= COPIES_ABOVE and record.requests >= MIN_RETURN_REQUESTS:
         return "nearly all redirect to what is known, and they cost more than all the rest of the site"
     is_going_on = record.growth >= GROWTH_ABOVE or record.requests >= CYCLES_LEAST
     if overspent and record.cycles >= CYCLES_ABOVE and is_going_on:
         return "shorter paths have shown the same, and longer ones go on"
-    if overspent and lengthens and record.requests >= EXPLODES_AGAIN and record.letters < FENCE_BELOW:
+    if overspent and lengthens and record.requests >= EXPLODES_AGAIN and record.letters < BLOCK_BELOW:
         return "shorter paths were fenced, and these say as little"
     return _endless(record, overspent=overspent) if record.steady >= STEADY_ABOVE else ""
 
 
-def _endless(record: Record, *, overspent: bool) -> str:
-    if record.tried in (Tried.ANSWERED, Tried.LEADS_ON):
+def _endless(record: PatternStats, *, overspent: bool) -> str:
+    if record.tried in (ProbeHistory.ANSWERED, ProbeHistory.LEADS_ON):
         return "made-up addresses are answered with the same kind of page"
-    if record.tried is Tried.SAME and (record.copies >= COPIES_ABOVE or record.letters < FENCE_BELOW):
+    if record.tried is ProbeHistory.SAME and (record.copies >= COPIES_ABOVE or record.letters < BLOCK_BELOW):
         return "made-up addresses are answered with the very same page"
-    patience = UNASKED_PATIENCE if record.breadth < Breadth.FOLDER else UNASKED_PATIENCE_BROAD
-    if record.tried is Tried.UNASKED and record.requests >= patience:
+    patience = UNPROBED_REQUESTS if record.breadth < Breadth.FOLDER else UNPROBED_REQUESTS_BROAD
+    if record.tried is ProbeHistory.UNASKED and record.requests >= patience:
         return "nothing but numbers changes, and each offers more of the same"
     is_exploding = record.growth >= EXPLODES_ABOVE and record.requests >= EXPLODES_LEAST
-    if overspent and is_exploding and record.letters < FENCE_BELOW:
+    if overspent and is_exploding and record.letters < BLOCK_BELOW:
         return "each offers many more without a new word, and they cost more than all the rest of the site"
     return ""
 
 
-def evidence(record: Record) -> str:
+def evidence(record: PatternStats) -> str:
     """What the verdict on a pattern rests on, in words and figures."""
     figures = (
         f"{record.requests} requests, lately {record.worth:.0%} new text, "
         f"{record.copies:.0%} copies, {record.growth:.1f} new URLs of the kind for each"
     )
-    because = INVENTS if record.tried is Tried.INVENTED else proof(record)
+    because = INVENTS if record.tried is ProbeHistory.INVENTED else blocking_proof(record)
     if feeds_itself(record):
         because = FEEDS_ITSELF
     return f"{figures}; {because}" if because else figures
 
 
-def kind_of(record: Record) -> str:
+def trap_class(record: PatternStats) -> str:
     """One word for what seems to be wrong with a pattern."""
-    if record.tried is Tried.INVENTED:
+    if record.tried is ProbeHistory.INVENTED:
         return "maze"
     if record.copies >= COPIES_ABOVE:
         return "copies"

@@ -7,16 +7,37 @@ shape or a parameter in them is known for.
 
 from __future__ import annotations
 
+import struct
+import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from evercrawl.core.traps.novelty import NOTHING_NEW, NewText, Said, new_text
-from evercrawl.core.traps.parameter import Parameters, learn
-from evercrawl.core.traps.parts import choices_in, parts_of
-from evercrawl.core.traps.pattern import Breadth, Pattern, is_more_of, lengthens, path_of_shape, patterns_of, shorter
-from evercrawl.core.traps.record import Gains, Record, State, after_request, suspect
-from evercrawl.core.traps.soft404 import SameForAll, is_soft_404
+import orjson
+
+from evercrawl.core.traps.irrelevant_parts import PartEvidence, PartialUrl, UrlPartStats, learn_parts
+from evercrawl.core.traps.link_sketch import LinkSketch
+from evercrawl.core.traps.not_found import Soft404Page, is_soft_404
+from evercrawl.core.traps.novelty import MEMORY_BYTES, NOTHING_NEW, NewText, TextMemory, new_text
+from evercrawl.core.traps.pattern_stats import (
+    PatternState,
+    PatternStats,
+    ProbeHistory,
+    VisitGain,
+    after_request,
+    suspect_stats,
+)
+from evercrawl.core.traps.url_parts import choices_in, split_url
+from evercrawl.core.traps.url_pattern import (
+    Breadth,
+    UrlPattern,
+    is_extension,
+    lengthens,
+    parent_shape,
+    path_of_shape,
+    patterns_of,
+)
 from evercrawl.model.document import Link
 
 MOST_PATTERNS, KEPT_PATTERNS = 512, 384
@@ -37,7 +58,7 @@ SAYS_NOTHING = frozenset((0, 408, 425, 429))
 """Failures of the moment; they and those of the server (5xx) say nothing about a pattern."""
 
 
-class Observation(NamedTuple):
+class VisitObservation(NamedTuple):
     """What a visit brought."""
 
     url: str
@@ -55,17 +76,17 @@ class Observation(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SiteYield:
+class TrapState:
     """All that is remembered about the yield of one site; bounded, whatever the site does."""
 
     requests: int = 0
     wasted: int = 0
     """Those of them that brought nothing, other than the news that there is no such page."""
-    records: dict[str, Record] = field(default_factory=dict)
-    said: Said = field(default_factory=Said)
-    parameters: Parameters = field(default_factory=Parameters)
-    soft_404: tuple[SameForAll, ...] = ()
-    absent: tuple[SameForAll, ...] = ()
+    records: dict[str, PatternStats] = field(default_factory=dict)
+    said: TextMemory = field(default_factory=TextMemory)
+    parameters: UrlPartStats = field(default_factory=UrlPartStats)
+    soft_404: tuple[Soft404Page, ...] = ()
+    absent: tuple[Soft404Page, ...] = ()
     """What is said for addresses that do not exist; other answers to made-up addresses may be empty pages."""
     homes: tuple[str, ...] = ()
     """Where addresses that do not exist are redirected to."""
@@ -88,7 +109,7 @@ class SiteYield:
 
 
 def observe(
-    site: SiteYield,
+    site: TrapState,
     url: str,
     *,
     status: int,
@@ -98,24 +119,24 @@ def observe(
     copy_of: str = "",
     links: Sequence[Link] = (),
     leads_back: bool = False,
-) -> tuple[Observation, SiteYield]:
+) -> tuple[VisitObservation, TrapState]:
     """What a visit brought, measured against what the site said before; the text is remembered.
 
     `links`: all links of the page; `leads_back`: see `Observation`.
     """
     share, said = new_text(site.said, text, choices=choices_in(url))
     soft = any(is_soft_404(text, known) for known in site.soft_404)
-    seen = Observation(url, status, share, duplicate, copy_of, soft, new_links, leads_back)
+    seen = VisitObservation(url, status, share, duplicate, copy_of, soft, new_links, leads_back)
     is_page = 200 <= status < 300 and not soft
     parameters = (
-        learn(site.parameters, url, text, links=links, new_links=new_links, with_names=site.is_suspicious)
+        learn_parts(site.parameters, url, text, links=links, new_links=new_links, with_names=site.is_suspicious)
         if is_page
         else site.parameters
     )
     return seen, replace(site, said=said, parameters=parameters)
 
 
-def book(site: SiteYield, seen: Observation) -> SiteYield:
+def book(site: TrapState, seen: VisitObservation) -> TrapState:
     """The site's yield with one more visit in it."""
     if seen.status >= 500 or seen.status in SAYS_NOTHING:
         return site
@@ -126,14 +147,14 @@ def book(site: SiteYield, seen: Observation) -> SiteYield:
     charged = _charged(records, patterns)
     for pattern in charged:
         record = records.get(pattern.name) or _fresh(records, pattern, seen.url)
-        growth = sum(is_more_of(pattern, others) for others in offered)
+        growth = sum(is_extension(pattern, others) for others in offered)
         records[pattern.name] = after_request(
             record,
             seen.url,
             gains,
             growth=growth,
             overspent=site.is_overspent,
-            lengthens=_state(records, shorter(pattern)) is State.FENCED,
+            lengthens=_state(records, parent_shape(pattern)) is PatternState.FENCED,
         )
     for name in site.invented:
         is_charged = any(name == pattern.name for pattern in charged)
@@ -144,19 +165,19 @@ def book(site: SiteYield, seen: Observation) -> SiteYield:
     return replace(site, requests=site.requests + 1, wasted=wasted, records=_bounded(records), repeats=repeats)
 
 
-def _charged(records: dict[str, Record], patterns: tuple[Pattern, ...]) -> list[Pattern]:
+def _charged(records: dict[str, PatternStats], patterns: tuple[UrlPattern, ...]) -> list[UrlPattern]:
     narrow = [pattern for pattern in patterns if pattern.breadth < Breadth.FOLDER]
-    is_explained = any(_state(records, pattern.name) is not State.OPEN for pattern in narrow)
+    is_explained = any(_state(records, pattern.name) is not PatternState.OPEN for pattern in narrow)
     return narrow if is_explained else list(patterns)
 
 
-def _gains(records: dict[str, Record], seen: Observation) -> Gains:
+def _gains(records: dict[str, PatternStats], seen: VisitObservation) -> VisitGain:
     is_nothing = seen.soft_404 or seen.status >= 400
     is_copy = seen.soft_404 or seen.duplicate or seen.leads_back
     essential = 0.0 if is_nothing or is_copy or seen.new.essential < LEAST_NEW else seen.new.essential
     literal = 0.0 if is_nothing or seen.new.literal < LEAST_NEW else seen.new.literal
     promise = _promise(records, seen)
-    return Gains(
+    return VisitGain(
         worth=max(essential, promise),
         letters=max(literal, promise),
         text=essential,
@@ -169,13 +190,13 @@ def _gains(records: dict[str, Record], seen: Observation) -> Gains:
 
 def _is_longer_way(url: str, other: str) -> bool:
     """The path ends like the other one, and has more segments on the way, or the same in another order."""
-    here, there = parts_of(url).segments, parts_of(other).segments
+    here, there = split_url(url).segments, split_url(other).segments
     if not there or here[-1:] != there[-1:]:
         return False
     return len(here) >= len(there) + CYCLE_LONGER or sorted(here) == sorted(there)
 
 
-def _promise(records: dict[str, Record], seen: Observation) -> float:
+def _promise(records: dict[str, PatternStats], seen: VisitObservation) -> float:
     """The new text that the best new link promises; more of the same path promises only what it brings."""
     own = path_of_shape(patterns_of(seen.url)[0])
     promises = (_expected(records, link, own) for link in seen.new_links[:LINKS_WEIGHED])
@@ -183,7 +204,7 @@ def _promise(records: dict[str, Record], seen: Observation) -> float:
     return best if best >= LEAST_PROMISE else 0.0
 
 
-def _expected(records: dict[str, Record], url: str, own: str) -> float:
+def _expected(records: dict[str, PatternStats], url: str, own: str) -> float:
     """The new text that pages like this one brought; for an unknown kind that of what it lengthens.
 
     A path that lengthens the page's own promises nothing before one of its kind was seen: each page of a
@@ -198,20 +219,105 @@ def _expected(records: dict[str, Record], url: str, own: str) -> float:
     return min(record.text, record.worth)
 
 
-def _fresh(records: dict[str, Record], pattern: Pattern, url: str) -> Record:
-    if _state(records, shorter(pattern)) is not State.OPEN:
-        return suspect(pattern.breadth, url)
-    return Record(pattern.breadth, first=url, last=url)
+def _fresh(records: dict[str, PatternStats], pattern: UrlPattern, url: str) -> PatternStats:
+    if _state(records, parent_shape(pattern)) is not PatternState.OPEN:
+        return suspect_stats(pattern.breadth, url)
+    return PatternStats(pattern.breadth, first=url, last=url)
 
 
-def _state(records: dict[str, Record], name: str) -> State:
+def _state(records: dict[str, PatternStats], name: str) -> PatternState:
     record = records.get(name)
-    return State.OPEN if record is None else record.state
+    return PatternState.OPEN if record is None else record.state
 
 
-def _bounded(records: dict[str, Record]) -> dict[str, Record]:
+def _bounded(records: dict[str, PatternStats]) -> dict[str, PatternStats]:
     if len(records) <= MOST_PATTERNS:
         return records
     by_weight = sorted(records.items(), key=lambda item: (item[1].state, item[1].requests), reverse=True)
     kept = {name for name, _ in by_weight[:KEPT_PATTERNS]}
     return {name: record for name, record in records.items() if name in kept}
+
+
+VERSION = 3
+LEVEL = 6
+DIGITS = 4
+"""Of the averages as many are kept."""
+
+_LENGTH = struct.Struct("<I")
+_ROW = struct.Struct("<IIIIIQ")
+
+
+def trap_state_bytes(site: TrapState) -> bytes:
+    """The blob; averages are rounded."""
+    said = site.said
+    head = orjson.dumps({
+        "requests": [site.requests, site.wasted, site.repeats],
+        "records": [[name, *_rounded(record)] for name, record in site.records.items()],
+        "said": [said.count, bool(said.young), bool(said.old)],
+        "soft_404": _signs(site.soft_404),
+        "absent": _signs(site.absent),
+        "homes": site.homes,
+        "invented": site.invented,
+        "apologies": site.apologies,
+        "tallies": [[name, *tally] for name, tally in site.parameters.tallies.items()],
+        "probes": site.parameters.probes,
+    })  # fmt: skip
+    rows = b"".join(
+        _ROW.pack(key, rest.value, rest.content, *rest.offered) for key, rest in site.parameters.rests.items()
+    )
+    plain = _LENGTH.pack(len(head)) + head + said.young + said.old + rows
+    return bytes([VERSION]) + zlib.compress(plain, LEVEL)
+
+
+def _signs(known: tuple[Soft404Page, ...]) -> list[tuple[str, int]]:
+    return [(b64encode(one.signature).decode(), one.chars) for one in known]
+
+
+def _same(stored: list[list[Any]]) -> tuple[Soft404Page, ...]:
+    return tuple(Soft404Page(b64decode(sign), chars) for sign, chars in stored)
+
+
+def _rounded(record: PatternStats) -> list[Any]:
+    return [round(value, DIGITS) if isinstance(value, float) else value for value in record]
+
+
+def trap_state_of(blob: bytes) -> TrapState:
+    """The yield in a blob; an empty one or one of another version gives a fresh start."""
+    if not blob or blob[0] != VERSION:
+        return TrapState()
+    plain = zlib.decompress(blob[1:])
+    (length,) = _LENGTH.unpack_from(plain)
+    at = _LENGTH.size + length
+    head = orjson.loads(plain[_LENGTH.size : at])
+    requests, wasted, repeats = head["requests"]
+    count, has_young, has_old = head["said"]
+    young, at = plain[at : at + MEMORY_BYTES * has_young], at + MEMORY_BYTES * has_young
+    old, at = plain[at : at + MEMORY_BYTES * has_old], at + MEMORY_BYTES * has_old
+    rests = {
+        key: PartialUrl(value, content, LinkSketch(*offered))
+        for key, value, content, *offered in _ROW.iter_unpack(plain[at:])
+    }
+    tallies = {name: PartEvidence(*counts) for name, *counts in head["tallies"]}
+    return TrapState(
+        requests,
+        wasted,
+        {row[0]: _record(row[1:]) for row in head["records"]},
+        TextMemory(young, old, count),
+        UrlPartStats(tallies, rests, head["probes"]),
+        _same(head["soft_404"]),
+        _same(head["absent"]),
+        tuple(head["homes"]),
+        tuple(head["invented"]),
+        tuple(head["apologies"]),
+        repeats,
+    )
+
+
+def _record(row: list[Any]) -> PatternStats:
+    fields = dict(zip(PatternStats._fields, row, strict=False))
+    fields |= {
+        "breadth": Breadth(fields["breadth"]),
+        "state": PatternState(fields["state"]),
+        "tried": ProbeHistory(fields["tried"]),
+    }
+    return PatternStats(**fields)

@@ -12,7 +12,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from evercrawl.core.traps.session import looks_random
+from evercrawl.core.traps.url_parts import looks_random
 
 MOST_NAMES = 8
 """Parameters of one URL that are looked at one by one."""
@@ -47,7 +47,7 @@ class Breadth(IntEnum):
     SKELETON = 5
 
 
-class Pattern(NamedTuple):
+class UrlPattern(NamedTuple):
     """A set of URLs of one site, by name."""
 
     name: str
@@ -55,7 +55,7 @@ class Pattern(NamedTuple):
 
 
 @lru_cache(maxsize=8192)
-def patterns_of(url: str) -> tuple[Pattern, ...]:
+def patterns_of(url: str) -> tuple[UrlPattern, ...]:
     """Every pattern to which the URL belongs, its exact shape first."""
     path, names = _split(url)
     shape = path_shape(path)
@@ -79,8 +79,8 @@ def shape_of(url: str) -> str:
     return patterns_of(url)[0].name
 
 
-def _pattern(name: str, breadth: Breadth) -> Pattern:
-    return Pattern(name[:LONGEST_PATTERN], breadth)
+def _pattern(name: str, breadth: Breadth) -> UrlPattern:
+    return UrlPattern(name[:LONGEST_PATTERN], breadth)
 
 
 def _split(url: str) -> tuple[str, list[str]]:
@@ -106,7 +106,7 @@ class _Way(NamedTuple):
     shape: str
     has_word: bool
     skeleton: str
-    folders: tuple[Pattern, ...]
+    folders: tuple[UrlPattern, ...]
 
 
 @lru_cache(maxsize=MOST_WAYS)
@@ -154,19 +154,19 @@ def _without_ending(segment: str) -> tuple[str, str]:
     return (match[1], match[2].lower()) if match is not None else (segment, "")
 
 
-def _folders(segments: list[str]) -> tuple[Pattern, ...]:
+def _folders(segments: list[str]) -> tuple[UrlPattern, ...]:
     """The folders on the way, by name: a symbolic link or a maze hides behind one of them."""
     kinds = [placeholder(segment) or segment for segment in segments[:MOST_FOLDERS]]
     ways = ("/".join(kinds[: depth + 1]) for depth in range(len(kinds)))
     return tuple(_pattern(f"/{way}/**", Breadth.FOLDER) for way in ways)
 
 
-def path_of_shape(shape: Pattern) -> str:
+def path_of_shape(shape: UrlPattern) -> str:
     """The shape without its parameters."""
     return shape.name.partition("?")[0]
 
 
-def is_more_of(pattern: Pattern, others: tuple[Pattern, ...]) -> bool:
+def is_extension(pattern: UrlPattern, others: tuple[UrlPattern, ...]) -> bool:
     """A URL of the other patterns is of this one, or only lengthens it by segments or parameters."""
     if pattern in others:
         return True
@@ -178,14 +178,14 @@ def is_more_of(pattern: Pattern, others: tuple[Pattern, ...]) -> bool:
     return pattern.breadth is Breadth.SKELETON and any(name.startswith(longer) for name, _ in others)
 
 
-def lengthens(patterns: tuple[Pattern, ...], name: str) -> bool:
+def lengthens(patterns: tuple[UrlPattern, ...], name: str) -> bool:
     """A URL of these patterns is of the named shape or skeleton, or has more segments behind it."""
     longer = name.removesuffix("/") + "/"
     whole = (own for own, breadth in patterns if breadth in (Breadth.SHAPE, Breadth.SKELETON))
     return any(own == name or own.startswith(longer) for own in whole)
 
 
-def shorter(pattern: Pattern) -> str:
+def parent_shape(pattern: UrlPattern) -> str:
     """The shape that this one lengthens by a segment or a parameter; empty: none."""
     if pattern.breadth is not Breadth.SHAPE:
         return ""

@@ -1,15 +1,15 @@
 from __future__ import annotations
 
-from evercrawl.core.traps.link_sum import LinkSum, Offered
+from evercrawl.core.traps.link_sketch import LinkSketch, PageLinks
 from evercrawl.model.document import Link
 
 SITE = "http://a.test"
 
 
-def _offered(urls: list[str], *, part: tuple[str, ...] | int, words: list[str] | None = None) -> Offered:
+def _offered(urls: list[str], *, part: tuple[str, ...] | int, words: list[str] | None = None) -> LinkSketch:
     texts = words if words is not None else ["more"] * len(urls)
     links = [Link(url, text, nofollow=False) for url, text in zip(urls, texts, strict=True)]
-    return LinkSum(links, urls).without(part)
+    return PageLinks(links, urls).without(part)
 
 
 def test_the_same_links_under_another_session_are_alike() -> None:

@@ -29,7 +29,7 @@ class Channel(StrEnum):
     APPRISE = "apprise"
 
 
-class Rhythm(StrEnum):
+class Frequency(StrEnum):
     """When a message goes."""
 
     AT_ONCE = "at-once"
@@ -38,7 +38,7 @@ class Rhythm(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class AlertFilter:
     """What an alert is about; every condition that is given must hold."""
 
     pages: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class Destination:
     """Where messages go: a URL, a mail address, a file."""
 
     channel: Channel
@@ -68,9 +68,9 @@ class Alert:
     """One wish, by a name that its owner chose."""
 
     name: str
-    subject: Subject
-    target: Target
-    rhythm: Rhythm = Rhythm.AT_ONCE
+    subject: AlertFilter
+    target: Destination
+    rhythm: Frequency = Frequency.AT_ONCE
     daily_at: time = time(7)
     """When a daily digest goes, in UTC."""
     quiet: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ class Alert:
     """Changes in one message."""
 
 
-class Turn(NamedTuple):
+class SentimentShift(NamedTuple):
     """The sentiment of a page before and after, -1 to 1."""
 
     before: float
@@ -102,10 +102,10 @@ class Event(NamedTuple):
     title: str | None = None
     edits: tuple[tuple[str, str], ...] = ()
     """The first few edits: what went, what came."""
-    turn: Turn | None = None
+    turn: SentimentShift | None = None
 
 
-class Notice(NamedTuple):
+class PendingEvent(NamedTuple):
     """An event that is to be told to one alert, with its place in the order."""
 
     number: int

@@ -1,0 +1,199 @@
+"""May this URL of a site be asked for, by what its kind has yielded? Asked for a link and again for a page.
+
+Throttled ones come after everything else, so that a finite pattern is still finished. Behind a fence a few
+requests go on: so many, and a share of all that the site is asked, so that a wrong verdict heals and a right
+one costs little.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+import orjson
+from xxhash import xxh32_intdigest
+
+from evercrawl.core.traps.irrelevant_parts import irrelevant_parts, known_variant, url_identity
+from evercrawl.core.traps.pattern_stats import CYCLES_ABOVE, INVENTS, PatternState, evidence, trap_class
+from evercrawl.core.traps.trap_state import TrapState
+from evercrawl.core.traps.url_pattern import Breadth, UrlPattern, lengthens, parent_shape, patterns_of
+
+PROBES_FIRST, PROBES_SHARE = 2, 0.01
+"""Requests behind a fence: so many, and this share of the site's requests."""
+PROBE_ONE_IN = 64
+"""Of the links that lead behind a fence this part stays at hand for probes."""
+
+
+IDLE = "(does not matter)"
+"""Behind the name of a part of URLs that was found not to alter the content."""
+
+
+class TrapAction(Enum):
+    """What to do with a URL."""
+
+    ALLOW = "allow"
+    THROTTLE = "throttle"
+    """After everything else."""
+    FENCE = "fence"
+
+
+class TrapVerdict(NamedTuple):
+    """A ruling with the pattern that decided and the evidence in words."""
+
+    ruling: TrapAction
+    pattern: str = ""
+    evidence: str = ""
+    is_probe: bool = False
+    """It would be fenced, and is let through to see whether that is still right."""
+
+
+ALLOWED = TrapVerdict(TrapAction.ALLOW)
+
+
+def allows_all(site: TrapState) -> bool:
+    """Whatever URL is asked about, the answer is that it may be asked for: most sites set no traps."""
+    is_open = all(record.state is PatternState.OPEN for record in site.records.values())
+    return is_open and not site.invented and not irrelevant_parts(site.parameters)
+
+
+def check_link(site: TrapState, url: str) -> TrapVerdict:
+    """What to do with a link: queue it, queue it behind all others, or leave it out."""
+    ruled = _strictest(site, url)
+    if ruled.ruling is TrapAction.FENCE and xxh32_intdigest(url.encode("utf-8", "replace")) % PROBE_ONE_IN == 0:
+        return ruled._replace(ruling=TrapAction.THROTTLE, is_probe=True)
+    return ruled
+
+
+def check_queued(site: TrapState, url: str) -> TrapVerdict:
+    """What to do with a page whose turn has come; behind a fence a few go through as probes."""
+    ruled = _strictest(site, url)
+    if ruled.ruling is not TrapAction.FENCE:
+        return ruled
+    if _probes(site, ruled.pattern) < PROBES_FIRST + PROBES_SHARE * site.requests:
+        return ruled._replace(ruling=TrapAction.ALLOW, is_probe=True)
+    return ruled
+
+
+def _probes(site: TrapState, pattern: str) -> int:
+    record = site.records.get(pattern)
+    if pattern.endswith(IDLE) or record is None:
+        return site.parameters.probes
+    return record.probes
+
+
+def _strictest(site: TrapState, url: str) -> TrapVerdict:
+    idle = known_variant(site.parameters, url)
+    if idle is not None:
+        return TrapVerdict(TrapAction.FENCE, f"{idle} {IDLE}", _said_of_idle(site, url))
+    patterns = patterns_of(url)
+    lengthened = next((name for name in site.invented if lengthens(patterns, name)), None)
+    if lengthened is not None:
+        return TrapVerdict(TrapAction.FENCE, lengthened, INVENTS)
+    state, name = max(_states(site, patterns), default=(PatternState.OPEN, ""))
+    if state is not PatternState.FENCED and (cycle := _lengthened_cycle(site, patterns[0])):
+        state, name = PatternState.FENCED, cycle
+    if state is PatternState.OPEN:
+        return ALLOWED
+    ruling = TrapAction.FENCE if state is PatternState.FENCED else TrapAction.THROTTLE
+    return TrapVerdict(ruling, name, evidence(site.records[name]))
+
+
+def _said_of_idle(site: TrapState, url: str) -> str:
+    """Of which page this one is a duplicate, as far as that has a URL of its own."""
+    plain = url_identity(site.parameters, url)
+    named = f"; without it: {plain}" if plain != url else ""
+    return f"seen already but for a part of the URL that does not matter here{named}"
+
+
+def _lengthened_cycle(site: TrapState, shape: UrlPattern) -> str:
+    """The fenced cycle that the shape only lengthens; empty: none."""
+    while name := parent_shape(shape):
+        record = site.records.get(name)
+        if record is not None and record.state is PatternState.FENCED and record.cycles >= CYCLES_ABOVE:
+            return name
+        shape = UrlPattern(name, Breadth.SHAPE)
+    return ""
+
+
+def _states(site: TrapState, patterns: tuple[UrlPattern, ...]) -> list[tuple[PatternState, str]]:
+    shape = site.records.get(patterns[0].name)
+    is_proven = shape is not None and shape.is_proven
+    return [
+        (site.records[pattern.name].state, pattern.name)
+        for pattern in patterns
+        if pattern.name in site.records and not (is_proven and _is_wider(pattern))
+    ]
+
+
+def _is_wider(pattern: UrlPattern) -> bool:
+    """Says less about a URL than its shape does; folders below the first say more."""
+    return pattern.breadth is not Breadth.FOLDER or pattern.name.count("/") <= 2
+
+
+class TrapReport(NamedTuple):
+    """A pattern that was throttled or fenced, as `trap list` shows it."""
+
+    pattern: str
+    kind: str
+    evidence: str
+    requests: int
+    state: str
+
+
+def trap_reports(site: TrapState) -> list[TrapReport]:
+    """The throttled and fenced patterns of a site, the costliest first."""
+    found = [
+        TrapReport(name, trap_class(record), evidence(record), record.requests, record.state.name.lower())
+        for name, record in site.records.items()
+        if record.state is not PatternState.OPEN
+    ]
+    return sorted(found, key=lambda one: -one.requests)
+
+
+LEAST_HOSTS = 24
+"""Hosts of one domain whose pages were seen before anything is said about the domain."""
+HOST_PACE = 1 / 24
+"""How much the newest host counts in the average."""
+HOST_PRIOR_WEIGHT = 4
+"""As many hosts outweigh what was assumed before the first of them."""
+BLOCK_HOSTS_ABOVE, UNBLOCK_HOSTS_BELOW = 0.85, 0.6
+"""Share of the hosts named by a host that were never named before, for a fence and for taking it back."""
+
+
+class HostStats(NamedTuple):
+    """What the hosts of one domain have named."""
+
+    domain: str
+    hosts: int = 0
+    """Hosts of which a page was seen."""
+    fresh: float = 0.5
+    """Of the hosts that the first page of a host names, the share that nobody named before."""
+    is_fenced: bool = False
+
+    @property
+    def evidence(self) -> str:
+        """What the verdict rests on, in words and figures."""
+        return (
+            f"{self.hosts} hosts of {self.domain} were looked at, "
+            f"and lately {self.fresh:.0%} of the hosts that they name are named for the first time"
+        )
+
+
+def after_host(known: HostStats, *, others: int, fresh: int) -> HostStats:
+    """The yield after one more host, which names so many others, so many of them for the first time."""
+    hosts = known.hosts + 1
+    pace = max(HOST_PACE, 1 / (hosts + HOST_PRIOR_WEIGHT))
+    average = known.fresh + pace * (fresh / max(others, 1) - known.fresh)
+    is_endless = hosts >= LEAST_HOSTS and average >= BLOCK_HOSTS_ABOVE
+    is_fenced = is_endless or (known.is_fenced and average >= UNBLOCK_HOSTS_BELOW)
+    return HostStats(known.domain, hosts, average, is_fenced)
+
+
+def host_stats_bytes(known: HostStats) -> bytes:
+    """The stored form."""
+    return orjson.dumps(list(known))
+
+
+def host_stats_of(stored: bytes) -> HostStats:
+    """What was stored."""
+    return HostStats(*orjson.loads(stored))
