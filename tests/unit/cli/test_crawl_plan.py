@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.cli.commands.crawl import FLAG_KEYS, Plan, crawl_command, given_flags, plan_run, seed_url
+from evercrawl.cli.commands.crawl import FLAG_KEYS, RunPlan, crawl_command, given_flags, plan_run, seed_url
 from evercrawl.cli.session import Session
 from evercrawl.config.known import known_settings
 from evercrawl.errors import ConfigError
@@ -19,7 +19,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
     return Session(env={"XDG_CONFIG_HOME": str(tmp_path / "config")})
 
 
-def _planned(session: Session, *urls: str, **flags: object) -> Plan:
+def _planned(session: Session, *urls: str, **flags: object) -> RunPlan:
     return plan_run(session, urls, flags=given_flags(flags))
 
 

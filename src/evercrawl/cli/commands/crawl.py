@@ -49,7 +49,7 @@ KEPT_SECTION = "scope."
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RunPlan:
     """One run: which collection, with which settings and which URLs on top of what it knows."""
 
     path: Path
@@ -135,12 +135,12 @@ def crawl_command(
     Ctrl-C stops safely; a second one cancels the requests in flight.
     """
     plan = plan_run(session, urls, refresh=refresh, flags=given_flags(flags))
-    return carry_out(session, replace(plan, focus=focus), as_json=as_json)
+    return execute_run(session, replace(plan, focus=focus), as_json=as_json)
 
 
-def carry_out(session: Session, plan: Plan, *, as_json: bool) -> int:
+def execute_run(session: Session, plan: RunPlan, *, as_json: bool) -> int:
     """Run as planned, say what was done, and give the exit code."""
-    summary, signal_number = _run(session, plan)
+    summary, signal_number = _run_and_summarise(session, plan)
     if as_json:
         from evercrawl.cli.summary import summary_fields
 
@@ -158,7 +158,7 @@ def given_flags(flags: dict[str, Any]) -> dict[str, object]:
 
 def plan_run(
     session: Session, urls: Sequence[str], *, flags: dict[str, object], refresh: bool = False, forever: bool = False
-) -> Plan:
+) -> RunPlan:
     """Which collection is meant, made if it is new, and with which settings."""
     from evercrawl.config import collection_file, create_collection, is_collection, write_setting
 
@@ -177,7 +177,7 @@ def plan_run(
         write_setting(collection_file(path), "scope.seeds", (*known, *fresh))
     if is_new or fresh:
         configured = session.configured(path, flags)
-    return Plan(path, is_new, seeds, configured, refresh, forever)
+    return RunPlan(path, is_new, seeds, configured, refresh, forever)
 
 
 def _check_scope(scope: ScopeSettings) -> None:
@@ -244,13 +244,13 @@ def _schemes_with(scheme: str, text: str) -> tuple[str, ...]:
     return tuple(f"{name}://" for name in installed)
 
 
-def _run(session: Session, plan: Plan) -> tuple[Summary, int | None]:
+def _run_and_summarise(session: Session, plan: RunPlan) -> tuple[Summary, int | None]:
     from evercrawl.adapters.allocator import collect_rarely
     from evercrawl.cli.log import log_to, stop_logging
     from evercrawl.cli.progress import view_for
     from evercrawl.cli.summary import summary_box
 
-    _greet(session, plan)
+    _print_header(session, plan)
     log_to(plan.path, verbose=session.verbose)
     collect_rarely()
     try:
@@ -269,7 +269,7 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
     return uvloop.new_event_loop
 
 
-async def _crawl(plan: Plan, view: View) -> tuple[Summary, int | None]:
+async def _crawl(plan: RunPlan, view: View) -> tuple[Summary, int | None]:
     from evercrawl.cli.brake import Brake, listening
     from evercrawl.collection import library
 
@@ -289,7 +289,7 @@ async def _crawl(plan: Plan, view: View) -> tuple[Summary, int | None]:
     return summary, brake.signal_number
 
 
-def _greet(session: Session, plan: Plan) -> None:
+def _print_header(session: Session, plan: RunPlan) -> None:
     from evercrawl.cli.summary import display_path
     from evercrawl.cluster.build import pace_for
     from evercrawl.model.version import __version__

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from evercrawl.model.change import BlockEdit, VersionDiff
 
-_STYLES = {" ": "", "-": "red", "+": "green", "~": ""}
+_DIFF_STYLES = {" ": "", "-": "red", "+": "green", "~": ""}
 
 
 @click.command("diff", context_settings={"ignore_unknown_options": True})
@@ -30,7 +30,7 @@ _STYLES = {" ": "", "-": "red", "+": "green", "~": ""}
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_session
-def command(
+def diff_command(
     session: Session,
     url: str,
     a: str | None,
@@ -58,9 +58,9 @@ def command(
         if not found.is_empty:
             click.echo(safe_line(found.url))
     elif stat:
-        click.echo(f"{safe_line(found.url)}  {_stat(found)}")
+        click.echo(f"{safe_line(found.url)}  {_diff_stat(found)}")
     else:
-        _show(session, found)
+        _show_diff(session, found)
     return ExitCode.ERROR if exit_code and not found.is_empty else ExitCode.OK
 
 
@@ -90,7 +90,7 @@ def _edit_fields(edit: BlockEdit) -> dict[str, Any]:
     }
 
 
-def _stat(found: VersionDiff) -> str:
+def _diff_stat(found: VersionDiff) -> str:
     blocks = {sign: sum(edit.sign == sign for edit in found.edits) for sign in "+-~"}
     return (
         f"blocks +{blocks['+']} -{blocks['-']} ~{blocks['~']}, words +{found.words_of('+')} "
@@ -99,21 +99,21 @@ def _stat(found: VersionDiff) -> str:
     )
 
 
-def _show(session: Session, found: VersionDiff) -> None:
+def _show_diff(session: Session, found: VersionDiff) -> None:
     before, after = found.before, found.after
     click.echo(f"{safe_line(found.url)}")
     click.echo(f"--- v{before.version}  {moment(before.seen_at)}")
     click.echo(f"+++ v{after.version}  {moment(after.seen_at)}")
-    for line in _lines(found):
+    for line in _diff_lines(found):
         session.out.print(line, soft_wrap=True)
     if found.is_empty:
         same = "the same bytes" if found.same_bytes else "the same text, links and metadata"
         session.note(same)
     else:
-        session.note(f"{counted(len(found.edits), 'block')}: {_stat(found)}")
+        session.note(f"{counted(len(found.edits), 'block')}: {_diff_stat(found)}")
 
 
-def _lines(found: VersionDiff) -> list[Text]:
+def _diff_lines(found: VersionDiff) -> list[Text]:
     lines = [_edit_line(edit) for edit in found.edits]
     for field in found.fields:
         lines.append(_styled("-", f"- {field.name}: {field.before or ''}"))
@@ -132,11 +132,11 @@ def _edit_line(edit: BlockEdit) -> Text:
         return _styled(edit.sign, f"{edit.sign} {''.join(words.text for words in edit.words)}")
     line = Text("~ ")
     for words in shortened(edit).words:
-        line.append(safe_line(marked(words)), style=_STYLES[words.sign])
+        line.append(safe_line(marked(words)), style=_DIFF_STYLES[words.sign])
     return line
 
 
 def _styled(sign: str, text: str) -> Text:
     from rich.text import Text
 
-    return Text(safe_line(text), style=_STYLES[sign])
+    return Text(safe_line(text), style=_DIFF_STYLES[sign])

@@ -13,7 +13,7 @@ from evercrawl.cli.output import emit_json
 from evercrawl.cli.safe_text import safe_line
 from evercrawl.cli.session import Session, common_options, pass_session
 
-_STYLES = {"ok": "green", "warn": "yellow", "fail": "red"}
+_CHECK_STYLES = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
 @click.command("doctor")
@@ -23,7 +23,7 @@ _STYLES = {"ok": "green", "warn": "yellow", "fail": "red"}
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_session
-def command(session: Session, /, url: str | None, allow_private: bool, resolve: tuple[str, ...], as_json: bool) -> int:
+def doctor_command(session: Session, /, url: str | None, allow_private: bool, resolve: tuple[str, ...], as_json: bool) -> int:
     """Check Python, SQLite, DNS, TLS, clock, disk, extras and your contact; with a URL, its robots.txt too.
 
     \b
@@ -41,11 +41,11 @@ def command(session: Session, /, url: str | None, allow_private: bool, resolve: 
         from evercrawl.cli.site_check import site_findings
 
         findings += site_findings(seed_url(url), settings)
-    _show(session, findings, as_json=as_json)
+    _show_checks(session, findings, as_json=as_json)
     return ExitCode.ERROR if any(finding.verdict == "fail" for finding in findings) else ExitCode.OK
 
 
-def _show(session: Session, findings: list[Finding], *, as_json: bool) -> None:
+def _show_checks(session: Session, findings: list[Finding], *, as_json: bool) -> None:
     if as_json:
         fields = [
             {"name": one.name, "verdict": one.verdict, "detail": one.detail, "remedy": one.remedy} for one in findings
@@ -55,7 +55,7 @@ def _show(session: Session, findings: list[Finding], *, as_json: bool) -> None:
     from rich.text import Text
 
     for one in findings:
-        line = Text.assemble((f"{one.verdict:<5}", _STYLES[one.verdict]), f"{one.name:<11} {safe_line(one.detail)}")
+        line = Text.assemble((f"{one.verdict:<5}", _CHECK_STYLES[one.verdict]), f"{one.name:<11} {safe_line(one.detail)}")
         session.out.print(line, soft_wrap=True)
         if one.remedy:
             session.out.print(Text(f"     {'':<11} → {one.remedy}", style="dim"), soft_wrap=True)

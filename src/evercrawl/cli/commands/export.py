@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from evercrawl.collection.exchange.run import ExchangeReport
     from evercrawl.collection.library import Selection
 
-FORMS = ["warc", "wacz", "cdxj", "parquet", "jsonl", "csv", "markdown", "mirror", "sqlite", "dataset"]
-_MOST_SHOWN = 10
+EXPORT_FORMATS = ["warc", "wacz", "cdxj", "parquet", "jsonl", "csv", "markdown", "mirror", "sqlite", "dataset"]
+_MAX_PROBLEMS = 10
 
 
 @click.command("export")
-@click.argument("form", type=click.Choice(FORMS), metavar="FORM")
+@click.argument("form", type=click.Choice(EXPORT_FORMATS), metavar="FORM")
 @click.option(
     "-o",
     "--output",
@@ -48,7 +48,7 @@ _MOST_SHOWN = 10
 )
 @common_options
 @pass_session
-def command(
+def export_command(
     session: Session,
     form: str,
     output: Path | None,
@@ -92,7 +92,7 @@ def command(
             force=force,
             on_progress=lambda so_far: show(f"{so_far.versions:,} versions · {size(so_far.bytes)} read"),
         )
-    _tell(session, report, as_json=as_json)
+    _report_export(session, report, as_json=as_json)
     return ExitCode.STORE if report.damaged else ExitCode.OK
 
 
@@ -112,14 +112,14 @@ def _selection(
     )
 
 
-def _tell(session: Session, report: ExchangeReport, *, as_json: bool) -> None:
+def _report_export(session: Session, report: ExchangeReport, *, as_json: bool) -> None:
     if as_json and report.path is not None:
         fields = {"path": report.path, "pages": report.pages, "versions": report.versions, "damaged": report.damaged}
         emit_json("export", fields)
     else:
         where = f" in {report.path}" if report.path else ""
         session.note(f"{counted(report.versions, 'version')} of {counted(report.pages, 'page')}{where}")
-    for problem in report.damage[:_MOST_SHOWN]:
+    for problem in report.damage[:_MAX_PROBLEMS]:
         click.echo(f"left out: {safe_line(problem)}", err=True)
     if report.damaged:
         click.echo(f"{counted(report.damaged, 'version')} could not be read; see: evercrawl verify", err=True)

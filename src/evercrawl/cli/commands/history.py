@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evercrawl.model.history import PageHistory, PastVersion
     from evercrawl.model.report import PastVisit
 
-_LONGEST_TITLE = 60
+_TITLE_CHARS = 60
 
 
 @click.command("history")
@@ -24,7 +24,7 @@ _LONGEST_TITLE = 60
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line, oldest version first.")
 @common_options
 @pass_session
-def command(session: Session, url: str, visits: bool, as_json: bool) -> None:
+def history_command(session: Session, url: str, visits: bool, as_json: bool) -> None:
     """List the stored versions of a page, oldest first.
 
     A page changed between two visits: the last that still saw the version before, and the first that saw the
@@ -37,11 +37,11 @@ def command(session: Session, url: str, visits: bool, as_json: bool) -> None:
     with session.open_collection() as collection:
         found = collection.history(seed_url(url))
     if as_json:
-        _emit(found, with_visits=visits)
+        _emit_history(found, with_visits=visits)
         return
     click.echo(safe_line(found.url))
     for version in found.versions:
-        click.echo(_line(version))
+        click.echo(_history_line(version))
     if visits:
         click.echo(counted(len(found.visits), "visit"))
         for visit in reversed(found.visits):
@@ -69,14 +69,14 @@ def version_fields(version: PastVersion) -> dict[str, Any]:
     }
 
 
-def _emit(found: PageHistory, *, with_visits: bool) -> None:
+def _emit_history(found: PageHistory, *, with_visits: bool) -> None:
     for version in found.versions:
         emit_json("history", version_fields(version))
     for visit in reversed(found.visits if with_visits else ()):
-        emit_json("history-visit", _visit_fields(visit))
+        emit_json("history-visit", _history_visit_fields(visit))
 
 
-def _visit_fields(visit: PastVisit) -> dict[str, Any]:
+def _history_visit_fields(visit: PastVisit) -> dict[str, Any]:
     return {
         "at": visit.at,
         "outcome": visit.outcome,
@@ -86,13 +86,13 @@ def _visit_fields(visit: PastVisit) -> dict[str, Any]:
     }
 
 
-def _line(version: PastVersion) -> str:
+def _history_line(version: PastVersion) -> str:
     """Which version, when, what kind of change, how large, what it is called."""
     span = f"{moment(version.seen_at)}"
     since = f"after {moment(version.changed_after)}" if version.changed_after else "first seen"
     change = version.change_class or "-"
     share = "" if version.size is None else f" {version.size:.1%}"
-    title = safe_line(version.title or "", longest=_LONGEST_TITLE)
+    title = safe_line(version.title or "", longest=_TITLE_CHARS)
     what = f"{change}{share}"
     body = size(version.body_bytes)
     mood = version.analysis.get("sentiment")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.group("hub")
 @common_options
-def command() -> None:
+def websub_command() -> None:
     """Let hubs tell of news, so that we need not ask (WebSub).
 
     A hub checks every subscription, and brings its news, at the address of `evercrawl serve --public-url`.
@@ -33,7 +33,7 @@ def command() -> None:
     """
 
 
-def _public_url(function: Callable[..., Any]) -> Callable[..., Any]:
+def _public_url_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--public-url",
         metavar="URL",
@@ -43,11 +43,11 @@ def _public_url(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
-@command.command("list")
+@websub_command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @common_options
 @pass_session
-def list_(session: Session, as_json: bool) -> None:
+def websub_list(session: Session, as_json: bool) -> None:
     """Every subscription, how it stands and how long it lasts.
 
     asked: the hub has not called back yet; active: it tells of news; denied: it does not want to; ending: it
@@ -59,18 +59,18 @@ def list_(session: Session, as_json: bool) -> None:
     with session.open_collection() as collection:
         found = collection.websub().subscriptions()
     for one in found:
-        _show(one, as_json=as_json)
+        _show_subscription(one, as_json=as_json)
     if not found and not as_json:
         session.note("no hub was asked for anything; see: evercrawl hub subscribe --help")
 
 
-@command.command("subscribe")
+@websub_command.command("subscribe")
 @click.argument("url")
-@_public_url
+@_public_url_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_session
-def subscribe(session: Session, url: str, public_url: str, as_json: bool) -> int:
+def websub_subscribe(session: Session, url: str, public_url: str, as_json: bool) -> int:
     """Ask the hub that the page or feed URL names to tell us of its news.
 
     What a hub brings is not believed: the pages that it names are visited soon. The exit code is 1 when the
@@ -81,19 +81,19 @@ def subscribe(session: Session, url: str, public_url: str, as_json: bool) -> int
     """
     with session.open_collection() as collection:
         made = asyncio.run(collection.websub(public_url).subscribe(url))
-    _show(made, as_json=as_json)
+    _show_subscription(made, as_json=as_json)
     if not made.detail:
         session.note("the hub checks it at the address of `evercrawl serve`; see: evercrawl hub list")
     return ExitCode.ERROR if made.detail else ExitCode.OK
 
 
-@command.command("unsubscribe")
+@websub_command.command("unsubscribe")
 @click.argument("topic")
-@_public_url
+@_public_url_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_session
-def unsubscribe(session: Session, topic: str, public_url: str, as_json: bool) -> int:
+def websub_unsubscribe(session: Session, topic: str, public_url: str, as_json: bool) -> int:
     """Ask the hub to tell us no more of TOPIC, as `hub list` shows it.
 
     \b
@@ -111,7 +111,7 @@ def unsubscribe(session: Session, topic: str, public_url: str, as_json: bool) ->
     return ExitCode.OK if done else ExitCode.ERROR
 
 
-def _show(one: Subscription, *, as_json: bool) -> None:
+def _show_subscription(one: Subscription, *, as_json: bool) -> None:
     from evercrawl.collection.alerts.websub import told_of
 
     fields = told_of(one)

@@ -16,7 +16,7 @@ from evercrawl.cli.session import Session, common_options, pass_session
 if TYPE_CHECKING:
     from evercrawl.collection.exchange.into_shard import ImportReport
 
-_MOST_SHOWN = 10
+_MAX_DAMAGE = 10
 _LEFT_OUT = {
     "already": "were there already",
     "older": "are older than what the collection has of their page: take older archives in first",
@@ -34,7 +34,7 @@ _LEFT_OUT = {
 @click.option("--json", "as_json", is_flag=True, help="Print what was taken in as JSON.")
 @common_options
 @pass_session
-def command(session: Session, form: str, files: tuple[Path, ...], as_json: bool) -> None:
+def import_command(session: Session, form: str, files: tuple[Path, ...], as_json: bool) -> None:
     """Take in WARC or WACZ files: every answer in them becomes a visit at its time.
 
     \b
@@ -47,18 +47,18 @@ def command(session: Session, form: str, files: tuple[Path, ...], as_json: bool)
     """
     from evercrawl.collection import library
 
-    path = _collection_for(session, files[0])
+    path = _import_collection(session, files[0])
     with library.open(path, create=True) as found:
         collection = library.Collection(found.path, session.configured(path).settings)
         with live_line(session) as show:
-            report = collection.import_(form, files, on_progress=lambda so_far: show(_line(so_far)))
+            report = collection.import_(form, files, on_progress=lambda so_far: show(_import_progress(so_far)))
     if as_json:
         emit_json("import", {"collection": str(path), **asdict(report)})
     else:
-        _tell(session, path, report)
+        _report_import(session, path, report)
 
 
-def _collection_for(session: Session, first: Path) -> Path:
+def _import_collection(session: Session, first: Path) -> Path:
     """The collection that is named or found; otherwise a new one here, named after the first file."""
     found = session.named_collection() or session.find_collection()
     if found is not None:
@@ -68,12 +68,12 @@ def _collection_for(session: Session, first: Path) -> Path:
     return Path(first.name.partition(".")[0] + FOLDER_ENDING)
 
 
-def _line(report: ImportReport) -> str:
+def _import_progress(report: ImportReport) -> str:
     done = report.versions + report.unchanged + report.already
     return f"{report.records:,} records found · {done:,} taken in · {report.versions:,} versions"
 
 
-def _tell(session: Session, path: Path, report: ImportReport) -> None:
+def _report_import(session: Session, path: Path, report: ImportReport) -> None:
     session.note(
         f"{counted(report.versions, 'version')} and {counted(report.unchanged, 'other visit')} of"
         f" {counted(report.records, 'record')}, {counted(report.new_pages, 'new page')}, in {path}"
@@ -81,5 +81,5 @@ def _tell(session: Session, path: Path, report: ImportReport) -> None:
     for name, words in _LEFT_OUT.items():
         if number := getattr(report, name):
             session.note(f"  {number:,} {words}")
-    for problem in report.damage[:_MOST_SHOWN]:
+    for problem in report.damage[:_MAX_DAMAGE]:
         session.note(f"  damaged: {safe_line(problem)}")

@@ -14,7 +14,7 @@ from evercrawl.cli.session import Session, common_options, pass_session
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @click.pass_context
-def command(ctx: click.Context, as_json: bool) -> None:
+def index_command(ctx: click.Context, as_json: bool) -> None:
     """Show how the search index stands to the collection, or make it anew.
 
     \b
@@ -25,14 +25,14 @@ def command(ctx: click.Context, as_json: bool) -> None:
     has not.
     """
     if ctx.invoked_subcommand is None:
-        ctx.invoke(status, as_json=as_json)
+        ctx.invoke(index_status, as_json=as_json)
 
 
-@command.command("status")
+@index_command.command("status")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_session
-def status(session: Session, as_json: bool) -> None:
+def index_status(session: Session, as_json: bool) -> None:
     """Versions indexed and stored, visits that are not indexed yet, bytes on disk."""
     with session.open_collection() as collection:
         state = collection.index_state()
@@ -44,11 +44,11 @@ def status(session: Session, as_json: bool) -> None:
         click.echo(f"{counted(state.lag, 'visit')} not looked at yet; the next search does")
 
 
-@command.command("rebuild")
+@index_command.command("rebuild")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_session
-def rebuild(session: Session, as_json: bool) -> None:
+def index_rebuild(session: Session, as_json: bool) -> None:
     """Throw the index and the link graph away and make them anew from what is stored."""
     with session.open_collection() as collection:
         count = collection.rebuild_index()

@@ -23,7 +23,7 @@ _LONGEST_TEXT = 60
 @click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
 @common_options
 @pass_session
-def command(session: Session, url: str, as_json: bool) -> None:
+def links_command(session: Session, url: str, as_json: bool) -> None:
     """Show the links of a page, both ways, with their anchor texts.
 
     \b
@@ -41,16 +41,16 @@ def command(session: Session, url: str, as_json: bool) -> None:
     if found.pagerank is not None and found.times_average is not None:
         far = "not linked from a seed" if found.clicks is None else f"{counted(found.clicks, 'click')} from one"
         click.echo(f"  PageRank {found.pagerank:.3g}, {found.times_average:.1f} times the average; {far}")
-    _list("linked from", found.incoming, found.incoming_count)
-    _list("links to", found.outgoing, len(found.outgoing))
+    _show_link_ends("linked from", found.incoming, found.incoming_count)
+    _show_link_ends("links to", found.outgoing, len(found.outgoing))
 
 
 def links_fields(found: PageLinks) -> dict[str, Any]:
     """What scripts rely on, then the rest."""
     return {
         "url": found.url,
-        "in": _ends(found.incoming),
-        "out": _ends(found.outgoing),
+        "in": _link_end_fields(found.incoming),
+        "out": _link_end_fields(found.outgoing),
         "pagerank": found.pagerank,
         "credit": found.credit,
         "in_count": found.incoming_count,
@@ -60,11 +60,11 @@ def links_fields(found: PageLinks) -> dict[str, Any]:
     }
 
 
-def _ends(ends: Sequence[LinkEnd]) -> list[dict[str, Any]]:
+def _link_end_fields(ends: Sequence[LinkEnd]) -> list[dict[str, Any]]:
     return [{"url": end.url, "text": end.text, "nofollow": end.nofollow} for end in ends]
 
 
-def _list(title: str, ends: Sequence[LinkEnd], count: int) -> None:
+def _show_link_ends(title: str, ends: Sequence[LinkEnd], count: int) -> None:
     click.echo(f"  {title} {counted(count, 'page')}" + (", the first of them:" if count > len(ends) else ""))
     for end in ends:
         text = safe_line(end.text, longest=_LONGEST_TEXT)

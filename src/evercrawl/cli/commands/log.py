@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @common_options
 @pass_session
-def command(session: Session, site: str | None, since: str | None, until: str | None, as_json: bool) -> None:
+def log_command(session: Session, site: str | None, since: str | None, until: str | None, as_json: bool) -> None:
     """Print the visits to one SITE or to all, oldest first, in the form of Heritrix's crawl.log.
 
     Twelve fields: moment, status, bytes, URL, path of discovery, the page that led there, type, worker, begin
@@ -44,12 +44,12 @@ def command(session: Session, site: str | None, since: str | None, until: str | 
         )
         for visit in visits:
             if as_json:
-                _emit(visit)
+                _emit_visit(visit)
             else:
                 sys.stdout.write(crawl_line(visit) + "\n")
 
 
-def _emit(visit: VisitLogRow) -> None:
+def _emit_visit(visit: VisitLogRow) -> None:
     from evercrawl.core.moment import from_us
 
     fields = {

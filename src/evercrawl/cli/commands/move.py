@@ -15,7 +15,7 @@ from evercrawl.errors import ConfigError
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_session
-def command(session: Session, to: str, as_json: bool) -> None:
+def store_move(session: Session, to: str, as_json: bool) -> None:
     """Move the state of the collection into PostgreSQL, or back into its files.
 
     Every row is copied, read back and compared; only then the collection is switched over and the old place

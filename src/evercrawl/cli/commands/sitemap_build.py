@@ -135,11 +135,11 @@ def _from_collection(
 
 def _crawled(session: Session, url: str, options: dict[str, Any]) -> Path:
     """The collection of the site after a run of the crawler, as `evercrawl crawl URL` makes it."""
-    from evercrawl.cli.commands.crawl import carry_out, given_flags, plan_run
+    from evercrawl.cli.commands.crawl import execute_run, given_flags, plan_run
 
     names = ("allow_private", "resolve", "pace", "max_pages")
     plan = plan_run(session, [url], flags=given_flags({name: options[name] for name in names}))
-    code = carry_out(session, plan, as_json=False)
+    code = execute_run(session, plan, as_json=False)
     if code:
         session.note(f"! the crawl ended with code {code}: the sitemap has the pages that are known so far")
     return plan.path

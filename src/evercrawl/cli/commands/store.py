@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import click
 
-from evercrawl.cli.commands.move import command as move
+from evercrawl.cli.commands.move import store_move as move
 from evercrawl.cli.commands.prune import command as prune
 from evercrawl.cli.commands.upload import command as upload
 from evercrawl.cli.output import emit_json, size

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from evercrawl.cli.commands.crawl import carry_out, given_flags, plan_run, run_options
+from evercrawl.cli.commands.crawl import execute_run, given_flags, plan_run, run_options
 from evercrawl.cli.session import Session, common_options, pass_session
 
 
@@ -40,4 +40,4 @@ def command(session: Session, /, urls: tuple[str, ...], port: int | None, as_jso
 
         plan = plan_run(session, urls, flags=chosen, forever=True)
         return serve_beside(session, plan.path, port, flags=chosen, as_json=as_json)
-    return carry_out(session, plan_run(session, urls, flags=chosen, forever=True), as_json=as_json)
+    return execute_run(session, plan_run(session, urls, flags=chosen, forever=True), as_json=as_json)
