@@ -21,7 +21,7 @@ from played import play, settings_for
 
 from evercrawl.core.credit import balance, ledger_of
 from evercrawl.core.credit.stored import CREDIT_KEY
-from evercrawl.core.parcel import unpack
+from evercrawl.core.visit.link_batch import unpack_links
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import Settings
 from evercrawl.testing.store import MemoryStore
@@ -94,7 +94,7 @@ def books(store: MemoryStore) -> int:
     """What is wrong with the sums over all shards: 0."""
     ledgers = [ledger_of(store.state_of(shard).memories.get(CREDIT_KEY)) for shard in range(store.shards)]
     on_its_way = sum(
-        unpack(parcel.links).credit
+        unpack_links(parcel.links).credit
         for shard in range(store.shards)
         for parcel in store.state_of(shard).outbox.values()
         if parcel.seq > store.state_of(parcel.target).taken.get(parcel.source, 0)

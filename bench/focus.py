@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from plot import COLOURS, LEFT, RIGHT, WIDTH, line, text
 
-from evercrawl.core.document.parse import parse_document
+from evercrawl.core.document.html import parse_document
 from evercrawl.core.focus.focus import ExamplePage, Focus, learned
 from evercrawl.core.focus.priority import Steering
 from evercrawl.core.focus.queue import FocusedQueue

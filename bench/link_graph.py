@@ -11,11 +11,10 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from evercrawl.core.document.bounds import bounded
-from evercrawl.core.document.charset import charset_of
-from evercrawl.core.document.codec import decoded
-from evercrawl.core.document.element import Elements, tree_of
+from evercrawl.core.document.elements import Elements, tree_of
+from evercrawl.core.document.encoding import charset_of, decoded
 from evercrawl.core.document.html import base_url
-from evercrawl.core.document.link import links_of
+from evercrawl.core.document.links import links_of
 from evercrawl.core.document.reference import Joiner
 from evercrawl.core.url import canonical_of_href, site_of
 from evercrawl.model.settings import ParseSettings

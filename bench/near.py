@@ -20,7 +20,7 @@ from time import perf_counter, process_time, thread_time
 from typing import Any
 
 from evercrawl.adapters.near import NearIndex
-from evercrawl.core.signature import NEAR_DUPLICATE, PERMUTATIONS, similarity
+from evercrawl.core.duplicates.minhash import NEAR_DUPLICATE, PERMUTATIONS, similarity
 
 LOOK_UPS = 20_000
 SIMILARITIES = (0.95, 0.8, 0.65, 0.5)

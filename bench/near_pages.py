@@ -4,7 +4,7 @@
 
 Takes a run of neighbouring pages of each host of the benchmark web (families of pages are neighbours),
 beginning at so many percent of the way through it, lets
-`engine/twins.py` judge them one after the other, and holds its verdicts against the exact Jaccard similarity
+`engine/duplicates.py` judge them one after the other, and holds its verdicts against the exact Jaccard similarity
 of the pairs of words of whole main texts, computed for all pairs. Then plants copies of these pages
 with edits and counts how many are found. Prints two JSON objects, and with `--show` the verdicts.
 """
@@ -29,14 +29,14 @@ from link_graph import CORPUS, INDEX, _roots
 from scipy.sparse import csr_matrix
 
 from evercrawl.core.digest import content_digest
-from evercrawl.core.document.parse import parse_document
-from evercrawl.core.judgement import judge_fetched
-from evercrawl.core.offer import Offers
-from evercrawl.core.signature import signature
+from evercrawl.core.document.html import parse_document
+from evercrawl.core.duplicates.minhash import signature
 from evercrawl.core.url import key_of, site_of
-from evercrawl.engine.mirrors import Mirrors
-from evercrawl.engine.see import Seen
-from evercrawl.engine.twins import LEAST_CHARS, Twins
+from evercrawl.core.visit.links import FoundLinks
+from evercrawl.core.visit.outcome import judge_fetched
+from evercrawl.engine.duplicates import Mirrors
+from evercrawl.engine.see import VisitResult
+from evercrawl.engine.duplicates import LEAST_CHARS, Duplicates
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Exchange, Fetched
 from evercrawl.model.page import DuplicateCandidate, Page
@@ -91,7 +91,7 @@ def documents(each: int, percent: int = 50) -> list[tuple[str, Document]]:
 async def verdicts(found: list[tuple[str, Document]]) -> dict[int, int]:
     """Page -> the page that the engine says it repeats."""
     store = Judged()
-    twins = Twins(
+    twins = Duplicates(
         store,  # type: ignore[arg-type]
         MemoryNear(),
         settings=DuplicateSettings(),
@@ -104,7 +104,7 @@ async def verdicts(found: list[tuple[str, Document]]) -> dict[int, int]:
         exchange = Exchange(b"", b"", b"", None, datetime.now(UTC), timedelta(0))
         result = Fetched(url, 200, HEADERS, b"", exchange)
         judgement = judge_fetched(page, result, change=None, copy_of=None)
-        seen = Seen(result, judgement, Offers(), document=replace(document, canonical=None))
+        seen = VisitResult(result, judgement, FoundLinks(), document=replace(document, canonical=None))
         await twins.judge(page, seen)
         twins.committed()
         known = DuplicateCandidate(number, url, 1, signature(document.text), None, seen.duplicate_of, document.title)

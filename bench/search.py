@@ -31,11 +31,10 @@ from evercrawl.collection.search.find import Searching
 from evercrawl.collection.search.follow import rebuild
 from evercrawl.config import create_collection
 from evercrawl.core.digest import content_digest, text_digest
-from evercrawl.core.document.parse import parse_document
-from evercrawl.core.linkgraph.pagerank import pagerank
-from evercrawl.core.outline import outline_of, pack_outline
-from evercrawl.core.signature import signature
-from evercrawl.core.text_delta import pack_text
+from evercrawl.core.document.compression import outline_of, pack_outline, pack_text
+from evercrawl.core.document.html import parse_document
+from evercrawl.core.duplicates.minhash import signature
+from evercrawl.core.linkgraph.graph_metrics import pagerank
 from evercrawl.core.url import canonical, key_of, registrable_domain, shard_of_site, site_of, site_parts
 from evercrawl.model.batch import Batch
 from evercrawl.model.page import CompletedVisit, NewPage, Version

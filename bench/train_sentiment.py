@@ -18,10 +18,9 @@ from time import process_time
 from typing import NamedTuple
 
 from evercrawl.adapters.learned import DEFAULT_FILE, FOLDER, PAPER_FILE
-from evercrawl.core.sentiment.default import DefaultModel, packed
-from evercrawl.core.sentiment.fit import fitted
-from evercrawl.core.sentiment.language import is_english
-from evercrawl.core.sentiment.paper import counted
+from evercrawl.core.sentiment.naive_bayes import counted
+from evercrawl.core.sentiment.nbsvm import DefaultModel, fitted, packed
+from evercrawl.core.sentiment.sentences import is_english
 
 SEED = 1
 SLOPE_FOLDS = 5

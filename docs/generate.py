@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from evercrawl.cli.exit_codes import EXIT_TEXT, ExitCode
 from evercrawl.cli.main import ALIASES, root
+from evercrawl.cli.terminal import EXIT_TEXT, ExitCode
 from evercrawl.config.known import CHECKS, known_settings, sections
 from evercrawl.config.read import SHORT_NAMES, variable_of
 from evercrawl.config.value import meaning_of, written_form

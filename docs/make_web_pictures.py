@@ -21,7 +21,7 @@ from tests.web.story import tell_story
 
 from evercrawl.collection.alerts.outbox import Outbox
 from evercrawl.collection.visit_requests import announce
-from evercrawl.core.websub import Phase, Subscription, write_subscription
+from evercrawl.core.sitemap.websub_protocol import Phase, Subscription, write_subscription
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
 
 PICTURES = Path(__file__).resolve().parent / "images" / "web"

@@ -10,17 +10,16 @@ import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from evercrawl.core.answer import Answer, result_of
-from evercrawl.core.coding import DecodeLimits
-from evercrawl.core.http1 import Head
-from evercrawl.core.moment import from_us, to_us
-from evercrawl.core.request_head import constant_lines, request_head
+from evercrawl.core.http.content_coding import DecodeLimits
+from evercrawl.core.http.http1 import ResponseHead
+from evercrawl.core.http.message import RawResponse, constant_headers, fetch_result, request_bytes
 from evercrawl.core.sitemap.write import extended_sitemap, sitemap_files
 from evercrawl.core.url import path_of
 from evercrawl.engine.ports import Clock
 from evercrawl.model.fetch import Exchange, FetchResult, Headers, Request
 from evercrawl.model.settings import HttpSettings
 from evercrawl.model.sitemap import SitemapPage
+from evercrawl.model.time import from_us, to_us
 
 ORIGIN = "http://www.xyz.com"
 FIRST_VISIT_MS = 1_308_111_730_000
@@ -83,7 +82,7 @@ class College:
         self._sitemap = sitemap
         self._validators = validators
         self._clock: Clock | None = None
-        self._constant = constant_lines("evercrawl/lab", None)
+        self._constant = constant_headers("evercrawl/lab", None)
         self.downloads: list[Download] = []
 
     def use_clock(self, clock: Clock) -> None:
@@ -102,9 +101,9 @@ class College:
         self.downloads.append(Download(path, status, now_ms, took_ms, len(body)))
         headers = (*headers, ("Content-Length", str(len(body)))) if status != 304 else headers
         raw = _raw_head(status, headers)
-        exchange = Exchange(request_head(request, self._constant), raw, body, "198.18.0.1", began, clock.now() - began)
+        exchange = Exchange(request_bytes(request, self._constant), raw, body, "198.18.0.1", began, clock.now() - began)
         limits = DecodeLimits(HttpSettings().decoded_bytes, HttpSettings().ratio)
-        return result_of(request, Answer(Head(status, 1, headers, {}, raw), exchange), limits=limits)
+        return fetch_result(request, RawResponse(ResponseHead(status, 1, headers, {}, raw), exchange), limits=limits)
 
     async def close(self) -> None:
         """Nothing is held open."""

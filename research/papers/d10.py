@@ -20,7 +20,7 @@ from tests.worlds.cluster.process import ProcessLoop, SimProcess, run_processes
 from tests.worlds.cluster.watch import Watch
 
 from evercrawl.cluster.run import Rhythm
-from evercrawl.core.scope import Scope
+from evercrawl.core.scope.scope import Scope
 from evercrawl.model.settings import Settings
 from evercrawl.testing.store import MemoryStore
 from research.papers.d10_web import D10Web, InternetLine, Ledger, Node

@@ -21,22 +21,21 @@ from typing import NamedTuple
 from tests.worlds.pipe import pipe
 
 from evercrawl.cluster.build import assemble
-from evercrawl.core.change.paper import ascii_count
-from evercrawl.core.moment import to_us
-from evercrawl.core.pace import pace_of
+from evercrawl.core.change.detectors import ascii_count
+from evercrawl.core.politeness import pace_from_settings
 from evercrawl.core.revisit.rules.paper_pdfc import AT_EVERY_VISIT, frequency_of_change
 from evercrawl.core.revisit.rules.rule import RuleMemory, recorded
 from evercrawl.engine.ports import Fetcher
 from evercrawl.model.fetch import FetchResult, Request
 from evercrawl.model.settings import Settings
-from evercrawl.outpost.greeting import Credentials
-from evercrawl.outpost.hand import OutpostFetcher
-from evercrawl.outpost.home import Coordinator
-from evercrawl.outpost.link import SecureChannel
-from evercrawl.outpost.protocol.answer import split_exchange
-from evercrawl.outpost.protocol.code import PairingCode
-from evercrawl.outpost.station import OutpostAgent
-from evercrawl.outpost.station_book import AgentState
+from evercrawl.model.time import to_us
+from evercrawl.outpost.agent import OutpostAgent
+from evercrawl.outpost.agent_state import AgentState
+from evercrawl.outpost.answers import split_exchange
+from evercrawl.outpost.channel import Credentials, SecureChannel
+from evercrawl.outpost.coordinator import Coordinator
+from evercrawl.outpost.fetcher import OutpostFetcher
+from evercrawl.outpost.pairing import PairingCode
 from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear
 from evercrawl.testing.randomness import random_stream
 from evercrawl.testing.store import MemoryStore
@@ -239,7 +238,9 @@ class _Camp:
             book,
             self.clock,
             settings=self.settings,
-            pace=pace_of(self.settings.pace, delay_cap=self.settings.robots.crawl_delay_cap, anonymous=False),
+            pace=pace_from_settings(
+                self.settings.pace, delay_cap=self.settings.robots.crawl_delay_cap, anonymous=False
+            ),
             allow=tuple(own),
             rate_gap=timedelta(0),
             after_crash=False,

@@ -13,10 +13,9 @@ from email.utils import format_datetime
 from functools import lru_cache
 from itertools import accumulate
 
-from evercrawl.core.answer import Answer, result_of
-from evercrawl.core.coding import DecodeLimits
-from evercrawl.core.http1 import ReadLimits, parse_head
-from evercrawl.core.request_head import constant_lines, request_head
+from evercrawl.core.http.content_coding import DecodeLimits
+from evercrawl.core.http.http1 import ReadLimits, parse_response_head
+from evercrawl.core.http.message import RawResponse, constant_headers, fetch_result, request_bytes
 from evercrawl.core.url import path_of, site_of
 from evercrawl.engine.ports import Clock
 from evercrawl.model.fetch import Exchange, FetchResult, Request
@@ -115,7 +114,7 @@ class PaperWeb:
         self._pages = {page.origin: page for page in pages}
         self._clock = clock
         self._http = HttpSettings()
-        self._constant = constant_lines("evercrawl/lab", None, accept_encoding="identity")
+        self._constant = constant_headers("evercrawl/lab", None, accept_encoding="identity")
         self.requests = 0
 
     async def fetch(self, request: Request) -> FetchResult:
@@ -135,11 +134,11 @@ class PaperWeb:
             f"Content-Length: {len(body)}\r\n\r\n"
         ).encode()
         took = self._clock.now() - began
-        exchange = Exchange(request_head(request, self._constant), raw, body, "192.0.2.1", began, took)
+        exchange = Exchange(request_bytes(request, self._constant), raw, body, "192.0.2.1", began, took)
         limits = ReadLimits(self._http.header_bytes, self._http.header_count, self._http.wire_bytes)
-        answer = Answer(parse_head(raw, limits), exchange)
+        answer = RawResponse(parse_response_head(raw, limits), exchange)
         decoded = DecodeLimits(self._http.decoded_bytes, self._http.ratio)
-        return result_of(request, answer, limits=decoded)
+        return fetch_result(request, answer, limits=decoded)
 
     async def close(self) -> None:
         """Nothing is held open."""

@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from evercrawl.cluster.build import assemble
-from evercrawl.core.moment import from_us, to_us
 from evercrawl.core.sitemap.read import read_sitemap
 from evercrawl.model.settings import Settings
+from evercrawl.model.time import from_us, to_us
 from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear
 from evercrawl.testing.store import MemoryStore
 from evercrawl.testing.virtual_time import SimClock, run

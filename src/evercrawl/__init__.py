@@ -13,7 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from evercrawl.model.version import __version__
+from evercrawl.model import __version__
 
 if TYPE_CHECKING:
     from evercrawl.collection.library import Collection, StopSignal, open

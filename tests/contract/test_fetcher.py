@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from evercrawl.core.http1 import ReadLimits, parse_head
+from evercrawl.core.http.http1 import ReadLimits, parse_response_head
 from evercrawl.engine.ports import Fetcher
 from evercrawl.model.fetch import Failed, Fault, Fetched, FetchResult, Moved, NotModified, Request, header
 from evercrawl.testing import NO_FAULTS, SimWeb, run
@@ -52,7 +52,7 @@ def test_a_page_is_fetched_with_what_went_over_the_wire(web):
     result = web.run(web.fetcher.fetch(Request(web.page)))
     assert isinstance(result, Fetched)
     assert (result.url, result.status, result.truncated) == (web.page, 200, None)
-    head = parse_head(result.exchange.response_head, LIMITS)
+    head = parse_response_head(result.exchange.response_head, LIMITS)
     assert (head.status, head.headers) == (result.status, result.headers)
     assert result.exchange.request_head.startswith(b"GET /")
     assert result.exchange.request_head.endswith(b"\r\n\r\n")

@@ -11,7 +11,7 @@ import pytest
 
 from evercrawl.adapters.postgres.store import Place, PostgresStore
 from evercrawl.adapters.sqlite import SqliteStore
-from evercrawl.core.text_delta import pack_text
+from evercrawl.core.document.compression import pack_text
 from evercrawl.engine.ports import ShardStore, Store
 from evercrawl.errors import BugFound, LeaseLost
 from evercrawl.model.batch import ArchiveEnd, Batch, LinkBatch

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from evercrawl.cli.exit_codes import ExitCode
 from evercrawl.cli.main import COMMANDS
+from evercrawl.cli.terminal import ExitCode
 from evercrawl.config.known import known_settings
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")

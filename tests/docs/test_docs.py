@@ -11,8 +11,8 @@ from types import ModuleType
 import click
 import pytest
 
-from evercrawl.cli.exit_codes import EXIT_TEXT, ExitCode
 from evercrawl.cli.main import COMMANDS, root
+from evercrawl.cli.terminal import EXIT_TEXT, ExitCode
 from evercrawl.config.known import known_settings, sections
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 

@@ -19,8 +19,8 @@ from evercrawl.adapters.media import load_handlers
 from evercrawl.adapters.plugins import load_filter
 from evercrawl.adapters.schemes import load_schemes
 from evercrawl.adapters.sqlite.statements import SCHEMA
-from evercrawl.core.analyse import fields_of
-from evercrawl.core.filter_expression import parse_filter
+from evercrawl.core.scope.url_filter import parse_filter
+from evercrawl.core.sentiment.field_analysers import fields_of
 from evercrawl.model.document import Document, Link
 from evercrawl.model.settings import Settings
 from evercrawl.testing import SimClock

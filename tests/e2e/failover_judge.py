@@ -15,7 +15,7 @@ import asyncpg
 
 from evercrawl.core.credit import balance, ledger_of
 from evercrawl.core.credit.stored import CREDIT_KEY
-from evercrawl.core.parcel import unpack
+from evercrawl.core.visit.link_batch import unpack_links
 from tests.e2e.test_workers import DOMAINS, Web
 
 GAP_S = 0.25
@@ -158,7 +158,7 @@ async def credit_errors(connection: asyncpg.Connection, space: str) -> dict[str,
         found[f"credit of pages of {shard}"] = ledger.held - credit - pages * ledger.dividend
         found[f"pages of {shard}"] = ledger.pages - pages
     whole = sum(ledger.lambda_page + ledger.held for ledger in ledgers.values())
-    underway = sum(unpack(row[0]).credit for row in parcels)
+    underway = sum(unpack_links(row[0]).credit for row in parcels)
     found["whole"] = whole + underway - sum(ledger.minted for ledger in ledgers.values())
     return {place: error for place, error in found.items() if error}
 

@@ -23,8 +23,8 @@ import pytest
 
 from evercrawl.collection.alerts.outbox import Outbox
 from evercrawl.collection.alerts.websub import Websub
-from evercrawl.core.alerts.signature import is_genuine
-from evercrawl.core.websub import Phase, Subscription, write_subscription
+from evercrawl.core.alerts.message_format import is_genuine
+from evercrawl.core.sitemap.websub_protocol import Phase, Subscription, write_subscription
 from tests.e2e.test_cli import Place
 from tests.postgres_server import PostgresServer
 from tests.worlds.demo_web import HOSTS, DemoWeb, Reply, serving

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from evercrawl.cli.summary import SUMMARY_FIELDS
+from evercrawl.cli.progress import SUMMARY_FIELDS
 from evercrawl.config.read import read_settings
 from evercrawl.model.settings import Settings
 from tests.worlds.demo_web import HOSTS, NEWS, SHIPS, DemoWeb, Reply, serving

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.cli.exit_codes import ExitCode
+from evercrawl.cli.terminal import ExitCode
 from tests.e2e.test_cli import HOST, Place
 from tests.unit.core.focus.pages import web
 from tests.worlds.demo_web import DemoWeb

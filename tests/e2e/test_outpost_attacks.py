@@ -13,18 +13,21 @@ from pathlib import Path
 import pytest
 
 from evercrawl.adapters.clock import SystemClock
-from evercrawl.core.moment import to_us
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import Settings
-from evercrawl.outpost.dial import connect_to_coordinator
-from evercrawl.outpost.greeting import Credentials, authenticate_agent
-from evercrawl.outpost.home import Coordinator
-from evercrawl.outpost.identity import coordinator_certificate
-from evercrawl.outpost.link import CHANNEL_ERRORS, SecureChannel
-from evercrawl.outpost.protocol.answer import encode_answer
-from evercrawl.outpost.protocol.code import certificate_pin, outpost_key, parse_code
-from evercrawl.outpost.protocol.compare import ResultKind
-from evercrawl.outpost.protocol.message import (
+from evercrawl.model.time import to_us
+from evercrawl.outpost.answers import encode_answer
+from evercrawl.outpost.channel import (
+    CHANNEL_ERRORS,
+    MOST_FRAME_BYTES,
+    Credentials,
+    NotAuthentic,
+    SecureChannel,
+    authenticate_agent,
+    connect_to_coordinator,
+)
+from evercrawl.outpost.coordinator import Coordinator
+from evercrawl.outpost.messages import (
     Acknowledgement,
     AgentReady,
     FetchJob,
@@ -33,9 +36,10 @@ from evercrawl.outpost.protocol.message import (
     JobResult,
     LeaseRenewal,
     ResultBatch,
+    ResultKind,
     Welcome,
 )
-from evercrawl.outpost.protocol.seal import MOST_FRAME_BYTES, NotAuthentic
+from evercrawl.outpost.pairing import certificate_pin, coordinator_certificate, outpost_key, parse_code
 from evercrawl.outpost.status import create_pairing_code, list_outposts
 
 SITE = "http://site.example"
@@ -176,7 +180,7 @@ def test_recorded_forged_cut_and_oversized_frames_have_no_effect(tmp_path: Path)
             await _refuses(stranger)
 
         forged = ResultBatch(1, (_item(FetchJob(1, f"{SITE}/a"), b"evil")._replace(run="x", url=f"{SITE}/a"),))
-        from evercrawl.outpost.protocol.message import encode_message
+        from evercrawl.outpost.messages import encode_message
 
         await say(recorded)
         await say(bytes(16) + encode_message(forged))

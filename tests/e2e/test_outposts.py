@@ -11,7 +11,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evercrawl.outpost.station_book import AgentState
+from evercrawl.outpost.agent_state import AgentState
 from tests.e2e.outposts import GAP_S, LEASE_S, SLACK_S, Field, Proxy, outdoors
 
 PAGES = 7

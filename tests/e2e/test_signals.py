@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.cli.exit_codes import ExitCode
+from evercrawl.cli.terminal import ExitCode
 from tests.e2e.test_cli import Place
 from tests.worlds.demo_web import DemoWeb
 

@@ -21,7 +21,7 @@ import pytest
 
 from evercrawl.collection.alerts.outbox import Outbox
 from evercrawl.config import create_collection
-from evercrawl.core.websub import Phase, read_subscription, write_subscription
+from evercrawl.core.sitemap.websub_protocol import Phase, read_subscription, write_subscription
 from tests.e2e.certificates import Authority
 from tests.web.chromium import Served, serving
 

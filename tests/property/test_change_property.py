@@ -8,11 +8,10 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evercrawl.core.change.judge import compare
-from evercrawl.core.change.memory import PageMemory, SiteMemory
-from evercrawl.core.change.snapshot import snapshot_of_html
-from evercrawl.core.change.stored import pack, unpack
-from evercrawl.core.change.visit import judge_visit, meet
+from evercrawl.core.change.change_history import PageMemory, SiteMemory
+from evercrawl.core.change.classify import compare
+from evercrawl.core.change.learning import judge_visit, meet
+from evercrawl.core.change.snapshot import pack, snapshot_of_html, unpack
 from evercrawl.model.change import ChangeClass
 
 TOKENS = (

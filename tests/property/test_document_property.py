@@ -6,11 +6,10 @@ import ada_url
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evercrawl.core.document.charset import charset_of
-from evercrawl.core.document.parse import parse_document
+from evercrawl.core.document.encoding import charset_of
+from evercrawl.core.document.html import parse_document
+from evercrawl.core.document.links import parse_refresh, srcset_urls
 from evercrawl.core.document.reference import Joiner
-from evercrawl.core.document.refresh import parse_refresh
-from evercrawl.core.document.srcset import srcset_urls
 from evercrawl.model.settings import ParseSettings
 
 LIMITS = ParseSettings()

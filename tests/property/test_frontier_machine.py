@@ -9,9 +9,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from evercrawl.core.frontier import AskRobots, Frontier, PagesNeeded, Visit
-from evercrawl.core.pace import Pace
-from evercrawl.core.robots_policy import RobotsGate, compile_record
+from evercrawl.core.frontier import FetchRobots, Frontier, PagesNeeded, Visit
+from evercrawl.core.politeness import Pace
+from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots
 from evercrawl.model.page import Page
 from evercrawl.model.site import RobotsRecord, Site
 
@@ -27,8 +27,8 @@ def rules(expires_us: int, delay: int) -> RobotsRecord:
     return RobotsRecord(0, expires_us, 200, body, None, None, "obey", "")
 
 
-def gate_of(site: Site) -> RobotsGate | None:
-    return compile_record(site.robots, "evercrawl") if site.robots is not None else None
+def gate_of(site: Site) -> RobotsRules | None:
+    return compile_robots(site.robots, "evercrawl") if site.robots is not None else None
 
 
 class FrontierMachine(RuleBasedStateMachine):
@@ -44,7 +44,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.sites: dict[int, Site] = {}
         self.queued: dict[int, dict[int, Page]] = {}
         self.next_seq = 0
-        self.in_flight: list[Visit | AskRobots] = []
+        self.in_flight: list[Visit | FetchRobots] = []
         self.answered_at: dict[int, int] = {}
         self.closed_until: dict[int, int] = {}
         self.uncommitted: list[tuple[int, int | None]] = []
@@ -67,7 +67,7 @@ class FrontierMachine(RuleBasedStateMachine):
     def take_turn(self) -> None:
         self._serve()
         turn = self.frontier.turn(now_us=self.now_us)
-        if not isinstance(turn, (Visit, AskRobots)):
+        if not isinstance(turn, (Visit, FetchRobots)):
             return
         site = turn.lane.site.id
         assert site not in [other.lane.site.id for other in self.in_flight], "two requests at once"
@@ -79,7 +79,7 @@ class FrontierMachine(RuleBasedStateMachine):
             self.visited.add(turn.page.id)
         self.in_flight.append(turn)
 
-    def _demanded_us(self, turn: Visit | AskRobots) -> int:
+    def _demanded_us(self, turn: Visit | FetchRobots) -> int:
         gate = turn.lane.gate
         delay = gate.crawl_delay if gate is not None and gate.crawl_delay else 1.0
         return int(max(1.0, delay) * SECOND_US)
@@ -116,8 +116,8 @@ class FrontierMachine(RuleBasedStateMachine):
             self.closed_until[site] = until_us
             self.frontier.close_site(turn.lane, until_us=until_us, reason="failed")
         self.frontier.answered(turn.lane, now_us=self.now_us, took=timedelta(seconds=took), failed=failed)
-        if isinstance(turn, AskRobots):
-            gate = compile_record(rules(self.now_us + 60 * SECOND_US, delay), "evercrawl")
+        if isinstance(turn, FetchRobots):
+            gate = compile_robots(rules(self.now_us + 60 * SECOND_US, delay), "evercrawl")
             self.frontier.learned_robots(turn.lane, gate, now_us=self.now_us)
             self.uncommitted.append((site, None))
         else:

@@ -12,7 +12,7 @@ from evercrawl.collection.tools.sentiment import sentiment
 from evercrawl.core.focus.focus import Focus, learned
 from evercrawl.core.focus.priority import Steering
 from evercrawl.core.focus.relevance import page_of, relevance
-from evercrawl.core.sentiment.page import page_sentiment
+from evercrawl.core.sentiment.sentences import page_sentiment
 from tests.unit.core.focus.pages import examples
 
 TEXTS = st.text(st.characters(), max_size=200) | st.lists(

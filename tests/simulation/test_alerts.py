@@ -18,10 +18,10 @@ from evercrawl.collection.alerts.outbox import Outbox
 from evercrawl.collection.alerts.run import Teller
 from evercrawl.collection.alerts.send import Letter
 from evercrawl.core.alerts.delivery import Attempt, MessageState, again
-from evercrawl.core.alerts.words import SaidPage
-from evercrawl.core.moment import from_us, to_us
+from evercrawl.core.alerts.matching import SaidPage
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind, Frequency
 from evercrawl.model.settings import NotifySettings, Settings
+from evercrawl.model.time import from_us, to_us
 from evercrawl.testing.virtual_time import EPOCH, SimClock, run
 
 HOUR = timedelta(hours=1)

@@ -13,7 +13,7 @@ import pytest
 
 from evercrawl.model.fetch import Fetched, Request
 from evercrawl.model.settings import Settings
-from evercrawl.outpost.link import SecureChannel
+from evercrawl.outpost.channel import SecureChannel
 from evercrawl.testing.virtual_time import run
 from tests.simulation.test_outposts import Camp
 

@@ -13,21 +13,20 @@ from random import Random
 from research.papers.pdfc import pdfc_experiment
 from research.papers.pdfc_chart import charts
 
-from evercrawl.core.answer import Answer, result_of
-from evercrawl.core.coding import DecodeLimits
-from evercrawl.core.http1 import ReadLimits, parse_head
-from evercrawl.core.moment import to_us
-from evercrawl.core.pace import pace_of
+from evercrawl.core.http.content_coding import DecodeLimits
+from evercrawl.core.http.http1 import ReadLimits, parse_response_head
+from evercrawl.core.http.message import RawResponse, fetch_result
+from evercrawl.core.politeness import pace_from_settings
 from evercrawl.core.url import path_of
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import Settings
-from evercrawl.outpost.greeting import Credentials
-from evercrawl.outpost.hand import OutpostFetcher
-from evercrawl.outpost.home import Coordinator
-from evercrawl.outpost.link import SecureChannel
-from evercrawl.outpost.protocol.code import PairingCode
-from evercrawl.outpost.station import OutpostAgent
-from evercrawl.outpost.station_book import AgentState
+from evercrawl.model.time import to_us
+from evercrawl.outpost.agent import OutpostAgent
+from evercrawl.outpost.agent_state import AgentState
+from evercrawl.outpost.channel import Credentials, SecureChannel
+from evercrawl.outpost.coordinator import Coordinator
+from evercrawl.outpost.fetcher import OutpostFetcher
+from evercrawl.outpost.pairing import PairingCode
 from evercrawl.testing.virtual_time import SimClock, run
 from tests.worlds.pipe import pipe
 
@@ -53,9 +52,9 @@ class Web:
         )
         raw = f"HTTP/1.1 200 OK\r\nX-By: {self.name}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
         exchange = Exchange(b"GET", raw, body, None, began, self.clock.now() - began)
-        head = parse_head(raw, ReadLimits(10_000, 100, 10_000))
+        head = parse_response_head(raw, ReadLimits(10_000, 100, 10_000))
         is_cut = path == "/large" and self.name == "outpost"
-        return result_of(request, Answer(head, exchange, cut=is_cut), limits=DecodeLimits(10_000, 100.0))
+        return fetch_result(request, RawResponse(head, exchange, cut=is_cut), limits=DecodeLimits(10_000, 100.0))
 
     async def close(self) -> None:
         pass
@@ -75,7 +74,7 @@ class Camp:
         row = self.home.book.redeem(code.name, bytes(32), now_us=now_us)
         assert row is not None
         self.book = AgentState(folder / "outpost", most_bytes=10**7)
-        pace = pace_of(settings.pace, delay_cap=timedelta(seconds=60), anonymous=False)
+        pace = pace_from_settings(settings.pace, delay_cap=timedelta(seconds=60), anonymous=False)
         hand = OutpostFetcher(
             self.near,
             self.book,

@@ -11,7 +11,7 @@ from datetime import timedelta
 
 import pytest
 
-from evercrawl.engine.stop import Ended
+from evercrawl.engine.runtime import Ended
 from evercrawl.model.settings import CreditSettings, Settings
 from evercrawl.testing import NO_FAULTS, LoggedRequest, SimWeb
 from evercrawl.testing.sim_world import SimWorld, make_world

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from evercrawl.engine.stop import Ended
+from evercrawl.engine.runtime import Ended
 from evercrawl.model.settings import HiddenSettings, Settings
 from tests.worlds.traps.mixed_sites import HONEST_SITES, TRAPS_BESIDE
 from tests.worlds.traps.sites import HOST, NOT_FOUND, Reply, TrappedSite, asked, page, prose

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evercrawl.engine.stop import Ended
+from evercrawl.engine.runtime import Ended
 from evercrawl.model.settings import Settings, TrapSettings
 from evercrawl.testing import NO_FAULTS, SimWeb
 from evercrawl.testing.sim_world import make_world

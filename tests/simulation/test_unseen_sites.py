@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from evercrawl.engine.stop import Ended
+from evercrawl.engine.runtime import Ended
 from evercrawl.model.settings import Settings
 from tests.worlds.traps import unseen_sites
 from tests.worlds.traps.sites import TrappedSite

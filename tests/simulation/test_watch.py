@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from evercrawl.core.revisit.schedule import POLICIES
-from evercrawl.engine.stop import Ended
+from evercrawl.engine.runtime import Ended
 from evercrawl.model.settings import Settings
 from evercrawl.testing.sim_web import SimWeb
 from evercrawl.testing.sim_world import make_world

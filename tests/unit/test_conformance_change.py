@@ -7,7 +7,7 @@ from typing import Any
 
 from evercrawl.collection.tools.changed import changed
 from evercrawl.collection.tools.similar import similar
-from evercrawl.core.document.parse import parse_document
+from evercrawl.core.document.html import parse_document
 from evercrawl.model.settings import ParseSettings
 from tests.shared import conformance_rows, shared_path
 

@@ -10,7 +10,7 @@ from collections import Counter
 from statistics import mean
 from typing import Any
 
-from evercrawl.core.document.parse import parse_document
+from evercrawl.core.document.html import parse_document
 from evercrawl.model.settings import ParseSettings
 from tests.shared import conformance_rows, shared_path
 

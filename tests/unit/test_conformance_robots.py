@@ -7,8 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from evercrawl.collection.tools.robots import robots
-from evercrawl.core.robots import Robots, is_product_token, parse_robots, robots_url, target_of
-from evercrawl.core.robots_pattern import normal_form
+from evercrawl.core.robots.robots_txt import (
+    RobotsTxt,
+    is_product_token,
+    normalise_escapes,
+    parse_robots,
+    path_and_query,
+    robots_url,
+)
 from tests.shared import conformance_rows
 
 Row = dict[str, Any]
@@ -18,7 +24,7 @@ def body_of(row: Row) -> bytes:
     return base64.b64decode(row["robots_txt_b64"]) if "robots_txt_b64" in row else row["robots_txt"].encode()
 
 
-def compiled(row: Row) -> Robots:
+def compiled(row: Row) -> RobotsTxt:
     return parse_robots(body_of(row), agent=row.get("user_agent", "*"))
 
 
@@ -44,8 +50,8 @@ HOLDS: dict[str, Callable[[Row], bool]] = {
     "request_rate": lambda row: as_row(compiled(row).request_rate) == values(row["request_rate"]),
     "visit_time": lambda row: as_row(compiled(row).visit_time) == values(row["visit_time"]),
     "robots_url": lambda row: robots_url(row["url"]) == row["robots_url"],
-    "match_path": lambda row: target_of(row["url"]) == row["path"],
-    "escape_pattern": lambda row: normal_form(row["pattern"]) == row["escaped"],
+    "match_path": lambda row: path_and_query(row["url"]) == row["path"],
+    "escape_pattern": lambda row: normalise_escapes(row["pattern"]) == row["escaped"],
     "valid_product_token": lambda row: is_product_token(row["token"]) is row["valid"],
 }
 

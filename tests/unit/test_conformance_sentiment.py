@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from evercrawl.adapters.learned import DEFAULT_FILE, FOLDER, PAPER_FILE, default_sentiment
-from evercrawl.core.sentiment.default import packed
-from evercrawl.core.sentiment.fit import fitted
-from evercrawl.core.sentiment.language import is_english
-from evercrawl.core.sentiment.paper import counted
+from evercrawl.core.sentiment.naive_bayes import counted
+from evercrawl.core.sentiment.nbsvm import fitted, packed
+from evercrawl.core.sentiment.sentences import is_english
 from tests.shared import conformance_rows
 
 LEAST = {"uci": 0.84, "rt": 0.775}

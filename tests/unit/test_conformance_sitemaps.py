@@ -8,7 +8,7 @@ from typing import Any
 
 from evercrawl.collection.tools.sitemap import sitemap
 from evercrawl.core import url as urls
-from evercrawl.core.robots import parse_robots, sitemap_urls
+from evercrawl.core.robots.robots_txt import parse_robots, sitemap_urls
 from evercrawl.core.sitemap import SitemapWalk, is_in_scope, read_sitemap
 from evercrawl.core.sitemap.date import moment_of
 from evercrawl.model.sitemap import SitemapType

@@ -13,7 +13,7 @@ from evercrawl.collection.browse.inbox import Inbox
 from evercrawl.collection.runs import RUNS_FILE
 from evercrawl.collection.visit_requests import announce
 from evercrawl.core.alerts.delivery import MessageState
-from evercrawl.core.websub import Phase, Subscription, write_subscription
+from evercrawl.core.sitemap.websub_protocol import Phase, Subscription, write_subscription
 from evercrawl.model.alerts import Event, EventKind
 from evercrawl.web.keyring import Keyring, Scope
 

@@ -22,12 +22,11 @@ from evercrawl.cluster.build import assemble
 from evercrawl.collection.report import summary_of
 from evercrawl.collection.runs import RUNS_FILE
 from evercrawl.config import create_collection
-from evercrawl.core.answer import Answer, result_of
-from evercrawl.core.coding import DecodeLimits
-from evercrawl.core.http1 import Head
-from evercrawl.core.request_head import constant_lines, request_head
+from evercrawl.core.http.content_coding import DecodeLimits
+from evercrawl.core.http.http1 import ResponseHead
+from evercrawl.core.http.message import RawResponse, constant_headers, fetch_result, request_bytes
 from evercrawl.core.url import path_of, site_of
-from evercrawl.engine.stop import StopSignal
+from evercrawl.engine.runtime import StopSignal
 from evercrawl.model.fetch import Exchange, FetchResult, Headers, Request
 from evercrawl.model.report import Summary
 from evercrawl.model.settings import Settings
@@ -106,10 +105,10 @@ class StoryWeb:
     def _concluded(self, request: Request, status: int, headers: Headers, body: bytes, began: datetime) -> FetchResult:
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers)
         raw = f"HTTP/1.1 {status} X\r\n{lines}\r\n".encode("latin-1")
-        head = request_head(request, constant_lines("evercrawl", None))
+        head = request_bytes(request, constant_headers("evercrawl", None))
         exchange = Exchange(head, raw, body, "198.51.100.7", began, self.clock.now() - began)
-        answer = Answer(Head(status, 1, headers, {}, raw), exchange, cut=False)
-        return result_of(request, answer, limits=DecodeLimits(10_000_000, 200.0))
+        answer = RawResponse(ResponseHead(status, 1, headers, {}, raw), exchange, cut=False)
+        return fetch_result(request, answer, limits=DecodeLimits(10_000_000, 200.0))
 
     async def close(self) -> None:
         """Nothing is held open."""

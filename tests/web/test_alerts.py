@@ -16,7 +16,7 @@ import pytest
 from evercrawl.collection.alerts.book import AlertBook
 from evercrawl.collection.alerts.outbox import Outbox
 from evercrawl.config import create_collection
-from evercrawl.core.alerts.signature import FEWEST_BYTES, is_genuine, secret_of
+from evercrawl.core.alerts.message_format import FEWEST_BYTES, is_genuine, secret_of
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
 from evercrawl.model.settings import Settings
 from evercrawl.web.route import API

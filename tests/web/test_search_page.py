@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from evercrawl.core.search.facets import FacetRow, changed_in, host_of, kind_of, kinds_in, sites_in
-from evercrawl.core.search.query import parse_query
+from evercrawl.core.search.query_parser import parse_query
+from evercrawl.core.search.ranking import FacetRow, changed_in, host_of, kind_of, kinds_in, sites_in
 from evercrawl.errors import ConfigError
 from tests.web.conftest import Interface
 

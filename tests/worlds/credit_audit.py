@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evercrawl.core.credit import Ledger, balance, ledger_of
 from evercrawl.core.credit.stored import CREDIT_KEY
-from evercrawl.core.parcel import unpack
+from evercrawl.core.visit.link_batch import unpack_links
 from evercrawl.testing.store import MemoryStore
 
 
@@ -18,7 +18,7 @@ def ledgers_of(store: MemoryStore) -> dict[int, Ledger]:
 def underway(store: MemoryStore) -> int:
     """Credit in parcels that are stored by their sender and not taken in."""
     return sum(
-        unpack(parcel.links).credit
+        unpack_links(parcel.links).credit
         for shard in range(store.shards)
         for parcel in store.state_of(shard).outbox.values()
         if parcel.seq > store.state_of(parcel.target).taken.get(parcel.source, 0)

@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 from math import pi, sqrt
 from typing import NamedTuple
 
-from evercrawl.core.moment import DAY_US, from_us, to_us
 from evercrawl.core.revisit.outlook import Outlook, unpacked
 from evercrawl.core.revisit.schedule import belief_of
 from evercrawl.core.revisit.worth import chance_current
 from evercrawl.engine.revisits import hub_of
 from evercrawl.model.page import Page
 from evercrawl.model.settings import Settings
+from evercrawl.model.time import DAY_US, from_us, to_us
 from evercrawl.testing.sim_web import SimWeb
 from evercrawl.testing.sim_world import SimWorld, make_world
 from evercrawl.testing.site_plan import SiteFaults

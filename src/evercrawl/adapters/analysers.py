@@ -9,7 +9,7 @@ from typing import Any
 from evercrawl.adapters.language import language_of
 from evercrawl.adapters.learned import default_sentiment
 from evercrawl.adapters.plugins import load_object
-from evercrawl.core.analyse import Analyser, LanguageAnalyser, SentimentAnalyser
+from evercrawl.core.sentiment.field_analysers import Analyser, LanguageAnalyser, SentimentAnalyser
 from evercrawl.errors import ConfigError
 
 GROUP = "evercrawl.analysers"

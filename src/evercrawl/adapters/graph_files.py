@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evercrawl.core.linkgraph.sparse import Floats, SparseGraph
+from evercrawl.core.linkgraph.graph_metrics import Floats, SparseGraph
 from evercrawl.errors import StoreUnavailable
 
 FORMAT = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from evercrawl.core.sentiment.language import ENGLISH, FOREIGN
+from evercrawl.core.sentiment.sentences import ENGLISH, FOREIGN
 
 LOOKED_AT = 200
 """Characters; more make the answer hardly better."""

@@ -20,9 +20,10 @@ from pathlib import Path
 from struct import Struct
 from typing import IO
 
-from evercrawl.core.duplicates.banding import (
+from evercrawl.core.duplicates.minhash import (
     BANDS,
     MOST_OF_BAND,
+    PERMUTATIONS,
     Entry,
     Match,
     bands_of,
@@ -30,7 +31,6 @@ from evercrawl.core.duplicates.banding import (
     is_indexed,
     most_promising,
 )
-from evercrawl.core.signature import PERMUTATIONS
 from evercrawl.errors import StoreUnavailable
 
 NEW_ENTRIES = 8192

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from evercrawl.core.filters import UrlFilter
+from evercrawl.core.scope.url_filter import UrlFilter
 from evercrawl.errors import ConfigError
 
 

@@ -16,8 +16,8 @@ from urllib.parse import unquote, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from evercrawl.errors import StoreUnavailable
+from evercrawl.model import __version__
 from evercrawl.model.search import Hit, Span
-from evercrawl.model.version import __version__
 
 MOST_ANSWER_BYTES = 8 * 1024 * 1024
 MOST_TEXT = 2000

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from evercrawl.cli.output import moment, size
+from evercrawl.cli.terminal import moment, size
 from evercrawl.model.settings import Settings
 
 LEAST_PYTHON = (3, 11)
@@ -31,7 +31,7 @@ Verdict = Literal["ok", "warn", "fail"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class MachineCheck:
     """The result of one check; `remedy` is empty where nothing is to be done."""
 
     name: str
@@ -40,7 +40,7 @@ class Finding:
     remedy: str = ""
 
 
-def machine_findings(settings: Settings, folder: Path) -> Iterator[Finding]:
+def machine_findings(settings: Settings, folder: Path) -> Iterator[MachineCheck]:
     """Every check that needs no request."""
     yield _python()
     yield _compiled()
@@ -53,36 +53,38 @@ def machine_findings(settings: Settings, folder: Path) -> Iterator[Finding]:
     yield _identity(settings)
 
 
-def _python() -> Finding:
+def _python() -> MachineCheck:
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info < LEAST_PYTHON:
-        return Finding("python", "fail", version, "use Python 3.11 or newer")
-    return Finding("python", "ok", version)
+        return MachineCheck("python", "fail", version, "use Python 3.11 or newer")
+    return MachineCheck("python", "ok", version)
 
 
-def _compiled() -> Finding:
+def _compiled() -> MachineCheck:
     """The modules that every page goes through may have been compiled to C when this was installed."""
-    spec = find_spec("evercrawl.core.document.paragraph")
+    spec = find_spec("evercrawl.core.document.paragraphs")
     if spec is not None and isinstance(spec.loader, ExtensionFileLoader):
-        return Finding("compiled", "ok", "yes")
-    return Finding("compiled", "ok", "no: plain Python, which gives the same and takes longer")
+        return MachineCheck("compiled", "ok", "yes")
+    return MachineCheck("compiled", "ok", "no: plain Python, which gives the same and takes longer")
 
 
-def _sqlite() -> Finding:
+def _sqlite() -> MachineCheck:
     if sqlite3.sqlite_version_info < LEAST_SQLITE:
-        return Finding("sqlite", "fail", sqlite3.sqlite_version, "use a Python with SQLite 3.35 or newer")
-    return Finding("sqlite", "ok", sqlite3.sqlite_version)
+        return MachineCheck("sqlite", "fail", sqlite3.sqlite_version, "use a Python with SQLite 3.35 or newer")
+    return MachineCheck("sqlite", "ok", sqlite3.sqlite_version)
 
 
-def _dns(settings: Settings) -> Finding:
+def _dns(settings: Settings) -> MachineCheck:
     """c-ares starts, knows name servers and answers from the hosts file, without a packet on the network."""
     try:
         servers = settings.dns.servers or asyncio.run(_ask_resolver())
     except Exception as error:
-        return Finding("dns", "fail", f"the resolver does not work: {error}", "check /etc/resolv.conf and /etc/hosts")
+        return MachineCheck(
+            "dns", "fail", f"the resolver does not work: {error}", "check /etc/resolv.conf and /etc/hosts"
+        )
     if not servers:
-        return Finding("dns", "warn", "no name server is configured", "set dns.servers or mend /etc/resolv.conf")
-    return Finding("dns", "ok", "name servers " + ", ".join(servers))
+        return MachineCheck("dns", "warn", "no name server is configured", "set dns.servers or mend /etc/resolv.conf")
+    return MachineCheck("dns", "ok", "name servers " + ", ".join(servers))
 
 
 async def _ask_resolver() -> tuple[str, ...]:
@@ -96,48 +98,50 @@ async def _ask_resolver() -> tuple[str, ...]:
         await resolver.close()
 
 
-def _tls(settings: Settings) -> Finding:
+def _tls(settings: Settings) -> MachineCheck:
     """Certificate authorities are there; those in a folder are read on demand, so the place is checked."""
     paths = ssl.get_default_verify_paths()
     stores = [path for path in (settings.http.ca_file, paths.cafile, paths.capath) if path and Path(path).exists()]
     if not settings.http.verify_tls:
-        return Finding("tls", "warn", "certificates are not verified", "set http.verify_tls to true")
+        return MachineCheck("tls", "warn", "certificates are not verified", "set http.verify_tls to true")
     if not stores:
-        return Finding("tls", "fail", "no certificate authorities", "install ca-certificates or set http.ca_file")
-    return Finding("tls", "ok", f"{ssl.OPENSSL_VERSION}, authorities in {stores[0]}")
+        return MachineCheck("tls", "fail", "no certificate authorities", "install ca-certificates or set http.ca_file")
+    return MachineCheck("tls", "ok", f"{ssl.OPENSSL_VERSION}, authorities in {stores[0]}")
 
 
-def _clock() -> Finding:
+def _clock() -> MachineCheck:
     now = datetime.now(UTC)
     if now < EARLIEST_DATE:
-        return Finding("clock", "fail", f"{moment(now)} lies in the past", "set the clock: records would be misdated")
-    return Finding("clock", "ok", moment(now))
+        return MachineCheck(
+            "clock", "fail", f"{moment(now)} lies in the past", "set the clock: records would be misdated"
+        )
+    return MachineCheck("clock", "ok", moment(now))
 
 
-def _disk(folder: Path) -> Finding:
+def _disk(folder: Path) -> MachineCheck:
     place = next(path for path in (folder, *folder.resolve().parents) if path.exists())
     free = shutil.disk_usage(place).free
     if free < LEAST_FREE_BYTES:
-        return Finding("disk", "warn", f"{size(free)} free", "make room: a full disk stops the crawl")
-    return Finding("disk", "ok", f"{size(free)} free")
+        return MachineCheck("disk", "warn", f"{size(free)} free", "make room: a full disk stops the crawl")
+    return MachineCheck("disk", "ok", f"{size(free)} free")
 
 
-def _extras() -> Iterator[Finding]:
+def _extras() -> Iterator[MachineCheck]:
     for extra, (module, purpose) in EXTRAS.items():
         there = find_spec(module) is not None
         remedy = "" if there else f"for {purpose}: pip install 'evercrawl[{extra}]'"
-        yield Finding(f"extra {extra}", "ok", "installed" if there else "not installed", remedy)
+        yield MachineCheck(f"extra {extra}", "ok", "installed" if there else "not installed", remedy)
 
 
-def _identity(settings: Settings) -> Finding:
-    from evercrawl.core.identity import user_agent
+def _identity(settings: Settings) -> MachineCheck:
     from evercrawl.errors import ConfigError
-    from evercrawl.model.version import __version__
+    from evercrawl.model import __version__
+    from evercrawl.model.user_agent import user_agent
 
     try:
         agent = user_agent(settings.identity, __version__)
     except ConfigError as error:
-        return Finding("identity", "fail", str(error), "evercrawl config contact you@example.org")
+        return MachineCheck("identity", "fail", str(error), "evercrawl config contact you@example.org")
     if settings.identity.contact is None:
-        return Finding("identity", "warn", f"{agent}, no contact", "evercrawl config contact you@example.org")
-    return Finding("identity", "ok", agent)
+        return MachineCheck("identity", "warn", f"{agent}, no contact", "evercrawl config contact you@example.org")
+    return MachineCheck("identity", "ok", agent)

@@ -8,8 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 import click
 
-from evercrawl.cli.exit_codes import ExitCode
-from evercrawl.cli.output import emit_json
+from evercrawl.cli.terminal import ExitCode, emit_json
 from evercrawl.errors import ConfigError
 
 Found = TypeVar("Found", bound="Judged")

@@ -5,16 +5,18 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
+from typing import Any
 
 import click
 
-from evercrawl.cli.exit_codes import ExitCode
-from evercrawl.cli.session import Session, common_options
+from evercrawl.cli.context import CliContext
+from evercrawl.cli.options import common_options
+from evercrawl.cli.terminal import ExitCode
 from evercrawl.errors import BugFound, EvercrawlError
-from evercrawl.model.version import __version__
+from evercrawl.model import __version__
 
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 COMMANDS = {
@@ -99,7 +101,7 @@ def root(ctx: click.Context) -> None:
     evercrawl crawl                         the same again: resume, or fetch what is due
     evercrawl why https://example.org/x     why a page was or was not fetched
     """
-    ctx.ensure_object(Session)
+    ctx.ensure_object(CliContext)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -109,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command; every error ends as one clear message and an exit code."""
-    session = Session()
+    session = CliContext()
     try:
         code = root.main(list(arguments), prog_name="evercrawl", standalone_mode=False, obj=session)
         return int(code) if isinstance(code, int) else ExitCode.OK
@@ -161,12 +163,12 @@ def _say_file_error(error: OSError) -> int:
     return ExitCode.STORE if error.errno in _DISK_ERRORS else ExitCode.USAGE
 
 
-def _say_defect(error: Exception, session: Session) -> int:
+def _say_defect(error: Exception, session: CliContext) -> int:
     """A short word for the user; the traceback goes to the log, and to the terminal only with -v."""
-    from evercrawl.cli.log import keep_defect
+    from evercrawl.cli.context import log_bug
     from evercrawl.cli.safe_text import safe_line
 
-    place = keep_defect(error, session)
+    place = log_bug(error, session)
     summary = safe_line(f"{type(error).__name__}: {error}", longest=300)
     click.echo(f"evercrawl: this is a defect in evercrawl: {summary}", err=True)
     click.echo(f"The details are in {place}" if place else "Call again with -v for the details", err=True)
@@ -185,3 +187,21 @@ def _reader_left() -> int:
 
 if __name__ == "__main__":
     main()
+
+
+class LazyGroup(click.Group):
+    """Commands by name: `subcommands` says in which module of `evercrawl.cli.commands` the `command` is."""
+
+    def __init__(self, *args: Any, subcommands: Mapping[str, str], **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self._subcommands = subcommands
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self._subcommands)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        module = self._subcommands.get(cmd_name)
+        if module is None:
+            return None
+        found: click.Command = import_module(f"evercrawl.cli.commands.{module}").command
+        return found

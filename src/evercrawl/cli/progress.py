@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+import os
+import shlex
+import signal
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
-from evercrawl.cli.output import size, span
 from evercrawl.cli.safe_text import safe_line
-from evercrawl.model.report import Progress
+from evercrawl.cli.terminal import counted, size, span
+from evercrawl.model.report import Progress, Summary
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.live import Live
     from rich.text import Text
 
-    from evercrawl.cli.session import Session
+    from evercrawl.cli.context import CliContext
 
 PLAIN_EVERY_S = 30.0
 LIVE_EVERY_S = 0.2
-_LONGEST_NOTE = 60
+_NOTE_CHARS = 60
 _HINT = "  [Ctrl-C stops safely]"
 _LEAST_ROOM = 20
 """Columns for the counts on the narrowest of terminals; the hint is cut off there."""
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
-class View(Protocol):
+class ProgressView(Protocol):
     """Shows the progress of a run."""
 
     last: Progress
@@ -41,22 +48,22 @@ class View(Protocol):
 
 
 @contextmanager
-def view_for(session: Session) -> Iterator[View]:
+def open_progress(session: CliContext) -> Iterator[ProgressView]:
     """The view that suits the terminal, the flags and CI."""
     wants_live = session.progress and not session.quiet and not session.env.get("CI")
     if not (wants_live and session.err.is_terminal):
-        yield PlainView(session)
+        yield PlainProgress(session)
         return
     from rich.live import Live
 
     with Live(console=session.err, auto_refresh=False, transient=True, redirect_stdout=False) as live:
-        yield LiveView(session, live)
+        yield LiveProgress(session, live)
 
 
-class PlainView:
+class PlainProgress:
     """A line on stderr every `PLAIN_EVERY_S` seconds of the run."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: CliContext) -> None:
         self.session = session
         self.last = Progress()
         self.next_at_s = PLAIN_EVERY_S
@@ -74,10 +81,10 @@ class PlainView:
         self.say(progress_line(self.last))
 
 
-class LiveView:
+class LiveProgress:
     """One line that is written again in place."""
 
-    def __init__(self, session: Session, live: Live) -> None:
+    def __init__(self, session: CliContext, live: Live) -> None:
         self.session = session
         self.live = live
         self.last = Progress()
@@ -126,5 +133,200 @@ def progress_line(progress: Progress) -> str:
         parts.append(f"{progress.sites_closed:,} sites closed")
     note = progress.closed_note or progress.current_site
     if note:
-        parts.append(safe_line(note, longest=_LONGEST_NOTE))
+        parts.append(safe_line(note, longest=_NOTE_CHARS))
     return " · ".join(parts)
+
+
+STOPPING = (signal.SIGINT, signal.SIGTERM)
+
+
+class Stoppable(Protocol):
+    """What the library's StopSignal offers."""
+
+    def finish(self) -> None:
+        """Take no more pages; requests in flight may end."""
+
+    def cancel(self) -> None:
+        """End the requests in flight."""
+
+
+class InterruptHandler:
+    """Counts the signals of one run; `signal_number` is the first that came."""
+
+    def __init__(
+        self, stop: Stoppable, *, say: Callable[[str], None], in_flight: Callable[[], int], patience: timedelta
+    ) -> None:
+        self.stop = stop
+        self.say = say
+        self.in_flight = in_flight
+        self.patience = patience
+        self.presses = 0
+        self.signal_number: int | None = None
+
+    def pressed(self, number: int) -> None:
+        """One more signal: go one stage further."""
+        self.presses += 1
+        self.signal_number = self.signal_number or number
+        if self.presses == 1:
+            limit, count = span(self.patience.total_seconds()), self.in_flight()
+            left = counted(count, "request") if count else "requests in flight"
+            self.say(f"stopping: {left} may finish, {limit} at most; again to cancel them")
+            self.stop.finish()
+        elif self.presses == 2:
+            self.say("cancelling the requests in flight; again to exit at once")
+            self.stop.cancel()
+        else:
+            os._exit(128 + self.signal_number)
+
+
+@contextmanager
+def handle_signals(brake: InterruptHandler, dump: Callable[[], None]) -> Iterator[None]:
+    """Signals of the running loop go to the brake, SIGUSR1 to `dump`, until the block ends."""
+    loop = asyncio.get_running_loop()
+    for number in STOPPING:
+        loop.add_signal_handler(number, brake.pressed, int(number))
+    loop.add_signal_handler(signal.SIGUSR1, dump)
+    try:
+        yield
+    finally:
+        for number in (*STOPPING, signal.SIGUSR1):
+            loop.remove_signal_handler(number)
+
+
+SUMMARY_FIELDS = (
+    "requests", "fetched", "new", "changed", "unchanged", "not_modified", "not_needed", "skipped", "errors",
+    "bytes", "seconds", "not_needed_by", "url_seen",
+)  # fmt: skip
+"""What scripts rely on, in this order."""
+_MOST_REASONS = 4
+_LONGEST_NOTE = 160
+_ENDINGS = {
+    "limit": "stopped at a limit of the run or the budget",
+    "interrupted": "interrupted; the state is saved",
+    "closed": "the sites that are left are closed for now",
+}
+
+_CAUSES = {
+    "sitemap": "not announced by the sitemap",
+    "cache": "called fresh by the server",
+    "model": "too early to be worth it",
+    "failed": "tried again later",
+    "gone": "vanished",
+}
+"""Why known pages are left alone, in words."""
+
+
+def summary_fields(summary: Summary) -> dict[str, Any]:
+    """The summary as `crawl --json` prints it."""
+    fields = {name: getattr(summary, name) for name in SUMMARY_FIELDS} | {"seconds": round(summary.seconds, 3)}
+    if summary.harvest_ratio is not None:
+        fields["harvest_ratio"] = summary.harvest_ratio
+    return fields
+
+
+def summary_box(summary: Summary, collection: Path) -> RenderableType:
+    """The summary for people; its last lines say where the data is, how to resume and how to look."""
+    from rich.console import Group
+    from rich.panel import Panel
+    from rich.text import Text
+
+    facts = Text("\n").join([_counts(summary), *(Text(line) for line in _facts(summary))])
+    steps = Text("\n").join(
+        Text.assemble((f" {name:<9}", "dim"), text) for name, text in _next_steps(summary, collection)
+    )
+    panel = Panel(facts, title="summary", title_align="left", border_style="dim", expand=False)
+    return Group(panel, steps)
+
+
+def _counts(summary: Summary) -> Text:
+    from rich.text import Text
+
+    line = Text()
+    counts = {
+        "fetched": (summary.fetched, "bold"),
+        "new": (summary.new, "green"),
+        "changed": (summary.changed, "yellow"),
+        "unchanged": (summary.unchanged + summary.not_modified, ""),
+        "gone": (summary.gone, "magenta"),
+        "errors": (summary.errors, "red"),
+    }
+    for name, (count, style) in counts.items():
+        line.append(f"{name} ").append(f"{count:,}", style=style if count else "dim").append("   ")
+    line.rstrip()
+    return line
+
+
+def _facts(summary: Summary) -> list[str]:
+    facts = []
+    if summary.skipped:
+        facts.append(f"skipped {summary.skipped:,}{_by_reason(summary)}")
+    if summary.not_needed:
+        facts.append(f"not asked for: {summary.not_needed:,}{_by_cause(summary)}")
+    if summary.harvest_ratio is not None:
+        facts.append(f"on topic: {summary.harvest_ratio:.0%} of the pages (harvest ratio)")
+    facts.append(_load(summary))
+    if summary.nothing_reachable:
+        facts.append("no site could be reached")
+    if summary.stopped in _ENDINGS:
+        facts.append(f"{_ENDINGS[summary.stopped]}; {counted(summary.remaining, 'page')} left in the queue")
+    if summary.stopped == "closed" and summary.closed_note:
+        facts.append(f"closed: {safe_line(summary.closed_note, longest=_LONGEST_NOTE)}")
+    if summary.first_error:
+        facts.append(f"first error: {safe_line(summary.first_error, longest=_LONGEST_NOTE)}")
+    return facts
+
+
+def _by_reason(summary: Summary) -> str:
+    """The commonest reasons; the counts are of all refusals, as `skipped --by reason` has them."""
+    ranked = sorted(summary.skipped_by.items(), key=lambda item: -item[1])
+    named = [f"{str(reason).replace('_', ' ')} {count:,}" for reason, count in ranked[:_MOST_REASONS]]
+    if len(ranked) > _MOST_REASONS:
+        named.append(f"others {sum(count for _, count in ranked[_MOST_REASONS:]):,}")
+    return f" ({', '.join(named)})" if named else ""
+
+
+def _by_cause(summary: Summary) -> str:
+    """Why known pages were left alone."""
+    named = [f"{_CAUSES.get(cause, cause)} {count:,}" for cause, count in summary.not_needed_by.items()]
+    return f" ({', '.join(named)})" if named else ""
+
+
+def _load(summary: Summary) -> str:
+    load = f"site load: {counted(summary.requests, 'request')}, {size(summary.bytes)} in {span(summary.seconds)}"
+    if summary.median_answer_ms is not None:
+        load += f", median {summary.median_answer_ms:,} ms"
+    if summary.longest_parallel_per_site:
+        load += f", never more than {summary.longest_parallel_per_site:,} at a time per site"
+    return load
+
+
+def _next_steps(summary: Summary, collection: Path) -> list[tuple[str, str]]:
+    command = command_for(collection)
+    again = "resume" if summary.remaining else "update"
+    steps = [("data", str(display_path(collection))), (again, f"{command} crawl"), ("look", f"{command} status")]
+    if summary.skipped:
+        steps.append(("why not", f"{command} skipped"))
+    return steps
+
+
+def display_path(path: Path) -> Path | str:
+    """A path as the user would type it from here."""
+    try:
+        inside = path.resolve().relative_to(Path.cwd())
+    except ValueError:
+        return path
+    return f".{os.sep}{inside}"
+
+
+def command_for(collection: Path) -> str:
+    """The shortest `evercrawl` call that finds this collection from here."""
+    from evercrawl.config import find_collection
+    from evercrawl.errors import ConfigError
+
+    try:
+        found = find_collection(Path.cwd())
+    except ConfigError:
+        found = None
+    if found is not None and found.resolve() == collection.resolve():
+        return "evercrawl"
+    return f"evercrawl -C {shlex.quote(str(display_path(collection)))}"

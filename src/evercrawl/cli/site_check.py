@@ -6,34 +6,34 @@ import asyncio
 
 from evercrawl.adapters.clock import SystemClock
 from evercrawl.adapters.http.client import HttpFetcher
-from evercrawl.cli.checks import Finding
+from evercrawl.cli.checks import MachineCheck
 from evercrawl.cli.safe_text import safe_line
-from evercrawl.core.identity import user_agent
-from evercrawl.core.robots import parse_robots, robots_url, sitemap_urls, verdict_for
-from evercrawl.core.robots_policy import judge_robots_answer, robots_after_too_many_redirects
+from evercrawl.core.robots.robots_rules import redirect_loop_record, robots_record_of
+from evercrawl.core.robots.robots_txt import parse_robots, robots_url, sitemap_urls, verdict_for
+from evercrawl.model import __version__
 from evercrawl.model.fetch import FetchResult, Moved, Request
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import RobotsRecord
-from evercrawl.model.version import __version__
+from evercrawl.model.user_agent import user_agent
 
 
-def site_findings(url: str, settings: Settings) -> list[Finding]:
+def site_findings(url: str, settings: Settings) -> list[MachineCheck]:
     """Ask the URL's site for robots.txt (one request, and its redirects) and say what follows for the URL."""
     record = asyncio.run(_ask(url, settings))
-    findings = [Finding("robots.txt", "ok" if record.stance == "obey" else "warn", safe_line(record.detail))]
+    findings = [MachineCheck("robots.txt", "ok" if record.stance == "obey" else "warn", safe_line(record.detail))]
     if record.stance != "obey":
         word = "everything may be asked" if record.stance == "allow" else "nothing may be asked"
-        return [*findings, Finding("url", "ok" if record.stance == "allow" else "fail", word)]
+        return [*findings, MachineCheck("url", "ok" if record.stance == "allow" else "fail", word)]
     robots = parse_robots(record.body, agent=settings.identity.product)
     verdict = verdict_for(robots, url)
     line = f" by line {verdict.line}" if verdict.line else ""
     findings.append(
-        Finding("url", "ok" if verdict.allowed else "fail", ("allowed" if verdict.allowed else "forbidden") + line)
+        MachineCheck("url", "ok" if verdict.allowed else "fail", ("allowed" if verdict.allowed else "forbidden") + line)
     )
     if robots.gap is not None:
-        findings.append(Finding("gap", "ok", f"the site asks for {robots.gap:g} s between requests"))
+        findings.append(MachineCheck("gap", "ok", f"the site asks for {robots.gap:g} s between requests"))
     sitemaps = sitemap_urls(robots, url)
-    return [*findings, *(Finding("sitemap", "ok", safe_line(sitemap)) for sitemap in sitemaps)]
+    return [*findings, *(MachineCheck("sitemap", "ok", safe_line(sitemap)) for sitemap in sitemaps)]
 
 
 async def _ask(url: str, settings: Settings) -> RobotsRecord:
@@ -44,8 +44,8 @@ async def _ask(url: str, settings: Settings) -> RobotsRecord:
     finally:
         await fetcher.close()
     if isinstance(result, Moved):
-        return robots_after_too_many_redirects(now=clock.now(), settings=settings.robots)
-    return judge_robots_answer(None, result, now=clock.now(), settings=settings.robots)
+        return redirect_loop_record(now=clock.now(), settings=settings.robots)
+    return robots_record_of(None, result, now=clock.now(), settings=settings.robots)
 
 
 async def _follow(fetcher: HttpFetcher, url: str, settings: Settings) -> FetchResult:

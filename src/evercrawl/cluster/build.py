@@ -24,21 +24,21 @@ from evercrawl.adapters.schemes import FetcherByScheme, load_schemes
 from evercrawl.adapters.sqlite.store import SqliteStore, shards_in
 from evercrawl.adapters.warc.writer import WarcArchive
 from evercrawl.config.heard import slower_sites_in, trap_rules_in
+from evercrawl.core.duplicates.url_seen import PopularCache, SeenTest
 from evercrawl.core.focus.focus import Focus
-from evercrawl.core.identity import user_agent
-from evercrawl.core.pace import Pace, pace_of
-from evercrawl.core.scope import Scope
-from evercrawl.core.seen import PopularCache, SeenTest
+from evercrawl.core.politeness import Pace, pace_from_settings
+from evercrawl.core.scope.scope import Scope
 from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.engine.crawl import Crawl, NewRules, NewSlower
-from evercrawl.engine.focus import Guide
-from evercrawl.engine.neighbours import Alone, Neighbours
+from evercrawl.engine.focus import FocusGuide
+from evercrawl.engine.runtime import NoPeers, Peers
 from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, OpenNear, Store
-from evercrawl.engine.see import Surroundings
-from evercrawl.engine.stop import StopSignal
+from evercrawl.engine.runtime import Runtime
+from evercrawl.engine.runtime import StopSignal
 from evercrawl.errors import ConfigError
+from evercrawl.model import __version__
 from evercrawl.model.settings import ArchiveSettings, SeenSettings, Settings, StoreSettings
-from evercrawl.model.version import __version__
+from evercrawl.model.user_agent import user_agent
 
 SOFTWARE = f"evercrawl/{__version__}"
 LEAST_NEW_ENTRIES = 1024
@@ -51,7 +51,7 @@ def build_crawl(
     *,
     stop: StopSignal | None = None,
     forever: bool = False,
-    neighbours: Neighbours | None = None,
+    neighbours: Peers | None = None,
     store: Store | None = None,
     member: str = "",
 ) -> Crawl:
@@ -61,7 +61,7 @@ def build_crawl(
     `member`: a word that no other process has, where several write archives of the same shards.
     """
     keep_freed_memory()
-    neighbours = neighbours or Alone()
+    neighbours = neighbours or NoPeers()
     clock = SystemClock()
     if settings.archive.url is not None:
         # Names that nobody has used before: what was uploaded is never written to again.
@@ -90,12 +90,12 @@ def build_crawl(
     )
 
 
-def _fetcher(collection: Path, settings: Settings, clock: Clock, agent: str, neighbours: Neighbours) -> Fetcher:
+def _fetcher(collection: Path, settings: Settings, clock: Clock, agent: str, neighbours: Peers) -> Fetcher:
     """Our own connections; with `outposts.listen` also those of outposts."""
     own = HttpFetcher(settings, clock, agent, may_send=neighbours.may_ask)
     if settings.outposts.listen is None:
         return own
-    from evercrawl.outpost.home import Coordinator
+    from evercrawl.outpost.coordinator import Coordinator
 
     home = Coordinator(collection, settings, clock, direct=own)
     home.listen(settings.outposts.listen, collection)
@@ -142,7 +142,7 @@ def assemble(
     forever: bool = False,
     new_rules: NewRules | None = None,
     new_slower: NewSlower | None = None,
-    neighbours: Neighbours | None = None,
+    neighbours: Peers | None = None,
     after: Callable[[], Awaitable[None]] | None = None,
     focus: Focus | None = None,
     scope: Scope | None = None,
@@ -150,7 +150,7 @@ def assemble(
     """A crawl from given ports: the same for the real world and for a simulated one. `scope`: which URLs
     belong, where that is not what the settings say.
     """
-    around = Surroundings(
+    around = Runtime(
         settings=settings,
         clock=clock,
         fetcher=FetcherByScheme(fetcher, schemes) if schemes else fetcher,
@@ -159,8 +159,8 @@ def assemble(
         handler_of=InstalledHandlers().get,
         agent=settings.identity.product,
         guard=TrapFilter(settings.traps),
-        neighbours=neighbours or Alone(),
-        focus=None if focus is None else Guide(focus, window=settings.focus.window, bands=settings.frontier.bands),
+        neighbours=neighbours or NoPeers(),
+        focus=None if focus is None else FocusGuide(focus, window=settings.focus.window, bands=settings.frontier.bands),
         analysers=load_analysers(settings.analysis.enabled),
     )
     return Crawl(
@@ -194,7 +194,7 @@ def pace_for(settings: Settings) -> Pace:
     """
     is_own_net = settings.pace.mode == "own" and settings.http.allow_private
     anonymous = settings.identity.contact is None and not is_own_net
-    return pace_of(
+    return pace_from_settings(
         settings.pace,
         delay_cap=settings.robots.crawl_delay_cap,
         anonymous=anonymous,

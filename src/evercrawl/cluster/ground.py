@@ -12,7 +12,7 @@ from evercrawl.adapters.postgres.store import PostgresStore
 from evercrawl.cluster.build import build_crawl, store_of
 from evercrawl.cluster.link import ClusterLink
 from evercrawl.engine.crawl import Crawl
-from evercrawl.engine.stop import StopSignal
+from evercrawl.engine.runtime import StopSignal
 from evercrawl.model.settings import Settings
 
 BEATS_IN_A_LEASE = 6

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 from evercrawl.adapters.postgres.membership import Membership
 from evercrawl.cluster.wire import packed, unpacked
 from evercrawl.engine.crawl import Crawl
-from evercrawl.engine.stop import Ended
+from evercrawl.engine.runtime import Ended
 from evercrawl.model.batch import LinkBatch
 from evercrawl.model.fetch import Failed, Fault, FetchResult, Request
 from evercrawl.model.page import Candidate

@@ -16,7 +16,7 @@ from evercrawl.cluster.ground import BEATS_IN_A_LEASE, Ground, RealGround, Task
 from evercrawl.cluster.link import ClusterLink
 from evercrawl.cluster.totals import MergedRun, report_of
 from evercrawl.collection.report import PROGRESS_EVERY_S, reporting, summary_of
-from evercrawl.engine.stop import Ended, StopSignal
+from evercrawl.engine.runtime import Ended, StopSignal
 from evercrawl.errors import LeaseLost, StoreUnavailable
 from evercrawl.model.report import Progress, Summary
 

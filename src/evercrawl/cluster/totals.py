@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from evercrawl.engine.crawl import Crawl
-from evercrawl.engine.stop import Ended
-from evercrawl.engine.tally import Tally
+from evercrawl.engine.runtime import Ended
+from evercrawl.engine.runtime import RunStats
 from evercrawl.model.site import Site
 
 MOST_CLOSED = 20
@@ -21,7 +21,7 @@ ADDED_UP = ("offered", "store_lookups", "false_positives")
 class Report:
     """Where the run of one worker stands."""
 
-    tally: Tally
+    tally: RunStats
     pages_before: int
     pending_before: int
     in_flight: int
@@ -50,7 +50,7 @@ class MergedRun:
     def __init__(self) -> None:
         self.began = datetime.now(UTC)
         self._reports: dict[int, Report] = {}
-        self._ended: list[Tally] = []
+        self._ended: list[RunStats] = []
 
     def note(self, number: int, report: Report) -> None:
         """A worker says where it stands."""
@@ -75,7 +75,7 @@ class MergedRun:
         )
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> RunStats:
         return merged([*self._ended, *(report.tally for report in self._reports.values())])
 
     @property
@@ -105,9 +105,9 @@ class MergedRun:
         return _seen_together([report.url_seen for report in self._reports.values()])
 
 
-def merged(tallies: Iterable[Tally]) -> Tally:
+def merged(tallies: Iterable[RunStats]) -> RunStats:
     """The counts of several processes as one."""
-    whole = Tally()
+    whole = RunStats()
     for tally in tallies:
         for name in (
             "requests",

@@ -19,8 +19,8 @@ from evercrawl.collection.runs import keep_run, told_live
 from evercrawl.collection.search.beside import indexing
 from evercrawl.collection.visit_requests import heeding
 from evercrawl.config import collection_file, write_setting
-from evercrawl.core.scope import Scope
-from evercrawl.engine.stop import Ended, StopSignal
+from evercrawl.core.scope.scope import Scope
+from evercrawl.engine.runtime import Ended, StopSignal
 from evercrawl.errors import ConfigError
 from evercrawl.model.report import Progress, Summary
 from evercrawl.model.settings import Settings

@@ -23,7 +23,7 @@ from evercrawl.adapters.lock import CollectionLock
 from evercrawl.collection.exchange.selection import Selection
 from evercrawl.config import create_collection, is_collection, read_settings
 from evercrawl.core.traps.user_rules import RuleAction
-from evercrawl.engine.stop import StopSignal
+from evercrawl.engine.runtime import StopSignal
 from evercrawl.errors import ConfigError
 from evercrawl.model.settings import Settings, TrapSettings
 
@@ -209,7 +209,7 @@ class Collection:
         """
         from evercrawl.adapters.sqlite.reader import StateReader
         from evercrawl.collection.forecast import plan_of
-        from evercrawl.core.rate import parse_rate
+        from evercrawl.core.politeness import parse_rate
 
         try:
             per_day = parse_rate(budget) if isinstance(budget, str) else budget

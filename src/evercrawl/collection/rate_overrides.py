@@ -7,30 +7,30 @@ from pathlib import Path
 
 from evercrawl.collection.browse.sites import origin_in
 from evercrawl.config import collection_file, read_settings, write_setting
-from evercrawl.core.slower import MOST_GAP, gaps_of, with_rule
+from evercrawl.core.politeness import MAX_RULE_DELAY, parse_delay_rules, replace_delay_rule
 from evercrawl.errors import ConfigError
 from evercrawl.model.site import SlowedSite
 
 
 def slowed_sites(rules: tuple[str, ...]) -> tuple[SlowedSite, ...]:
     """The sites that rules slow down, by name."""
-    return tuple(SlowedSite(site, gap.total_seconds()) for site, gap in sorted(gaps_of(rules).items()))
+    return tuple(SlowedSite(site, gap.total_seconds()) for site, gap in sorted(parse_delay_rules(rules).items()))
 
 
 def slow_down(collection: Path, site: str, gap: timedelta) -> SlowedSite:
     """From now on at least this gap lies between two requests to the site, also in a crawl that runs."""
-    if not timedelta(0) < gap <= MOST_GAP:
-        most = f"{MOST_GAP.total_seconds():.0f} s"
+    if not timedelta(0) < gap <= MAX_RULE_DELAY:
+        most = f"{MAX_RULE_DELAY.total_seconds():.0f} s"
         raise ConfigError(f"the gap must be more than 0 and at most {most}; leave a site out by scope.exclude")
     name = origin_in(collection, site)
-    _write(collection, with_rule(_rules(collection), name, gap))
+    _write(collection, replace_delay_rule(_rules(collection), name, gap))
     return SlowedSite(name, gap.total_seconds())
 
 
 def slow_no_more(collection: Path, site: str) -> bool:
     """Take back what was said about the site; False: nothing was."""
     before = _rules(collection)
-    after = with_rule(before, origin_in(collection, site), None)
+    after = replace_delay_rule(before, origin_in(collection, site), None)
     if after != before:
         _write(collection, after)
     return after != before

@@ -12,12 +12,12 @@ from typing import Protocol
 
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.collection.forecast import left_alone
-from evercrawl.core.moment import from_us, to_us
-from evercrawl.engine.stop import Ended
-from evercrawl.engine.tally import Tally
+from evercrawl.engine.runtime import Ended
+from evercrawl.engine.runtime import RunStats
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.report import Progress, Summary
 from evercrawl.model.site import Site
+from evercrawl.model.time import from_us, to_us
 
 PROGRESS_EVERY_S = 0.25
 
@@ -26,7 +26,7 @@ class Run(Protocol):
     """What progress and summary need of a run, of one process or of several."""
 
     @property
-    def tally(self) -> Tally: ...
+    def tally(self) -> RunStats: ...
     @property
     def began(self) -> datetime: ...
     @property

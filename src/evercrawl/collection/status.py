@@ -11,17 +11,17 @@ from evercrawl.adapters.schemes import installed_schemes
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.collection.forecast import freshness_of, habits_of, saved_in, steering_of
 from evercrawl.core.credit import weight_of
-from evercrawl.core.moment import from_us, to_us
-from evercrawl.core.offer import refusal_key
-from evercrawl.core.scope import Scope
-from evercrawl.core.slower import gaps_of
+from evercrawl.core.politeness import parse_delay_rules
+from evercrawl.core.scope.scope import Scope
 from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
+from evercrawl.core.visit.links import refusal_key
 from evercrawl.model.listing import CreditSummary, PageRecord, VisitRecord
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.model.report import ClosedSite, Explanation, PastVisit, SkippedUrl, Status
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
+from evercrawl.model.time import from_us, to_us
 
 MOST_CLOSED_SITES = 20
 MOST_DECISIONS = 10
@@ -115,7 +115,7 @@ def explain(collection: Path, settings: Settings, url: str) -> Explanation:
             page = state.page(key_of(name))
             if page is not None:
                 site = state.site_named(page.site)
-                slowed = gaps_of(settings.pace.slower).get(page.site)
+                slowed = parse_delay_rules(settings.pace.slower).get(page.site)
                 found = _explain_page(page, site, state.visits(page.id, MOST_DECISIONS), slowed)
                 said = state.analyses(page.id).get(page.version, {})
                 found = replace(found, relevance=said.get("relevance"))

@@ -11,16 +11,16 @@ from types import NoneType
 from typing import Any, get_args, get_type_hints
 
 from evercrawl.adapters.objectstore.bucket import problem_with
-from evercrawl.core.change.plain import DETECTORS
-from evercrawl.core.identity import user_agent
-from evercrawl.core.quiet_hours import MEANING as HOURS
-from evercrawl.core.quiet_hours import parse_hours
+from evercrawl.core.change.detectors import DETECTORS
+from evercrawl.core.politeness import QUIET_HOURS_SYNTAX as HOURS
+from evercrawl.core.politeness import delay_rule_error as problem_with_slower
+from evercrawl.core.politeness import parse_hours
 from evercrawl.core.revisit.schedule import POLICIES
-from evercrawl.core.robots import is_product_token
-from evercrawl.core.slower import problem_with as problem_with_slower
+from evercrawl.core.robots.robots_txt import is_product_token
 from evercrawl.core.traps.user_rules import IGNORE_SETS
 from evercrawl.errors import ConfigError
 from evercrawl.model.settings import IdentitySettings, Settings
+from evercrawl.model.user_agent import user_agent
 
 Check = Callable[[Any], str | None]
 """Gives None for a good value and otherwise what would be one, in words that follow "must be"."""

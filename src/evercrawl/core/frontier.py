@@ -16,13 +16,11 @@ from datetime import timedelta
 from heapq import heapify, heappop, heappush
 from random import Random
 
-from evercrawl.core.lane import Errand, Lane
-from evercrawl.core.moment import span_us
-from evercrawl.core.pace import Pace, at_site
-from evercrawl.core.priority import biased_order
-from evercrawl.core.robots_policy import RobotsGate
+from evercrawl.core.politeness import HostQueue, Pace, SideRequest, pace_at_site
+from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.model.page import Page
 from evercrawl.model.site import Site
+from evercrawl.model.time import span_us
 
 LONG_CLOSED_US = 5_000_000
 """A site that stays closed for longer than this gives its lane to another."""
@@ -42,23 +40,23 @@ HOPE_SHARE = 0.8
 class Visit:
     """Ask for this page now."""
 
-    lane: Lane
+    lane: HostQueue
     page: Page
 
 
 @dataclass(frozen=True, slots=True)
-class AskRobots:
+class FetchRobots:
     """Ask this site for its robots.txt now."""
 
-    lane: Lane
+    lane: HostQueue
 
 
 @dataclass(frozen=True, slots=True)
-class RunErrand:
+class FetchSide:
     """Ask this site for a URL on behalf of another site."""
 
-    lane: Lane
-    errand: Errand
+    lane: HostQueue
+    errand: SideRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +71,7 @@ class Idle:
     """Nothing is left to ask for, or all of it is under way."""
 
 
-Turn = Visit | AskRobots | RunErrand | Wait | Idle
+Turn = Visit | FetchRobots | FetchSide | Wait | Idle
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +112,13 @@ class Frontier:
         window: int,
         back_queues: int,
         random: Random,
-        gate_of: Callable[[Site], RobotsGate | None],
+        gate_of: Callable[[Site], RobotsRules | None],
         worth: Callable[[str], float] | None = None,
     ) -> None:
         """`worth`: what a URL is worth now; with it the best page of all sites comes first."""
         self.pace = pace
         self.back_queues = back_queues
-        self.lanes: dict[int, Lane] = {}
+        self.lanes: dict[int, HostQueue] = {}
         self._bands = bands
         self._window = window
         self._random = random
@@ -159,7 +157,7 @@ class Frontier:
                 return SitesNeeded(band, self._sites_read_to[band], self.back_queues)
         return None
 
-    def _pages_needed(self, lane: Lane) -> PagesNeeded:
+    def _pages_needed(self, lane: HostQueue) -> PagesNeeded:
         for band in self._reading_order():
             if lane.has_more[band]:
                 return PagesNeeded(lane.site.id, band, lane.read_to[band], self._window)
@@ -253,14 +251,14 @@ class Frontier:
         self._waiting.add(site.id)
         heappush(self._asleep, (site.open_us, site.id, site))
 
-    def open_lane(self, site: Site) -> Lane:
+    def open_lane(self, site: Site) -> HostQueue:
         """A lane for a site at once, whatever waits: for seeds of errands and for intake that must know
         its rules.
         """
         lane = self.lanes.get(site.id)
         if lane is None:
             site = self._left.pop(site.id, site)
-            lane = Lane(site, self._gate_of(site), self._bands)
+            lane = HostQueue(site, self._gate_of(site), self._bands)
             self._slow_as_told(lane)
             self.lanes[site.id] = lane
             self._hungry.add(site.id)
@@ -271,10 +269,10 @@ class Frontier:
     def hear(self, pace: Pace, *, now_us: int) -> None:
         """From now on this pace counts: slower at once, faster from the next answer on."""
         before, self.pace = self.pace, pace
-        eased = {name for name, gap in before.slower.items() if gap > at_site(pace, name).floor}
+        eased = {name for name, gap in before.slower.items() if gap > pace_at_site(pace, name).floor}
         self._call_in(eased)
         for lane in self.lanes.values():
-            site, was = lane.site, at_site(before, lane.site.name).floor
+            site, was = lane.site, pace_at_site(before, lane.site.name).floor
             if site.name in eased and site.gap_ms * 1000 <= span_us(was):
                 lane.ease(self._pace_of(lane), now_us=now_us)
             self._slow_as_told(lane)
@@ -292,10 +290,10 @@ class Frontier:
         if sleepers:
             heapify(self._asleep)
 
-    def _pace_of(self, lane: Lane) -> Pace:
-        return at_site(self.pace, lane.site.name) if self.pace.slower else self.pace
+    def _pace_of(self, lane: HostQueue) -> Pace:
+        return pace_at_site(self.pace, lane.site.name) if self.pace.slower else self.pace
 
-    def _slow_as_told(self, lane: Lane) -> None:
+    def _slow_as_told(self, lane: HostQueue) -> None:
         gap = self.pace.slower.get(lane.site.name)
         if gap is not None:
             lane.slow_to(gap)
@@ -356,19 +354,19 @@ class Frontier:
                     self.open_lane(site)
                     break
 
-    def _start(self, lane: Lane, now_us: int) -> Turn:
+    def _start(self, lane: HostQueue, now_us: int) -> Turn:
         lane.in_flight += 1
         if lane.errands:
-            return RunErrand(lane, lane.errands.popleft())
+            return FetchSide(lane, lane.errands.popleft())
         if lane.needs_robots(now_us):
             lane.asking_robots = True
-            return AskRobots(lane)
+            return FetchRobots(lane)
         page = lane.window.popleft() if self._worth is None else lane.take_best(self._worth)
         lane.served += 1
         self._settle(lane)
         return Visit(lane, page)
 
-    def _settle(self, lane: Lane) -> None:
+    def _settle(self, lane: HostQueue) -> None:
         """Put the lane where its state says: heap, hungry, or neither."""
         site_id = lane.site.id
         if self._wants_pages(lane) and not self._must_yield(lane):
@@ -380,12 +378,12 @@ class Frontier:
             if self._worth is None:
                 heappush(self._heap, (lane.site.open_us, site_id))
 
-    def _wants_pages(self, lane: Lane) -> bool:
+    def _wants_pages(self, lane: HostQueue) -> bool:
         """The window is empty; where the best page is looked for it holds as much as it may."""
         room = 0 if self._worth is None else self._window
         return any(lane.has_more) and len(lane.window) <= room
 
-    def _must_yield(self, lane: Lane) -> bool:
+    def _must_yield(self, lane: HostQueue) -> bool:
         """The site has had its turn and others wait for theirs."""
         return lane.served >= self._window and (self._waits_in_front() or any(self._more_sites))
 
@@ -398,7 +396,9 @@ class Frontier:
 
     # What came of it
 
-    def answered(self, lane: Lane, *, now_us: int, took: timedelta, failed: bool = False, wire_bytes: int = 0) -> None:
+    def answered(
+        self, lane: HostQueue, *, now_us: int, took: timedelta, failed: bool = False, wire_bytes: int = 0
+    ) -> None:
         """A request to this site has ended."""
         lane.ended()
         lane.uncommitted += 1
@@ -406,7 +406,7 @@ class Frontier:
         lane.answered(now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes, pace=pace)
         self._settle(lane)
 
-    def learned_robots(self, lane: Lane, gate: RobotsGate, *, now_us: int) -> None:
+    def learned_robots(self, lane: HostQueue, gate: RobotsRules, *, now_us: int) -> None:
         """The site's rules are known now; its Crawl-delay counts from this answer on."""
         lane.gate = gate
         lane.asking_robots = False
@@ -414,30 +414,30 @@ class Frontier:
         lane.heed_delay(now_us=now_us, pace=self.pace)
         self._settle(lane)
 
-    def concluded_without_request(self, lane: Lane) -> None:
+    def concluded_without_request(self, lane: HostQueue) -> None:
         """A page was handed out and decided without asking the site; the pace is untouched."""
         lane.ended()
         lane.uncommitted += 1
         self._settle(lane)
 
-    def put_back(self, turn: Visit | AskRobots | RunErrand) -> None:
+    def put_back(self, turn: Visit | FetchRobots | FetchSide) -> None:
         """A turn that was handed out was not carried out; nothing was sent."""
         lane = turn.lane
         lane.ended()
         match turn:
             case Visit(page=page):
                 lane.window.appendleft(page)
-            case AskRobots():
+            case FetchRobots():
                 lane.asking_robots = False
-            case RunErrand(errand=errand):
+            case FetchSide(errand=errand):
                 lane.errands.appendleft(errand)
         self._settle(lane)
 
-    def close_site(self, lane: Lane, *, until_us: int, reason: str) -> None:
+    def close_site(self, lane: HostQueue, *, until_us: int, reason: str) -> None:
         """Leave a site alone until then."""
         lane.close_until(until_us, reason)
 
-    def add_errand(self, lane: Lane, errand: Errand) -> None:
+    def add_errand(self, lane: HostQueue, errand: SideRequest) -> None:
         """Ask the site for something on behalf of another, when its pace allows."""
         lane.errands.append(errand)
         self._settle(lane)
@@ -450,7 +450,7 @@ class Frontier:
                 lane.uncommitted -= count
                 self._retire_or_settle(lane, now_us=now_us)
 
-    def _retire_or_settle(self, lane: Lane, *, now_us: int) -> None:
+    def _retire_or_settle(self, lane: HostQueue, *, now_us: int) -> None:
         if lane.is_drained():
             self._drop(lane)
         elif self._can_leave(lane) and self._should_leave(lane, now_us):
@@ -460,16 +460,16 @@ class Frontier:
             self._settle(lane)
 
     @staticmethod
-    def _can_leave(lane: Lane) -> bool:
+    def _can_leave(lane: HostQueue) -> bool:
         """Nothing of this lane is only in memory, so it can be read again from the store."""
         return not (lane.in_flight or lane.uncommitted or lane.errands or lane.asking_robots)
 
-    def _should_leave(self, lane: Lane, now_us: int) -> bool:
+    def _should_leave(self, lane: HostQueue, now_us: int) -> bool:
         if lane.site.open_us > now_us + LONG_CLOSED_US:
             return True
         return not lane.window and self._must_yield(lane)
 
-    def _drop(self, lane: Lane) -> None:
+    def _drop(self, lane: HostQueue) -> None:
         del self.lanes[lane.site.id]
         self._hungry.discard(lane.site.id)
         if lane.site.id in self._waiting:
@@ -493,5 +493,48 @@ class Frontier:
         return asleep + lanes
 
 
-def _opens_soon(lane: Lane, now_us: int) -> bool:
+def _opens_soon(lane: HostQueue, now_us: int) -> bool:
     return lane.site.open_us <= now_us + LONG_CLOSED_US
+
+
+_DEPTHS_OF_BAND = (0, 1, 3)
+"""Deepest page of each band but the last: seeds and redirect targets, their links, two steps more, the
+rest.
+"""
+
+
+def band_of(*, depth: int, hops: int, bands: int) -> int:
+    """The front queue of a new page; 0 is the most urgent. A redirect's target goes where its source was
+    urgent.
+    """
+    if hops:
+        return 0
+    for band, deepest in enumerate(_DEPTHS_OF_BAND[: bands - 1]):
+        if depth <= deepest:
+            return band
+    return min(bands - 1, len(_DEPTHS_OF_BAND))
+
+
+_WORTH_OF_BAND = (0.5, 0.2, 0.05)
+"""Least worth of each band but the last in a focused crawl: the store is read in this order."""
+
+
+def band_of_worth(worth: float, *, bands: int) -> int:
+    """The front queue of a page in a focused crawl."""
+    for band, least in enumerate(_WORTH_OF_BAND[: bands - 1]):
+        if worth >= least:
+            return band
+    return min(bands - 1, len(_WORTH_OF_BAND))
+
+
+def biased_order(bands: int, *, random: Random) -> list[int]:
+    """The bands in the order in which to look for work: each is twice as likely as the next to come first.
+
+    The bias lets urgent pages through first and still lets every band move (Mercator's biased selector).
+    """
+    left = list(range(bands))
+    order: list[int] = []
+    while left:
+        weights = [2.0**-place for place in range(len(left))]
+        order.append(left.pop(random.choices(range(len(left)), weights)[0]))
+    return order

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evercrawl.core.offer import Offers
 from evercrawl.core.traps.not_found import (
     ProbeAnswer,
     common_not_found_phrases,
@@ -24,15 +23,16 @@ from evercrawl.core.traps.not_found import (
 )
 from evercrawl.core.traps.trap_state import TrapState
 from evercrawl.core.url import path_of, site_of
-from evercrawl.engine.keep import status_of
-from evercrawl.engine.see import Seen
+from evercrawl.core.visit.links import FoundLinks
+from evercrawl.engine.records import status_of
+from evercrawl.engine.see import VisitResult
 from evercrawl.model.fetch import Fetched, FetchResult, Moved
 from evercrawl.model.page import Page, Requeue
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 
 if TYPE_CHECKING:
     from evercrawl.engine.shard import Shard
-    from evercrawl.engine.site_memory import SiteNotes
+    from evercrawl.engine.site_state import SiteState
     from evercrawl.model.document import Document
     from evercrawl.model.site import Site
 
@@ -47,7 +47,7 @@ COPIES_UNTIL_ASKED = 3
 """Copies on one site before it is asked: a few are normal."""
 
 
-class AbsentPages:
+class Soft404Pages:
     """What the sites of one shard say for addresses that do not exist."""
 
     def __init__(self, shard: Shard) -> None:
@@ -59,7 +59,7 @@ class AbsentPages:
         self._suspects: dict[int, list[Page]] = {}
         """Pages that were seen before it was known what they are."""
 
-    async def marked(self, page: Page, seen: Seen, notes: SiteNotes[TrapState] | None) -> Seen:
+    async def marked(self, page: Page, seen: VisitResult, notes: SiteState[TrapState] | None) -> VisitResult:
         """What was seen, flagged where it is what the site says for addresses that do not exist."""
         looks = _looks_absent(page, seen)
         if notes is None and (looks or await self._says_something(page.site_id)):
@@ -83,7 +83,7 @@ class AbsentPages:
             self._known[site_id] = bool(site.absent or site.homes or site.apologies)
         return self._known[site_id]
 
-    def suspect(self, page: Page, site: Site, seen: Seen) -> tuple[str, str] | None:
+    def suspect(self, page: Page, site: Site, seen: VisitResult) -> tuple[str, str] | None:
         """The two addresses that the site should be asked for because of what was seen; None: no need."""
         is_copy = _is_own_copy(page, seen)
         looks = _looks_absent(page, seen)
@@ -100,7 +100,7 @@ class AbsentPages:
         self._asked.add(site.id)
         return invented_urls(page.url, seed=page.id)
 
-    async def learn(self, page: Page, seen: Seen, results: Sequence[tuple[FetchResult, ProbeAnswer]]) -> None:
+    async def learn(self, page: Page, seen: VisitResult, results: Sequence[tuple[FetchResult, ProbeAnswer]]) -> None:
         """Remember what made-up addresses were answered with, and look again at what made us ask."""
         self._asked.discard(page.site_id)
         notes = await self._shard.traps.yields.of(page.site_id)
@@ -116,14 +116,14 @@ class AbsentPages:
                 self._shard.ledger.batch.requeued.append(Requeue(other.id, other.site_id, other.band, seq))
 
 
-def _is_own_copy(page: Page, seen: Seen) -> bool:
+def _is_own_copy(page: Page, seen: VisitResult) -> bool:
     """The same bytes as another page of the same site; what two sites share says nothing of either."""
     if seen.judgement.reason is not Reason.SAME_AS_OTHER or seen.original is None:
         return False
     return site_of(seen.original.url) == site_of(page.url)
 
 
-def _looks_absent(page: Page, seen: Seen) -> bool:
+def _looks_absent(page: Page, seen: VisitResult) -> bool:
     match seen.result:
         case Fetched():
             return seen.document is not None and says_not_found(seen.document.title, seen.document.text)
@@ -134,7 +134,7 @@ def _looks_absent(page: Page, seen: Seen) -> bool:
             return False
 
 
-def _known_absent(seen: Seen, site: TrapState) -> str:
+def _known_absent(seen: VisitResult, site: TrapState) -> str:
     """In words, what the site said that it also says for made-up addresses; empty: nothing."""
     match seen.result:
         case Moved(target=target) if target in site.homes:
@@ -153,9 +153,9 @@ def _known_text(document: Document, site: TrapState) -> str:
     return ""
 
 
-def _flagged(seen: Seen, detail: str, *, expand: bool) -> Seen:
+def _flagged(seen: VisitResult, detail: str, *, expand: bool) -> VisitResult:
     judgement = seen.judgement._replace(outcome=Outcome.FETCHED, reason=Reason.SOFT_404, detail=detail)
-    offers = seen.offers if expand or isinstance(seen.result, Moved) else Offers()
+    offers = seen.offers if expand or isinstance(seen.result, Moved) else FoundLinks()
     return replace(seen, judgement=judgement, offers=offers)
 
 

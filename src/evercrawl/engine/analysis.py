@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from evercrawl.core.analyse import fields_of
+from evercrawl.core.sentiment.field_analysers import fields_of
 from evercrawl.engine.focus import ON_TOPIC
-from evercrawl.engine.see import Seen, Surroundings
-from evercrawl.engine.tally import Tally
+from evercrawl.engine.runtime import Runtime
+from evercrawl.engine.see import VisitResult
+from evercrawl.engine.runtime import RunStats
 from evercrawl.model.fetch import Fetched, Moved
 from evercrawl.model.page import Page
 
@@ -13,7 +14,7 @@ RELEVANCE = "relevance"
 DIGITS = 4
 
 
-def look_into(page: Page, seen: Seen, around: Surroundings, tally: Tally) -> None:
+def look_into(page: Page, seen: VisitResult, around: Runtime, tally: RunStats) -> None:
     """Let the focus learn from the page, and add what is said about a new version; nothing here waits."""
     if around.focus is not None:
         _tell_focus(page, seen, around, tally)
@@ -21,7 +22,7 @@ def look_into(page: Page, seen: Seen, around: Surroundings, tally: Tally) -> Non
         seen.analysis |= fields_of(seen.document, around.analysers)
 
 
-def _tell_focus(page: Page, seen: Seen, around: Surroundings, tally: Tally) -> None:
+def _tell_focus(page: Page, seen: VisitResult, around: Runtime, tally: RunStats) -> None:
     focus = around.focus
     assert focus is not None
     if isinstance(seen.result, Fetched) and seen.document is not None:

@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from evercrawl.core.change.memory import PageMemory, SiteMemory
-from evercrawl.core.change.plain import MEANING, Sight, plain_change, text_change
-from evercrawl.core.change.snapshot import Snapshot
-from evercrawl.core.change.stored import unpack
-from evercrawl.core.change.visit import judge_visit, meet
-from evercrawl.core.coding import BadCoding, DecodeLimits, decoded_body
-from evercrawl.core.document.parse import parse_document
+from evercrawl.core.change.change_history import PageMemory, SiteMemory
+from evercrawl.core.change.detectors import MEANING, Sight, plain_change, text_change
+from evercrawl.core.change.learning import judge_visit, meet
+from evercrawl.core.change.snapshot import Snapshot, unpack
+from evercrawl.core.document.html import parse_document
+from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decoded_body
 from evercrawl.engine.ports import Archive, ShardStore
-from evercrawl.engine.site_memory import Memories, SiteNotes
+from evercrawl.engine.site_state import SiteState, SiteStates
 from evercrawl.model.change import Change
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Headers
@@ -33,7 +32,7 @@ MOST_MET = 30
 class Past:
     """What a comparison needs to know; for the first visit to a page only the notes on its site."""
 
-    notes: SiteNotes[SiteMemory]
+    notes: SiteState[SiteMemory]
     is_same: bool = False
     """The same bytes as at the last visit."""
     text: str | None = None
@@ -90,7 +89,7 @@ class Comparisons:
     """Reads for the visits of one shard what they compare with."""
 
     def __init__(
-        self, store: ShardStore, archive: Archive, memories: Memories[SiteMemory], *, settings: Settings, agent: str
+        self, store: ShardStore, archive: Archive, memories: SiteStates[SiteMemory], *, settings: Settings, agent: str
     ) -> None:
         self.memories = memories
         self._store = store
@@ -143,7 +142,7 @@ def sight_of(page: Page, look: Baseline) -> OriginalRecord:
     return OriginalRecord(page.id, page.url, look.seen_us, *place)
 
 
-def rest(look: Baseline | None, notes: SiteNotes[SiteMemory]) -> None:
+def rest(look: Baseline | None, notes: SiteState[SiteMemory]) -> None:
     """The site's notes after a visit that found a page as it was."""
     memory = PageMemory() if look is None else PageMemory.from_bytes(look.memory)
     notes.learn(notes.memory.rested(memory))

@@ -14,34 +14,30 @@ from random import Random
 from types import TracebackType
 
 from evercrawl.core.credit.stored import CREDIT_KEY
+from evercrawl.core.duplicates.url_seen import KnownFilter, SeenTest
 from evercrawl.core.frontier import Frontier
-from evercrawl.core.lane import Errand
-from evercrawl.core.moment import DAY_US, span_us, to_us
-from evercrawl.core.pace import Pace
-from evercrawl.core.quiet_hours import parse_hours, quiet_until
+from evercrawl.core.politeness import Pace, SideRequest, parse_delay_rules, parse_hours, quiet_until
 from evercrawl.core.revisit.purse import PURSE_KEY, RUN_BURST_DAYS, WATCH_BURST_DAYS, Purse, first_threshold
-from evercrawl.core.robots_policy import RobotsGate
-from evercrawl.core.scope import Scope
-from evercrawl.core.seen import KnownFilter, SeenTest
-from evercrawl.core.slower import gaps_of
+from evercrawl.core.robots.robots_rules import RobotsRules
+from evercrawl.core.scope.scope import Scope
 from evercrawl.core.url import key_of, shard_of_site, site_of
-from evercrawl.engine.credit import Credits, Generations
-from evercrawl.engine.errands import Errands
+from evercrawl.engine.credit import Generations, ShardCredit
+from evercrawl.engine.robots import SideRequests
 from evercrawl.engine.focus import FOCUS_KEY
-from evercrawl.engine.gates import Gates
-from evercrawl.engine.heed import heed
-from evercrawl.engine.intake import Intake
-from evercrawl.engine.ledger import CONTENT_FILTER_BYTES
-from evercrawl.engine.mirrors import MIRRORS_KEY, Mirrors
-from evercrawl.engine.offering import Offering
+from evercrawl.engine.robots import RobotsCache
+from evercrawl.engine.heed import apply_rules
+from evercrawl.engine.links import LinkIntake
+from evercrawl.engine.commits import CONTENT_FILTER_BYTES
+from evercrawl.engine.duplicates import MIRRORS_KEY, Mirrors
+from evercrawl.engine.seeds import UrlSubmitter
 from evercrawl.engine.ports import OpenArchive, OpenNear, ShardStore, Store
-from evercrawl.engine.post import Post
-from evercrawl.engine.see import Surroundings
+from evercrawl.engine.post import LinkRouter
+from evercrawl.engine.runtime import Runtime
 from evercrawl.engine.shard import Shard
-from evercrawl.engine.stop import Ended, StopSignal
-from evercrawl.engine.tally import Tally
+from evercrawl.engine.runtime import Ended, StopSignal
+from evercrawl.engine.runtime import RunStats
 from evercrawl.engine.traps import Traps
-from evercrawl.engine.twins import Twins
+from evercrawl.engine.duplicates import Duplicates
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.batch import ShardState
 from evercrawl.model.fetch import FetchResult, Request
@@ -49,6 +45,7 @@ from evercrawl.model.page import Candidate, DuplicateCandidate
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import RevisitSettings, TrapSettings
 from evercrawl.model.site import Site
+from evercrawl.model.time import DAY_US, span_us, to_us
 
 log = logging.getLogger("evercrawl")
 
@@ -74,7 +71,7 @@ class Crawl:
         store: Store,
         open_archive: OpenArchive,
         open_near: OpenNear,
-        around: Surroundings,
+        around: Runtime,
         seen: SeenTest,
         pace: Pace,
         seed: int = 0,
@@ -89,7 +86,7 @@ class Crawl:
         slowly. `after`: what is left to do when every shard is closed.
         """
         self._after = after
-        self.tally = Tally()
+        self.tally = RunStats()
         self.shards: dict[int, Shard] = {}
         self._generations = Generations(lambda: sum(shard.credits.whole for shard in self.shards.values()))
         self._store = store
@@ -110,15 +107,15 @@ class Crawl:
         self._mirrors = Mirrors(is_on=around.settings.duplicates.mirrors)
         self.purse = _purse(around.settings.revisit, forever=forever)
         self._slots = asyncio.Semaphore(self._settings.crawl.concurrency)
-        self._errands = Errands(self._send_errand)
-        self._gates = Gates(around.agent, allow_private=around.settings.http.allow_private)
+        self._errands = SideRequests(self._send_errand)
+        self._gates = RobotsCache(around.agent, allow_private=around.settings.http.allow_private)
         self._opening: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._running: dict[int, asyncio.Task[None]] = {}
         self._news = asyncio.Event()
-        self.offering = Offering(
+        self.offering = UrlSubmitter(
             around, opened=self.shards, open_shard=self.shard, shards=store.shards, tally=self.tally
         )
-        self.post = Post(around.neighbours, opened=self.shards, open_shard=self.shard, has_news=self._news.set)
+        self.post = LinkRouter(around.neighbours, opened=self.shards, open_shard=self.shard, has_news=self._news.set)
         self.began = around.clock.now()
         self._is_open = False
         self.pages_before = 0
@@ -207,11 +204,11 @@ class Crawl:
         for other in self.shards.values():
             other.keeps_purse = other.number == first
             other.frontier.back_queues = back_queues
-        await heed(shard)
+        await apply_rules(shard)
         if self._is_open:
             self._running[number] = asyncio.create_task(shard.run())
 
-    def _new_frontier(self, facts: ShardState, gate_of: Callable[[Site], RobotsGate | None]) -> Frontier:
+    def _new_frontier(self, facts: ShardState, gate_of: Callable[[Site], RobotsRules | None]) -> Frontier:
         settings, focus = self._settings.frontier, self._around.focus
         return Frontier(
             pace=self._pace,
@@ -227,11 +224,11 @@ class Crawl:
         self,
         store: ShardStore,
         facts: ShardState,
-        gate_of: Callable[[Site], RobotsGate | None],
-        credits: Credits,
+        gate_of: Callable[[Site], RobotsRules | None],
+        credits: ShardCredit,
         traps: Traps,
-    ) -> Intake:
-        return Intake(
+    ) -> LinkIntake:
+        return LinkIntake(
             store,
             facts,
             seen=self._seen,
@@ -247,8 +244,8 @@ class Crawl:
         """The shard is there already, here or at a neighbour's."""
         return number in self.shards or not self._neighbours.owns(number)
 
-    def _new_twins(self, store: ShardStore, number: int) -> Twins:
-        return Twins(
+    def _new_twins(self, store: ShardStore, number: int) -> Duplicates:
+        return Duplicates(
             store,
             self._open_near(number),
             settings=self._settings.duplicates,
@@ -261,12 +258,12 @@ class Crawl:
         shard = self.shards.get(shard_of_site(site_of(url), self._store.shards))
         return None if shard is None else await shard.store.twin(key_of(url))
 
-    async def _new_credits(self, store: ShardStore, facts: ShardState) -> Credits:
+    async def _new_credits(self, store: ShardStore, facts: ShardState) -> ShardCredit:
         def pages_elsewhere() -> dict[int, int]:
             others = self.shards.items()
             return {number: other.credits.pages for number, other in others if number != facts.shard}
 
-        return Credits(
+        return ShardCredit(
             await store.memory(*CREDIT_KEY),
             pages=facts.pages,
             settings=self._settings.credit,
@@ -281,8 +278,8 @@ class Crawl:
         in_all = self._settings.frontier.back_queues or 3 * self._settings.crawl.concurrency
         return max(4, in_all // max(1, len(self.shards)))
 
-    def _gate_finder(self, number: int) -> Callable[[Site], RobotsGate | None]:
-        def gate_of(site: Site) -> RobotsGate | None:
+    def _gate_finder(self, number: int) -> Callable[[Site], RobotsRules | None]:
+        def gate_of(site: Site) -> RobotsRules | None:
             lane = self.shards[number].frontier.lanes.get(site.id) if number in self.shards else None
             if lane is not None and lane.gate is not None:
                 return lane.gate
@@ -366,14 +363,14 @@ class Crawl:
             self._around.guard.hear(rules)
             try:
                 for shard in list(self.shards.values()):
-                    await heed(shard)
+                    await apply_rules(shard)
             except EvercrawlError as error:
                 # Each shard finds out by itself that its store is gone, and says so.
                 log.warning("the rules on traps were heard, not stored: %s", error)
 
     def slow_down(self, rules: Iterable[str]) -> None:
         """From now on these rules on slower sites count, and no others."""
-        self._pace = self._pace._replace(slower=gaps_of(rules))
+        self._pace = self._pace._replace(slower=parse_delay_rules(rules))
         now_us = to_us(self._around.clock.now())
         for shard in self.shards.values():
             shard.frontier.hear(self._pace, now_us=now_us)
@@ -544,7 +541,7 @@ class Crawl:
         """Something happened outside that may end the run."""
         self._news.set()
 
-    async def _send_errand(self, errand: Errand) -> None:
+    async def _send_errand(self, errand: SideRequest) -> None:
         number = shard_of_site(site_of(errand.url), self._store.shards)
         if self._neighbours.owns(number):
             await (await self.shard(number)).add_errand(errand)

@@ -40,8 +40,8 @@ from evercrawl.core.credit import (
     whole_of,
 )
 from evercrawl.core.credit.flow import MICROS, SEED_CREDITS
-from evercrawl.core.offer import Offers
-from evercrawl.core.priority import band_of
+from evercrawl.core.frontier import band_of
+from evercrawl.core.visit.links import FoundLinks
 from evercrawl.model.page import Candidate, Page, QueuePosition
 from evercrawl.model.settings import CreditSettings
 from evercrawl.model.site import Site
@@ -60,7 +60,7 @@ Placed = list[tuple[Candidate, Site]]
 Parcels = dict[int, list[Candidate]]
 
 
-class Paid(NamedTuple):
+class CreditShares(NamedTuple):
     """A visit's payment: what leaves the page, and its links with their shares."""
 
     spent: int
@@ -101,7 +101,7 @@ class Generations:
             self._unbooked, self._bar = 0, whole // BOOKED_PARTS
 
 
-class Credits:
+class ShardCredit:
     """The books of one shard.
 
     Invariant: what the store holds after a commit (pages, ledger, parcels on their way) is what was minted.
@@ -198,11 +198,11 @@ class Credits:
 
     # Visits
 
-    def keep(self, placed: Placed, parcels: Parcels) -> Paid:
+    def keep(self, placed: Placed, parcels: Parcels) -> CreditShares:
         """A visit that does not pay: the page holds on to what it has."""
-        return Paid(0, placed, parcels)
+        return CreditShares(0, placed, parcels)
 
-    def pay(self, page: Page, offers: Offers, *, placed: Placed, parcels: Parcels, expands: bool) -> Paid:
+    def pay(self, page: Page, offers: FoundLinks, *, placed: Placed, parcels: Parcels, expands: bool) -> CreditShares:
         """The page pays its links: the new ones in `placed`, those for other shards, and those met before.
 
         One that does not expand (a duplicate, or without links) leaves everything to Lambda.
@@ -221,9 +221,9 @@ class Credits:
             self._share_out(share, offers, placed, parcels)
         priced = {target: _priced(sent, share) for target, sent in parcels.items()}
         shared = [(found._replace(credit=share), site) for found, site in placed]
-        return Paid(credit, shared, priced, waited)
+        return CreditShares(credit, shared, priced, waited)
 
-    def _share_out(self, share: int, offers: Offers, placed: Placed, parcels: Parcels) -> None:
+    def _share_out(self, share: int, offers: FoundLinks, placed: Placed, parcels: Parcels) -> None:
         """Links that were met before are paid later; new pages are when they enter."""
         known = _known(offers.candidates, placed, parcels)
         self._put(offers.met, share)

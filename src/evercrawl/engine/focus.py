@@ -9,7 +9,7 @@ from evercrawl.core.digest import content_digest
 from evercrawl.core.focus.board import Board
 from evercrawl.core.focus.focus import Focus
 from evercrawl.core.focus.priority import Steering
-from evercrawl.core.priority import band_of_worth
+from evercrawl.core.frontier import band_of_worth
 from evercrawl.core.url import canonical
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Moved
@@ -22,7 +22,7 @@ FOCUS_KEY = (0, "focus")
 ON_TOPIC = 0.5
 
 
-class Guide:
+class FocusGuide:
     """Says what URLs are worth, and learns from every page.
 
     Invariant: the board knows each URL by the page's canonical name.

@@ -22,7 +22,7 @@ PORTION = 1000
 """Pages that are looked at in one step."""
 
 
-async def heed(shard: Shard) -> None:
+async def apply_rules(shard: Shard) -> None:
     """Compare the rules with those heard before; where they differ, queue what they let in now."""
     before = _rules(await shard.store.memory(*RULES_KEY))
     after = rules_of(shard.traps.guard.settings)
@@ -58,7 +58,7 @@ def _word(rules: Sequence[UserRule], url: str) -> RuleAction | None:
     return None if rule is None else rule.word
 
 
-async def bring_back(shard: Shard, site: Site) -> None:
+async def requeue_reopened(shard: Shard, site: Site) -> None:
     """Queue what a fence of the site kept out, now that it was found wrong."""
     await shard.commit()
     notes = await shard.traps.yields.of(site.id)

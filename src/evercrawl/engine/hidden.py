@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from evercrawl.core.hidden import neighbours_of, parents_of
-from evercrawl.core.moment import to_us
-from evercrawl.core.offer import judge_url
-from evercrawl.engine.see import Seen, Surroundings
+from evercrawl.core.visit.links import add_url, numbered_neighbours, parent_urls
+from evercrawl.engine.runtime import Runtime
+from evercrawl.engine.see import VisitResult
 from evercrawl.model.fetch import Fetched
 from evercrawl.model.page import Page
+from evercrawl.model.time import to_us
 
 
-def offer_hidden(page: Page, seen: Seen, around: Surroundings) -> None:
+def offer_hidden(page: Page, seen: VisitResult, around: Runtime) -> None:
     """Add the folders above a page that was found, and its numbered neighbours, to what it offers.
 
     A guess leads to no further guesses beside it: only what exists has neighbours.
@@ -18,7 +18,7 @@ def offer_hidden(page: Page, seen: Seen, around: Surroundings) -> None:
     settings = around.settings.hidden
     if not (settings.parents or settings.neighbours) or not isinstance(seen.result, Fetched) or page.version:
         return
-    guesses = [*parents_of(page.url, settings.parents), *neighbours_of(page.url, settings.neighbours)]
+    guesses = [*parent_urls(page.url, settings.parents), *numbered_neighbours(page.url, settings.neighbours)]
     now_us = to_us(around.clock.now())
     for url in guesses:
-        judge_url(seen.offers, url, depth=page.depth + 1, hops=0, parent=page, scope=around.scope, now_us=now_us)
+        add_url(seen.offers, url, depth=page.depth + 1, hops=0, parent=page, scope=around.scope, now_us=now_us)

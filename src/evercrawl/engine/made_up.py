@@ -15,16 +15,16 @@ from evercrawl.core.traps.pattern_probe import ProbeRequest, after_probe, next_p
 from evercrawl.core.traps.pattern_stats import ProbeHistory
 from evercrawl.core.traps.url_pattern import shape_of
 from evercrawl.core.url import canonical_of_href, key_of, site_of
-from evercrawl.engine.absent import AbsentPages
-from evercrawl.engine.keep import status_of
-from evercrawl.engine.see import Seen, parse
-from evercrawl.engine.underway import UnderWay
+from evercrawl.engine.absent import Soft404Pages
+from evercrawl.engine.records import status_of
+from evercrawl.engine.see import VisitResult, parse
+from evercrawl.engine.runtime import TaskSet
 from evercrawl.model.fetch import Fetched, FetchResult, Moved, Request
 
 if TYPE_CHECKING:
     from evercrawl.core.traps.trap_state import TrapState
     from evercrawl.engine.shard import Shard
-    from evercrawl.engine.site_memory import SiteNotes
+    from evercrawl.engine.site_state import SiteState
     from evercrawl.model.document import Document
     from evercrawl.model.page import Page
     from evercrawl.model.site import Site
@@ -39,12 +39,12 @@ SAYS_NOTHING = frozenset((408, 425, 429, 502, 503, 504))
 """Answers of the moment, which prove nothing; 500 is how many sites say that they cannot make sense of it."""
 
 
-class MadeUpAddresses:
+class Probes:
     """The tries of one shard; at most one at a time for each site, and only so many in a run."""
 
     def __init__(self, shard: Shard) -> None:
-        self.tasks = UnderWay()
-        self.absent = AbsentPages(shard)
+        self.tasks = TaskSet()
+        self.absent = Soft404Pages(shard)
         self._shard = shard
         self._trying: set[int] = set()
         self._tries: Counter[int] = Counter()
@@ -56,7 +56,7 @@ class MadeUpAddresses:
         """Some answer is awaited."""
         return bool(self.tasks)
 
-    def consider(self, site: Site, notes: SiteNotes[TrapState] | None) -> None:
+    def consider(self, site: Site, notes: SiteState[TrapState] | None) -> None:
         """Try the pattern that most deserves it, if there is one."""
         most = self._shard.traps.guard.settings.tries
         is_full = len(self.tasks) >= MOST_AT_A_TIME or self._tries[site.id] >= most
@@ -71,7 +71,7 @@ class MadeUpAddresses:
         self.tasks.add(task)
         task.add_done_callback(self._ended)
 
-    def consider_absent(self, site: Site, page: Page, seen: Seen) -> None:
+    def consider_absent(self, site: Site, page: Page, seen: VisitResult) -> None:
         """Ask what the site says for addresses that do not exist, if what was seen looks like that."""
         urls = self.absent.suspect(page, site, seen)
         if urls is None:
@@ -80,7 +80,7 @@ class MadeUpAddresses:
         self.tasks.add(task)
         task.add_done_callback(self._ended)
 
-    async def _ask_absent(self, site: Site, page: Page, seen: Seen, urls: tuple[str, str]) -> None:
+    async def _ask_absent(self, site: Site, page: Page, seen: VisitResult, urls: tuple[str, str]) -> None:
         results = [await self._asked(url, site) for url in urls]
         found = [result for result in results if result is not None]
         if len(found) == len(urls):

@@ -6,18 +6,18 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
-from evercrawl.engine.neighbours import Neighbours
+from evercrawl.engine.runtime import Peers
 from evercrawl.engine.shard import Shard
-from evercrawl.engine.underway import UnderWay
+from evercrawl.engine.runtime import TaskSet
 from evercrawl.model.batch import LinkBatch
 
 
-class Post:
+class LinkRouter:
     """The parcels of one process's shards, and those that neighbours bring."""
 
     def __init__(
         self,
-        neighbours: Neighbours,
+        neighbours: Peers,
         *,
         opened: Mapping[int, Shard],
         open_shard: Callable[[int], Awaitable[Shard]],
@@ -28,7 +28,7 @@ class Post:
         self._opened = opened
         self._open_shard = open_shard
         self._has_news = has_news
-        self.deliveries = UnderWay()
+        self.deliveries = TaskSet()
         self.failed: BaseException | None = None
         """What a delivery ended with that did not arrive."""
         self._unconfirmed: dict[tuple[int, int], list[int]] = {}

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from evercrawl.core.analyse import Analyser, Field
 from evercrawl.core.digest import payload_sha1
 from evercrawl.core.document.bounds import limits_met
-from evercrawl.core.document.parse import media_type, parse_document
-from evercrawl.core.fault import site_wait
+from evercrawl.core.document.html import media_type, parse_document
+from evercrawl.core.faults import site_wait
 from evercrawl.core.frontier import Visit
-from evercrawl.core.judgement import (
+from evercrawl.core.politeness import retry_after
+from evercrawl.core.scope.scope import Scope
+from evercrawl.core.sentiment.field_analysers import Field
+from evercrawl.core.visit.links import FoundLinks, add_url, links_of_document
+from evercrawl.core.visit.outcome import (
     Judgement,
     judge_failed,
     judge_fetched,
@@ -20,58 +22,25 @@ from evercrawl.core.judgement import (
     judge_not_modified,
     judge_refused,
 )
-from evercrawl.core.moment import to_us
-from evercrawl.core.offer import Offers, judge_url, offers_of
-from evercrawl.core.retry_after import retry_after
-from evercrawl.core.scope import Scope
-from evercrawl.core.seen import PopularCache
-from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.engine.comparison import Compared, Past, compared, met, rest, sight_of
-from evercrawl.engine.focus import Guide
-from evercrawl.engine.neighbours import Alone, Neighbours
-from evercrawl.engine.ports import Clock, DocumentHandler, Fetcher
+from evercrawl.engine.runtime import Runtime
 from evercrawl.model.change import NO_CHANGE
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified, Request, header
 from evercrawl.model.page import OriginalRecord, Page
 from evercrawl.model.reason import Reason
-from evercrawl.model.settings import Settings
+from evercrawl.model.time import to_us
 
 BUILT_IN_TYPES = frozenset(("text/html", "application/xhtml+xml", "text/plain"))
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What every visit of a run shares."""
-
-    settings: Settings
-    clock: Clock
-    fetcher: Fetcher
-    scope: Scope
-    popular: PopularCache
-    handler_of: Callable[[str], DocumentHandler | None]
-    """Media type -> who can read it, beside HTML and plain text."""
-    agent: str
-    guard: TrapFilter
-    neighbours: Neighbours = field(default_factory=Alone)
-    focus: Guide | None = None
-    """What the crawl looks for; None: everything."""
-    analysers: tuple[Analyser, ...] = ()
-    """What else is said about each new version."""
-
-    def adopt(self, seed: str, target: str) -> None:
-        """The host that a seed has moved to belongs to the scope, here and at the neighbours."""
-        self.scope.adopt(seed, target)
-        self.neighbours.adopted(seed, target)
-
-
 @dataclass(slots=True)
-class Seen:
+class VisitResult:
     """What a visit saw, before it is written down."""
 
     result: FetchResult
     judgement: Judgement
-    offers: Offers
+    offers: FoundLinks
     document: Document | None = None
     digest: bytes | None = None
     sha1: bytes | None = None
@@ -91,7 +60,7 @@ class Seen:
     """Page (in the same shard) that says the same."""
 
 
-def plan_request(page: Page, *, conditional: bool = True) -> Request:
+def request_for(page: Page, *, conditional: bool = True) -> Request:
     """The request for a page: with validators only when we hold the content that they stand for."""
     if page.version == 0 or not conditional:
         return Request(page.url)
@@ -116,7 +85,7 @@ def robots_refusal(turn: Visit, *, now: datetime) -> Judgement | None:
     return judge_refused(page, verdict.reason or Reason.ROBOTS, verdict.detail, now=now)
 
 
-def parse(result: Fetched, around: Surroundings, *, wants_snapshot: bool = False) -> Document | None:
+def parse(result: Fetched, around: Runtime, *, wants_snapshot: bool = False) -> Document | None:
     """The document in an answer; None where no handler knows its media type."""
     kind = media_type(result.headers, result.body)
     if kind in BUILT_IN_TYPES:
@@ -136,9 +105,9 @@ def parse(result: Fetched, around: Surroundings, *, wants_snapshot: bool = False
     return handler.parse(result.url, result.headers, result.body) if handler is not None else None
 
 
-def see_fetched(
-    page: Page, result: Fetched, original: OriginalRecord | None, around: Surroundings, *, digest: bytes, past: Past
-) -> Seen:
+def interpret_fetched(
+    page: Page, result: Fetched, original: OriginalRecord | None, around: Runtime, *, digest: bytes, past: Past
+) -> VisitResult:
     """Parse a body, hold it against the page's past, and judge it."""
     now = around.clock.now()
     document = parse(result, around, wants_snapshot=past.wants_snapshot(page))
@@ -150,14 +119,14 @@ def see_fetched(
         change=NO_CHANGE if past.is_same else found.change if found is not None else None,
         copy_of=original.url if is_copy and original is not None else None,
     )
-    offers = Offers()
+    offers = FoundLinks()
     if document is not None:
         left_out = limits_met(
             len(result.body), unread=document.unread, links=len(document.links), most_links=around.settings.parse.links
         )
         if left_out:
             judgement = judgement._replace(detail=f"{judgement.detail}; {left_out}")
-        offers = offers_of(
+        offers = links_of_document(
             document,
             page,
             scope=around.scope,
@@ -166,7 +135,7 @@ def see_fetched(
             now_us=to_us(now),
         )
     sha1 = payload_sha1(result.exchange.wire_body)
-    return Seen(
+    return VisitResult(
         result,
         judgement,
         offers,
@@ -180,9 +149,7 @@ def see_fetched(
     )
 
 
-def _compared(
-    page: Page, result: Fetched, document: Document | None, past: Past, around: Surroundings
-) -> Compared | None:
+def _compared(page: Page, result: Fetched, document: Document | None, past: Past, around: Runtime) -> Compared | None:
     if page.version == 0:
         met(page, document, past)
         return None
@@ -198,35 +165,35 @@ def _sight(page: Page, past: Past) -> OriginalRecord | None:
     return sight_of(page, past.look) if past.is_same and past.look is not None else None
 
 
-def see_moved(
-    page: Page, result: Moved, around: Surroundings, *, loops: bool, forbidden: tuple[Reason, str] | None
-) -> Seen:
+def interpret_moved(
+    page: Page, result: Moved, around: Runtime, *, loops: bool, forbidden: tuple[Reason, str] | None
+) -> VisitResult:
     """Judge a redirect; its target becomes a candidate when scope, robots.txt and the number of hops allow
     it.
     """
     now = around.clock.now()
-    offers = Offers()
+    offers = FoundLinks()
     if page.depth == 0:
         around.adopt(page.url, result.target)
-    refused = forbidden or judge_url(
+    refused = forbidden or add_url(
         offers, result.target, depth=page.depth, hops=page.hops + 1, parent=page, scope=around.scope, now_us=to_us(now)
     )
     judgement = judge_moved(page, result, refused=refused, loops=loops, most_hops=around.settings.http.redirects)
     if judgement.reason is not Reason.MOVED:
         offers.candidates.clear()
-    return Seen(result, judgement, offers)
+    return VisitResult(result, judgement, offers)
 
 
-def see_not_modified(result: NotModified, original: OriginalRecord | None) -> Seen:
+def interpret_not_modified(result: NotModified, original: OriginalRecord | None) -> VisitResult:
     """The version before is still the newest."""
-    return Seen(result, judge_not_modified(), Offers(), original=original)
+    return VisitResult(result, judge_not_modified(), FoundLinks(), original=original)
 
 
-def see_failed(page: Page, result: Failed, around: Surroundings) -> Seen:
+def interpret_failed(page: Page, result: Failed, around: Runtime) -> VisitResult:
     """No content, and a rule for what follows."""
     now = around.clock.now()
     judgement = judge_failed(page, result, asked=asked_wait(result, now=now), now=now)
-    return Seen(result, judgement, Offers())
+    return VisitResult(result, judgement, FoundLinks())
 
 
 def asked_wait(result: Failed, *, now: datetime) -> timedelta | None:

@@ -9,39 +9,39 @@ from datetime import timedelta
 
 from evercrawl.core.credit import ledger_bytes
 from evercrawl.core.credit.stored import CREDIT_KEY
-from evercrawl.core.fault import FAULT_RULES
-from evercrawl.core.frontier import AskRobots, Frontier, Idle, PagesNeeded, RunErrand, Visit, Wait
-from evercrawl.core.judgement import judge_failed
-from evercrawl.core.lane import Errand, Lane
-from evercrawl.core.moment import DAY_US, from_us, span_us, to_us
-from evercrawl.core.parcel import Contents, pack
+from evercrawl.core.duplicates.url_seen import KnownFilter
+from evercrawl.core.faults import FAULT_RULES
+from evercrawl.core.frontier import FetchRobots, FetchSide, Frontier, Idle, PagesNeeded, Visit, Wait
+from evercrawl.core.politeness import HostQueue, SideRequest
 from evercrawl.core.revisit.purse import PURSE_KEY, Purse
-from evercrawl.core.robots_policy import RobotsGate
-from evercrawl.core.seen import KnownFilter
+from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.core.traps.trap_state import TrapState
 from evercrawl.core.url import shard_of_site, site_of
+from evercrawl.core.visit.link_batch import LinkBatchContents, pack_links
+from evercrawl.core.visit.outcome import judge_failed
 from evercrawl.engine.comparison import Comparisons
-from evercrawl.engine.credit import Credits
-from evercrawl.engine.due import DuePages
-from evercrawl.engine.errands import Errands
+from evercrawl.engine.credit import ShardCredit
+from evercrawl.engine.revisits import DuePages
+from evercrawl.engine.robots import SideRequests
 from evercrawl.engine.focus import FOCUS_KEY
-from evercrawl.engine.intake import Intake
-from evercrawl.engine.keep import status_of, visited_of
-from evercrawl.engine.ledger import Ledger
-from evercrawl.engine.made_up import MadeUpAddresses
-from evercrawl.engine.mailbox import Mailbox
-from evercrawl.engine.mirrors import MIRRORS_KEY
+from evercrawl.engine.links import LinkIntake
+from evercrawl.engine.records import status_of, visited_of
+from evercrawl.engine.commits import CommitBuffer
+from evercrawl.engine.made_up import Probes
+from evercrawl.engine.commits import LinkChannel
+from evercrawl.engine.duplicates import MIRRORS_KEY
 from evercrawl.engine.payout import pay_out
 from evercrawl.engine.ports import Archive, ShardStore
 from evercrawl.engine.revisits import Revisits
-from evercrawl.engine.robots import ask_robots, run_errand
-from evercrawl.engine.see import Surroundings, scope_refusal, site_pause
-from evercrawl.engine.signals import Signals
-from evercrawl.engine.site_memory import CHANGE, FRESHNESS, MOST_OUTLOOKS, MOST_TEXTS, SIGNALS, Memories, SiteNotes
-from evercrawl.engine.tally import Tally
+from evercrawl.engine.robots import fetch_robots, fetch_side
+from evercrawl.engine.runtime import Runtime
+from evercrawl.engine.see import scope_refusal, site_pause
+from evercrawl.engine.feeds import SitemapPoller
+from evercrawl.engine.site_state import CHANGE, FRESHNESS, MOST_OUTLOOKS, MOST_TEXTS, SIGNALS, SiteState, SiteStates
+from evercrawl.engine.runtime import RunStats
 from evercrawl.engine.traps import Traps
-from evercrawl.engine.twins import Twins
-from evercrawl.engine.underway import UnderWay
+from evercrawl.engine.duplicates import Duplicates
+from evercrawl.engine.runtime import TaskSet
 from evercrawl.engine.visit import visit
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.batch import Batch, LinkBatch, ShardState
@@ -49,6 +49,7 @@ from evercrawl.model.fetch import Failed, Fault, FetchResult
 from evercrawl.model.page import Candidate, CompletedVisit, Page, Refusal
 from evercrawl.model.reason import Reason
 from evercrawl.model.site import Site
+from evercrawl.model.time import DAY_US, from_us, span_us, to_us
 
 log = logging.getLogger("evercrawl")
 
@@ -63,7 +64,7 @@ SAVE_MEMORIES_EVERY = timedelta(minutes=1)
 NAMED_CLOSURES = frozenset((Reason.SITE_PAUSED, Reason.DNS, Reason.TLS))
 """Why a site is closed, where that says more than that it is down."""
 
-Work = Visit | AskRobots | RunErrand
+Work = Visit | FetchRobots | FetchSide
 
 
 class Shard:
@@ -76,11 +77,11 @@ class Shard:
         facts: ShardState,
         archive: Archive,
         frontier: Frontier,
-        intake: Intake,
+        intake: LinkIntake,
         traps: Traps,
-        around: Surroundings,
-        tally: Tally,
-        errands: Errands,
+        around: Runtime,
+        tally: RunStats,
+        errands: SideRequests,
         shards: int,
         slots: asyncio.Semaphore,
         may_start: Callable[[], bool],
@@ -90,10 +91,10 @@ class Shard:
         restart_gap: timedelta,
         purse: Purse,
         blocked_until_us: Callable[[], int | None],
-        gate_of: Callable[[Site], RobotsGate | None],
+        gate_of: Callable[[Site], RobotsRules | None],
         forever: bool,
-        credits: Credits,
-        twins: Twins,
+        credits: ShardCredit,
+        twins: Duplicates,
         takes_parcels: Callable[[int], bool],
         contents: KnownFilter | None,
     ) -> None:
@@ -103,7 +104,7 @@ class Shard:
         self.frontier = frontier
         self.intake = intake
         self.traps = traps
-        self.made_up = MadeUpAddresses(self)
+        self.made_up = Probes(self)
         self.around = around
         self.tally = tally
         self.errands = errands
@@ -112,18 +113,18 @@ class Shard:
         self.twins = twins
         self.takes_parcels = takes_parcels
         """Credit can be sent to the shard of this number."""
-        self.ledger = Ledger(
+        self.ledger = CommitBuffer(
             store, archive, epoch=facts.epoch, pages=pages, closing=self._close_batch, contents=contents
         )
-        self.mailbox = Mailbox(facts, store, self.ledger, open_parcel=self._open)
+        self.mailbox = LinkChannel(facts, store, self.ledger, open_parcel=self._open)
         self.due = DuePages(self)
-        memories = Memories(store, CHANGE, most=MOST_TEXTS // shards)
+        memories = SiteStates(store, CHANGE, most=MOST_TEXTS // shards)
         self.comparisons = Comparisons(store, archive, memories, settings=around.settings, agent=around.agent)
-        outlooks = Memories(store, FRESHNESS, most=max(1, MOST_OUTLOOKS // shards))
+        outlooks = SiteStates(store, FRESHNESS, most=max(1, MOST_OUTLOOKS // shards))
         self.revisits = Revisits(outlooks, purse, around.settings.revisit, self._weight)
         self.gate_of = gate_of
-        states = Memories(store, SIGNALS, most=max(1, MOST_OUTLOOKS // shards))
-        self.signals = Signals(self, states, forever=forever)
+        states = SiteStates(store, SIGNALS, most=max(1, MOST_OUTLOOKS // shards))
+        self.signals = SitemapPoller(self, states, forever=forever)
         self._memories_saved_us = 0
         self.keeps_purse = False
         """This shard stores for all what is left of the budget, and which sites are copies."""
@@ -139,7 +140,7 @@ class Shard:
         self._crashed_at_us = self._now_us() if facts.crashed else None
         self._restart_gap_us = span_us(restart_gap)
         self._broken: EvercrawlError | None = None
-        self._tasks = UnderWay()
+        self._tasks = TaskSet()
         self._last_commit_us = 0
         self.quiet_until_us: int | None = 0
         """When this shard has something to do next; None: nothing is left. Only meaningful while
@@ -206,7 +207,7 @@ class Shard:
         refused = self._refuse_unwanted(pages, notes, site)
         self.frontier.fill(need, pages, refused=refused)
 
-    def _refuse_unwanted(self, pages: list[Page], notes: SiteNotes[TrapState] | None, site: Site) -> frozenset[int]:
+    def _refuse_unwanted(self, pages: list[Page], notes: SiteState[TrapState] | None, site: Site) -> frozenset[int]:
         """Decide pages that the scope does not want (any more), or that lie behind a fence, before their site
         is asked for anything.
         """
@@ -244,10 +245,10 @@ class Shard:
             match turn:
                 case Visit():
                     await visit(turn, self)
-                case AskRobots():
-                    await ask_robots(turn, self)
-                case RunErrand():
-                    await run_errand(turn, self)
+                case FetchRobots():
+                    await fetch_robots(turn, self)
+                case FetchSide():
+                    await fetch_side(turn, self)
         except asyncio.CancelledError:
             # The request may have gone out: the site's gap counts from now, although nothing came of it.
             if turn.lane.in_flight >= in_flight:
@@ -268,9 +269,9 @@ class Shard:
             self.write_visited(turn.page, visited_of(turn.page, judgement, now=now))
         if turn.lane.in_flight >= in_flight:
             self.answered(turn.lane, failed, now_us=self._now_us())
-        if isinstance(turn, RunErrand):
+        if isinstance(turn, FetchSide):
             self.errands.done(turn.errand, failed)
-        elif isinstance(turn, AskRobots):
+        elif isinstance(turn, FetchRobots):
             turn.lane.asking_robots = False
 
     async def _rest(self, turn: Wait | Idle) -> None:
@@ -347,12 +348,12 @@ class Shard:
         else:
             log.error("defect while asking beside the visits", exc_info=error)
 
-    def concluded_without_request(self, lane: Lane) -> None:
+    def concluded_without_request(self, lane: HostQueue) -> None:
         """A page was decided without asking its site."""
         self.frontier.concluded_without_request(lane)
         self.ledger.count_answer(lane.site.id)
 
-    def answered(self, lane: Lane, result: FetchResult, *, now_us: int) -> None:
+    def answered(self, lane: HostQueue, result: FetchResult, *, now_us: int) -> None:
         """A request has ended: pace, pauses and totals of its site."""
         self.tally.requested(result)
         exchange = result.exchange
@@ -368,12 +369,12 @@ class Shard:
         self.ledger.count_answer(lane.site.id)
         self.note_site(lane)
 
-    def note_site(self, lane: Lane) -> None:
+    def note_site(self, lane: HostQueue) -> None:
         """The site's row goes into the next commit."""
         self.ledger.note_site(lane.site)
         self.intake.remember(lane.site)
 
-    def learned_robots(self, lane: Lane, gate: RobotsGate) -> None:
+    def learned_robots(self, lane: HostQueue, gate: RobotsRules) -> None:
         """The site's rules are known now."""
         self.frontier.learned_robots(lane, gate, now_us=self._now_us())
         self.signals.met(lane)
@@ -401,12 +402,12 @@ class Shard:
         batch.refusals.extend(refusals)
         self.tally.refused.update(refusal.reason for refusal in refusals)
         for target, candidates in others.items():
-            self.mailbox.send(target, pack(candidates))
+            self.mailbox.send(target, pack_links(candidates))
         self.ledger.touch()
 
     def send_credit(self, target: int, *, shares: Mapping[str, int], gift: int) -> None:
         """Credit for known pages of another shard, and for its Lambda."""
-        self.mailbox.send(target, pack((), shares=shares, gift=gift))
+        self.mailbox.send(target, pack_links((), shares=shares, gift=gift))
         self.ledger.touch()
 
     async def take_in(self, parcel: LinkBatch) -> None:
@@ -414,7 +415,7 @@ class Shard:
         await self.mailbox.take_in(parcel)
         self.wake.set()
 
-    async def _open(self, contents: Contents) -> None:
+    async def _open(self, contents: LinkBatchContents) -> None:
         fresh = await self.intake.unknown(contents.candidates)
         placed = await self.intake.place(fresh)
         self.credits.received(contents.credit, gift=contents.gift, shares=contents.shares)
@@ -436,7 +437,7 @@ class Shard:
         self.ledger.batch.delivered.append(seq)
         self.ledger.touch()
 
-    async def add_errand(self, errand: Errand) -> None:
+    async def add_errand(self, errand: SideRequest) -> None:
         """A request to one of our sites on behalf of another."""
         site = await self.intake.site_for(site_of(errand.url))
         self.frontier.add_errand(self.frontier.open_lane(self._after_crash(site)), errand)

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from xxhash import xxh32_intdigest
 
-from evercrawl.core.judgement import Judgement, judge_refused
 from evercrawl.core.traps.irrelevant_parts import learn_parts
 from evercrawl.core.traps.pattern_stats import COPIES_ABOVE, GROWTH_ABOVE, PatternState, PatternStats, evidence
 from evercrawl.core.traps.trap_state import TrapState, book, observe
@@ -22,11 +21,12 @@ from evercrawl.core.traps.trap_verdict import TrapAction, TrapVerdict, allows_al
 from evercrawl.core.traps.url_pattern import patterns_of
 from evercrawl.core.traps.user_rules import Refusal, TrapFilter, rule_refusal
 from evercrawl.core.url import site_of
+from evercrawl.core.visit.outcome import Judgement, judge_refused
 from evercrawl.engine.hosts import HostTraps
-from evercrawl.engine.keep import status_of
+from evercrawl.engine.records import status_of
 from evercrawl.engine.ports import ShardStore
-from evercrawl.engine.see import Seen
-from evercrawl.engine.site_memory import TRAPS, Memories, SiteNotes
+from evercrawl.engine.see import VisitResult
+from evercrawl.engine.site_state import TRAPS, SiteState, SiteStates
 from evercrawl.model.fetch import Failed, Fetched, Moved
 from evercrawl.model.page import Page
 from evercrawl.model.reason import Reason
@@ -62,7 +62,7 @@ class Traps:
 
     def __init__(self, store: ShardStore, guard: TrapFilter, *, shards: int) -> None:
         self.guard = guard
-        self.yields = Memories(store, TRAPS, most=max(1, MOST_YIELDS // shards))
+        self.yields = SiteStates(store, TRAPS, most=max(1, MOST_YIELDS // shards))
         self.hosts = HostTraps(store)
         self._asked: tuple[TrapState | None, bool] = (None, True)
         """The yield that was asked last, and whether it has nothing to say about any URL."""
@@ -80,7 +80,7 @@ class Traps:
         settings = self.guard.settings
         return settings.enabled and pages >= settings.learn_from
 
-    async def load(self, site_id: int, *, pages: int) -> SiteNotes[TrapState] | None:
+    async def load(self, site_id: int, *, pages: int) -> SiteState[TrapState] | None:
         """What is known about the site; None: it is too small to be judged."""
         return await self.yields.of(site_id) if self.is_judged(pages) else None
 
@@ -116,7 +116,7 @@ class Traps:
         refused = self.hosts.refusal(site)
         return WELCOME if refused is None else Offered(refused)
 
-    def on_turn(self, page: Page, notes: SiteNotes[TrapState] | None, *, now: datetime) -> Judgement | None:
+    def on_turn(self, page: Page, notes: SiteState[TrapState] | None, *, now: datetime) -> Judgement | None:
         """A page whose turn has come: None, or why it is not asked for after all.
 
         Fences are for pages that were never seen: others have shown what they are worth.
@@ -160,7 +160,9 @@ class Traps:
 
     # After it
 
-    def learn(self, page: Page, seen: Seen, notes: SiteNotes[TrapState] | None, *, new_links: Sequence[str]) -> bool:
+    def learn(
+        self, page: Page, seen: VisitResult, notes: SiteState[TrapState] | None, *, new_links: Sequence[str]
+    ) -> bool:
         """Book what a first visit brought to the patterns of its URL; False: it says nothing that matters."""
         if notes is None or not _is_first_sight(page, seen):
             return False
@@ -221,7 +223,7 @@ def _is_settled(record: PatternStats) -> bool:
     return record.is_proven or (ends and record.state is not PatternState.FENCED)
 
 
-def _is_first_sight(page: Page, seen: Seen) -> bool:
+def _is_first_sight(page: Page, seen: VisitResult) -> bool:
     """The same page again brings nothing new, which says nothing; nor does what cannot be read."""
     match seen.result:
         case Fetched():
@@ -232,7 +234,7 @@ def _is_first_sight(page: Page, seen: Seen) -> bool:
             return False
 
 
-def _stays(page: Page, seen: Seen) -> bool:
+def _stays(page: Page, seen: VisitResult) -> bool:
     """It was redirected within its site."""
     return isinstance(seen.result, Moved) and site_of(seen.result.target) == site_of(page.url)
 

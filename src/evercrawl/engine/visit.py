@@ -9,35 +9,34 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, assert_never
 
-from evercrawl.core.cache_hint import fresh_for
 from evercrawl.core.digest import content_digest
 from evercrawl.core.frontier import Visit
-from evercrawl.core.judgement import Judgement
-from evercrawl.core.moment import to_us
 from evercrawl.core.revisit.outlook import Outlook
 from evercrawl.core.traps.trap_state import TrapState
 from evercrawl.core.url import key_of, site_of
+from evercrawl.core.visit.outcome import Judgement, fresh_for
 from evercrawl.engine.analysis import look_into
 from evercrawl.engine.ask import ask
-from evercrawl.engine.credit import Paid, Parcels, Placed
-from evercrawl.engine.follow import send_for_repeats
-from evercrawl.engine.heed import bring_back
+from evercrawl.engine.credit import CreditShares, Parcels, Placed
+from evercrawl.engine.duplicates import send_for_repeats
+from evercrawl.engine.heed import requeue_reopened
 from evercrawl.engine.hidden import offer_hidden
-from evercrawl.engine.keep import keep, visited_of
+from evercrawl.engine.records import archive_answer, visited_of
 from evercrawl.engine.ports import Stored
 from evercrawl.engine.see import (
-    Seen,
-    plan_request,
+    VisitResult,
+    interpret_failed,
+    interpret_fetched,
+    interpret_moved,
+    interpret_not_modified,
+    request_for,
     robots_refusal,
-    see_failed,
-    see_fetched,
-    see_moved,
-    see_not_modified,
 )
-from evercrawl.engine.site_memory import SiteNotes
+from evercrawl.engine.site_state import SiteState
 from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified, header
 from evercrawl.model.page import Page
 from evercrawl.model.reason import Outcome, Reason
+from evercrawl.model.time import to_us
 
 if TYPE_CHECKING:
     from evercrawl.engine.shard import Shard
@@ -54,7 +53,7 @@ async def visit(turn: Visit, shard: Shard) -> None:
     notes = await shard.revisits.outlooks.of(turn.page.site_id)
     shard.revisits.chosen(turn.page, notes, now_us=to_us(now))
     conditional = shard.revisits.is_conditional(turn.page, notes) and not await shard.twins.doubts(turn.page)
-    result = await ask(plan_request(turn.page, conditional=conditional), turn.lane, shard)
+    result = await ask(request_for(turn.page, conditional=conditional), turn.lane, shard)
     seen = await _see(turn, result, shard)
     traps = await shard.traps.load(turn.page.site_id, pages=shard.intake.pages_of(turn.lane.site))
     seen = await shard.made_up.absent.marked(turn.page, seen, traps)
@@ -65,12 +64,12 @@ async def visit(turn: Visit, shard: Shard) -> None:
     await _learn_hosts(turn, seen, placed, shard)
     _learn_yield(turn, seen, placed, traps, shard)
     # The archive may fail; from there on nothing does, so that a page that has paid is also written down.
-    stored = keep(turn.page, seen, shard.archive)
+    stored = archive_answer(turn.page, seen, shard.archive)
     paid = _pay(turn.page, seen, placed, parcels, shard)
     _write(turn, seen, notes, shard, stored=stored, paid=paid)
     shard.pass_on(paid.placed, paid.parcels, seen.offers.refusals)
     if shard.traps.has_opened(turn.page.site_id):
-        await bring_back(shard, turn.lane.site)
+        await requeue_reopened(shard, turn.lane.site)
     await send_for_repeats(turn.page, seen, shard)
     if isinstance(result, (Fetched, NotModified)):
         await shard.signals.visited(turn.lane, turn.page, seen.document.feeds if seen.document else ())
@@ -82,7 +81,7 @@ async def _trap_refusal(turn: Visit, shard: Shard, *, now: datetime) -> Judgemen
     return shard.traps.on_turn(turn.page, notes, now=now)
 
 
-async def _learn_hosts(turn: Visit, seen: Seen, placed: Placed, shard: Shard) -> None:
+async def _learn_hosts(turn: Visit, seen: VisitResult, placed: Placed, shard: Shard) -> None:
     """The hosts of its domain that a page names are booked where it was seen for the first time."""
     if turn.page.version or seen.document is None:
         return
@@ -92,7 +91,9 @@ async def _learn_hosts(turn: Visit, seen: Seen, placed: Placed, shard: Shard) ->
     hosts.learn(site, [link.url for link in seen.document.links], fresh)
 
 
-def _learn_yield(turn: Visit, seen: Seen, placed: Placed, notes: SiteNotes[TrapState] | None, shard: Shard) -> None:
+def _learn_yield(
+    turn: Visit, seen: VisitResult, placed: Placed, notes: SiteState[TrapState] | None, shard: Shard
+) -> None:
     """What the page brought is booked before its links are judged by it; refused links are nothing."""
     site = turn.lane.site
     own = [candidate for candidate, its in placed if its.id == site.id and not shard.intake.refuses(candidate, its)]
@@ -105,25 +106,25 @@ async def _mirrored(turn: Visit, shard: Shard, *, now: datetime) -> Judgement | 
     return await shard.twins.of_mirror(turn.page, turn.lane.site.name, now=now)
 
 
-async def _see(turn: Visit, result: FetchResult, shard: Shard) -> Seen:
+async def _see(turn: Visit, result: FetchResult, shard: Shard) -> VisitResult:
     page = turn.page
     match result:
         case Fetched(body=body):
             digest = content_digest(body)
             original = await shard.ledger.recall(digest)
             past = await shard.comparisons.past_of(page, digest)
-            seen = see_fetched(page, result, original, shard.around, digest=digest, past=past)
+            seen = interpret_fetched(page, result, original, shard.around, digest=digest, past=past)
             await shard.twins.judge(page, seen)
             return seen
         case NotModified():
             await shard.comparisons.rested(page)
-            return see_not_modified(result, await shard.store.version_original(page.id))
+            return interpret_not_modified(result, await shard.store.version_original(page.id))
         case Moved(target=target):
             shard.twins.mirrors.moved(page.url, target)
             loops = await _leads_back(page, target, shard)
-            return see_moved(page, result, shard.around, loops=loops, forbidden=_forbidden(turn, target))
+            return interpret_moved(page, result, shard.around, loops=loops, forbidden=_forbidden(turn, target))
         case Failed():
-            return see_failed(page, result, shard.around)
+            return interpret_failed(page, result, shard.around)
         case unknown:
             assert_never(unknown)
 
@@ -142,7 +143,7 @@ def _forbidden(turn: Visit, target: str) -> tuple[Reason, str] | None:
     return None if verdict.allowed else (Reason.ROBOTS, verdict.detail)
 
 
-def _pay(page: Page, seen: Seen, placed: Placed, parcels: Parcels, shard: Shard) -> Paid:
+def _pay(page: Page, seen: VisitResult, placed: Placed, parcels: Parcels, shard: Shard) -> CreditShares:
     """The links get the page's credit, but for those of duplicates, whose links the other page has paid.
 
     Where the links were not seen (304, a fault that may pass) the page holds on to it.
@@ -155,7 +156,13 @@ def _pay(page: Page, seen: Seen, placed: Placed, parcels: Parcels, shard: Shard)
 
 
 def _write(
-    turn: Visit, seen: Seen, notes: SiteNotes[Outlook], shard: Shard, *, stored: Stored | None, paid: Paid
+    turn: Visit,
+    seen: VisitResult,
+    notes: SiteState[Outlook],
+    shard: Shard,
+    *,
+    stored: Stored | None,
+    paid: CreditShares,
 ) -> None:
     page, now = turn.page, shard.around.clock.now()
     judgement, belief = _scheduled(page, seen, notes, shard, now_us=to_us(now))
@@ -166,7 +173,7 @@ def _write(
 
 
 def _scheduled(
-    page: Page, seen: Seen, notes: SiteNotes[Outlook], shard: Shard, *, now_us: int
+    page: Page, seen: VisitResult, notes: SiteState[Outlook], shard: Shard, *, now_us: int
 ) -> tuple[Judgement, bytes | None]:
     """When to come again, where that is not the fault's to say; and what the visit taught."""
     judgement, result = seen.judgement, seen.result

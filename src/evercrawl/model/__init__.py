@@ -1,1 +1,5 @@
-"""Values that the layers pass to each other: immutable, typed, without behaviour beyond validation."""
+"""Frozen values that the layers pass to each other."""
+
+from __future__ import annotations
+
+__version__ = "0.1.0"

@@ -20,7 +20,7 @@ def header(headers: Headers, name: str) -> str | None:
 
 
 class Fault(StrEnum):
-    """What went wrong, in terms of who is to blame and what to do; `core/fault.py` has the rules."""
+    """What went wrong, in terms of who is to blame and what to do; `core/faults.py` has the rules."""
 
     DNS = "dns"
     CONNECT = "connect"

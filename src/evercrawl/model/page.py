@@ -164,7 +164,7 @@ class Refusal(NamedTuple):
 
 
 class PackedText(NamedTuple):
-    """A main text as it is stored: `core/text_delta.py` packs and unpacks it."""
+    """A main text as it is stored: `core/document/compression.py` packs and unpacks it."""
 
     base: int | None
     """The version whose text the frame was made against; None: the frame stands alone."""
@@ -217,7 +217,7 @@ class Baseline(NamedTuple):
     offset: int
     length: int
     snapshot: bytes
-    """`core/change/stored.py` packs and unpacks it."""
+    """`core/change/snapshot.py` packs and unpacks it."""
     memory: bytes
     """The stored form of the page's `PageMemory`."""
 
@@ -255,7 +255,7 @@ class CompletedVisit(NamedTuple):
     belief: bytes | None = None
     """What the revisit policy knows now; None: as before."""
     outline: bytes | None = None
-    """Headings and links in their stored form (`core/outline.py`); None: as before."""
+    """Headings and links in their stored form (`core/document/compression.py`); None: as before."""
     spent: int = 0
     """Credit that leaves the page."""
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from evercrawl.core.moment import from_us, to_us
 from evercrawl.errors import ConfigError
-from evercrawl.outpost.home_book import COORDINATOR_FILE, FOLDER, CoordinatorState
-from evercrawl.outpost.identity import coordinator_certificate
-from evercrawl.outpost.protocol.code import SECRET_BYTES, PairingCode, certificate_pin
-from evercrawl.outpost.protocol.route import normalise_route
+from evercrawl.model.time import from_us, to_us
+from evercrawl.outpost.coordinator_state import COORDINATOR_FILE, CoordinatorState
+from evercrawl.outpost.pairing import FOLDER, SECRET_BYTES, PairingCode, certificate_pin, coordinator_certificate
+from evercrawl.outpost.routing import normalise_route
 
 
 @dataclass(frozen=True, slots=True)

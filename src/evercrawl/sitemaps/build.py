@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from evercrawl.core.moment import from_us
 from evercrawl.core.sitemap.write import MOST_BYTES, MOST_URLS, SitemapFile, extended_files, gzipped, sitemap_files
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.sitemap import SitemapPage
+from evercrawl.model.time import from_us
 from evercrawl.sitemaps.atomic import alone, write_whole
 from evercrawl.sitemaps.folder import FolderRules, rows_of_folder
 from evercrawl.sitemaps.state import BuildState, Row, read_state, write_state

@@ -8,14 +8,14 @@ from pathlib import Path
 from evercrawl.adapters.sqlite.stored import StoredReader, StoredVersion
 from evercrawl.collection.exchange.selection import Selection, selected
 from evercrawl.collection.exchange.stored import decoded_body, stored_answer
-from evercrawl.core.document.parse import HTML_TYPES
-from evercrawl.core.moment import to_us
-from evercrawl.core.retry_after import http_date
+from evercrawl.core.document.html import HTML_TYPES
+from evercrawl.core.politeness import http_date
 from evercrawl.core.url import key_of, site_of
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.listing import PageRecord, VersionRecord
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import Settings
+from evercrawl.model.time import to_us
 from evercrawl.sitemaps.build import BuildReport, OnPage, Target, build
 from evercrawl.sitemaps.content import read_page
 from evercrawl.sitemaps.folder import base_url_of, why_left_out

@@ -15,14 +15,29 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from evercrawl.core.change.noise import meaning
-from evercrawl.core.change.region import NAMINGS, is_site_role
-from evercrawl.core.change.snapshot import BODY, REGION_BITS, SITE, SITE_BY_NAME, Snapshot, snapshot_of
+from evercrawl.core.change.snapshot import (
+    BODY,
+    NAMINGS,
+    REGION_BITS,
+    SITE,
+    SITE_BY_NAME,
+    Snapshot,
+    is_site_role,
+    snapshot_of,
+)
 from evercrawl.core.digest import content_digest, text_digest
-from evercrawl.core.document.element import Elements
-from evercrawl.core.document.html import base_url, canonical_link, directives_of, refresh_of, title_of
-from evercrawl.core.document.parse import HTML_TYPES, media_type, parsed_page
+from evercrawl.core.document.elements import Elements, tag_ids
+from evercrawl.core.document.html import (
+    HTML_TYPES,
+    base_url,
+    canonical_link,
+    directives_of,
+    media_type,
+    parsed_page,
+    refresh_of,
+    title_of,
+)
 from evercrawl.core.document.reference import Joiner
-from evercrawl.core.document.tag import tag_ids
 from evercrawl.model.fetch import Headers
 from evercrawl.model.settings import ParseSettings
 

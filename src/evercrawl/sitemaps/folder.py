@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from evercrawl.core.robots import Robots, parse_robots
+from evercrawl.core.robots.robots_txt import RobotsTxt, parse_robots
 from evercrawl.core.url import canonical, path_of, site_of
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.fetch import Headers
@@ -177,7 +177,7 @@ def rows_of_folder(
         yield _heeding(row, robots)
 
 
-def robots_of(folder: Path, rules: FolderRules) -> Robots:
+def robots_of(folder: Path, rules: FolderRules) -> RobotsTxt:
     """The rules that the site's robots.txt has for everybody; only the root's counts."""
     at_root = path_of(rules.base_url) == "/"
     try:
@@ -190,7 +190,7 @@ def robots_of(folder: Path, rules: FolderRules) -> Robots:
 ROBOTS = "robots.txt"
 
 
-def _heeding(row: Row, robots: Robots) -> Row:
+def _heeding(row: Row, robots: RobotsTxt) -> Row:
     """The row as the present robots.txt has it: a page that may not be asked for is not listed."""
     allowed = robots.verdict(path_of(row.url))[0]
     if not allowed:

@@ -13,13 +13,13 @@ from datetime import datetime, time, timedelta
 
 from evercrawl.collection.past.stored import StoredPage, seen_until
 from evercrawl.core.digest import text_digest
-from evercrawl.core.moment import from_us
-from evercrawl.core.retry_after import http_date
+from evercrawl.core.politeness import http_date
 from evercrawl.core.sitemap.address import is_in_scope
 from evercrawl.core.sitemap.date import moment_of
 from evercrawl.core.sitemap.write import MOST_BYTES, MOST_URLS
 from evercrawl.core.url import canonical
 from evercrawl.model.sitemap import SitemapEntry, SitemapType
+from evercrawl.model.time import from_us
 from evercrawl.sitemaps.finding import MOST_EXAMPLES, Example, Fault, Finding, finding, score_of
 from evercrawl.sitemaps.survey import Listed, PageSeen, Survey
 

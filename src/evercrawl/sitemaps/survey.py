@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from xxhash import xxh64_intdigest
 
-from evercrawl.core.document.parse import HTML_TYPES, media_type, parse_document
-from evercrawl.core.file_type import file_type_of
-from evercrawl.core.robots import sitemap_urls
+from evercrawl.core.document.html import HTML_TYPES, media_type, parse_document
+from evercrawl.core.document.media_type import file_type_of
+from evercrawl.core.robots.robots_txt import sitemap_urls
 from evercrawl.core.sitemap.date import moment_of, moment_of_milliseconds
 from evercrawl.core.sitemap.discovery import WELL_KNOWN, SitemapWalk
 from evercrawl.core.sitemap.read import read_sitemap

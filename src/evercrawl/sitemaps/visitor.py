@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from evercrawl.core.fault import FAULT_RULES
-from evercrawl.core.lane import Lane
-from evercrawl.core.moment import from_us, span_us, to_us
-from evercrawl.core.pace import Pace
-from evercrawl.core.robots_policy import (
-    RobotsGate,
-    compile_record,
-    judge_robots_answer,
-    robots_after_too_many_redirects,
-)
+from evercrawl.core.faults import FAULT_RULES
+from evercrawl.core.politeness import HostQueue, Pace
+from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots, redirect_loop_record, robots_record_of
 from evercrawl.core.url import registrable_domain, site_of, site_parts
 from evercrawl.engine.ports import Clock, Fetcher
 from evercrawl.engine.see import site_pause
 from evercrawl.model.fetch import Failed, FetchResult, Moved, Request
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
+from evercrawl.model.time import from_us, span_us, to_us
 
 
 class NotAsked(NamedTuple):
@@ -49,7 +43,7 @@ class PoliteVisitor:
         self._settings = settings
         self._pace = pace
         self._on_request = on_request
-        self._lanes: dict[str, Lane] = {}
+        self._lanes: dict[str, HostQueue] = {}
         self.requests = 0
 
     async def ask(self, url: str, *, body_limit: int | None = None) -> FetchResult | NotAsked:
@@ -60,7 +54,7 @@ class PoliteVisitor:
             return NotAsked(url, verdict.detail, is_forbidden=True)
         return await self._send(Request(url, body_limit=body_limit))
 
-    async def gate_of(self, site: str) -> RobotsGate:
+    async def gate_of(self, site: str) -> RobotsRules:
         """What the site's robots.txt says; it is asked for once."""
         lane = self._lane(site)
         if lane.gate is None:
@@ -68,7 +62,7 @@ class PoliteVisitor:
             lane.heed_delay(now_us=to_us(self._clock.now()), pace=self._pace)
         return lane.gate
 
-    async def _robots(self, site: str) -> RobotsGate:
+    async def _robots(self, site: str) -> RobotsRules:
         settings = self._settings.robots
         result = await self._send(Request(f"{site}/robots.txt", body_limit=settings.body_bytes))
         for _ in range(settings.redirects):
@@ -77,10 +71,10 @@ class PoliteVisitor:
             result = await self._send(Request(result.target, body_limit=settings.body_bytes))
         now = self._clock.now()
         if isinstance(result, (Moved, NotAsked)):
-            record = robots_after_too_many_redirects(now=now, settings=settings)
+            record = redirect_loop_record(now=now, settings=settings)
         else:
-            record = judge_robots_answer(None, result, now=now, settings=settings)
-        return compile_record(record, agent=self._settings.identity.product)
+            record = robots_record_of(None, result, now=now, settings=settings)
+        return compile_robots(record, agent=self._settings.identity.product)
 
     async def _send(self, request: Request) -> FetchResult | NotAsked:
         lane = self._lane(site_of(request.url))
@@ -96,7 +90,7 @@ class PoliteVisitor:
         self._answered(lane, result)
         return result
 
-    def _answered(self, lane: Lane, result: FetchResult) -> None:
+    def _answered(self, lane: HostQueue, result: FetchResult) -> None:
         now = self._clock.now()
         failed = isinstance(result, Failed) and FAULT_RULES[result.fault].blames_site
         took = result.took if isinstance(result, Failed) else result.exchange.took
@@ -106,8 +100,8 @@ class PoliteVisitor:
             lane.close_until(to_us(now) + span_us(pause), detail)
         lane.answered(now_us=to_us(now), took=took, failed=failed, wire_bytes=0, pace=self._pace)
 
-    def _lane(self, site: str) -> Lane:
+    def _lane(self, site: str) -> HostQueue:
         if site not in self._lanes:
             domain = registrable_domain(site_parts(site).host)
-            self._lanes[site] = Lane(Site(len(self._lanes), site, domain), None, bands=1)
+            self._lanes[site] = HostQueue(Site(len(self._lanes), site, domain), None, bands=1)
         return self._lanes[site]

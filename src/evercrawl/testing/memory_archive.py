@@ -1,11 +1,11 @@
-"""The Archive port without files: it remembers what was written, not the bytes."""
+"""In-memory archive and near-duplicate index, for simulations."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from evercrawl.adapters.warc.parse import http_parts
-from evercrawl.core.duplicates.banding import Entry, Match, bands_of, best_match, is_indexed, most_promising
+from evercrawl.core.duplicates.minhash import Entry, Match, bands_of, best_match, is_indexed, most_promising
 from evercrawl.engine.ports import Stored
 from evercrawl.model.batch import ArchiveEnd
 from evercrawl.model.fetch import Exchange, Headers
@@ -24,10 +24,10 @@ class ArchivedExchange(NamedTuple):
 
 
 class MemoryArchive:
-    """The archive of one shard; survives a simulated crash and can then be cut back like a file."""
+    """Implements `Archive` for one shard. It survives a simulated crash and can be truncated like a file."""
 
     def __init__(self, shard: int, *, keeps_bodies: bool = False) -> None:
-        """With `keeps_bodies` what was written can be read again; it takes the memory that it takes."""
+        """With `keeps_bodies`, records can be read again, at the cost of memory."""
         self.entries: list[ArchivedExchange] = []
         self._shard = shard
         self._size = 0
@@ -44,7 +44,7 @@ class MemoryArchive:
         revisit: OriginalRecord | None = None,
         not_modified: bool = False,
     ) -> Stored:
-        """Remember one exchange."""
+        """Record one exchange."""
         is_revisit = revisit is not None
         length = len(exchange.response_head) + (0 if is_revisit else len(exchange.wire_body))
         self.entries.append(ArchivedExchange(url, self._size, length, is_revisit))
@@ -59,11 +59,11 @@ class MemoryArchive:
         return self._shard.to_bytes(8, "big") + self._records.to_bytes(8, "big")
 
     def flush(self) -> ArchiveEnd | None:
-        """How far the archive reaches."""
+        """Return the end of the archive."""
         return ArchiveEnd(FILE, self._size)
 
     def cut_back(self, end: ArchiveEnd | None) -> int:
-        """Forget what lies behind the acknowledged end."""
+        """Remove what lies after the acknowledged end; return the number of missing bytes."""
         size = end.size if end is not None else 0
         self.entries = [entry for entry in self.entries if entry.offset < size]
         missing = max(0, size - self._size)
@@ -71,7 +71,7 @@ class MemoryArchive:
         return missing
 
     def read(self, place: OriginalRecord) -> tuple[Headers, bytes] | None:
-        """Headers and body of a record; None: bodies are not kept."""
+        """Return headers and body of a record; None if bodies are not kept."""
         return self._bodies.get(place.offset) if self._bodies is not None else None
 
     def close(self) -> None:
@@ -86,21 +86,21 @@ class MemoryNear:
         self._bands: dict[tuple[int, int], list[int]] = {}
 
     def find(self, signature: bytes, *, chars: int) -> Match | None:
-        """The nearest text that says nearly the same as one of this signature and size."""
+        """Return the page with the most similar text, if one is similar enough."""
         if not is_indexed(signature):
             return None
         found = [n for place in enumerate(bands_of(signature)) for n in self._bands.get(place, ())]
         return best_match(signature, chars, (self._entries[number] for number in most_promising(found)))
 
     def add(self, page: int, signature: bytes, *, chars: int) -> None:
-        """Enter the text of a page."""
+        """Index the text of a page."""
         if is_indexed(signature):
             for place in enumerate(bands_of(signature)):
                 self._bands.setdefault(place, []).append(len(self._entries))
             self._entries.append(Entry(page, signature, chars))
 
     def flush(self) -> None:
-        """Nothing is on its way."""
+        """Nothing is buffered."""
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Nothing is held open."""

@@ -1,7 +1,7 @@
-"""Chance that depends on names alone.
+"""Randomness that depends on names alone.
 
-Each question about the synthetic web draws from a stream of its own, named by the seed and by what is
-asked, so that the answer does not depend on which page was asked for first.
+Each property of the synthetic web has its own stream, named by the seed and the property, so that its value
+does not depend on the order of requests.
 """
 
 from __future__ import annotations
@@ -48,25 +48,25 @@ def random_stream(*names: object) -> Random:
     return Random(hash_number(*names))
 
 
-class Span(NamedTuple):
-    """A span of seconds since the beginning of the simulation."""
+class TimeSpan(NamedTuple):
+    """A span in seconds since the start of the simulation."""
 
     start: float
     end: float
 
 
-class BadTimes:
-    """Bad times of a site: good and bad spans in turn, without an end, drawn as far as they are needed."""
+class Outages:
+    """Endless series of outages of a site, drawn as far as needed."""
 
-    def __init__(self, stream: Random, *, good_s: float, bad_s: float) -> None:
+    def __init__(self, stream: Random, *, up_s: float, down_s: float) -> None:
         self._stream = stream
-        self._good_s = good_s
-        self._bad_s = bad_s
-        self._drawn: list[Span] = []
+        self._up_s = up_s
+        self._down_s = down_s
+        self._drawn: list[TimeSpan] = []
         self._starts: list[float] = []
 
-    def at(self, seconds: float) -> Span | None:
-        """The bad time in which this moment lies."""
+    def at(self, seconds: float) -> TimeSpan | None:
+        """Return the outage at this moment, if any."""
         while not self._drawn or self._drawn[-1].start <= seconds:
             self._draw()
         place = bisect_right(self._starts, seconds) - 1
@@ -76,31 +76,31 @@ class BadTimes:
 
     def _draw(self) -> None:
         begin = self._drawn[-1].end if self._drawn else 0.0
-        start = begin + self._stream.expovariate(1 / self._good_s)
-        self._drawn.append(Span(start, start + self._stream.expovariate(1 / self._bad_s)))
+        start = begin + self._stream.expovariate(1 / self._up_s)
+        self._drawn.append(TimeSpan(start, start + self._stream.expovariate(1 / self._down_s)))
         self._starts.append(start)
 
 
 class ChangeTimes:
-    """The moments at which a page changes: a Poisson process, drawn as far as it is needed."""
+    """The moments at which a page changes: a Poisson process, drawn as far as needed."""
 
     def __init__(self, stream: Random, *, per_day: float) -> None:
         self._stream = stream
         self._per_second = per_day / 86_400
         self._moments: list[float] = []
-        self._next = self._gap()
+        self._next = self._interval()
 
     def count(self, seconds: float) -> int:
-        """Changes up to this moment."""
+        """Return the number of changes by this moment."""
         while self._next <= seconds:
             self._moments.append(self._next)
-            self._next += self._gap()
+            self._next += self._interval()
         return bisect_right(self._moments, seconds)
 
     def last(self, seconds: float) -> float:
-        """The moment of the newest change up to this one; 0: none since the beginning."""
+        """Return the moment of the last change by then; 0 if there was none."""
         count = self.count(seconds)
         return self._moments[count - 1] if count else 0.0
 
-    def _gap(self) -> float:
+    def _interval(self) -> float:
         return self._stream.expovariate(self._per_second) if self._per_second > 0 else float("inf")

@@ -12,7 +12,7 @@ from isal import isal_zlib
 
 from evercrawl.model.fetch import Fault, Headers, Request
 from evercrawl.model.settings import HttpSettings
-from evercrawl.testing.randomness import BadTimes, choose, random_stream, uniform
+from evercrawl.testing.randomness import Outages, choose, random_stream, uniform
 from evercrawl.testing.site_content import Anchor, SiteContent, WebPlan, html_page
 from evercrawl.testing.site_plan import PageKind, PlannedPage, RobotsKind, robots_plan, robots_tag
 from evercrawl.testing.virtual_time import EPOCH
@@ -69,8 +69,8 @@ class SimSite:
         self.is_refusing = self._has("refusing", faults.refusing)
         self._resets = RESET_SHARE if self._has("resets", faults.resets) else 0.0
         self._errors = ERROR_SHARE if self._has("server errors", faults.server_errors) else 0.0
-        self._outages = self._windows("outages", faults.outages, good_s=48 * _HOUR, bad_s=4 * _HOUR)
-        self._throttling = self._windows("throttling", faults.throttling, good_s=6 * _HOUR, bad_s=_HOUR / 3)
+        self._outages = self._series("outages", faults.outages, up_s=48 * _HOUR, down_s=4 * _HOUR)
+        self._throttling = self._series("throttling", faults.throttling, up_s=6 * _HOUR, down_s=_HOUR / 3)
         pace = uniform(self._key, "pace")
         self._latency_s = 1.5 + 3 * pace if self._has("slow", faults.slow) else 0.03 + 0.3 * pace**2
         self._validators = choose(("", "etag", "date", "etag date"), self._key, "validators")
@@ -79,10 +79,10 @@ class SimSite:
     def _has(self, trait: str, likely: float) -> bool:
         return uniform(self._key, "has", trait) < likely
 
-    def _windows(self, trait: str, likely: float, *, good_s: float, bad_s: float) -> BadTimes | None:
+    def _series(self, trait: str, likely: float, *, up_s: float, down_s: float) -> Outages | None:
         if not self._has(trait, likely):
             return None
-        return BadTimes(random_stream(self._key, trait), good_s=good_s, bad_s=bad_s)
+        return Outages(random_stream(self._key, trait), up_s=up_s, down_s=down_s)
 
     def respond(self, incoming: IncomingRequest) -> SimResponse | SimFailure:
         """Return what happens to this request at this moment."""

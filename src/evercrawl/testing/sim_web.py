@@ -9,10 +9,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from evercrawl.core.answer import Answer, result_of
-from evercrawl.core.coding import DecodeLimits
-from evercrawl.core.http1 import Head
-from evercrawl.core.request_head import constant_lines, request_head
+from evercrawl.core.http.content_coding import DecodeLimits
+from evercrawl.core.http.http1 import ResponseHead
+from evercrawl.core.http.message import RawResponse, constant_headers, fetch_result, request_bytes
 from evercrawl.core.url import path_of, site_of
 from evercrawl.engine.ports import Clock
 from evercrawl.model.fetch import Exchange, Failed, Fault, FetchResult, Headers, Request, header
@@ -166,7 +165,7 @@ class SimWeb:
         self._plan = WebPlan(seed, sites, pages_per_site, SiteFaults() if faults is None else faults, agent)
         self._clock = clock or SimClock()
         self._http = http or HttpSettings()
-        self._constant = constant_lines(f"{agent}/simulation", None)
+        self._constant = constant_headers(f"{agent}/simulation", None)
         self._index = {origin_of(self._plan, index): index for index in range(sites)}
         self._aliases = {alias_of(index): index for index in range(sites) if has_alias(self._plan, index)}
         self._sites: dict[int, SimSite] = {}
@@ -214,7 +213,7 @@ class SimWeb:
         headers = _headers(response, logged.sent)
         raw = _raw_head(response.status, headers)
         exchange = Exchange(
-            request_head(request, self._constant),
+            request_bytes(request, self._constant),
             raw,
             response.wire_body[:limit],
             self._address(logged.site),
@@ -222,9 +221,9 @@ class SimWeb:
             logged.answered - logged.sent,
         )
         coding = header(response.headers, "content-encoding")
-        head = Head(response.status, 1, headers, {"content-encoding": [coding]} if coding else {}, raw)
+        head = ResponseHead(response.status, 1, headers, {"content-encoding": [coding]} if coding else {}, raw)
         limits = DecodeLimits(_smaller(http.decoded_bytes, request.body_limit), http.ratio)
-        return result_of(request, Answer(head, exchange, cut=size > limit), limits=limits)
+        return fetch_result(request, RawResponse(head, exchange, cut=size > limit), limits=limits)
 
     def _address(self, site: str) -> str:
         index = self._index.get(site, self._aliases.get(site, 0))

@@ -1,6 +1,4 @@
-"""The whole engine in a simulated world: the same crawl as in production, on virtual time and a synthetic
-web.
-"""
+"""Run the production engine in virtual time on a synthetic web, with everything in memory."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from datetime import timedelta
 from evercrawl.cluster.build import assemble
 from evercrawl.core.focus.focus import Focus
 from evercrawl.engine.crawl import Crawl
-from evercrawl.engine.stop import Ended, StopSignal
+from evercrawl.engine.runtime import Ended, StopSignal
 from evercrawl.model.settings import Settings
 from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear
 from evercrawl.testing.sim_web import SimWeb
@@ -21,9 +19,7 @@ from evercrawl.testing.virtual_time import SimClock, run
 
 @dataclass
 class SimWorld:
-    """A web, a collection in memory, and the time between runs. Two worlds made alike go alike, event for
-    event.
-    """
+    """A web, a collection in memory, and the clock between runs. Equal worlds produce equal events."""
 
     web: SimWeb
     settings: Settings
@@ -32,16 +28,16 @@ class SimWorld:
     archives: dict[int, MemoryArchive] = field(default_factory=dict)
     clock: SimClock = field(default_factory=SimClock)
     keeps_bodies: bool = False
-    """The archive can be read again, as changes of meaning need it."""
+    """Whether archived bodies can be read again."""
     focus: Focus | None = None
-    """What the crawler looks for."""
+    """The topic of a focused crawl."""
 
     def crawl(self, *, refresh: bool = False, crash_after: timedelta | None = None) -> Ended | None:
-        """One run of the crawler; None: it was made to crash after a while."""
+        """Run the crawler once; return None if it was made to crash."""
         return run(self._run(refresh, crash_after))
 
     def watch(self, span: timedelta) -> Ended | None:
-        """Keep the collection fresh for so long."""
+        """Keep the collection fresh for a span of virtual time."""
         return run(self._watch(span))
 
     async def _watch(self, span: timedelta) -> Ended | None:
@@ -73,7 +69,7 @@ class SimWorld:
             self.clock = SimClock(start=self.clock.now())
 
     async def _crash(self, crawl: Crawl, stop: StopSignal, after: timedelta) -> None:
-        """Let it run for a while; then nothing that it still wants to write is taken."""
+        """Run for a while, then reject everything that is still to be written."""
         running = asyncio.create_task(crawl.run())
         await asyncio.sleep(after.total_seconds())
         self.store.crash()
@@ -99,7 +95,7 @@ class SimWorld:
 
 
 def make_world(web: SimWeb, *, settings: Settings | None = None, shards: int = 4, seed: int = 0) -> SimWorld:
-    """A world in which the crawler starts from the home page of every site of the web."""
+    """Create a world whose seeds are the home pages of all sites."""
     base = settings or Settings()
     scope = replace(base.scope, seeds=tuple(web.home_pages()), kind=base.scope.kind)
     crawl = replace(base.crawl, max_pages=None)

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from evercrawl.core.text_delta import unpack_text
+from evercrawl.core.document.compression import unpack_text
 from evercrawl.errors import BugFound, LeaseLost, StoreUnavailable
 from evercrawl.model.batch import ArchiveEnd, Batch, LinkBatch, ShardState
 from evercrawl.model.page import (

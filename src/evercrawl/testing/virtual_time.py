@@ -1,8 +1,7 @@
-"""An event loop whose time jumps: where a real loop would sleep, this one moves its clock.
+"""Virtual time: an event loop that moves its clock where a real loop would sleep, and the Clock port on it.
 
-Time is counted in whole microseconds, so that a moment handed to `sleep_until` is met exactly. Threads and
-real sockets do not belong in a simulated run: what only they could wake is a stall, and a stall fails
-loudly.
+Time is counted in whole microseconds, so `sleep_until` returns at the exact moment. Threads and real sockets
+cannot wake a simulated program: waiting for them raises `SimulationStalled`.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ _SMALLEST_STEP_US = 1
 
 
 class SimulationStalled(RuntimeError):
-    """No task can run and no timer is set: the simulated program waits for something that will never come."""
+    """No task can run and no timer is set, so the simulated program would wait forever."""
 
 
 class _JumpingSelector(selectors.SelectSelector):
-    """Where a real selector would wait, move the clock instead."""
+    """Move the clock where a real selector would wait."""
 
     now_us = 0
     now = 0.0
@@ -39,7 +38,7 @@ class _JumpingSelector(selectors.SelectSelector):
         return []
 
     def _woken_or_stalled(self) -> list[tuple[selectors.SelectorKey, int]]:
-        # A signal handler writes to the loop's own pipe; nothing else could.
+        # Only a signal handler can wake the loop: it writes to the loop's own pipe.
         ready = super().select(0)
         if not ready:
             raise SimulationStalled("no task can run and no timer is set")
@@ -47,46 +46,46 @@ class _JumpingSelector(selectors.SelectSelector):
 
 
 class SimLoop(asyncio.SelectorEventLoop):
-    """A loop in virtual time, beginning at 0 s."""
+    """Event loop in virtual time, starting at 0 s."""
 
     def __init__(self) -> None:
         self._jumping = _JumpingSelector()
         super().__init__(self._jumping)
         # asyncio calls a timer due when it lies less than this ahead. Half of our step makes every timer fire
         # at its own microsecond. The 1e-9 of the real clock would be lost in rounding after 2**24 s (194
-        # days), and the loop would spin for ever.
+        # days), and the loop would spin forever.
         self._clock_resolution = 0.5 / _US
 
     def time(self) -> float:
-        """Seconds since the simulation began."""
+        """Return the seconds since the simulation began."""
         return self._jumping.now
 
     def time_us(self) -> int:
-        """The same in whole microseconds, without rounding."""
+        """Return the microseconds since the simulation began, without rounding."""
         return self._jumping.now_us
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine that lives in virtual time."""
+    """Run a coroutine in virtual time and return its result."""
     with asyncio.Runner(loop_factory=SimLoop) as runner:
         return runner.run(main)
 
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
-"""The moment at which every simulation begins."""
+"""The start of every simulation."""
 
 
 class SimClock:
-    """Time of the running SimLoop, on a fixed calendar; it can begin later, as after a restart."""
+    """Clock of the running SimLoop. It can start later than EPOCH, as after a restart."""
 
     def __init__(self, start: datetime = EPOCH) -> None:
         self.start = start
 
     def now(self) -> datetime:
-        """The present moment of the simulation."""
+        """Return the current time of the simulation."""
         loop = asyncio.get_running_loop()
         if not isinstance(loop, SimLoop):
-            raise RuntimeError("SimClock tells the time of a SimLoop; run the program with evercrawl.testing.run")
+            raise RuntimeError("SimClock works only in a SimLoop: run the program with evercrawl.testing.run")
         return self.start + timedelta(microseconds=loop.time_us())
 
     async def sleep_until(self, moment: datetime) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 
-from evercrawl.core.safe_text import safe_line
+from evercrawl.model import __version__
 from evercrawl.model.reason import REASON_TEXT
-from evercrawl.model.version import __version__
+from evercrawl.model.sanitize import safe_line
 from evercrawl.web import words
 from evercrawl.web.desk import Desk
 from evercrawl.web.keyring import Scope

@@ -19,8 +19,8 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evercrawl.core.moment import from_us, to_us
 from evercrawl.errors import StoreUnavailable
+from evercrawl.model.time import from_us, to_us
 
 KEYRING_FILE = "web.sqlite"
 VERSION = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evercrawl.model.version import __version__
+from evercrawl.model import __version__
 from evercrawl.web.keyring import Scope
 from evercrawl.web.parameter import Parameter
 from evercrawl.web.route import API, Action, View

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from evercrawl.core.when import parse_when
 from evercrawl.errors import ConfigError
+from evercrawl.model.time import parse_when
 
 Kind = Literal["text", "url", "whole", "moment", "flag", "choice"]
 LONGEST_TEXT = 8192

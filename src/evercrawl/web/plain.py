@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from evercrawl.core.moment import from_us
+from evercrawl.model.time import from_us
 
 
 def moment_text(at: datetime) -> str:

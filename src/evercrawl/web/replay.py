@@ -21,12 +21,11 @@ from starlette.types import Scope as AsgiScope
 
 from evercrawl.collection.browse.captures import nearest_capture
 from evercrawl.collection.past.stored import document_of
-from evercrawl.core.document.charset import charset_of
-from evercrawl.core.document.codec import decoded
-from evercrawl.core.moment import from_us
+from evercrawl.core.document.encoding import charset_of, decoded
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.listing import Capture
 from evercrawl.model.report import PageContent
+from evercrawl.model.time import from_us
 from evercrawl.web.desk import Desk
 from evercrawl.web.guard import refusal
 from evercrawl.web.pages.past import is_replay_key

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 
 from evercrawl.adapters.sqlite.browse import IDLE
 from evercrawl.collection.alerts.run import telling
-from evercrawl.engine.stop import StopSignal
+from evercrawl.engine.runtime import StopSignal
 from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.report import Summary
 from evercrawl.web.access import OneTimeLink

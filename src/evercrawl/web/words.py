@@ -7,8 +7,8 @@ from urllib.parse import quote, urlencode
 
 from markupsafe import Markup, escape
 
-from evercrawl.core.moment import from_us
-from evercrawl.core.safe_text import safe_block, safe_line
+from evercrawl.model.sanitize import safe_block, safe_line
+from evercrawl.model.time import from_us
 
 LONGEST_LINE = 300
 _UNITS = ("B", "kB", "MB", "GB", "TB")

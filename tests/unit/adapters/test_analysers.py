@@ -9,7 +9,7 @@ import pytest
 
 from evercrawl.adapters.analysers import load_analysers
 from evercrawl.adapters.language import language_of
-from evercrawl.core.analyse import Field, fields_of
+from evercrawl.core.sentiment.field_analysers import Field, fields_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.document import Document
 

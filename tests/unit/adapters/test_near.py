@@ -8,8 +8,7 @@ from random import Random
 import pytest
 
 from evercrawl.adapters.near import NearIndex
-from evercrawl.core.duplicates.banding import Match
-from evercrawl.core.signature import EMPTY_SIGNATURE
+from evercrawl.core.duplicates.minhash import EMPTY_SIGNATURE, Match
 from evercrawl.errors import StoreUnavailable
 
 CHARS = 3000

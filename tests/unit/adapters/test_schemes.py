@@ -12,7 +12,7 @@ import pytest
 from evercrawl.adapters.schemes import load_schemes
 from evercrawl.cluster.build import assemble
 from evercrawl.engine.ports import Clock
-from evercrawl.engine.stop import Ended
+from evercrawl.engine.runtime import Ended
 from evercrawl.errors import ConfigError
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import Settings

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from evercrawl.cli.brake import Brake, listening
+from evercrawl.cli.progress import InterruptHandler, handle_signals
 
 
 class Recorder:
@@ -28,7 +28,7 @@ class Recorder:
 def test_each_press_goes_one_stage_further(monkeypatch: pytest.MonkeyPatch) -> None:
     stop, said, exits = Recorder(), [], []  # type: ignore[var-annotated]
     monkeypatch.setattr(os, "_exit", exits.append)
-    brake = Brake(stop, say=said.append, in_flight=lambda: 3, patience=timedelta(seconds=10))
+    brake = InterruptHandler(stop, say=said.append, in_flight=lambda: 3, patience=timedelta(seconds=10))
     brake.pressed(signal.SIGTERM)
     assert stop.asked == ["finish"]
     assert "3 requests may finish, 10 s at most" in said[0]
@@ -44,8 +44,8 @@ def test_signals_reach_the_brake_while_the_block_runs() -> None:
 
     async def interrupted() -> None:
         dumped, stopped = asyncio.Event(), asyncio.Event()
-        brake = Brake(stop, say=lambda _: stopped.set(), in_flight=lambda: 0, patience=timedelta(seconds=1))
-        with listening(brake, dumped.set):
+        brake = InterruptHandler(stop, say=lambda _: stopped.set(), in_flight=lambda: 0, patience=timedelta(seconds=1))
+        with handle_signals(brake, dumped.set):
             os.kill(os.getpid(), signal.SIGUSR1)
             os.kill(os.getpid(), signal.SIGINT)
             await dumped.wait()

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from evercrawl.cli.main import ALIASES, COMMANDS, CommandTable, root, run
-from evercrawl.core.document import paragraph
-from evercrawl.model.version import __version__
+from evercrawl.model import __version__
 
 
 @pytest.fixture(autouse=True)

@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from evercrawl.cli.commands.crawl import FLAG_KEYS, RunPlan, crawl_command, given_flags, plan_run, seed_url
-from evercrawl.cli.session import Session
+from evercrawl.cli.context import CliContext
 from evercrawl.config.known import known_settings
 from evercrawl.errors import ConfigError
 
 
 @pytest.fixture
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliContext:
     monkeypatch.chdir(tmp_path)
-    return Session(env={"XDG_CONFIG_HOME": str(tmp_path / "config")})
+    return CliContext(env={"XDG_CONFIG_HOME": str(tmp_path / "config")})
 
 
-def _planned(session: Session, *urls: str, **flags: object) -> RunPlan:
+def _planned(session: CliContext, *urls: str, **flags: object) -> RunPlan:
     return plan_run(session, urls, flags=given_flags(flags))
 
 
@@ -50,7 +50,7 @@ def test_what_cannot_be_crawled_is_refused(typed: str) -> None:
         seed_url(typed)
 
 
-def test_a_new_collection_remembers_seeds_and_scope_but_not_limits(session: Session, tmp_path: Path) -> None:
+def test_a_new_collection_remembers_seeds_and_scope_but_not_limits(session: CliContext, tmp_path: Path) -> None:
     plan = _planned(session, "https://example.org/", scope="domain", exclude=(r"\.pdf$",), max_pages="5", gap="2")
     assert plan.is_new
     assert plan.path == Path("example.org.evercrawl")
@@ -63,7 +63,7 @@ def test_a_new_collection_remembers_seeds_and_scope_but_not_limits(session: Sess
     assert kept.origins["crawl.max_pages"] == kept.origins["pace.gap"] == "default"
 
 
-def test_the_same_command_without_a_url_finds_it_again(session: Session) -> None:
+def test_the_same_command_without_a_url_finds_it_again(session: CliContext) -> None:
     first = _planned(session, "https://example.org/")
     again = _planned(session)
     assert not again.is_new
@@ -71,12 +71,12 @@ def test_the_same_command_without_a_url_finds_it_again(session: Session) -> None
     assert again.configured.settings.scope.seeds == ("https://example.org/",)
 
 
-def test_another_site_gets_a_collection_of_its_own(session: Session) -> None:
+def test_another_site_gets_a_collection_of_its_own(session: CliContext) -> None:
     _planned(session, "https://example.org/")
     assert _planned(session, "https://example.net/").path == Path("example.net.evercrawl")
 
 
-def test_a_named_collection_takes_more_seeds(session: Session, tmp_path: Path) -> None:
+def test_a_named_collection_takes_more_seeds(session: CliContext, tmp_path: Path) -> None:
     session.directory = tmp_path / "both"
     _planned(session, "https://example.org/", scope="list")
     plan = _planned(session, "https://example.net/", "https://example.org/")
@@ -84,6 +84,6 @@ def test_a_named_collection_takes_more_seeds(session: Session, tmp_path: Path) -
     assert plan.configured.settings.scope.kind == "list"
 
 
-def test_concurrency_counts_for_own_hosts_too(session: Session) -> None:
+def test_concurrency_counts_for_own_hosts_too(session: CliContext) -> None:
     own = _planned(session, "https://example.org/", pace="own", concurrency="16").configured.settings
     assert (own.crawl.concurrency, own.pace.own_concurrency) == (16, 16)

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from evercrawl.cli.exit_codes import EXIT_TEXT, ExitCode, exit_code_of
+from evercrawl.cli.terminal import EXIT_TEXT, ExitCode, exit_code_of
 from evercrawl.errors import CollectionBusy, ConfigError, StoreUnavailable
 from evercrawl.model.report import Summary
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.cli.exit_codes import ExitCode
 from evercrawl.cli.main import run
+from evercrawl.cli.terminal import ExitCode
 
 
 @pytest.mark.slow

@@ -8,9 +8,16 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from evercrawl.cli.progress import LiveView, PlainView, progress_line, view_for
-from evercrawl.cli.session import Session
-from evercrawl.cli.summary import SUMMARY_FIELDS, summary_box, summary_fields
+from evercrawl.cli.context import CliContext
+from evercrawl.cli.progress import (
+    SUMMARY_FIELDS,
+    LiveProgress,
+    PlainProgress,
+    open_progress,
+    progress_line,
+    summary_box,
+    summary_fields,
+)
 from evercrawl.model.report import Progress, Summary
 
 
@@ -25,7 +32,7 @@ def test_the_line_says_what_matters_and_escapes_what_was_crawled() -> None:
 
 
 def test_without_a_terminal_there_is_a_line_every_half_minute(capsys: pytest.CaptureFixture[str]) -> None:
-    view = PlainView(Session())
+    view = PlainProgress(CliContext())
     for second in range(0, 100, 5):
         view.update(Progress(fetched=second, elapsed_s=second))
     shown = capsys.readouterr()
@@ -34,17 +41,17 @@ def test_without_a_terminal_there_is_a_line_every_half_minute(capsys: pytest.Cap
 
 
 def test_the_live_view_is_for_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    session = Session(env={})
+    session = CliContext(env={})
     session.__dict__["err"] = Console(file=io.StringIO(), force_terminal=True, width=100, markup=False)
-    with view_for(session) as view:
-        assert isinstance(view, LiveView)
+    with open_progress(session) as view:
+        assert isinstance(view, LiveProgress)
         view.update(Progress(fetched=1, known=2, elapsed_s=1, current_site="https://long.example" * 5))
         view.dump()
     assert "1/2 pages" in session.err.file.getvalue()  # type: ignore[attr-defined]
     assert "[Ctrl-C stops safely]" in session.err.file.getvalue()  # type: ignore[attr-defined]
     session.env["CI"] = "true"
-    with view_for(session) as view:
-        assert isinstance(view, PlainView)
+    with open_progress(session) as view:
+        assert isinstance(view, PlainProgress)
 
 
 def test_the_summary_says_where_the_data_is_and_what_next(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from evercrawl.core.cache_hint import MOST_FRESH, fresh_for
+from evercrawl.core.visit.outcome import MOST_FRESH, fresh_for
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.duration import every, in_words
+from evercrawl.model.time import every, in_words
 
 
 @pytest.mark.parametrize(

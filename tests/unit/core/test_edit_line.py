@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from evercrawl.core.diff import text_difference
-from evercrawl.core.edit_line import LONGEST_RUN, marked, shortened
+from evercrawl.core.change.text_diff import LONGEST_RUN, marked, shortened, text_difference
 
 
 def test_an_edit_is_shown_with_few_words_around() -> None:

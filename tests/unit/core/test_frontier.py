@@ -9,10 +9,9 @@ from random import Random
 
 import pytest
 
-from evercrawl.core.frontier import LONG_CLOSED_US, AskRobots, Frontier, Idle, PagesNeeded, RunErrand, Visit, Wait
-from evercrawl.core.lane import Errand
-from evercrawl.core.pace import Pace
-from evercrawl.core.robots_policy import RobotsGate, compile_record
+from evercrawl.core.frontier import LONG_CLOSED_US, FetchRobots, FetchSide, Frontier, Idle, PagesNeeded, Visit, Wait
+from evercrawl.core.politeness import Pace, SideRequest
+from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots
 from evercrawl.model.page import Page
 from evercrawl.model.site import RobotsRecord, Site
 
@@ -20,8 +19,8 @@ SECOND = 1_000_000
 ALLOW = RobotsRecord(0, 10**18, 200, b"", None, None, "allow", "")
 
 
-def gate_of(site: Site) -> RobotsGate | None:
-    return compile_record(site.robots, "evercrawl") if site.robots is not None else None
+def gate_of(site: Site) -> RobotsRules | None:
+    return compile_robots(site.robots, "evercrawl") if site.robots is not None else None
 
 
 class Queue:
@@ -174,10 +173,10 @@ def test_robots_txt_is_asked_for_before_the_first_page():
     queue.add(1, 1, robots=None)
     queue.serve(0)
     turn = frontier.turn(now_us=0)
-    assert isinstance(turn, AskRobots)
+    assert isinstance(turn, FetchRobots)
     assert frontier.turn(now_us=0) == Idle(), "nothing else is asked meanwhile"
     frontier.answered(turn.lane, now_us=SECOND, took=timedelta(seconds=0.01))
-    frontier.learned_robots(turn.lane, compile_record(ALLOW, "evercrawl"), now_us=SECOND)
+    frontier.learned_robots(turn.lane, compile_robots(ALLOW, "evercrawl"), now_us=SECOND)
     assert frontier.turn(now_us=SECOND) == Wait(2 * SECOND), "the answer counts for the pace"
     assert isinstance(frontier.turn(now_us=2 * SECOND), Visit)
 
@@ -186,7 +185,7 @@ def test_old_rules_are_asked_for_again():
     frontier, queue = make()
     queue.add(1, 1, robots=ALLOW._replace(expires_us=5))
     queue.serve(10)
-    assert isinstance(frontier.turn(now_us=10), AskRobots)
+    assert isinstance(frontier.turn(now_us=10), FetchRobots)
 
 
 def test_an_errand_goes_first_also_while_robots_txt_is_asked_for():
@@ -194,10 +193,10 @@ def test_an_errand_goes_first_also_while_robots_txt_is_asked_for():
     queue.add(1, 1, robots=None)
     queue.serve(0)
     asking = frontier.turn(now_us=0)
-    assert isinstance(asking, AskRobots)
+    assert isinstance(asking, FetchRobots)
     frontier.answered(asking.lane, now_us=0, took=timedelta(0))
-    frontier.add_errand(asking.lane, Errand("http://s1.test/r", 7))
-    assert isinstance(frontier.turn(now_us=SECOND), RunErrand)
+    frontier.add_errand(asking.lane, SideRequest("http://s1.test/r", 7))
+    assert isinstance(frontier.turn(now_us=SECOND), FetchSide)
 
 
 def test_a_site_that_is_closed_for_long_gives_its_lane_away_and_comes_back():

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.document.parse import parse_document
-from evercrawl.core.outline import outline_of, pack_outline, unpack_outline
+from evercrawl.core.document.compression import outline_of, pack_outline, unpack_outline
+from evercrawl.core.document.html import parse_document
 from evercrawl.model.document import Link, Outline
 from evercrawl.model.settings import ParseSettings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
-from evercrawl.core.priority import band_of, biased_order
+from evercrawl.core.frontier import band_of, biased_order
 
 
 def test_near_pages_come_before_far_ones():

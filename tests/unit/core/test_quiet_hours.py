@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evercrawl.core.quiet_hours import parse_hours, quiet_until
+from evercrawl.core.politeness import parse_hours, quiet_until
 
 
 def at(hour: int, minute: int = 0, day: int = 10) -> datetime:

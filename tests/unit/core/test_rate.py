@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.rate import is_absolute, parse_rate
+from evercrawl.core.politeness import is_total_rate, parse_rate
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,6 @@ def test_anything_else_says_what_it_must_be(text: str) -> None:
 
 
 def test_a_budget_with_a_span_of_time_is_one_in_all() -> None:
-    assert is_absolute("1000/day")
-    assert is_absolute("5 per hour")
-    assert not is_absolute("0.05")
+    assert is_total_rate("1000/day")
+    assert is_total_rate("5 per hour")
+    assert not is_total_rate("0.05")

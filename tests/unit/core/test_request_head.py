@@ -5,15 +5,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.core.request_head import VALIDATOR_CHARS, constant_lines, is_conditional, is_sendable, request_head
+from evercrawl.core.http.message import VALIDATOR_CHARS, constant_headers, is_conditional, is_sendable, request_bytes
 from evercrawl.core.url import canonical
 from evercrawl.model.fetch import Request
 
-CONSTANT = constant_lines("bot/1", None)
+CONSTANT = constant_headers("bot/1", None)
 
 
 def test_a_plain_request() -> None:
-    head = request_head(Request("https://example.org:8443/a?b=c"), constant_lines("bot/1", "de"))
+    head = request_bytes(Request("https://example.org:8443/a?b=c"), constant_headers("bot/1", "de"))
     assert head == (
         b"GET /a?b=c HTTP/1.1\r\nHost: example.org:8443\r\nUser-Agent: bot/1\r\n"
         b"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n"
@@ -22,13 +22,13 @@ def test_a_plain_request() -> None:
 
 
 def test_user_information_and_fragment_stay_at_home() -> None:
-    head = request_head(Request("http://user:secret@example.org/a#part"), CONSTANT)
+    head = request_bytes(Request("http://user:secret@example.org/a#part"), CONSTANT)
     assert head.startswith(b"GET /a HTTP/1.1\r\nHost: example.org\r\n")
 
 
 def test_validators_are_sent_byte_for_byte() -> None:
     request = Request("http://example.org/", etag='W/"\xe9"', last_modified="yesterday")
-    head = request_head(request, CONSTANT)
+    head = request_bytes(request, CONSTANT)
     assert head.endswith(b'If-None-Match: W/"\xe9"\r\nIf-Modified-Since: yesterday\r\n\r\n')
     assert is_conditional(request)
 
@@ -45,7 +45,7 @@ def test_nothing_adds_a_line(path: str, etag: str, date: str) -> None:
         return
     assert is_sendable(url)
     request = Request(url, etag=etag, last_modified=date)
-    head = request_head(request, CONSTANT)
+    head = request_bytes(request, CONSTANT)
     lines = head.split(b"\r\n")
     names = [line.partition(b":")[0] for line in lines[1:-2]]
     assert names[:4] == [b"Host", b"User-Agent", b"Accept", b"Accept-Encoding"]

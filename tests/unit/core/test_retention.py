@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.core.retention import RetentionPart, kept_versions, parse_rule
+from evercrawl.core.change.versions import RetentionPart, kept_versions, parse_rule
 from evercrawl.errors import ConfigError
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -7,8 +7,16 @@ from datetime import timedelta
 import pytest
 
 from evercrawl.core.frontier import Frontier, Visit, Wait
-from evercrawl.core.pace import Pace, at_site, gap_after, pace_of
-from evercrawl.core.slower import gaps_of, problem_with, rules_of, with_rule
+from evercrawl.core.politeness import (
+    Pace,
+    delay_after,
+    delay_rule_error,
+    format_delay_rules,
+    pace_at_site,
+    pace_from_settings,
+    parse_delay_rules,
+    replace_delay_rule,
+)
 from evercrawl.model.settings import PaceSettings
 from tests.unit.core.test_frontier import SECOND, Queue, make
 
@@ -18,40 +26,40 @@ MINUTE = timedelta(minutes=1)
 
 @pytest.mark.parametrize("rule", ["https://example.org 30s", "http://example.org:8080 0.5s", "http://[::1]:80 86400s"])
 def test_rules_are_read_and_written(rule: str) -> None:
-    assert problem_with(rule) is None
-    assert rules_of(gaps_of([rule])) == (rule,)
+    assert delay_rule_error(rule) is None
+    assert format_delay_rules(parse_delay_rules([rule])) == (rule,)
 
 
 @pytest.mark.parametrize(
     "text", ["https://a.test", "a.test 30s", "https://a.test 0s", "https://a.test 86401s", "https://a.test/x 3s"]
 )
 def test_what_is_no_rule_is_told(text: str) -> None:
-    assert "SITE SECONDSs" in (problem_with(text) or "")
+    assert "SITE SECONDSs" in (delay_rule_error(text) or "")
 
 
 def test_a_site_has_one_rule_at_most() -> None:
-    rules = with_rule(("https://a.test 5s", "https://b.test 7s"), "https://a.test", MINUTE)
-    assert gaps_of(rules) == {"https://a.test": MINUTE, "https://b.test": timedelta(seconds=7)}
-    assert with_rule(rules, "https://a.test", None) == ("https://b.test 7s",)
+    rules = replace_delay_rule(("https://a.test 5s", "https://b.test 7s"), "https://a.test", MINUTE)
+    assert parse_delay_rules(rules) == {"https://a.test": MINUTE, "https://b.test": timedelta(seconds=7)}
+    assert replace_delay_rule(rules, "https://a.test", None) == ("https://b.test 7s",)
 
 
 def test_a_rule_only_slows() -> None:
     settings = PaceSettings(gap=timedelta(seconds=5), slower=(f"{SITE} 30s", "http://s2.test 2s"))
-    pace = pace_of(settings, delay_cap=MINUTE, anonymous=False)
-    assert at_site(pace, SITE).floor == timedelta(seconds=30)
-    assert at_site(pace, "http://s2.test").floor == timedelta(seconds=5)
-    assert at_site(pace, "http://other.test") is pace
+    pace = pace_from_settings(settings, delay_cap=MINUTE, anonymous=False)
+    assert pace_at_site(pace, SITE).floor == timedelta(seconds=30)
+    assert pace_at_site(pace, "http://s2.test").floor == timedelta(seconds=5)
+    assert pace_at_site(pace, "http://other.test") is pace
 
 
 def test_an_own_host_that_is_slowed_gets_one_request_at_a_time() -> None:
     settings = PaceSettings(mode="own", slower=(f"{SITE} 3s",))
-    pace = pace_of(settings, delay_cap=MINUTE, anonymous=False)
-    assert (at_site(pace, SITE).concurrency, pace.concurrency) == (1, settings.own_concurrency)
+    pace = pace_from_settings(settings, delay_cap=MINUTE, anonymous=False)
+    assert (pace_at_site(pace, SITE).concurrency, pace.concurrency) == (1, settings.own_concurrency)
 
 
 def test_after_a_rule_is_taken_back_between_two_runs_no_gap_is_longer_than_the_longest() -> None:
-    pace = pace_of(PaceSettings(), delay_cap=MINUTE, anonymous=False)
-    gap = gap_after(pace, took=timedelta(milliseconds=9), crawl_delay=None, strain=1.0, gap_before=timedelta(hours=5))
+    pace = pace_from_settings(PaceSettings(), delay_cap=MINUTE, anonymous=False)
+    gap = delay_after(pace, took=timedelta(milliseconds=9), crawl_delay=None, strain=1.0, gap_before=timedelta(hours=5))
     assert gap <= pace.longest
 
 

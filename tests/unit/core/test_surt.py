@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.core.surt import surt
-from evercrawl.core.url import canonical
+from evercrawl.core.url import canonical, surt
 
 SESSION = "0123456789abcdefghijklemopqrstuv"
 

@@ -9,7 +9,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evercrawl.core.text_delta import (
+from evercrawl.core.document.compression import (
     FULL_EVERY,
     LONGEST_CHAIN,
     pack_all,

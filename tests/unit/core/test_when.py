@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from evercrawl.core.when import VersionNumber, parse_when, parse_which
 from evercrawl.errors import ConfigError
+from evercrawl.model.time import VersionNumber, parse_when, parse_which
 
 NOW = datetime(2026, 11, 15, 9, 30, 15, 250, tzinfo=UTC)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from evercrawl.core.credit import balance, ledger_bytes, ledger_of
-from evercrawl.core.offer import Offers
 from evercrawl.core.url import key_of
-from evercrawl.engine.credit import Credits, Generations
+from evercrawl.core.visit.links import FoundLinks
+from evercrawl.engine.credit import Generations, ShardCredit
 from evercrawl.model.page import Candidate, Page, QueuePosition, Refusal
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import CreditSettings
@@ -17,8 +17,8 @@ SHARE = 1_000_000_000_000 // 2
 
 def credits_of(
     generations: Generations | None = None, *, pages: int = 0, elsewhere: int = 0, **settings: object
-) -> Credits:
-    return Credits(
+) -> ShardCredit:
+    return ShardCredit(
         None,
         pages=pages,
         settings=CreditSettings(**settings),  # type: ignore[arg-type]
@@ -34,7 +34,7 @@ def candidate(path: str, credit: int | None = None, *, parent: str | None = "htt
     return Candidate(url, key_of(url), 0 if parent is None else 1, 0, parent, None, credit)
 
 
-def page_of(credits: Credits, path: str = "/") -> Page:
+def page_of(credits: ShardCredit, path: str = "/") -> Page:
     columns = credits.entered(candidate(path, parent=None))
     return Page(1, b"k", f"https://a.test{path}", 1, 0, 0, 0, 1, credit=columns.credit)
 
@@ -50,7 +50,7 @@ def test_a_visit_pays_new_links_known_links_and_lambda():
     credits = credits_of()
     page = page_of(credits)
     new, known = candidate("/new"), candidate("/known")
-    offers = Offers(candidates=[new, known], met=["https://a.test/menu"])
+    offers = FoundLinks(candidates=[new, known], met=["https://a.test/menu"])
     offers.refusals.append(Refusal(b"", "x", Reason.OUT_OF_SCOPE, "", None, 0))
     paid = credits.pay(page, offers, placed=[(new, SITE)], parcels={}, expands=True)
     share = (SHARE - SHARE // 10) // 4
@@ -65,7 +65,7 @@ def test_a_duplicate_pays_nobody_but_lambda_and_its_links_come_last():
     credits = credits_of()
     page = page_of(credits)
     new = candidate("/new")
-    paid = credits.pay(page, Offers(candidates=[new]), placed=[(new, SITE)], parcels={}, expands=False)
+    paid = credits.pay(page, FoundLinks(candidates=[new]), placed=[(new, SITE)], parcels={}, expands=False)
     found = paid.placed[0][0]
     assert found.credit == 0
     assert credits.band_of(found) == 7
@@ -76,7 +76,7 @@ def test_links_of_other_shards_are_sent_with_their_share():
     credits = credits_of()
     page = page_of(credits)
     far = candidate("/far")
-    paid = credits.pay(page, Offers(candidates=[far]), placed=[], parcels={3: [far]}, expands=True)
+    paid = credits.pay(page, FoundLinks(candidates=[far]), placed=[], parcels={3: [far]}, expands=True)
     share = SHARE - SHARE // 10
     assert paid.parcels[3][0].credit == share
     assert credits.ledger.sent == share
@@ -85,8 +85,8 @@ def test_links_of_other_shards_are_sent_with_their_share():
 def test_a_visited_page_spends_what_waited_for_it_too():
     credits = credits_of()
     page, other = page_of(credits), page_of(credits, "/other")
-    credits.pay(page, Offers(met=[other.url]), placed=[], parcels={}, expands=True)
-    paid = credits.pay(other, Offers(), placed=[], parcels={}, expands=True)
+    credits.pay(page, FoundLinks(met=[other.url]), placed=[], parcels={}, expands=True)
+    paid = credits.pay(other, FoundLinks(), placed=[], parcels={}, expands=True)
     share = SHARE - SHARE // 10
     assert (paid.waited, paid.spent) == (share, SHARE + share)
     assert credits.take_richest(shards=1) == {}
@@ -98,7 +98,7 @@ def test_all_shards_of_a_process_are_in_one_generation():
     here, there = credits_of(shared), credits_of(shared)
     page = page_of(here)
     page_of(there)
-    here.pay(page, Offers(), placed=[], parcels={}, expands=True)
+    here.pay(page, FoundLinks(), placed=[], parcels={}, expands=True)
     assert (here.generation, there.generation) == (1, 1)
     assert there.to_store().generation == 1
 
@@ -106,7 +106,7 @@ def test_all_shards_of_a_process_are_in_one_generation():
 def test_what_is_in_hand_is_lambdas_in_the_store():
     credits = credits_of()
     page = page_of(credits)
-    credits.pay(page, Offers(met=["https://a.test/menu"]), placed=[], parcels={}, expands=True)
+    credits.pay(page, FoundLinks(met=["https://a.test/menu"]), placed=[], parcels={}, expands=True)
     stored = credits.to_store()
     assert stored.in_hand == 0
     assert stored.lambda_page == SHARE
@@ -123,9 +123,9 @@ def test_pages_that_came_past_the_books_are_adopted():
 def test_lambda_pays_the_pages_of_all_shards():
     credits = credits_of(elsewhere=3)
     page = page_of(credits)
-    credits.pay(page, Offers(), placed=[], parcels={}, expands=True)
+    credits.pay(page, FoundLinks(), placed=[], parcels={}, expands=True)
     poor = page._replace(credit=page.credit - SHARE)
-    credits.pay(poor, Offers(), placed=[], parcels={}, expands=True)
+    credits.pay(poor, FoundLinks(), placed=[], parcels={}, expands=True)
     assert credits.gifts() == {7: SHARE * 3 // 4}
     assert credits.ledger.sent == SHARE * 3 // 4
     assert balance(credits.ledger) == 0
@@ -155,7 +155,7 @@ def test_a_full_pot_keeps_its_richer_half_and_loses_nothing():
     credits = credits_of(entries=200, writes=0)
     page = page_of(credits)
     met = [f"https://a.test/{number}" for number in range(500)]
-    credits.pay(page, Offers(met=met), placed=[], parcels={}, expands=True)
+    credits.pay(page, FoundLinks(met=met), placed=[], parcels={}, expands=True)
     assert credits.is_round_over(shards=1)
     assert credits.take_richest(shards=1) == {}
     assert not credits.is_round_over(shards=1)

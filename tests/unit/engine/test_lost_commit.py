@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evercrawl.engine.ledger import Ledger
+from evercrawl.engine.commits import CommitBuffer
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.batch import Batch
 
@@ -35,7 +35,7 @@ def test_nothing_is_stored_after_a_batch_that_was_lost() -> None:
     async def commit_twice() -> ForgetfulStore:
         store: Any = ForgetfulStore()
         archive: Any = NoArchive()
-        ledger = Ledger(store, archive, epoch=1, pages=10)
+        ledger = CommitBuffer(store, archive, epoch=1, pages=10)
         for seq in (1, 2):
             ledger.batch.delivered.append(seq)
             with pytest.raises(StoreUnavailable, match="the database is away"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evercrawl.engine.mirrors import SAMPLES, Mirrors
+from evercrawl.engine.duplicates import SAMPLES, Mirrors
 
 ONE, WWW, OTHER = "https://a.test", "https://www.a.test", "https://b.test"
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from evercrawl.engine.tally import Tally
+from evercrawl.engine.runtime import RunStats
 from evercrawl.model.fetch import Failed, Fault
 from evercrawl.model.page import CompletedVisit, Page
 from evercrawl.model.reason import Outcome, Reason
@@ -23,7 +23,7 @@ def _visited(reason: Reason) -> CompletedVisit:
 
 @pytest.mark.parametrize("reason", [Reason.GONE, Reason.NOT_FOUND])
 def test_only_a_page_that_we_had_can_be_gone(reason: Reason) -> None:
-    tally = Tally()
+    tally = RunStats()
     tally.visited(PAGE, _visited(reason))
     assert (tally.gone, tally.with_outcome(Outcome.ERROR)) == (0, 1)
     tally.visited(PAGE._replace(version=3), _visited(reason))
@@ -31,13 +31,13 @@ def test_only_a_page_that_we_had_can_be_gone(reason: Reason) -> None:
 
 
 def test_a_page_that_failed_is_not_gone() -> None:
-    tally = Tally()
+    tally = RunStats()
     tally.visited(PAGE._replace(version=3), _visited(Reason.TIMEOUT))
     assert tally.gone == 0
 
 
 def test_a_server_that_cannot_be_reached_is_the_first_error_also_without_a_visit() -> None:
-    tally = Tally()
+    tally = RunStats()
     tally.requested(Failed("https://example.org/robots.txt", Fault.INTERNAL, "cancelled", timedelta(0)))
     assert tally.first_error is None
     tally.requested(Failed("https://example.org/robots.txt", Fault.DNS, "no such name", timedelta(0)))

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from evercrawl.core.moment import from_us
 from evercrawl.core.sitemap.read import read_sitemap
 from evercrawl.errors import CollectionBusy, StoreUnavailable
 from evercrawl.model.sitemap import SitemapType
+from evercrawl.model.time import from_us
 from evercrawl.sitemaps.atomic import alone, write_whole
 from evercrawl.sitemaps.build import BuildReport, Target, build_from_folder
 from evercrawl.sitemaps.content import Reading, read_page

@@ -9,12 +9,12 @@ import pytest
 
 from evercrawl.collection.past.stored import StoredPage
 from evercrawl.core.digest import text_digest
-from evercrawl.core.moment import to_us
 from evercrawl.model.document import Directives, Document
 from evercrawl.model.listing import VersionRecord, VisitRecord
 from evercrawl.model.page import Version
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.sitemap import Sitemap, SitemapEntry, SitemapType
+from evercrawl.model.time import to_us
 from evercrawl.sitemaps.finding import Fault
 from evercrawl.sitemaps.judge import Judgement, judge
 from evercrawl.sitemaps.survey import FileRead, Listed, PageSeen, Survey, sampled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.robots import parse_robots
+from evercrawl.core.robots.robots_txt import parse_robots
 from evercrawl.testing.site_plan import RobotsKind, robots_plan
 
 READABLE = (RobotsKind.EMPTY, RobotsKind.FOLDERS, RobotsKind.DELAY, RobotsKind.NAMED, RobotsKind.BROKEN)

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from evercrawl.testing.randomness import BadTimes, ChangeTimes, choose, choose_weighted, random_stream, uniform
+from evercrawl.testing.randomness import ChangeTimes, Outages, choose, choose_weighted, random_stream, uniform
 from evercrawl.testing.site_content import paragraphs, sentences
 
 DAY = 86_400.0
@@ -41,13 +41,13 @@ def test_a_static_page_never_changes():
 
 
 def test_bad_times_have_about_their_share():
-    bad = BadTimes(random_stream(2, "bad"), good_s=3000, bad_s=1000)
+    bad = Outages(random_stream(2, "bad"), good_s=3000, bad_s=1000)
     hits = sum(bad.at(second * 50.0) is not None for second in range(100_000))
     assert hits / 100_000 == pytest.approx(0.25, abs=0.03)
 
 
 def test_bad_times_are_the_same_whatever_was_asked_before():
-    early, late = (BadTimes(random_stream(2, "bad"), good_s=30, bad_s=10) for _ in range(2))
+    early, late = (Outages(random_stream(2, "bad"), good_s=30, bad_s=10) for _ in range(2))
     late.at(10_000)
     assert [early.at(second) for second in range(500)] == [late.at(second) for second in range(500)]
     window = next(window for window in map(early.at, range(500)) if window)

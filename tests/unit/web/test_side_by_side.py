@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.diff import blocks_of, text_difference
+from evercrawl.core.change.text_diff import blocks_of, text_difference
 from evercrawl.web.pages.side_by_side import side_by_side
 
 BEFORE = "one\ntwo\nthree\nfour\nfive\nsix\nseven"

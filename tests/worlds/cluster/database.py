@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from asyncpg import ConnectionDoesNotExistError
 
-from evercrawl.engine.underway import UnderWay
+from evercrawl.engine.runtime import TaskSet
 from evercrawl.testing.store import MemoryStore
 from tests.worlds.cluster.process import ProcessLoop, nobodys
 from tests.worlds.cluster.statements import Tables
@@ -48,7 +48,7 @@ class Server:
         self._clock_ahead_s = 0.0
         self.tables = Tables(store, self.now)
         self._locked: dict[int, list[Callable[[], None]]] = {}
-        self._in_hand = UnderWay()
+        self._in_hand = TaskSet()
         self._lagging: list[tuple[Any, Any]] = []
 
     def now(self) -> float:
@@ -59,7 +59,7 @@ class Server:
         """A crash: every connection breaks, every transaction is gone."""
         self.is_up = False
         self._locked.clear()
-        in_hand, self._in_hand = self._in_hand, UnderWay()
+        in_hand, self._in_hand = self._in_hand, TaskSet()
         for answer in in_hand:
             if not answer.done():
                 answer.set_exception(ConnectionDoesNotExistError("the connection was closed in mid-operation"))

@@ -13,7 +13,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from evercrawl.adapters.postgres.store import IDLE_TRANSACTION, STATEMENT_S
-from evercrawl.engine.underway import UnderWay
+from evercrawl.engine.runtime import TaskSet
 from tests.worlds.cluster.database import Server
 from tests.worlds.cluster.process import SimProcess, nobodys
 from tests.worlds.cluster.watch import Watch
@@ -44,7 +44,7 @@ class Line:
         self._chance = chance
         self._watch = watch
         self._is_broken = False
-        self._waiting = UnderWay()
+        self._waiting = TaskSet()
         self._patience_s = min(IDLE_TRANSACTION.total_seconds(), watch.lease_s / 2)
         """So long the server keeps a transaction whose client says nothing."""
 

@@ -17,10 +17,10 @@ from evercrawl.cluster.ground import Task, margin_of
 from evercrawl.cluster.link import ClusterLink
 from evercrawl.cluster.run import Rhythm, work
 from evercrawl.cluster.totals import MergedRun
-from evercrawl.core.scope import Scope
+from evercrawl.core.scope.scope import Scope
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.ports import Fetcher
-from evercrawl.engine.stop import StopSignal
+from evercrawl.engine.runtime import StopSignal
 from evercrawl.errors import LeaseLost, StoreUnavailable
 from evercrawl.model.settings import Settings
 from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear

@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from evercrawl.cluster.run import Rhythm
-from evercrawl.core.scope import Scope
+from evercrawl.core.scope.scope import Scope
 from evercrawl.model.settings import Settings
 from evercrawl.testing.store import MemoryStore
 from tests.worlds.cluster.database import Flaws, Server

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from evercrawl.core.moment import to_us
+from evercrawl.model.time import to_us
 from evercrawl.testing.virtual_time import EPOCH
 from tests.worlds.cluster.database import Server
 from tests.worlds.cluster.member import Member

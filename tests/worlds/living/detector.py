@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import NamedTuple
 
-from evercrawl.core.change.group import Group, groups_of
-from evercrawl.core.change.memory import PageMemory, SiteMemory
+from evercrawl.core.change.change_history import PageMemory, SiteMemory
+from evercrawl.core.change.learning import judge_visit, meet
+from evercrawl.core.change.review import Group, groups_of
 from evercrawl.core.change.snapshot import Snapshot, snapshot_of_html
-from evercrawl.core.change.visit import judge_visit, meet
 from evercrawl.model.change import NO_CHANGE, Change
 from evercrawl.testing.randomness import uniform
 from evercrawl.testing.virtual_time import EPOCH

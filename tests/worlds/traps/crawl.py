@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from evercrawl.core.document.parse import parse_document
-from evercrawl.core.signature import is_near_duplicate, signature
+from evercrawl.core.document.html import parse_document
+from evercrawl.core.duplicates.minhash import is_near_duplicate, signature
 from evercrawl.core.traps.not_found import ProbeAnswer
 from evercrawl.core.traps.pattern_probe import after_probe, next_probe
 from evercrawl.core.traps.pattern_stats import PatternState

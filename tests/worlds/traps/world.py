@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from evercrawl.cluster.build import assemble
-from evercrawl.core.answer import Answer, result_of
-from evercrawl.core.coding import DecodeLimits
-from evercrawl.core.http1 import Head
+from evercrawl.core.http.content_coding import DecodeLimits
+from evercrawl.core.http.http1 import ResponseHead
+from evercrawl.core.http.message import RawResponse, fetch_result
 from evercrawl.core.traps.trap_verdict import TrapReport, trap_reports
 from evercrawl.core.url import path_of
-from evercrawl.engine.stop import Ended
+from evercrawl.engine.runtime import Ended
 from evercrawl.model.fetch import Exchange, FetchResult, Request
 from evercrawl.model.settings import HttpSettings, Settings
 from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear
@@ -49,7 +49,9 @@ class TrappedWeb:
         headers = (*HEADERS, ("Location", reply.location)) if reply.location else HEADERS
         exchange = Exchange(b"", raw, body, "198.18.0.1", began, ANSWER_TIME)
         limits = DecodeLimits(HttpSettings().decoded_bytes, HttpSettings().ratio)
-        return result_of(request, Answer(Head(reply.status, 1, headers, {}, raw), exchange), limits=limits)
+        return fetch_result(
+            request, RawResponse(ResponseHead(reply.status, 1, headers, {}, raw), exchange), limits=limits
+        )
 
     def _note(self, url: str, reply: Reply) -> None:
         self.asked.append(url)

@@ -11,10 +11,16 @@ from evercrawl.adapters.http.dial import Dialer
 from evercrawl.adapters.http.dns import Resolver
 from evercrawl.adapters.http.failure import FetchFailed, StaleConnection
 from evercrawl.adapters.http.pool import Pool
-from evercrawl.core.answer import Answer, result_of
-from evercrawl.core.coding import DecodeLimits
-from evercrawl.core.http1 import ReadLimits, ResponseReader
-from evercrawl.core.request_head import ACCEPT_ENCODING, constant_lines, is_sendable, request_head
+from evercrawl.core.http.content_coding import DecodeLimits
+from evercrawl.core.http.http1 import ReadLimits, ResponseReader
+from evercrawl.core.http.message import (
+    ACCEPT_ENCODING,
+    RawResponse,
+    constant_headers,
+    fetch_result,
+    is_sendable,
+    request_bytes,
+)
 from evercrawl.core.url import SiteName, site_of, site_parts
 from evercrawl.engine.ports import Clock
 from evercrawl.errors import LeaseLost
@@ -46,7 +52,7 @@ class HttpFetcher:
         self._may_send = may_send
         self._clock = clock
         self._http = http
-        self._constant = constant_lines(user_agent, http.accept_language, accept_encoding=accept_encoding)
+        self._constant = constant_headers(user_agent, http.accept_language, accept_encoding=accept_encoding)
         self._patience = Patience(
             http.first_byte.total_seconds(), http.idle.total_seconds(), http.total.total_seconds()
         )
@@ -81,7 +87,7 @@ class HttpFetcher:
 
     async def _ask(self, request: Request, began: datetime, deadline: float) -> FetchResult:
         site = site_parts(site_of(request.url))
-        head = request_head(request, self._constant)
+        head = request_bytes(request, self._constant)
         kept = self._pool.take(site)
         if kept is not None:
             try:
@@ -127,8 +133,8 @@ class HttpFetcher:
         """A complete answer counts; of a broken one, a status from 300 on counts all the same."""
         answered = reader.head
         if answered is not None and (failure is None or answered.status >= 300):
-            answer = Answer(answered, exchange, cut=reader.truncated or failure is not None)
-            return result_of(request, answer, limits=_decode_limits(self._http, request))
+            answer = RawResponse(answered, exchange, cut=reader.truncated or failure is not None)
+            return fetch_result(request, answer, limits=_decode_limits(self._http, request))
         if failure is None:
             raise FetchFailed(Fault.INTERNAL, "an exchange ended without an answer and without a failure")
         if answered is None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple, cast
 
 from evercrawl.adapters.http.failure import FetchFailed, StaleConnection, seconds_text
-from evercrawl.core.http1 import BadResponse, ResponseReader
+from evercrawl.core.http.http1 import BadResponse, ResponseReader
 from evercrawl.core.url import SiteName
 from evercrawl.model.fetch import Fault
 

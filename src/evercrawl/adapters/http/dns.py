@@ -13,7 +13,7 @@ import pycares
 
 from evercrawl.adapters.http.failure import FetchFailed, seconds_text
 from evercrawl.adapters.http.names import literal_address, read_overrides, read_servers
-from evercrawl.core.address import refused_address
+from evercrawl.core.http.ip_address import address_refusal
 from evercrawl.model.fetch import Fault
 from evercrawl.model.settings import DnsSettings, HttpSettings
 
@@ -82,8 +82,8 @@ class Resolver:
         """The addresses that may be used; one that may not is never used, whatever else is in the answer."""
         if self._allow_private:
             return _Entry(expires, found)
-        refused = [why for ip in found if (why := refused_address(ip))]
-        allowed = tuple(ip for ip in found if not refused_address(ip)) if refused else found
+        refused = [why for ip in found if (why := address_refusal(ip))]
+        allowed = tuple(ip for ip in found if not address_refusal(ip)) if refused else found
         why = f"{name} may not be connected to: {refused[0]}; {WAY_OUT}" if refused else ""
         return _Entry(expires, allowed, Fault.PRIVATE_ADDRESS, why)
 

@@ -10,8 +10,8 @@ from evercrawl.adapters.http.connection import Patience
 from evercrawl.adapters.http.dial import Dialer
 from evercrawl.adapters.http.dns import Resolver
 from evercrawl.adapters.http.failure import FetchFailed, StaleConnection
-from evercrawl.core.http1 import ReadLimits, ResponseReader
-from evercrawl.core.request_head import is_sendable
+from evercrawl.core.http.http1 import ReadLimits, ResponseReader
+from evercrawl.core.http.message import is_sendable
 from evercrawl.core.url import path_of, site_of, site_parts
 from evercrawl.model.fetch import Headers
 from evercrawl.model.settings import Settings

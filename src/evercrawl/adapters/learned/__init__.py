@@ -10,8 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from evercrawl.core.focus.background import Shares, read
-from evercrawl.core.sentiment.default import DefaultModel
-from evercrawl.core.sentiment.paper import PaperModel
+from evercrawl.core.sentiment.nbsvm import DefaultModel
+from evercrawl.core.sentiment.naive_bayes import PaperModel
 
 FOLDER = Path(__file__).resolve().parent
 DEFAULT_FILE, PAPER_FILE, BACKGROUND_FILE = "sentiment.bin", "sentiment-paper.tsv", "background.tsv"

@@ -14,7 +14,7 @@ from typing import Any
 
 from evercrawl.adapters.sqlite.reader import ShardReader
 from evercrawl.adapters.sqlite.statements import statements_in
-from evercrawl.core.alerts.words import SaidPage
+from evercrawl.core.alerts.matching import SaidPage
 from evercrawl.model.alerts import Event, EventKind
 from evercrawl.model.reason import Reason
 

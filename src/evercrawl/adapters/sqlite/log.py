@@ -14,8 +14,7 @@ import zstandard
 from evercrawl.adapters.sqlite.reader import ROWS_AT_A_TIME, ShardReader, StateReader, session_of
 from evercrawl.adapters.sqlite.statements import OUTLINES
 from evercrawl.adapters.sqlite.store import shard_path
-from evercrawl.core.outline import unpack_outline
-from evercrawl.core.text_delta import MOST_TEXT_BYTES
+from evercrawl.core.document.compression import MOST_TEXT_BYTES, unpack_outline
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.document import Outline
 from evercrawl.model.reason import Reason

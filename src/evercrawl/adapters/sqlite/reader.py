@@ -21,7 +21,7 @@ from evercrawl.adapters.sqlite.store import shard_path, shards_in
 from evercrawl.core.credit import PageCredit, importance_of, ledger_of, mean_importance
 from evercrawl.core.credit.flow import MICROS
 from evercrawl.core.credit.stored import CREDIT_KEY
-from evercrawl.core.text_delta import LONGEST_CHAIN
+from evercrawl.core.document.compression import LONGEST_CHAIN
 from evercrawl.model.listing import (
     ChangeRecord,
     CreditSummary,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evercrawl.core.text_delta import unpack_beginning, unpack_text
+from evercrawl.core.document.compression import unpack_beginning, unpack_text
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.page import Refusal
 from evercrawl.model.reason import Reason

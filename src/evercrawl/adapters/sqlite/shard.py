@@ -12,7 +12,7 @@ from evercrawl.adapters.sqlite.connection import snapshot, transaction
 from evercrawl.adapters.sqlite.fault import Translating
 from evercrawl.adapters.sqlite.rows import refusal_from, site_from, text_of
 from evercrawl.adapters.sqlite.statements import SQL
-from evercrawl.core.text_delta import LONGEST_CHAIN
+from evercrawl.core.document.compression import LONGEST_CHAIN
 from evercrawl.errors import LeaseLost
 from evercrawl.model.batch import ArchiveEnd, Batch, LinkBatch, ShardState
 from evercrawl.model.page import Baseline, DuplicateCandidate, OriginalRecord, Page, QueuePosition, Refusal

@@ -9,7 +9,7 @@ import tantivy
 
 from evercrawl.adapters.tantivy.asking import MUST, words_of
 from evercrawl.adapters.tantivy.schema import anchor_schema, open_index
-from evercrawl.core.search.words import searchable
+from evercrawl.core.search.tokenizer import searchable
 from evercrawl.model.search import Query, QueryField
 
 HEAP_BYTES = 32_000_000

@@ -9,10 +9,10 @@ from math import ceil
 import tantivy
 
 from evercrawl.adapters.tantivy.schema import STEMMERS, stem_analyser, word_analyser
-from evercrawl.core.moment import to_us
-from evercrawl.core.search.scoring import HEADINGS, TEXT, TITLE, URL, Form, form_weights
-from evercrawl.core.search.words import searchable
+from evercrawl.core.search.ranking import HEADINGS, TEXT, TITLE, URL, Form, form_weights
+from evercrawl.core.search.tokenizer import searchable
 from evercrawl.model.search import Query, QueryField, Term
+from evercrawl.model.time import to_us
 
 MOST_FORMS = 12
 """Of one word and language; the most frequent ones."""

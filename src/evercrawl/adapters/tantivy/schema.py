@@ -48,7 +48,7 @@ def anchor_schema() -> tantivy.Schema:
 
 @lru_cache(maxsize=1)
 def word_analyser() -> tantivy.TextAnalyzer:
-    """Cuts what `core/search/words.py` has prepared."""
+    """Cuts what `core/search/tokenizer.py` has prepared."""
     cutter = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     return cutter.filter(tantivy.Filter.lowercase()).filter(tantivy.Filter.ascii_fold()).build()
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import tantivy
 
 from evercrawl.adapters.tantivy.schema import FOREVER_US
-from evercrawl.core.search.words import searchable, url_words
+from evercrawl.core.search.tokenizer import searchable, url_words
 
 MOST_FOLDERS = 6
 """Folders of an address that `site:` can name."""

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.exit_codes import exit_code_of
-from evercrawl.cli.output import emit_json
-from evercrawl.cli.session import Session, common_options, pass_session
-from evercrawl.cli.setting_flag import setting_flag
+from evercrawl.cli.context import CliContext, pass_cli
+from evercrawl.cli.options import common_options, setting_flag
+from evercrawl.cli.terminal import emit_json, exit_code_of
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from evercrawl.cli.progress import View
+    from evercrawl.cli.progress import ProgressView
     from evercrawl.config import Configured
     from evercrawl.model.report import Summary
     from evercrawl.model.settings import ScopeSettings
@@ -70,7 +69,7 @@ def _setting(flag: str, *names: str, **attributes: Any) -> Callable[[Any], Any]:
 
 
 def _rate(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
-    from evercrawl.core.rate import parse_rate
+    from evercrawl.core.politeness import parse_rate
 
     try:
         return None if text is None else parse_rate(text)
@@ -118,9 +117,9 @@ def run_options(function: Any) -> Any:
 )
 @run_options
 @common_options
-@pass_session
+@pass_cli
 def crawl_command(
-    session: Session, /, urls: tuple[str, ...], refresh: bool, focus: str | None, as_json: bool, **flags: Any
+    session: CliContext, /, urls: tuple[str, ...], refresh: bool, focus: str | None, as_json: bool, **flags: Any
 ) -> int:
     """Crawl from the URLs, or go on where the collection stands.
 
@@ -138,11 +137,11 @@ def crawl_command(
     return execute_run(session, replace(plan, focus=focus), as_json=as_json)
 
 
-def execute_run(session: Session, plan: RunPlan, *, as_json: bool) -> int:
+def execute_run(session: CliContext, plan: RunPlan, *, as_json: bool) -> int:
     """Run as planned, say what was done, and give the exit code."""
     summary, signal_number = _run_and_summarise(session, plan)
     if as_json:
-        from evercrawl.cli.summary import summary_fields
+        from evercrawl.cli.progress import summary_fields
 
         emit_json("crawl", summary_fields(summary))
     return exit_code_of(summary, signal_number=signal_number)
@@ -157,7 +156,7 @@ def given_flags(flags: dict[str, Any]) -> dict[str, object]:
 
 
 def plan_run(
-    session: Session, urls: Sequence[str], *, flags: dict[str, object], refresh: bool = False, forever: bool = False
+    session: CliContext, urls: Sequence[str], *, flags: dict[str, object], refresh: bool = False, forever: bool = False
 ) -> RunPlan:
     """Which collection is meant, made if it is new, and with which settings."""
     from evercrawl.config import collection_file, create_collection, is_collection, write_setting
@@ -184,7 +183,7 @@ def _check_scope(scope: ScopeSettings) -> None:
     """ConfigError for a filter or pattern that cannot be used, before a folder is made for nothing."""
     from evercrawl.adapters.plugins import load_filter
     from evercrawl.adapters.schemes import installed_schemes
-    from evercrawl.core.scope import Scope
+    from evercrawl.core.scope.scope import Scope
 
     if scope.plugins:
         sys.path.insert(0, str(Path.cwd()))
@@ -201,7 +200,7 @@ def _check_analysers(names: Sequence[str]) -> None:
     load_analysers(names)
 
 
-def _collection_for(session: Session, seeds: Sequence[str]) -> Path:
+def _collection_for(session: CliContext, seeds: Sequence[str]) -> Path:
     """The collection that is named, or around us, or of the first URL; without a URL, the one here."""
     from evercrawl.config import default_collection_path, enclosing_collection
 
@@ -244,20 +243,19 @@ def _schemes_with(scheme: str, text: str) -> tuple[str, ...]:
     return tuple(f"{name}://" for name in installed)
 
 
-def _run_and_summarise(session: Session, plan: RunPlan) -> tuple[Summary, int | None]:
+def _run_and_summarise(session: CliContext, plan: RunPlan) -> tuple[Summary, int | None]:
     from evercrawl.adapters.allocator import collect_rarely
-    from evercrawl.cli.log import log_to, stop_logging
-    from evercrawl.cli.progress import view_for
-    from evercrawl.cli.summary import summary_box
+    from evercrawl.cli.context import close_log, open_log
+    from evercrawl.cli.progress import open_progress, summary_box
 
     _print_header(session, plan)
-    log_to(plan.path, verbose=session.verbose)
+    open_log(plan.path, verbose=session.verbose)
     collect_rarely()
     try:
-        with view_for(session) as view, asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        with open_progress(session) as view, asyncio.Runner(loop_factory=_loop_factory()) as runner:
             summary, signal_number = runner.run(_crawl(plan, view))
     finally:
-        stop_logging()
+        close_log()
     if not session.quiet:
         session.err.print(summary_box(summary, plan.path))
     return summary, signal_number
@@ -269,14 +267,16 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
     return uvloop.new_event_loop
 
 
-async def _crawl(plan: RunPlan, view: View) -> tuple[Summary, int | None]:
-    from evercrawl.cli.brake import Brake, listening
+async def _crawl(plan: RunPlan, view: ProgressView) -> tuple[Summary, int | None]:
+    from evercrawl.cli.progress import InterruptHandler, handle_signals
     from evercrawl.collection import library
 
     settings = plan.configured.settings
     stop = library.StopSignal()
-    brake = Brake(stop, say=view.say, in_flight=lambda: view.last.in_flight, patience=settings.crawl.shutdown)
-    with listening(brake, view.dump):
+    brake = InterruptHandler(
+        stop, say=view.say, in_flight=lambda: view.last.in_flight, patience=settings.crawl.shutdown
+    )
+    with handle_signals(brake, view.dump):
         async with library.open(plan.path, create=True, settings=settings) as collection:
             summary = await collection.crawl(
                 urls=plan.urls,
@@ -289,10 +289,10 @@ async def _crawl(plan: RunPlan, view: View) -> tuple[Summary, int | None]:
     return summary, brake.signal_number
 
 
-def _print_header(session: Session, plan: RunPlan) -> None:
-    from evercrawl.cli.summary import display_path
+def _print_header(session: CliContext, plan: RunPlan) -> None:
+    from evercrawl.cli.progress import display_path
     from evercrawl.cluster.build import pace_for
-    from evercrawl.model.version import __version__
+    from evercrawl.model import __version__
 
     settings = plan.configured.settings
     names = ", ".join(url.split("/")[2] for url in plan.urls[:3]) or "resume"
@@ -302,3 +302,36 @@ def _print_header(session: Session, plan: RunPlan) -> None:
     if settings.identity.contact is None and pace_for(settings).floor:
         session.note("! no contact set, so one request a second per site is the fastest; set yours:")
         session.note("  evercrawl config contact you@example.org")
+
+
+@click.command("watch")
+@click.argument("urls", nargs=-1, metavar="[URL]...")
+@click.option(
+    "--serve",
+    "port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Serve the web interface too, at this port of this machine.",
+)
+@run_options
+@common_options
+@pass_cli
+def watch_command(session: CliContext, /, urls: tuple[str, ...], port: int | None, as_json: bool, **flags: Any) -> int:
+    """Keep the collection fresh until stopped: pages when a visit is worth it, sitemaps, new pages.
+
+    \b
+    evercrawl watch                                        whatever the collection knows
+    evercrawl watch https://example.org --budget 500/day   at most 500 requests a day
+    evercrawl watch --serve 8787                           and look at it in a browser meanwhile
+    evercrawl plan --budget 500/day                        what that would bring, sending nothing
+
+    Every visit is learned from: pages that change often are seen often, pages that rest seldom, none never.
+    Ctrl-C (or SIGTERM) stops safely, and the next call goes on; a crash loses nothing.
+    """
+    chosen = given_flags(flags) | {"crawl.max_pages": None}
+    if port is not None:
+        from evercrawl.cli.commands.serve import serve_while_watching
+
+        plan = plan_run(session, urls, flags=chosen, forever=True)
+        return serve_while_watching(session, plan.path, port, flags=chosen, as_json=as_json)
+    return execute_run(session, plan_run(session, urls, flags=chosen, forever=True), as_json=as_json)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import click
 
-from evercrawl.cli.lazy_group import LazyGroup
-from evercrawl.cli.session import common_options
+from evercrawl.cli.main import LazyGroup
+from evercrawl.cli.options import common_options
 
 SUBCOMMANDS = {"pdfc": "lab_pdfc", "sitemap": "lab_sitemap", "d10": "lab_d10"}
 
 
 @click.group("lab", cls=LazyGroup, subcommands=SUBCOMMANDS)
 @common_options
-def command() -> None:
+def lab_command() -> None:
     """Rerun the experiments of the papers that evercrawl stands on; nothing is sent.
 
     \b

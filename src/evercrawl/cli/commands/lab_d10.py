@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.experiment import json_option, present
-from evercrawl.cli.session import Session, common_options, pass_session
+from evercrawl.cli.options import common_options
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 )
 @json_option
 @common_options
-@pass_session
-def command(session: Session, /, seed: int, scale: float, as_json: bool) -> int:
+@pass_cli
+def lab_d10(session: CliContext, /, seed: int, scale: float, as_json: bool) -> int:
     """200 connections, 5 look-ups, depth 15, 35 s between requests to a server: one node, then two.
 
     \b
@@ -46,10 +47,10 @@ def command(session: Session, /, seed: int, scale: float, as_json: bool) -> int:
             f"two nodes need the extra postgres ({error.name} is missing): pip install 'evercrawl[postgres]'"
         ) from error
     found = d10_experiment(seed=seed, scale=scale)
-    return present("lab-d10", found, as_json=as_json, fields=_fields, show=_show)
+    return present("lab-d10", found, as_json=as_json, fields=_d10_fields, show=_show_d10)
 
 
-def _fields(found: D10Experiment) -> dict[str, object]:
+def _d10_fields(found: D10Experiment) -> dict[str, object]:
     return {
         "matches": found.matches,
         "scale": found.scale,
@@ -62,7 +63,7 @@ def _fields(found: D10Experiment) -> dict[str, object]:
     }
 
 
-def _show(found: D10Experiment) -> None:
+def _show_d10(found: D10Experiment) -> None:
     click.echo(f"{'':<22}{'pages':>10}{'GB':>8}{'hours':>8}{'pages/s':>9}   paper")
     for run in found.runs:
         paper = "" if run.paper_hours is None else f"{run.paper_hours:g} hours"

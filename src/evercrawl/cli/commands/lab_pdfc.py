@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.experiment import draw, json_option, plot_option, present
-from evercrawl.cli.session import Session, common_options, pass_session
+from evercrawl.cli.options import common_options
 
 if TYPE_CHECKING:
     from research.papers.pdfc import Experiment
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
 @plot_option("Draw the paper's three charts, with ours, as an SVG file.")
 @json_option
 @common_options
-@pass_session
-def command(
-    session: Session, /, days: int, seed: int, edited: int, outposts: int, plot: Path | None, as_json: bool
+@pass_cli
+def lab_pdfc(
+    session: CliContext, /, days: int, seed: int, edited: int, outposts: int, plot: Path | None, as_json: bool
 ) -> int:
     """100 sites with home pages of 10 KB, visited daily for 30 days: pages sent, load and bandwidth.
 
@@ -58,10 +59,10 @@ def command(
         from research.papers.pdfc_chart import charts
 
         draw(plot, charts(found))
-    return present("lab-pdfc", found, as_json=as_json, fields=_fields, show=_show)
+    return present("lab-pdfc", found, as_json=as_json, fields=_pdfc_fields, show=_show_pdfc)
 
 
-def _fields(found: Experiment) -> dict[str, object]:
+def _pdfc_fields(found: Experiment) -> dict[str, object]:
     from research.papers.pdfc import MOST_SHARE, TOLERANCE
 
     return {
@@ -87,7 +88,7 @@ def _fields(found: Experiment) -> dict[str, object]:
     }
 
 
-def _show(found: Experiment) -> None:
+def _show_pdfc(found: Experiment) -> None:
     click.echo(f"{'':<18}{'pages sent':>12}{'kbit/s':>10}{'seconds':>10}{'bytes':>9}{'fresh':>8}   paper")
     for one in found.variants:
         paper = "" if one.paper is None else f"{one.paper[0]:.0f} pages, {one.paper[1]:.0f} kbit/s"

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.experiment import draw, json_option, plot_option, present
-from evercrawl.cli.session import Session, common_options, pass_session
+from evercrawl.cli.options import common_options
 
 if TYPE_CHECKING:
     from research.papers.sitemap import SitemapExperiment, TableRow
@@ -25,8 +26,8 @@ TITLES = (
 @plot_option("Draw it as an SVG file.")
 @json_option
 @common_options
-@pass_session
-def command(session: Session, /, plot: Path | None, as_json: bool) -> int:
+@pass_cli
+def lab_sitemap(session: CliContext, /, plot: Path | None, as_json: bool) -> int:
     """Visit the 13 pages of "Increasing the efficiency of crawler using customized sitemap" twice.
 
     \b
@@ -46,10 +47,10 @@ def command(session: Session, /, plot: Path | None, as_json: bool) -> int:
         from research.papers.sitemap_chart import drawing
 
         draw(plot, drawing(found.seconds))
-    return present("lab-sitemap", found, as_json=as_json, fields=_fields, show=_show)
+    return present("lab-sitemap", found, as_json=as_json, fields=_sitemap_fields, show=_show_sitemap)
 
 
-def _fields(found: SitemapExperiment) -> dict[str, object]:
+def _sitemap_fields(found: SitemapExperiment) -> dict[str, object]:
     from research.papers.sitemap import SMALL_MS, TOLERANCE_MS
 
     return {
@@ -66,11 +67,11 @@ def _fields(found: SitemapExperiment) -> dict[str, object]:
     }
 
 
-def _show(found: SitemapExperiment) -> None:
+def _show_sitemap(found: SitemapExperiment) -> None:
     for title, table in zip(TITLES, found.tables, strict=True):
         click.echo(f"{title} (paper | evercrawl)")
         for row in table:
-            click.echo("  " + _line(row))
+            click.echo("  " + _sitemap_line(row))
     click.echo("Second visit")
     click.echo(f"  {'':<52}{'pages':>9}{'requests':>10}{'ms':>7}{'paper':>7}{'all ms':>8}")
     for one in found.seconds:
@@ -81,7 +82,7 @@ def _show(found: SitemapExperiment) -> None:
     click.echo("the paper's figures came out" if found.matches else "the figures are NOT the paper's")
 
 
-def _line(row: TableRow) -> str:
+def _sitemap_line(row: TableRow) -> str:
     pairs = (
         (row.paper_download_ms, row.download_ms, " ms"),
         (row.paper_last_visited_ms, row.last_visited_ms, ""),

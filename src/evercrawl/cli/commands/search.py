@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.output import counted, emit_json, moment
+from evercrawl.cli.context import CliContext, pass_cli
+from evercrawl.cli.options import common_options
 from evercrawl.cli.safe_text import safe_line
-from evercrawl.cli.session import Session, common_options, pass_session
+from evercrawl.cli.terminal import counted, emit_json, moment, size
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -34,8 +36,8 @@ MANY_BEHIND = 2000
 @click.option("--rebuild", is_flag=True, help="Make the index anew before searching.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line, best hit first.")
 @common_options
-@pass_session
-def command(session: Session, /, words: tuple[str, ...], as_json: bool, **options: Any) -> None:
+@pass_cli
+def search_command(session: CliContext, /, words: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Find pages by their text, title, address and what other pages call them.
 
     \b
@@ -49,14 +51,14 @@ def command(session: Session, /, words: tuple[str, ...], as_json: bool, **option
     Also: word OR word, url:word, sentiment:pos|neg|neutral, changed:2026-05, changed:<2026-01-01.
     Pages that are gone are marked; pages that say nearly the same are listed once.
     """
-    found = _ask(session, " ".join(words), **options)
+    found = _run_search(session, " ".join(words), **options)
     for trouble in found.troubles:
         session.note(f"! {safe_line(trouble.source)}: {safe_line(trouble.problem)}")
     if as_json:
         for hit in found.hits:
             emit_json("search", hit_fields(hit))
     else:
-        _show(session, found)
+        _show_hits(session, found)
     if found.troubles and not found.hits:
         raise ConfigError("no collection could answer") if len(found.troubles) == 1 else _none_answered(found)
 
@@ -65,8 +67,8 @@ def _none_answered(found: SearchResults) -> ConfigError:
     return ConfigError(f"none of the hits could be had: {len(found.troubles)} collections did not answer")
 
 
-def _ask(
-    session: Session,
+def _run_search(
+    session: CliContext,
     text: str,
     *,
     limit: int,
@@ -75,7 +77,7 @@ def _ask(
     timeout: float | None,
     rebuild: bool,
 ) -> SearchResults:
-    from evercrawl.core.when import parse_when
+    from evercrawl.model.time import parse_when
 
     at = None if as_of is None else parse_when(as_of, now=datetime.now(UTC).astimezone(), at_end=True)
     if sources:
@@ -105,14 +107,14 @@ def hit_fields(hit: Hit) -> dict[str, Any]:
         "lang": hit.lang,
         "gone": hit.is_gone,
         "alike": hit.alike,
-        "marks": _marks(hit),
+        "marks": _highlights(hit),
     }
     if hit.sentiment is not None:
         fields["sentiment"] = hit.sentiment
     return fields | ({} if hit.source is None else {"source": hit.source})
 
 
-def _marks(hit: Hit) -> list[tuple[int, int]]:
+def _highlights(hit: Hit) -> list[tuple[int, int]]:
     """Where in the snippet the words of the query stand: begin and end, in characters."""
     marks, at = [], 0
     for span in hit.snippet:
@@ -122,7 +124,7 @@ def _marks(hit: Hit) -> list[tuple[int, int]]:
     return marks
 
 
-def _show(session: Session, found: SearchResults) -> None:
+def _show_hits(session: CliContext, found: SearchResults) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
@@ -134,7 +136,7 @@ def _show(session: Session, found: SearchResults) -> None:
         session.out.print(head, soft_wrap=True)
         session.out.print(Text(f"    {safe_line(hit.url)}", style="cyan"), soft_wrap=True)
         session.out.print(Padding(_snippet(hit), (0, 0, 0, 4)))
-        session.out.print(Text(f"    {_about(hit)}", style="dim"))
+        session.out.print(Text(f"    {_hit_footer(hit)}", style="dim"))
     if not found.hits:
         session.note("nothing found")
     else:
@@ -153,7 +155,7 @@ def _snippet(hit: Hit) -> Text:
     return line
 
 
-def _about(hit: Hit) -> str:
+def _hit_footer(hit: Hit) -> str:
     parts = [f"v{hit.version} of {moment(hit.fetched_at)}"]
     if hit.alike:
         parts.append(f"{hit.alike} more say nearly the same")
@@ -162,3 +164,52 @@ def _about(hit: Hit) -> str:
     if hit.source is not None:
         parts.append(f"in {safe_line(hit.source)}")
     return " · ".join(parts)
+
+
+@click.group("index", invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@common_options
+@click.pass_context
+def index_command(ctx: click.Context, as_json: bool) -> None:
+    """Show how the search index stands to the collection, or make it anew.
+
+    \b
+    evercrawl index
+    evercrawl index rebuild
+
+    The index follows a crawl by itself and catches up with every search; it holds nothing that the collection
+    has not.
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(index_status, as_json=as_json)
+
+
+@index_command.command("status")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@common_options
+@pass_cli
+def index_status(session: CliContext, as_json: bool) -> None:
+    """Versions indexed and stored, visits that are not indexed yet, bytes on disk."""
+    with session.open_collection() as collection:
+        state = collection.index_state()
+    if as_json:
+        emit_json("index", asdict(state))
+        return
+    click.echo(f"{counted(state.documents, 'version')} of {state.versions:,} indexed, {size(state.bytes)}")
+    if state.lag:
+        click.echo(f"{counted(state.lag, 'visit')} not looked at yet; the next search does")
+
+
+@index_command.command("rebuild")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@common_options
+@pass_cli
+def index_rebuild(session: CliContext, as_json: bool) -> None:
+    """Throw the index and the link graph away and make them anew from what is stored."""
+    with session.open_collection() as collection:
+        count = collection.rebuild_index()
+        state = collection.index_state()
+    if as_json:
+        emit_json("index", asdict(state) | {"indexed": count})
+    else:
+        click.echo(f"{counted(count, 'version')} indexed, {size(state.bytes)}")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evercrawl.cli.exit_codes import ExitCode
-from evercrawl.cli.output import emit_json
-from evercrawl.cli.session import Session, common_options, pass_session
+from evercrawl.cli.context import CliContext, pass_cli
+from evercrawl.cli.options import common_options
+from evercrawl.cli.terminal import ExitCode, emit_json
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 @click.option("--open/--no-open", "opens", default=True, help="Open a browser. Default: on a terminal.")
 @click.option("--json", "as_json", is_flag=True, help="Print the addresses as one JSON object on stdout.")
 @common_options
-@pass_session
-def command(
-    session: Session,
+@pass_cli
+def serve_command(
+    session: CliContext,
     /,
     bind: str,
     port: int,
@@ -87,23 +87,23 @@ def command(
     )
     path = session.require_collection()
     session.configured(path)
-    if token is not None and len(token) < _LEAST_TOKEN:
-        raise ConfigError(f"--token needs at least {_LEAST_TOKEN} characters; make one with: openssl rand -hex 24")
+    if token is not None and len(token) < _MIN_TOKEN_CHARS:
+        raise ConfigError(f"--token needs at least {_MIN_TOKEN_CHARS} characters; make one with: openssl rand -hex 24")
     if password:
         _set_password(path)
     service = Service(path, how)
-    return asyncio.run(_serve(session, service, how, opens=opens, as_json=as_json))
+    return asyncio.run(_serve_until_stopped(session, service, how, opens=opens, as_json=as_json))
 
 
-def serve_beside(session: Session, path: Path, port: int, *, flags: dict[str, object], as_json: bool) -> int:
+def serve_while_watching(session: CliContext, path: Path, port: int, *, flags: dict[str, object], as_json: bool) -> int:
     """Keep a collection fresh with these flags, and serve it meanwhile."""
     from evercrawl.web.serve import Service, Serving
 
     how = Serving(port=port, crawl=True)
-    return asyncio.run(_serve(session, Service(path, how, flags=flags), how, opens=True, as_json=as_json))
+    return asyncio.run(_serve_until_stopped(session, Service(path, how, flags=flags), how, opens=True, as_json=as_json))
 
 
-_LEAST_TOKEN = 16
+_MIN_TOKEN_CHARS = 16
 
 
 def _set_password(path: Path) -> None:
@@ -117,8 +117,10 @@ def _set_password(path: Path) -> None:
     keyring.close()
 
 
-async def _serve(session: Session, service: Service, how: Serving, *, opens: bool, as_json: bool) -> int:
-    from evercrawl.cli.log import log_to, stop_logging
+async def _serve_until_stopped(
+    session: CliContext, service: Service, how: Serving, *, opens: bool, as_json: bool
+) -> int:
+    from evercrawl.cli.context import close_log, open_log
 
     loop = asyncio.get_running_loop()
     code = ExitCode.OK
@@ -142,9 +144,9 @@ async def _serve(session: Session, service: Service, how: Serving, *, opens: boo
         if opens and session.err.is_terminal and not session.env.get("CI"):
             loop.run_in_executor(None, webbrowser.open, service.first_link)
 
-    log_to(service.desk.path, verbose=session.verbose)
+    open_log(service.desk.path, verbose=session.verbose)
     try:
         await service.run(on_ready=ready, say=session.note)
     finally:
-        stop_logging()
+        close_log()
     return int(code)

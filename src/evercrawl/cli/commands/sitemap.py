@@ -2,20 +2,242 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from evercrawl.cli.lazy_group import LazyGroup
-from evercrawl.cli.session import common_options
+from evercrawl.cli.context import CliContext, pass_cli
+from evercrawl.cli.main import LazyGroup
+from evercrawl.cli.options import common_options
+from evercrawl.cli.safe_text import safe_line
+from evercrawl.cli.terminal import counted, emit_json, live_line, span
+from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from evercrawl.sitemaps.build import BuildReport, OnPage, Target
 
 SUBCOMMANDS = {"build": "sitemap_build", "serve": "sitemap_serve", "check": "sitemap_check", "ping": "sitemap_ping"}
 
 
 @click.group("sitemap", cls=LazyGroup, subcommands=SUBCOMMANDS)
 @common_options
-def command() -> None:
+def sitemap_command() -> None:
     """Make, serve, judge and announce the sitemap of a site that is yours.
 
     \b
     evercrawl sitemap build public/ --base-url https://example.org/
     evercrawl sitemap check https://example.org/ --json
     """
+
+
+MOST_SHOWN = 10
+SHOW_EVERY = 50
+WEB_SCHEMES = ("http://", "https://")
+
+
+@click.command("build")
+@click.argument("source", required=False, metavar="[DIR|URL]")
+@click.option(
+    "--base-url",
+    metavar="URL",
+    help="The address of DIR. Default: that of the last build, robots.txt, sitemap.xml or CNAME.",
+)
+@click.option(
+    "--to",
+    "target",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where the files go. Default: DIR itself, or `sitemap` in the collection.",
+)
+@click.option(
+    "--state",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="What is remembered for the next build. Default: a file in your state folder.",
+)
+@click.option("--gzip", "packed", is_flag=True, help="Put a .gz beside every .xml file.")
+@click.option("--clean-urls", is_flag=True, help="about.html is served as /about.")
+@click.option("--ignore", multiple=True, metavar="PATTERN", help="Leave out files or folders, such as 'drafts/*'.")
+@click.option("--ending", "endings", multiple=True, metavar="EXT", help="Endings of pages. Default: html, htm, xhtml.")
+@click.option("--full", is_flag=True, help="Read every file again, also those with the same time and size.")
+@click.option("--allow-private", is_flag=True, help="With URL: allow loopback and private addresses.")
+@click.option("--resolve", multiple=True, metavar="HOST:PORT:ADDR", help="With URL: use this address, as curl does.")
+@click.option("--max-pages", metavar="N", help="With URL: crawl at most N pages, or none. Default: 10000.")
+@click.option("--pace", type=click.Choice(["gentle", "paper", "own"]), help="With URL: how gently to ask.")
+@click.option("--json", "as_json", is_flag=True, help="Print pages, added, changed, removed, files as JSON.")
+@common_options
+@pass_cli
+def sitemap_build(session: CliContext, /, source: str | None, as_json: bool, **options: Any) -> None:
+    """Write sitemap.xml and sitemap-extended.xml, each page with the date of its last real change.
+
+    \b
+    evercrawl sitemap build public/ --base-url https://example.org/
+    evercrawl sitemap build https://example.org/ --to /var/www/html
+    evercrawl sitemap build -C example.org.evercrawl --json
+
+    A date changes when title, description, text or links of the page's own part do: neither the file's time
+    nor a new menu, footer, script or time of generation counts. Called again, only files that were touched
+    are read. The first build has no history: it takes the files' times. Beyond 50,000 pages sitemap.xml
+    is an index of packed parts. Pages with noindex, with a canonical address elsewhere, or that robots.txt
+    forbids are left out. A URL is crawled politely into a collection, and the sitemap is made of that.
+    """
+    with live_line(session) as show:
+
+        def on_page(pages: int) -> None:
+            if pages % SHOW_EVERY == 0:
+                show(f"{pages:,} pages")
+
+        report, target = _build(session, source, options, on_page)
+    if as_json:
+        emit_json("sitemap-build", _build_fields(report, target))
+    else:
+        _report_build(session, report, target)
+
+
+def _build(
+    session: CliContext, source: str | None, options: dict[str, Any], on_page: OnPage
+) -> tuple[BuildReport, Target]:
+    if source is not None and not source.lower().startswith(WEB_SCHEMES):
+        return _from_folder(session, Path(source), options, on_page)
+    return _from_collection(session, source, options, on_page)
+
+
+def _from_folder(
+    session: CliContext, folder: Path, options: dict[str, Any], on_page: OnPage
+) -> tuple[BuildReport, Target]:
+    from evercrawl.sitemaps.build import build_from_folder
+    from evercrawl.sitemaps.folder import ENDINGS, FolderRules
+
+    if not folder.is_dir():
+        raise ConfigError(f"{folder} is not a folder; for a site write its URL, like https://example.org/")
+    base_url = _base_url(session, folder, options)
+    rules = FolderRules(
+        base_url,
+        clean_urls=options["clean_urls"],
+        endings=tuple(one.lstrip(".").lower() for one in options["endings"]) or ENDINGS,
+        ignore=options["ignore"],
+        agent=session.configured(None).settings.identity.product,
+    )
+    target = _build_target(session, folder, base_url, options)
+    return build_from_folder(folder, rules, target, full=options["full"], on_page=on_page), target
+
+
+def _base_url(session: CliContext, folder: Path, options: dict[str, Any]) -> str:
+    from evercrawl.sitemaps.folder import base_url_of, known_base_url
+    from evercrawl.sitemaps.state import read_state
+
+    if options["base_url"] is not None:
+        return base_url_of(options["base_url"])
+    return known_base_url(folder, read_state(_state_file(session, folder, options)))
+
+
+def _from_collection(
+    session: CliContext, url: str | None, options: dict[str, Any], on_page: OnPage
+) -> tuple[BuildReport, Target]:
+    from evercrawl.sitemaps.collected import build_from_collection, site_of_collection
+    from evercrawl.sitemaps.folder import base_url_of
+
+    path = _crawl_site(session, url, options) if url is not None else session.require_collection()
+    settings = session.configured(path).settings
+    base_url = base_url_of(options["base_url"]) if options["base_url"] else site_of_collection(settings)
+    default = path / "sitemap"
+    if options["target"] is None:
+        default.mkdir(exist_ok=True)
+    target = _build_target(session, default, base_url, options)
+    return build_from_collection(path, settings, target, on_page=on_page), target
+
+
+def _crawl_site(session: CliContext, url: str, options: dict[str, Any]) -> Path:
+    """The collection of the site after a run of the crawler, as `evercrawl crawl URL` makes it."""
+    from evercrawl.cli.commands.crawl import execute_run, given_flags, plan_run
+
+    names = ("allow_private", "resolve", "pace", "max_pages")
+    plan = plan_run(session, [url], flags=given_flags({name: options[name] for name in names}))
+    code = execute_run(session, plan, as_json=False)
+    if code:
+        session.note(f"! the crawl ended with code {code}: the sitemap has the pages that are known so far")
+    return plan.path
+
+
+def _build_target(session: CliContext, default: Path, base_url: str, options: dict[str, Any]) -> Target:
+    from evercrawl.sitemaps.build import Target
+
+    folder: Path = options["target"] or default
+    return Target(folder, base_url, _state_file(session, default, options), packed=options["packed"])
+
+
+def _state_file(session: CliContext, default: Path, options: dict[str, Any]) -> Path:
+    from evercrawl.sitemaps.state import state_place
+
+    state: Path = options["state"] or state_place(session.env, options["target"] or default)
+    return state
+
+
+def _build_fields(report: BuildReport, target: Target) -> dict[str, Any]:
+    return {
+        "folder": str(target.folder),
+        "base_url": target.base_url,
+        "first": report.is_first,
+        "pages": report.pages,
+        "added": report.added,
+        "changed": report.changed,
+        "removed": report.removed,
+        "unlisted": report.unlisted,
+        "left_out": report.left_out,
+        "files": report.files,
+        "written": report.written,
+        "seconds": round(report.seconds, 3),
+    }
+
+
+def _report_build(session: CliContext, report: BuildReport, target: Target) -> None:
+    news = f"{len(report.added):,} added, {len(report.changed):,} changed, {len(report.removed):,} removed"
+    session.note(f"{counted(report.pages, 'page')}: {news}, in {span(report.seconds)}")
+    if not report.is_first:
+        for sign, urls in (("+", report.added), ("~", report.changed), ("-", report.removed)):
+            for url in urls[:MOST_SHOWN]:
+                click.echo(f"{sign} {safe_line(url)}")
+            if len(urls) > MOST_SHOWN:
+                click.echo(f"{sign} and {len(urls) - MOST_SHOWN:,} more")
+    for reason, pages in report.left_out.items():
+        session.note(f"  left out: {counted(pages, 'page')} ({reason})")
+    written = ", ".join(report.written) or "nothing new to write"
+    session.note(f"  {target.folder}: {written}")
+    if report.is_first:
+        session.note(f"  robots.txt should say: Sitemap: {target.base_url}sitemap.xml")
+
+
+@click.command("serve")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0: any free one.")
+@click.option("--clean-urls", is_flag=True, help="about.html is served as /about.")
+@click.option("--json", "as_json", is_flag=True, help="Print address and folder as one JSON object.")
+@common_options
+@pass_cli
+def sitemap_serve(session: CliContext, /, folder: Path, host: str, port: int, clean_urls: bool, as_json: bool) -> None:
+    """Serve a folder, its sitemaps and, for `/sitemap.xml?XTND`, its extended sitemap.
+
+    \b
+    evercrawl sitemap build public/ --base-url http://127.0.0.1:8000/
+    evercrawl sitemap serve public/
+
+    For trying out and for small sites behind a proxy; nginx and Apache do the same with a line of
+    configuration, and Python applications with evercrawl.sitemaps.wsgi or evercrawl.sitemaps.asgi. Files with a
+    name that begins with a dot are not given. Ctrl-C ends it.
+    """
+    from evercrawl.sitemaps.answer import STANDARD
+    from evercrawl.sitemaps.static import server_for
+
+    if not folder.is_dir():
+        raise ConfigError(f"{folder} is not a folder")
+    if not (folder / STANDARD).is_file():
+        raise ConfigError(f"{folder} has no {STANDARD}; make it with: evercrawl sitemap build {folder}")
+    with server_for(folder, host=host, port=port, clean_urls=clean_urls) as server:
+        name = f"[{host}]" if ":" in host else host
+        address = f"http://{name}:{server.server_port}/"
+        if as_json:
+            emit_json("sitemap-serve", {"url": address, "folder": str(folder)})
+        session.note(f"{address} serves {folder}; Ctrl-C ends it")
+        server.serve_forever(poll_interval=0.2)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
-from evercrawl.cli.commands.move import store_move as move
-from evercrawl.cli.commands.prune import command as prune
-from evercrawl.cli.commands.upload import command as upload
-from evercrawl.cli.output import emit_json, size
-from evercrawl.cli.session import Session, common_options, pass_session
+from evercrawl.cli.context import CliContext, pass_cli
+from evercrawl.cli.options import common_options
+from evercrawl.cli.safe_text import safe_line
+from evercrawl.cli.terminal import counted, emit_json, live_line, size
+from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from evercrawl.model.history import PruneReport
 
 
 @click.group("store", invoke_without_command=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @click.pass_context
-def command(ctx: click.Context, as_json: bool) -> None:
+def store_command(ctx: click.Context, as_json: bool) -> None:
     """Show the space that the collection takes (without more words as `stats` does), and reclaim it.
 
     \b
@@ -27,19 +31,14 @@ def command(ctx: click.Context, as_json: bool) -> None:
     evercrawl store move --to postgresql://crawler@db.example.org/crawls
     """
     if ctx.invoked_subcommand is None:
-        ctx.invoke(stats, as_json=as_json)
+        ctx.invoke(store_stats, as_json=as_json)
 
 
-command.add_command(prune)
-command.add_command(move)
-command.add_command(upload)
-
-
-@command.command("stats")
+@store_command.command("stats")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
-@pass_session
-def stats(session: Session, as_json: bool) -> None:
+@pass_cli
+def store_stats(session: CliContext, as_json: bool) -> None:
     """Bytes by part: state, archive, log and the rest; `free` is what vacuum would give back."""
     with session.open_collection() as collection:
         parts = collection.space()
@@ -54,11 +53,11 @@ def stats(session: Session, as_json: bool) -> None:
     click.echo(f"{'in all':<18} {size(total):>9}")
 
 
-@command.command("vacuum")
+@store_command.command("vacuum")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
-@pass_session
-def vacuum(session: Session, as_json: bool) -> None:
+@pass_cli
+def store_vacuum(session: CliContext, as_json: bool) -> None:
     """Write the state files anew without gaps; no page, version or record is touched."""
     with session.open_collection() as collection:
         freed = collection.vacuum()
@@ -66,3 +65,122 @@ def vacuum(session: Session, as_json: bool) -> None:
         emit_json("store-vacuum", {"freed": freed})
     else:
         click.echo(f"{size(max(freed, 0))} freed")
+
+
+@store_command.command("move")
+@click.option("--to", "to", required=True, metavar="DSN|files", help="postgresql://user@host/database, or: files")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@common_options
+@pass_cli
+def store_move(session: CliContext, to: str, as_json: bool) -> None:
+    """Move the state of the collection into PostgreSQL, or back into its files.
+
+    Every row is copied, read back and compared; only then the collection is switched over and the old place
+    cleared. Broken off before, nothing has changed. Nobody may be crawling meanwhile. WARC files stay where
+    they are.
+
+    \b
+    evercrawl store move --to postgresql://crawler@db.example.org/crawls
+    evercrawl store move --to files
+    """
+    try:
+        from evercrawl.cluster.move import move, without_password
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"PostgreSQL needs an extra ({error.name} is missing): pip install 'evercrawl[postgres]'"
+        ) from error
+
+    collection = session.require_collection()
+    settings = session.configured(collection).settings
+    with live_line(session) as show:
+        done = move(
+            collection,
+            settings,
+            to,
+            on_rows=lambda so_far: show(f"{so_far.shards} shards · {so_far.rows:,} rows copied"),
+        )
+    where = without_password(to)
+    if as_json:
+        fields = {"to": where, "shards": done.shards, "rows": done.rows, "by_table": done.by_table}
+        emit_json("store-move", fields)
+    else:
+        click.echo(f"{done.rows:,} rows of {done.shards} shards are now in {where}")
+
+
+@store_command.command("prune")
+@click.option(
+    "--keep", "rule", required=True, metavar="RULE",
+    help="What stays: latest:N, hourly:N, daily:N, weekly:N, monthly:N, yearly:N, each with a number or *.",
+)  # fmt: skip
+@click.option("--yes", is_flag=True, help="Delete. Without it only what would go is shown.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@common_options
+@pass_cli
+def store_prune(session: CliContext, rule: str, yes: bool, as_json: bool) -> None:
+    """Delete versions that RULE does not keep; the newest version of a page always stays.
+
+    daily:30 keeps the last version of each of the newest 30 days that have one; several parts add up.
+    Texts and archive records go with their versions; a record whose bytes a kept version shares stays.
+
+    \b
+    evercrawl store prune --keep "daily:30 weekly:12 monthly:*"
+    evercrawl store prune --keep "daily:30 weekly:12 monthly:*" --yes
+    """
+    with session.open_collection() as collection:
+        report = collection.prune(rule, do=yes)
+    if as_json:
+        emit_json("prune", asdict(report))
+    else:
+        _show_pruned(session, report)
+
+
+def _show_pruned(session: CliContext, report: PruneReport) -> None:
+    went = "deleted" if report.done else "would go"
+    pages = counted(report.pages, "page")
+    click.echo(f"{counted(report.versions, 'version')} of {pages} {went}, {report.versions_kept:,} stay")
+    if report.kept_for_others:
+        click.echo(f"{counted(report.kept_for_others, 'version')} stay because others share their bytes")
+    least = "" if report.done else "at least "
+    click.echo(f"{least}{size(report.archive_bytes)} of the archive {went}")
+    for name in report.untouched_files:
+        session.note(f"{safe_line(name)} is damaged and was left as it is")
+    if not report.done and report.versions:
+        session.note("nothing was changed; delete them with the same command and --yes")
+
+
+@store_command.command("upload")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@common_options
+@pass_cli
+def store_upload(session: CliContext, as_json: bool) -> None:
+    """Bring the archive files that are not there yet to the storage of `archive.url`.
+
+    A crawl does this beside its work. This is for what an earlier run could not bring away, and for an
+    archive that was crawled before `archive.url` was set; a crawl may run meanwhile.
+
+    \b
+    evercrawl config set archive.url "s3://bucket/prefix?endpoint=https://s3.example.org"
+    evercrawl store upload --json
+    """
+    from evercrawl.adapters.objectstore.bucket import bucket_at
+    from evercrawl.adapters.objectstore.journal import say_place
+    from evercrawl.adapters.objectstore.upload import upload_all
+
+    collection = session.require_collection()
+    settings = session.configured(collection).settings.archive
+    if settings.url is None:
+        raise ConfigError("archive.url is not set; set it with: evercrawl config set archive.url s3://...")
+    folder = collection / "archive"
+    say_place(folder, settings.url)
+    with live_line(session) as show:
+        done = upload_all(
+            folder,
+            bucket_at(settings.url),
+            keep_local=settings.keep_local,
+            on_file=lambda so_far: show(f"{so_far.files} files · {size(so_far.bytes)}"),
+        )
+    if as_json:
+        emit_json("store-upload", {"files": done.files, "bytes": done.bytes, "busy": done.busy})
+    else:
+        left = f"; {counted(done.busy, 'file')} still being written" if done.busy else ""
+        click.echo(f"{counted(done.files, 'file')} uploaded, {size(done.bytes)}{left}")

@@ -35,7 +35,7 @@ from evercrawl.cluster.workers.message import (
     next_message,
     packed,
 )
-from evercrawl.engine.stop import Ended, StopSignal
+from evercrawl.engine.runtime import Ended, StopSignal
 from evercrawl.errors import EvercrawlError, WorkerLost
 from evercrawl.model.fetch import Failed, Fault
 from evercrawl.model.settings import Settings

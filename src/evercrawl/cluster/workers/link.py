@@ -20,7 +20,7 @@ from evercrawl.cluster.workers.message import (
     next_message,
 )
 from evercrawl.engine.crawl import Crawl
-from evercrawl.engine.stop import Ended, StopSignal
+from evercrawl.engine.runtime import Ended, StopSignal
 from evercrawl.model.batch import LinkBatch
 from evercrawl.model.fetch import FetchResult, Request
 from evercrawl.model.page import Candidate

@@ -10,7 +10,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from evercrawl.cluster.totals import Report
-from evercrawl.engine.stop import Ended
+from evercrawl.engine.runtime import Ended
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.batch import LinkBatch
 from evercrawl.model.fetch import FetchResult, Request

@@ -9,10 +9,10 @@ from pathlib import Path
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.cluster.workers.crew import Crew
 from evercrawl.collection.report import PROGRESS_EVERY_S, reporting, summary_of
-from evercrawl.core.moment import to_us
-from evercrawl.engine.stop import StopSignal
+from evercrawl.engine.runtime import StopSignal
 from evercrawl.model.report import Progress, Summary
 from evercrawl.model.settings import Settings
+from evercrawl.model.time import to_us
 
 
 async def run_crew(

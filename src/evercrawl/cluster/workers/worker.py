@@ -17,7 +17,7 @@ from evercrawl.cluster.workers.counts import SharedCounts
 from evercrawl.cluster.workers.link import Link
 from evercrawl.cluster.workers.message import Broke, Done, Logged, Orders, Stop, next_message, packed
 from evercrawl.collection.visit_requests import Part, heeding
-from evercrawl.engine.stop import StopSignal
+from evercrawl.engine.runtime import StopSignal
 from evercrawl.errors import BugFound, EvercrawlError
 
 REPORT_EVERY_S = 0.25

@@ -14,15 +14,15 @@ from evercrawl.adapters.http.names import literal_address
 from evercrawl.collection.alerts.follow import CollectionLogs
 from evercrawl.collection.alerts.outbox import Counts, Outbox, outbox_path
 from evercrawl.collection.alerts.send import Letter, Senders, require_apprise
-from evercrawl.core.address import refused_address
+from evercrawl.core.alerts.definition import wrong_in
 from evercrawl.core.alerts.delivery import Attempt, Message, MessageState, again
-from evercrawl.core.alerts.signature import FEWEST_BYTES, secret_of
-from evercrawl.core.alerts.stored import wrong_in
-from evercrawl.core.moment import from_us, to_us
+from evercrawl.core.alerts.message_format import FEWEST_BYTES, secret_of
+from evercrawl.core.http.ip_address import address_refusal
 from evercrawl.core.url import canonical, site_of, site_parts
 from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import Alert, Channel, Destination, Frequency
 from evercrawl.model.settings import Settings
+from evercrawl.model.time import from_us, to_us
 
 SINGLE, BUNDLE, DIGEST = 1, 50, 200
 """Changes in one message, where the alert does not say: a program takes them one by one, people do not."""
@@ -194,7 +194,7 @@ class AlertBook:
         and guarded, at each attempt.
         """
         for ip in literal_address(site_parts(site_of(url)).host) or ():
-            refused = refused_address(ip)
+            refused = address_refusal(ip)
             if refused is not None and not self._settings.http.allow_private:
                 raise ConfigError(f"{url} cannot be a webhook: {refused}; http.allow_private allows it")
 

@@ -13,10 +13,10 @@ from typing import TypeVar
 from evercrawl.collection.alerts.outbox import KnownAlert, Outbox
 from evercrawl.collection.alerts.send import ATOM_ENTRIES, Letter, Sender
 from evercrawl.core.alerts.delivery import Compose, Message, Patience, Send, Wait, begun, ended, next_step
-from evercrawl.core.moment import to_us
 from evercrawl.engine.ports import Clock
 from evercrawl.model.alerts import Channel
 from evercrawl.model.settings import NotifySettings
+from evercrawl.model.time import to_us
 
 MOST_AT_A_TIME = 256
 """Alerts that are served at the same time."""

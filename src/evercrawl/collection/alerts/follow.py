@@ -15,9 +15,8 @@ from evercrawl.adapters.sqlite.reader import ShardReader, StateReader
 from evercrawl.adapters.sqlite.store import shard_path
 from evercrawl.collection.alerts.outbox import KnownAlert, Outbox, Told
 from evercrawl.collection.browse.inbox import Inbox
-from evercrawl.core.alerts.match import Says, Texts, Tone, wanted
-from evercrawl.core.alerts.words import SaidPage, says
-from evercrawl.core.change.mute import is_muted
+from evercrawl.core.alerts.matching import SaidPage, Says, Texts, Tone, says, wanted
+from evercrawl.core.change.review import is_muted
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import Event
 from evercrawl.model.history import Mute
@@ -69,7 +68,7 @@ class Judging(NamedTuple):
 
 def _tone(text: str) -> float | None:
     from evercrawl.adapters.learned import default_sentiment  # few alerts ask for it
-    from evercrawl.core.sentiment.page import page_sentiment
+    from evercrawl.core.sentiment.sentences import page_sentiment
 
     found = page_sentiment(text, default_sentiment().score)
     return None if found is None else found.score

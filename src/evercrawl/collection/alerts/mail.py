@@ -8,9 +8,9 @@ from email.message import EmailMessage
 from email.utils import format_datetime
 
 from evercrawl.collection.alerts.send import Letter
-from evercrawl.core.alerts.wording import plain_text, subject_line
-from evercrawl.core.moment import from_us
+from evercrawl.core.alerts.message_format import plain_text, subject_line
 from evercrawl.model.settings import NotifySettings
+from evercrawl.model.time import from_us
 
 
 def mail_of(letter: Letter, sender: str, *, collection: str) -> EmailMessage:

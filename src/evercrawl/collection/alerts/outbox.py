@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 from evercrawl.adapters.sqlite.connection import transaction
 from evercrawl.adapters.sqlite.fault import Translating
+from evercrawl.core.alerts.definition import read_alert, read_event, write_alert, write_event
 from evercrawl.core.alerts.delivery import Message, MessageState, Queue
-from evercrawl.core.alerts.stored import read_alert, read_event, write_alert, write_event
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import Alert, Event, PendingEvent
 

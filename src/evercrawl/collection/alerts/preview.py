@@ -9,9 +9,9 @@ from heapq import nlargest
 from typing import NamedTuple
 
 from evercrawl.collection.alerts.follow import BY_WORDS, Judging, Logs, texts_of
-from evercrawl.core.alerts.match import wanted
-from evercrawl.core.moment import from_us
+from evercrawl.core.alerts.matching import wanted
 from evercrawl.model.alerts import AlertFilter, Event
+from evercrawl.model.time import from_us
 
 LINES = 4000
 """Lines of the logs that are looked at, all shards together."""

@@ -15,10 +15,10 @@ from evercrawl.collection.alerts.deliver import Deliverer, patience_of
 from evercrawl.collection.alerts.follow import CollectionLogs, Follower, Logs
 from evercrawl.collection.alerts.outbox import Outbox, outbox_path
 from evercrawl.collection.alerts.send import Sender, Senders
-from evercrawl.core.moment import to_us
 from evercrawl.engine.ports import Clock
 from evercrawl.errors import CollectionBusy, EvercrawlError
 from evercrawl.model.settings import Settings
+from evercrawl.model.time import to_us
 
 LOCK = "notify.lock"
 FINISH_S = 10.0

@@ -15,15 +15,14 @@ from typing import NamedTuple, Protocol
 
 from evercrawl.adapters.http.post import JsonPoster
 from evercrawl.core.alerts.delivery import Attempt, Message
-from evercrawl.core.alerts.signature import signed_headers
-from evercrawl.core.alerts.wording import atom_feed, document, plain_text, subject_line
-from evercrawl.core.identity import user_agent
-from evercrawl.core.retry_after import retry_after
+from evercrawl.core.alerts.message_format import atom_feed, document, plain_text, signed_headers, subject_line
+from evercrawl.core.politeness import retry_after
 from evercrawl.errors import ConfigError, EvercrawlError
+from evercrawl.model import __version__
 from evercrawl.model.alerts import Alert, Channel, PendingEvent
 from evercrawl.model.fetch import header
 from evercrawl.model.settings import Settings
-from evercrawl.model.version import __version__
+from evercrawl.model.user_agent import user_agent
 from evercrawl.sitemaps.atomic import write_whole
 
 PASSWORD_VARIABLE = "EVERCRAWL_MAIL_PASSWORD"

@@ -20,10 +20,7 @@ from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.http.post import JsonPoster
 from evercrawl.collection.alerts.outbox import Outbox, outbox_path
 from evercrawl.collection.visit_requests import announce
-from evercrawl.core.identity import user_agent
-from evercrawl.core.moment import from_us
-from evercrawl.core.url import canonical
-from evercrawl.core.websub import (
+from evercrawl.core.sitemap.websub_protocol import (
     HEAD_BYTES,
     Phase,
     Subscription,
@@ -38,10 +35,13 @@ from evercrawl.core.websub import (
     request_form,
     write_subscription,
 )
+from evercrawl.core.url import canonical
 from evercrawl.errors import ConfigError
+from evercrawl.model import __version__
 from evercrawl.model.fetch import Fetched, Request
 from evercrawl.model.settings import Settings
-from evercrawl.model.version import __version__
+from evercrawl.model.time import from_us
+from evercrawl.model.user_agent import user_agent
 
 FORM = "application/x-www-form-urlencoded"
 MOST_BODY_BYTES = 4 * 1024 * 1024

@@ -8,8 +8,8 @@ from heapq import nlargest
 from pathlib import Path
 
 from evercrawl.adapters.sqlite.browse import browsing, browsing_all
-from evercrawl.core.moment import to_us
 from evercrawl.model.listing import VisitRow
+from evercrawl.model.time import to_us
 
 LINES_READ = 200_000
 """The newest lines of each shard's log that are counted."""

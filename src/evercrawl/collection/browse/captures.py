@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Literal
 
 from evercrawl.adapters.sqlite.browse import BrowseReader, browsing, shards_of
-from evercrawl.core.moment import to_us
 from evercrawl.core.url import (
     canonical,
     key_of,
@@ -20,6 +19,7 @@ from evercrawl.core.url import (
 )
 from evercrawl.model.listing import Capture, VersionRecord
 from evercrawl.model.settings import Settings
+from evercrawl.model.time import to_us
 
 Match = Literal["exact", "prefix", "host", "domain"]
 PAGES_AT_A_TIME = 200

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from evercrawl.adapters.sqlite.browse import browsing, shards_of
 from evercrawl.collection.browse.sites import site_record
-from evercrawl.core.moment import to_us
 from evercrawl.errors import ConfigError
 from evercrawl.model.listing import VisitLogRow
 from evercrawl.model.settings import Settings
+from evercrawl.model.time import to_us
 
 LINES_AT_A_TIME = 500
 """Lines of one shard's log that are looked at with one question; so many are held for each shard."""

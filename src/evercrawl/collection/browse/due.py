@@ -11,8 +11,8 @@ from pathlib import Path
 from evercrawl.adapters.sqlite.browse import browsing_all
 from evercrawl.adapters.sqlite.reader import MOST_ID
 from evercrawl.collection.browse.place import number_in, place_of
-from evercrawl.core.moment import to_us
 from evercrawl.model.listing import DuePage, Portion
+from evercrawl.model.time import to_us
 
 HOURS_AHEAD = 24
 _DIGITS = 16

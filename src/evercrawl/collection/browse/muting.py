@@ -7,11 +7,11 @@ from pathlib import Path
 
 from evercrawl.collection.browse.inbox import Inbox
 from evercrawl.collection.browse.sites import origin_in
-from evercrawl.core.change.mute import problem_with
-from evercrawl.core.moment import to_us
+from evercrawl.core.change.review import problem_with
 from evercrawl.core.url import canonical
 from evercrawl.errors import ConfigError
 from evercrawl.model.history import Mute
+from evercrawl.model.time import to_us
 
 
 def mute_part(

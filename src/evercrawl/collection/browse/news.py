@@ -11,12 +11,11 @@ from pathlib import Path
 from evercrawl.adapters.sqlite.browse import browsing, browsing_all
 from evercrawl.collection.browse.sites import site_record
 from evercrawl.collection.past.changes import told
-from evercrawl.core.change.group import Group, groups_of
-from evercrawl.core.change.mute import heard, pattern_of
-from evercrawl.core.moment import from_us, to_us
+from evercrawl.core.change.review import Group, groups_of, heard, pattern_of
 from evercrawl.model.history import Mute
 from evercrawl.model.listing import ChangeRecord, RecentChangeGroup, RecentChanges
 from evercrawl.model.settings import Settings
+from evercrawl.model.time import from_us, to_us
 
 MOST_CHANGES = 2000
 """Changes that are read for one look."""

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from evercrawl.adapters.warc.http_head import response_block_head
 from evercrawl.adapters.warc.parse import HttpParts, Record, http_parts
 from evercrawl.collection.exchange.source import digest_holds
-from evercrawl.core.answer import Answer, result_of
-from evercrawl.core.coding import DecodeLimits
-from evercrawl.core.http1 import BadResponse, ReadLimits, listed, parse_head
+from evercrawl.core.http.content_coding import DecodeLimits
+from evercrawl.core.http.http1 import BadResponse, ReadLimits, parse_response_head, split_list
+from evercrawl.core.http.message import RawResponse, fetch_result
 from evercrawl.model.fetch import Exchange, FetchResult, Request
 from evercrawl.model.settings import HttpSettings
 
@@ -58,7 +58,7 @@ def _is_payload(said: str | None, forms: tuple[bytes, ...]) -> bool:
 
 def dechunked(parts: HttpParts) -> bytes:
     """The body without chunks; many writers remove them and leave the field that announces them."""
-    codings = listed([value for name, value in parts.headers if name.lower() == "transfer-encoding"])
+    codings = split_list([value for name, value in parts.headers if name.lower() == "transfer-encoding"])
     if "chunked" not in codings:
         return parts.body
     plain = _joined_chunks(parts.body)
@@ -91,7 +91,7 @@ def result_of_capture(capture: Capture, settings: HttpSettings) -> FetchResult:
     head = response_block_head(capture.http.head, body_bytes=None if capture.is_cut else len(body))
     limits = ReadLimits(settings.header_bytes, settings.header_count, settings.wire_bytes)
     try:
-        parsed = parse_head(head, limits)
+        parsed = parse_response_head(head, limits)
     except BadResponse as error:
         raise Damaged(error.detail) from error
     exchange = Exchange(
@@ -102,6 +102,6 @@ def result_of_capture(capture: Capture, settings: HttpSettings) -> FetchResult:
         began=capture.date,
         took=timedelta(0),
     )
-    answer = Answer(parsed, exchange, cut=capture.is_cut)
+    answer = RawResponse(parsed, exchange, cut=capture.is_cut)
     decode_limits = DecodeLimits(settings.decoded_bytes, settings.ratio)
-    return result_of(Request(capture.url, etag=IMPORTED_TAG), answer, limits=decode_limits)
+    return fetch_result(Request(capture.url, etag=IMPORTED_TAG), answer, limits=decode_limits)

@@ -18,9 +18,9 @@ import orjson
 from evercrawl.adapters.sqlite.stored import StoredVersion
 from evercrawl.collection.exchange.run import ExportRun
 from evercrawl.collection.exchange.stored import StoredAnswer
-from evercrawl.core.document.parse import media_type
-from evercrawl.core.moment import from_us
-from evercrawl.core.surt import surt
+from evercrawl.core.document.html import media_type
+from evercrawl.core.url import surt
+from evercrawl.model.time import from_us
 
 REVISIT_TYPE = "warc/revisit"
 LINES_AT_A_TIME = 1000

@@ -18,8 +18,8 @@ from typing import BinaryIO, NamedTuple
 from evercrawl.collection.exchange.output import MAPPING
 from evercrawl.collection.exchange.run import ExportRun, PageCopy
 from evercrawl.collection.exchange.table import json_line, parquet_from_lines
-from evercrawl.core.moment import from_us
 from evercrawl.core.url import canonical, shard_of_site, site_of
+from evercrawl.model.time import from_us
 
 COLUMNS = {
     "pages": {

@@ -15,22 +15,29 @@ from evercrawl.collection.exchange.capture import Capture, Damaged, response_par
 from evercrawl.collection.exchange.catalogue import Catalogue, Entry
 from evercrawl.collection.exchange.source import RecordFiles
 from evercrawl.core.digest import content_digest
-from evercrawl.core.moment import from_us
-from evercrawl.core.priority import band_of
+from evercrawl.core.frontier import band_of
 from evercrawl.core.revisit.purse import Purse
 from evercrawl.core.url import key_of, registrable_domain, site_of, site_parts
 from evercrawl.engine.comparison import Comparisons
-from evercrawl.engine.keep import keep, visited_of
-from evercrawl.engine.ledger import Ledger
+from evercrawl.engine.records import archive_answer, visited_of
+from evercrawl.engine.commits import CommitBuffer
 from evercrawl.engine.ports import ShardStore
 from evercrawl.engine.revisits import Revisits
-from evercrawl.engine.see import Seen, Surroundings, see_failed, see_fetched, see_moved, see_not_modified
-from evercrawl.engine.site_memory import CHANGE, FRESHNESS, MOST_OUTLOOKS, MOST_TEXTS, Memories
+from evercrawl.engine.runtime import Runtime
+from evercrawl.engine.see import (
+    VisitResult,
+    interpret_failed,
+    interpret_fetched,
+    interpret_moved,
+    interpret_not_modified,
+)
+from evercrawl.engine.site_state import CHANGE, FRESHNESS, MOST_OUTLOOKS, MOST_TEXTS, SiteStates
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified
 from evercrawl.model.page import NewPage, Page
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
+from evercrawl.model.time import from_us
 
 MOST_DAMAGE = 100
 """Damaged places that are named one by one; all are counted."""
@@ -90,7 +97,7 @@ class Import:
     settings: Settings
     catalogue: Catalogue
     records: RecordFiles
-    around: Surroundings
+    around: Runtime
     clock: MomentOfRecord
     report: ImportReport = field(default_factory=ImportReport)
 
@@ -115,7 +122,7 @@ class IntoShard:
         store: ShardStore,
         archive: WarcArchive,
         *,
-        ledger: Ledger,
+        ledger: CommitBuffer,
         reader: StoredReader,
         numbers: Numbers,
     ) -> None:
@@ -129,13 +136,13 @@ class IntoShard:
         self._comparisons = Comparisons(
             store,
             archive,
-            Memories(store, CHANGE, most=MOST_TEXTS),
+            SiteStates(store, CHANGE, most=MOST_TEXTS),
             settings=shared.settings,
             agent=shared.around.agent,
         )
         revisit = shared.settings.revisit
         purse = Purse(None, revisit.worth / timedelta(days=1))
-        self._revisits = Revisits(Memories(store, FRESHNESS, most=MOST_OUTLOOKS), purse, revisit)
+        self._revisits = Revisits(SiteStates(store, FRESHNESS, most=MOST_OUTLOOKS), purse, revisit)
         self._in_batch: set[bytes] = set()
         self._sites: dict[str, Site] = {}
 
@@ -288,7 +295,7 @@ class IntoShard:
     async def _write(self, page: Page, result: FetchResult, at_us: int) -> None:
         moment = self._import.clock.moment = from_us(at_us)
         seen = await self._see(page, result)
-        stored = keep(page, seen, self._archive)
+        stored = archive_answer(page, seen, self._archive)
         judgement, belief = seen.judgement, None
         if judgement.changed is not None:
             notes = await self._revisits.outlooks.of(page.site_id)
@@ -311,21 +318,21 @@ class IntoShard:
         settings, scope = self._import.settings, self._import.around.scope
         return bool(settings.scope.seeds) and scope.verdict(page.url, depth=page.depth) is not None
 
-    async def _see(self, page: Page, result: FetchResult) -> Seen:
+    async def _see(self, page: Page, result: FetchResult) -> VisitResult:
         around = self._import.around
         match result:
             case Fetched(body=body):
                 digest = content_digest(body)
                 original = await self._ledger.recall(digest)
                 past = await self._comparisons.past_of(page, digest)
-                return see_fetched(page, result, original, around, digest=digest, past=past)
+                return interpret_fetched(page, result, original, around, digest=digest, past=past)
             case NotModified():
                 await self._comparisons.rested(page)
-                return see_not_modified(result, await self._store.version_original(page.id))
+                return interpret_not_modified(result, await self._store.version_original(page.id))
             case Moved():
-                return see_moved(page, result, around, loops=False, forbidden=None)
+                return interpret_moved(page, result, around, loops=False, forbidden=None)
             case Failed():
-                return see_failed(page, result, around)
+                return interpret_failed(page, result, around)
             case unknown:
                 assert_never(unknown)
 

@@ -1,7 +1,7 @@
 """A page's main text as Markdown, with its title and source.
 
 The page is cut into blocks (headings, paragraphs, items, code, tables), and those stay whose words are part
-of the main text: what is navigation is decided in one place, `core/document/text.py`.
+of the main text: what is navigation is decided in one place, `core/document/main_text.py`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from selectolax.lexbor import LexborNode
 
 from evercrawl.collection.exchange.run import PageCopy
 from evercrawl.core.document.bounds import bounded
-from evercrawl.core.document.codec import decoded
-from evercrawl.core.document.element import tree_of
-from evercrawl.core.document.parse import HTML_TYPES, media_type
-from evercrawl.core.moment import from_us
+from evercrawl.core.document.elements import tree_of
+from evercrawl.core.document.encoding import decoded
+from evercrawl.core.document.html import HTML_TYPES, media_type
 from evercrawl.core.url import PAGE_SCHEMES, join
+from evercrawl.model.time import from_us
 
 MOST_DEPTH = 100
 """Elements within elements; deeper ones give their text only."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.adapters.sqlite.stored import Bounds, StoredReader, StoredVersion, stored_reader
-from evercrawl.core.moment import to_us
+from evercrawl.model.time import to_us
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from evercrawl.adapters.sqlite.stored import StoredReader, StoredVersion
 from evercrawl.adapters.warc.member import RECORD_LIMIT, unpack, unpack_at
 from evercrawl.adapters.warc.parse import HttpParts, Record, http_parts, parse_record
 from evercrawl.adapters.warc.place import read_bytes
-from evercrawl.core.coding import BadCoding, DecodeLimits, decode
-from evercrawl.core.document.parse import media_type, parse_document
-from evercrawl.core.http1 import listed
+from evercrawl.core.document.html import media_type, parse_document
+from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode
+from evercrawl.core.http.http1 import split_list
 from evercrawl.engine.see import BUILT_IN_TYPES
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.document import Document
@@ -88,7 +88,7 @@ def request_of(archive: Path, version: StoredVersion, answer: StoredAnswer) -> t
 
 def decoded_body(version: StoredVersion, http: HttpParts) -> bytes:
     """The body without its content codings, cut where it was cut when it was stored."""
-    codings = listed([value for name, value in http.headers if name.lower() == "content-encoding"])
+    codings = split_list([value for name, value in http.headers if name.lower() == "content-encoding"])
     room = version.body_bytes if version.truncated else version.body_bytes + 1
     limits = DecodeLimits(max(room, 1), _NO_RATIO)
     complete = version.truncated != Truncation.WIRE

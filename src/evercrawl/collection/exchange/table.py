@@ -14,9 +14,9 @@ from typing import Any, BinaryIO, NamedTuple
 import orjson
 
 from evercrawl.collection.exchange.run import ExportRun, PageCopy
-from evercrawl.core.moment import from_us
 from evercrawl.core.url import site_of
 from evercrawl.errors import ConfigError, StoreUnavailable
+from evercrawl.model.time import from_us
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """A spreadsheet takes a cell that begins so for a formula; a page could make it do things."""

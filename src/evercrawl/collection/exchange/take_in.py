@@ -23,17 +23,17 @@ from evercrawl.adapters.warc.writer import WarcArchive
 from evercrawl.collection.exchange.catalogue import Catalogue, Entry
 from evercrawl.collection.exchange.into_shard import Import, ImportReport, IntoShard, MomentOfRecord, Numbers
 from evercrawl.collection.exchange.source import ImportForm, RecordFiles, RecordPlace, placed_records, warc_files
-from evercrawl.core.moment import to_us
-from evercrawl.core.scope import Scope
-from evercrawl.core.seen import PopularCache
+from evercrawl.core.duplicates.url_seen import PopularCache
+from evercrawl.core.scope.scope import Scope
 from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.core.url import canonical, shard_of_site, site_of
-from evercrawl.engine.ledger import Ledger
+from evercrawl.engine.commits import CommitBuffer
 from evercrawl.engine.ports import ShardStore
-from evercrawl.engine.see import Surroundings
+from evercrawl.engine.runtime import Runtime
+from evercrawl.model import __version__
 from evercrawl.model.fetch import FetchResult, Request
 from evercrawl.model.settings import Settings
-from evercrawl.model.version import __version__
+from evercrawl.model.time import to_us
 
 WORK_FOLDER = "import-"
 """Beginning of the name of the folder, inside the collection, in which an import keeps its notes."""
@@ -65,7 +65,7 @@ def import_archives(
 
 def _import(collection: Path, settings: Settings, catalogue: Catalogue, records: RecordFiles) -> Import:
     clock = MomentOfRecord()
-    around = Surroundings(
+    around = Runtime(
         settings=settings,
         clock=clock,
         fetcher=NoFetcher(),
@@ -163,7 +163,7 @@ class TakeIn:
             durable=self._import.settings.store.durability == "power",
         )
         archive.cut_back(facts.archive_end)
-        ledger = Ledger(store, archive, epoch=facts.epoch, pages=self._import.settings.store.commit_pages)
+        ledger = CommitBuffer(store, archive, epoch=facts.epoch, pages=self._import.settings.store.commit_pages)
         with stored_reader(self._import.collection, shard) as reader:
             numbers = Numbers(facts.next_id, facts.next_seq, facts.next_site_id)
             into = IntoShard(self._import, store, archive, ledger=ledger, reader=reader, numbers=numbers)

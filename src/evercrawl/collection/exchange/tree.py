@@ -20,9 +20,9 @@ from evercrawl.collection.exchange.markdown import markdown_of
 from evercrawl.collection.exchange.output import MAPPING, writing
 from evercrawl.collection.exchange.run import ExportRun, PageCopy
 from evercrawl.collection.exchange.selection import selected
-from evercrawl.core.document.parse import HTML_TYPES, media_type
+from evercrawl.core.document.html import HTML_TYPES, media_type
 from evercrawl.core.mirror_path import MirrorPath, another_name, mirror_path
-from evercrawl.core.moment import from_us
+from evercrawl.model.time import from_us
 
 PAUSE_US = 60 * 60 * 1_000_000
 """A crawl has ended when nothing new was stored for so long."""

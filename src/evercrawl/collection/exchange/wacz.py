@@ -21,9 +21,9 @@ import orjson
 from evercrawl.collection.exchange.cdxj import SortedLines, cdxj_line, mime_of, sorted_lines
 from evercrawl.collection.exchange.run import Answer, ExportRun
 from evercrawl.collection.exchange.warc import WarcFile
-from evercrawl.core.document.parse import HTML_TYPES
-from evercrawl.core.moment import from_us
-from evercrawl.model.version import __version__
+from evercrawl.core.document.html import HTML_TYPES
+from evercrawl.model import __version__
+from evercrawl.model.time import from_us
 
 WACZ_VERSION = "1.1.1"
 WARC_NAME = "data.warc.gz"

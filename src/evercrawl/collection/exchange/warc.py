@@ -12,7 +12,7 @@ from evercrawl.adapters.warc.record import warcinfo_record
 from evercrawl.adapters.warc.resolve import request_for, resolved_id, resolved_response
 from evercrawl.collection.exchange.run import Answer, ExportRun
 from evercrawl.collection.exchange.stored import request_of
-from evercrawl.model.version import __version__
+from evercrawl.model import __version__
 
 
 class Out(Protocol):

@@ -9,7 +9,6 @@ from math import isfinite
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.collection.forecast.gather import Gathered, gathered
 from evercrawl.collection.forecast.steering import DAY, level_of
-from evercrawl.core.moment import DAY_US, to_us
 from evercrawl.core.revisit.estimate import Estimate, Estimates, estimated
 from evercrawl.core.revisit.plan import Forecast, Ground, Pick, forecast
 from evercrawl.core.revisit.purse import Purse
@@ -17,6 +16,7 @@ from evercrawl.core.revisit.schedule import Level
 from evercrawl.core.revisit.tended import Tended
 from evercrawl.model.report import FreshnessEstimate, PlannedVisit, RevisitPlan, SiteFreshness
 from evercrawl.model.settings import RevisitSettings
+from evercrawl.model.time import DAY_US, to_us
 
 MOST_SITES = 10
 """Sites that are shown one by one."""

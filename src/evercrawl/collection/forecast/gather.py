@@ -6,16 +6,16 @@ from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
 from evercrawl.adapters.sqlite.reader import ROWS_AT_A_TIME, ShardReader, StateReader
-from evercrawl.core.moment import DAY_US
 from evercrawl.core.revisit.belief import PageBelief
 from evercrawl.core.revisit.outlook import Outlook
 from evercrawl.core.revisit.schedule import OPTIMAL, belief_of, memory_of
 from evercrawl.core.revisit.tended import Tended, believed
 from evercrawl.core.revisit.visit import page_found
 from evercrawl.engine.revisits import hub_of
-from evercrawl.engine.site_memory import FRESHNESS
+from evercrawl.engine.site_state import FRESHNESS
 from evercrawl.model.listing import SampledPage, SampledSite
 from evercrawl.model.reason import Outcome, Reason
+from evercrawl.model.time import DAY_US
 
 MOST_SAMPLED = 20_000
 """Pages that are looked at; of a larger collection every k-th by number, which is by age."""

@@ -8,8 +8,6 @@ from math import inf, isfinite
 from evercrawl.adapters.sqlite.reader import ShardReader, StateReader
 from evercrawl.collection.forecast.gather import belief_in
 from evercrawl.collection.forecast.steering import level_of, stored_purse
-from evercrawl.core.duration import every, in_words
-from evercrawl.core.moment import DAY_US, from_us, to_us
 from evercrawl.core.revisit.belief import PageBelief, SiteBelief, rate_of
 from evercrawl.core.revisit.outlook import Outlook
 from evercrawl.core.revisit.schedule import Level, is_held_by_cache, schedule_named
@@ -17,10 +15,11 @@ from evercrawl.core.revisit.signal import false_share, is_trusted
 from evercrawl.core.revisit.threshold import MARGIN
 from evercrawl.core.revisit.worth import chance_current
 from evercrawl.engine.revisits import hub_of
-from evercrawl.engine.site_memory import FRESHNESS
+from evercrawl.engine.site_state import FRESHNESS
 from evercrawl.model.listing import PageRecord, SampledPage
 from evercrawl.model.report import Announcements, PageForecast
 from evercrawl.model.settings import RevisitSettings
+from evercrawl.model.time import DAY_US, every, from_us, in_words, to_us
 
 DIGITS = 4
 

@@ -7,9 +7,9 @@ from datetime import datetime
 
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.collection.forecast.gather import sampled
-from evercrawl.core.moment import to_us
 from evercrawl.core.revisit.held import Held, held_by
 from evercrawl.model.listing import SampledPage
+from evercrawl.model.time import to_us
 
 
 def left_alone(reader: StateReader, *, pages: int, since: datetime) -> dict[str, int]:

@@ -25,10 +25,14 @@ from evercrawl.adapters.graph_files import (
 from evercrawl.adapters.sqlite.log import GraphPage, LogReader, log_reader, shards_of
 from evercrawl.adapters.tantivy.anchors import write_anchors
 from evercrawl.adapters.tantivy.writing import page_number
-from evercrawl.core.linkgraph.depth import depths_from
-from evercrawl.core.linkgraph.hubs import hub_scores
-from evercrawl.core.linkgraph.pagerank import pagerank_steps
-from evercrawl.core.linkgraph.sparse import Floats, SparseGraph, graph_of
+from evercrawl.core.linkgraph.graph_metrics import (
+    Floats,
+    SparseGraph,
+    depths_from,
+    graph_of,
+    hub_scores,
+    pagerank_steps,
+)
 from evercrawl.core.url import canonical_of_href
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.document import Link

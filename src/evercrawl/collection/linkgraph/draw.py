@@ -13,9 +13,8 @@ from evercrawl.adapters.tantivy.writing import page_number
 from evercrawl.collection.linkgraph.build import fresh_graph
 from evercrawl.collection.linkgraph.check import DEAD
 from evercrawl.collection.linkgraph.pages import urls_of
-from evercrawl.core.linkgraph.depth import UNREACHED
-from evercrawl.core.linkgraph.folder import DrawnPage
-from evercrawl.core.linkgraph.picture import draw_structure
+from evercrawl.core.linkgraph.graph_metrics import UNREACHED
+from evercrawl.core.linkgraph.structure_chart import DrawnPage, draw_structure
 from evercrawl.core.url import site_of
 from evercrawl.errors import ConfigError
 

@@ -11,7 +11,7 @@ from evercrawl.adapters.sqlite.log import log_reader
 from evercrawl.adapters.tantivy.writing import place_of
 from evercrawl.collection.linkgraph.build import fresh_graph
 from evercrawl.collection.linkgraph.pages import page_at, urls_of
-from evercrawl.core.linkgraph.depth import UNREACHED
+from evercrawl.core.linkgraph.graph_metrics import UNREACHED
 from evercrawl.core.url import canonical_of_href, key_of
 from evercrawl.model.document import Link
 from evercrawl.model.links import GraphSummary, LinkEnd, PageLinks

@@ -7,14 +7,12 @@ from datetime import datetime
 from pathlib import Path
 
 from evercrawl.adapters.sqlite.reader import ShardReader, StateReader
-from evercrawl.core.change.group import Group, groups_of
-from evercrawl.core.change.mute import heard
-from evercrawl.core.diff import text_difference
-from evercrawl.core.edit_line import marked, shortened
-from evercrawl.core.moment import to_us
+from evercrawl.core.change.review import Group, groups_of, heard
+from evercrawl.core.change.text_diff import marked, shortened, text_difference
 from evercrawl.core.url import site_of
 from evercrawl.model.change import BlockEdit, Change, Edit
 from evercrawl.model.history import ChangeGroup, Mute
+from evercrawl.model.time import to_us
 
 EXAMPLE_LINES = 5
 

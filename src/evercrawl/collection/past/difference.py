@@ -6,13 +6,13 @@ from pathlib import Path
 
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.collection.past.stored import StoredPage, document_of, present, read_back, stored_page
-from evercrawl.core.diff import text_difference
-from evercrawl.core.moment import from_us
+from evercrawl.core.change.text_diff import text_difference
 from evercrawl.model.change import FieldChange, VersionDiff, VersionMark
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import header
 from evercrawl.model.listing import VersionRecord
 from evercrawl.model.settings import Settings
+from evercrawl.model.time import from_us
 
 TOLD_HEADERS = ("content-type", "content-language", "x-robots-tag")
 """Header fields that say something about the page itself."""

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from evercrawl.collection.past.stored import StoredPage, read_back, seen_until, stored_page
-from evercrawl.core.moment import from_us
 from evercrawl.model.history import EVERY_VISIT, NEVER_VISITED, PageHistory, PageStatistics, PastVersion
 from evercrawl.model.listing import VersionRecord, VisitRecord
 from evercrawl.model.report import PastVisit
 from evercrawl.model.settings import Settings
+from evercrawl.model.time import from_us
 
 
 def page_history(collection: Path, settings: Settings, url: str) -> PageHistory:

@@ -29,12 +29,12 @@ from evercrawl.adapters.warc.files import file_name, shard_files
 from evercrawl.adapters.warc.repair import cut_back
 from evercrawl.adapters.warc.rewrite import Rewriting, Rewritten, plan_rewriting, write_anew
 from evercrawl.adapters.warc.writer import sync_folder
-from evercrawl.core.retention import kept_versions, parse_rule
+from evercrawl.core.change.versions import kept_versions, parse_rule
 from evercrawl.errors import ConfigError
+from evercrawl.model import __version__
 from evercrawl.model.batch import ArchiveEnd
 from evercrawl.model.history import PruneReport
 from evercrawl.model.settings import Settings
-from evercrawl.model.version import __version__
 
 SOFTWARE = f"evercrawl/{__version__}"
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.collection.past.stored import page_name, stored_page
-from evercrawl.core.moment import from_us
-from evercrawl.core.sentiment.page import Sentiment, site_sentiment
+from evercrawl.core.sentiment.sentences import Sentiment, site_sentiment
 from evercrawl.core.url import shard_of_site, site_of
 from evercrawl.model.history import PageSentiment, SiteSentiment, VersionSentiment
 from evercrawl.model.settings import Settings
+from evercrawl.model.time import from_us
 
 CLEARLY = 0.05
 """A page with a smaller mean is neither positive nor negative: most sentences are plain facts."""

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.collection.past.stored import document_of, present, read_back, split_moment, stored_page
-from evercrawl.core.moment import from_us
 from evercrawl.model.report import PageContent
 from evercrawl.model.settings import Settings
+from evercrawl.model.time import from_us
 
 
 def page_view(collection: Path, settings: Settings, url: str, at: str | None = None) -> PageContent:

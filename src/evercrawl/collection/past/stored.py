@@ -13,11 +13,10 @@ from evercrawl.adapters.schemes import installed_schemes
 from evercrawl.adapters.sqlite.moves import CONFIRMING
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.adapters.warc.reader import ArchivedResponse, read_record
-from evercrawl.core.coding import DecodeLimits, decoded_body
-from evercrawl.core.document.parse import media_type, parse_document
-from evercrawl.core.moment import from_us
+from evercrawl.core.change.versions import choose_version, names_version
+from evercrawl.core.document.html import media_type, parse_document
+from evercrawl.core.http.content_coding import DecodeLimits, decoded_body
 from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
-from evercrawl.core.version_choice import choose_version, names_version
 from evercrawl.engine.see import BUILT_IN_TYPES
 from evercrawl.errors import ConfigError
 from evercrawl.model.document import Document
@@ -25,6 +24,7 @@ from evercrawl.model.fetch import Headers
 from evercrawl.model.listing import PageRecord, VersionRecord, VisitRecord
 from evercrawl.model.page import OriginalRecord
 from evercrawl.model.settings import Settings
+from evercrawl.model.time import from_us
 
 MOST_VISITS = 10_000
 

@@ -22,17 +22,15 @@ from evercrawl.adapters.tantivy.schema import FOREVER_US
 from evercrawl.adapters.tantivy.writing import page_number, place_of
 from evercrawl.collection.search.follow import open_text_index
 from evercrawl.collection.search.tones import named, tone_of
-from evercrawl.core.moment import from_us, to_us
-from evercrawl.core.search import scoring
-from evercrawl.core.search.facets import FacetRow, changed_in, kind_of, kinds_in, sites_in
-from evercrawl.core.search.facets import languages_in as facet_languages
-from evercrawl.core.search.fold import Said, groups_alike
-from evercrawl.core.search.query import parse_query
+from evercrawl.core.search.query_parser import parse_query
+from evercrawl.core.search.ranking import FacetRow, Said, changed_in, groups_alike, kind_of, kinds_in, sites_in
+from evercrawl.core.search.ranking import languages_in as facet_languages
 from evercrawl.core.search.snippet import MOST_TEXT_CHARS, Sought, snippet_of
-from evercrawl.core.search.words import shown, stands_alone
+from evercrawl.core.search.tokenizer import shown, stands_alone
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.search import Facets, FacetValue, Hit, Query, SearchResults, Tone
 from evercrawl.model.settings import SearchSettings
+from evercrawl.model.time import from_us, to_us
 
 FEWEST_CANDIDATES = 60
 CANDIDATES_PER_HIT = 4

@@ -15,7 +15,7 @@ from evercrawl.adapters.sqlite.log import FollowedVisit, LogReader, VersionPlace
 from evercrawl.adapters.tantivy import IndexedVersion, TextIndex
 from evercrawl.adapters.tantivy.index import remove_index
 from evercrawl.adapters.tantivy.writing import IndexWriting
-from evercrawl.core.search.query import primary_language
+from evercrawl.core.search.query_parser import primary_language
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.search import IndexState
 from evercrawl.model.settings import SearchSettings

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import monotonic, perf_counter
 
-from evercrawl.core.search.scoring import fused
+from evercrawl.core.search.ranking import fused
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.search import Hit, SearchResults, SourceTrouble
 

@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 
 from evercrawl.adapters.learned import default_sentiment
-from evercrawl.core.sentiment.page import page_sentiment
+from evercrawl.core.sentiment.sentences import page_sentiment
 from evercrawl.model.search import Tone
 
 TONED_CHARS = 6000

@@ -10,12 +10,12 @@ from pathlib import Path
 from xxhash import xxh64_intdigest
 
 from evercrawl.adapters.sqlite.reader import ROWS_AT_A_TIME, StateReader
-from evercrawl.core.moment import DAY_US
 from evercrawl.engine.revisits import hub_of
 from evercrawl.errors import ConfigError
 from evercrawl.lab.trace import Trace, TracePage, read_trace
 from evercrawl.model.listing import VersionMoment
 from evercrawl.model.reason import Reason
+from evercrawl.model.time import DAY_US
 
 LEAST_DAYS = 2.0
 """A shorter history says nothing: decisions are made every six hours, and a quarter is warm-up."""

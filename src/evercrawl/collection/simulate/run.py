@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from evercrawl.core.rate import is_absolute, parse_rate
+from evercrawl.core.politeness import is_total_rate, parse_rate
 from evercrawl.errors import ConfigError
 from evercrawl.lab import POLICIES
 from evercrawl.lab.measure import SIGNALS, score
@@ -47,7 +47,7 @@ def budget_of(text: str, trace: Trace) -> float:
         number = parse_rate(text)
     except ValueError as error:
         raise ConfigError(f"the budget {text!r} {error}, or requests per page and day such as 0.05") from None
-    per_page = number / max(_live_pages(trace), 1e-9) if is_absolute(text) else number
+    per_page = number / max(_live_pages(trace), 1e-9) if is_total_rate(text) else number
     if per_page > MOST_PER_PAGE_DAY:
         raise ConfigError(
             f"the budget {text!r} is {per_page:,.0f} requests per page and day, more than "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evercrawl.core.change.judge import compare
+from evercrawl.core.change.classify import compare
 
 
 def changed(row: dict[str, Any]) -> dict[str, Any]:

@@ -6,10 +6,9 @@ from base64 import b64decode
 from codecs import BOM_UTF8
 from typing import Any
 
-from evercrawl.core.document.charset import charset_of
-from evercrawl.core.document.codec import NOT_FOR_WRITING, encoded
-from evercrawl.core.document.parse import parse_document
-from evercrawl.core.file_type import file_type_of
+from evercrawl.core.document.encoding import NOT_FOR_WRITING, charset_of, encoded
+from evercrawl.core.document.html import parse_document
+from evercrawl.core.document.media_type import file_type_of
 from evercrawl.model.document import Document, Link
 from evercrawl.model.fetch import Headers, header
 from evercrawl.model.settings import IdentitySettings, ParseSettings

@@ -6,7 +6,7 @@ from base64 import b64decode
 from functools import lru_cache
 from typing import Any
 
-from evercrawl.core.robots import Robots, parse_robots, sitemap_urls, verdict_for
+from evercrawl.core.robots.robots_txt import RobotsTxt, parse_robots, sitemap_urls, verdict_for
 from evercrawl.core.url import parse
 from evercrawl.model.settings import IdentitySettings
 
@@ -35,11 +35,11 @@ def _body(row: dict[str, Any]) -> bytes:
 
 
 @lru_cache(maxsize=FILES_REMEMBERED)
-def _compiled(body: bytes, agent: str) -> Robots:
+def _compiled(body: bytes, agent: str) -> RobotsTxt:
     return parse_robots(body, agent=agent)
 
 
-def _sitemaps(compiled: Robots, base: object) -> list[str]:
+def _sitemaps(compiled: RobotsTxt, base: object) -> list[str]:
     """As the file has them; relative ones are completed when we know of which site the file is."""
     if not isinstance(base, str) or parse(base) is None:
         return list(compiled.sitemaps)

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from evercrawl.adapters.learned import default_sentiment, paper_sentiment
-from evercrawl.core.sentiment.language import is_english
-from evercrawl.core.sentiment.token import LONGEST_SENTENCE, words_of
+from evercrawl.core.sentiment.sentences import LONGEST_SENTENCE, is_english, words_of
 
 DIGITS = 4
 

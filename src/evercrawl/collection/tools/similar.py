@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evercrawl.core.signature import is_near_duplicate, signature, similarity
+from evercrawl.core.duplicates.minhash import is_near_duplicate, signature, similarity
 
 
 def similar(row: dict[str, Any]) -> dict[str, Any]:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import NamedTuple
 
+from evercrawl.core.change.classify import MOST_EDITS_SHOWN, SHOWN_CHARS
+from evercrawl.core.change.text_diff import Run, matching_runs
 from evercrawl.core.url import site_of
-from evercrawl.model.history import Mark
+from evercrawl.model.change import Change, ChangeClass, Edit
+from evercrawl.model.history import Mark, Mute
 from evercrawl.model.listing import ChangeRecord
 
 
@@ -47,3 +54,170 @@ def only(views: Iterable[ChangeRecord], reviewed: Reviewed, *, was_seen: bool) -
         if edits:
             kept.append(view._replace(change=replace(view.change, edits=edits)))
     return kept
+
+
+SAME_VISITS = 0.6
+"""Two edits belong together when the visits that met them are the same to this share."""
+MOST_COMPARED = 200
+"""Edits are held against so many others that more visits met."""
+
+
+class Group(NamedTuple):
+    """Pages that changed in the same way."""
+
+    kind: ChangeClass
+    size: float
+    """The largest change among them."""
+    pages: tuple[str, ...]
+    edits: tuple[Edit, ...]
+    is_template: bool
+
+
+def groups_of(changes: Iterable[tuple[str, Change]], *, with_noise: bool = False) -> list[Group]:
+    """The groups of the given changes (page URL, change), the most significant first.
+
+    An edit of a single page outside its content is shown only `with_noise`: it is no news about the page
+    nor the site.
+    """
+    seen = list(changes)
+    edits: dict[int, Edit] = {}
+    met_in: dict[int, dict[int, None]] = defaultdict(dict)
+    for place, (_, change) in enumerate(seen):
+        for edit in change.edits:
+            is_template = edit.is_template or edits.get(edit.key, edit).is_template
+            edits[edit.key] = edit._replace(is_template=is_template)
+            met_in[edit.key][place] = None
+    groups = [_group(keys, edits, met_in, seen) for keys in _together(met_in)]
+    shown = [group for group in groups if with_noise or len(group.pages) > 1 or not group.is_template]
+    return sorted(shown, key=_significance, reverse=True)
+
+
+def _together(met_in: dict[int, dict[int, None]]) -> list[list[int]]:
+    """The edits in lists of those that the same visits met, those that most met first."""
+    same: dict[frozenset[int], list[int]] = {}
+    for key, visits in met_in.items():
+        same.setdefault(frozenset(visits), []).append(key)
+    lists: list[tuple[frozenset[int], list[int]]] = []
+    for met, keys in sorted(same.items(), key=lambda entry: len(entry[0]), reverse=True):
+        nearly = (known for known in lists[:MOST_COMPARED] if _alike(known[0], met))
+        target = next(nearly, None) if len(met) > 1 else None
+        if target is None:
+            lists.append((met, keys))
+        else:
+            target[1].extend(keys)
+    return [keys for _, keys in lists]
+
+
+def _alike(known: frozenset[int], met: frozenset[int]) -> bool:
+    common = len(known & met)
+    return common >= SAME_VISITS * (len(known) + len(met) - common)
+
+
+def _group(
+    keys: list[int], edits: dict[int, Edit], met_in: dict[int, dict[int, None]], seen: list[tuple[str, Change]]
+) -> Group:
+    visits = dict.fromkeys(place for key in keys for place in met_in[key])
+    chosen = tuple(edits[key] for key in keys)
+    is_template = all(edit.is_template for edit in chosen)
+    found = [seen[place][1] for place in visits]
+    kind = ChangeClass.NOISE if is_template else max((change.kind for change in found), key=_rank)
+    size = 0.0 if is_template else max(change.size for change in found)
+    return Group(kind, size, tuple(dict.fromkeys(seen[place][0] for place in visits)), chosen, is_template)
+
+
+def _rank(kind: ChangeClass) -> int:
+    return list(ChangeClass).index(kind)
+
+
+def _significance(group: Group) -> tuple[int, float, int]:
+    return _rank(group.kind), group.size, len(group.pages)
+
+
+LEAST_LETTERS = 3
+"""What stays the same must have so many letters: less would mute more than was meant."""
+LONGEST_PATTERN = 500
+SLACK_CHARS = 40
+_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_STARS = re.compile(r"\*[\s*]*\*")
+
+
+def pattern_of(removed: str, added: str) -> str | None:
+    """The form that both texts of an edit have; None: nothing in them stays the same."""
+    is_cut = max(len(removed), len(added)) >= SHOWN_CHARS
+    if is_cut:
+        # Where a text is cut off depends on what varies in it: what stands near its end says nothing.
+        removed, added = removed[: SHOWN_CHARS - SLACK_CHARS], added[: SHOWN_CHARS - SLACK_CHARS]
+        removed, added = removed.rpartition(" ")[0], added.rpartition(" ")[0]
+    if removed and added:
+        form = _common_form(removed.split(), added.split())
+    else:
+        form = _NUMBER.sub("*", " ".join((removed or added).split()))
+    form = _STARS.sub("*", form + (" *" if is_cut else ""))[:LONGEST_PATTERN]
+    return None if problem_with(form) else form
+
+
+def _common_form(old: Sequence[str], new: Sequence[str]) -> str:
+    runs = [Run(0, 0, 0), *matching_runs(old, new), Run(len(old), len(new), 0)]
+    words: list[str] = []
+    for before, after in pairwise(runs):
+        is_gap = before.a + before.length < after.a or before.b + before.length < after.b
+        words += ["*"] if is_gap else []
+        words += ["*" if "*" in word else word for word in old[after.a : after.a + after.length]]
+    return " ".join(words)
+
+
+def problem_with(pattern: str) -> str | None:
+    """None for a pattern that can be used, otherwise what is wrong with it."""
+    if len(pattern) > LONGEST_PATTERN:
+        return f"a pattern has at most {LONGEST_PATTERN} characters"
+    if sum(character.isalpha() for character in pattern) < LEAST_LETTERS:
+        return f"a pattern names what stays the same in a part, with at least {LEAST_LETTERS} letters"
+    return None
+
+
+def has_form(pattern: str, text: str) -> bool:
+    """The text has the form of the pattern; in time that grows with their lengths, whatever they are."""
+    first, *others = _plain(pattern).split("*")
+    rest = _plain(text)
+    if not others:
+        return rest == first
+    if not rest.startswith(first):
+        return False
+    rest = rest[len(first) :]
+    *middle, last = others
+    for piece in middle:
+        _, found, rest = rest.partition(piece) if piece else ("", True, rest)
+        if not found:
+            return False
+    return rest.endswith(last)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def is_muted(mutes: Iterable[Mute], url: str, removed: str, added: str) -> bool:
+    """Nobody wants to be told of this edit of a page."""
+    texts = [text for text in (removed, added) if text]
+    places = (url, site_of(url))
+    return any(
+        mute.place in places and all(has_form(mute.pattern, text) for text in texts)
+        for mute in mutes
+    )  # fmt: skip
+
+
+def heard(change: Change, url: str, mutes: Sequence[Mute]) -> Change | None:
+    """The change without its muted edits; None: all of it is muted.
+
+    Only the first edits of a change are known: where there may be more, it is told as it is.
+    """
+    edits = tuple(edit for edit in change.edits if not is_muted(mutes, url, edit.removed, edit.added))
+    if len(edits) == len(change.edits) or (not edits and len(change.edits) >= MOST_EDITS_SHOWN):
+        return change
+    return replace(change, edits=edits) if edits else None
+
+
+def muted(change: Change, url: str, mutes: Sequence[Mute]) -> Change | None:
+    """The change with its muted edits alone; None: it has none."""
+    edits = tuple(edit for edit in change.edits if is_muted(mutes, url, edit.removed, edit.added))
+    return replace(change, edits=edits) if edits else None

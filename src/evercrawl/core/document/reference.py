@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from evercrawl.core.document.codec import encoded
+from evercrawl.core.document.encoding import encoded
 from evercrawl.core.url import PAGE_SCHEMES, join, parse
 
 MOST_REMEMBERED = 200_000

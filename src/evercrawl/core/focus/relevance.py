@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from random import Random
 from typing import Any
 
-from evercrawl.core.document.parse import parse_document
+from evercrawl.core.document.html import parse_document
 from evercrawl.core.focus.background import Shares, drawn
 from evercrawl.core.focus.focus import ENOUGH_OFF_TOPIC, ExamplePage, Focus, learned
 from evercrawl.model.document import Document

@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import islice, takewhile
 from typing import NamedTuple
 
-from evercrawl.core.search.words import folded, stands_alone
+from evercrawl.core.search.tokenizer import folded, stands_alone
 from evercrawl.model.search import Span
 
 WINDOW_CHARS = 220

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from codecs import getincrementaldecoder
 
-from evercrawl.core.document.charset import DEFAULT_ENCODING, charset_parameter, prescanned
-from evercrawl.core.document.codec import decoded
+from evercrawl.core.document.encoding import DEFAULT_ENCODING, charset_parameter, decoded, prescanned
 
 PRESCAN_BYTES = 1024
 LONGEST_PREAMBLE = 64 * 1024

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from evercrawl.core.moment import to_us
 from evercrawl.model.sitemap import SitemapPage
+from evercrawl.model.time import to_us
 
 MOST_URLS = 50_000
 MOST_BYTES = 50 * 1024 * 1024

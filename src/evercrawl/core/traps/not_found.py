@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
-from evercrawl.core.signature import signature, similarity
+from evercrawl.core.duplicates.minhash import signature, similarity
 from evercrawl.core.traps.url_pattern import placeholder
 
 MAX_NOT_FOUND_CHARS = 600

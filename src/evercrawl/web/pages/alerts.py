@@ -13,13 +13,12 @@ from evercrawl.collection.alerts.book import AlertBook, AlertStatus, usual_most
 from evercrawl.collection.alerts.follow import CollectionLogs
 from evercrawl.collection.alerts.preview import preview
 from evercrawl.collection.alerts.send import has_apprise
+from evercrawl.core.alerts.definition import HOSTED, alert_fields, problem_with, shown, wrong_in
 from evercrawl.core.alerts.delivery import MessageState
-from evercrawl.core.alerts.service import HOSTED, problem_with, shown
-from evercrawl.core.alerts.stored import alert_fields, wrong_in
-from evercrawl.core.moment import from_us
 from evercrawl.core.url import canonical
 from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import CHANGES, Alert, AlertFilter, Channel, Destination, EventKind, Frequency
+from evercrawl.model.time import from_us
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.steer import guarded_url
 from evercrawl.web.parameter import BadRequest, Parameter, place_of

@@ -8,12 +8,11 @@ from typing import Any
 
 from evercrawl.collection.browse.inbox import MOST_KEYS, Inbox
 from evercrawl.collection.browse.news import MOST_PAGES_NAMED, Choose, newest_changes, without_muted
-from evercrawl.core.change.mute import muted
-from evercrawl.core.change.review import only, reviewed_by
-from evercrawl.core.moment import from_us, to_us
+from evercrawl.core.change.review import muted, only, reviewed_by
 from evercrawl.core.url import site_of
 from evercrawl.model.history import Mark, Mute
 from evercrawl.model.listing import ChangeRecord, RecentChangeGroup
+from evercrawl.model.time import from_us, to_us
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.sites import known_site
 from evercrawl.web.parameter import BadRequest

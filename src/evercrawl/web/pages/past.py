@@ -7,9 +7,9 @@ from datetime import date, timedelta
 from typing import Any
 
 from evercrawl.collection.past.stored import page_name
-from evercrawl.core.change.judge import SHOWN_CHARS
-from evercrawl.core.change.mute import pattern_of
-from evercrawl.core.diff import blocks_of
+from evercrawl.core.change.classify import SHOWN_CHARS
+from evercrawl.core.change.review import pattern_of
+from evercrawl.core.change.text_diff import blocks_of
 from evercrawl.core.url import site_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.change import BlockEdit

@@ -11,8 +11,8 @@ from evercrawl.cluster.build import pace_for
 from evercrawl.collection.browse.activity import site_changes_by_day
 from evercrawl.collection.browse.load import load_of
 from evercrawl.collection.browse.sites import pages_of_site, site_record, sites_listed
-from evercrawl.core.robots import parse_robots
-from evercrawl.core.slower import MOST_GAP, gaps_of
+from evercrawl.core.politeness import MAX_RULE_DELAY, parse_delay_rules
+from evercrawl.core.robots.robots_txt import parse_robots
 from evercrawl.model.listing import SiteLoad
 from evercrawl.model.site import Site
 from evercrawl.web.chart import calendar, histogram
@@ -25,7 +25,7 @@ GAP_EDGES = (0, 1, 2, 5, 10, 30, 60, 300)
 TIME_EDGES = (0, 50, 100, 250, 500, 1000, 2000, 5000)
 VISITS_SHOWN = 100
 ROBOTS_SHOWN = 20_000
-MOST_GAP_S = int(MOST_GAP.total_seconds())
+MOST_GAP_S = int(MAX_RULE_DELAY.total_seconds())
 SLIDER_END_S = 120
 """The slider reaches so far, or to twice what is in force; the API and the command line go further."""
 
@@ -63,7 +63,7 @@ def site(desk: Desk, asked: Asked) -> dict[str, Any]:
 
 def _slowing(desk: Desk, site: Site) -> dict[str, Any]:
     """What the operator said about the pace, and from where to where it can be slowed by hand."""
-    said = gaps_of(desk.settings.pace.slower).get(site.name)
+    said = parse_delay_rules(desk.settings.pace.slower).get(site.name)
     said_s = None if said is None else said.total_seconds()
     delay = (_robots(desk, site) or {}).get("crawl_delay") or 0.0
     cap_s = desk.settings.robots.crawl_delay_cap.total_seconds()

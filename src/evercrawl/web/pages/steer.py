@@ -9,7 +9,7 @@ from evercrawl.adapters.http.failure import FetchFailed
 from evercrawl.adapters.schemes import installed_schemes
 from evercrawl.collection.runs import live_run
 from evercrawl.collection.visit_requests import announce
-from evercrawl.core.scope import Scope
+from evercrawl.core.scope.scope import Scope
 from evercrawl.core.url import canonical, site_of, site_parts
 from evercrawl.model.fetch import Fault
 from evercrawl.model.settings import Settings

@@ -12,10 +12,10 @@ from starlette.responses import Response
 
 from evercrawl.collection.browse.inbox import Inbox
 from evercrawl.collection.browse.news import change_feed
-from evercrawl.core.moment import from_us
-from evercrawl.core.safe_text import safe_block, safe_line
 from evercrawl.model.listing import ChangeRecord
+from evercrawl.model.sanitize import safe_block, safe_line
 from evercrawl.model.search import Hit
+from evercrawl.model.time import from_us
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.search import ASKED, FACETS, query_of
 from evercrawl.web.parameter import BadRequest, Parameter, limit

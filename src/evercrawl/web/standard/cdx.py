@@ -11,9 +11,9 @@ import orjson
 from starlette.responses import Response
 
 from evercrawl.collection.browse.captures import Match, captures_matching
-from evercrawl.core.moment import from_us
-from evercrawl.core.surt import surt
+from evercrawl.core.url import surt
 from evercrawl.model.listing import Capture
+from evercrawl.model.time import from_us
 from evercrawl.web.desk import Desk
 from evercrawl.web.keyring import ANYBODY
 from evercrawl.web.parameter import BadRequest, Parameter

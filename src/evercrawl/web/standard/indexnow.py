@@ -20,11 +20,11 @@ from evercrawl.adapters.clock import SystemClock
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.collection.browse.sites import site_record
 from evercrawl.collection.visit_requests import announce
-from evercrawl.core.identity import user_agent
 from evercrawl.core.url import canonical, site_of
+from evercrawl.model import __version__
 from evercrawl.model.fetch import Fetched
 from evercrawl.model.fetch import Request as Ask
-from evercrawl.model.version import __version__
+from evercrawl.model.user_agent import user_agent
 from evercrawl.web.desk import Desk
 from evercrawl.web.parameter import BadRequest, Parameter
 from evercrawl.web.rate import RateLimit

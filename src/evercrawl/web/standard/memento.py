@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from evercrawl.collection.browse.captures import captures_of, nearest_capture
-from evercrawl.core.moment import from_us
 from evercrawl.model.listing import Capture
+from evercrawl.model.time import from_us
 from evercrawl.web.desk import Desk
 from evercrawl.web.parameter import BadRequest
 from evercrawl.web.plain import json_bytes

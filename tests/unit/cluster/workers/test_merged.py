@@ -8,13 +8,13 @@ import pytest
 
 from evercrawl.cluster.totals import MergedRun, Report, ended_together, merged
 from evercrawl.cluster.workers.counts import SharedCounts, shared_memory
-from evercrawl.engine.stop import Ended
-from evercrawl.engine.tally import Tally
+from evercrawl.engine.runtime import Ended
+from evercrawl.engine.runtime import RunStats
 from evercrawl.model.reason import Outcome, Reason
 
 
-def a_tally(fetched: int) -> Tally:
-    tally = Tally(requests=fetched + 1, wire_bytes=1000 * fetched, visits=fetched, found=2 * fetched, new=fetched)
+def a_tally(fetched: int) -> RunStats:
+    tally = RunStats(requests=fetched + 1, wire_bytes=1000 * fetched, visits=fetched, found=2 * fetched, new=fetched)
     tally.outcomes[Outcome.FETCHED, Reason.NEW] = fetched
     tally.refused[Reason.ROBOTS] = 1
     tally.answer_ms = [fetched]

@@ -9,7 +9,7 @@ import pytest
 
 from evercrawl.collection.alerts.follow import LINES_AT_A_TIME, Follower, ShardLog
 from evercrawl.collection.alerts.outbox import Outbox
-from evercrawl.core.alerts.words import SaidPage
+from evercrawl.core.alerts.matching import SaidPage
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind
 

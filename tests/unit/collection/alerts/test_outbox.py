@@ -11,10 +11,10 @@ import pytest
 from evercrawl.collection.alerts.deliver import patience_of
 from evercrawl.collection.alerts.outbox import FILE, Outbox, Told
 from evercrawl.core.alerts.delivery import Attempt, MessageState, Patience, begun, ended
-from evercrawl.core.moment import from_us
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind
 from evercrawl.model.settings import NotifySettings
+from evercrawl.model.time import from_us
 
 ALERT = Alert("a", AlertFilter(), Destination(Channel.WEBHOOK, "https://example.org/"), most=2)
 PATIENCE: Patience = patience_of(NotifySettings())

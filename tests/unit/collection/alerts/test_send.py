@@ -16,7 +16,7 @@ import pytest
 from evercrawl.collection.alerts.mail import mail_of
 from evercrawl.collection.alerts.send import Letter, Senders, require_apprise
 from evercrawl.core.alerts.delivery import Attempt, Message
-from evercrawl.core.alerts.signature import secret_of
+from evercrawl.core.alerts.message_format import secret_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind, PendingEvent
 from evercrawl.model.settings import HttpSettings, NotifySettings, Settings

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from evercrawl.collection.alerts.websub import Websub
-from evercrawl.core.websub import Phase, Subscription
+from evercrawl.core.sitemap.websub_protocol import Phase, Subscription
 from evercrawl.errors import ConfigError
 from evercrawl.model.settings import HttpSettings, Settings
 

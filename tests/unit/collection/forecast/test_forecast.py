@@ -12,7 +12,6 @@ import pytest
 from evercrawl.adapters.sqlite import SqliteStore, StateReader
 from evercrawl.collection.forecast import freshness_of, habits_of, plan_of, saved_in, steering_of
 from evercrawl.collection.forecast.gather import gathered
-from evercrawl.core.moment import DAY_US, from_us
 from evercrawl.core.revisit.belief import SiteBelief
 from evercrawl.core.revisit.outlook import Outlook, packed
 from evercrawl.core.revisit.schedule import schedule_named
@@ -22,6 +21,7 @@ from evercrawl.model.page import CompletedVisit, NewPage
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.report import PageForecast
 from evercrawl.model.settings import RevisitSettings, StoreSettings
+from evercrawl.model.time import DAY_US, from_us
 from tests.contract.store_values import NOON_US, a_page, a_site, a_version, a_visit
 
 PAGES = 40

@@ -15,9 +15,8 @@ from evercrawl.collection.search.ask import bring_up, search
 from evercrawl.collection.search.find import Searching
 from evercrawl.collection.search.follow import catch_up, index_state, missing_versions, open_text_index, rebuild
 from evercrawl.core.digest import content_digest, text_digest
-from evercrawl.core.outline import pack_outline
-from evercrawl.core.signature import signature
-from evercrawl.core.text_delta import pack_text
+from evercrawl.core.document.compression import pack_outline, pack_text
+from evercrawl.core.duplicates.minhash import signature
 from evercrawl.core.url import key_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.batch import Batch

@@ -11,11 +11,11 @@ import pytest
 
 from evercrawl.adapters.sqlite import SqliteStore
 from evercrawl.collection.simulate import trace_in, trace_of
-from evercrawl.core.moment import DAY_US
 from evercrawl.errors import ConfigError
 from evercrawl.model.batch import Batch
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import StoreSettings
+from evercrawl.model.time import DAY_US
 from tests.contract.store_values import NOON_US, a_page, a_site, a_version, a_visit
 
 DAY_S = 86_400

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from evercrawl.core.alerts.delivery import (
     OPEN,
+    SPREAD,
     Attempt,
     Compose,
     Message,
@@ -20,10 +21,11 @@ from evercrawl.core.alerts.delivery import (
     begun,
     ended,
     next_step,
+    ready_at,
+    wait_after,
 )
-from evercrawl.core.alerts.timing import SPREAD, ready_at, wait_after
-from evercrawl.core.moment import from_us, to_us
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Frequency
+from evercrawl.model.time import from_us, to_us
 
 NOW = datetime(2026, 11, 15, 10, 20, tzinfo=UTC)
 ALERT = Alert("a", AlertFilter(), Destination(Channel.WEBHOOK, "https://example.org/"))

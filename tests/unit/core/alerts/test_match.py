@@ -5,8 +5,7 @@ from typing import NoReturn
 import pytest
 
 from evercrawl.adapters.tantivy.asking import stemmed, words_of
-from evercrawl.core.alerts.match import Texts, matches, turn_of, wanted
-from evercrawl.core.alerts.words import SaidPage, parse_words, says
+from evercrawl.core.alerts.matching import SaidPage, Texts, matches, parse_words, says, turn_of, wanted
 from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import AlertFilter, Event, EventKind, SentimentShift
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.change.judge import compare
+from evercrawl.core.change.classify import compare
 from evercrawl.model.change import Change, ChangeClass
 
 PROSE = "The city council voted 31 to 14 on Tuesday to build a tram line between the harbour and the university."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evercrawl.core.change.group import groups_of
+from evercrawl.core.change.review import groups_of
 from evercrawl.model.change import Change, ChangeClass, Edit
 
 MENU = Edit(1, is_template=True, removed="News", added="Stories")

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from evercrawl.core.change.judge import MOST_EDITS_SHOWN, SHOWN_CHARS
-from evercrawl.core.change.mute import LONGEST_PATTERN, has_form, heard, is_muted, muted, pattern_of
+from evercrawl.core.change.classify import MOST_EDITS_SHOWN, SHOWN_CHARS
+from evercrawl.core.change.review import LONGEST_PATTERN, has_form, heard, is_muted, muted, pattern_of
 from evercrawl.model.change import Change, ChangeClass, Edit
 from evercrawl.model.history import Mute
 

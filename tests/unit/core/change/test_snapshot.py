@@ -16,9 +16,10 @@ from evercrawl.core.change.snapshot import (
     SITE,
     SITE_BY_NAME,
     Metadata,
+    pack,
     snapshot_of_html,
+    unpack,
 )
-from evercrawl.core.change.stored import pack, unpack
 
 PAGE = """<html><head><title> A  title </title><meta name=Description content="About&#10;it">
 <meta name=robots content="NoIndex"><link rel=canonical href=" /a b "></head><body>

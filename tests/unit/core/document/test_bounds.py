@@ -7,7 +7,7 @@ import time
 import pytest
 
 from evercrawl.core.document.bounds import HARMLESS_BYTES, MOST_BYTES, MOST_NESTING, MOST_TAGS, bounded
-from evercrawl.core.document.parse import parse_document
+from evercrawl.core.document.html import parse_document
 from evercrawl.model.settings import ParseSettings
 
 FILLER = b"<p>words</p>" * (HARMLESS_BYTES // 10)

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.document.charset import charset_of, charset_of_text, charset_parameter, prescanned
-from evercrawl.core.document.codec import decoded, encoded, is_same_as_utf8
-from evercrawl.core.document.label import ENCODINGS, encoding_of_label
+from evercrawl.core.document.encoding import (
+    ENCODINGS,
+    charset_of,
+    charset_of_text,
+    charset_parameter,
+    decoded,
+    encoded,
+    encoding_of_label,
+    is_same_as_utf8,
+    prescanned,
+)
 
 
 def test_a_byte_order_mark_wins_over_everything() -> None:

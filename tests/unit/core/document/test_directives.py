@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evercrawl.core.document.directives import product_token, rules_for
+from evercrawl.core.document.metadata import product_token, rules_for
 from evercrawl.model.document import Directives
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.document.refresh import parse_refresh
-from evercrawl.core.document.srcset import srcset_urls
+from evercrawl.core.document.links import parse_refresh, srcset_urls
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ from random import Random
 
 import pytest
 
-from evercrawl.core.duplicates.banding import (
+from evercrawl.core.duplicates.minhash import (
     BANDS,
+    EMPTY_SIGNATURE,
     MOST_CHECKED,
     Entry,
     Match,
@@ -16,8 +17,8 @@ from evercrawl.core.duplicates.banding import (
     chance_to_meet,
     is_indexed,
     most_promising,
+    signature,
 )
-from evercrawl.core.signature import EMPTY_SIGNATURE, signature
 
 WORDS = [f"word{number}" for number in range(400)]
 TEXT = " ".join(WORDS)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evercrawl.core.duplicates.follow import answers, is_asked, still_repeats
-from evercrawl.core.signature import signature
+from evercrawl.core.duplicates.clusters import answers, is_asked, still_repeats
+from evercrawl.core.duplicates.minhash import signature
 from evercrawl.model.page import DuplicateCandidate
 
 TEXT = " ".join(f"word{number * 7919 % 1009}" for number in range(400))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.duplicates.title import titles_agree
+from evercrawl.core.duplicates.clusters import titles_agree
 
 
 @pytest.mark.parametrize(

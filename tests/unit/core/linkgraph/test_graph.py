@@ -8,12 +8,17 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.core.linkgraph.depth import depths_from, parents_of
-from evercrawl.core.linkgraph.folder import MOST_ROWS, DrawnPage, rows_of, tree_of_pages
-from evercrawl.core.linkgraph.hubs import hub_scores
-from evercrawl.core.linkgraph.pagerank import pagerank, pagerank_steps
-from evercrawl.core.linkgraph.picture import draw_structure
-from evercrawl.core.linkgraph.sparse import SparseGraph, graph_of, reverse_of
+from evercrawl.core.linkgraph.graph_metrics import (
+    SparseGraph,
+    depths_from,
+    graph_of,
+    hub_scores,
+    pagerank,
+    pagerank_steps,
+    parents_of,
+    reverse_of,
+)
+from evercrawl.core.linkgraph.structure_chart import MOST_ROWS, DrawnPage, draw_structure, rows_of, tree_of_pages
 
 links_of_graphs = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=60)
 

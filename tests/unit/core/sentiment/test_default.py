@@ -7,10 +7,8 @@ from random import Random
 
 import pytest
 
-from evercrawl.core.sentiment.default import DefaultModel, packed
-from evercrawl.core.sentiment.feature import BUCKETS, features_of
-from evercrawl.core.sentiment.fit import fitted
-from evercrawl.core.sentiment.token import sentences_of, words_of
+from evercrawl.core.sentiment.nbsvm import BUCKETS, DefaultModel, features_of, fitted, packed
+from evercrawl.core.sentiment.sentences import sentences_of, words_of
 
 GOOD = ["a lovely warm film", "lovely food and warm people", "i love this lovely phone", "warm and lovely"]
 BAD = ["a dull cold film", "dull food and cold people", "i hate this dull phone", "cold and dull"]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.sentiment.language import is_english
-from evercrawl.core.sentiment.page import Sentiment, page_sentiment, site_sentiment
+from evercrawl.core.sentiment.sentences import Sentiment, is_english, page_sentiment, site_sentiment
 
 
 def by_word(sentence: str) -> float:

@@ -10,24 +10,21 @@ from hypothesis import strategies as st
 
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, NotModified, Request
 from evercrawl.model.settings import HttpSettings
-from evercrawl.outpost.protocol.answer import (
+from evercrawl.outpost.answers import (
+    FAST_CHANGES,
+    ChangeHistory,
     SharedExchange,
+    classify_answer,
     decode_exchange,
     decode_result,
     encode_answer,
     failure_result,
     join_exchange,
-    unfetched_result,
-)
-from evercrawl.outpost.protocol.compare import (
-    FAST_CHANGES,
-    ChangeHistory,
-    ResultKind,
-    classify_answer,
     next_history,
+    unfetched_result,
     wire_digest,
 )
-from evercrawl.outpost.protocol.message import (
+from evercrawl.outpost.messages import (
     Acknowledgement,
     AgentReady,
     FetchJob,
@@ -38,6 +35,7 @@ from evercrawl.outpost.protocol.message import (
     LeaseRenewal,
     NotUnderstood,
     ResultBatch,
+    ResultKind,
     Welcome,
     decode_message,
     encode_message,

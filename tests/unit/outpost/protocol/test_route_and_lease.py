@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.outpost.protocol.lease import GrantedLease, HeldLease, handover_us
-from evercrawl.outpost.protocol.route import SiteRouter, is_allowed, normalise_route
+from evercrawl.outpost.routing import GrantedLease, HeldLease, SiteRouter, handover_us, is_allowed, normalise_route
 
 
 @pytest.mark.parametrize(

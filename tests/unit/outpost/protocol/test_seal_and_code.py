@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.outpost.protocol.code import PairingCode, certificate_pin, outpost_key, parse_code, session_key
-from evercrawl.outpost.protocol.seal import (
+from evercrawl.outpost.channel import (
     FROM_COORDINATOR,
     FROM_OUTPOST,
     FrameSigner,
@@ -16,6 +15,7 @@ from evercrawl.outpost.protocol.seal import (
     handshake_proof,
     is_valid_proof,
 )
+from evercrawl.outpost.pairing import PairingCode, certificate_pin, outpost_key, parse_code, session_key
 
 KEY = bytes(range(32))
 

@@ -1,0 +1,334 @@
+"""`evercrawl sitemap check`: what a search engine would think of a sitemap."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evercrawl.cli.context import CliContext, pass_cli
+from evercrawl.cli.options import common_options
+from evercrawl.cli.safe_text import safe_line
+from evercrawl.cli.terminal import ExitCode, counted, emit_json, live_line
+from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.model.settings import Settings
+    from evercrawl.sitemaps.indexnow import Announced
+    from evercrawl.sitemaps.judge import Judgement
+    from evercrawl.sitemaps.survey import Survey
+
+WEB_SCHEMES = ("http://", "https://")
+DEFAULT_SAMPLE = 20
+MOST_BYTES = 64 * 1024 * 1024
+DEFAULT_LEAST = 80
+
+
+@click.command("check")
+@click.argument("subject", metavar="URL|FILE")
+@click.option(
+    "--sample",
+    type=click.IntRange(0, 10_000),
+    default=DEFAULT_SAMPLE,
+    show_default=True,
+    help="Pages to look at; half of them those with the newest dates.",
+)
+@click.option(
+    "--least",
+    type=click.IntRange(0, 100),
+    default=DEFAULT_LEAST,
+    show_default=True,
+    help="The score below which the exit code is 1.",
+)
+@click.option("--offline", is_flag=True, help="With FILE: make no request.")
+@click.option("--allow-private", is_flag=True, help="Allow loopback, private and link-local addresses.")
+@click.option("--resolve", multiple=True, metavar="HOST:PORT:ADDR", help="Use this address, as curl does.")
+@click.option("--pace", type=click.Choice(["gentle", "paper", "own"]), help="How gently to ask.")
+@click.option("--json", "as_json", is_flag=True, help="Print score, findings and examples as JSON.")
+@common_options
+@pass_cli
+def sitemap_check(session: CliContext, /, subject: str, least: int, as_json: bool, **options: Any) -> int:
+    """Judge a sitemap: dates that lie, are all equal or lie ahead, pages that are dead, hidden or missing.
+
+    \b
+    evercrawl sitemap check https://example.org/
+    evercrawl sitemap check public/sitemap.xml --offline
+    evercrawl sitemap check https://example.org/ -C example.org.evercrawl --json
+
+    A site's sitemaps are those that robots.txt names, else /sitemap.xml. A sample of the pages is asked for,
+    with the manners of a crawl. Dates are held against what the collection (with -C) saw happen, else against
+    the date that the page states, else against Last-Modified. Files that an index names are looked for beside
+    FILE. The score is 100 where nothing is wrong. Exit codes: 0 at or above --least, 1 below, 4 where the
+    site cannot be reached, 6 where robots.txt refuses everything.
+    """
+    from evercrawl.cli.commands.crawl import given_flags
+
+    names = ("allow_private", "resolve", "pace")
+    flags = given_flags({name: options[name] for name in names})
+    collection = session.find_collection() if session.named_collection() is not None else None
+    settings = session.configured(collection, flags).settings
+    with live_line(session) as show:
+        wanted = _survey(subject, settings, sample=options["sample"], offline=options["offline"], show=show)
+        survey = asyncio.run(wanted)
+    if survey.closed is not None and not survey.entries:
+        return _report_closed(session, survey)
+    judgement = _judge(survey, collection, settings)
+    if as_json:
+        emit_json("sitemap-check", _check_fields(survey, judgement, least))
+    else:
+        _show_judgement(survey, judgement)
+    return ExitCode.OK if judgement.score >= least else ExitCode.ERROR
+
+
+async def _survey(
+    subject: str, settings: Settings, *, sample: int, offline: bool, show: Callable[[str], None]
+) -> Survey:
+    from evercrawl.adapters.clock import SystemClock
+    from evercrawl.adapters.http.client import HttpFetcher
+    from evercrawl.cli.commands.crawl import seed_url
+    from evercrawl.cluster.build import pace_for
+    from evercrawl.model import __version__
+    from evercrawl.model.user_agent import user_agent
+    from evercrawl.sitemaps.survey import Surveyor, require_sitemap_file
+    from evercrawl.sitemaps.visitor import PoliteVisitor
+
+    now = datetime.now(UTC)
+    is_file = not subject.lower().startswith(WEB_SCHEMES) and Path(subject).exists()
+    if offline:
+        return await Surveyor(None, settings, sample=0).of_file(require_sitemap_file(Path(subject)), now=now)
+    # What is beyond the protocol's limit of 50 MiB has to be seen to be named.
+    http = replace(settings.http, wire_bytes=MOST_BYTES, decoded_bytes=MOST_BYTES)
+    settings = replace(settings, http=http)
+    clock = SystemClock()
+    fetcher = HttpFetcher(settings, clock, user_agent(settings.identity, __version__))
+    try:
+        visitor = PoliteVisitor(
+            fetcher, clock, settings, pace=pace_for(settings), on_request=lambda url: show(safe_line(url))
+        )
+        surveyor = Surveyor(visitor, settings, sample=sample)
+        if is_file:
+            return await surveyor.of_file(require_sitemap_file(Path(subject)), now=now)
+        return await surveyor.of_site(seed_url(subject), now=now)
+    finally:
+        await fetcher.close()
+
+
+def _report_closed(session: CliContext, survey: Survey) -> int:
+    record = survey.closed
+    assert record is not None
+    if record.stance == "private":
+        raise ConfigError(f"{record.detail}; a host of your own is allowed with --allow-private")
+    session.note(f"evercrawl: {survey.site}: {safe_line(record.detail)}")
+    is_away = record.unreachable_since_us is not None
+    return ExitCode.NOTHING_REACHABLE if is_away else ExitCode.REFUSED
+
+
+def _judge(survey: Survey, collection: Path | None, settings: Settings) -> Judgement:
+    from evercrawl.collection.past.stored import StoredPage, stored_page
+    from evercrawl.sitemaps.collected import listable_pages
+    from evercrawl.sitemaps.judge import judge
+
+    if collection is None:
+        return judge(survey)
+    survey.known = listable_pages(collection, settings, survey.site)
+
+    def history(url: str) -> StoredPage | None:
+        try:
+            return stored_page(collection, settings, url)
+        except ConfigError:
+            return None
+
+    return judge(survey, history)
+
+
+def _check_fields(survey: Survey, judgement: Judgement, least: int) -> dict[str, Any]:
+    from evercrawl.sitemaps.finding import WEIGHTS
+
+    return {
+        "site": survey.site,
+        "score": judgement.score,
+        "ok": judgement.score >= least,
+        "files": [
+            {
+                "url": file.url,
+                "type": file.sitemap.type,
+                "entries": len(file.sitemap.entries),
+                "bytes": file.size,
+                "error": file.sitemap.error,
+            }
+            for file in survey.files
+        ],
+        "entries": judgement.entries,
+        "dated": judgement.dated,
+        "sampled": judgement.sampled,
+        "witnessed": judgement.witnessed,
+        "requests": judgement.requests,
+        "findings": [
+            {
+                "fault": one.fault,
+                "words": WEIGHTS[one.fault].words,
+                "count": one.count,
+                "of": one.of,
+                "cost": round(one.cost, 1),
+                "examples": [dict(example._asdict()) for example in one.examples],
+            }
+            for one in judgement.findings
+        ],
+    }
+
+
+def _show_judgement(survey: Survey, judgement: Judgement) -> None:
+    from evercrawl.sitemaps.finding import WEIGHTS
+
+    about = f"{counted(judgement.files, 'file')}, {judgement.entries:,} entries, {judgement.dated:,} with dates"
+    looked = f"{counted(judgement.sampled, 'page')} looked at, {counted(judgement.witnessed, 'date')} held"
+    click.echo(f"{safe_line(survey.site)}: score {judgement.score} of 100 ({about}; {looked})")
+    for one in judgement.findings:
+        click.echo(f"  -{one.cost:<4.0f} {one.count:,} of {one.of:,}: {WEIGHTS[one.fault].words} [{one.fault}]")
+        for example in one.examples:
+            click.echo(f"        {safe_line(example.url)}  {safe_line(example.detail)}")
+    if not judgement.findings:
+        click.echo("  nothing is wrong")
+
+
+@click.command("ping")
+@click.argument("urls", nargs=-1, metavar="[URL]...")
+@click.option(
+    "--from",
+    "report",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    help="URLs from the JSON of `sitemap build` (added, changed, removed), or one a line. -: stdin.",
+)
+@click.option("--key", envvar="INDEXNOW_KEY", help="Your key. Otherwise INDEXNOW_KEY of the environment.")
+@click.option(
+    "--key-file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="The file that holds your key."
+)
+@click.option("--key-location", metavar="URL", help="Where the key file is served. Default: /KEY.txt.")
+@click.option(
+    "--make-key",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Make a key, write its file into this folder of your site, and end.",
+)
+@click.option("--endpoint", metavar="URL", help="The service. Default: https://api.indexnow.org/indexnow.")
+@click.option("--allow-private", is_flag=True, help="Allow loopback, private and link-local addresses.")
+@click.option("--resolve", multiple=True, metavar="HOST:PORT:ADDR", help="Use this address, as curl does.")
+@click.option("--json", "as_json", is_flag=True, help="Print how each request ended as JSON.")
+@common_options
+@pass_cli
+def sitemap_ping(
+    session: CliContext, /, urls: tuple[str, ...], make_key: Path | None, as_json: bool, **options: Any
+) -> int:
+    """Tell search engines by IndexNow which of your pages are new, changed or gone.
+
+    \b
+    evercrawl sitemap ping --make-key public/
+    evercrawl sitemap ping --key KEY https://example.org/news/
+    evercrawl sitemap build public/ --base-url https://example.org/ --json > news.json
+    evercrawl sitemap ping --key KEY --from news.json
+
+    At most 10,000 URLs go into one request; after a refusal no other is made. Of a first build nothing is
+    announced: that all pages are new is no news. Exit codes: 0 when everything was taken (200 or 202), 1
+    when the service refused, 4 when it cannot be reached.
+    """
+    if make_key is not None:
+        return _make_key(session, make_key, as_json=as_json)
+    from evercrawl.sitemaps.indexnow import ENDPOINT
+
+    wanted = [*urls, *(_urls_in(options["report"]) if options["report"] is not None else ())]
+    key = _key(options)
+    if not wanted and options["report"] is None:
+        raise ConfigError("nothing to announce: name URLs, or --from FILE")
+    flags: dict[str, object] = {"http.allow_private": True} if options["allow_private"] else {}
+    flags |= {"http.resolve": options["resolve"]} if options["resolve"] else {}
+    settings = session.configured(None, flags).settings
+    endpoint = options["endpoint"] or ENDPOINT
+    done = asyncio.run(_announce(wanted, key, options["key_location"], endpoint, settings))
+    _report_ping(session, done, as_json=as_json)
+    if any(one.status is None for one in done):
+        return ExitCode.NOTHING_REACHABLE
+    return ExitCode.OK if all(one.is_taken for one in done) else ExitCode.ERROR
+
+
+def _make_key(session: CliContext, folder: Path, *, as_json: bool) -> int:
+    from evercrawl.sitemaps.indexnow import make_key
+
+    key, path = make_key(folder)
+    if as_json:
+        emit_json("sitemap-key", {"key": key, "file": str(path)})
+    else:
+        click.echo(key)
+        session.note(f"{path} proves it; serve it as /{path.name}")
+    return ExitCode.OK
+
+
+def _key(options: dict[str, Any]) -> str:
+    from evercrawl.sitemaps.indexnow import checked_key, key_in
+
+    if options["key"]:
+        return checked_key(options["key"])
+    if options["key_file"]:
+        return key_in(options["key_file"])
+    raise ConfigError("IndexNow needs a key: --key or --key-file; make one with --make-key DIR")
+
+
+def _urls_in(path: Path) -> list[str]:
+    """The URLs of a build's report, or one a line."""
+    try:
+        text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from error
+    if not text.lstrip().startswith("{"):
+        return [line.strip() for line in text.splitlines() if line.strip()]
+    try:
+        report = json.loads(text)
+        if report.get("first"):
+            return []
+        unlisted = set(report["unlisted"])
+        news = [*report["added"], *report["changed"], *report["removed"]]
+        return [str(url) for url in news if url not in unlisted]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"{path} is not the JSON of `sitemap build`: {error!r}") from error
+
+
+async def _announce(
+    urls: list[str], key: str, key_location: str | None, endpoint: str, settings: Settings
+) -> list[Announced]:
+    from evercrawl.adapters.http.post import JsonPoster
+    from evercrawl.core.url import canonical
+    from evercrawl.model import __version__
+    from evercrawl.model.user_agent import user_agent
+    from evercrawl.sitemaps.indexnow import announce
+
+    address = canonical(endpoint)
+    if address is None:
+        raise ConfigError(f"--endpoint {endpoint!r} is not a URL")
+    poster = JsonPoster(settings, user_agent(settings.identity, __version__))
+    try:
+        return await announce(poster, urls, key=key, key_location=key_location, endpoint=address)
+    finally:
+        await poster.close()
+
+
+def _report_ping(session: CliContext, done: list[Announced], *, as_json: bool) -> None:
+    if as_json:
+        fields = [one._asdict() | {"taken": one.is_taken} for one in done]
+        announced = sum(one.urls for one in done if one.is_taken)
+        emit_json("sitemap-ping", {"announced": announced, "requests": fields})
+        return
+    for one in done:
+        status = "" if one.status is None else f" {one.status}"
+        click.echo(f"{safe_line(one.host)}: {counted(one.urls, 'URL')}:{status} {safe_line(one.meaning)}")
+        if one.retry_after is not None:
+            session.note(f"  the service asks to wait {one.retry_after.total_seconds():,.0f} s")
+    if not done:
+        session.note("nothing to announce")

@@ -1,0 +1,155 @@
+"""What every command shares: which collection, how much to say, where to."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from dataclasses import dataclass, field
+from functools import cached_property
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from evercrawl.errors import ConfigError, EvercrawlError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from evercrawl.collection.library import Collection
+    from evercrawl.config import Configured
+
+
+@dataclass
+class CliContext:
+    """The global options of one call."""
+
+    directory: Path | None = None
+    quiet: bool = False
+    verbose: int = 0
+    color: str = "auto"
+    progress: bool = True
+    env: dict[str, str] = field(default_factory=lambda: dict(os.environ))
+
+    def named_collection(self) -> Path | None:
+        """The collection that -C or EVERCRAWL_COLLECTION names, whether it exists or not."""
+        if self.directory is not None:
+            return self.directory
+        named = self.env.get("EVERCRAWL_COLLECTION")
+        return Path(named) if named else None
+
+    def find_collection(self) -> Path | None:
+        """The collection that this call is about; None: there is none."""
+        from evercrawl.config import find_collection, is_collection
+
+        named = self.named_collection()
+        if named is None:
+            return find_collection(Path.cwd())
+        if not is_collection(named):
+            raise ConfigError(f"{named} is not a collection; make one with: evercrawl -C {named} crawl URL")
+        return named
+
+    def require_collection(self) -> Path:
+        """The collection of this call; ConfigError where there is none."""
+        found = self.find_collection()
+        if found is None:
+            raise ConfigError("no collection here; name one with -C DIR, or make one with: evercrawl crawl URL")
+        return found
+
+    def configured(self, collection: Path | None, flags: dict[str, object] | None = None) -> Configured:
+        """The settings in force."""
+        from evercrawl.config import read_settings
+
+        return read_settings(collection, flags=flags, env=self.env)
+
+    def open_collection(self) -> Collection:
+        """The collection of this call, opened for looking."""
+        path = self.require_collection()
+        from evercrawl.collection import library
+
+        return library.open(path, settings=self.configured(path).settings)
+
+    @cached_property
+    def out(self) -> Console:
+        """Standard output: data."""
+        return self._console(to_stderr=False)
+
+    @cached_property
+    def err(self) -> Console:
+        """Standard error: everything that is not data."""
+        return self._console(to_stderr=True)
+
+    def _console(self, *, to_stderr: bool) -> Console:
+        """A console that takes no markup, so that crawled text is never more than text."""
+        from rich.console import Console
+
+        return Console(
+            file=sys.stderr if to_stderr else sys.stdout,
+            force_terminal=True if self.color == "always" else None,
+            color_system=None if self.color == "never" else "auto",
+            no_color=True if self.color == "never" else None,
+            markup=False,
+            highlight=False,
+            emoji=False,
+        )
+
+    def note(self, text: str) -> None:
+        """One line for the user on stderr, unless -q."""
+        if not self.quiet:
+            click.echo(text, err=True)
+
+
+pass_cli = click.make_pass_decorator(CliContext, ensure=True)
+
+
+LOG_FILE = "evercrawl.log"
+LOG_BYTES = 5_000_000
+LOG_FILES = 3
+
+
+def open_log(folder: Path, *, verbose: int) -> Path:
+    """Send the package's log records to a file in `folder`, at most `LOG_FILES` of `LOG_BYTES`."""
+    path = folder / LOG_FILE
+    folder.mkdir(parents=True, exist_ok=True)
+    handler = RotatingFileHandler(
+        path, maxBytes=LOG_BYTES, backupCount=LOG_FILES - 1, encoding="utf-8", errors="backslashreplace"
+    )
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    log = logging.getLogger("evercrawl")
+    close_log()
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG if verbose else logging.INFO)
+    log.propagate = False
+    return path
+
+
+def close_log() -> None:
+    """Close the log files of this process."""
+    log = logging.getLogger("evercrawl")
+    for handler in list(log.handlers):
+        log.removeHandler(handler)
+        handler.close()
+
+
+def log_bug(error: Exception, session: CliContext) -> Path | None:
+    """Write the traceback to the log and say where; None where nothing can be written."""
+    for folder in _folders(session):
+        try:
+            path = open_log(folder, verbose=0)
+        except OSError:
+            continue
+        logging.getLogger("evercrawl").error("defect", exc_info=error)
+        close_log()
+        return path
+    return None
+
+
+def _folders(session: CliContext) -> list[Path]:
+    state = session.env.get("XDG_STATE_HOME") or str(Path("~/.local/state").expanduser())
+    try:
+        found = session.find_collection()
+    except EvercrawlError:
+        found = None
+    return [*([found] if found else []), Path(state) / "evercrawl"]

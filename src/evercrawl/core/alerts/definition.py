@@ -1,0 +1,156 @@
+"""Which of apprise's services may somebody name who does not sit at this machine?
+
+An address of apprise can mean anything: a program of this machine, a file with keys, any host inside this
+network. These services are always at the same place on the Internet, whatever else the address says.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import time
+from typing import Any
+
+from evercrawl.core.alerts.matching import parse_words
+from evercrawl.core.alerts.message_format import key_of_secret
+from evercrawl.core.politeness import parse_hours
+from evercrawl.errors import ConfigError
+from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind, Frequency, SentimentShift
+
+HOSTED = frozenset({
+    "dingtalk", "discord", "feishu", "gchat", "guilded", "ifttt", "join", "lark", "line", "opsgenie",
+    "pagerduty", "pbul", "pover", "prowl", "pushme", "schan", "simplepush", "slack", "tgram", "threema",
+    "twilio", "wecombot", "whatsapp", "wxteams",
+})  # fmt: skip
+"""Schemes of apprise without a host in their address."""
+
+
+def service_of(address: str) -> str | None:
+    """The scheme of an address of apprise; None: it has none."""
+    scheme, found, _ = address.partition("://")
+    return scheme.strip().lower() if found else None
+
+
+def problem_with(address: str) -> str | None:
+    """None for an address of one of these services, otherwise what is wrong with it."""
+    service = service_of(address)
+    if address.count("://") > 1 or any(character.isspace() for character in address.strip()):
+        # apprise takes several addresses in one text: a second could mean anything.
+        return "name one address of apprise, without another address in it"
+    if service in HOSTED:
+        return None
+    named = f"{service[:40]!r} is none of them" if service else "write it like tgram://TOKEN/CHAT"
+    known = ", ".join(sorted(HOSTED))
+    return f"here apprise can tell these services: {known}; {named}. The command line has all of them"
+
+
+def shown(address: str) -> str:
+    """The address without what is secret in it: all of it but the service."""
+    return f"{service_of(address) or 'apprise'}://…"
+
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_MAIL = re.compile(r"[^\s@<>,;:\"()\[\]\\]{1,64}@[A-Za-z0-9.-]{1,253}")
+MOST_PAGES = 1000
+MOST_IN_MESSAGE = 500
+
+
+def wrong_in(alert: Alert) -> str | None:
+    """What is wrong with an alert, in words; None: it can be used."""
+    subject, target = alert.subject, alert.target
+    if not _NAME.fullmatch(alert.name):
+        return f"the name {alert.name!r} must be up to 64 letters, digits, - and _"
+    if len(subject.pages) + len(subject.patterns) > MOST_PAGES:
+        return f"an alert can name at most {MOST_PAGES} pages and patterns"
+    if not 0.0 <= subject.least_size <= 1.0:
+        return "the least size of a change must be from 0 to 1"
+    if not subject.kinds:
+        return "an alert must be about content, metadata, new or gone"
+    if subject.is_turn and EventKind.CONTENT not in subject.kinds:
+        return "only a change of content can turn the sentiment"
+    if not 1 <= alert.most <= MOST_IN_MESSAGE:
+        return f"a message holds 1 to {MOST_IN_MESSAGE} changes"
+    if target.channel is Channel.MAIL and not _MAIL.fullmatch(target.address):
+        return f"{target.address!r} is not a mail address"
+    return _unreadable(alert)
+
+
+def _unreadable(alert: Alert) -> str | None:
+    try:
+        if alert.subject.query is not None:
+            parse_words(alert.subject.query)
+    except ConfigError as error:
+        return str(error)
+    try:
+        for hours in alert.quiet:
+            parse_hours(hours)
+    except ValueError as error:
+        return str(error)
+    try:
+        if alert.target.secret is not None:
+            key_of_secret(alert.target.secret)
+    except ValueError as error:
+        return f"the secret {error}"
+    return None
+
+
+def alert_fields(alert: Alert, *, with_secret: bool) -> dict[str, Any]:
+    """The alert as JSON has it."""
+    subject, target = alert.subject, alert.target
+    fields: dict[str, Any] = {
+        "name": alert.name,
+        "pages": list(subject.pages),
+        "patterns": list(subject.patterns),
+        "query": subject.query,
+        "classes": sorted(kind.value for kind in subject.kinds),
+        "min_size": subject.least_size,
+        "sentiment_turn": subject.is_turn,
+        "channel": target.channel.value,
+        "address": target.address,
+        "rhythm": alert.rhythm.value,
+        "daily_at": alert.daily_at.strftime("%H:%M"),
+        "quiet": list(alert.quiet),
+        "most": alert.most,
+    }
+    return fields | ({"secret": target.secret} if with_secret else {"signed": target.secret is not None})
+
+
+def write_alert(alert: Alert) -> str:
+    """The stored form, with its secret."""
+    return json.dumps(alert_fields(alert, with_secret=True))
+
+
+def read_alert(stored: str) -> Alert:
+    """The alert of a stored form."""
+    fields = json.loads(stored)
+    return Alert(
+        name=fields["name"],
+        subject=AlertFilter(
+            pages=tuple(fields["pages"]),
+            patterns=tuple(fields["patterns"]),
+            query=fields["query"],
+            kinds=frozenset(map(EventKind, fields["classes"])),
+            least_size=fields["min_size"],
+            is_turn=fields["sentiment_turn"],
+        ),
+        target=Destination(Channel(fields["channel"]), fields["address"], fields["secret"]),
+        rhythm=Frequency(fields["rhythm"]),
+        daily_at=time.fromisoformat(fields["daily_at"]),
+        quiet=tuple(fields["quiet"]),
+        most=fields["most"],
+    )
+
+
+def write_event(event: Event) -> str:
+    """The stored form of an event."""
+    return json.dumps(event)
+
+
+def read_event(stored: str) -> Event:
+    """The event of a stored form."""
+    event = Event._make(json.loads(stored))
+    return event._replace(
+        kind=EventKind(event.kind),
+        edits=tuple((gone, came) for gone, came in event.edits),
+        turn=None if event.turn is None else SentimentShift._make(event.turn),
+    )

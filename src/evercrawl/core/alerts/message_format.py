@@ -1,0 +1,198 @@
+"""What a message says: JSON for programs, plain text for people, entries of an Atom feed (RFC 4287)."""
+
+from __future__ import annotations
+
+import binascii
+import hmac
+import json
+import re
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from evercrawl.model.alerts import Alert, Event, EventKind, Frequency, PendingEvent
+from evercrawl.model.time import from_us
+
+SCHEMA = "evercrawl.alert/1"
+LONGEST_EDIT = 300
+LONGEST_TITLE = 300
+LONGEST_SUBJECT = 200
+_KIND_WORDS = {
+    EventKind.CONTENT: "changed",
+    EventKind.METADATA: "changed its description",
+    EventKind.NEW: "is new",
+    EventKind.GONE: "is gone",
+}
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
+_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def shortened(text: str, longest: int) -> str:
+    """The beginning of a text, with a mark where something was cut off."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def harmless(text: str) -> str:
+    """On one line, without control characters or such that turn the direction of writing."""
+    return " ".join(_CONTROL.sub(" ", text).split())
+
+
+def moment(at_us: int) -> str:
+    """ISO 8601 in UTC, to the second."""
+    return from_us(at_us).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def change_fields(notice: PendingEvent) -> dict[str, Any]:
+    """One change as JSON has it."""
+    event = notice.event
+    fields = {
+        "number": notice.number,
+        "url": event.url,
+        "class": event.kind.value,
+        "size": round(event.size, 4),
+        "seen_at": moment(event.at_us),
+        "version": event.version,
+        "title": event.title and shortened(event.title, LONGEST_TITLE),
+        "edits": [
+            {"removed": shortened(gone, LONGEST_EDIT), "added": shortened(came, LONGEST_EDIT)}
+            for gone, came in event.edits
+        ],
+    }
+    if event.turn is not None:
+        fields["sentiment"] = {"before": round(event.turn.before, 3), "after": round(event.turn.after, 3)}
+    return fields
+
+
+def document(alert: Alert, notices: Sequence[PendingEvent], *, message_id: str, collection: str, made_us: int) -> bytes:
+    """The body of a webhook, the same bytes at every attempt; without notices it is a test."""
+    fields = {
+        "schema": SCHEMA,
+        "type": _type(alert, notices),
+        "id": message_id,
+        "alert": alert.name,
+        "collection": collection,
+        "timestamp": moment(made_us),
+        "changes": [change_fields(notice) for notice in notices],
+    }
+    # ASCII only: a lone surrogate of a page has no other form.
+    return json.dumps(fields, separators=(",", ":")).encode("ascii")
+
+
+def _type(alert: Alert, notices: Sequence[PendingEvent]) -> str:
+    if not notices:
+        return "alert.test"
+    return "alert.changes" if alert.rhythm is Frequency.AT_ONCE else "alert.digest"
+
+
+def subject_line(alert: Alert, notices: Sequence[PendingEvent]) -> str:
+    """One line for people."""
+    if not notices:
+        return f"[evercrawl] {alert.name}: a test"
+    if len(notices) > 1:
+        return f"[evercrawl] {alert.name}: {len(notices)} pages changed"
+    return shortened(f"[evercrawl] {alert.name}: {_headline(notices[0].event)}", LONGEST_SUBJECT)
+
+
+def _headline(event: Event) -> str:
+    name = harmless(event.title or "") or event.url
+    return f"{name} {_KIND_WORDS[event.kind]}"
+
+
+def plain_text(alert: Alert, notices: Sequence[PendingEvent], *, collection: str) -> str:
+    """The message for people, without markup."""
+    if not notices:
+        return f"This is a test of the alert {alert.name} of {collection}. Nothing has changed.\n"
+    parts = [_told(notice.event) for notice in notices]
+    return "\n\n".join(parts) + f"\n\n--\nevercrawl, alert {alert.name} of {collection}\n"
+
+
+def _told(event: Event) -> str:
+    lines = [event.url, f"{_headline(event)} ({_measure(event)}, seen {moment(event.at_us)})"]
+    for gone, came in event.edits:
+        lines += [f"  - {shortened(harmless(gone), LONGEST_EDIT)}"] if gone.strip() else []
+        lines += [f"  + {shortened(harmless(came), LONGEST_EDIT)}"] if came.strip() else []
+    return "\n".join(lines)
+
+
+def _measure(event: Event) -> str:
+    words = [] if event.kind in (EventKind.NEW, EventKind.GONE) else [f"{event.size:.0%} of it"]
+    if event.turn is not None:
+        words.append(f"sentiment {event.turn.before:+.2f} to {event.turn.after:+.2f}")
+    return ", ".join([*words, f"version {event.version}"])
+
+
+def atom_feed(alert: Alert, notices: Sequence[PendingEvent], *, feed_id: str, collection: str) -> bytes:
+    """The notices, newest first, as a feed; the same notices give the same bytes."""
+    newest = max((notice.noted_us for notice in notices), default=0)
+    head = (
+        '<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom">\n'
+        f"<id>{_xml(feed_id)}</id>\n<title>{_xml(alert.name)}: changes in {_xml(collection)}</title>\n"
+        f"<updated>{moment(newest)}</updated>\n<author><name>evercrawl</name></author>\n"
+    )
+    ordered = sorted(notices, key=lambda notice: notice.number, reverse=True)
+    return (head + "".join(_entry(notice, feed_id) for notice in ordered) + "</feed>\n").encode()
+
+
+def _entry(notice: PendingEvent, feed_id: str) -> str:
+    event = notice.event
+    return (
+        f"<entry>\n<id>{_xml(feed_id)}:{notice.number}</id>\n<title>{_xml(_headline(event))}</title>\n"
+        f'<link rel="alternate" href={quoteattr(_NOT_XML.sub("", event.url))}/>\n'
+        f"<updated>{moment(event.at_us)}</updated>\n<category term={quoteattr(event.kind.value)}/>\n"
+        f'<content type="text">{_xml(_told(event))}</content>\n</entry>\n'
+    )
+
+
+def _xml(text: str) -> str:
+    return escape(_NOT_XML.sub("\ufffd", text))
+
+
+PREFIX = "whsec_"
+FEWEST_BYTES, MOST_BYTES = 24, 64
+TOLERANCE = timedelta(minutes=5)
+"""A receiver should not believe a signature that is older, or from further in the future."""
+
+
+def secret_of(random_bytes: bytes) -> str:
+    """The written form of a secret."""
+    return PREFIX + b64encode(random_bytes).decode()
+
+
+def key_of_secret(secret: str) -> bytes:
+    """The bytes of a written secret; ValueError where it is none."""
+    try:
+        key = b64decode(secret.removeprefix(PREFIX), validate=True)
+    except (binascii.Error, ValueError):
+        raise ValueError("is not whsec_ followed by base64") from None
+    if not FEWEST_BYTES <= len(key) <= MOST_BYTES:
+        raise ValueError(f"holds {len(key)} bytes; it must be {FEWEST_BYTES} to {MOST_BYTES}")
+    return key
+
+
+def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
+    """The value of the header `webhook-signature`."""
+    signed = f"{message_id}.{timestamp}.".encode() + body
+    digest = hmac.new(key_of_secret(secret), signed, sha256).digest()
+    return f"v1,{b64encode(digest).decode()}"
+
+
+def signed_headers(secret: str | None, message_id: str, body: bytes, *, now: datetime) -> tuple[tuple[str, str], ...]:
+    """The header fields of one attempt; without a secret there is no signature."""
+    timestamp = int(now.timestamp())
+    fields = (("Idempotency-Key", message_id), ("webhook-id", message_id), ("webhook-timestamp", str(timestamp)))
+    if secret is None:
+        return fields
+    return (*fields, ("webhook-signature", signature(secret, message_id, timestamp, body)))
+
+
+def is_genuine(secret: str, *, message_id: str, timestamp: str, signatures: str, body: bytes, now: datetime) -> bool:
+    """What a receiver checks: one of the signatures (divided by spaces) fits, and the attempt is recent."""
+    if not timestamp.isascii() or not timestamp.isdigit():
+        return False
+    if abs(now.timestamp() - int(timestamp)) > TOLERANCE.total_seconds():
+        return False
+    expected = signature(secret, message_id, int(timestamp), body).encode()
+    return any(hmac.compare_digest(expected, given.encode()) for given in signatures.split())

@@ -1,0 +1,407 @@
+"""What do the names that an author gave to an element say about its place on the page?
+
+Classes and ids are words in some language joined in some fashion (`post-meta`, `relatedArticles`,
+`c-share__list`). They are taken apart and looked up; the verdict on each combination is remembered, since a
+site uses few of them very often.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from selectolax.lexbor import LexborNode
+
+PLAIN, BODY, ASIDE, LAYOUT_ASIDE, SMALL_ASIDE, LINKED_ASIDE, SURE_ASIDE = range(7)
+"""The names say nothing; that this is the content and nothing else; that it is not the content: most likely,
+unless it is a layout around the content, where it is small, where it holds links, or without any doubt.
+"""
+
+# Ways around the site and what lies over it. Layouts are named after these too.
+_LAYOUT_NAMES = (
+    "nav navbar navigation navheader navfooter menu submenu breadcrumb breadcrumbs sidebar sidebars sidenav"
+    " footer masthead toolbar tableofcontents sphinxsidebar pagination pager paging linklist quicklinks"
+    " ad ads popup modal lightbox login signup signin"
+)
+# What others say, what else there is to read, and what the page does rather than says.
+_ASIDE_NAMES = (
+    "comment comments commentlist commentaires comentarios comentários kommentare commenti disqus respond"
+    " related relatedposts relatedarticles relacionadas relacionados correlati recommend recommended"
+    " recommendation recommendations recirc recirculation trending popular mostread mostpopular outbrain"
+    " taboola zergnet sponsored morefrom morenews upnext readnext crosssell upsell"
+    " sharing sharebar sharedaddy socialmedia addthis addtoany advert advertisement advertising adsense"
+    " adslot publicidad publicidade werbung reklama cookies gdpr newsletter newsletters invisible"
+)
+_SURE_NAMES = "sphinxsidebar breadcrumb breadcrumbs pagination pager"
+# What is about the content without being it.
+_SMALL_NAMES = (
+    "share shares social socials teilen compartir partager follow promotion anzeige banner banners cookie"
+    " consent subscribe subscription paywall overlay tooltip dropdown widget widgets tags taglist tagcloud"
+    " rating ratings vote skip sponsor byline bylines author authors autor auteur autore authorbox bio"
+    " dateline timestamp date datum fecha pubdate postmeta articlemeta metadata copyright disclaimer caption"
+    " captions newscaption imagecaption photocaption bildunterschrift legende credit credits gallery"
+    " slideshow carousel readmore register image images img photo photos picture pictures foto bild thumbnail"
+    " thumb"
+)
+_SMALL_PAIRS = (
+    "post meta,entry meta,article meta,story meta,meta info,post info,article info,post date,entry date"
+    ",article date,publish date,published date,article footer,post footer,entry footer,content footer"
+    ",story footer,article tools,story tools,read more,more news,more stories,more articles,more posts"
+    ",more from,most read,most viewed,see also,read also,also like,read next,up next,next post,prev post"
+    ",post nav,about author,sign up,log in,screen reader,sr only,visually hidden,table contents,site header"
+    ",site footer,page header,page footer,latest articles,latest news,latest posts,recent posts,image credit"
+    ",photo credit,img credit,donate box,call action,wp caption"
+)
+_LINKED_NAMES = "teaser teasers promo promos"
+_BODY_NAMES = (
+    "articlebody articletext articlecontent storybody storytext storycontent postbody postcontent posttext"
+    " entrycontent entrybody bodytext bodycopy maintext newstext newscontent contentbody fulltext"
+    " artikeltext artikelinhalt beitragstext"
+)
+_TEXTS = "article story entry post blog news artikel beitrag articulo articolo noticia nota"
+_PARTS = "body content text copy inhalt texto testo contenu cuerpo main"
+_NOT_NAMES = "has with no is not tag category cat elementor enable enabled show supports label"
+
+_SURE_ASIDE_WORDS = frozenset(_SURE_NAMES.split())
+_LAYOUT_ASIDE_WORDS = frozenset(_LAYOUT_NAMES.split())
+_ASIDE_WORDS = frozenset(_ASIDE_NAMES.split())
+_SMALL_ASIDE_WORDS = frozenset(_SMALL_NAMES.split())
+_SMALL_ASIDE_PAIRS = frozenset(_SMALL_PAIRS.split(","))
+_LINKED_ASIDE_WORDS = frozenset(_LINKED_NAMES.split())
+_BODY_WORDS = frozenset(_BODY_NAMES.split())
+_BODY_PAIRS = frozenset(f"{text} {part}" for text in _TEXTS.split() for part in _PARTS.split()) | {
+    "markdown body",
+    "parser output",
+    "body copy",
+    "body text",
+    "rich text",
+}
+# `hidden`, but `field-label-hidden` is seen.
+_HIDING_WORDS = frozenset(("hidden", "hide", "noprint", "print"))
+# A page `with-sidebar` is not a sidebar, and a post tagged `tag-comments` holds none.
+_NOT_ABOUT_ITSELF = frozenset(_NOT_NAMES.split())
+_BY_FORCE = (SURE_ASIDE, ASIDE, LAYOUT_ASIDE, SMALL_ASIDE, LINKED_ASIDE, BODY)
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_WORD_BORDER = re.compile(r"[-_:.]+")
+
+MOST_REMEMBERED = 20_000
+LONGEST_CLASSES = 500
+LONGEST_ID = 24
+"""Longer ids are made by tools, one for each place on the page."""
+_remembered: dict[str, int] = {}
+
+
+def verdict_of(classes: str | None, identity: str | None) -> int:
+    """What class and id of an element together say."""
+    verdict = _said_by(classes) if classes else PLAIN
+    if identity and len(identity) <= LONGEST_ID and identity.replace("-", "").replace("_", "").isalpha():
+        other = _said_by(identity)
+        if other != verdict:
+            return _together((verdict, other))
+    return verdict
+
+
+def _said_by(names: str) -> int:
+    verdict = _remembered.get(names)
+    if verdict is None:
+        if len(_remembered) >= MOST_REMEMBERED:
+            _remembered.clear()
+        verdict = _together([_verdict_on(name) for name in names[:LONGEST_CLASSES].split()])
+        _remembered[names] = verdict
+    return verdict
+
+
+def _together(verdicts: Sequence[int]) -> int:
+    if BODY in verdicts and ASIDE not in verdicts and max(verdicts) > BODY:
+        # The author contradicts himself.
+        return PLAIN
+    return next((verdict for verdict in _BY_FORCE if verdict in verdicts), PLAIN)
+
+
+def _verdict_on(name: str) -> int:
+    words = [word for word in _WORD_BORDER.split(_CAMEL.sub("-", name).lower()) if word]
+    if not words or words[0] in _NOT_ABOUT_ITSELF or "for" in words or "nav-content" in name or _is_random(name, words):
+        return PLAIN
+    if words[-1] in _HIDING_WORDS and len(words) < 3:
+        return SMALL_ASIDE
+    pairs = {f"{first} {second}" for first, second in pairwise(words)}
+    if len(words) == 1 and words[0] in _SURE_ASIDE_WORDS:
+        return SURE_ASIDE
+    is_layout = not _LAYOUT_ASIDE_WORDS.isdisjoint(words) or words[-1] == "toc"
+    if not _ASIDE_WORDS.isdisjoint(words) or (is_layout and len(words) == 1):
+        return ASIDE
+    if is_layout:
+        return LAYOUT_ASIDE
+    if not _SMALL_ASIDE_WORDS.isdisjoint(words) or not _SMALL_ASIDE_PAIRS.isdisjoint(pairs):
+        return SMALL_ASIDE
+    if not _LINKED_ASIDE_WORDS.isdisjoint(words):
+        return LINKED_ASIDE
+    return PLAIN if _BODY_WORDS.isdisjoint(words) and _BODY_PAIRS.isdisjoint(pairs) else BODY
+
+
+def _is_random(name: str, words: list[str]) -> bool:
+    """A name such as `hJpAdR` that a tool made."""
+    return name.isalnum() and len(words) > 2 and sum(map(len, words)) < 4 * len(words)
+
+
+LONGEST_SMALL_ASIDE = 400
+"""Characters of a byline, a caption, a row of share buttons."""
+UNNOTED = 250
+"""Characters too few to have been the content by mistake."""
+MUCH_PROSE = 1000
+"""Characters of paragraphs, outside links, that no sidebar has."""
+USUAL_LINK = 15
+"""Characters of a link in a list of links."""
+MOST_DOUBTED = 2_000_000
+"""Characters of parts that were doubted; beyond this the page is believed nothing more, since looking costs
+time.
+"""
+
+_ROLES = "navigation banner contentinfo complementary search menu menubar toolbar dialog alert tablist"
+_ASIDE_ROLES = frozenset(_ROLES.split())
+
+
+class Asides:
+    """The parts left out of one page; those given as mistaken, or all where None is given, are not among
+    them.
+    """
+
+    __slots__ = ("_doubted", "_mistaken", "large")
+
+    def __init__(self, mistaken: frozenset[int] | None) -> None:
+        self._mistaken = mistaken or frozenset()
+        self._doubted = 0 if mistaken is not None else MOST_DOUBTED + 1
+        self.large: list[tuple[LexborNode, int, int]] = []
+        """With what the names say and the number of characters."""
+
+    def holds(self, node: LexborNode, place: int) -> bool:
+        """The element, in the place that its attributes name, is to be left out."""
+        if place <= BODY or node.mem_id in self._mistaken or self._doubted > MOST_DOUBTED:
+            return False
+        if place == SURE_ASIDE:
+            return True
+        size = len(node.text_lexbor())
+        if not _is_believed(node, place, size):
+            self._doubted += size
+            return False
+        if size > UNNOTED:
+            self.large.append((node, place, size))
+        return True
+
+
+def place_of(attributes: Mapping[str, str | None]) -> int:
+    """What the attributes of an element say about its place on the page."""
+    classes = attributes.get("class")
+    if len(attributes) == 1 and classes:
+        return verdict_of(classes, None)
+    role = attributes.get("role")
+    if role in _ASIDE_ROLES or "hidden" in attributes:
+        return ASIDE
+    style = attributes.get("style")
+    if style and "none" in style and "display:none" in style.replace(" ", ""):
+        return ASIDE
+    if role == "main" or attributes.get("itemprop") == "articleBody":
+        return BODY
+    return verdict_of(classes, attributes.get("id"))
+
+
+def unlinked_chars(node: LexborNode) -> int:
+    """How much text an element holds outside links; 0 where there is hardly anything but links."""
+    links = node.css("a")
+    chars = _chars(node.text_lexbor())
+    if len(links) * USUAL_LINK >= chars:
+        return 0
+    return chars - _chars("".join([link.text_lexbor() for link in links]))
+
+
+def _chars(text: str) -> int:
+    return len("".join(text.split()))
+
+
+def _is_believed(node: LexborNode, place: int, size: int) -> bool:
+    if place == SMALL_ASIDE:
+        return size <= LONGEST_SMALL_ASIDE
+    if place == LINKED_ASIDE:
+        return size <= LONGEST_SMALL_ASIDE and node.css_first("a") is not None
+    if place == LAYOUT_ASIDE and size > MUCH_PROSE:
+        return sum(map(unlinked_chars, node.css("p"))) <= MUCH_PROSE
+    return True
+
+
+NOTHING, LINE, SECTION = range(3)
+"""A line to keep; one to leave out; one to leave out together with what it announces."""
+
+LONGEST_PHRASE = 60
+LONGEST_LINE = 120
+"""Longer paragraphs are never taken for one of these."""
+KEY_CHARS = 4
+
+# Whole lines, whatever punctuation follows.
+_SECTIONS = """
+related; related articles; related stories; related posts; related content; related coverage
+related news; related topics; related links; related reading; recommended; recommended for you
+recommended reading; recommended stories; we recommend; trending; trending now; most read
+most popular; most viewed; popular posts; latest news; latest posts; latest stories; latest articles
+recent posts; don't miss; don’t miss; up next; read next; about the author; about the authors
+leave a comment; leave a reply; join the conversation; post a comment; add a comment; sponsored
+sponsored links; promoted stories; more stories; more articles; more news; top stories
+further reading on this site; editor's picks; editors' picks; what to read next; ähnliche artikel
+ähnliche beiträge; mehr zum thema; weitere artikel; weitere beiträge; weitere themen
+weitere meldungen; weitere nachrichten; auch interessant; auch spannend; passend dazu
+verwandte artikel; verwandte beiträge; verwandte themen; beiträge zum thema; zum thema
+über den autor; über die autorin; über die autoren; meistgelesen; meistgelesene artikel
+neueste beiträge; neueste artikel; schreibe einen kommentar; kommentar schreiben
+kommentar hinterlassen; kommentar verfassen; das könnte sie auch interessieren
+das könnte dich auch interessieren; das könnte ihnen auch gefallen; leserbriefe; leserpost
+lesen sie auch; lesen sie mehr zum thema; themen; schlagworte; empfohlen; empfehlungen; à lire aussi
+lire aussi; a lire aussi; sur le même sujet; sur le même thème; articles similaires; articles liés
+articles associés; articles connexes; à voir aussi; laisser un commentaire; les plus lus
+à propos de l'auteur; à propos de l’auteur; dans la même rubrique; vous aimerez aussi
+noticias relacionadas; artículos relacionados; te puede interesar; también te puede interesar
+te recomendamos; temas relacionados; lo más leído; lo más visto; más noticias; deja un comentario
+deja una respuesta; sobre el autor; seguí leyendo; lee también; lea también; ver también
+leia também; leia mais; veja também; notícias relacionadas; artigos relacionados; mais lidas
+mais notícias; deixe um comentário; sobre o autor; relacionadas; relacionados
+você também pode gostar; leggi anche; articoli correlati; potrebbe interessarti
+ti potrebbe interessare; i più letti; lascia un commento; ti potrebbe interessare anche
+potrebbero interessarti; l'autore; lees ook; gerelateerde artikelen; meer over dit onderwerp
+reageer; lees meer; meest gelezen; läs också; läs även; läs mer; relaterade artiklar; les også
+læs også; mest lest; mest læst; lue myös; czytaj także; czytaj też; zobacz także; zobacz też
+przeczytaj także; powiązane; powiązane artykuły; podobne; čtěte také; související
+související články; súvisiace články; kapcsolódó cikkek; citește și; articole similare
+читайте также; похожие статьи; похожие записи; по теме; материалы по теме; новости по теме
+смотрите также; добавить комментарий; читайте також; схожі новини; ilgili haberler; ilgili yazılar
+bunlar da ilginizi çekebilir; διαβάστε επίσης; διαβάστε ακόμα; σχετικά άρθρα; baca juga
+berita terkait; artikel terkait; bài viết liên quan; tin liên quan; có thể bạn quan tâm; اقرأ أيضا
+اقرأ أيضاً; مواضيع ذات صلة; مقالات ذات صلة; أخبار ذات صلة; مواضيع مشابهة; مطالب مرتبط; כתבות נוספות
+यह भी पढ़ें; संबंधित खबरें; 相关阅读; 相关新闻; 相关文章; 相关推荐; 相关链接; 推荐阅读; 延伸阅读
+猜你喜欢; 热门文章; 发表评论; 網友評論; 相關新聞; 相關文章; 相關閱讀; 推薦閱讀; 延伸閱讀
+您可能也想看; 関連記事; 関連ニュース; 関連リンク; おすすめ記事; 人気記事; あわせて読みたい
+合わせて読みたい; コメントを残す; 관련기사; 관련 기사; 관련뉴스; 추천기사; 많이 본 뉴스; 인기기사
+"""
+_LINES = """
+advertisement; advertisements; ad; share; share this; share this article; share this story
+share this post; share on; print; print article; email; tweet; pin it; copy link; follow us; follow
+subscribe; newsletter; sign up; sign in; log in; read more; continue reading; learn more; see more
+show more; load more; loading; loading ...; comments; comment; no comments; comments are closed
+caption; close; menu; search; home; x; click to enlarge; view gallery; view comments; back to top
+save; listen; sponsored content; text size; order reprints; story continues below advertisement
+article continues below advertisement; getty images; anzeige; werbung; teilen; drucken
+artikel teilen; kommentare; kommentar; merken; mehr lesen; weiterlesen; mehr erfahren; schließen
+nach oben; artikel drucken; beitrag teilen; keine kommentare; publicité; partager; imprimer
+commentaires; lire la suite; publicidad; compartir; imprimir; comentarios; leer más; publicidade
+compartilhe; compartilhar; comentários; continua depois da publicidade; pubblicità; condividi
+stampa; commenti; continua a leggere; advertentie; delen; reacties; annons; dela; kommentarer
+reklama; udostępnij; komentarze; sdílet; diskuze; реклама; поделиться; комментарии; комментариев нет
+paylaş; yorumlar; bagikan; komentar; chia sẻ; bình luận; شارك; التعليقات; نظرات; תגובות; 分享; 评论
+評論; 打印; 広告; シェア; コメント; 광고; 공유; 댓글; 공유하기; 댓글쓰기
+"""
+# Beginnings of lines.
+_SECTION_STARTS = """
+you may also like; you might also like; you may also be interested; you might be interested
+more from; more in; more on this; more news from; more stories from; read more about; read more from
+also on; see also on; das könnte; sie könnten auch; mehr zum thema; mehr aus; mehr von
+weitere artikel; lesen sie auch; auch interessant; vous aimerez; también te; te puede; quizás te
+ti potrebbe; potrebbe interessarti; potrebbero; você pode gostar; relacionadas:; lees ook
+czytaj także; читайте также; читайте також; 相关推荐; join the conversation
+schreibe einen kommentar; hinterlasse einen kommentar; deja un comentario; deixe um comentário
+laisser un commentaire; lascia un commento; leave a comment; leave a reply
+"""
+_LINE_STARTS = """
+photo by; photo:; photos:; photo credit; photograph by; photograph:; image:; image credit
+image source; images:; picture:; credit:; source: getty; (photo; (image; (picture; (credit; (foto
+(bild; foto:; fotos:; bild:; bilder:; bildquelle; bildnachweis; imagen:; crédit photo; photo :
+crédits; ©; (c); foto ©; zdjęcie:; фото:; 写真:; 图片来源; 사진=; share this; share on; share the
+like this article?; like this story?; like this post?; enjoyed this; if you enjoyed; did you like
+sign up for; sign up to; subscribe to; click here to subscribe; follow us; follow @; get our daily
+get the latest; get breaking news; join our; support our; read more:; read also:; read:; related:
+also read:; see also:; watch:; listen:; must read:; don't miss:; recommended:; more:; tags:; tagged:
+filed under; categories:; category:; posted in; posted by; published by; written by
+comments are closed; you must be logged in; please log in; this site uses akismet; notify me
+your email address; required fields; lesen sie auch:; lesen sie:; lesen sie mehr; mehr dazu:
+mehr zum thema:; siehe auch:; auch interessant:; schlagwörter:; schlagworte:; stichworte:
+kategorie:; kategorien:; newsletter abonnieren; jetzt abonnieren; folgen sie uns; folge uns
+teilen sie; erforderliche felder; ihre e-mail-adresse; deine e-mail-adresse; sie müssen angemeldet
+sie sind aktuell nicht; lire aussi; à lire aussi; lire la suite; partager sur; étiquettes
+abonnez-vous; suivez-nous; votre adresse; leer también; lea también; lee también; lee más; ver más
+suscríbete; síguenos; etiquetas:; su dirección de correo; leia também; leia mais; veja também
+siga o; assine; o seu endereço; leggi anche; seguici; iscriviti; tag:; lees ook; volg ons; läs också
+läs även; läs mer; les også; læs også; czytaj też; czytaj także; zobacz także; czytaj więcej; tagi:
+читайте также; читайте нас; подписывайтесь; подпишитесь; теги:; читайте також; підписуйтесь
+ilgili haber; baca juga; xem thêm; اقرأ أيضا; تابعنا; 责任编辑; 责编; 来源：; 编辑：; 关键词; 標籤
+记者; 関連記事; タグ; ▶; ☞
+"""
+_RIGHTS = (
+    "all rights reserved",
+    "alle rechte vorbehalten",
+    "tous droits réservés",
+    "todos los derechos",
+    "todos os direitos",
+    "tutti i diritti",
+    "все права защищены",
+    "版权所有",
+    "無断転載",
+    "무단전재",
+    "copyright",
+    "©",
+    "ⓒ",
+)
+_CREDIT_AT_END = re.compile(
+    r"\((?:image|photo|picture|pic|foto|bild|credit|source|quelle|imagen|crédit|fuente)s?\b[^()]*\)$"
+    r"|(?:/|photo by |via |image: |©)\s*(?:getty|ap|afp|reuters|dpa|istock|shutterstock)(?: images)?\)?$",
+    re.IGNORECASE,
+)
+_CREDIT_ENDS = (")", "Images", "Reuters", "AP")
+_AFTER = " :.…!?*#|>»"
+_COUNTED = re.compile(
+    r"\d+ (?:comments?|thoughts? on|responses?|replies|reply|shares?|kommentare?|commentaires?|comentarios?"
+    r"|comentários?|commenti?|reacties?|комментари|views?|likes?|min(?:ute)?s? read)\b",
+    re.IGNORECASE,
+)
+
+
+def _listed(lines: str) -> list[str]:
+    return [phrase.strip() for line in lines.split("\n") for phrase in line.split(";") if phrase.strip()]
+
+
+_WHOLE = dict.fromkeys(_listed(_LINES), LINE) | dict.fromkeys(_listed(_SECTIONS), SECTION)
+_STARTS = dict.fromkeys(_listed(_LINE_STARTS), LINE) | dict.fromkeys(_listed(_SECTION_STARTS), SECTION)
+_BY_KEY: dict[str, list[str]] = {}
+for _phrase in _STARTS:
+    _BY_KEY.setdefault(_phrase[:KEY_CHARS], []).append(_phrase)
+for _phrase in _WHOLE:
+    _BY_KEY.setdefault(_phrase[:KEY_CHARS], [])
+# Phrases shorter than the key, by their first character.
+_SHORT_STARTS = tuple(phrase for phrase in _STARTS if len(phrase) < KEY_CHARS)
+_ODD_FIRST = frozenset("0123456789").union(phrase[0] for phrase in _SHORT_STARTS)
+
+
+def meaning_of(text: str) -> int:
+    """What a short line is to the reader of the text; nearly always its first characters say: nothing."""
+    starts = _BY_KEY.get(text[:KEY_CHARS].lower())
+    if starts is not None:
+        lowered = text[:LONGEST_PHRASE].lower()
+        for phrase in starts:
+            if lowered.startswith(phrase) and not lowered[len(phrase) : len(phrase) + 1].isalpha():
+                return _STARTS[phrase]
+        if len(text) < LONGEST_PHRASE and (meaning := _WHOLE.get(lowered.rstrip(_AFTER))):
+            return meaning
+    if text[0] in _ODD_FIRST:
+        return _meaning_of_odd(text)
+    return LINE if text.endswith(_CREDIT_ENDS) and _CREDIT_AT_END.search(text) else NOTHING
+
+
+def _meaning_of_odd(text: str) -> int:
+    if text.startswith(_SHORT_STARTS):
+        return LINE
+    counted = _COUNTED.match(text) if len(text) < LONGEST_PHRASE else None
+    if counted is None:
+        return NOTHING
+    return SECTION if "thought" in counted[0] else LINE
+
+
+def claims_rights(text: str) -> bool:
+    """The line says whose property the text is."""
+    lowered = text.lower()
+    return any(claim in lowered for claim in _RIGHTS)

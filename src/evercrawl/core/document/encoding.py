@@ -1,0 +1,334 @@
+"""Which encoding does a label name? The table of the WHATWG Encoding standard, section 4.2."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+_SPACE = "\t\n\f\r "
+
+_LABELS = {
+    "utf-8": "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8",
+    "ibm866": "866 cp866 csibm866 ibm866",
+    "iso-8859-2": "csisolatin2 iso-8859-2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2",
+    "iso-8859-3": "csisolatin3 iso-8859-3 iso-ir-109 iso8859-3 iso88593 iso_8859-3 iso_8859-3:1988 l3 latin3",
+    "iso-8859-4": "csisolatin4 iso-8859-4 iso-ir-110 iso8859-4 iso88594 iso_8859-4 iso_8859-4:1988 l4 latin4",
+    "iso-8859-5": "csisolatincyrillic cyrillic iso-8859-5 iso-ir-144 iso8859-5 iso88595 iso_8859-5 iso_8859-5:1988",
+    "iso-8859-6": "arabic asmo-708 csiso88596e csiso88596i csisolatinarabic ecma-114 iso-8859-6 iso-8859-6-e"
+    " iso-8859-6-i iso-ir-127 iso8859-6 iso88596 iso_8859-6 iso_8859-6:1987",
+    "iso-8859-7": "csisolatingreek ecma-118 elot_928 greek greek8 iso-8859-7 iso-ir-126 iso8859-7 iso88597"
+    " iso_8859-7 iso_8859-7:1987 sun_eu_greek",
+    "iso-8859-8": "csiso88598e csisolatinhebrew hebrew iso-8859-8 iso-8859-8-e iso-ir-138 iso8859-8 iso88598"
+    " iso_8859-8 iso_8859-8:1988 visual",
+    "iso-8859-8-i": "csiso88598i iso-8859-8-i logical",
+    "iso-8859-10": "csisolatin6 iso-8859-10 iso-ir-157 iso8859-10 iso885910 l6 latin6",
+    "iso-8859-13": "iso-8859-13 iso8859-13 iso885913",
+    "iso-8859-14": "iso-8859-14 iso8859-14 iso885914",
+    "iso-8859-15": "csisolatin9 iso-8859-15 iso8859-15 iso885915 iso_8859-15 l9",
+    "iso-8859-16": "iso-8859-16",
+    "koi8-r": "cskoi8r koi koi8 koi8-r koi8_r",
+    "koi8-u": "koi8-ru koi8-u",
+    "macintosh": "csmacintosh mac macintosh x-mac-roman",
+    "windows-874": "dos-874 iso-8859-11 iso8859-11 iso885911 tis-620 windows-874",
+    "windows-1250": "cp1250 windows-1250 x-cp1250",
+    "windows-1251": "cp1251 windows-1251 x-cp1251",
+    "windows-1252": "ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100"
+    " iso8859-1 iso88591"
+    " iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252",
+    "windows-1253": "cp1253 windows-1253 x-cp1253",
+    "windows-1254": "cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9"
+    " iso_8859-9:1989 l5 latin5"
+    " windows-1254 x-cp1254",
+    "windows-1255": "cp1255 windows-1255 x-cp1255",
+    "windows-1256": "cp1256 windows-1256 x-cp1256",
+    "windows-1257": "cp1257 windows-1257 x-cp1257",
+    "windows-1258": "cp1258 windows-1258 x-cp1258",
+    "x-mac-cyrillic": "x-mac-cyrillic x-mac-ukrainian",
+    "gbk": "chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 gbk iso-ir-58 x-gbk",
+    "gb18030": "gb18030",
+    "big5": "big5 big5-hkscs cn-big5 csbig5 x-x-big5",
+    "euc-jp": "cseucpkdfmtjapanese euc-jp x-euc-jp",
+    "iso-2022-jp": "csiso2022jp iso-2022-jp",
+    "shift_jis": "csshiftjis ms932 ms_kanji shift-jis shift_jis sjis windows-31j x-sjis",
+    "euc-kr": "cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601"
+    " windows-949",
+    "replacement": "csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr replacement",
+    "utf-16be": "unicodefffe utf-16be",
+    "utf-16le": "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le",
+    "x-user-defined": "x-user-defined",
+}
+_ENCODING_OF = {label: name for name, labels in _LABELS.items() for label in labels.split()}
+
+ENCODINGS = tuple(_LABELS)
+
+
+def encoding_of_label(label: str) -> str | None:
+    """The standard's name, in lower case; None: the label is unknown (utf-7 among them) and must be
+    ignored.
+    """
+    return _ENCODING_OF.get(label.strip(_SPACE).lower())
+
+
+# Where the standard's encoding is a superset of what Python has under the same name, the wider codec stands.
+_CODECS = {
+    "iso-8859-8-i": "iso8859_8",
+    "macintosh": "mac_roman",
+    "windows-874": "cp874",
+    "x-mac-cyrillic": "mac_cyrillic",
+    "gbk": "gb18030",
+    "big5": "big5hkscs",
+    "iso-2022-jp": "iso2022_jp_ext",
+    "shift_jis": "cp932",
+    "euc-kr": "cp949",
+    "utf-16be": "utf_16_be",
+    "utf-16le": "utf_16_le",
+}
+# The encoder of gbk writes no four-byte sequences (Encoding standard, 10.1.2).
+_ENCODERS = {"gbk": "gbk"}
+_MANY_BYTE = frozenset(
+    ("gbk", "gb18030", "big5", "euc-jp", "iso-2022-jp", "shift_jis", "euc-kr", "utf-16be", "utf-16le")
+)
+_NOT_OVER_ASCII = frozenset(("iso-2022-jp", "utf-16be", "utf-16le", "replacement"))
+
+NOT_FOR_WRITING = frozenset(("utf-16be", "utf-16le", "replacement", "x-user-defined"))
+"""Encodings that are only read; the standard writes UTF-8 instead of most of them."""
+USER_DEFINED_SHIFT = 0xF700
+"""x-user-defined maps the byte 0x80 to U+F780 and so on."""
+
+
+def decoded(body: bytes, encoding: str) -> str:
+    """The text of a body; what is not valid becomes U+FFFD, and nothing raises."""
+    if encoding == "utf-8":
+        return body.decode("utf-8", "replace")
+    if encoding == "replacement":
+        return "�" if body else ""
+    if encoding in _MANY_BYTE:
+        return body.decode(_codec(encoding), "replace")
+    return codecs.charmap_decode(body, "replace", _byte_table(encoding))[0]
+
+
+def is_same_as_utf8(body: bytes, encoding: str) -> bool:
+    """The bytes mean the same in UTF-8, so that they need not be decoded."""
+    return encoding == "utf-8" or (encoding not in _NOT_OVER_ASCII and body.isascii())
+
+
+def encoded(text: str, encoding: str) -> bytes:
+    """The bytes of a text; UnicodeEncodeError where the encoding lacks a character."""
+    if encoding == "utf-8" or encoding in NOT_FOR_WRITING:
+        return text.encode("utf-8", "replace")
+    return text.encode(_ENCODERS.get(encoding) or _codec(encoding))
+
+
+def _codec(encoding: str) -> str:
+    return _CODECS.get(encoding, encoding)
+
+
+@lru_cache(maxsize=64)
+def _byte_table(encoding: str) -> str:
+    """What each byte stands for; where Python leaves 0x80 to 0x9F open, the standard has the C1 controls."""
+    if encoding == "x-user-defined":
+        return "".join(chr(byte if byte < 0x80 else USER_DEFINED_SHIFT + byte) for byte in range(256))
+    table = [bytes((byte,)).decode(_codec(encoding), "replace") for byte in range(256)]
+    for byte in range(0x80, 0xA0):
+        if table[byte] == "�":
+            table[byte] = chr(byte)
+    return "".join(table)
+
+
+PRESCAN_BYTES = 1024
+MOST_HEADS = 256
+"""Beginnings of pages that are remembered."""
+DEFAULT_ENCODING = "windows-1252"
+LONGEST_UTF8_TAIL = 3
+"""Bytes of one character that a cut body may end with."""
+
+_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
+_PARAMETER = re.compile(r';[\t\n\r ]*([^;="]*)(?:=(?:"((?:[^"\\]|\\.)*)"?[^;]*|([^;]*)))?', re.DOTALL)
+_UNQUOTED_PAIR = re.compile(r"\\(.)", re.DOTALL)
+
+_TAG_START = re.compile(rb"</?[A-Za-z][^\t\n\x0c\r >]*")
+_META = re.compile(rb"<meta[\t\n\x0c\r /]", re.IGNORECASE)
+_BODY = re.compile(rb"<body[\t\n\x0c\r />]", re.IGNORECASE)
+_COMMENT_END = re.compile(rb"-->")
+_ATTRIBUTE = re.compile(
+    rb"[\t\n\x0c\r /]*([^\t\n\x0c\r />][^\t\n\x0c\r />=]*)[\t\n\x0c\r ]*"
+    rb"(?:=[\t\n\x0c\r ]*(?:\"([^\"]*)(\")?|'([^']*)(')?|([^\t\n\x0c\r >\"'][^\t\n\x0c\r >]*)?))?"
+)
+_ATTRIBUTES_END = re.compile(rb"[\t\n\x0c\r /]*>")
+_CHARSET_IN_CONTENT = re.compile(rb"charset[\t\n\x0c\r ]*=[\t\n\x0c\r ]*", re.IGNORECASE)
+_BARE_LABEL = re.compile(rb"[^\t\n\x0c\r ;]*")
+_XML_ENCODING = re.compile(rb"<\?xml[^>]*?encoding[\x00-\x20]*=[\x00-\x20]*(?:\"([^\"]*)\"|'([^']*)')")
+
+
+class Charset(NamedTuple):
+    """The encoding, whether a later meta element may still change it, and the length of the byte order
+    mark.
+    """
+
+    encoding: str
+    is_tentative: bool
+    mark_bytes: int = 0
+
+
+def charset_of(body: bytes, content_type: str | None) -> Charset:
+    """The encoding of an HTML page."""
+    marked = _marked(body)
+    if marked is not None:
+        return marked
+    encoding = charset_parameter(content_type) or prescanned(body[:PRESCAN_BYTES])
+    if encoding is not None:
+        return Charset(encoding, is_tentative=False)
+    return Charset(guessed(body), is_tentative=True)
+
+
+def charset_of_text(body: bytes, content_type: str | None) -> Charset:
+    """The encoding of plain text, which cannot declare one inside."""
+    marked = _marked(body)
+    if marked is not None:
+        return marked
+    return Charset(charset_parameter(content_type) or guessed(body), is_tentative=False)
+
+
+def _marked(body: bytes) -> Charset | None:
+    for mark, encoding in _MARKS:
+        if body.startswith(mark):
+            return Charset(encoding, is_tentative=False, mark_bytes=len(mark))
+    return None
+
+
+def guessed(body: bytes) -> str:
+    """UTF-8 where the bytes are valid UTF-8 and need it, else the web's old default."""
+    if body.isascii():
+        return DEFAULT_ENCODING
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        is_cut = error.reason == "unexpected end of data" and error.start >= len(body) - LONGEST_UTF8_TAIL
+        return "utf-8" if is_cut and not body[: error.start].isascii() else DEFAULT_ENCODING
+    return "utf-8"
+
+
+def charset_parameter(content_type: str | None) -> str | None:
+    """The encoding that a Content-Type names (MIME Sniffing standard 4.4); None: none that is known."""
+    if not content_type:
+        return None
+    for match in _PARAMETER.finditer(content_type):
+        name, quoted, bare = match.groups()
+        if name.lower() == "charset" and (quoted is not None or bare):
+            label = bare if quoted is None else _UNQUOTED_PAIR.sub(r"\1", quoted)
+            return encoding_of_label(label)
+    return None
+
+
+def declared_in_meta(charset: str | None, http_equiv: str | None, content: str | None) -> str | None:
+    """The encoding that a meta element of the parsed tree declares."""
+    if charset:
+        return _as_declared(encoding_of_label(charset))
+    if content and http_equiv and http_equiv.lower() == "content-type":
+        return _as_declared(_content_label(content.encode("utf-8", "replace")))
+    return None
+
+
+def prescanned(start: bytes) -> str | None:
+    """The encoding that the first bytes declare (HTML standard, "prescan a byte stream"); None: none."""
+    if start.startswith(b"<\0?\0x\0"):
+        return "utf-16le"
+    if start.startswith(b"\0<\0?\0x"):
+        return "utf-16be"
+    title = start.find(b"<title")
+    encoding = _prescanned_head(start[:title]) if title > 0 else None
+    return _as_declared(encoding or _prescanned_meta(start)) or _as_declared(_xml_encoding(start))
+
+
+def _as_declared(encoding: str | None) -> str | None:
+    # Markup that can be read as ASCII is not UTF-16, whatever it says of itself.
+    if encoding in ("utf-16be", "utf-16le"):
+        return "utf-8"
+    return DEFAULT_ENCODING if encoding == "x-user-defined" else encoding
+
+
+@lru_cache(maxsize=MOST_HEADS)
+def _prescanned_head(head: bytes) -> str | None:
+    # Up to its title a page begins like the others of its site. What is found there comes first anyway.
+    return _prescanned_meta(head)
+
+
+def _prescanned_meta(start: bytes) -> str | None:
+    at = start.find(b"<")
+    while at >= 0:
+        if start.startswith(b"<!--", at):
+            # The two dashes of the end may be those of the beginning.
+            end = _COMMENT_END.search(start, at + 2)
+            at = -1 if end is None else end.end()
+        elif _META.match(start, at):
+            encoding, at = _meta_at(start, at + 5)
+            if encoding is not None:
+                return encoding
+        elif _BODY.match(start, at):
+            # Content, not a declaration. Browsers go on here; w3lib does not, and a page of others' words
+            # should not choose its own encoding.
+            return None
+        elif tag := _TAG_START.match(start, at):
+            at = _after_attributes(start, tag.end())
+        elif start[at + 1 : at + 2] in (b"!", b"/", b"?"):
+            at = start.find(b">", at)
+        else:
+            at += 1
+        at = start.find(b"<", at) if at >= 0 else -1
+    return None
+
+
+def _meta_at(start: bytes, at: int) -> tuple[str | None, int]:
+    """What the meta element whose attributes begin here declares, and where they end; -1: not within the
+    bytes.
+    """
+    found: dict[bytes, bytes] = {}
+    while not (end := _ATTRIBUTES_END.match(start, at)):
+        match = _ATTRIBUTE.match(start, at)
+        if match is None or match.end() >= len(start) or _is_open_quote(match):
+            return None, -1
+        value = match[2] or match[4] or match[6] or b""
+        found.setdefault(match[1].lower(), value.lower())
+        at = match.end()
+    if b"charset" in found:
+        return encoding_of_label(found[b"charset"].decode("latin-1")), end.end()
+    if found.get(b"http-equiv") == b"content-type":
+        return _content_label(found.get(b"content", b"")), end.end()
+    return None, end.end()
+
+
+def _is_open_quote(match: re.Match[bytes]) -> bool:
+    return (match[2] is not None and match[3] is None) or (match[4] is not None and match[5] is None)
+
+
+def _after_attributes(start: bytes, at: int) -> int:
+    while not (end := _ATTRIBUTES_END.match(start, at)):
+        match = _ATTRIBUTE.match(start, at)
+        if match is None or match.end() >= len(start) or _is_open_quote(match):
+            return -1
+        at = match.end()
+    return end.end()
+
+
+def _content_label(content: bytes) -> str | None:
+    """HTML standard, "extracting a character encoding from a meta element"."""
+    match = _CHARSET_IN_CONTENT.search(content)
+    if match is None:
+        return None
+    at = match.end()
+    quote = content[at : at + 1]
+    if quote in (b'"', b"'"):
+        end = content.find(quote, at + 1)
+        return encoding_of_label(content[at + 1 : end].decode("latin-1")) if end >= 0 else None
+    bare = _BARE_LABEL.match(content, at)
+    return encoding_of_label(bare[0].decode("latin-1")) if bare else None
+
+
+def _xml_encoding(start: bytes) -> str | None:
+    match = _XML_ENCODING.match(start)
+    if match is None:
+        return None
+    label = match[1] if match[1] is not None else match[2]
+    return encoding_of_label(label.decode("latin-1")) if min(label, default=0) > 0x20 else None

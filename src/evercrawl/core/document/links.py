@@ -1,0 +1,224 @@
+"""Which links does a Link header carry? RFC 8288 section 3."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from selectolax.lexbor import LexborNode
+
+from evercrawl.core.document.elements import AREA, LINK, META, A, Attributes, Elements, asks_not_to_follow, tag_id
+from evercrawl.core.document.reference import Joiner
+from evercrawl.model.document import Link
+from evercrawl.model.settings import ParseSettings
+
+MOST_LINKS = 200
+
+_LINK = re.compile(r'[\s,]*<([^>]*)>((?:[^,"<]|"(?:[^"\\]|\\.)*"?)*)', re.DOTALL)
+_PARAMETER = re.compile(r';\s*([^\s=;,"]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"?|([^\s;,"]*)))?', re.DOTALL)
+
+
+class HeaderLink(NamedTuple):
+    """One link of the field; `rel` holds its relation types in lower case."""
+
+    reference: str
+    rel: frozenset[str]
+    hreflang: str | None
+    type: str | None
+
+
+def header_links(value: str) -> Iterator[HeaderLink]:
+    """The links of one field, in order; a link about another page (`anchor`) is left out."""
+    for count, match in enumerate(_LINK.finditer(value)):
+        if count >= MOST_LINKS:
+            return
+        parameters: dict[str, str] = {}
+        for name, quoted, bare in _PARAMETER.findall(match[2]):
+            parameters.setdefault(name.lower(), quoted or bare)
+        if "anchor" not in parameters:
+            rel = frozenset(parameters.get("rel", "").lower().split())
+            yield HeaderLink(match[1].strip(), rel, parameters.get("hreflang"), parameters.get("type"))
+
+
+LONGEST_DELAY_DIGITS = 9
+
+_DELAY = re.compile(r"[\t\n\f\r ]*(?:([0-9]+)|(?=\.))[0-9.]*")
+_SEPARATOR = re.compile(r"(?:[;,]|[\t\n\f\r ])")
+_GAP = re.compile(r"[\t\n\f\r ]*[;,]?[\t\n\f\r ]*")
+_URL_NAME = re.compile(r"url[\t\n\f\r ]*=[\t\n\f\r ]*", re.IGNORECASE)
+
+
+class RefreshTarget(NamedTuple):
+    """Whole seconds, and the reference as written; empty: the page itself."""
+
+    delay: int
+    reference: str
+
+
+def parse_refresh(content: str) -> RefreshTarget | None:
+    """What the content of a refresh says; None where browsers would ignore it."""
+    match = _DELAY.match(content)
+    if match is None:
+        return None
+    delay = int((match[1] or "0")[:LONGEST_DELAY_DIGITS])
+    at = match.end()
+    if at < len(content) and not _SEPARATOR.match(content, at):
+        return None
+    gap = _GAP.match(content, at)
+    rest = content[gap.end() if gap else at :]
+    return RefreshTarget(delay, _target(rest))
+
+
+def _target(rest: str) -> str:
+    name = _URL_NAME.match(rest)
+    if name is not None:
+        rest = rest[name.end() :]
+    if rest[:1] in ('"', "'"):
+        return rest[1:].partition(rest[0])[0]
+    return rest
+
+
+MOST_CANDIDATES = 200
+
+_BEFORE_URL = re.compile(r"[\t\n\f\r ,]*")
+_URL = re.compile(r"[^\t\n\f\r ]+")
+_DESCRIPTORS = re.compile(r"(?:[^(),]|\([^)]*\)?)*")
+_WIDTH = re.compile(r"[0-9]+w\Z")
+_HEIGHT = re.compile(r"[0-9]+h\Z")
+_DENSITY = re.compile(r"-?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?x\Z")
+_SPACE_OUTSIDE_PARENTHESES = re.compile(r"(?:[^\t\n\f\r (]|\([^)]*\)?)+")
+
+
+def srcset_urls(srcset: str) -> list[str]:
+    """The references of the valid candidates, in order."""
+    found: list[str] = []
+    at = 0
+    while len(found) < MOST_CANDIDATES:
+        at = _end(_BEFORE_URL, srcset, at)
+        match = _URL.match(srcset, at)
+        if match is None:
+            break
+        url, at = match[0], match.end()
+        if url.endswith(","):
+            found.append(url.rstrip(","))
+            continue
+        end = _end(_DESCRIPTORS, srcset, at)
+        if _are_valid(_SPACE_OUTSIDE_PARENTHESES.findall(srcset[at:end])):
+            found.append(url)
+        at = end + 1
+    return found
+
+
+def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+    match = pattern.match(text, at)
+    return match.end() if match else at
+
+
+def _are_valid(descriptors: list[str]) -> bool:
+    """At most one width or density; a height only beside a width; no zero width, no negative density."""
+    widths = [word for word in descriptors if _WIDTH.match(word)]
+    heights = [word for word in descriptors if _HEIGHT.match(word)]
+    densities = [word for word in descriptors if _DENSITY.match(word)]
+    if len(widths) + len(heights) + len(densities) != len(descriptors):
+        return False
+    if len(widths) > 1 or len(heights) > 1 or len(densities) > 1 or (densities and (widths or heights)):
+        return False
+    if heights and not widths:
+        return False
+    return all(int(word[:-1][:18]) > 0 for word in widths + heights) and all(
+        float(word[:-1]) >= 0 for word in densities
+    )
+
+
+MOST_EMBEDS = 10_000
+SPACE_FACTOR = 4
+"""So many times its limit of a text is looked at before the space in it is collapsed."""
+
+_IMAGE, _OBJECT, _INPUT = tag_id("img"), tag_id("object"), tag_id("input")
+
+
+def links_of(elements: Elements, joiner: Joiner, limits: ParseSettings, *, with_text: bool = True) -> tuple[Link, ...]:
+    """The links; one that stands on the page several times is nofollow only where it is so each time."""
+    places: dict[str, int] = {}
+    links: list[Link] = []
+    most, most_chars = limits.links, limits.anchor_chars
+    for tag, node, attributes in elements.links:
+        reference = attributes.get("href") if tag == A else _reference(tag, attributes)
+        if reference is None and (reference := attributes.get("xlink:href")) is None:
+            continue
+        url = joiner.url(reference)
+        if url is None:
+            continue
+        place = places.get(url)
+        if place is not None:
+            if links[place].nofollow and not asks_not_to_follow(attributes):
+                links[place] = links[place]._replace(nofollow=False)
+            continue
+        if len(links) >= most:
+            break
+        places[url] = len(links)
+        text = node.text_lexbor() if with_text and tag == A else ""
+        if text:
+            text = " ".join(text.split()) if len(text) <= most_chars else collapsed(text, most_chars)
+        if with_text and not text:
+            text = _substitute(tag, node, attributes, most_chars)
+        links.append(Link(url, text, asks_not_to_follow(attributes)))
+    return tuple(links)
+
+
+def collapsed(text: str, most_chars: int) -> str:
+    """The text with single spaces, at most so long."""
+    if len(text) > most_chars:
+        return " ".join(text[: most_chars * SPACE_FACTOR].split())[:most_chars]
+    return " ".join(text.split())
+
+
+def _reference(tag: int, attributes: Attributes) -> str | None:
+    """What an element other than `a` refers to, if that is a page."""
+    if tag in (AREA, LINK):
+        return attributes.get("href")
+    if tag == META:
+        target = parse_refresh(attributes.get("content") or "")
+        return (target.reference or None) if target is not None else None
+    return attributes.get("src") or None
+
+
+def _substitute(tag: int, node: LexborNode, attributes: Attributes, most_chars: int) -> str:
+    """What stands for the anchor text where there is none: the alternative text of an image, or a title."""
+    if tag == A:
+        images = (inner.attributes for inner in node.traverse() if inner.tag_id == _IMAGE)
+        alternative = next((image["alt"] for image in images if "alt" in image), None)
+        return collapsed(alternative or "", most_chars)
+    return collapsed(attributes.get("alt" if tag == AREA else "title") or "", most_chars)
+
+
+def embeds_of(elements: Elements, joiner: Joiner) -> tuple[str, ...]:
+    """What a browser would load to show the page: images, styles, scripts and other media."""
+    found: dict[str, None] = {}
+    for node in elements.embeds:
+        for reference in _loaded(node.tag_id, node.attributes):
+            url = joiner.url(reference)
+            if url is not None:
+                found[url] = None
+        if len(found) >= MOST_EMBEDS:
+            break
+    return tuple(found)[:MOST_EMBEDS]
+
+
+def _loaded(tag: int, attributes: Attributes) -> Iterator[str]:
+    names: tuple[str, ...] = ("src", "poster")
+    if tag == LINK:
+        names = ("href",)
+    elif tag == _INPUT:
+        names = ("src",) if (attributes.get("type") or "").lower() == "image" else ()
+    elif tag == _OBJECT:
+        names = ("data",)
+    for name in names:
+        reference = attributes.get(name)
+        if reference:
+            yield reference
+    for name in ("srcset", "imagesrcset"):
+        candidates = attributes.get(name)
+        if candidates:
+            yield from srcset_urls(candidates)

@@ -1,0 +1,251 @@
+"""Who wrote this page, and when? What its meta elements, JSON-LD and time elements state, in this order.
+
+Nothing is guessed from the visible text. A page that states nothing about itself costs a look at its meta
+elements and the types of its scripts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, NamedTuple
+
+from selectolax.lexbor import LexborHTMLParser
+
+from evercrawl.core.document.elements import Attributes, Elements, tag_id
+from evercrawl.core.document.links import collapsed
+from evercrawl.model.document import Directives
+
+LONGEST_AUTHOR = 200
+LONGEST_DATE = 64
+MOST_AUTHORS = 20
+MOST_SCRIPTS = 20
+LONGEST_SCRIPT = 500_000
+MOST_VALUES = 5_000
+"""Objects and lists of the JSON-LD of a page that are looked at."""
+
+_SCRIPT = tag_id("script")
+_AUTHOR_KEYS = "author article:author dc.creator dcterms.creator citation_author parsely-author sailthru.author byl"
+_PUBLISHED_KEYS = (
+    "article:published_time datepublished og:published_time date dc.date dc.date.issued dcterms.date"
+    " dcterms.issued dcterms.created dc.date.created citation_publication_date citation_date parsely-pub-date"
+    " sailthru.date pubdate publishdate publish-date publication_date cxenseparse:recs:publishtime"
+    " article.published ptime"
+)
+_MODIFIED_KEYS = (
+    "article:modified_time datemodified og:updated_time dcterms.modified dc.date.modified last-modified"
+    " lastmod revised article.updated"
+)
+_FIELD_OF = (
+    dict.fromkeys(_AUTHOR_KEYS.split(), "author")
+    | dict.fromkeys(_PUBLISHED_KEYS.split(), "published")
+    | dict.fromkeys(_MODIFIED_KEYS.split(), "modified")
+)
+_TEXT_TYPES = ("article", "posting", "report", "recipe", "review", "chapter", "book", "webpage", "videoobject")
+_TIMES = {
+    "published": "[itemprop=datePublished],time[pubdate],time.published,time.entry-date",
+    "modified": "[itemprop=dateModified],time.updated",
+}
+
+
+class Facts(NamedTuple):
+    """What the page states about itself; moments in ISO 8601, as exact as they were stated."""
+
+    author: str | None = None
+    published: str | None = None
+    modified: str | None = None
+
+
+def facts_of(tree: LexborHTMLParser, elements: Elements) -> Facts:
+    """Author and dates where the page states them."""
+    found = _in_metas(elements.metas)
+    scripts = _scripts(elements)
+    if scripts and len(found) < len(Facts._fields):
+        found = _in_scripts(scripts) | found
+    if "published" not in found and (scripts or _calls_itself_article(elements.metas)):
+        found = _in_times(tree) | found
+    return Facts(**found)
+
+
+def moment_in(stated: object) -> str | None:
+    """A date or moment in ISO 8601; None: not one that can be read without a guess."""
+    if not isinstance(stated, str) or not 4 < len(text := stated.strip()) <= LONGEST_DATE:
+        return None
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        pass
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        try:
+            return read(text).isoformat()
+        except (ValueError, TypeError, IndexError, OverflowError):
+            continue
+    return None
+
+
+def author_in(stated: object) -> str | None:
+    """The names in a text, an object with a name, or a list of these; addresses are no names."""
+    stated = stated if isinstance(stated, list) else [stated]
+    names = []
+    for one in stated[:MOST_AUTHORS]:
+        name = one.get("name") if isinstance(one, dict) else one
+        if isinstance(name, str) and (name := " ".join(name[:LONGEST_AUTHOR].split())) and "://" not in name:
+            names.append(name)
+    return ", ".join(dict.fromkeys(names))[:LONGEST_AUTHOR] or None
+
+
+def _in_metas(metas: list[Attributes]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for meta in metas:
+        key = meta.get("name") or meta.get("property") or meta.get("itemprop")
+        field = _FIELD_OF.get(key.lower()) if key else None
+        if field is not None and field not in found:
+            content = meta.get("content")
+            value = author_in(content) if field == "author" else moment_in(content)
+            if value is not None:
+                found[field] = value
+    return found
+
+
+def _calls_itself_article(metas: list[Attributes]) -> bool:
+    return any(
+        meta.get("property") == "og:type" and (meta.get("content") or "").startswith(("article", "blog"))
+        for meta in metas
+    )
+
+
+def _scripts(elements: Elements) -> list[str]:
+    """The texts of the JSON-LD of the page."""
+    scripts = (node for node in elements.embeds if node.tag_id == _SCRIPT)
+    linked_data = [
+        node.text_lexbor()
+        for node in scripts
+        if (node.attributes.get("type") or "").strip().lower().startswith("application/ld+json")
+    ]
+    return [text for text in linked_data[:MOST_SCRIPTS] if len(text) <= LONGEST_SCRIPT]
+
+
+def _in_scripts(scripts: list[str]) -> dict[str, str]:
+    """What the first object that is a text states; of other objects the first with a date."""
+    found: dict[str, str] = {}
+    for wants_text in (True, False):
+        for script in scripts:
+            for thing in _objects(script):
+                if not wants_text or _is_text(thing):
+                    found = _stated_by(thing) | found
+            if "published" in found:
+                return found
+    return found
+
+
+def _objects(script: str) -> Iterator[dict[str, Any]]:
+    """The objects inside, outer ones first; nothing where the script is no JSON."""
+    try:
+        waiting = [json.loads(script, strict=False)]
+    except (ValueError, RecursionError):
+        return
+    seen = 0
+    while waiting and seen < MOST_VALUES:
+        values, waiting = waiting, []
+        for value in values[: MOST_VALUES - seen]:
+            seen += 1
+            if isinstance(value, dict):
+                yield value
+                waiting += [inner for inner in value.values() if isinstance(inner, dict | list)]
+            elif isinstance(value, list):
+                waiting += [inner for inner in value if isinstance(inner, dict | list)]
+
+
+def _is_text(thing: dict[str, Any]) -> bool:
+    kinds = thing.get("@type")
+    kinds = kinds if isinstance(kinds, list) else [kinds]
+    return any(isinstance(kind, str) and kind.lower().endswith(_TEXT_TYPES) for kind in kinds)
+
+
+def _stated_by(thing: dict[str, Any]) -> dict[str, str]:
+    stated = {
+        "author": author_in(thing.get("author") or thing.get("creator")),
+        "published": moment_in(thing.get("datePublished") or thing.get("dateCreated")),
+        "modified": moment_in(thing.get("dateModified")),
+    }
+    return {field: value for field, value in stated.items() if value is not None}
+
+
+def _in_times(tree: LexborHTMLParser) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for field, selector in _TIMES.items():
+        node = tree.css_first(selector)
+        if node is not None:
+            attributes = node.attributes
+            value = moment_in(attributes.get("datetime") or attributes.get("content") or node.text_lexbor())
+            if value is not None:
+                found[field] = value
+    return found
+
+
+EVERYBODY = ("robots", "*")
+_WITH_VALUE = frozenset(("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"))
+_PRODUCT = re.compile(r"[A-Za-z_-]+")
+_AGENT_NAME = re.compile(r"[A-Za-z0-9_.*/-]+\Z")
+
+
+def product_token(user_agent: str) -> str:
+    """The name by which robots rules address us: the leading letters of a user agent, in lower case."""
+    match = _PRODUCT.match(user_agent.strip())
+    return match[0].lower() if match else ""
+
+
+def rules_for(agent: str, metas: Iterable[tuple[str, str]], tags: Iterable[str]) -> Directives:
+    """The directives for `agent` from meta elements (name, content) and the values of X-Robots-Tag."""
+    said: set[str] = set()
+    for name, content in metas:
+        if _is_addressed(name, agent):
+            said.update(rule.strip().lower() for rule in content.split(","))
+    for tag in tags:
+        said.update(_rules_of_tag(tag, agent))
+    if not said:
+        return NO_DIRECTIVES
+    return Directives(
+        noindex=not said.isdisjoint(("noindex", "none")),
+        nofollow=not said.isdisjoint(("nofollow", "none")),
+        noarchive=not said.isdisjoint(("noarchive", "nocache")),
+    )
+
+
+NO_DIRECTIVES = Directives()
+
+
+def _is_addressed(name: str, agent: str) -> bool:
+    name = name.strip().lower()
+    return name in EVERYBODY or (name != "" and name == agent)
+
+
+def _rules_of_tag(tag: str, agent: str) -> Iterable[str]:
+    """The rules that apply to us; those behind `name:` belong to that robot, to the end of the field."""
+    addressed = True
+    for part in tag.split(","):
+        before, colon, after = part.partition(":")
+        name = before.strip().lower()
+        if colon and name not in _WITH_VALUE and _AGENT_NAME.match(name):
+            addressed = _is_addressed(name, agent)
+            part = after
+        if addressed:
+            yield part.strip().lower()
+
+
+MOST_HEADINGS = 200
+LONGEST_HEADING = 200
+
+
+def headings_of(elements: Elements) -> tuple[str, ...]:
+    """The texts of the headings, each once; those of a menu too, for they name the site's parts."""
+    found: dict[str, None] = {}
+    for node in elements.headings:
+        if text := collapsed(node.text_lexbor(), LONGEST_HEADING):
+            found[text] = None
+        if len(found) >= MOST_HEADINGS:
+            break
+    return tuple(found)

@@ -1,0 +1,218 @@
+"""What did the server mean by these encoded bytes?
+
+Content codings of RFC 9110 section 8.4.1 with br (RFC 7932) and zstd (RFC 8878, window of RFC 9659), undone
+from the last to the first. Output is produced in bounded steps and stops at the limit, so a bomb costs no
+more than the limit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import brotli
+import zstandard
+from isal import isal_zlib
+
+from evercrawl.core.http.http1 import split_list
+from evercrawl.model.fetch import Headers, Truncation
+
+STACKED_CODINGS = 3
+"""Most codings on top of each other."""
+MEMBERS = 1000
+"""Most gzip members or zstd frames in one body."""
+RATIO_FROM_BYTES = 1024 * 1024
+"""The ratio is not looked at before so much is decoded."""
+ZSTD_WINDOW_BYTES = 8 * 1024 * 1024
+
+_STEP_BYTES = 256 * 1024
+_SLICE_BYTES = 64 * 1024
+_ZSTD_BLOCK_BYTES = 128 * 1024
+_ZSTD_LEAST_BLOCK = 4
+"""Encoded bytes that are enough for one block of `_ZSTD_BLOCK_BYTES`."""
+_GZIP_MAGIC = b"\x1f\x8b"
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_GZIP, _ZLIB, _RAW = 31, 15, -15
+_ISAL_ERROR: Any = isal_zlib.error  # typed as an instance in its stubs
+_DECODER_ERRORS: tuple[type[Exception], ...] = (_ISAL_ERROR, brotli.error, zstandard.ZstdError)
+_NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_LOOKED_AT_BYTES = 512
+
+
+class BadCoding(Exception):
+    """The bytes are not what the coding's name promises; blames the server."""
+
+
+class DecodeLimits(NamedTuple):
+    """How much may come out."""
+
+    decoded_bytes: int
+    ratio: float
+
+
+class _Piece(NamedTuple):
+    """What one coding gave: the output (at most the bound), and whether its end was reached."""
+
+    data: bytes
+    ended: bool
+
+
+def decode(
+    body: bytes, codings: list[str], *, limits: DecodeLimits, complete: bool = True
+) -> tuple[bytes, Truncation | None]:
+    """The decoded body, cut at the limits; `complete` is False where the wire body was cut.
+
+    A body whose coding we do not know, or that is plainly not encoded, is given back as it is.
+    """
+    layers = [coding for coding in codings if coding not in ("identity", "none")]
+    if len(layers) > STACKED_CODINGS:
+        raise BadCoding(f"more than {STACKED_CODINGS} content codings")
+    bound, cause = _bound(len(body), limits)
+    truncated: Truncation | None = None
+    for name in reversed(layers):
+        decoder = _DECODERS.get(name)
+        if decoder is None or not body:
+            break
+        body, was_cut = _undo(name, decoder, body, bound, complete)
+        if was_cut:
+            truncated, complete = cause, False
+    return _within(body, truncated, limits)
+
+
+def decoded_body(headers: Headers, wire_body: bytes, *, limits: DecodeLimits) -> bytes:
+    """The content of a whole body, as its headers say that it is encoded."""
+    codings = split_list([value for name, value in headers if name.lower() == "content-encoding"])
+    return decode(wire_body, codings, limits=limits)[0]
+
+
+def _within(body: bytes, truncated: Truncation | None, limits: DecodeLimits) -> tuple[bytes, Truncation | None]:
+    if len(body) > limits.decoded_bytes:
+        return body[: limits.decoded_bytes], truncated or Truncation.DECODED
+    return body, truncated
+
+
+def _bound(wire_bytes: int, limits: DecodeLimits) -> tuple[int, Truncation]:
+    by_ratio = max(RATIO_FROM_BYTES, int(wire_bytes * limits.ratio))
+    if by_ratio < limits.decoded_bytes:
+        return by_ratio, Truncation.RATIO
+    return limits.decoded_bytes, Truncation.DECODED
+
+
+def _undo(
+    name: str, decoder: Callable[[bytes, int], _Piece], body: bytes, bound: int, complete: bool
+) -> tuple[bytes, bool]:
+    """One coding removed, and whether the output was cut at the bound."""
+    try:
+        piece = decoder(body, bound + 1)
+    except _DECODER_ERRORS as error:
+        if _looks_plain(body):
+            return body, False
+        raise BadCoding(f"the body is not valid {name}: {error}") from error
+    if len(piece.data) > bound:
+        return piece.data[:bound], True
+    if not piece.ended and complete:
+        if _looks_plain(body):
+            return body, False
+        raise BadCoding(f"the {name} body ends too early, after {len(piece.data)} decoded bytes")
+    return piece.data, False
+
+
+def _looks_plain(body: bytes) -> bool:
+    """Text that was labelled as encoded but is not: the label is wrong, the page is good."""
+    return _NOT_TEXT.search(body[:_LOOKED_AT_BYTES]) is None and not body.startswith((_GZIP_MAGIC, _ZSTD_MAGIC))
+
+
+def _gunzip(data: bytes, most: int) -> _Piece:
+    """All members joined; bytes behind the last that are no member are ignored."""
+    if not data.startswith(_GZIP_MAGIC):
+        return _inflate(data, most)
+    first = isal_zlib.decompressobj(wbits=_GZIP)
+    out = first.decompress(data, most)
+    rest = first.unused_data
+    if not first.eof or not rest.startswith(_GZIP_MAGIC):
+        return _Piece(out, first.eof)
+    return _further_members(out, rest, most)
+
+
+def _further_members(first: bytes, rest: bytes, most: int) -> _Piece:
+    # In slices: `unused_data` is a copy, and many small members of a large body would copy it over and over.
+    out, at, members = bytearray(first), 0, 1
+    while rest.startswith(_GZIP_MAGIC, at) and len(out) < most:
+        members += 1
+        if members > MEMBERS:
+            raise BadCoding(f"more than {MEMBERS} gzip members")
+        member = isal_zlib.decompressobj(wbits=_GZIP)
+        while not member.eof and at < len(rest) and len(out) < most:
+            piece = rest[at : at + _SLICE_BYTES]
+            out += member.decompress(piece, most - len(out))
+            at += len(piece) - len(member.unused_data)
+        if not member.eof:
+            return _Piece(bytes(out), False)
+    return _Piece(bytes(out), True)
+
+
+def _inflate(data: bytes, most: int) -> _Piece:
+    """`deflate` means zlib's format; servers that send the bare stream are understood too."""
+    if data.startswith(_GZIP_MAGIC):
+        return _gunzip(data, most)
+    if data[0] & 0x0F == 8 and int.from_bytes(data[:2], "big") % 31 == 0:
+        try:
+            return _inflate_as(_ZLIB, data, most)
+        except _ISAL_ERROR:
+            pass
+    return _inflate_as(_RAW, data, most)
+
+
+def _inflate_as(wbits: int, data: bytes, most: int) -> _Piece:
+    stream = isal_zlib.decompressobj(wbits=wbits)
+    out = stream.decompress(data, most)
+    return _Piece(out, stream.eof)
+
+
+def _unbrotli(data: bytes, most: int) -> _Piece:
+    # The library may overshoot its limit by as much again, so the limit of a call is one small step.
+    stream = brotli.Decompressor()
+    out = bytearray(stream.process(data, output_buffer_limit=_STEP_BYTES))
+    while len(out) < most and not stream.is_finished() and not stream.can_accept_more_data():
+        out += stream.process(b"", output_buffer_limit=_STEP_BYTES)
+    return _Piece(_first(out, most), stream.is_finished())
+
+
+def _unzstd(data: bytes, most: int) -> _Piece:
+    """All frames joined; bytes behind the last that are no frame are ignored."""
+    if not data.startswith(_ZSTD_MAGIC):
+        raise zstandard.ZstdError("no frame begins here")
+    opener = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW_BYTES)
+    out, at, frames = bytearray(), 0, 0
+    while data.startswith(_ZSTD_MAGIC, at) and len(out) < most:
+        frames += 1
+        if frames > MEMBERS:
+            raise BadCoding(f"more than {MEMBERS} zstd frames")
+        frame = opener.decompressobj()
+        while not frame.eof and at < len(data) and len(out) < most:
+            piece = data[at : at + _zstd_slice(most - len(out))]
+            out += frame.decompress(piece)
+            at += len(piece) - len(frame.unused_data)
+        if not frame.eof:
+            return _Piece(_first(out, most), False)
+    return _Piece(_first(out, most), True)
+
+
+def _first(out: bytearray, most: int) -> bytes:
+    del out[most:]
+    return bytes(out)
+
+
+def _zstd_slice(room: int) -> int:
+    """So many encoded bytes that even blocks of one repeated byte give hardly more than the room left."""
+    return min(_SLICE_BYTES, max(64, room * _ZSTD_LEAST_BLOCK // _ZSTD_BLOCK_BYTES))
+
+
+_DECODERS: dict[str, Callable[[bytes, int], _Piece]] = {
+    "gzip": _gunzip,
+    "x-gzip": _gunzip,
+    "deflate": _inflate,
+    "br": _unbrotli,
+    "zstd": _unzstd,
+}

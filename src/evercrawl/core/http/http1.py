@@ -1,0 +1,357 @@
+"""Where does this HTTP/1.1 response end, and what does its head say?
+
+RFC 9112, read strictly where framing could be attacked and leniently where real servers are merely careless.
+Bytes go in, in whatever pieces the network delivers; nothing here waits, and nothing grows beyond the limits
+given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+from evercrawl.model.fetch import Fault, Headers
+
+CHUNK_LINE_BYTES = 4096
+"""Longest line with a chunk's size and extensions."""
+TRAILER_BYTES = 16 * 1024
+"""Most bytes of fields behind the last chunk."""
+INTERIM_ANSWERS = 16
+"""Most 1xx answers before the real one."""
+DETAIL_CHARS = 80
+
+_STATUS_LINE = re.compile(r"HTTP/1\.([0-9])[ \t]+([1-9][0-9]{2})(?:[ \t].*)?", re.ASCII)
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+", re.ASCII)
+_LENGTH = re.compile(r"[0-9]{1,18}", re.ASCII)
+_CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;.*)?", re.DOTALL)
+_DECIDING = frozenset(("content-length", "transfer-encoding", "connection", "content-encoding"))
+_BODILESS = frozenset((204, 304))
+
+
+class BadResponse(Exception):
+    """The bytes are not a response that can be trusted, or they go beyond a limit; blames the server."""
+
+    def __init__(self, fault: Fault, detail: str) -> None:
+        super().__init__(detail)
+        self.fault = fault
+        self.detail = detail
+
+
+class ReadLimits(NamedTuple):
+    """How much of one response is read."""
+
+    header_bytes: int
+    header_count: int
+    body_bytes: int
+
+
+class ResponseHead(NamedTuple):
+    """Status line and fields; no value contains CR, LF or NUL."""
+
+    status: int
+    minor: int
+    """The 0 of HTTP/1.0 or the 1 of HTTP/1.1."""
+    headers: Headers
+    deciding: dict[str, list[str]]
+    """Fields that decide about framing and coding, by lower-case name, in order."""
+    raw: bytes
+
+
+class BodyFraming(NamedTuple):
+    """How the end of the body is known: by length, by the last chunk, or by the end of the connection."""
+
+    length: int | None
+    chunked: bool
+    reusable: bool
+
+
+class ResponseReader:
+    """One response, piece by piece. Once `done`, nothing more is taken; memory stays within the limits."""
+
+    __slots__ = (
+        "_body", "_consume", "_framing", "_held", "_interim", "_left", "_limits", "_line", "_overhead",
+        "_searched", "_trailers", "done", "head", "reusable", "truncated",
+    )  # fmt: skip
+
+    def __init__(self, limits: ReadLimits) -> None:
+        self.head: ResponseHead | None = None
+        self.done = False
+        self.truncated = False
+        """The body was cut at the limit."""
+        self.reusable = False
+        """The connection can carry another request after this response."""
+        self._limits = limits
+        self._framing = BodyFraming(None, chunked=False, reusable=False)
+        self._held = bytearray()
+        self._searched = 0
+        self._interim = 0
+        self._body: bytes | bytearray = b""
+        self._left = 0
+        self._overhead = 0
+        self._trailers = 0
+        self._consume: Callable[[bytes], None] = self._take_head
+        self._line: Callable[[bytes], None] = self._take_size
+
+    @property
+    def body(self) -> bytes:
+        """The body so far, with the transfer coding removed."""
+        return bytes(self._body)
+
+    def feed(self, data: bytes) -> bool:
+        """Take the next bytes; True once the response is complete or cut at the limit."""
+        if self.done:
+            self.reusable = self.reusable and not data  # bytes that nobody asked for
+        elif data:
+            self._consume(data)
+        return self.done
+
+    def end(self) -> None:
+        """The server closed the connection: a body without length is complete, all else is cut short."""
+        if self.done:
+            return
+        if self.head is None:
+            if self._held or self._interim:
+                raise BadResponse(Fault.INCOMPLETE, "the connection was closed inside the header")
+            raise BadResponse(Fault.EMPTY_REPLY, "the connection was closed without an answer")
+        if self._framing.chunked:
+            raise BadResponse(
+                Fault.INCOMPLETE, f"the connection was closed inside a chunked body, after {len(self._body)} bytes"
+            )
+        if self._framing.length is not None:
+            said = self._framing.length
+            raise BadResponse(Fault.INCOMPLETE, f"the connection was closed after {len(self._body)} of {said} bytes")
+        self.done = True
+
+    def _take_head(self, data: bytes) -> None:
+        buffer: bytes | bytearray = data
+        if self._held:
+            self._held += data
+            buffer = self._held
+        end = _end_of_head(buffer, self._searched)
+        if end < 0 or end > self._limits.header_bytes:
+            self._hold_head(buffer)
+            return
+        raw, rest = bytes(buffer[:end]), bytes(buffer[end:])
+        self._held = bytearray()
+        self._searched = 0
+        head = parse_response_head(raw, self._limits)
+        if head.status < 200:
+            self._skip_interim(head, rest)
+        else:
+            self._begin_body(head, rest)
+
+    def _hold_head(self, buffer: bytes | bytearray) -> None:
+        if not b"HTTP/".startswith(buffer[:5]):
+            raise BadResponse(Fault.BAD_HTTP, f"the answer is not HTTP: {bytes(buffer[:DETAIL_CHARS])!r}")
+        if len(buffer) > self._limits.header_bytes:
+            limit = self._limits.header_bytes
+            raise BadResponse(Fault.HEADERS_TOO_LARGE, f"status line and headers exceed {limit} bytes")
+        if buffer is not self._held:
+            self._held = bytearray(buffer)
+        self._searched = max(0, len(buffer) - 2)
+
+    def _skip_interim(self, head: ResponseHead, rest: bytes) -> None:
+        self._interim += 1
+        if head.status == 101:
+            raise BadResponse(Fault.BAD_HTTP, "the server switched protocols without being asked")
+        if self._interim > INTERIM_ANSWERS:
+            raise BadResponse(Fault.BAD_HTTP, f"more than {INTERIM_ANSWERS} interim answers")
+        if rest:
+            self._take_head(rest)
+
+    def _begin_body(self, head: ResponseHead, rest: bytes) -> None:
+        self.head = head
+        framing = self._framing = response_framing(head)
+        self.reusable = framing.reusable
+        if framing.chunked:
+            self._body = bytearray()
+            self._consume = self._take_chunks
+        elif framing.length is None:
+            self._body = bytearray()
+            self._consume = self._keep
+        else:
+            self._left = framing.length
+            self._consume = self._take_length
+            if self._left <= len(rest) and self._left <= self._limits.body_bytes:
+                self._body = rest[: self._left]  # the usual small page: one copy
+                self._finish(len(rest) - self._left)
+                return
+            self._body = bytearray()
+        if rest:
+            self._consume(rest)
+
+    def _finish(self, extra_bytes: int) -> None:
+        self.done = True
+        if extra_bytes:
+            self.reusable = False
+
+    def _keep(self, piece: bytes) -> None:
+        room = self._limits.body_bytes - len(self._body)
+        if len(piece) > room:
+            piece = piece[:room]
+            self.truncated = self.done = True
+            self.reusable = False
+        self._body += piece
+
+    def _take_length(self, data: bytes) -> None:
+        taken = min(self._left, len(data))
+        self._left -= taken
+        self._keep(data[:taken])
+        if not self._left and not self.done:
+            self._finish(len(data) - taken)
+
+    def _take_chunks(self, data: bytes) -> None:
+        if self._held:
+            data = bytes(self._held) + data
+            self._held.clear()
+        at = 0
+        while not self.done:
+            if self._left:
+                piece = data[at : at + self._left]
+                if not piece:
+                    return
+                at += len(piece)
+                self._left -= len(piece)
+                self._keep(piece)
+                continue
+            end = data.find(b"\n", at)
+            if end < 0:
+                self._hold_line(data[at:])
+                return
+            self._line(data[at:end].removesuffix(b"\r"))
+            self._overhead += end + 1 - at
+            at = end + 1
+        if at < len(data):
+            self.reusable = False
+
+    def _hold_line(self, line: bytes) -> None:
+        if len(line) > CHUNK_LINE_BYTES:
+            raise BadResponse(Fault.BAD_HTTP, f"a chunk's line exceeds {CHUNK_LINE_BYTES} bytes")
+        self._held += line
+
+    def _take_size(self, line: bytes) -> None:
+        match = _CHUNK_SIZE.fullmatch(line)
+        if match is None or len(line) > CHUNK_LINE_BYTES:
+            raise BadResponse(Fault.BAD_HTTP, f"not a chunk size: {line[:DETAIL_CHARS]!r}")
+        # Tiny chunks with long extensions would cost us far more than the body's limit lets them deliver.
+        if self._overhead > max(self._limits.body_bytes, self._limits.header_bytes):
+            raise BadResponse(Fault.BAD_HTTP, "more bytes of chunk framing than the limit for a body")
+        self._left = int(match[1], 16)
+        self._line = self._take_chunk_end if self._left else self._take_trailer
+
+    def _take_chunk_end(self, line: bytes) -> None:
+        if line:
+            raise BadResponse(Fault.BAD_HTTP, "a chunk is longer than its size says")
+        self._line = self._take_size
+
+    def _take_trailer(self, line: bytes) -> None:
+        self._trailers += len(line) + 2
+        if self._trailers > TRAILER_BYTES:
+            raise BadResponse(Fault.HEADERS_TOO_LARGE, f"the fields behind the body exceed {TRAILER_BYTES} bytes")
+        self.done = not line
+
+
+def _end_of_head(buffer: bytes | bytearray, start: int) -> int:
+    """Index behind the empty line, or -1; a bare LF ends a line too (RFC 9112 section 2.2)."""
+    crlf = buffer.find(b"\n\r\n", start)
+    bare = buffer.find(b"\n\n", start, len(buffer) if crlf < 0 else crlf)
+    if bare >= 0:
+        return bare + 2
+    return crlf + 3 if crlf >= 0 else -1
+
+
+def parse_response_head(raw: bytes, limits: ReadLimits) -> ResponseHead:
+    """The head that these bytes spell; refuses NUL, drops lines that are no field, joins folded values."""
+    if b"\0" in raw:
+        raise BadResponse(Fault.BAD_HTTP, "the header contains a NUL byte")
+    lines = raw.decode("latin-1").replace("\r\n", "\n").rstrip("\n").split("\n")
+    match = _STATUS_LINE.fullmatch(lines[0].rstrip("\r"))
+    if match is None:
+        raise BadResponse(Fault.BAD_HTTP, f"not a status line: {lines[0][:DETAIL_CHARS]!r}")
+    if len(lines) - 1 > limits.header_count:
+        raise BadResponse(Fault.HEADERS_TOO_LARGE, f"more than {limits.header_count} header fields")
+    if "\n " in (text := "\n".join(lines)) or "\n\t" in text:
+        lines = _unfold(lines)
+    headers, deciding = _fields(lines)
+    return ResponseHead(int(match[2]), int(match[1]), headers, deciding, raw)
+
+
+def _unfold(lines: list[str]) -> list[str]:
+    """Continuation lines joined to the line before (RFC 9112 section 5.2), or dropped where there is none."""
+    joined: list[list[str]] = [[lines[0]]]
+    for line in lines[1:]:
+        if not line.startswith((" ", "\t")):
+            joined.append([line.rstrip(" \t\r")])
+        elif len(joined) > 1:
+            joined[-1].append(line.strip(" \t\r"))
+    return [" ".join(parts) for parts in joined]
+
+
+def _fields(lines: list[str]) -> tuple[Headers, dict[str, list[str]]]:
+    headers: list[tuple[str, str]] = []
+    deciding: dict[str, list[str]] = {}
+    for line in lines[1:]:
+        raw_name, colon, value = line.partition(":")
+        name, lowered = _field_name(raw_name)
+        if not colon or not name:
+            continue
+        value = value.strip(" \t\r")
+        if "\r" in value:
+            value = value.replace("\r", " ")  # RFC 9112 section 2.2: a bare CR counts as a space
+        headers.append((name, value))
+        if lowered in _DECIDING:
+            deciding.setdefault(lowered, []).append(value)
+    return tuple(headers), deciding
+
+
+@lru_cache(maxsize=2048)
+def _field_name(raw: str) -> tuple[str, str]:
+    """A field's name and its lower-case form; empty where it is not a token. The names of the web repeat."""
+    name = raw.rstrip(" \t")
+    return (name, name.lower()) if _TOKEN.fullmatch(name) else ("", "")
+
+
+def split_list(values: list[str] | None) -> list[str]:
+    """The members of a comma-separated field, over all its lines, in lower case, without the empty ones."""
+    if not values:
+        return []
+    return [item for value in values for part in value.split(",") if (item := part.strip(" \t").lower())]
+
+
+def response_framing(head: ResponseHead) -> BodyFraming:
+    """How the body ends (RFC 9112 section 6.3) and whether the connection can be used again."""
+    deciding = head.deciding
+    reusable = _is_persistent(head)
+    length = _content_length(deciding["content-length"]) if "content-length" in deciding else None
+    chunked = "transfer-encoding" in deciding and _is_chunked(deciding["transfer-encoding"])
+    if head.status in _BODILESS:
+        # A body sent all the same would be taken for the next answer.
+        return BodyFraming(0, chunked=False, reusable=reusable and not length and not chunked)
+    if chunked:
+        return BodyFraming(None, chunked=True, reusable=reusable and length is None and head.minor > 0)
+    return BodyFraming(length, chunked=False, reusable=reusable and length is not None)
+
+
+def _is_persistent(head: ResponseHead) -> bool:
+    options = split_list(head.deciding.get("connection"))
+    return "close" not in options and (head.minor > 0 or "keep-alive" in options)
+
+
+def _content_length(values: list[str]) -> int:
+    """The one length that every copy of the field states; refuses contradiction and what is no number."""
+    lengths = {part.strip(" \t") for value in values for part in value.split(",")}
+    if not all(_LENGTH.fullmatch(text) for text in lengths):
+        raise BadResponse(Fault.BAD_HTTP, f"Content-Length is not a length: {', '.join(values)[:DETAIL_CHARS]!r}")
+    numbers = {int(text) for text in lengths}
+    if len(numbers) > 1:
+        raise BadResponse(Fault.BAD_HTTP, "the Content-Length fields contradict each other")
+    return numbers.pop()
+
+
+def _is_chunked(values: list[str]) -> bool:
+    codings = set(split_list(values)) - {"identity"}
+    if unknown := codings - {"chunked"}:
+        raise BadResponse(Fault.BAD_HTTP, f"unknown transfer coding {min(unknown)[:DETAIL_CHARS]!r}")
+    return bool(codings)

@@ -1,0 +1,83 @@
+"""May this address be connected to?
+
+A page or a name server must not be able to point us at machines that only we can reach. Refused is what the
+IANA registries of special-purpose addresses (RFC 6890) do not call globally reachable, also where it hides
+inside an IPv6 address. The documentation ranges are let through: nobody on the internet answers there, and
+laboratories use them as public addresses.
+"""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+
+_REFUSED_4 = tuple(
+    (IPv4Network(network), kind)
+    for network, kind in (
+        ("0.0.0.0/8", "an unspecified address"),
+        ("10.0.0.0/8", "a private address"),
+        ("100.64.0.0/10", "an address of a provider's inner network"),
+        ("127.0.0.0/8", "a loopback address"),
+        ("168.63.129.16/32", "a cloud metadata address"),
+        ("169.254.169.254/32", "a cloud metadata address"),
+        ("169.254.0.0/16", "a link-local address"),
+        ("172.16.0.0/12", "a private address"),
+        ("192.0.0.0/24", "a reserved address"),
+        ("192.88.99.0/24", "a reserved address"),
+        ("192.168.0.0/16", "a private address"),
+        ("198.18.0.0/15", "an address for benchmarks"),
+        ("224.0.0.0/4", "a multicast address"),
+        ("240.0.0.0/4", "a reserved address"),
+    )
+)
+_REFUSED_6 = tuple(
+    (IPv6Network(network), kind)
+    for network, kind in (
+        ("::/128", "an unspecified address"),
+        ("::1/128", "a loopback address"),
+        ("::/96", "an IPv4 address in an obsolete form"),
+        ("::ffff:0:0/96", "an IPv4 address in an IPv6 form"),
+        ("fc00::/7", "a private address"),
+        ("fe80::/10", "a link-local address"),
+        ("fec0::/10", "a site-local address"),
+        ("ff00::/8", "a multicast address"),
+    )
+)
+_GLOBAL_6 = IPv6Network("2000::/3")
+_NAT64 = IPv6Network("64:ff9b::/96")
+_PROTOCOLS_6 = IPv6Network("2001::/23")
+
+
+def address_refusal(ip: str) -> str | None:
+    """Why an address is not to be connected to, in words; None: it may be."""
+    try:
+        address = ip_address(ip)
+    except ValueError:
+        return f"{ip!r} is not an address"
+    kind = _kind_4(address) if isinstance(address, IPv4Address) else _kind_6(address)
+    return None if kind is None else f"{ip} is {kind}"
+
+
+def _kind_4(address: IPv4Address) -> str | None:
+    return next((kind for network, kind in _REFUSED_4 if address in network), None)
+
+
+def _kind_6(address: IPv6Address) -> str | None:
+    if address.scope_id is not None:
+        return "a link-local address"
+    for network, kind in _REFUSED_6:
+        if address in network:
+            return kind
+    if hidden := _hidden_4(address):
+        return next((f"a form of {inner}, {why}" for inner in hidden if (why := _kind_4(inner))), None)
+    if address in _PROTOCOLS_6 or address not in _GLOBAL_6:
+        return "a reserved address"
+    return None
+
+
+def _hidden_4(address: IPv6Address) -> tuple[IPv4Address, ...]:
+    """IPv4 addresses to which a gateway would carry the packets: NAT64, 6to4 and Teredo."""
+    if address in _NAT64:
+        return (IPv4Address(int(address) & 0xFFFFFFFF),)
+    if address.sixtofour is not None:
+        return (address.sixtofour,)
+    return address.teredo or ()

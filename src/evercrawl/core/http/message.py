@@ -1,0 +1,166 @@
+"""What does this answer mean for the page?
+
+The status code decides (RFC 9110 section 15); what is unusual is an error that keeps its status, never a
+page.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode
+from evercrawl.core.http.http1 import ResponseHead, split_list
+from evercrawl.core.url import PAGE_SCHEMES, canonical_of_href, join, path_of, site_of
+from evercrawl.model.fetch import (
+    Exchange,
+    Failed,
+    Fault,
+    Fetched,
+    FetchResult,
+    Headers,
+    Moved,
+    NotModified,
+    Request,
+    Truncation,
+    header,
+)  # fmt: skip
+from evercrawl.model.reason import REASON_TEXT, Reason
+
+REDIRECTS = frozenset((300, 301, 302, 303, 307, 308))
+DETAIL_CHARS = 100
+
+_FAULTS = {
+    206: (Fault.PARTIAL, REASON_TEXT[Reason.PARTIAL]),
+    304: (Fault.NOT_MODIFIED_UNASKED, REASON_TEXT[Reason.NOT_MODIFIED_UNASKED]),
+    404: (Fault.NOT_FOUND, REASON_TEXT[Reason.NOT_FOUND]),
+    410: (Fault.GONE, REASON_TEXT[Reason.GONE]),
+    429: (Fault.THROTTLED, "the server asks us to slow down (429)"),
+    999: (Fault.DENIED, "the server denies requests (999)"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RawResponse:
+    """A response that was read as far as it goes."""
+
+    head: ResponseHead
+    exchange: Exchange
+    cut: bool = False
+    """The body was cut at the limit of the wire."""
+
+
+def fetch_result(request: Request, answer: RawResponse, *, limits: DecodeLimits) -> FetchResult:
+    """How the request ended, by the answer's status."""
+    head = answer.head
+    status = head.status
+    if 200 <= status < 300 and status != 206:
+        return _fetched(request, answer, limits)
+    if status == 304 and is_conditional(request):
+        return NotModified(request.url, head.headers, answer.exchange)
+    if status in REDIRECTS and (status != 300 or header(head.headers, "location")):
+        return _moved(request, answer)
+    fault, detail = _status_fault(status, head.headers)
+    return _failed(request, answer, fault, detail)
+
+
+def _fetched(request: Request, answer: RawResponse, limits: DecodeLimits) -> FetchResult:
+    head, exchange = answer.head, answer.exchange
+    codings = split_list(head.deciding.get("content-encoding"))
+    try:
+        body, truncated = decode(exchange.wire_body, codings, limits=limits, complete=not answer.cut)
+    except BadCoding as error:
+        return _failed(request, answer, Fault.BAD_CODING, str(error))
+    if answer.cut:
+        truncated = Truncation.WIRE
+    return Fetched(request.url, head.status, head.headers, body, exchange, truncated)
+
+
+def _moved(request: Request, answer: RawResponse) -> FetchResult:
+    location = header(answer.head.headers, "location")
+    if not location:
+        return _failed(request, answer, Fault.BAD_REDIRECT, "a redirect without a Location")
+    href = join(request.url, _as_text(location))
+    if href is None:
+        return _failed(request, answer, Fault.BAD_REDIRECT, f"a redirect to what is no URL: {_shown(location)}")
+    if not href.startswith(PAGE_SCHEMES):
+        scheme = href.partition(":")[0]
+        return _failed(request, answer, Fault.BAD_REDIRECT, f"a redirect to scheme {scheme}: {_shown(location)}")
+    target = canonical_of_href(href)
+    if target is None:
+        return _failed(request, answer, Fault.BAD_REDIRECT, f"a redirect to an unusable host: {_shown(location)}")
+    return Moved(request.url, answer.head.status, target, answer.head.headers, answer.exchange)
+
+
+def _as_text(location: str) -> str:
+    """Browsers take the bytes of a Location for UTF-8; what is not UTF-8 stays latin-1."""
+    try:
+        return location.encode("latin-1").decode()
+    except UnicodeError:
+        return location
+
+
+def _shown(location: str) -> str:
+    return repr(location[:DETAIL_CHARS])
+
+
+def _status_fault(status: int, headers: Headers) -> tuple[Fault, str]:
+    if status in _FAULTS:
+        return _FAULTS[status]
+    if status == 503 and header(headers, "retry-after"):
+        return Fault.THROTTLED, "the server asks us to come back later (503)"
+    if 500 <= status < 600:
+        return Fault.SERVER_ERROR, f"the server failed ({status})"
+    return Fault.HTTP_ERROR, f"the server refused the request ({status})"
+
+
+def _failed(request: Request, answer: RawResponse, fault: Fault, detail: str) -> Failed:
+    head, exchange = answer.head, answer.exchange
+    return Failed(request.url, fault, detail, exchange.took, head.status, head.headers, exchange)
+
+
+ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+ACCEPT_ENCODING = "gzip, deflate, br, zstd"
+VALIDATOR_CHARS = 1024
+"""A longer ETag is not worth sending back."""
+
+_VALIDATOR = re.compile(r"[\t\x20-\x7e\x80-\xff]+")
+_PRINTABLE = re.compile(r"[!-~]+", re.ASCII)
+
+
+def is_sendable(url: str) -> bool:
+    """The URL is printable ASCII without spaces, as every canonical URL is."""
+    return _PRINTABLE.fullmatch(url) is not None
+
+
+def constant_headers(user_agent: str, accept_language: str | None, *, accept_encoding: str = ACCEPT_ENCODING) -> str:
+    """The header lines that are the same in every request."""
+    lines = f"User-Agent: {user_agent}\r\nAccept: {ACCEPT}\r\nAccept-Encoding: {accept_encoding}\r\n"
+    return lines + (f"Accept-Language: {accept_language}\r\n" if accept_language else "")
+
+
+def request_bytes(request: Request, constant: str) -> bytes:
+    """The head of the request; the URL must be sendable."""
+    url = request.url
+    host = site_of(url).partition("//")[2]
+    path = path_of(url).partition("#")[0]
+    head = f"GET {path} HTTP/1.1\r\nHost: {host}\r\n{constant}{_conditions(request)}\r\n"
+    return head.encode("latin-1")
+
+
+def is_conditional(request: Request) -> bool:
+    """A validator is sent, so that 304 is an answer to our question."""
+    return bool(_conditions(request))
+
+
+def _conditions(request: Request) -> str:
+    lines = ""
+    if request.etag and _is_harmless(request.etag):
+        lines = f"If-None-Match: {request.etag}\r\n"
+    if request.last_modified and _is_harmless(request.last_modified):
+        lines += f"If-Modified-Since: {request.last_modified}\r\n"
+    return lines
+
+
+def _is_harmless(validator: str) -> bool:
+    return len(validator) <= VALIDATOR_CHARS and _VALIDATOR.fullmatch(validator) is not None

@@ -1,0 +1,351 @@
+"""Which folders of a site hold how much? A tree of addresses, opened as far as it can be drawn."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import log2, sqrt
+from typing import NamedTuple
+from xml.sax.saxutils import escape
+
+MOST_ROWS = 120
+MOST_CHILDREN = 14
+"""Of one folder; the others are summed up in one row."""
+MOST_SINGLES = 5
+"""Of them single pages, where there are too many to show all."""
+_ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+
+
+class DrawnPage(NamedTuple):
+    """A page in the picture of a site."""
+
+    url: str
+    rank: float
+    clicks: int | None
+    """From a seed; None: no way leads there."""
+    is_dead: bool = False
+
+
+@dataclass(slots=True)
+class Folder:
+    """A part of an address, with everything below it."""
+
+    name: str
+    pages: list[int] = field(default_factory=list)
+    """The pages whose address ends here."""
+    children: dict[str, Folder] = field(default_factory=dict)
+    count: int = 0
+    rank: float = 0.0
+    clicks: int | None = None
+    dead: int = 0
+
+    def add(self, page: DrawnPage) -> None:
+        """One more page here or below."""
+        self.count += 1
+        self.rank += page.rank
+        self.dead += page.is_dead
+        if page.clicks is not None:
+            self.clicks = page.clicks if self.clicks is None else min(self.clicks, page.clicks)
+
+
+@dataclass(slots=True)
+class Row:
+    """One line of the picture; `members` are the pages that it stands for."""
+
+    label: str
+    level: int
+    parent: int | None
+    count: int
+    rank: float
+    clicks: int | None
+    dead: int
+    members: list[int]
+    is_rest: bool = False
+
+
+Shown = Callable[[Folder], list[Folder]]
+"""Which children of a folder get a row."""
+
+
+def tree_of_pages(pages: Sequence[DrawnPage]) -> Folder:
+    """The tree of the pages' addresses; chains of folders with nothing else in them are one."""
+    root = Folder("")
+    for number, page in enumerate(pages):
+        node = root
+        node.add(page)
+        for part in _parts(page.url):
+            node = node.children.setdefault(part, Folder(part))
+            node.add(page)
+        node.pages.append(number)
+    return _joined(root)
+
+
+def _parts(url: str) -> list[str]:
+    scheme, _, rest = url.partition("://")
+    authority, _, path = rest.partition("/")
+    return [f"{scheme}://{authority}", *(part for part in re.split(r"(?<=/)|(?=\?)", path) if part)]
+
+
+def _joined(node: Folder) -> Folder:
+    """A folder whose only content is another takes that one's place."""
+    while len(node.children) == 1 and not node.pages:
+        (only,) = node.children.values()
+        glue = "" if not node.name or node.name.endswith("/") or only.name.startswith("?") else "/"
+        only.name = f"{node.name}{glue}{only.name}"
+        node = only
+    node.children = {name: _joined(child) for name, child in node.children.items()}
+    return node
+
+
+def rows_of(root: Folder, *, most_rows: int = MOST_ROWS) -> list[Row]:
+    """The lines of the picture, top to bottom: the folders that matter most are opened first."""
+    fits = _size(root) <= most_rows
+    shown = _children if fits else _most_important
+    opened = _opened(root, most_rows, shown)
+    rows: list[Row] = []
+    _append(rows, root, None, 0, opened, shown)
+    return rows
+
+
+def _size(folder: Folder) -> int:
+    return 1 + sum(map(_size, folder.children.values()))
+
+
+def _opened(root: Folder, most_rows: int, shown_of: Shown) -> set[int]:
+    """Identities of the folders whose content is shown."""
+    opened: set[int] = set()
+    waiting = [(-_weight(root), 0, root)]
+    rows, order = 1, 0
+    while waiting:
+        _, _, folder = heapq.heappop(waiting)
+        shown = shown_of(folder)
+        cost = len(shown) + (len(shown) < len(folder.children))
+        if not folder.children or rows + cost > most_rows:
+            continue
+        rows += cost
+        opened.add(id(folder))
+        for child in shown:
+            order += 1
+            heapq.heappush(waiting, (-_weight(child), order, child))
+    return opened
+
+
+def _weight(folder: Folder) -> float:
+    return folder.count * (1.0 + folder.rank)
+
+
+def _children(folder: Folder) -> list[Folder]:
+    """All that a folder holds, what matters most first."""
+    return sorted(folder.children.values(), key=lambda child: (-_weight(child), child.name))
+
+
+def _most_important(folder: Folder) -> list[Folder]:
+    """As many as can be shown of a large site: folders before single pages."""
+    ordered = _children(folder)
+    if len(ordered) <= MOST_CHILDREN + 1:
+        return ordered
+    singles = [child for child in ordered if child.count == 1][:MOST_SINGLES]
+    return [child for child in ordered if child.count > 1][: MOST_CHILDREN - len(singles)] + singles
+
+
+def _append(rows: list[Row], folder: Folder, parent: int | None, level: int, opened: set[int], shown_of: Shown) -> None:
+    own = len(rows)
+    is_open = id(folder) in opened
+    members = list(folder.pages) if is_open else list(_all_pages(folder))
+    rows.append(
+        Row(readable(folder.name), level, parent, folder.count, folder.rank, folder.clicks, folder.dead, members)
+    )
+    if not is_open:
+        return
+    shown = shown_of(folder)
+    for child in shown:
+        _append(rows, child, own, level + 1, opened, shown_of)
+    rest = [child for child in folder.children.values() if all(child is not one for one in shown)]
+    if rest:
+        rows.append(_rest(rest, own, level + 1))
+
+
+def _rest(folders: Sequence[Folder], parent: int, level: int) -> Row:
+    clicks = [folder.clicks for folder in folders if folder.clicks is not None]
+    return Row(
+        f"{len(folders):,} more",
+        level,
+        parent,
+        sum(folder.count for folder in folders),
+        sum(folder.rank for folder in folders),
+        min(clicks, default=None),
+        sum(folder.dead for folder in folders),
+        [page for folder in folders for page in _all_pages(folder)],
+        is_rest=True,
+    )
+
+
+def _all_pages(folder: Folder) -> Iterator[int]:
+    yield from folder.pages
+    for child in folder.children.values():
+        yield from _all_pages(child)
+
+
+def readable(part: str) -> str:
+    """The part of an address as people read it."""
+    return _ESCAPES.sub(lambda run: bytes.fromhex(run[0].replace("%", "")).decode("utf-8", "replace"), part)
+
+
+ROW_HEIGHT = 19
+INDENT = 22
+MARGIN = 28
+HEAD = 92
+LEAST_DOT, LARGEST_DOT = 2.6, 8.5
+LONGEST_LABEL = 54
+CHAR_WIDTH = 6.7
+BAR_WIDTH = 150
+ARC_WIDTH = 170
+MOST_FLOWS = 36
+FEWEST_LINKS = 2
+"""Flows of fewer links are not drawn where there are many."""
+CLICK_COLOURS = ("#0b3c5d", "#1d6a96", "#2f8f9d", "#5fae7f", "#a4b84d", "#d9a441", "#d8743c")
+UNREACHED_COLOUR, DEAD_COLOUR = "#9aa0a6", "#c0392b"
+_STYLE = (
+    "text{font:12px system-ui,'DejaVu Sans',sans-serif;fill:#1f2933}"
+    ".h{font-size:17px;font-weight:600}.s{fill:#52606d;font-size:11px}.r{fill:#7b8794;font-style:italic}"
+    ".l{stroke:#cbd2d9;fill:none}.f{fill:none;stroke:#7a5195;stroke-opacity:.34}"
+)
+
+
+class Flow(NamedTuple):
+    """Links from the pages of one row to those of another."""
+
+    source: int
+    target: int
+    links: int
+
+
+def draw_structure(
+    pages: Sequence[DrawnPage], links: Iterable[tuple[int, int]], *, title: str, most_rows: int = MOST_ROWS
+) -> str:
+    """The picture; `links` are pairs of places in `pages`."""
+    rows = rows_of(tree_of_pages(pages), most_rows=most_rows)
+    flows = _flows(rows, links, len(pages))
+    label_end = MARGIN + max(row.level * INDENT + _label_width(row) for row in rows) + 30
+    width = int(label_end + BAR_WIDTH + ARC_WIDTH + MARGIN)
+    height = HEAD + ROW_HEIGHT * len(rows) + MARGIN
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" role="img"'
+        f' viewBox="0 0 {width} {height}"><title>{_xml(title)}</title><style>{_STYLE}</style>'
+        f'<rect width="{width}" height="{height}" fill="#fff"/>',
+        *_head(title, pages, label_end),
+        *(_branch(rows, number) for number in range(1, len(rows))),
+        *(_row(rows, number, label_end) for number in range(len(rows))),
+        *_arcs(flows, label_end + BAR_WIDTH + 8),
+        "</svg>\n",
+    ]
+    return "\n".join(parts)
+
+
+def _flows(rows: Sequence[Row], links: Iterable[tuple[int, int]], pages: int) -> list[Flow]:
+    row_of = [0] * pages
+    for number, row in enumerate(rows):
+        for page in row.members:
+            row_of[page] = number
+    counted = Counter((row_of[source], row_of[target]) for source, target in links)
+    flows = [Flow(*ends, count) for ends, count in counted.items() if ends[0] != ends[1]]
+    if len(flows) > MOST_FLOWS:
+        flows = [flow for flow in flows if flow.links >= FEWEST_LINKS]
+    return sorted(flows, key=lambda flow: (-flow.links, flow.source, flow.target))[:MOST_FLOWS]
+
+
+def _head(title: str, pages: Sequence[DrawnPage], label_end: float) -> list[str]:
+    dead = sum(page.is_dead for page in pages)
+    said = f"{len(pages):,} pages" + (f", {dead:,} of them dead" if dead else "")
+    parts = [
+        f'<text class="h" x="{MARGIN}" y="30">{_xml(title)}</text>',
+        f'<text class="s" x="{MARGIN}" y="48">{said}</text>',
+        f'<text class="s" x="{label_end:.0f}" y="{HEAD - 12}">share of PageRank</text>',
+        f'<text class="s" x="{label_end + BAR_WIDTH + 8:.0f}" y="{HEAD - 12}">links between parts</text>',
+    ]
+    parts.append(f'<text class="s" x="{MARGIN}" y="66">clicks from a seed:</text>')
+    x = MARGIN + 118.0
+    legend = [(colour, f"{clicks}") for clicks, colour in enumerate(CLICK_COLOURS)]
+    legend[-1] = (CLICK_COLOURS[-1], f"{len(CLICK_COLOURS) - 1}+")
+    for colour, label in [*legend, (UNREACHED_COLOUR, "no way"), (DEAD_COLOUR, "dead")]:
+        parts.append(f'<circle cx="{x + 5:.0f}" cy="62" r="5" fill="{colour}"/>')
+        parts.append(f'<text class="s" x="{x + 14:.0f}" y="66">{label}</text>')
+        x += 24 + CHAR_WIDTH * len(label)
+    return parts
+
+
+def _y(number: int) -> float:
+    return HEAD + ROW_HEIGHT * (number + 0.5)
+
+
+def _x(row: Row) -> float:
+    return MARGIN + row.level * INDENT + LARGEST_DOT
+
+
+def _branch(rows: Sequence[Row], number: int) -> str:
+    row = rows[number]
+    parent = rows[row.parent] if row.parent is not None else row
+    top = _y(row.parent if row.parent is not None else number)
+    return f'<path class="l" d="M{_x(parent):.1f} {top:.1f}V{_y(number):.1f}H{_x(row):.1f}"/>'
+
+
+def _row(rows: Sequence[Row], number: int, label_end: float) -> str:
+    row, y = rows[number], _y(number)
+    total = max(rows[0].rank, 1e-12)
+    share = row.rank / total
+    dot = _dot(row.count, rows[0].count)
+    x = _x(row)
+    kind = ' class="r"' if row.is_rest else ""
+    bar = max(1.0, share * (BAR_WIDTH - 46)) if number else 0.0
+    parts = [
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{dot:.1f}" fill="{_colour(row)}"/>',
+        f'<text{kind} x="{x + LARGEST_DOT + 5:.1f}" y="{y + 4:.1f}">{_xml(_label(row))}</text>',
+    ]
+    if number:
+        parts.append(
+            f'<rect x="{label_end:.1f}" y="{y - 5:.1f}" width="{bar:.1f}" height="10" fill="#b8c4ce"/>'
+            f'<text class="s" x="{label_end + bar + 4:.1f}" y="{y + 4:.1f}">{share:.1%}</text>'
+        )
+    return "".join(parts)
+
+
+def _dot(count: int, total: int) -> float:
+    share = sqrt(count / max(1, total))
+    return LEAST_DOT + (LARGEST_DOT - LEAST_DOT) * share if count > 1 else LEAST_DOT
+
+
+def _colour(row: Row) -> str:
+    if row.dead == row.count:
+        return DEAD_COLOUR
+    return UNREACHED_COLOUR if row.clicks is None else CLICK_COLOURS[min(row.clicks, len(CLICK_COLOURS) - 1)]
+
+
+def _label(row: Row) -> str:
+    name = row.label if len(row.label) <= LONGEST_LABEL else row.label[: LONGEST_LABEL - 1] + "…"
+    dead = f", {row.dead:,} dead" if row.dead and row.count > 1 else ""
+    return f"{name or '/'}  ({row.count:,}{dead})" if row.count > 1 else name or "/"
+
+
+def _label_width(row: Row) -> float:
+    wide = sum(1.8 if char > "\u1100" else 1.0 for char in _label(row))
+    return wide * CHAR_WIDTH + 2 * LARGEST_DOT
+
+
+def _arcs(flows: Sequence[Flow], x: float) -> list[str]:
+    parts = []
+    for flow in reversed(flows):
+        top, bottom = _y(flow.source), _y(flow.target)
+        reach = min(ARC_WIDTH - 14.0, 16.0 + 0.45 * abs(bottom - top))
+        thick = 0.7 + 0.45 * log2(1 + flow.links)
+        far = x + reach * 1.33
+        way = f"M{x:.0f} {top:.1f}C{far:.1f} {top:.1f} {far:.1f} {bottom:.1f} {x:.0f} {bottom:.1f}"
+        parts.append(f'<path class="f" stroke-width="{thick:.1f}" d="{way}"><title>{flow.links:,} links</title></path>')
+    return parts
+
+
+def _xml(text: str) -> str:
+    """Safe inside an element: markup is text, and what XML cannot say is left out."""
+    return escape("".join(char if char.isprintable() else "\ufffd" for char in text))

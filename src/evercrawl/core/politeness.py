@@ -1,0 +1,375 @@
+"""How long must a site be left in peace after an answer?
+
+Mercator's rule: a multiple of the time that the last answer took, never less than the mode's shortest gap,
+a Crawl-delay
+or `--gap`. A slow or refusing site slows us at once; only a run of good answers makes us faster again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, time, timedelta
+from email.utils import parsedate_tz
+from functools import lru_cache
+from math import inf
+from types import MappingProxyType
+from typing import NamedTuple
+
+from evercrawl.core.robots.robots_rules import RobotsRules
+from evercrawl.model.page import Page
+from evercrawl.model.settings import PaceSettings
+from evercrawl.model.site import Site
+from evercrawl.model.time import span_us
+
+PAPER_DELAY = timedelta(seconds=10)
+"""The lower bound of the source document (A7)."""
+ANONYMOUS_DELAY = timedelta(seconds=1)
+"""Without a contact nobody is asked more often than this."""
+MAX_BACKOFF = 64.0
+RECOVERY = 0.9
+"""What is left of the strain, and of a gap that is longer than needed, after one good answer."""
+
+
+class Pace(NamedTuple):
+    """The rules of one run, with everything resolved."""
+
+    floor: timedelta
+    longest: timedelta
+    factor: float
+    concurrency: int
+    delay_cap: timedelta
+    slower: Mapping[str, timedelta] = MappingProxyType({})
+    """Sites that the operator slows down -> the least gap there."""
+
+
+def pace_at_site(pace: Pace, site: str) -> Pace:
+    """The pace at one site: slower where the operator says so, never faster."""
+    gap = pace.slower.get(site)
+    if gap is None:
+        return pace
+    floor = max(pace.floor, gap)
+    return pace._replace(floor=floor, longest=max(pace.longest, floor), concurrency=1)
+
+
+def pace_from_settings(
+    settings: PaceSettings, *, delay_cap: timedelta, anonymous: bool, per_day: float | None = None
+) -> Pace:
+    """The pace that the settings ask for; `anonymous`: no contact is set and the hosts may be other
+    people's; `per_day`: most requests to one site in a day.
+    """
+    floor = {"gentle": settings.shortest, "paper": PAPER_DELAY, "own": timedelta(0)}[settings.mode]
+    if settings.gap is not None:
+        floor = settings.gap if settings.mode != "paper" else max(settings.gap, PAPER_DELAY)
+    own = settings.mode == "own"
+    if anonymous:
+        floor = max(floor, ANONYMOUS_DELAY)
+    if per_day is not None:
+        floor = max(floor, timedelta(days=1) / per_day)
+    concurrency = settings.own_concurrency if own and floor == timedelta(0) else 1
+    factor = 0.0 if own else settings.factor
+    slower = parse_delay_rules(settings.slower)
+    return Pace(floor, max(settings.longest, floor), factor, concurrency, delay_cap, slower)
+
+
+def delay_after(
+    pace: Pace, *, took: timedelta, crawl_delay: float | None, strain: float, gap_before: timedelta
+) -> timedelta:
+    """The time that must pass after an answer before the site is asked again."""
+    demanded = pace.floor
+    if crawl_delay is not None:
+        demanded = max(demanded, min(timedelta(seconds=crawl_delay), pace.delay_cap))
+    longest = max(pace.longest, demanded)
+    wanted = min(max(demanded, took * pace.factor) * strain, longest)
+    # A gap from before may be longer than any can be now: the operator took a rule back.
+    return max(wanted, demanded, min(gap_before, longest) * RECOVERY)
+
+
+def backoff_after(strain: float, *, failed: bool) -> float:
+    """Twice as careful after each failure that the site is to blame for; back to 1 over many good answers."""
+    if failed:
+        return min(strain * 2, MAX_BACKOFF)
+    return max(1.0, strain * RECOVERY)
+
+
+def site_concurrency(pace: Pace, *, crawl_delay: float | None) -> int:
+    """Requests at a time that a site may get."""
+    return 1 if crawl_delay else pace.concurrency
+
+
+MAX_RULE_DELAY = timedelta(days=1)
+"""More than this is not slower but off: exclude the site instead."""
+DELAY_RULE_SYNTAX = "SITE SECONDSs, such as https://example.org 30s, with more than 0 and at most 86400 seconds"
+_RULE = re.compile(r"([a-z][a-z0-9+.-]*://[^\s/]+) (\d{1,5}(?:\.\d{1,3})?)s?", re.ASCII)
+
+
+def delay_rule_error(text: str) -> str | None:
+    """None for a rule, otherwise what would be one."""
+    found = _RULE.fullmatch(text)
+    return None if found and 0 < float(found[2]) <= MAX_RULE_DELAY.total_seconds() else DELAY_RULE_SYNTAX
+
+
+def parse_delay_rules(rules: Iterable[str]) -> dict[str, timedelta]:
+    """The least gap of each site that a rule names; of two rules about one site the later counts."""
+    found = (_RULE.fullmatch(rule) for rule in rules)
+    return {one[1]: timedelta(seconds=float(one[2])) for one in found if one}
+
+
+def format_delay_rules(gaps: Mapping[str, timedelta]) -> tuple[str, ...]:
+    """How gaps are written in the settings."""
+    return tuple(f"{site} {round(gap.total_seconds(), 3):g}s" for site, gap in gaps.items())
+
+
+def replace_delay_rule(rules: Sequence[str], site: str, gap: timedelta | None) -> tuple[str, ...]:
+    """The rules with this one about the site and no other; None: with none."""
+    gaps = parse_delay_rules(rules)
+    gaps.pop(site, None)
+    return format_delay_rules(gaps if gap is None else {**gaps, site: gap})
+
+
+_HOURS = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-3]):([0-5]\d)")
+QUIET_HOURS_SYNTAX = "hours like 22:00-06:00"
+
+
+class QuietHours(NamedTuple):
+    """From one time of day to another; the same time twice means the whole day."""
+
+    begin: time
+    end: time
+
+
+def parse_hours(text: str) -> QuietHours:
+    """The hours that a text names; ValueError where it names none."""
+    found = _HOURS.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"{text!r} is not {QUIET_HOURS_SYNTAX}")
+    first, second, third, fourth = map(int, found.groups())
+    return QuietHours(time(first, second), time(third, fourth))
+
+
+def quiet_until(hours: Iterable[QuietHours], *, now: datetime) -> datetime | None:
+    """The end of the rest in which `now` lies; None: it lies in none."""
+    ends = [end for span in hours if (end := _end_of(span, now)) is not None]
+    return max(ends, default=None)
+
+
+def _end_of(span: QuietHours, now: datetime) -> datetime | None:
+    today = datetime.combine(now.date(), span.begin, now.tzinfo)
+    for begin in (today - timedelta(days=1), today):
+        end = datetime.combine(begin.date(), span.end, now.tzinfo)
+        end += timedelta(days=1) if end <= begin else timedelta(0)
+        if begin <= now < end:
+            return end
+    return None
+
+
+RATE_SYNTAX = "a number of requests such as 1000/day, 50/hour or 1000 (a day)"
+"""What a rate must be, in words that follow "must be"."""
+MAX_PER_DAY = 1e12
+"""A larger rate is taken for a slip of the pen."""
+
+_PER_DAY = {
+    "week": 1.0 / 7.0, "w": 1.0 / 7.0,
+    "day": 1.0, "d": 1.0,
+    "hour": 24.0, "h": 24.0,
+    "minute": 1440.0, "min": 1440.0, "m": 1440.0,
+    "second": 86_400.0, "s": 86_400.0,
+}  # fmt: skip
+_RATE = re.compile(r"(\d[\d_,]*(?:\.\d+)?|\.\d+)\s*(?:(?:/|per\s)\s*([a-z]+))?", re.IGNORECASE | re.ASCII)
+
+
+def parse_rate(text: str) -> float:
+    """Requests a day, more than 0; ValueError says what the text must be."""
+    found = _RATE.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"must be {RATE_SYNTAX}")
+    unit = (found[2] or "day").lower()
+    if unit not in _PER_DAY:
+        raise ValueError(f"must be {RATE_SYNTAX}; there is no {unit!r}, but day, hour, minute, second and week")
+    per_day = float(re.sub("[_,]", "", found[1])) * _PER_DAY[unit]
+    if not 0.0 < per_day <= MAX_PER_DAY:
+        raise ValueError(f"must be {RATE_SYNTAX}, more than 0")
+    return per_day
+
+
+def is_total_rate(text: str) -> bool:
+    """The text names a span of time: requests in all, not requests per page and day."""
+    return "/" in text or "per" in text.lower()
+
+
+MAX_RETRY_AFTER = timedelta(days=7)
+MAX_DATE_CHARS = 64
+"""Characters; no date or number that means something is longer."""
+
+CACHED_DATES = 1024
+"""Dates that are at hand: that of an answer is asked for more than once, and a site has few of them."""
+
+_SECONDS = re.compile(r"([+-]?)([0-9]+(?:\.[0-9]*)?|\.[0-9]+)", re.ASCII)
+
+
+def retry_after(value: str | None, *, now: datetime) -> timedelta | None:
+    """The wait asked for, between zero and `LONGEST_WAIT`; None where the field is absent or unreadable."""
+    if value is None or len(text := value.strip()) > MAX_DATE_CHARS:
+        return None
+    if match := _SECONDS.fullmatch(text):
+        seconds = min(float(match[2]), MAX_RETRY_AFTER.total_seconds())
+        return timedelta(0) if match[1] == "-" else timedelta(seconds=seconds)
+    moment = http_date(text)
+    return None if moment is None else min(max(moment - now, timedelta(0)), MAX_RETRY_AFTER)
+
+
+def http_date(text: str) -> datetime | None:
+    """The moment that a date names; dates without a zone are in UTC, as asctime's form is."""
+    return _moment_of(text) if len(text) <= MAX_DATE_CHARS else None
+
+
+@lru_cache(maxsize=CACHED_DATES)
+def _moment_of(text: str) -> datetime | None:
+    try:
+        parts = parsedate_tz(text)
+        if parts is None:
+            return None
+        naive = datetime(*parts[:6], tzinfo=UTC)
+        return naive - timedelta(seconds=parts[9] or 0)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+
+
+class SideRequest(NamedTuple):
+    """A request to this site on behalf of another: a hop of its robots.txt."""
+
+    url: str
+    token: int
+
+
+@dataclass(slots=True)
+class HostQueue:
+    """One site that has its turn.
+
+    Invariant: requests in flight never exceed the site's concurrency, and none starts before `open_us`.
+    """
+
+    site: Site
+    gate: RobotsRules | None
+    """What robots.txt says; None: it has to be asked for first."""
+    bands: int
+    window: deque[Page] = field(default_factory=deque)
+    errands: deque[SideRequest] = field(default_factory=deque)
+    read_to: list[int] = field(default_factory=list)
+    """For each band the seq up to which the store's queue was read."""
+    has_more: list[bool] = field(default_factory=list)
+    """For each band whether the store may hold pages behind `read_to`."""
+    last_band: int = 0
+    """The band that was read last: where the site lines up when it yields its lane."""
+    in_flight: int = 0
+    uncommitted: int = 0
+    """Visits that ended since the last commit; the lane stays until they are stored."""
+    served: int = 0
+    asking_robots: bool = False
+    hopes: deque[float] = field(default_factory=deque)
+    """What the requests in flight are worth, where that decides about others."""
+    scheduled: bool = False
+    """The lane stands in the heap of earliest moments."""
+
+    def __post_init__(self) -> None:
+        self.read_to = [-1] * self.bands
+        self.has_more = [True] * self.bands
+        self.last_band = self.site.band
+
+    def needs_robots(self, now_us: int) -> bool:
+        """robots.txt is unknown or too old."""
+        return self.gate is None or self.gate.record.expires_us <= now_us
+
+    def has_work(self) -> bool:
+        """Something could be asked of this site now, apart from the pace."""
+        return bool(self.window or self.errands)
+
+    def is_drained(self) -> bool:
+        """Nothing waits, nothing is under way, nothing is unsaved: the lane can go to another site."""
+        return not (self.window or self.errands or self.in_flight or self.uncommitted or any(self.has_more))
+
+    def best(self, worth: Callable[[str], float]) -> float:
+        """What the best that waits is worth; an errand goes before every page."""
+        return inf if self.errands else max([worth(page.url) for page in self.window], default=0.0)
+
+    def take_best(self, worth: Callable[[str], float]) -> Page:
+        """The best page, no longer in the window; among equals the first."""
+        place = max(range(len(self.window)), key=lambda place: worth(self.window[place].url))
+        page = self.window[place]
+        del self.window[place]
+        return page
+
+    def ended(self) -> None:
+        """A request is no longer in flight."""
+        self.in_flight -= 1
+        if self.hopes:
+            self.hopes.popleft()
+
+    def may_start(self, pace: Pace) -> bool:
+        """One more request may be in flight."""
+        if self.errands:
+            # Also while robots.txt is asked for: the errand may be the next hop of that very question.
+            return self.in_flight == 0
+        if self.asking_robots:
+            return False
+        return self.in_flight < site_concurrency(pace, crawl_delay=self.crawl_delay)
+
+    @property
+    def crawl_delay(self) -> float | None:
+        """What robots.txt asks for, in seconds."""
+        return self.gate.crawl_delay if self.gate is not None else None
+
+    def answered(self, *, now_us: int, took: timedelta, failed: bool, wire_bytes: int, pace: Pace) -> None:
+        """Take in how a request went: gap, strain, earliest next moment, totals."""
+        site = self.site
+        strain = backoff_after(site.strain, failed=failed)
+        gap = delay_after(
+            pace, took=took, crawl_delay=self.crawl_delay, strain=strain, gap_before=timedelta(milliseconds=site.gap_ms)
+        )
+        self.site = site._replace(
+            strain=strain,
+            gap_ms=int(gap / timedelta(milliseconds=1)),
+            open_us=max(site.open_us, now_us + span_us(gap)),
+            failures=site.failures + 1 if failed else 0,
+            closed_reason=site.closed_reason if failed else None,
+            requests=site.requests + 1,
+            wire_bytes=site.wire_bytes + wire_bytes,
+        )
+
+    def heed_delay(self, *, now_us: int, pace: Pace) -> None:
+        """Wait out the Crawl-delay from now on, if there is one."""
+        if self.crawl_delay is not None:
+            delay = min(timedelta(seconds=self.crawl_delay), pace.delay_cap)
+            self.site = self.site._replace(
+                open_us=max(self.site.open_us, now_us + span_us(delay)),
+                gap_ms=max(self.site.gap_ms, span_us(delay) // 1000),
+            )
+
+    def slow_to(self, gap: timedelta) -> None:
+        """At least this gap from the last answer on; a site that was never asked has none to wait for."""
+        more_us = span_us(gap) - self.site.gap_ms * 1000
+        if self.site.gap_ms and more_us > 0:
+            self.site = self.site._replace(
+                open_us=self.site.open_us + more_us, gap_ms=self.site.gap_ms + more_us // 1000
+            )
+
+    def ease(self, pace: Pace, *, now_us: int) -> None:
+        """A gap that only a rule asked for is forgotten; what the next answer asks for counts from then on.
+
+        The wait under way is cut to the longest gap that answers can cause: how long the last took is not
+        known any more.
+        """
+        least = max(pace.floor, min(timedelta(seconds=self.crawl_delay or 0), pace.delay_cap))
+        longest_us = now_us + span_us(max(pace.longest, least))
+        is_closed = self.site.closed_reason is not None
+        self.site = self.site._replace(
+            gap_ms=min(self.site.gap_ms, span_us(least) // 1000),
+            open_us=self.site.open_us if is_closed else min(self.site.open_us, longest_us),
+        )
+
+    def close_until(self, moment_us: int, reason: str) -> None:
+        """Leave the site alone until then, and say why."""
+        if moment_us > self.site.open_us:
+            self.site = self.site._replace(open_us=moment_us, closed_reason=reason)

@@ -1,0 +1,222 @@
+"""What does an answer to the request for /robots.txt mean for the site?
+
+RFC 9309 section 2.3.1: a success is obeyed; 4xx means that there are no rules; 5xx and silence mean that
+nothing may be asked until the file can be read. We are more careful than the letter: 401 and 403 forbid (a
+setting), and 429 counts as silence. A copy that we have is obeyed while the file is out of reach, up to a
+limit.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple, assert_never
+
+from evercrawl.core.politeness import retry_after
+from evercrawl.core.robots.robots_txt import RobotsTxt, parse_robots, path_and_query
+from evercrawl.core.url import PAGE_SCHEMES, path_of
+from evercrawl.model.fetch import Failed, Fault, Fetched, FetchResult, Headers, Moved, NotModified, header
+from evercrawl.model.reason import Reason
+from evercrawl.model.settings import RobotsSettings
+from evercrawl.model.site import RobotsRecord
+from evercrawl.model.time import from_us, span_us, to_us
+
+SHORTEST_LIFETIME = timedelta(minutes=10)
+"""A copy is used this long even where Cache-Control says less: `max-age=0` is most often nobody's wish."""
+LONGEST_RETRY = timedelta(days=1)
+
+_MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?(\d{1,10})", re.IGNORECASE | re.ASCII)
+_NO_CACHE = re.compile(r"(?:^|[\s,])no-(?:cache|store)\b", re.IGNORECASE)
+_REFUSING = (401, 403)
+_TOO_MANY_REQUESTS = 429
+_NO_CONTENT = 204
+
+
+class RobotsVerdict(NamedTuple):
+    """Whether a URL may be asked for; when not, the reason and the evidence in words."""
+
+    allowed: bool
+    line: int | None
+    reason: Reason | None
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsRules:
+    """A record compiled for our product token: answers for any URL of the site."""
+
+    record: RobotsRecord
+    robots: RobotsTxt
+
+    @property
+    def is_unreachable(self) -> bool:
+        """Nothing may be asked for because the file cannot be read now; this passes by itself."""
+        return self.record.stance == "forbid" and self.record.unreachable_since_us is not None
+
+    @property
+    def crawl_delay(self) -> float | None:
+        """Seconds between requests that the file asks for."""
+        return self.robots.gap
+
+    @property
+    def sitemaps(self) -> tuple[str, ...]:
+        """The Sitemap lines, as written."""
+        return self.robots.sitemaps
+
+    def verdict(self, url: str) -> RobotsVerdict:
+        """What the site's robots.txt says about a URL of the site."""
+        if self.record.stance == "obey":
+            return self._by_rules(url)
+        if self.record.stance == "private":
+            return RobotsVerdict(False, None, Reason.PRIVATE_ADDRESS, self.record.detail)
+        if self.record.stance == "allow" or path_and_query(url) == "/robots.txt":
+            return RobotsVerdict(True, None, None, self.record.detail)
+        reason = Reason.ROBOTS_UNREACHABLE if self.is_unreachable else Reason.ROBOTS
+        return RobotsVerdict(False, None, reason, self.record.detail)
+
+    def _by_rules(self, url: str) -> RobotsVerdict:
+        target = path_of(url) if url.startswith(PAGE_SCHEMES) else path_and_query(url)
+        allowed, line, rule = self.robots.verdict(target)
+        if line is None:
+            return RobotsVerdict(True, None, None, "no rule of robots.txt matches")
+        detail = f"line {line}: {rule} (fetched {_day(self.record.fetched_us)})"
+        return RobotsVerdict(allowed, line, None if allowed else Reason.ROBOTS, detail)
+
+
+def compile_robots(record: RobotsRecord, agent: str) -> RobotsRules:
+    """The gate for a site whose last answer is `record`."""
+    obeyed = record.stance == "obey"
+    # The record's body was cut at the settings' limit when it was made.
+    robots = parse_robots(record.body, agent=agent, limit=len(record.body) + 1) if obeyed else RobotsTxt()
+    return RobotsRules(record, robots)
+
+
+def robots_record_of(
+    previous: RobotsRecord | None, result: FetchResult, *, now: datetime, settings: RobotsSettings
+) -> RobotsRecord:
+    """The site's record after an answer, with the moment at which to ask again."""
+    match result:
+        case Fetched():
+            return _read(result, now=now, settings=settings)
+        case NotModified():
+            return _kept(previous, result, now=now, settings=settings)
+        case Moved():
+            return redirect_loop_record(now=now, settings=settings)
+        case Failed():
+            return _failed(previous, result, now=now, settings=settings)
+        case unknown:
+            assert_never(unknown)
+
+
+def redirect_loop_record(*, now: datetime, settings: RobotsSettings) -> RobotsRecord:
+    """The record for a redirect chain without an end: as if there were no file (RFC 9309 section 2.3.1.2)."""
+    detail = "robots.txt only leads to redirects, so no rules apply"
+    return _record(None, stance="allow", detail=detail, now=now, lifetime=settings.max_age)
+
+
+def _read(result: Fetched, *, now: datetime, settings: RobotsSettings) -> RobotsRecord:
+    lifetime = _lifetime(result.headers, settings)
+    if result.status == _NO_CONTENT:
+        detail = "robots.txt is empty (204), so no rules apply"
+        return _record(result.status, stance="allow", detail=detail, now=now, lifetime=lifetime)
+    body = _whole_lines(result.body, settings.body_bytes, cut=result.truncated is not None)
+    detail = f"robots.txt of {len(body)} bytes is obeyed"
+    record = _record(result.status, stance="obey", detail=detail, now=now, lifetime=lifetime)
+    etag, last_modified = header(result.headers, "etag"), header(result.headers, "last-modified")
+    return record._replace(body=body, etag=etag, last_modified=last_modified)
+
+
+def _whole_lines(body: bytes, limit: int, *, cut: bool) -> bytes:
+    """The body up to the limit, without the line that the limit (or the fetcher's) cut in two."""
+    if not cut and len(body) <= limit:
+        return body
+    body = body[:limit]
+    return body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
+
+
+def _kept(
+    previous: RobotsRecord | None, result: NotModified, *, now: datetime, settings: RobotsSettings
+) -> RobotsRecord:
+    if previous is None:
+        return _unreachable(None, "304 to a question without a condition", now=now, settings=settings)
+    return previous._replace(
+        fetched_us=to_us(now),
+        expires_us=to_us(now + _lifetime(result.headers, settings)),
+        etag=header(result.headers, "etag") or previous.etag,
+        detail=f"robots.txt of {len(previous.body)} bytes is obeyed",
+        unreachable_since_us=None,
+    )
+
+
+def _failed(previous: RobotsRecord | None, result: Failed, *, now: datetime, settings: RobotsSettings) -> RobotsRecord:
+    status = result.status
+    if result.fault is Fault.BAD_REDIRECT:
+        return redirect_loop_record(now=now, settings=settings)
+    if result.fault is Fault.PRIVATE_ADDRESS:
+        return _record(None, stance="private", detail=result.detail, now=now, lifetime=settings.retry)
+    if status is None or not 400 <= status < 500 or status == _TOO_MANY_REQUESTS:
+        asked = retry_after(header(result.headers, "retry-after"), now=now)
+        cause = f"{status}" if status is not None and status >= 400 else result.detail or str(result.fault)
+        record = _unreachable(previous, cause, now=now, settings=settings, asked=asked)
+        return record if record.stance == "obey" else record._replace(status=status)
+    if status in _REFUSING and settings.forbid_on_403:
+        stance, detail = "forbid", f"robots.txt is refused to us ({status}), so nothing here is asked for"
+    else:
+        stance, detail = "allow", f"there is no robots.txt ({status}), so no rules apply"
+    return _record(status, stance=stance, detail=detail, now=now, lifetime=settings.max_age)
+
+
+def _unreachable(
+    previous: RobotsRecord | None,
+    cause: str,
+    *,
+    now: datetime,
+    settings: RobotsSettings,
+    asked: timedelta | None = None,
+) -> RobotsRecord:
+    """Nothing may be asked, or the copy still holds, until the limit; then there are taken to be no rules."""
+    since_us = previous.unreachable_since_us if previous is not None else None
+    since = now if since_us is None else from_us(since_us)
+    elapsed = now - since
+    # Waiting as long again as it has lasted doubles the wait with every try.
+    wait = min(max(elapsed, settings.retry, asked or settings.retry), LONGEST_RETRY)
+    if elapsed >= settings.unreachable_limit:
+        detail = f"robots.txt is unreachable since {_day(to_us(since))}, so the site is taken to have none"
+        record = _record(None, stance="allow", detail=detail, now=now, lifetime=LONGEST_RETRY)
+    elif previous is not None and previous.stance == "obey":
+        detail = f"robots.txt is unreachable ({cause}); the copy of {_day(previous.fetched_us)} still holds"
+        record = previous._replace(expires_us=to_us(now) + span_us(wait), detail=detail)
+    else:
+        detail = f"robots.txt is unreachable ({cause}), so nothing of this site is asked for yet"
+        record = _record(None, stance="forbid", detail=detail, now=now, lifetime=wait)
+    return record._replace(unreachable_since_us=to_us(since))
+
+
+def _record(status: int | None, *, stance: str, detail: str, now: datetime, lifetime: timedelta) -> RobotsRecord:
+    return RobotsRecord(
+        fetched_us=to_us(now),
+        expires_us=to_us(now + lifetime),
+        status=status,
+        body=b"",
+        etag=None,
+        last_modified=None,
+        stance=stance,
+        detail=detail,
+    )
+
+
+def _lifetime(headers: Headers, settings: RobotsSettings) -> timedelta:
+    """How long a copy is used: as Cache-Control says, within our bounds (RFC 9309 section 2.4: 24 hours)."""
+    control = header(headers, "cache-control") or ""
+    if _NO_CACHE.search(control):
+        return min(SHORTEST_LIFETIME, settings.max_age)
+    match = _MAX_AGE.search(control)
+    if match is None:
+        return settings.max_age
+    wished = timedelta(seconds=int(match[1]))
+    return min(max(wished, SHORTEST_LIFETIME), settings.max_age)
+
+
+def _day(moment_us: int) -> str:
+    return f"{from_us(moment_us):%Y-%m-%d %H:%M} UTC"

@@ -1,0 +1,457 @@
+"""Values of robots.txt records outside RFC 9309 that sites use: Crawl-delay, Request-rate, Visit-time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import time
+from math import isfinite
+from typing import NamedTuple, TypeVar
+
+from evercrawl.core import url as urls
+
+_NUMBER = re.compile(r"(?:\d+\.?\d*|\.\d+)", re.ASCII)
+_RATE = re.compile(r"(\d{1,9})\s*/\s*(\d{1,9})\s*([smhd]?)(?:\s+(\S.*))?", re.ASCII | re.IGNORECASE)
+_PERIOD = re.compile(r"(\d{1,2}):?(\d\d)\s*[-\s]\s*(\d{1,2}):?(\d\d)", re.ASCII)
+_UNIT_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
+_LAST_MOMENT = time(23, 59, 59)
+
+
+class VisitTime(NamedTuple):
+    """The hours (UTC) in which visits are welcome; the end may lie before the start, past midnight."""
+
+    start: time
+    end: time
+
+
+class RequestRate(NamedTuple):
+    """At most so many requests in so many seconds, at all times or between two moments of the day."""
+
+    requests: int
+    seconds: int
+    start: time | None = None
+    end: time | None = None
+
+
+def parse_crawl_delay(value: str) -> float | None:
+    """Seconds of a Crawl-delay; None where the value is no finite number of at least zero."""
+    number = float(value) if _NUMBER.fullmatch(value) else None
+    return number if number is not None and isfinite(number) else None
+
+
+def parse_request_rate(value: str) -> RequestRate | None:
+    """The rate in `n/m`, `n/ms`, `n/mm` or `n/mh`, with an optional period of the day."""
+    match = _RATE.fullmatch(value)
+    if match is None:
+        return None
+    requests, seconds = int(match[1]), int(match[2]) * _UNIT_SECONDS[match[3].lower()]
+    period = parse_visit_time(match[4]) if match[4] else None
+    if requests == 0 or seconds == 0 or (match[4] and period is None):
+        return None
+    return RequestRate(requests, seconds, *(period or ()))
+
+
+def parse_visit_time(value: str) -> VisitTime | None:
+    """The period in `HHMM-HHMM`, also with a space between."""
+    match = _PERIOD.fullmatch(value)
+    if match is None:
+        return None
+    start, end = _time_of_day(match[1], match[2]), _time_of_day(match[3], match[4])
+    return None if start is None or end is None else VisitTime(start, end)
+
+
+def _time_of_day(hours: str, minutes: str) -> time | None:
+    if (int(hours), int(minutes)) == (24, 0):
+        return _LAST_MOMENT
+    return time(int(hours), int(minutes)) if int(hours) < 24 and int(minutes) < 60 else None
+
+
+_Key = TypeVar("_Key", str, tuple[bool, tuple[str, ...]])
+_UNUSUAL = re.compile(r"%([0-9A-Fa-f]{2})|[^\x21-\x7e]|%")
+_KEPT_ESCAPES = frozenset(b"/%")
+_ESCAPED_SLASH = re.compile("%2f", re.IGNORECASE)
+_DIRECTORY_INDEX = "/index.htm"
+MOST_WILDCARD_PARTS = 5000
+"""Parts of patterns with `*` that are looked for in a path: one verdict costs a millisecond at worst."""
+
+
+class RuleVerdict(NamedTuple):
+    """Whether a path may be asked for, and which line says so; None: no rule decided."""
+
+    allowed: bool
+    line: int | None
+    rule: str | None
+
+
+class RuleLine(NamedTuple):
+    """An Allow or Disallow line as it stands in the file."""
+
+    number: int
+    allow: bool
+    value: str
+
+
+class _Rule(NamedTuple):
+    rank: int
+    """Twice the octets of the pattern, plus one for Allow: the greater rank wins."""
+    verdict: RuleVerdict
+    parts: tuple[str, ...]
+    """What must follow each other in the path; the first part is its beginning."""
+    anchored: bool
+    """The last part must be the end of the path."""
+    needle: str
+    """The longest part: a path without it needs no closer look."""
+
+
+NO_RULE = RuleVerdict(allowed=True, line=None, rule=None)
+_NOTHING = _Rule(-1, NO_RULE, ("",), False, "")
+
+
+def normalise_escapes(text: str) -> str:
+    """Percent-encoding in the one spelling that patterns and paths are compared in.
+
+    RFC 9309 section 2.2.2 makes an octet and its escape equal; an escaped slash stays different from a
+    slash (it does not separate folders), and an escaped percent sign from a percent sign that begins an
+    escape.
+    """
+    return _UNUSUAL.sub(_normal_octets, text)
+
+
+def _normal_octets(match: re.Match[str]) -> str:
+    if match[1] is not None:
+        code = int(match[1], 16)
+        if 0x21 <= code <= 0x7E and code not in _KEPT_ESCAPES:
+            return chr(code)
+        return match[0].upper()
+    octets = match[0].encode("utf-8", "surrogateescape" if "\udc80" <= match[0] <= "\udcff" else "replace")
+    return "".join(f"%{octet:02X}" for octet in octets)
+
+
+class RuleMatcher:
+    """The rules that apply to us, arranged so that a verdict costs microseconds with hundreds of rules."""
+
+    __slots__ = ("_exact", "_lengths", "_prefixes", "_wild")
+
+    def __init__(self, lines: Iterable[RuleLine]) -> None:
+        self._prefixes: dict[str, _Rule] = {}
+        self._exact: dict[str, _Rule] = {}
+        wild: dict[tuple[bool, tuple[str, ...]], _Rule] = {}
+        room = MOST_WILDCARD_PARTS
+        for line in lines:
+            for pattern in _readings(line):
+                rule = _compile(pattern, line)
+                if len(rule.parts) == 1:
+                    _enter(self._exact if rule.anchored else self._prefixes, rule.parts[0], rule)
+                elif room >= len(rule.parts):
+                    room -= len(rule.parts)
+                    _enter(wild, (rule.anchored, rule.parts), rule)
+                elif not line.allow:
+                    # No room for more: forbid all that begins like this, rather than too little.
+                    _enter(self._prefixes, rule.parts[0], _shortened(rule))
+        self._lengths = sorted({len(prefix) for prefix in self._prefixes}, reverse=True)
+        ranked = sorted(wild.values(), key=lambda rule: rule.rank, reverse=True)
+        self._wild = [(rule.rank, rule.needle, rule) for rule in ranked]
+
+    def verdict(self, target: str) -> RuleVerdict:
+        """What the rules say about path and query of a canonical URL."""
+        if "%" not in target and target.isascii():
+            return self._best(target).verdict
+        query = target.find("?")
+        best = self._best(normalise_escapes(target))
+        if query >= 0 and _ESCAPED_SLASH.search(target, query):
+            # RFC 9309's own table has a slash inside a query equal to its escape.
+            slashed = target[:query] + _ESCAPED_SLASH.sub("/", target[query:])
+            best = max(best, self._best(normalise_escapes(slashed)), key=lambda rule: rule.rank)
+        return best.verdict
+
+    def _best(self, path: str) -> _Rule:
+        best = self._exact.get(path, _NOTHING)
+        prefixes = self._prefixes
+        for length in self._lengths:
+            rule = prefixes.get(path[:length])
+            if rule is not None:
+                if rule.rank > best.rank:
+                    best = rule
+                break
+        least = best.rank
+        for rank, needle, rule in self._wild:
+            if rank <= least:
+                break
+            if needle in path and _matches(rule, path):
+                return rule
+        return best
+
+
+def _enter(rules: dict[_Key, _Rule], key: _Key, rule: _Rule) -> None:
+    if rule.rank > rules.get(key, _NOTHING).rank:
+        rules[key] = rule
+
+
+def _shortened(rule: _Rule) -> _Rule:
+    """The rule with all behind its first `*` forgotten."""
+    first = rule.parts[0]
+    return rule._replace(rank=2 * len(first), parts=(first,), anchored=False, needle=first)
+
+
+def _readings(line: RuleLine) -> list[str]:
+    """The pattern, and what else its author evidently means by it."""
+    if not line.value.startswith(("/", "*")):
+        return []  # Matches no path: every path begins with a slash (RFC 9309 section 2.2: path-pattern).
+    readings = [line.value]
+    query = line.value.find("?")
+    if query >= 0 and _ESCAPED_SLASH.search(line.value, query):
+        readings.append(line.value[:query] + _ESCAPED_SLASH.sub("/", line.value[query:]))
+    folder, slash, page = line.value.rpartition("/")
+    if line.allow and (slash + page).startswith(_DIRECTORY_INDEX):
+        # As Google reads it: who allows the index page of a folder allows the folder's own address.
+        readings.append(folder + "/$")
+    return readings
+
+
+def _compile(pattern: str, line: RuleLine) -> _Rule:
+    anchored = pattern.endswith("$")
+    parts = [normalise_escapes(part) for part in pattern.removesuffix("$").split("*")]
+    octets = sum(map(len, parts)) + len(parts) - 1 + anchored
+    parts = [parts[0], *filter(None, parts[1:-1]), *parts[-1:]] if len(parts) > 1 else parts
+    text = f"{'Allow' if line.allow else 'Disallow'}: {line.value}"
+    return _Rule(
+        rank=2 * octets + line.allow,
+        verdict=RuleVerdict(line.allow, line.number, text),
+        parts=tuple(parts),
+        anchored=anchored,
+        needle=max(parts, key=len),
+    )
+
+
+def _matches(rule: _Rule, path: str) -> bool:
+    """Leftmost matching of the parts: linear in the path for each part, without going back."""
+    first, *middle, last = rule.parts
+    if not path.startswith(first):
+        return False
+    position = len(first)
+    for part in middle:
+        found = path.find(part, position)
+        if found < 0:
+            return False
+        position = found + len(part)
+    if rule.anchored:
+        return path.endswith(last) and len(path) - len(last) >= position
+    return path.find(last, position) >= 0
+
+
+__all__ = [
+    "RobotsTxt",
+    "RuleVerdict",
+    "is_product_token",
+    "parse_robots",
+    "robots_url",
+    "sitemap_urls",
+    "path_and_query",
+    "verdict_for",
+]
+
+PARSE_LIMIT = 512 * 1024
+"""Bytes of a file that are read; RFC 9309 section 2.5 asks for at least 500 KiB."""
+LONGEST_LINE = 2083 * 8 - 1
+"""Characters of a line that are read, as Google has it: eight times the longest URL of old browsers."""
+MOST_SITEMAPS = 1000
+ROBOTS_PATH = "/robots.txt"
+
+_UTF8_BOM = b"\xef\xbb\xbf"
+_UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
+_LINE_BREAK_TAG = re.compile(r"\s*<br\s*/?>\s*$", re.IGNORECASE)
+_NAME = re.compile(r"[a-z0-9_-]+")
+_PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]+")
+
+_SPELLINGS = {
+    "user-agent": ("user-agent", "useragent", "user agent"),
+    "disallow": ("disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"),
+    "allow": ("allow",),
+    "sitemap": ("sitemap", "sitemaps", "site-map"),
+    "crawl-delay": ("crawl-delay", "crawldelay", "crawl delay"),
+    "request-rate": ("request-rate", "request rate"),
+    "visit-time": ("visit-time", "visit time"),
+}
+_RECORD = {spelling: record for record, spellings in _SPELLINGS.items() for spelling in spellings}
+_WITHOUT_COLON = re.compile(rf"({'|'.join(_RECORD)})[ \t]+(.*)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsTxt:
+    """A robots.txt as it concerns one crawler."""
+
+    rules: RuleMatcher = field(default_factory=lambda: RuleMatcher(()))
+    crawl_delay: float | None = None
+    parse_request_rate: RequestRate | None = None
+    parse_visit_time: VisitTime | None = None
+    sitemaps: tuple[str, ...] = ()
+
+    def verdict(self, target: str) -> RuleVerdict:
+        """What the file says about path and query of a canonical URL; the file itself may always be read."""
+        if target.startswith(ROBOTS_PATH) and target[len(ROBOTS_PATH) :][:1] in ("", "?"):
+            return NO_RULE
+        return self.rules.verdict(target)
+
+    @property
+    def gap(self) -> float | None:
+        """Seconds between two requests that the file asks for, by Crawl-delay or Request-rate."""
+        if self.request_rate is None:
+            return self.crawl_delay
+        return max(self.request_rate.seconds / self.request_rate.requests, self.crawl_delay or 0.0)
+
+
+@dataclass(slots=True)
+class _Wishes:
+    """What the groups of one name say, collected over the file."""
+
+    lines: list[RuleLine] = field(default_factory=list)
+    delay: float | None = None
+    rate: RequestRate | None = None
+    time: VisitTime | None = None
+
+
+def parse_robots(body: bytes, *, agent: str, limit: int = PARSE_LIMIT) -> RobotsTxt:
+    """The rules for `agent` (a product token, or a user agent that contains it); no bytes make it fail."""
+    names = _names_of_agent(agent)
+    groups = _Groups(wanted={*names, "*"})
+    for number, record, value in _records(_text(body, limit)):
+        groups.take(number, record, value)
+    ours = next((groups.wishes[name] for name in (*names, "*") if name in groups.wishes), _Wishes())
+    return RobotsTxt(RuleMatcher(ours.lines), ours.delay, ours.rate, ours.time, tuple(groups.sitemaps))
+
+
+def verdict_for(robots: RobotsTxt, url: str) -> RuleVerdict:
+    """What the file says about a URL, or about a path that stands alone."""
+    return robots.verdict(path_and_query(url))
+
+
+def path_and_query(url: str) -> str:
+    """Path and query of any URL, as rules are matched against them."""
+    href = urls.parse(url) or urls.join("http://localhost/", url) or ""
+    href = href.partition("#")[0]
+    return urls.path_of(href) if "//" in href else "/"
+
+
+def robots_url(url: str) -> str | None:
+    """Where the robots.txt of a page's site is; None where the URL names no page."""
+    page = urls.canonical(url)
+    return None if page is None else urls.site_of(page) + ROBOTS_PATH
+
+
+def sitemap_urls(robots: RobotsTxt, base: str) -> tuple[str, ...]:
+    """The sitemaps as absolute URLs, each once; those written as absolute keep all but the scheme's case."""
+    joined = (
+        _with_plain_scheme(sitemap) if urls.parse(sitemap) else urls.join(base, sitemap) for sitemap in robots.sitemaps
+    )
+    return tuple(dict.fromkeys(url for url in joined if url is not None))
+
+
+def _with_plain_scheme(url: str) -> str:
+    scheme, colon, rest = url.partition(":")
+    return f"{scheme.lower()}{colon}{rest}"
+
+
+def is_product_token(name: str) -> bool:
+    """A name that every parser recognises: letters, `_` and `-` (RFC 9309 section 2.2.1)."""
+    return _PRODUCT_TOKEN.fullmatch(name) is not None
+
+
+def _text(body: bytes, limit: int) -> str:
+    """The file as characters; octets that are no UTF-8 are kept as lone surrogates."""
+    if len(body) >= limit:
+        # A line that was cut in two would say something else.
+        body = body[: max(body.rfind(b"\n", 0, limit), body.rfind(b"\r", 0, limit)) + 1]
+    if body.startswith(_UTF16_BOMS):
+        return body.decode("utf-16", "replace")
+    # Some servers send only a part of the mark, or send it twice.
+    return body.lstrip(_UTF8_BOM).decode("utf-8", "surrogateescape")
+
+
+def _records(text: str) -> Iterator[tuple[int, str, str]]:
+    """Number, record name and value of every line that we understand."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    for number, line in enumerate(lines, 1):
+        content = line[:LONGEST_LINE].partition("#")[0].strip()
+        if not content:
+            continue
+        name, colon, value = content.partition(":")
+        record = _RECORD.get(name.rstrip().lower()) if colon else None
+        if record is None:
+            spaced = _WITHOUT_COLON.match(content)
+            if spaced is None:
+                continue
+            record, value = _RECORD[spaced[1].lower()], spaced[2]
+        if value.endswith(">"):
+            value = _LINE_BREAK_TAG.sub("", value)
+        yield number, record, value.strip()
+
+
+class _Groups:
+    """Who is spoken to, line after line.
+
+    Only Allow and Disallow end the list of names that begins a group (RFC 9309 section 2.2.4); a
+    Crawl-delay and its like concern the names that directly precede them.
+    """
+
+    def __init__(self, *, wanted: set[str]) -> None:
+        self.wishes: dict[str, _Wishes] = {}
+        self.sitemaps: dict[str, None] = {}
+        self._wanted = wanted
+        self._group: set[str] = set()
+        self._newest: set[str] = set()
+        self._group_has_rules = False
+        self._names_ended = False
+
+    def take(self, number: int, record: str, value: str) -> None:
+        """Read the next line that we understand."""
+        if record == "user-agent":
+            self._name(_names_of_line(value) & self._wanted)
+        elif record == "sitemap":
+            if value and len(self.sitemaps) < MOST_SITEMAPS:
+                self.sitemaps[value] = None
+        elif record in ("allow", "disallow"):
+            self._group_has_rules = self._names_ended = True
+            if value:
+                line = RuleLine(number, record == "allow", value)
+                for name in self._group:
+                    self.wishes[name].lines.append(line)
+        else:
+            self._names_ended = True
+            for name in self._newest:
+                _note(self.wishes[name], record, value)
+
+    def _name(self, names: set[str]) -> None:
+        self._group = names if self._group_has_rules else self._group | names
+        self._newest = names if self._names_ended else self._newest | names
+        self._group_has_rules = self._names_ended = False
+        for name in names:
+            self.wishes.setdefault(name, _Wishes())
+
+
+def _note(wishes: _Wishes, record: str, value: str) -> None:
+    """Keep an extension's value; of several delays the longest, otherwise the last that makes sense."""
+    if record == "crawl-delay":
+        delay = parse_crawl_delay(value)
+        if delay is not None:
+            wishes.delay = max(delay, wishes.delay or 0.0)
+    elif record == "request-rate":
+        wishes.rate = parse_request_rate(value) or wishes.rate
+    else:
+        wishes.time = parse_visit_time(value) or wishes.time
+
+
+def _names_of_line(value: str) -> set[str]:
+    """The names on a User-agent line: text behind a name is ignored, as Google has it; a comma adds one."""
+    if value == "*" or value.startswith(("* ", "*\t")):
+        return {"*"}
+    parts = value.lower().replace("*", "").split(",")
+    return {name[0] for part in parts if (name := _NAME.match(part.strip()))}
+
+
+def _names_of_agent(agent: str) -> list[str]:
+    """The names by which a file may call us, the most likely first."""
+    if not agent.strip("* "):
+        return []
+    words = re.split(r"[\s();,]+", agent.lower().replace("*", ""))
+    return list(dict.fromkeys(name[0] for word in words if (name := _NAME.match(word))))

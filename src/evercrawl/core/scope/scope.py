@@ -1,0 +1,240 @@
+"""Does this URL belong to the collection? And if not, why?
+
+The gates stand in order of their cost; what depends on the site alone is decided once for each site and
+remembered. A seed is what the user asked for by name: for it only scheme, length, port, exclude patterns and
+filters count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from evercrawl.core.document.media_type import check_file_types, file_type_of
+from evercrawl.core.scope.url_filter import UrlFilter, compile_pattern, parse_filter
+from evercrawl.core.url import (
+    DEFAULT_PORTS,
+    NO_PORT,
+    PAGE_SCHEMES,
+    SiteName,
+    canonical,
+    path_of,
+    registrable_domain,
+    site_of,
+    site_parts,
+)
+from evercrawl.errors import ConfigError
+from evercrawl.model.reason import Reason
+from evercrawl.model.settings import ScopeSettings
+
+Refusal = tuple[Reason, str]
+
+MOST_SITES_REMEMBERED = 65_536
+KINDS = ("host", "prefix", "domain", "list")
+
+_WHOLE_SITE = ("/",)
+_NAMES_SHOWN = 3
+
+
+class Scope:
+    """The scope of one collection; its verdicts depend on the URL, its depth and its hops only."""
+
+    def __init__(
+        self,
+        settings: ScopeSettings,
+        *,
+        filters: Mapping[str, UrlFilter] | None = None,
+        allow_ports: Iterable[int] = (),
+        schemes: Iterable[str] = (),
+    ) -> None:
+        """`filters` are the user's own, by name; `schemes` have a handler, beside http and https."""
+        if settings.kind not in KINDS:
+            raise ConfigError(f"scope.kind: {settings.kind!r} is not one of {', '.join(KINDS)}")
+        self._settings = settings
+        self._schemes = (*PAGE_SCHEMES, *(scheme + "://" for scheme in schemes))
+        self._seeds = frozenset(_canonical_seed(seed, self._schemes) for seed in settings.seeds)
+        self._folders = _folders_by_place(self._seeds, settings.kind)
+        self._refused_ports = BLOCKED_PORTS - frozenset(allow_ports)
+        self._include = [compile_pattern(pattern, "scope.include") for pattern in settings.include]
+        self._exclude = [compile_pattern(pattern, "scope.exclude") for pattern in settings.exclude]
+        self._fetch_types = check_file_types(settings.fetch_types)
+        self._filters = {**_expression(settings.filter), **(filters or {})}
+        self._sites: dict[str, tuple[str, ...] | Refusal] = {}
+
+    def is_seed(self, url: str) -> bool:
+        """The canonical URL is one of the seeds."""
+        return url in self._seeds
+
+    @property
+    def schemes(self) -> tuple[str, ...]:
+        """The beginnings of URLs that can be fetched."""
+        return self._schemes
+
+    @property
+    def follows_nofollow(self) -> bool:
+        """Links marked nofollow are followed."""
+        return self._settings.follow_nofollow
+
+    def verdict(self, url: str, *, depth: int, hops: int = 0, is_seed: bool = False) -> Refusal | None:
+        """None where the canonical URL is accepted, else the reason and its detail in words.
+
+        `depth` counts links from a seed, `hops` redirects in a row that led here.
+        """
+        settings = self._settings
+        if len(url) > settings.url_length:
+            return Reason.URL_TOO_LONG, f"{len(url)} characters, at most {settings.url_length}"
+        if not url.startswith(self._schemes):
+            return Reason.SCHEME, f"the scheme is {url.partition(':')[0][:20]!r}"
+        if is_seed:
+            return self._port(url) or self._excluded(url) or self._filtered(url)
+        return self._of_link(url, depth, hops)
+
+    def adopt(self, seed: str, target: str) -> None:
+        """Take in the host that a seed has moved to, when both are of one registrable domain (example.org
+        -> www.example.org).
+
+        Only at the scheme's default port: another port of an own address is another site, not a new home of
+        this one.
+        """
+        before, after = site_parts(site_of(seed)), site_parts(site_of(target))
+        is_home = after.port == DEFAULT_PORTS[after.scheme] and before.port == DEFAULT_PORTS[before.scheme]
+        is_own = registrable_domain(before.host) == registrable_domain(after.host) and before.host != after.host
+        if self._settings.kind in ("host", "prefix") and is_home and is_own:
+            for place, ports in _folders_by_place([target], self._settings.kind).items():
+                self._folders.setdefault(place, {}).update(ports)
+            self._sites.clear()
+
+    def _of_link(self, url: str, depth: int, hops: int) -> Refusal | None:
+        settings = self._settings
+        if settings.depth is not None and depth > settings.depth:
+            return Reason.TOO_DEEP, f"{depth} links from a seed, at most {settings.depth}"
+        place = self._place(url, depth, hops)
+        if place is not None:
+            return place
+        kind = file_type_of(url)
+        if kind is not None and kind not in self._fetch_types and url not in self._seeds:
+            return Reason.FILE_TYPE, f"its ending says {kind}; fetch_types asks for {self._asked_types()}"
+        return self._excluded(url) or self._not_included(url) or self._filtered(url)
+
+    def _asked_types(self) -> str:
+        return ", ".join(sorted(self._fetch_types)) or "pages only"
+
+    def _place(self, url: str, depth: int, hops: int) -> Refusal | None:
+        """Where the URL lies, by the kind of the scope."""
+        if self._settings.kind == "list":
+            return self._port(url) or self._listed(url, depth, hops)
+        site = site_of(url)
+        answer = self._sites.get(site)
+        if answer is None:
+            if len(self._sites) >= MOST_SITES_REMEMBERED:
+                self._sites.clear()
+            answer = self._sites[site] = self._of_site(site)
+        if isinstance(answer[0], Reason):
+            return answer  # type: ignore[return-value]
+        if answer is _WHOLE_SITE or path_of(url).startswith(answer):
+            return None
+        return Reason.OUT_OF_SCOPE, f"not below {_some(answer)}"
+
+    def _listed(self, url: str, depth: int, hops: int) -> Refusal | None:
+        # Where a listed page has moved to is still what was asked for; hops in a row are limited elsewhere.
+        if url in self._seeds or (depth == 0 and hops > 0):
+            return None
+        return Reason.OUT_OF_SCOPE, "not one of the listed URLs"
+
+    def _port(self, url: str) -> Refusal | None:
+        port = site_parts(site_of(url)).port
+        return (Reason.PORT_REFUSED, f"port {port}") if port in self._refused_ports else None
+
+    def _of_site(self, site: str) -> tuple[str, ...] | Refusal:
+        """The folders of a site that are in scope, or why none is."""
+        name = site_parts(site)
+        if name.port in self._refused_ports:
+            return Reason.PORT_REFUSED, f"port {name.port}"
+        place = _place_of(name, self._settings.kind)
+        ports = self._folders.get(place)
+        if ports is None:
+            places = sorted(self._folders)
+            what = "domain" if self._settings.kind == "domain" else "host"
+            return Reason.OUT_OF_SCOPE, f"{what} {place} is not one of {_some(places)}"
+        folders = _folders_for_port(name, ports)
+        return folders or (Reason.OUT_OF_SCOPE, f"port {name.port} of {place} is not that of a seed")
+
+    def _excluded(self, url: str) -> Refusal | None:
+        found = _first_match(self._exclude, url)
+        return None if found is None else (Reason.EXCLUDED, f"matches {found.pattern!r}")
+
+    def _not_included(self, url: str) -> Refusal | None:
+        if not self._include or url in self._seeds or _first_match(self._include, url) is not None:
+            return None
+        return Reason.NOT_INCLUDED, f"matches none of {_some([each.pattern for each in self._include])}"
+
+    def _filtered(self, url: str) -> Refusal | None:
+        for name, each in self._filters.items():
+            try:
+                if not each.accepts(url):
+                    return Reason.FILTERED, f"the filter {name} says no"
+            except Exception as error:  # A user's code must not end the crawl.
+                return Reason.FILTERED, f"the filter {name} failed: {type(error).__name__}: {error}"
+        return None
+
+
+Folders = dict[str, dict[int, tuple[str, ...]]]
+"""Host or domain -> port of a seed -> folders that are in scope."""
+
+
+def _folders_by_place(seeds: Iterable[str], kind: str) -> Folders:
+    folders: Folders = {}
+    for seed in sorted(seeds):
+        name = site_parts(site_of(seed))
+        ports = folders.setdefault(_place_of(name, kind), {})
+        folder = path_of(seed).partition("?")[0].rpartition("/")[0] + "/" if kind == "prefix" else "/"
+        ports[name.port] = tuple(dict.fromkeys((*ports.get(name.port, ()), folder)))
+    return folders
+
+
+def _place_of(name: SiteName, kind: str) -> str:
+    return registrable_domain(name.host) if kind == "domain" else name.host
+
+
+def _folders_for_port(name: SiteName, ports: dict[int, tuple[str, ...]]) -> tuple[str, ...]:
+    """A host counts at the ports of its seeds and at the default port of the scheme, and at no other."""
+    folders = ports.get(name.port, ())
+    if name.port == DEFAULT_PORTS.get(name.scheme, NO_PORT):
+        folders = tuple(dict.fromkeys(folder for each in ports.values() for folder in each))
+    return _WHOLE_SITE if "/" in folders else folders
+
+
+def _canonical_seed(seed: str, schemes: tuple[str, ...]) -> str:
+    page = canonical(seed, schemes)
+    if page is None:
+        raise ConfigError(f"scope.seeds: {seed!r} is not the URL of a page; write it as https://example.org/")
+    return page
+
+
+def _expression(text: str | None) -> dict[str, UrlFilter]:
+    return {} if text is None else {text: parse_filter(text)}
+
+
+def _first_match(patterns: list[re.Pattern[str]], url: str) -> re.Pattern[str] | None:
+    for pattern in patterns:
+        if pattern.search(url):
+            return pattern
+    return None
+
+
+def _some(names: Iterable[str]) -> str:
+    """The first few of the names, for a sentence."""
+    names = list(names)
+    shown = ", ".join(names[:_NAMES_SHOWN])
+    return shown if len(names) <= _NAMES_SHOWN else f"{shown} or {len(names) - _NAMES_SHOWN} more"
+
+
+BLOCKED_PORTS = frozenset(
+    {
+        1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
+        104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513,
+        514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719,
+        1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679,
+        6697, 10080,
+    }
+)  # fmt: skip

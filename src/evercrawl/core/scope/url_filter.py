@@ -1,0 +1,244 @@
+"""Filters: any object with a method `accepts(url) -> bool`, combined with and, or, not.
+
+Four kinds are built in; `core/scope/url_filter.py` reads them from a line of text.
+"""
+
+from __future__ import annotations
+
+import re
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from evercrawl.core.url import canonical, site_of, site_parts
+from evercrawl.errors import ConfigError
+
+
+class UrlFilter(typing.Protocol):
+    """What a filter has to be; yours needs no base class."""
+
+    def accepts(self, url: str) -> bool:
+        """Whether the canonical URL may be asked for."""
+
+
+class _Combinable:
+    """The operators `&`, `|` and `~` for the filters of this module."""
+
+    __slots__ = ()
+
+    def __and__(self: UrlFilter, other: UrlFilter) -> AllFilter:
+        return AllFilter((self, other))
+
+    def __or__(self: UrlFilter, other: UrlFilter) -> AnyFilter:
+        return AnyFilter((self, other))
+
+    def __invert__(self: UrlFilter) -> NotFilter:
+        return NotFilter(self)
+
+
+@dataclass(frozen=True, slots=True)
+class DomainFilter(_Combinable):
+    """URLs of a host and of everything below it."""
+
+    name: str
+    _dotted: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        page = canonical(f"http://{self.name.strip().lstrip('.')}/")
+        if page is None or page.count("/") != 3:
+            raise ConfigError(f"domain({self.name}): {self.name!r} is not a domain name")
+        name = site_parts(site_of(page)).host.removesuffix(".")
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "_dotted", "." + name)
+
+    def accepts(self, url: str) -> bool:
+        """The host is the domain or one of its sub-domains."""
+        host = site_parts(site_of(url)).host.removesuffix(".")
+        return host == self.name or host.endswith(self._dotted)
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixFilter(_Combinable):
+    """URLs that begin with a text."""
+
+    text: str
+
+    def accepts(self, url: str) -> bool:
+        """The URL begins with the text."""
+        return url.startswith(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class SchemeFilter(_Combinable):
+    """URLs of a scheme, such as https."""
+
+    scheme: str
+
+    def accepts(self, url: str) -> bool:
+        """The URL has the scheme."""
+        return url.partition(":")[0] == self.scheme.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class PatternFilter(_Combinable):
+    """URLs in which a regular expression is found."""
+
+    expression: str
+    _compiled: re.Pattern[str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_compiled", compile_pattern(self.expression, "pattern"))
+
+    def accepts(self, url: str) -> bool:
+        """The expression is found anywhere in the URL."""
+        return self._compiled.search(url) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class AllFilter(_Combinable):
+    """URLs that every part accepts."""
+
+    parts: tuple[UrlFilter, ...]
+
+    def accepts(self, url: str) -> bool:
+        """All parts say yes."""
+        return all(part.accepts(url) for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class AnyFilter(_Combinable):
+    """URLs that some part accepts."""
+
+    parts: tuple[UrlFilter, ...]
+
+    def accepts(self, url: str) -> bool:
+        """At least one part says yes."""
+        return any(part.accepts(url) for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class NotFilter(_Combinable):
+    """URLs that the part does not accept."""
+
+    part: UrlFilter
+
+    def accepts(self, url: str) -> bool:
+        """The part says no."""
+        return not self.part.accepts(url)
+
+
+def compile_pattern(expression: str, where: str) -> re.Pattern[str]:
+    """The regular expression, ready for use; ConfigError names it where it cannot be read."""
+    try:
+        return re.compile(expression)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ConfigError(f"{where}: {expression!r} is not a regular expression: {error}") from error
+
+
+MOST_NESTING = 50
+
+_KINDS: dict[str, Callable[[str], UrlFilter]] = {
+    "domain": DomainFilter,
+    "prefix": PrefixFilter,
+    "protocol": SchemeFilter,
+    "pattern": PatternFilter,
+}
+_WORD = re.compile(r"[A-Za-z_]+")
+_QUOTED = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*\)""", re.DOTALL)
+_START = "domain(…), prefix(…), protocol(…), pattern(…), not or ("
+
+
+def parse_filter(text: str) -> UrlFilter:
+    """The filter that the expression describes; ConfigError says where it ends and what should follow."""
+    reader = _Reader(text)
+    found = reader.alternatives()
+    if not reader.at_end():
+        raise reader.expected("and, or, or the end")
+    return found
+
+
+class _Reader:
+    """A position in the text; each method reads one construct and moves behind it."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._nesting = 0
+
+    def at_end(self) -> bool:
+        return self._peek() == ""
+
+    def alternatives(self) -> UrlFilter:
+        parts = [self._conjunction()]
+        while self._took("or"):
+            parts.append(self._conjunction())
+        return parts[0] if len(parts) == 1 else AnyFilter(tuple(parts))
+
+    def _conjunction(self) -> UrlFilter:
+        parts = [self._term()]
+        while self._took("and"):
+            parts.append(self._term())
+        return parts[0] if len(parts) == 1 else AllFilter(tuple(parts))
+
+    def _term(self) -> UrlFilter:
+        self._nesting += 1
+        if self._nesting > MOST_NESTING:
+            raise ConfigError(f"filter: more than {MOST_NESTING} brackets and nots inside each other")
+        try:
+            if self._took("not"):
+                return NotFilter(self._term())
+            if self._took("("):
+                inner = self.alternatives()
+                if not self._took(")"):
+                    raise self.expected("and, or, or )")
+                return inner
+            return self._named()
+        finally:
+            self._nesting -= 1
+
+    def _named(self) -> UrlFilter:
+        name = self._peek()
+        if name.lower() not in _KINDS:
+            raise self.expected(_START)
+        self._at += len(name)
+        if not self._took("("):
+            raise self.expected(f"( after {name}")
+        argument = self._argument()
+        if not argument:
+            raise self.expected(f"something in the brackets of {name}", back=1)
+        return _KINDS[name.lower()](argument)
+
+    def _argument(self) -> str:
+        quoted = _QUOTED.match(self._text, self._at)
+        if quoted is not None:
+            self._at = quoted.end()
+            quote = "'" if quoted[1] is not None else '"'
+            return (quoted[1] if quoted[1] is not None else quoted[2]).replace("\\" + quote, quote)
+        start, depth = self._at, 1
+        for place in range(start, len(self._text)):
+            depth += {"(": 1, ")": -1}.get(self._text[place], 0)
+            if depth == 0:
+                self._at = place + 1
+                return self._text[start:place].strip()
+        self._at = len(self._text)
+        raise self.expected(f") for the bracket at character {start}")
+
+    def _peek(self) -> str:
+        """The next word or sign, which is not moved over; empty at the end."""
+        while self._at < len(self._text) and self._text[self._at].isspace():
+            self._at += 1
+        word = _WORD.match(self._text, self._at)
+        return word[0] if word else self._text[self._at : self._at + 1]
+
+    def _took(self, wanted: str) -> bool:
+        found = self._peek()
+        if found.lower() != wanted:
+            return False
+        self._at += len(found)
+        return True
+
+    def expected(self, what: str, *, back: int = 0) -> ConfigError:
+        found = self._peek()
+        place = self._at + 1 - back
+        seen = f"{found!r}" if found and not back else "the end" if not back else "nothing"
+        return ConfigError(f"filter: at character {place} expected {what}, found {seen}: {self._text}")

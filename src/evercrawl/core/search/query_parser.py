@@ -1,0 +1,204 @@
+"""What does a query ask for? Words, "literal phrases", -without, OR, and operators such as site: and as-of:.
+
+Never guesses about an operator: a value that cannot be read is an error that says what would be one. What
+looks like an operator and is none (`std::move`, `https://...`) is words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from evercrawl.core.search.ranking import KINDS
+from evercrawl.errors import ConfigError
+from evercrawl.model.search import Query, QueryField, Term, Tone
+from evercrawl.model.time import parse_when
+
+LONGEST_QUERY = 2000
+MOST_TERMS = 64
+
+_PART = re.compile(r'(?P<sign>[-+]?)(?:(?P<name>[A-Za-z][A-Za-z-]*):)?(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))')
+_LANG = re.compile(r"[a-z]{2,3}(?:[-_][a-z0-9]+)*", re.IGNORECASE)
+_SITE = re.compile(r"[^\s/]+(?:/\S*)?")
+_TONES = {
+    "pos": Tone.POSITIVE, "positive": Tone.POSITIVE, "neg": Tone.NEGATIVE, "negative": Tone.NEGATIVE,
+    "neutral": Tone.NEUTRAL,
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A query while it is read."""
+
+    now: datetime
+    groups: list[list[Term]] = field(default_factory=list)
+    without: list[Term] = field(default_factory=list)
+    sites: list[str] = field(default_factory=list)
+    not_sites: list[str] = field(default_factory=list)
+    langs: list[str] = field(default_factory=list)
+    changed_from: datetime | None = None
+    changed_until: datetime | None = None
+    tone: Tone | None = None
+    as_of: datetime | None = None
+    kinds: list[str] = field(default_factory=list)
+    joins: bool = False
+    """An OR stands before what comes next."""
+
+    def add(self, term: Term, *, negative: bool) -> None:
+        if negative:
+            self.without.append(term)
+        elif self.joins and self.groups:
+            self.groups[-1].append(term)
+        else:
+            self.groups.append([term])
+        self.joins = False
+
+
+def parse_query(text: str, *, now: datetime) -> Query:
+    """The query; ConfigError where an operator cannot be read or nothing is asked for."""
+    if len(text) > LONGEST_QUERY:
+        raise ConfigError(f"the query has {len(text)} characters; at most {LONGEST_QUERY} can be asked")
+    draft = _Draft(now)
+    for match in _PART.finditer(text):
+        _take(draft, match)
+    query = Query(
+        groups=tuple(map(tuple, draft.groups)),
+        without=tuple(draft.without),
+        sites=tuple(draft.sites),
+        not_sites=tuple(draft.not_sites),
+        langs=tuple(draft.langs),
+        changed_from=draft.changed_from,
+        changed_until=draft.changed_until,
+        tone=draft.tone,
+        as_of=draft.as_of,
+        kinds=tuple(draft.kinds),
+    )
+    _check(query, text)
+    return query
+
+
+def _check(query: Query, text: str) -> None:
+    terms = sum(map(len, query.groups)) + len(query.without)
+    if terms > MOST_TERMS:
+        raise ConfigError(f"the query has {terms} words; at most {MOST_TERMS} can be asked at a time")
+    filters = (query.sites, query.langs, query.changed_from, query.changed_until, query.tone, query.kinds)
+    if query.groups or any(filters):
+        return
+    if query.without or query.not_sites:
+        raise ConfigError(f"the query {text!r} only says what is not wanted; add a word that is")
+    raise ConfigError("the query is empty; write words, such as: evercrawl search crash safety")
+
+
+def _take(draft: _Draft, match: re.Match[str]) -> None:
+    negative = match["sign"] == "-"
+    name = (match["name"] or "").lower()
+    value = match["phrase"] if match["phrase"] is not None else match["word"]
+    if match["word"] is not None and not name and value.endswith(":") and value[:-1].lower() in _OPERATORS:
+        raise ConfigError(f"{value} needs a value, such as {_EXAMPLES[value[:-1].lower()]}")
+    operator = _OPERATORS.get(name)
+    if operator is not None:
+        _apply(draft, operator, name, value.strip(), negative=negative)
+    elif name and match["phrase"] is None:
+        draft.add(Term(f"{match['name']}:{value}"), negative=negative)
+    elif match["word"] == "OR" and not match["sign"]:
+        draft.joins = True
+    elif _has_word(value):
+        draft.add(Term(value.strip(), match["phrase"] is not None), negative=negative)
+
+
+def _has_word(text: str) -> bool:
+    """Something in it can be looked for: a letter, a digit or a sign beyond ASCII, such as an emoji."""
+    return any(char.isalnum() or char > "\x7f" for char in text)
+
+
+def _apply(
+    draft: _Draft, operator: Callable[[_Draft, str, bool], None], name: str, value: str, *, negative: bool
+) -> None:
+    if not value:
+        raise ConfigError(f"{name}: needs a value, such as {_EXAMPLES[name]}")
+    if negative and name not in ("site", "title", "url", "inurl", "intitle"):
+        raise ConfigError(f"-{name}: is not understood; only words, site:, title: and url: can be excluded")
+    operator(draft, value, negative)
+
+
+def _site(draft: _Draft, value: str, negative: bool) -> None:
+    place = re.sub(r"^[a-z][a-z0-9+.-]*://", "", value.lower()).rstrip("/")
+    if not _SITE.fullmatch(place):
+        raise ConfigError(f"site:{value} names no site; write it like {_EXAMPLES['site']}")
+    (draft.not_sites if negative else draft.sites).append(place)
+
+
+def _lang(draft: _Draft, value: str, negative: bool) -> None:
+    if not _LANG.fullmatch(value):
+        raise ConfigError(f"lang:{value} is no language; write its code, like {_EXAMPLES['lang']}")
+    draft.langs.append(primary_language(value))
+
+
+def _placed(place: QueryField) -> Callable[[_Draft, str, bool], None]:
+    def take(draft: _Draft, value: str, negative: bool) -> None:
+        draft.add(Term(value, " " in value, place), negative=negative)
+
+    return take
+
+
+def _changed(draft: _Draft, value: str, negative: bool) -> None:
+    """`>7d` is later than seven days ago, `<2026-05` before that month, `2026-05` within it, `7d` since."""
+    sign, moment = (value[0], value[1:].lstrip("=")) if value[0] in "<>" else ("", value)
+    try:
+        first = parse_when(moment, now=draft.now)
+        last = parse_when(moment, now=draft.now, at_end=True)
+    except ConfigError as error:
+        raise ConfigError(f"changed:{value} cannot be read: {error}") from None
+    if sign == "<":
+        draft.changed_until = first
+    elif sign == ">" or first == last:
+        draft.changed_from = first
+    else:
+        draft.changed_from, draft.changed_until = first, last
+
+
+def _tone(draft: _Draft, value: str, negative: bool) -> None:
+    if value.lower() not in _TONES:
+        raise ConfigError(f"sentiment:{value} is not understood; write pos, neg or neutral")
+    draft.tone = _TONES[value.lower()]
+
+
+def _as_of(draft: _Draft, value: str, negative: bool) -> None:
+    try:
+        draft.as_of = parse_when(value, now=draft.now, at_end=True)
+    except ConfigError as error:
+        raise ConfigError(f"as-of:{value} cannot be read: {error}") from None
+
+
+def _kind(draft: _Draft, value: str, negative: bool) -> None:
+    if value.lower() not in KINDS:
+        raise ConfigError(f"type:{value} is not understood; write one of {', '.join(KINDS)}")
+    draft.kinds.append(value.lower())
+
+
+_OPERATORS: dict[str, Callable[[_Draft, str, bool], None]] = {
+    "site": _site,
+    "lang": _lang,
+    "title": _placed(QueryField.TITLE),
+    "intitle": _placed(QueryField.TITLE),
+    "url": _placed(QueryField.URL),
+    "inurl": _placed(QueryField.URL),
+    "changed": _changed,
+    "sentiment": _tone,
+    "type": _kind,
+    "as-of": _as_of,
+    "asof": _as_of,
+}
+_EXAMPLES = {
+    "site": "site:example.org", "lang": "lang:de", "title": "title:guide", "intitle": "intitle:guide",
+    "url": "url:docs", "inurl": "inurl:docs", "changed": "changed:>7d", "sentiment": "sentiment:neg",
+    "as-of": "as-of:2026-05", "asof": "asof:2026-05",
+    "type": "type:pdf",
+}  # fmt: skip
+
+
+def primary_language(tag: str) -> str:
+    """The language of a tag without its region: `en` of en-GB (RFC 5646 section 2.2.1)."""
+    return re.split(r"[-_]", tag.strip().lower(), maxsplit=1)[0]

@@ -1,0 +1,111 @@
+"""The source paper's naive Bayes, with its smoothing as printed (mission D4).
+
+P(class) is the share of sentences; for each word P(class) is multiplied by
+
+    count(word, class) / (words(class) + total words)
+
+and the larger product wins. The smoothing is in the denominator only, so that a word that a class never had
+makes its product 0. The paper does not say what happens when both products are 0, which is so for most new
+sentences. Then the class with fewer unknown words wins, and among equals the larger product of the rest: what
+the rule tends to as the count of an unknown word goes to 0. `add_one` is the same with the usual 1 added.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import exp, log
+from typing import NamedTuple
+
+from evercrawl.core.sentiment.sentences import words_of
+
+_MARKS = frozenset(".,;:!?")
+_MOST_LOG_ODDS = 700.0
+
+
+class Product(NamedTuple):
+    """A product of probabilities: how many factors are 0, and the logarithm of the product of the others."""
+
+    zeros: int
+    log_rest: float
+
+
+class Counts(NamedTuple):
+    """What was counted in the sentences of one class."""
+
+    sentences: int
+    words: Mapping[str, int]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class PaperModel:
+    """The counts of both classes."""
+
+    positive: Counts
+    negative: Counts
+
+    def score(self, text: str, *, add_one: bool = False) -> float:
+        """P(pos) - P(neg), both brought to a sum of 1; 0 only where the rule cannot decide."""
+        words = paper_words(text)
+        one, other = (self.product(words, side, add_one=add_one) for side in (self.positive, self.negative))
+        if one.zeros != other.zeros:
+            return 1.0 if one.zeros < other.zeros else -1.0
+        odds = max(-_MOST_LOG_ODDS, min(_MOST_LOG_ODDS, one.log_rest - other.log_rest))
+        return 2.0 / (1.0 + exp(-odds)) - 1.0
+
+    def product(self, words: Iterable[str], side: Counts, *, add_one: bool = False) -> Product:
+        """The paper's product for one class."""
+        sentences = self.positive.sentences + self.negative.sentences
+        divisor = side.total + self.positive.total + self.negative.total
+        added = 1 if add_one else 0
+        zeros, total = 0, log(side.sentences / sentences)
+        for word in words:
+            count = side.words.get(word, 0) + added
+            if count:
+                total += log(count / divisor)
+            else:
+                zeros += 1
+        return Product(zeros, total)
+
+    def to_text(self) -> str:
+        """A first line with the numbers of sentences, then word and counts, one line each."""
+        known = sorted(self.positive.words.keys() | self.negative.words.keys())
+        lines = [f"\t{self.positive.sentences}\t{self.negative.sentences}"]
+        lines += [f"{word}\t{self.positive.words.get(word, 0)}\t{self.negative.words.get(word, 0)}" for word in known]
+        return "\n".join(lines) + "\n"
+
+    @classmethod
+    def from_text(cls, table: str) -> PaperModel:
+        """What `to_text` wrote."""
+        sides: tuple[dict[str, int], dict[str, int]] = ({}, {})
+        first, *lines = table.splitlines()
+        for line in lines:
+            word, *numbers = line.split("\t")
+            for side, number in zip(sides, numbers, strict=True):
+                if number != "0":
+                    side[word] = int(number)
+        _, *sentences = first.split("\t")
+        return cls(*(_counts(int(number), side) for number, side in zip(sentences, sides, strict=True)))
+
+
+def paper_words(text: str) -> list[str]:
+    """The words of a sentence, without marks."""
+    return [word for word in words_of(text) if word not in _MARKS]
+
+
+def counted(examples: Iterable[tuple[str, bool]]) -> PaperModel:
+    """The model of labelled sentences; raises ValueError unless both classes occur."""
+    words: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    sentences = [0, 0]
+    for text, positive in examples:
+        sentences[positive] += 1
+        words[positive].update(paper_words(text))
+    if not all(sentences):
+        raise ValueError("naive Bayes needs sentences of both classes")
+    return PaperModel(_counts(sentences[1], words[1]), _counts(sentences[0], words[0]))
+
+
+def _counts(sentences: int, words: Mapping[str, int]) -> Counts:
+    return Counts(sentences, words, sum(words.values()))

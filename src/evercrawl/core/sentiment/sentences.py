@@ -1,0 +1,127 @@
+"""The words and sentences of a text, as both methods see them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+LONGEST_TEXT = 200_000
+"""Characters of a text that are looked at."""
+LONGEST_SENTENCE = 2_000
+"""A longer run without an end is cut here: tables and lists have no sentences."""
+
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?|[!?.,;:]")
+_CONTRACTION = re.compile(r"n't\b")
+_LOOSE_SUFFIX = re.compile(r" '(?=s\b|re\b|ve\b|ll\b|d\b|m\b)")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|\n+")
+_SYMBOL = re.compile("[\u2600-\u27bf\U0001f300-\U0001faff]")
+
+
+def words_of(text: str) -> list[str]:
+    """Words in lower case and the marks between them; `isn't` is `is not`, a pictogram is its name."""
+    text = text.lower()
+    if not text.isascii():
+        text = _SYMBOL.sub(_named, text.replace("\u2019", "'"))
+    if "'" in text:
+        text = _LOOSE_SUFFIX.sub("'", _CONTRACTION.sub(" not", text))
+    return _WORD.findall(text)
+
+
+def _named(match: re.Match[str]) -> str:
+    return f" {unicodedata.name(match[0], '').lower()} "
+
+
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a text in order; a line's end is a sentence's end."""
+    pieces = (piece.strip() for piece in _SENTENCE_END.split(text[:LONGEST_TEXT]))
+    return [piece[:LONGEST_SENTENCE] for piece in pieces if piece]
+
+
+LOOKED_AT = 5_000
+MOST_FOREIGN_LETTERS = 0.3
+_LETTERS = re.compile(r"[^\W\d_]+")
+_ENGLISH_TEXT = """
+the and is it was of to in that this for with are not you but have they be on as at from i my we its has had
+an there would will very so if all what when who which by or their no were been just about
+"""
+_FOREIGN_TEXT = """
+der das und ist nicht ein eine mit für auf von dem sich auch wird sehr ich wir
+le la les des est une dans pour qui que sur avec cette sont je nous très et
+el los las una del por para es muy pero como más está fue lo
+il di che non è sono della questo molto
+os um uma não em da é são muito
+het een niet zijn voor maar deze ik wij zeer
+och är att det som på inte med jag av nie się jest na
+"""
+"""Common words of German, French, Spanish, Italian, Portuguese, Dutch, Swedish and Polish that are no English
+words.
+"""
+ENGLISH = frozenset(_ENGLISH_TEXT.split())
+FOREIGN = frozenset(_FOREIGN_TEXT.split())
+
+
+def is_english(text: str, *, lang: str | None = None) -> bool:
+    """Whether a score for this text means anything."""
+    if lang:
+        return lang.lower().split("-")[0].split("_")[0] == "en"
+    words = _LETTERS.findall(text[:LOOKED_AT].lower())
+    letters = sum(map(len, words))
+    foreign_letters = sum(len(word) for word in words if not _is_latin(word))
+    if foreign_letters > MOST_FOREIGN_LETTERS * letters:
+        return False
+    english = sum(word in ENGLISH for word in words)
+    foreign = sum(word in FOREIGN for word in words)
+    accented = sum(not word.isascii() for word in words)
+    return foreign == 0 or foreign + accented <= english or (foreign == 1 and not accented and len(words) > 6)
+
+
+def _is_latin(word: str) -> bool:
+    return all(letter < "\u0250" for letter in word)
+
+
+CLEAR = 0.25
+"""A sentence with a smaller score is neither positive nor negative."""
+FEWEST_WORDS = 3
+"""Shorter lines are labels, not sentences, where a page has others."""
+MOST_SENTENCES = 500
+MOST_WEIGHT = 100
+"""A page counts in its site as many times as it has sentences, but no more than this."""
+
+
+class Sentiment(NamedTuple):
+    """The mean score of some sentences, -1 to 1, and how many of them are clearly one or the other."""
+
+    score: float
+    sentences: int
+    positive: int
+    negative: int
+
+
+def page_sentiment(text: str, score: Callable[[str], float], *, lang: str | None = None) -> Sentiment | None:
+    """The mean over the sentences of a page; None: nothing to judge, or not in English."""
+    if not is_english(text, lang=lang):
+        return None
+    sentences = sentences_of(text)
+    longer = [sentence for sentence in sentences if len(sentence.split()) >= FEWEST_WORDS]
+    scores = [score(sentence) for sentence in (longer or sentences)[:MOST_SENTENCES]]
+    if not scores:
+        return None
+    positive, negative = sum(value >= CLEAR for value in scores), sum(value <= -CLEAR for value in scores)
+    return Sentiment(sum(scores) / len(scores), len(scores), positive, negative)
+
+
+def site_sentiment(pages: Iterable[Sentiment]) -> Sentiment | None:
+    """The mean over pages by their sentences; one huge page does not speak for its site."""
+    pages = list(pages)
+    weights = [min(page.sentences, MOST_WEIGHT) for page in pages]
+    if not sum(weights):
+        return None
+    mean = sum(page.score * weight for page, weight in zip(pages, weights, strict=True)) / sum(weights)
+    return Sentiment(
+        mean,
+        sum(page.sentences for page in pages),
+        sum(page.positive for page in pages),
+        sum(page.negative for page in pages),
+    )

@@ -1,0 +1,255 @@
+"""Subscribing to pages at hubs (W3C WebSub): where the hub is, what we ask it, and what its calls mean.
+
+What a hub brings is not believed as content: it says that a page has changed, and the page is visited.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import NamedTuple
+
+from selectolax.lexbor import LexborHTMLParser
+
+from evercrawl.core.document.links import header_links
+from evercrawl.core.sitemap.prolog import as_utf8, is_html, markup_of
+from evercrawl.core.sitemap.read import read_sitemap
+from evercrawl.core.sitemap.soup import feed_soup
+from evercrawl.core.url import canonical, join
+from evercrawl.model.fetch import Headers, header
+from evercrawl.model.time import from_us, to_us
+
+LEASE = timedelta(days=10)
+"""What we ask for; the hub decides."""
+SHORTEST_LEASE, LONGEST_LEASE = timedelta(minutes=5), timedelta(days=365)
+RENEWED_SHARE = 0.2
+"""A subscription is renewed when this share of its lease is left."""
+FIRST_WAIT, LONGEST_WAIT = timedelta(minutes=10), timedelta(days=1)
+MOST_TRIES = 20
+MOST_HUBS = 5
+MOST_URLS = 1000
+"""Pages of one notice that are visited."""
+HEAD_BYTES = 256 * 1024
+"""Links of a feed or page about itself stand at its beginning."""
+_SIGNATURE = re.compile(r"(sha1|sha256|sha384|sha512)=([0-9a-f]+)", re.IGNORECASE)
+_SECONDS = re.compile(r"[0-9]{1,9}")
+
+
+class Found(NamedTuple):
+    """What a page says about itself: its hubs, and the address that it is subscribed to by."""
+
+    hubs: tuple[str, ...] = ()
+    topic: str | None = None
+
+
+class Phase(StrEnum):
+    """Where a subscription stands."""
+
+    ASKED = "asked"
+    """The hub was asked, or is to be, and has not called back yet."""
+    ACTIVE = "active"
+    DENIED = "denied"
+    ENDING = "ending"
+    """We do not want it any more; the hub may check that once."""
+
+
+class Subscription(NamedTuple):
+    """One topic at one hub."""
+
+    token: str
+    """The last part of the callback's address; nobody can guess it."""
+    topic: str
+    hub: str
+    secret: str | None
+    phase: Phase = Phase.ASKED
+    asked_us: int = 0
+    tries: int = 0
+    until_us: int | None = None
+    """The end of the lease."""
+    lease_s: int = 0
+    detail: str = ""
+
+
+class Answer(NamedTuple):
+    """What the callback answers, and what the subscription is afterwards."""
+
+    status: int
+    body: str
+    subscription: Subscription
+
+
+# Discovery (section 4): header fields speak before the document does.
+
+
+def discover(url: str, headers: Headers, body: bytes) -> Found:
+    """Hubs and topic that an answer names; both are needed to subscribe."""
+    fields = (value for name, value in headers if name.lower() == "link")
+    said = _found(url, ((rel, link.reference) for value in fields for link in header_links(value) for rel in link.rel))
+    if said.hubs and said.topic:
+        return said
+    inside = _found(url, _links_inside(body, header(headers, "content-type")))
+    return Found(said.hubs or inside.hubs, said.topic or inside.topic)
+
+
+def _found(url: str, links: Iterable[tuple[str, str]]) -> Found:
+    hubs: dict[str, None] = {}
+    topic: str | None = None
+    for rel, reference in links:
+        absolute = join(url, reference.strip())
+        name = canonical(absolute) if absolute is not None else None
+        if name is not None and rel == "hub" and len(hubs) < MOST_HUBS:
+            hubs[name] = None
+        elif name is not None and rel == "self" and topic is None:
+            topic = absolute
+    return Found(tuple(hubs), topic)
+
+
+class _FeedLinks:
+    """The links of a feed about itself: those before its first entry."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[str, str]] = []
+        self._is_inside = False
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        local = name.rpartition(":")[2].lower()
+        self._is_inside = self._is_inside or local in ("item", "entry")
+        if local == "link" and not self._is_inside:
+            for rel in attributes.get("rel", "").lower().split():
+                self.found.append((rel, attributes.get("href", "")))
+
+    def end(self, name: str) -> None:
+        pass
+
+    def text(self, data: str) -> None:
+        pass
+
+
+def _links_inside(body: bytes, content_type: str | None) -> list[tuple[str, str]]:
+    document = as_utf8(body[:HEAD_BYTES], content_type)
+    if is_html(document):
+        links = LexborHTMLParser(document).css("head link[rel][href]")
+        return [
+            (rel, link.attributes.get("href") or "")
+            for link in links
+            for rel in (link.attributes.get("rel") or "").lower().split()
+        ]
+    markup = markup_of(document)
+    if markup is None:
+        return []
+    feed = _FeedLinks()
+    feed_soup(markup.decode("utf-8", "replace"), feed)
+    return feed.found
+
+
+# Asking (section 5.1)
+
+
+def request_form(subscription: Subscription, callback: str) -> tuple[tuple[str, str], ...]:
+    """The form that is sent to the hub."""
+    is_ending = subscription.phase is Phase.ENDING
+    fields = (
+        ("hub.callback", callback),
+        ("hub.mode", "unsubscribe" if is_ending else "subscribe"),
+        ("hub.topic", subscription.topic),
+    )
+    if is_ending:
+        return fields
+    secret = () if subscription.secret is None else (("hub.secret", subscription.secret),)
+    return (*fields, ("hub.lease_seconds", str(int(LEASE.total_seconds()))), *secret)
+
+
+def begin(token: str, found: Found, secret: str) -> Subscription | None:
+    """A subscription to what was found; None: there is no hub or no topic. A secret is only told over TLS."""
+    if not found.hubs or found.topic is None:
+        return None
+    hub = next((hub for hub in found.hubs if hub.startswith("https:")), found.hubs[0])
+    return Subscription(token, found.topic, hub, secret if hub.startswith("https:") else None)
+
+
+def asked(subscription: Subscription, *, now: datetime) -> Subscription:
+    """The subscription as it is kept before the hub is asked: it may call back before it answers."""
+    return subscription._replace(asked_us=to_us(now), tries=subscription.tries + 1)
+
+
+def next_ask(subscription: Subscription) -> datetime | None:
+    """When the hub is to be asked (again): to renew, or because it did not call back; None: not at all."""
+    if subscription.phase is Phase.ACTIVE and subscription.until_us is not None:
+        left = timedelta(seconds=RENEWED_SHARE * subscription.lease_s)
+        renewal = from_us(subscription.until_us) - left
+        return renewal if not subscription.tries else max(renewal, _after_silence(subscription))
+    if subscription.phase is not Phase.ASKED or subscription.tries >= MOST_TRIES:
+        return None
+    return _after_silence(subscription)
+
+
+def _after_silence(subscription: Subscription) -> datetime:
+    if not subscription.tries:
+        return from_us(0)
+    wait = min(FIRST_WAIT * (1 << (subscription.tries - 1)), LONGEST_WAIT)
+    return from_us(subscription.asked_us) + wait
+
+
+# Being called (sections 5.2, 5.3 and 7)
+
+
+def answer_call(subscription: Subscription, query: Mapping[str, str], *, now: datetime) -> Answer:
+    """The answer to a GET of the hub: its challenge where we want what it asks about, otherwise 404."""
+    mode, challenge = query.get("hub.mode", ""), query.get("hub.challenge", "")
+    if query.get("hub.topic") != subscription.topic:
+        return Answer(404, "", subscription)
+    if mode == "denied":
+        reason = query.get("hub.reason", "")[:200]
+        return Answer(200, "", subscription._replace(phase=Phase.DENIED, until_us=None, detail=reason))
+    is_wanted = subscription.phase in (Phase.ASKED, Phase.ACTIVE)
+    if not challenge or mode not in ("subscribe", "unsubscribe") or (mode == "subscribe") != is_wanted:
+        return Answer(404, "", subscription)
+    if mode == "unsubscribe":
+        return Answer(200, challenge, subscription._replace(until_us=None))
+    lease = _lease(query.get("hub.lease_seconds", ""))
+    active = subscription._replace(
+        phase=Phase.ACTIVE, until_us=to_us(now + lease), lease_s=int(lease.total_seconds()), tries=0, detail=""
+    )
+    return Answer(200, challenge, active)
+
+
+def _lease(written: str) -> timedelta:
+    if not _SECONDS.fullmatch(written):
+        return LEASE
+    return min(max(timedelta(seconds=int(written)), SHORTEST_LEASE), LONGEST_LEASE)
+
+
+def is_signed(subscription: Subscription, signature: str | None, body: bytes) -> bool:
+    """The body comes from who knows the secret (section 7.1); without a secret nothing can be asked for."""
+    if subscription.secret is None:
+        return True
+    found = _SIGNATURE.fullmatch((signature or "").strip())
+    if found is None:
+        return False
+    expected = hmac.new(subscription.secret.encode(), body, found[1].lower()).hexdigest()
+    return hmac.compare_digest(expected, found[2].lower())
+
+
+def announced(subscription: Subscription, body: bytes, content_type: str | None) -> list[str]:
+    """The pages to visit: the topic itself, and those that a feed names, its newest first."""
+    sitemap = read_sitemap(body, subscription.topic, content_type=content_type)
+    names = (canonical(url) for url in (subscription.topic, *(entry.url for entry in sitemap.entries)))
+    return list(dict.fromkeys(name for name in names if name is not None))[:MOST_URLS]
+
+
+# As it is kept
+
+
+def write_subscription(subscription: Subscription) -> str:
+    """The stored form."""
+    return json.dumps(subscription)
+
+
+def read_subscription(stored: str) -> Subscription:
+    """The subscription of a stored form."""
+    subscription = Subscription._make(json.loads(stored))
+    return subscription._replace(phase=Phase(subscription.phase))

@@ -1,0 +1,68 @@
+"""Links and credit on their way to another shard, as bytes that any version of the program can read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import orjson
+
+from evercrawl.core.url import key_of
+from evercrawl.model.page import Candidate
+
+_SHARE_FIELDS = 2
+_LAMBDA = ""
+"""Stands for the Lambda page where a URL stands for a page."""
+
+
+class LinkBatchContents(NamedTuple):
+    """What a parcel brings: links (with their credit), credit for known pages by URL, credit for Lambda."""
+
+    candidates: list[Candidate]
+    shares: dict[str, int]
+    gift: int = 0
+
+    @property
+    def credit(self) -> int:
+        """All credit in the parcel."""
+        return self.gift + sum(self.shares.values()) + sum(c.credit or 0 for c in self.candidates)
+
+
+def pack_links(candidates: Sequence[Candidate], *, shares: Mapping[str, int] | None = None, gift: int = 0) -> bytes:
+    """One parcel. Keys are left out: they follow from the URLs. Parent numbers mean nothing in another
+    shard.
+    """
+    rows: list[list[object]] = [[c.url, c.depth, c.hops, c.parent, c.credit] for c in candidates]
+    rows += [[url, amount] for url, amount in (shares or {}).items()]
+    if gift:
+        rows.append([_LAMBDA, gift])
+    return orjson.dumps(rows)
+
+
+def chained(links: bytes, after: int) -> bytes:
+    """A parcel that is only taken in behind the one of this number from the same sender; 0: behind none."""
+    return b"%d:%b" % (after, links)
+
+
+def chain_of(links: bytes) -> int:
+    """The parcel that has to be taken in before."""
+    after, colon, _ = links.partition(b":")
+    return int(after) if colon and after.isdigit() else 0
+
+
+def unpack_links(links: bytes) -> LinkBatchContents:
+    """What is in a parcel; those of an older version have links without credit, and no number before them."""
+    before, _, behind = links.partition(b":")
+    links = behind if before.isdigit() else links
+    contents = LinkBatchContents([], {})
+    gift = 0
+    for url, *rest in orjson.loads(links):
+        if len(rest) + 1 > _SHARE_FIELDS:
+            depth, hops, parent, *credit = rest
+            candidate = Candidate(url, key_of(url), depth, hops, parent, None, *credit)
+            contents.candidates.append(candidate)
+        elif url == _LAMBDA:
+            gift += rest[0]
+        else:
+            contents.shares[url] = contents.shares.get(url, 0) + rest[0]
+    return contents._replace(gift=gift)

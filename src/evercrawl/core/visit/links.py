@@ -1,0 +1,148 @@
+"""Which URLs does a document lead to, and which of them may enter the queue?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from evercrawl.core.duplicates.url_seen import PopularCache
+from evercrawl.core.scope.scope import Scope
+from evercrawl.core.url import canonical_of_href, key_of
+from evercrawl.model.document import Document
+from evercrawl.model.page import Candidate, Page, Refusal
+from evercrawl.model.reason import REASON_TEXT, Reason
+
+MOST_REFUSED_CHARS = 2048
+"""Of a refused URL no more than this is kept."""
+
+
+@dataclass(slots=True)
+class FoundLinks:
+    """What one document leads to: candidates for the queue, and refusals with their reasons."""
+
+    candidates: list[Candidate] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+    met: list[str] = field(default_factory=list)
+    """Links that were met lately: pages already, or refused."""
+
+
+def links_of_document(
+    document: Document, page: Page, *, scope: Scope, popular: PopularCache, most_hops: int, now_us: int
+) -> FoundLinks:
+    """The URLs of a document that were not met lately, judged by the scope. What robots.txt says comes
+    later.
+    """
+    offers = FoundLinks()
+    hit = popular.hit
+    ignores_nofollow = scope.follows_nofollow
+    page_nofollow = document.robots.nofollow and not ignores_nofollow
+    refresh = document.refresh.url if document.refresh is not None else None
+    met = offers.met.append
+    for url, nofollow in _leads(document):
+        if hit(url):
+            met(url)
+            continue
+        if url == refresh:
+            continue
+        if page_nofollow or (nofollow and not ignores_nofollow):
+            # Not remembered as met: another page may link to it without the mark.
+            refused = (Reason.NOFOLLOW, REASON_TEXT[Reason.NOFOLLOW])
+            offers.refusals.append(_refusal(url, refused, page.url, page.depth + 1, now_us))
+            continue
+        popular.add(url)
+        add_url(offers, url, depth=page.depth + 1, hops=0, parent=page, scope=scope, now_us=now_us)
+    if refresh is not None:
+        _judge_refresh(offers, refresh, page, scope=scope, most_hops=most_hops, now_us=now_us)
+    return offers
+
+
+def _judge_refresh(offers: FoundLinks, url: str, page: Page, *, scope: Scope, most_hops: int, now_us: int) -> None:
+    """A refresh counts as a redirect, also where a link leads to the same place: as many in a row are
+    followed, and no more.
+    """
+    if page.hops >= most_hops:
+        detail = f"after {page.hops} redirects in a row a refresh is not followed"
+        refused = (Reason.TOO_MANY_REDIRECTS, detail)
+        offers.refusals.append(_refusal(url, refused, page.url, page.depth, now_us))
+        return
+    add_url(offers, url, depth=page.depth, hops=page.hops + 1, parent=page, scope=scope, now_us=now_us)
+
+
+def _leads(document: Document) -> Iterator[tuple[str, bool]]:
+    for link in document.links:
+        yield link.url, link.nofollow
+    if document.canonical is not None:
+        yield document.canonical, False
+    for alternate in document.alternates:
+        if alternate.hreflang is not None:
+            yield alternate.url, False
+    for embed in document.embeds:
+        yield embed, False
+
+
+def add_url(
+    offers: FoundLinks, url: str, *, depth: int, hops: int, parent: Page | None, scope: Scope, now_us: int
+) -> tuple[Reason, str] | None:
+    """Add one URL to the offers, as a candidate or as a refusal; gives back the refusal's reason."""
+    parent_url, parent_id = (parent.url, parent.id) if parent is not None else (None, None)
+    canonical = canonical_of_href(url, scope.schemes)
+    if canonical is None:
+        refused = _not_a_page(url)
+        offers.refusals.append(_refusal(url, refused, parent_url, depth, now_us))
+        return refused
+    verdict = scope.verdict(canonical, depth=depth, hops=hops, is_seed=parent is None)
+    if verdict is None:
+        offers.candidates.append(Candidate(canonical, key_of(canonical), depth, hops, parent_url, parent_id))
+    else:
+        offers.refusals.append(_refusal(canonical, verdict, parent_url, depth, now_us))
+    return verdict
+
+
+def _not_a_page(url: str) -> tuple[Reason, str]:
+    scheme, colon, _ = url.partition(":")
+    if colon and scheme not in ("http", "https"):
+        return Reason.SCHEME, f"{scheme}: {REASON_TEXT[Reason.SCHEME]}"
+    return Reason.NOT_A_PAGE_URL, REASON_TEXT[Reason.NOT_A_PAGE_URL]
+
+
+def _refusal(url: str, refused: tuple[Reason, str], parent: str | None, depth: int, now_us: int) -> Refusal:
+    reason, detail = refused
+    return Refusal(refusal_key(url), url[:MOST_REFUSED_CHARS], reason, detail, parent, now_us, depth)
+
+
+def refusal_key(url: str) -> bytes:
+    """The key of a refused URL, which need not be canonical; a long one has the key of its beginning."""
+    url = url[:MOST_REFUSED_CHARS]
+    return key_of(url) if url.startswith(("http://", "https://")) and "/" in url[8:] else key_of("x://x/" + url)
+
+
+MOST_PARENTS = 10
+MOST_NEIGHBOURS = 10
+LONGEST_NUMBER = 12
+"""Digits; longer ones are no numbers that are counted up."""
+
+_LAST_NUMBER = re.compile(r"\d+(?=\D*\Z)")
+
+
+def parent_urls(url: str, most: int) -> list[str]:
+    """The folders above a page, the nearest first, by cutting off its canonical URL."""
+    start = url.index("/", url.index("//") + 2)
+    path = url[start:].partition("?")[0]
+    pieces = path.removesuffix("/").split("/")
+    folders = ["/".join(pieces[:count]) + "/" for count in range(len(pieces) - 1, 0, -1)]
+    if "?" in url:
+        folders.insert(0, path)
+    return [url[:start] + folder for folder in folders[: min(most, MOST_PARENTS)]]
+
+
+def numbered_neighbours(url: str, most: int) -> list[str]:
+    """The same address with numbers near its last one, the nearest first; zeros in front stay."""
+    start = url.index("/", url.index("//") + 2)
+    found = _LAST_NUMBER.search(url, start)
+    if found is None or len(found[0]) > LONGEST_NUMBER:
+        return []
+    width = len(found[0]) if found[0].startswith("0") else 0
+    at = int(found[0])
+    near = [other for step in range(1, min(most, MOST_NEIGHBOURS) + 1) for other in (at - step, at + step)]
+    return [f"{url[: found.start()]}{other:0{width}}{url[found.end() :]}" for other in near if other >= 0]

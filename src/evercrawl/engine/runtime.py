@@ -1,0 +1,262 @@
+"""Runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from evercrawl.core.duplicates.url_seen import PopularCache
+from evercrawl.core.scope.scope import Scope
+from evercrawl.core.sentiment.field_analysers import Analyser
+from evercrawl.core.traps.user_rules import TrapFilter
+from evercrawl.engine.focus import FocusGuide
+from evercrawl.engine.ports import Clock, DocumentHandler, Fetcher
+from evercrawl.model.settings import Settings
+import asyncio
+from enum import StrEnum
+from typing import Protocol
+from evercrawl.model.batch import LinkBatch
+from evercrawl.model.fetch import FetchResult, Request
+from evercrawl.model.page import Candidate
+from collections.abc import Iterator
+from typing import Any
+from collections import Counter
+from evercrawl.model.fetch import Failed, Fault, FetchResult
+from evercrawl.model.page import CompletedVisit, Page
+from evercrawl.model.reason import Outcome, Reason
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """What every visit of a run shares."""
+
+    settings: Settings
+    clock: Clock
+    fetcher: Fetcher
+    scope: Scope
+    popular: PopularCache
+    handler_of: Callable[[str], DocumentHandler | None]
+    """Media type -> who can read it, beside HTML and plain text."""
+    agent: str
+    guard: TrapFilter
+    neighbours: Peers = field(default_factory=NoPeers)
+    focus: FocusGuide | None = None
+    """What the crawl looks for; None: everything."""
+    analysers: tuple[Analyser, ...] = ()
+    """What else is said about each new version."""
+
+    def adopt(self, seed: str, target: str) -> None:
+        """The host that a seed has moved to belongs to the scope, here and at the neighbours."""
+        self.scope.adopt(seed, target)
+        self.neighbours.adopted(seed, target)
+
+
+class Ended(StrEnum):
+    """Why a run is over."""
+
+    DONE = "done"
+    LIMIT = "limit"
+    CLOSED = "closed"
+    INTERRUPTED = "interrupted"
+
+
+class StopSignal:
+    """How the operator ends a run: first gently, then at once. Safe to call from a signal handler of the
+    same thread.
+    """
+
+    def __init__(self) -> None:
+        self.stage = 0
+        self._changed = asyncio.Event()
+
+    def finish(self) -> None:
+        """Start nothing new, let requests in flight end."""
+        self._raise_to(1)
+
+    def cancel(self) -> None:
+        """Break off requests in flight, then save."""
+        self._raise_to(2)
+
+    def _raise_to(self, stage: int) -> None:
+        self.stage = max(self.stage, stage)
+        self._changed.set()
+
+    async def changed(self) -> None:
+        """Return when the stage rises."""
+        await self._changed.wait()
+        self._changed.clear()
+
+
+class Peers(Protocol):
+    """What a crawl needs of the processes beside it. Messages between two of them arrive in order, or the
+    receiver has ended.
+    """
+
+    def owns(self, shard: int) -> bool:
+        """Is the shard ours?"""
+
+    def is_first(self) -> bool:
+        """Do we write down what belongs to no shard, such as refused seeds?"""
+
+    def may_ask(self) -> bool:
+        """Are our shards surely ours at this moment? Nothing is asked of a site otherwise."""
+
+    def bring(self, parcel: LinkBatch) -> None:
+        """Links for a shard that is not ours; they stay in our store until it confirms them."""
+
+    def fetches(self) -> bool:
+        """Are links looked for where their sender stores them, also those from ourselves?"""
+
+    def confirm(self, source: int, target: int, seq: int) -> None:
+        """Everything up to this parcel is stored here: its sender need not keep it."""
+
+    def offer(self, candidate: Candidate, shard: int) -> None:
+        """A URL for a shard that is not ours, which we keep as a refusal until it has become a page."""
+
+    async def ask(self, request: Request, shard: int) -> FetchResult:
+        """The answer to a request at a site that is not ours, in that site's pace."""
+
+    def adopted(self, seed: str, target: str) -> None:
+        """A seed has moved to another host, which belongs to the scope from now on."""
+
+    def spent(self, visits: int, wire_bytes: int) -> tuple[int, int]:
+        """Say what we have spent in this run, and hear what all have spent together."""
+
+    def agree(self, ended: Ended) -> bool:
+        """We have nothing left to do: has everybody?"""
+
+
+class NoPeers:
+    """Implements `Neighbours` for a process that owns every shard."""
+
+    def owns(self, shard: int) -> bool:
+        return True
+
+    def is_first(self) -> bool:
+        return True
+
+    def may_ask(self) -> bool:
+        return True
+
+    def bring(self, parcel: LinkBatch) -> None:
+        raise AssertionError("every shard is ours")
+
+    def fetches(self) -> bool:
+        return False
+
+    def confirm(self, source: int, target: int, seq: int) -> None:
+        raise AssertionError("every shard is ours")
+
+    def offer(self, candidate: Candidate, shard: int) -> None:
+        raise AssertionError("every shard is ours")
+
+    async def ask(self, request: Request, shard: int) -> FetchResult:
+        raise AssertionError("every shard is ours")
+
+    def adopted(self, seed: str, target: str) -> None:
+        pass
+
+    def spent(self, visits: int, wire_bytes: int) -> tuple[int, int]:
+        return visits, wire_bytes
+
+    def agree(self, ended: Ended) -> bool:
+        return True
+
+
+class TaskSet:
+    """A set of tasks or of awaited answers. One of Python's own goes by memory addresses: what is broken off
+    first would then differ from run to run, and no simulation could be repeated.
+    """
+
+    def __init__(self) -> None:
+        self._all: dict[asyncio.Future[Any], None] = {}
+
+    def add(self, one: asyncio.Future[Any]) -> None:
+        """It has begun."""
+        self._all[one] = None
+
+    def discard(self, one: asyncio.Future[Any]) -> None:
+        """It is over."""
+        self._all.pop(one, None)
+
+    def __iter__(self) -> Iterator[asyncio.Future[Any]]:
+        return iter(tuple(self._all))
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+
+MOST_ANSWER_TIMES = 10_000
+"""Answer times kept for the median."""
+
+
+@dataclass(slots=True)
+class RunStats:
+    """Counts of one run over all shards."""
+
+    requests: int = 0
+    wire_bytes: int = 0
+    visits: int = 0
+    outcomes: Counter[tuple[Outcome, Reason]] = field(default_factory=Counter)
+    refused: Counter[Reason] = field(default_factory=Counter)
+    found: int = 0
+    answer_ms: list[int] = field(default_factory=list)
+    first_error: str | None = None
+    most_parallel: int = 0
+    last_site: str = ""
+    reached: bool = False
+    """Some server has answered."""
+    judged: int = 0
+    """Pages of which a focus said whether they are on topic."""
+    on_topic: int = 0
+    new: int = 0
+    changed: int = 0
+    revisits: int = 0
+    gone: int = 0
+    """Pages that we have a version of and that the server does not have any more."""
+
+    def requested(self, result: FetchResult) -> None:
+        """One request went out and ended like this."""
+        self.requests += 1
+        exchange = result.exchange
+        if exchange is None:
+            if isinstance(result, Failed) and result.fault is not Fault.INTERNAL:
+                self._note_error(result.url, result.detail)
+            return
+        self.reached = True
+        self.wire_bytes += len(exchange.wire_body) + len(exchange.response_head)
+        if len(self.answer_ms) < MOST_ANSWER_TIMES:
+            self.answer_ms.append(int(exchange.took.total_seconds() * 1000))
+
+    @property
+    def decided(self) -> int:
+        """Visits that have ended."""
+        return self.outcomes.total()
+
+    @property
+    def harvest_ratio(self) -> float | None:
+        """The share of pages on topic; None: the run has no focus, or has judged nothing."""
+        return self.on_topic / self.judged if self.judged else None
+
+    def visited(self, page: Page, visited: CompletedVisit) -> None:
+        """One visit is decided."""
+        self.outcomes[visited.outcome, visited.reason] += 1
+        self.revisits += page.visits > 0
+        if visited.version is not None:
+            self.new += visited.version.number == 1
+            self.changed += visited.version.number > 1
+        self.gone += page.version > 0 and visited.reason in (Reason.GONE, Reason.NOT_FOUND)
+        if visited.outcome is Outcome.REJECTED:
+            self.refused[visited.reason] += 1
+        elif visited.outcome is Outcome.ERROR:
+            self._note_error(page.url, visited.detail)
+
+    def _note_error(self, url: str, detail: str) -> None:
+        if self.first_error is None:
+            self.first_error = f"{url}: {detail}"
+
+    def with_outcome(self, *outcomes: Outcome) -> int:
+        """Visits that ended with one of these."""
+        return sum(count for (outcome, _), count in self.outcomes.items() if outcome in outcomes)
+
+    def with_reason(self, *reasons: Reason) -> int:
+        """Visits that ended for one of these reasons."""
+        return sum(count for (_, reason), count in self.outcomes.items() if reason in reasons)

@@ -1,0 +1,141 @@
+"""Times at the borders: microseconds since the epoch, as the store and the queues hold them."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from evercrawl.errors import ConfigError
+
+DAY_US = 86_400_000_000
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def to_us(moment: datetime) -> int:
+    """Microseconds since the epoch."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def from_us(moment_us: int) -> datetime:
+    """The aware moment of so many microseconds since the epoch."""
+    return _EPOCH + timedelta(microseconds=moment_us)
+
+
+def span_us(span: timedelta) -> int:
+    """A span in microseconds."""
+    return span // _MICROSECOND
+
+
+KNOWN_FORMS = "7d, 24h, yesterday, 2026-11-01, 2026-11-01T12:00"
+_UNITS = {
+    "s": timedelta(seconds=1),
+    "m": timedelta(minutes=1),
+    "h": timedelta(hours=1),
+    "d": timedelta(days=1),
+    "w": timedelta(weeks=1),
+    "y": timedelta(days=365),
+}
+_LONG_UNITS = {
+    "sec": "s", "second": "s", "min": "m", "minute": "m", "hour": "h", "day": "d", "week": "w", "year": "y",
+}  # fmt: skip
+_SPAN = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*([a-z]+?)s?(?:\s+ago)?", re.ASCII)
+_DAYS_BACK = {"today": 0, "yesterday": 1}
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_MONTH = re.compile(r"(\d{4})-(\d{2})", re.ASCII)
+_TIMESTAMP = re.compile(r"\d{14}", re.ASCII)
+_VERSION = re.compile(r"@(-?\d{1,9})", re.ASCII)
+_LAST_MOMENT = timedelta(microseconds=1)
+
+
+class VersionNumber(NamedTuple):
+    """A version by its number, from 1 on; 0 is the newest, -1 the one before it, and so on."""
+
+    number: int
+
+    def among(self, newest: int) -> int:
+        """The number that is meant where `newest` is the newest; it may be one that does not exist."""
+        return self.number if self.number > 0 else newest + self.number
+
+
+def parse_when(text: str, *, now: datetime, at_end: bool = False) -> datetime:
+    """The moment in UTC; ConfigError where the text names none. With `at_end` a day means its last."""
+    wanted = " ".join(text.split()).lower()
+    try:
+        moment = _moment(wanted, now=now, at_end=at_end)
+    except (ValueError, OverflowError) as error:
+        raise _unreadable(text) from error
+    if moment is None:
+        raise _unreadable(text)
+    return moment.astimezone(UTC)
+
+
+def parse_which(text: str, *, now: datetime) -> datetime | VersionNumber:
+    """The moment or, after an `@`, the version that the text names."""
+    found = _VERSION.fullmatch(text.strip())
+    return VersionNumber(int(found[1])) if found else parse_when(text, now=now)
+
+
+def _moment(wanted: str, *, now: datetime, at_end: bool) -> datetime | None:
+    if wanted == "now":
+        return now
+    if wanted in _DAYS_BACK:
+        return _day(now - timedelta(days=_DAYS_BACK[wanted]), at_end=at_end)
+    if found := _SPAN.fullmatch(wanted):
+        unit = _UNITS.get(_LONG_UNITS.get(found[2], found[2]))
+        return None if unit is None else now - float(found[1]) * unit
+    if found := _MONTH.fullmatch(wanted):
+        return _month(int(found[1]), int(found[2]), now=now, at_end=at_end)
+    return _written_moment(wanted, now=now, at_end=at_end)
+
+
+def _written_moment(wanted: str, *, now: datetime, at_end: bool) -> datetime:
+    if _TIMESTAMP.fullmatch(wanted):
+        return datetime.strptime(wanted, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    moment = datetime.fromisoformat(wanted.upper())
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=now.tzinfo)
+    return _day(moment, at_end=at_end) if _DATE.fullmatch(wanted) else moment
+
+
+def _day(moment: datetime, *, at_end: bool) -> datetime:
+    first = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    return first + timedelta(days=1) - _LAST_MOMENT if at_end else first
+
+
+def _month(year: int, month: int, *, now: datetime, at_end: bool) -> datetime:
+    first = datetime(year, month, 1, tzinfo=now.tzinfo)
+    if not at_end:
+        return first
+    following = datetime(year + month // 12, month % 12 + 1, 1, tzinfo=now.tzinfo)
+    return following - _LAST_MOMENT
+
+
+def _unreadable(text: str) -> ConfigError:
+    if _VERSION.fullmatch(text.strip()):
+        return ConfigError(f"{text!r} names a version, and here a time is needed; write it like {KNOWN_FORMS}")
+    return ConfigError(f"{text!r} is not a time that can be read; write it like {KNOWN_FORMS}")
+
+
+_DAY_UNITS = ((365.25, "year"), (30.44, "month"), (1.0, "day"), (1.0 / 24.0, "hour"), (1.0 / 1440.0, "minute"))
+_SMALLEST_COUNT = 2.0
+"""A unit is used from so many of it on, so that little is lost by rounding."""
+
+
+def in_words(days: float) -> str:
+    """The span, rounded to a whole number of a fitting unit."""
+    for size, name in _DAY_UNITS:
+        if days >= _SMALLEST_COUNT * size:
+            return f"{round(days / size)} {name}s"
+    seconds = days * 86_400.0
+    return "2 minutes" if seconds >= 90.0 else f"{seconds:.0f} seconds"
+
+
+def every(days: float) -> str:
+    """How often: `every 9 days`, `every day`, `every hour`."""
+    for size, name in _DAY_UNITS:
+        if abs(days - size) < 0.1 * size:
+            return f"every {name}"
+    return f"every {in_words(days)}"

@@ -1,0 +1,234 @@
+"""What an outpost writes down: who it is, the list of its pages with digests, and results not yet taken.
+
+The list lies on disk, so memory does not grow with it; the file never grows beyond the owner's limit.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import zstandard
+
+from evercrawl.errors import StoreUnavailable
+from evercrawl.model.site import RobotsRecord, Site
+from evercrawl.outpost.answers import ChangeHistory, SharedExchange
+from evercrawl.outpost.state_file import PAGE_BYTES, open_state_file, transaction
+
+AGENT_FILE = "outpost.db"
+VERSION = 1
+COMPRESSION_LEVEL = 3
+FULL_SHARE = 0.8
+"""Bodies are let go when this share of the file's limit is in use."""
+EVICT_ROWS = 64
+MIN_FILE_BYTES = 4 * 1024 * 1024
+
+SCHEMA = """
+create table fact (name text primary key, value text not null) strict;
+create table page (url text primary key, digest blob, run integer not null default 0,
+    sent_us integer not null default 0, used_us integer not null default 0, held_digest blob, frame blob)
+    strict;
+create index page_by_use on page (used_us) where frame is not null;
+create table outbox (id integer primary key, batch integer, run text not null, number integer not null,
+    url text not null, began_us integer not null, item blob not null) strict;
+create table site (name text primary key, row text not null) strict
+"""
+
+
+class QueuedResult(NamedTuple):
+    """A result that home has not taken yet."""
+
+    id: int
+    run: str
+    number: int
+    url: str
+    began_us: int
+    item: bytes
+
+
+class AgentState:
+    """The file `outpost.db` in the outpost's folder."""
+
+    def __init__(self, folder: Path, *, most_bytes: int) -> None:
+        self._most_bytes = max(most_bytes, MIN_FILE_BYTES)
+        self.db = open_state_file(folder / AGENT_FILE, SCHEMA, version=VERSION, most_bytes=self._most_bytes)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.db.close()
+
+    # Facts
+
+    def fact(self, name: str) -> str | None:
+        """Something that was written down."""
+        row = self.db.execute("select value from fact where name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def note(self, **facts: str) -> None:
+        """Write something down."""
+        with transaction(self.db):
+            self.db.executemany("insert or replace into fact values (?, ?)", facts.items())
+
+    def forget(self, *names: str) -> None:
+        """The opposite."""
+        self.db.executemany("delete from fact where name = ?", [(name,) for name in names])
+
+    # Pages
+
+    def habit(self, url: str) -> ChangeHistory:
+        """What is remembered of a page's visits."""
+        row = self.db.execute("select digest, run, sent_us from page where url = ?", (url,)).fetchone()
+        return (
+            ChangeHistory() if row is None else ChangeHistory(None if row[0] is None else bytes(row[0]), row[1], row[2])
+        )
+
+    def held(self, url: str) -> SharedExchange | None:
+        """The answer that was sent last, where there is still room for it."""
+        row = self.db.execute(
+            "select held_digest, frame from page where url = ? and frame is not null", (url,)
+        ).fetchone()
+        if row is None:
+            return None
+        return SharedExchange(bytes(row[0]), zstandard.ZstdDecompressor().decompress(row[1]))
+
+    def pages(self) -> int:
+        """How long the list is."""
+        (number,) = self.db.execute("select count(*) from page").fetchone()
+        return int(number)
+
+    # Results
+
+    def keep(
+        self,
+        waiting: QueuedResult,
+        *,
+        habit: ChangeHistory | None = None,
+        held: SharedExchange | None = None,
+        now_us: int,
+    ) -> None:
+        """A result, and what is remembered of its page: both or none. Bodies give way where room is short."""
+        frame = None if held is None else zstandard.ZstdCompressor(level=COMPRESSION_LEVEL).compress(held.flat)
+        self._make_room(len(waiting.item) + len(frame or b""))
+        try:
+            self._keep(waiting, habit, held, frame, now_us)
+        except sqlite3.OperationalError as error:
+            if "full" not in str(error):
+                raise StoreUnavailable(f"the outpost's file cannot be written: {error}") from error
+            self._evict(most=None)
+            self._forget_oldest()
+            self._keep(waiting, habit, None, None, now_us)
+
+    def _keep(
+        self,
+        waiting: QueuedResult,
+        habit: ChangeHistory | None,
+        held: SharedExchange | None,
+        frame: bytes | None,
+        now_us: int,
+    ) -> None:
+        with transaction(self.db):
+            self.db.execute("insert into outbox (run, number, url, began_us, item) values (?, ?, ?, ?, ?)", waiting[1:])
+            if habit is not None:
+                self.db.execute(
+                    "insert into page (url, digest, run, sent_us, used_us) values (?, ?, ?, ?, ?)"
+                    " on conflict do update set digest = excluded.digest, run = excluded.run,"
+                    " sent_us = excluded.sent_us, used_us = excluded.used_us",
+                    (waiting.url, habit.digest, habit.run, habit.sent_us, now_us),
+                )
+            if held is not None:
+                self.db.execute(
+                    "update page set held_digest = ?, frame = ? where url = ?", (held.digest, frame, waiting.url)
+                )
+
+    def unsent(self, *, most: int, most_bytes: int) -> list[QueuedResult]:
+        """Results that belong to no batch yet, oldest first."""
+        found: list[QueuedResult] = []
+        size = 0
+        query = "select id, run, number, url, began_us, item from outbox where batch is null order by id limit ?"
+        for row in self.db.execute(query, (most,)):
+            size += len(row[5])
+            if found and size > most_bytes:
+                break
+            found.append(QueuedResult(*row))
+        return found
+
+    def bind(self, waiting: Iterable[QueuedResult]) -> int:
+        """Make a batch of results; its number is larger than all before and stays theirs."""
+        with transaction(self.db):
+            number = int(self.fact("batch") or 0) + 1
+            self.db.execute("insert or replace into fact values ('batch', ?)", (str(number),))
+            self.db.executemany("update outbox set batch = ? where id = ?", [(number, one.id) for one in waiting])
+        return number
+
+    def batches(self) -> dict[int, list[QueuedResult]]:
+        """Batches that home has not taken, in order."""
+        found: dict[int, list[QueuedResult]] = {}
+        query = (
+            "select batch, id, run, number, url, began_us, item from outbox where batch is not null order by batch, id"
+        )
+        for batch, *row in self.db.execute(query):
+            found.setdefault(batch, []).append(QueuedResult(*row))
+        return found
+
+    def taken(self, batch: int) -> None:
+        """Home has everything up to this batch."""
+        self.db.execute("delete from outbox where batch <= ?", (batch,))
+
+    def is_delivered(self) -> bool:
+        """Home has everything."""
+        return self.db.execute("select 1 from outbox limit 1").fetchone() is None
+
+    # Sites
+
+    def site(self, name: str) -> Site | None:
+        """The pace and robots.txt of a site."""
+        row = self.db.execute("select row from site where name = ?", (name,)).fetchone()
+        return None if row is None else _site(json.loads(row[0]))
+
+    def note_site(self, site: Site) -> None:
+        """Write down a site's pace and robots.txt."""
+        robots = None if site.robots is None else [*site.robots]
+        if robots is not None:
+            robots[3] = site.robots.body.decode("latin-1") if site.robots else ""
+        row = json.dumps([*site[:-1], robots])
+        self.db.execute("insert or replace into site values (?, ?)", (site.name, row))
+
+    # Room
+
+    def used_bytes(self) -> int:
+        """Bytes of the file that hold something."""
+        (pages,) = self.db.execute("pragma page_count").fetchone()
+        (free,) = self.db.execute("pragma freelist_count").fetchone()
+        return int(pages - free) * PAGE_BYTES
+
+    def _make_room(self, coming: int) -> None:
+        while self.used_bytes() + coming > self._most_bytes * FULL_SHARE:
+            if not self._evict(most=EVICT_ROWS):
+                return
+
+    def _forget_oldest(self) -> None:
+        """Where the list alone fills the file, the pages not visited for longest leave it; home's digests of
+        them come with their next jobs.
+        """
+        self.db.execute(
+            "delete from page where url in"
+            " (select url from page order by used_us limit 1 + (select count(*) from page) / 10)"
+        )
+
+    def _evict(self, *, most: int | None) -> int:
+        """Let go of bodies that were not used for longest; digests stay, so unchanged pages stay unsent."""
+        return self.db.execute(
+            "update page set frame = null, held_digest = null where url in"
+            " (select url from page where frame is not null order by used_us limit ?)",
+            (-1 if most is None else most,),
+        ).rowcount
+
+
+def _site(row: list[Any]) -> Site:
+    *plain, robots = row
+    if robots is not None:
+        robots[3] = robots[3].encode("latin-1")
+    return Site._make([*plain, None if robots is None else RobotsRecord._make(robots)])

@@ -1,0 +1,181 @@
+"""How does an answer travel, and how does home get the very same answer back?
+
+What is sent is the exchange as it went over the wire (both heads and the body), as a patch against the
+exchange that home holds of the page. Home reads it with the code that reads its own answers, so that nothing
+downstream can tell an outpost from a connection of its own.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from typing import NamedTuple
+
+from evercrawl.core.document.compression import patch, patched
+from evercrawl.core.http.content_coding import DecodeLimits
+from evercrawl.core.http.http1 import BadResponse, ReadLimits, parse_response_head
+from evercrawl.core.http.message import RawResponse, fetch_result
+from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request, Truncation
+from evercrawl.model.settings import HttpSettings
+from evercrawl.outpost.messages import (
+    DIGEST_BYTES,
+    EXCHANGE_DIGEST_BYTES,
+    LEVEL,
+    LONGEST_DETAIL,
+    FetchJob,
+    JobResult,
+    ResultKind,
+)
+
+_LENGTHS = 8
+LARGE_BYTES, LARGE_LEVEL = 256 * 1024, 3
+WITHHELD_DETAIL = "changes at every visit; the outpost does not send it again yet"
+
+
+class SharedExchange(NamedTuple):
+    """An exchange that both sides hold: the digest of its body, and its bytes as `flat` puts them."""
+
+    digest: bytes
+    join_exchange: bytes
+
+    @property
+    def mark(self) -> bytes:
+        """What tells this exchange from any other, heads included: the base of a patch must be the same."""
+        return blake2b(self.flat, digest_size=EXCHANGE_DIGEST_BYTES).digest()
+
+
+def join_exchange(request_head: bytes, response_head: bytes, body: bytes) -> bytes:
+    """An exchange as one piece of bytes."""
+    lengths = len(request_head).to_bytes(4, "big") + len(response_head).to_bytes(4, "big")
+    return lengths + request_head + response_head + body
+
+
+def split_exchange(held: bytes) -> tuple[bytes, bytes, bytes]:
+    """Request head, response head and body; ValueError where the lengths do not fit."""
+    asked, answered = int.from_bytes(held[:4], "big"), int.from_bytes(held[4:_LENGTHS], "big")
+    end = _LENGTHS + asked + answered
+    if len(held) < end:
+        raise ValueError("an exchange is cut short")
+    return held[_LENGTHS : _LENGTHS + asked], held[_LENGTHS + asked : end], held[end:]
+
+
+def failure_result(job: FetchJob, failed: Failed) -> JobResult:
+    """A request that brought no answer."""
+    took_us = failed.took // timedelta(microseconds=1)
+    detail = failed.detail[:LONGEST_DETAIL]
+    return JobResult(job.number, ResultKind.AT_ONCE, b"", b"", b"", took_us, took_us, fault=failed.fault, detail=detail)
+
+
+def unfetched_result(job: FetchJob, verdict: ResultKind, detail: str, *, rest_us: int = 0) -> JobResult:
+    """A job that brought no answer to send; `rest_us`: so long the site has to be left in peace, because it
+    was asked all the same.
+    """
+    return JobResult(job.number, verdict, b"", b"", b"", rest_us, 0, detail=detail[:LONGEST_DETAIL])
+
+
+def encode_answer(
+    job: FetchJob, result: FetchResult, exchange: Exchange, *, verdict: ResultKind, held: SharedExchange | None
+) -> JobResult:
+    """An answer, as short as what home holds allows; `held` is used only where it is what home has."""
+    base = held if held is not None and job.base is not None and held.mark == job.base else None
+    is_withheld = verdict is ResultKind.WITHHELD
+    is_sent = verdict in (ResultKind.AT_ONCE, ResultKind.CHANGED)
+    plain = join_exchange(exchange.request_head, exchange.response_head, exchange.wire_body if is_sent else b"")
+    failed = result if isinstance(result, Failed) else None
+    took_us = exchange.took // timedelta(microseconds=1)
+    return JobResult(
+        job.number,
+        verdict,
+        b"" if verdict is ResultKind.SAME else wire_digest(exchange.wire_body),
+        b"" if is_withheld else patch(plain, base.flat if base is not None else b"", level=_level(plain)),
+        base.mark if base is not None and not is_withheld else b"",
+        took_us,
+        took_us,
+        exchange.ip,
+        isinstance(result, Fetched) and result.truncated is Truncation.WIRE,
+        failed.fault if failed is not None else None,
+        failed.detail[:LONGEST_DETAIL] if failed is not None else "",
+    )
+
+
+def _level(plain: bytes) -> int:
+    """Large bodies are packed faster: zstd's tables would take more memory than an outpost has."""
+    return LEVEL if len(plain) <= LARGE_BYTES else LARGE_LEVEL
+
+
+def decode_exchange(
+    item: JobResult, held: SharedExchange | None, *, began: datetime, most_bytes: int
+) -> tuple[Exchange, SharedExchange]:
+    """The exchange that an item tells of, and what home holds from now on; ValueError where it is damaged."""
+    if item.base and (held is None or held.mark != item.base):
+        raise ValueError("the item builds on an answer that home does not hold")
+    base = held.flat if item.base and held is not None else b""
+    asked, answered, body = split_exchange(patched(item.blob, base, most_bytes=most_bytes))
+    digest = item.digest
+    if item.verdict is ResultKind.SAME:
+        if held is None:
+            raise ValueError("the item says that nothing changed since an answer that home does not hold")
+        body, digest = split_exchange(held.flat)[2], held.digest
+    if wire_digest(body) != digest:
+        raise ValueError("the body does not have the digest that was announced")
+    exchange = Exchange(asked, answered, body, item.ip, began, timedelta(microseconds=item.took_us))
+    return exchange, SharedExchange(digest, join_exchange(asked, answered, body))
+
+
+def decode_result(item: JobResult, request: Request, exchange: Exchange | None, *, http: HttpSettings) -> FetchResult:
+    """How the request ended, as if home had made it."""
+    took = timedelta(microseconds=item.took_us)
+    if item.verdict is ResultKind.WITHHELD:
+        return Failed(request.url, Fault.WITHHELD, item.detail or WITHHELD_DETAIL, took)
+    if exchange is None:
+        return Failed(request.url, item.fault or Fault.INTERNAL, item.detail, took)
+    most = http.header_bytes, http.header_count
+    try:
+        head = parse_response_head(exchange.response_head, ReadLimits(*most, http.wire_bytes))
+    except BadResponse as error:
+        return Failed(request.url, error.fault, error.detail, took)
+    if item.fault is not None:
+        return Failed(request.url, item.fault, item.detail, took, head.status, head.headers, exchange)
+    limit = http.decoded_bytes if request.body_limit is None else min(request.body_limit, http.decoded_bytes)
+    answer = RawResponse(head, exchange, cut=item.is_cut)
+    return fetch_result(request, answer, limits=DecodeLimits(limit, http.ratio))
+
+
+FAST_CHANGES = 5
+"""Visits in a row that each found something new: the page changes faster than it is visited."""
+
+
+class ChangeHistory(NamedTuple):
+    """What an outpost remembers of a page's visits."""
+
+    digest: bytes | None = None
+    """Of the last answer."""
+    run: int = 0
+    """Visits in a row that found something new."""
+    sent_us: int = 0
+    """When the page was sent last."""
+
+
+def wire_digest(body: bytes) -> bytes:
+    """16 bytes that stand for a body as it came over the wire."""
+    return blake2b(body, digest_size=DIGEST_BYTES).digest()
+
+
+def classify_answer(
+    digest: bytes, *, home_has: bytes | None, habit: ChangeHistory, now_us: int, resend_us: int | None
+) -> ResultKind:
+    """What to do with an answer whose body has this digest; `resend_us` None: everything new is sent."""
+    if home_has is None:
+        return ResultKind.AT_ONCE
+    if digest == home_has:
+        return ResultKind.SAME
+    is_fast = next_history(habit, digest, now_us=now_us, sent=False).run >= FAST_CHANGES
+    if resend_us is not None and is_fast and now_us - habit.sent_us < resend_us:
+        return ResultKind.WITHHELD
+    return ResultKind.CHANGED
+
+
+def next_history(habit: ChangeHistory, digest: bytes, *, now_us: int, sent: bool) -> ChangeHistory:
+    """What is remembered after a visit; the first visit is not a change."""
+    is_new = habit.digest is not None and digest != habit.digest
+    return ChangeHistory(digest, habit.run + 1 if is_new else 0, now_us if sent else habit.sent_us)

@@ -1,0 +1,374 @@
+"""The crawler hand of an outpost: one polite request at a time to each site, robots.txt first (B9).
+
+The owner's list of hosts, robots.txt, the pace, the owner's rate and the lease are all asked here, whatever
+home wants. The rules are the crawler's own code.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from mimetypes import guess_type
+from pathlib import Path
+from urllib.parse import unquote
+
+from evercrawl.core.faults import FAULT_RULES, site_wait
+from evercrawl.core.http.content_coding import DecodeLimits
+from evercrawl.core.http.http1 import ReadLimits, parse_response_head
+from evercrawl.core.http.message import RawResponse, constant_headers, fetch_result, request_bytes
+from evercrawl.core.politeness import HostQueue, Pace, retry_after
+from evercrawl.core.robots.robots_rules import compile_robots, robots_record_of
+from evercrawl.core.url import canonical, path_of, site_of, site_parts
+from evercrawl.engine.ports import Clock, Fetcher
+from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Moved, Request, header
+from evercrawl.model.settings import HttpSettings, Settings
+from evercrawl.model.site import Site
+from evercrawl.model.time import from_us, span_us, to_us
+from evercrawl.outpost.agent_state import AgentState
+from evercrawl.outpost.answers import (
+    ChangeHistory,
+    SharedExchange,
+    classify_answer,
+    encode_answer,
+    failure_result,
+    join_exchange,
+    next_history,
+    unfetched_result,
+    wire_digest,
+)
+from evercrawl.outpost.messages import FetchJob, JobResult, ResultKind
+from evercrawl.outpost.routing import HeldLease, is_allowed
+
+MAX_CONCURRENT_FETCHES = 4
+"""Bodies that may be in memory at a time."""
+MAX_SITES = 256
+"""Sites whose pace is held in memory; the others lie in the file."""
+
+
+class Declined(Exception):
+    """The outpost does not ask for this URL; the crawler may."""
+
+
+class FetchBlocked(Exception):
+    """robots.txt, as the outpost reads it, forbids this URL, or the site wants to be left alone."""
+
+
+class LeaseExpired(Exception):
+    """The site may not be asked any more before home renews the lease."""
+
+    def __init__(self, gap_us: int, *, was_asked: bool) -> None:
+        """`gap_us`: the gap of the site, which a lease must leave room for, and which follows a request."""
+        super().__init__("the lease was over")
+        self.gap_us = gap_us
+        self.was_asked = was_asked
+        self.rest_us = gap_us if was_asked else 0
+
+
+@dataclass
+class _SiteQueue:
+    """A site and whose turn it is there."""
+
+    lane: HostQueue
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class OutpostFetcher:
+    """Asks sites. Invariant: no request without lease, permission and gap, and one at a time to a site."""
+
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        book: AgentState,
+        clock: Clock,
+        *,
+        settings: Settings,
+        pace: Pace,
+        allow: tuple[str, ...],
+        rate_gap: timedelta,
+        after_crash: bool,
+    ) -> None:
+        """`rate_gap`: least time between any two requests of this outpost, as its owner wants it."""
+        self._fetcher = fetcher
+        self._book = book
+        self._clock = clock
+        self._settings = settings
+        self._pace = pace
+        self._allow = allow
+        self._rate_gap_us = span_us(rate_gap)
+        self._rate_open_us = 0
+        self._crashed_at_us = to_us(clock.now()) if after_crash else None
+        self._places: OrderedDict[str, _SiteQueue] = OrderedDict()
+        self._fetching = asyncio.Semaphore(MAX_CONCURRENT_FETCHES)
+        self.requests = 0
+
+    async def fetch(self, job: FetchJob, tenure: HeldLease, *, on_start: Callable[[], None]) -> FetchResult:
+        """How the request ended; NotMine, Withheld or LeaseOver where it was not (or not fully) made.
+
+        `on_start` is called when the request for the job itself goes out.
+        """
+        if canonical(job.url) != job.url or not is_allowed(site_of(job.url), self._allow):
+            raise Declined("the owner of the outpost does not allow this host")
+        site = site_of(job.url)
+        place = self._place(site)
+        async with place.turn:
+            is_robots = job.url == f"{site}/robots.txt"
+            if not is_robots:
+                await self._read_robots(place.lane, tenure)
+                self._check_robots(place.lane, job.url)
+            request = Request(job.url, job.etag, job.last_modified, job.body_limit)
+            result = await self._ask(place.lane, request, tenure, on_start)
+            if is_robots:
+                self._learn_robots(place.lane, result)
+            return result
+
+    def _place(self, name: str) -> _SiteQueue:
+        place = self._places.get(name)
+        if place is None:
+            place = self._places[name] = _SiteQueue(self._lane(name))
+            for old in list(self._places):
+                if len(self._places) <= MAX_SITES:
+                    break
+                if not self._places[old].turn.locked() and old != name:
+                    del self._places[old]
+        self._places.move_to_end(name)
+        return place
+
+    def _lane(self, name: str) -> HostQueue:
+        site = self._book.site(name) or Site(0, name, "")
+        if self._crashed_at_us is not None:
+            # Nobody knows what was asked in the last moments: the site gets its whole gap from the start on.
+            gap_us = max(span_us(self._pace.floor), site.gap_ms * 1000)
+            site = site._replace(open_us=max(site.open_us, self._crashed_at_us + gap_us))
+        gate = None
+        if site.robots is not None:
+            gate = compile_robots(site.robots, agent=self._settings.identity.product)
+        return HostQueue(site, gate, bands=1)
+
+    # robots.txt
+
+    async def _read_robots(self, lane: HostQueue, tenure: HeldLease) -> None:
+        if lane.needs_robots(to_us(self._clock.now())):
+            limit = self._settings.robots.body_bytes
+            request = Request(f"{lane.site.name}/robots.txt", body_limit=limit)
+            try:
+                self._learn_robots(lane, await self._ask(lane, request, tenure))
+            except Declined:
+                return  # a folder without robots.txt: home's own reading of it counts
+
+    def _learn_robots(self, lane: HostQueue, result: FetchResult) -> None:
+        if isinstance(result, Moved):
+            return  # home follows it, and decides
+        before, now = lane.site.robots, self._clock.now()
+        record = robots_record_of(before, result, now=now, settings=self._settings.robots)
+        lane.gate = compile_robots(record, agent=self._settings.identity.product)
+        lane.site = lane.site._replace(robots=record)
+        lane.heed_delay(now_us=to_us(now), pace=self._pace)
+        self._book.note_site(lane.site)
+
+    def _check_robots(self, lane: HostQueue, url: str) -> None:
+        if lane.gate is not None:
+            verdict = lane.gate.verdict(url)
+            if not verdict.allowed:
+                raise FetchBlocked(f"robots.txt, read by the outpost: {verdict.detail}")
+
+    # The request
+
+    async def _ask(
+        self, lane: HostQueue, request: Request, tenure: HeldLease, on_start: Callable[[], None] | None = None
+    ) -> FetchResult:
+        while True:
+            await self._until_open(lane, tenure)
+            async with self._fetching:
+                if self._opens_us(lane) <= to_us(self._clock.now()):
+                    self._check_lease(lane, tenure)
+                    if on_start is not None:
+                        on_start()
+                    return await self._ask_now(lane, request, tenure)
+
+    async def _ask_now(self, lane: HostQueue, request: Request, tenure: HeldLease) -> FetchResult:
+        self.requests += 1
+        self._rate_open_us = to_us(self._clock.now()) + self._rate_gap_us
+        try:
+            result = await self._while_leased(lane, tenure, self._fetcher.fetch(request))
+        except LeaseExpired:
+            self._answered(lane, Failed(request.url, Fault.INTERNAL, "the lease is over", timedelta(0)))
+            raise
+        except asyncio.CancelledError:
+            self._answered(lane, Failed(request.url, Fault.INTERNAL, "broken off", timedelta(0)))
+            raise
+        self._answered(lane, result)
+        return result
+
+    async def _while_leased(
+        self, lane: HostQueue, tenure: HeldLease, request: Coroutine[None, None, FetchResult]
+    ) -> FetchResult:
+        """How the request ended; LeaseOver, and the request broken off, where nobody renewed the lease."""
+        asking = asyncio.create_task(request)
+        try:
+            while (seconds := self._seconds_left(lane, tenure)) > 0:
+                await asyncio.wait([asking], timeout=seconds)
+                if asking.done():
+                    return asking.result()
+            raise LeaseExpired(self.gap_us(lane), was_asked=True)
+        finally:
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+
+    async def _until_open(self, lane: HostQueue, tenure: HeldLease) -> None:
+        while (opens_us := self._opens_us(lane)) > (now_us := to_us(self._clock.now())):
+            if opens_us > now_us + tenure.lease_us:
+                raise FetchBlocked(f"the site is left alone: {lane.site.closed_reason or 'the rate is used up'}")
+            await self._clock.sleep_until(from_us(opens_us))
+
+    def _opens_us(self, lane: HostQueue) -> int:
+        return max(lane.site.open_us, self._rate_open_us)
+
+    def _check_lease(self, lane: HostQueue, tenure: HeldLease) -> None:
+        if self._seconds_left(lane, tenure) <= 0:
+            raise LeaseExpired(self.gap_us(lane), was_asked=False)
+
+    def _seconds_left(self, lane: HostQueue, tenure: HeldLease) -> float:
+        return tenure.time_left_us(to_us(self._clock.now()), self.gap_us(lane)) / 1_000_000
+
+    def rest_of(self, site: str) -> int:
+        """The gap of a site, in microseconds."""
+        return self.gap_us(self._place(site).lane)
+
+    def gap_us(self, lane: HostQueue) -> int:
+        """How long the site is left in peace after an answer."""
+        return max(lane.site.gap_ms * 1000, span_us(self._pace.floor))
+
+    def _answered(self, lane: HostQueue, result: FetchResult) -> None:
+        now = self._clock.now()
+        now_us = to_us(now)
+        failed = isinstance(result, Failed) and FAULT_RULES[result.fault].blames_site
+        if isinstance(result, Failed):
+            asked = retry_after(header(result.headers, "retry-after"), now=now)
+            pause = site_wait(result, failures=lane.site.failures + 1, asked=asked)
+            if pause is not None:
+                lane.close_until(now_us + span_us(pause), f"{result.fault}: {result.detail}")
+        took = result.took if isinstance(result, Failed) else result.exchange.took
+        size = len(result.exchange.wire_body) if result.exchange is not None else 0
+        lane.answered(now_us=now_us, took=took, failed=failed, wire_bytes=size, pace=self._pace)
+        self._book.note_site(lane.site)
+
+
+ComparedAnswer = tuple[JobResult, ChangeHistory | None, SharedExchange | None]
+"""What is sent, the page's habit, and what both sides hold from now on; None: as before."""
+
+
+def compare_answer(
+    job: FetchJob, result: FetchResult, *, book: AgentState, hand: OutpostFetcher, now_us: int
+) -> ComparedAnswer:
+    """The answer to a job, held against what home has and what the page did before."""
+    if isinstance(result, Failed) and result.exchange is None:
+        return failure_result(job, result), None, None
+    exchange = result.exchange
+    assert exchange is not None
+    base = book.held(job.url)
+    if not isinstance(result, Fetched):
+        return encode_answer(job, result, exchange, verdict=ResultKind.AT_ONCE, held=base), None, None
+    if result.truncated is None:
+        return _compare_body(job, result, exchange, base, habit=book.habit(job.url), now_us=now_us)
+    if job.body_limit is not None:
+        return encode_answer(job, result, exchange, verdict=ResultKind.AT_ONCE, held=base), None, None
+    rest_us = hand.rest_of(site_of(job.url))
+    why = "larger than an outpost takes"
+    return unfetched_result(job, ResultKind.NOT_MINE, why, rest_us=rest_us), None, None
+
+
+def _compare_body(
+    job: FetchJob,
+    result: Fetched,
+    exchange: Exchange,
+    base: SharedExchange | None,
+    *,
+    habit: ChangeHistory,
+    now_us: int,
+) -> ComparedAnswer:
+    digest = wire_digest(exchange.wire_body)
+    verdict = classify_answer(digest, home_has=job.home_has, habit=habit, now_us=now_us, resend_us=job.resend_us)
+    item = encode_answer(job, result, exchange, verdict=verdict, held=base)
+    is_sent = verdict in (ResultKind.AT_ONCE, ResultKind.CHANGED)
+    habit = next_history(habit, digest, now_us=now_us, sent=is_sent)
+    if verdict is ResultKind.WITHHELD:
+        return item, habit, None
+    return (
+        item,
+        habit,
+        SharedExchange(digest, join_exchange(exchange.request_head, exchange.response_head, exchange.wire_body)),
+    )
+
+
+INDEX = "index.html"
+
+
+class FolderFetcher:
+    """The files under one folder; with a folder for each host inside it, those of that host."""
+
+    def __init__(self, folder: Path, clock: Clock, *, http: HttpSettings, user_agent: str) -> None:
+        self._folder = folder.resolve(strict=True)
+        self._clock = clock
+        self._http = http
+        self._constant = constant_headers(user_agent, None, accept_encoding="identity")
+
+    async def fetch(self, request: Request) -> FetchResult:
+        """What the file says; NotMine where there is none."""
+        began = self._clock.now()
+        path = self._file_of(request.url)
+        try:
+            with path.open("rb") as file:
+                changed = datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC).replace(microsecond=0)
+                body = file.read(self._http.wire_bytes + 1)
+        except OSError as error:
+            raise Declined(f"not a file that can be read: {error.strerror}") from error
+        date = format_datetime(changed, usegmt=True)
+        is_same = request.last_modified == date
+        raw = _response_head(304 if is_same else 200, date, path, len(body), now=began)
+        limit = self._http.wire_bytes
+        took = max(self._clock.now() - began, timedelta(microseconds=1))
+        sent = b"" if is_same else body[:limit]
+        asked = request_bytes(request, self._constant)
+        exchange = Exchange(asked, raw, sent, None, began, took)
+        head = parse_response_head(raw, ReadLimits(self._http.header_bytes, self._http.header_count, limit))
+        limits = DecodeLimits(self._http.decoded_bytes, self._http.ratio)
+        return fetch_result(request, RawResponse(head, exchange, cut=len(body) > limit), limits=limits)
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+    def _file_of(self, url: str) -> Path:
+        """The file of a URL, never outside the folder, whatever links and dots say."""
+        path, _, query = path_of(url).partition("?")
+        own = self._folder / site_parts(site_of(url)).host
+        base = own if own.is_dir() else self._folder
+        name = unquote(path).lstrip("/")
+        if query or "\0" in name:
+            raise Declined("not a file: the URL has a query")
+        try:
+            found = (base / name).resolve()
+            found = found / INDEX if found.is_dir() else found
+            is_inside = found.resolve().is_relative_to(base.resolve())
+        except OSError as error:
+            raise Declined("not a file") from error
+        if not is_inside or not found.is_file() or any(part.startswith(".") for part in Path(name).parts):
+            raise Declined("not a file of the site's folder")
+        return found
+
+
+def _response_head(status: int, date: str, path: Path, size: int, *, now: datetime) -> bytes:
+    phrase = "OK" if status == 200 else "Not Modified"
+    kind = guess_type(path.name)[0] or "application/octet-stream"
+    lines = [
+        f"HTTP/1.1 {status} {phrase}",
+        f"Date: {format_datetime(now.replace(microsecond=0), usegmt=True)}",
+        f"Last-Modified: {date}",
+    ]
+    if status == 200:
+        lines += [f"Content-Type: {kind}", f"Content-Length: {size}"]
+    return "".join(f"{line}\r\n" for line in [*lines, ""]).encode("latin-1")

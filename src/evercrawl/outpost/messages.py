@@ -1,0 +1,298 @@
+"""What do home and outposts say to each other, and how does it look on the wire?
+
+One byte for the kind, a table of values as JSON (compressed where that is shorter), then the blobs that the
+table counts. Reading is strict and bounded: whatever does not fit is NotUnderstood, and has no effect.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from evercrawl.core.document.compression import patch, patched
+from evercrawl.model.fetch import Fault
+
+EXCHANGE_DIGEST_BYTES = 6
+MOST_TABLE_BYTES = 8 * 1024 * 1024
+MOST_JOBS = 1024
+MOST_ITEMS = 4096
+LONGEST_URL = 16_384
+LONGEST_DETAIL = 500
+LONGEST_SPAN_US = 10**15
+SMALL_TABLE = 96
+"""A table shorter than this is not worth a zstd frame."""
+LEVEL = 12
+_HEAD_BYTES = 6
+
+
+class NotUnderstood(ValueError):
+    """The message is not one of ours."""
+
+
+class FetchJob(NamedTuple):
+    """One request that home asks for; `home_has` is the digest of the body that home holds (B5), `base` the
+    mark of the whole exchange that a patch can build on.
+    """
+
+    number: int
+    url: str
+    etag: str | None = None
+    last_modified: str | None = None
+    body_limit: int | None = None
+    home_has: bytes | None = None
+    base: bytes | None = None
+    resend_us: int | None = None
+
+
+class JobResult(NamedTuple):
+    """What came of one job. `run` and `url` are given where home may not know the job any more."""
+
+    number: int
+    verdict: ResultKind
+    digest: bytes
+    """Of the body; empty where it is the one that home has."""
+    blob: bytes
+    """Heads and, unless the body is the one that home has, the body: a patch."""
+    base: bytes
+    """Mark of the exchange that the patch builds on; empty: none."""
+    took_us: int
+    age_us: int
+    """Time since the request began, when the item is sent: home's clock makes a moment of it."""
+    ip: str | None = None
+    is_cut: bool = False
+    fault: Fault | None = None
+    detail: str = ""
+    run: str | None = None
+    url: str | None = None
+
+
+class Heartbeat(NamedTuple):
+    """The outpost lives."""
+
+    number: int
+
+
+class LeaseRenewal(NamedTuple):
+    """Home's answer to a beat: the sites of the outpost are its own for so long from the beat on."""
+
+    number: int
+    lease_us: int
+
+
+class AgentReady(NamedTuple):
+    """Everything from before is delivered; these jobs are still under way, and so many more are welcome."""
+
+    running: tuple[int, ...]
+    room: int
+
+
+class JobBatch(NamedTuple):
+    """Jobs, in the order in which they are to be done."""
+
+    jobs: tuple[FetchJob, ...]
+
+
+class ResultBatch(NamedTuple):
+    """Results under a number that grows: home takes each number once."""
+
+    batch: int
+    items: tuple[JobResult, ...]
+
+
+class Acknowledgement(NamedTuple):
+    """Home has the batch on disk."""
+
+    batch: int
+
+
+class Welcome(NamedTuple):
+    """Home knows the outpost; `run` names this run of home, and `taken` the last batch that it has."""
+
+    run: str
+    name: str
+    taken: int
+    lease_us: int
+
+
+class Goodbye(NamedTuple):
+    """The outpost stops by its owner's will: it gives back what it did not begin, and its sites."""
+
+
+Message = Heartbeat | LeaseRenewal | AgentReady | JobBatch | ResultBatch | Acknowledgement | Welcome | Goodbye
+_KINDS: tuple[type[Any], ...] = (
+    Heartbeat,
+    LeaseRenewal,
+    AgentReady,
+    JobBatch,
+    ResultBatch,
+    Acknowledgement,
+    Welcome,
+    Goodbye,
+)
+
+
+def encode_message(message: Message) -> bytes:
+    """The payload of a frame."""
+    table, blobs = _table_of(message)
+    text = json.dumps(table, separators=(",", ":"), ensure_ascii=True).encode()
+    packed = patch(text, b"", level=LEVEL) if len(text) >= SMALL_TABLE else text
+    is_packed = len(packed) < len(text)
+    chosen = packed if is_packed else text
+    kind = _KINDS.index(type(message))
+    return bytes((kind, is_packed)) + len(chosen).to_bytes(4, "big") + chosen + b"".join(blobs)
+
+
+def decode_message(payload: bytes) -> Message:
+    """The message in a payload; NotUnderstood for anything else."""
+    try:
+        kind = _KINDS[payload[0]]
+        end = _HEAD_BYTES + int.from_bytes(payload[2:_HEAD_BYTES], "big")
+        text = payload[_HEAD_BYTES:end]
+        if len(text) != end - _HEAD_BYTES:
+            raise ValueError("the table is cut short")
+        if payload[1]:
+            text = patched(text, b"", most_bytes=MOST_TABLE_BYTES)
+        return _message(kind, json.loads(text), payload[end:])
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        raise NotUnderstood(f"not a message: {error}") from None
+
+
+def _table_of(message: Message) -> tuple[list[Any], Sequence[bytes]]:
+    match message:
+        case JobBatch(jobs):
+            return [[_job_row(job) for job in jobs]], ()
+        case ResultBatch(batch, items):
+            return [batch, [_item_row(item) for item in items]], [item.blob for item in items]
+        case _:
+            return list(message), ()
+
+
+def _job_row(job: FetchJob) -> list[Any]:
+    digests = [part.hex() if part else None for part in (job.home_has, job.base)]
+    return [*job[:5], *digests, job.resend_us]
+
+
+def _item_row(item: JobResult) -> list[Any]:
+    """Values that are usually absent stand at the end and are left out."""
+    row: list[Any] = [
+        item.number,
+        item.verdict.value[0],
+        item.digest.hex(),
+        len(item.blob),
+        item.base.hex(),
+        item.took_us,
+        item.age_us,
+        item.ip,
+    ]
+    rare: list[Any] = [int(item.is_cut), item.fault, item.detail, item.run, item.url]
+    return row + rare if any(rare) else row
+
+
+_VERDICTS = {verdict.value[0]: verdict for verdict in ResultKind}
+
+
+def _message(kind: type[Any], table: list[Any], blobs: bytes) -> Message:
+    if kind is ResultBatch:
+        batch, rows = table
+        return ResultBatch(_natural(batch), _items(_bounded(rows, MOST_ITEMS), blobs))
+    if blobs:
+        raise ValueError("bytes behind the end")
+    if kind is JobBatch:
+        (rows,) = table
+        return JobBatch(tuple(_job(row) for row in _bounded(rows, MOST_JOBS)))
+    if kind is AgentReady:
+        running, room = table
+        return AgentReady(tuple(_natural(number) for number in _bounded(running, MOST_JOBS)), _natural(room))
+    if kind is Welcome:
+        run, name, taken, lease_us = table
+        return Welcome(_text(run, 64), _text(name, 200), _natural(taken), _natural(lease_us))
+    message: Message = kind(*(_natural(value) for value in table))
+    return message
+
+
+def _job(row: list[Any]) -> FetchJob:
+    number, url, etag, last_modified, limit, digest, base, resend_us = row
+    return FetchJob(
+        _natural(number),
+        _text(url, LONGEST_URL),
+        None if etag is None else _text(etag, LONGEST_URL),
+        None if last_modified is None else _text(last_modified, LONGEST_URL),
+        None if limit is None else _natural(limit),
+        None if digest is None else _bytes(digest, DIGEST_BYTES),
+        None if base is None else _bytes(base, EXCHANGE_DIGEST_BYTES),
+        None if resend_us is None else _natural(resend_us),
+    )
+
+
+def _items(rows: list[Any], blobs: bytes) -> tuple[JobResult, ...]:
+    items, at = [], 0
+    for row in rows:
+        item, size = _item(row)
+        items.append(item._replace(blob=blobs[at : at + size]))
+        at += size
+    if at != len(blobs):
+        raise ValueError("the blobs do not have the length that the table says")
+    return tuple(items)
+
+
+def _item(row: list[Any]) -> tuple[JobResult, int]:
+    number, verdict, digest, size, base, took_us, age_us, ip = row[:8]
+    is_cut, fault, detail, run, url = row[8:] or (0, None, "", None, None)
+    item = JobResult(
+        _natural(number),
+        _VERDICTS[verdict],
+        _bytes(digest, DIGEST_BYTES) if digest else b"",
+        b"",
+        _bytes(base, EXCHANGE_DIGEST_BYTES) if base else b"",
+        min(_natural(took_us), LONGEST_SPAN_US),
+        min(_natural(age_us), LONGEST_SPAN_US),
+        None if ip is None else _text(ip, 64),
+        bool(is_cut),
+        None if fault is None else Fault(fault),
+        _text(detail, LONGEST_DETAIL),
+        None if run is None else _text(run, 64),
+        None if url is None else _text(url, LONGEST_URL),
+    )
+    return item, _natural(size)
+
+
+def _natural(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError("a number is expected")
+    return value
+
+
+def _text(value: Any, longest: int) -> str:
+    if not isinstance(value, str) or len(value) > longest:
+        raise ValueError("a text is expected")
+    return value
+
+
+def _bytes(value: Any, size: int) -> bytes:
+    raw = bytes.fromhex(_text(value, 2 * size))
+    if len(raw) != size:
+        raise ValueError("a digest is expected")
+    return raw
+
+
+def _bounded(rows: Any, most: int) -> list[Any]:
+    if not isinstance(rows, list) or len(rows) > most:
+        raise ValueError("a list of bounded length is expected")
+    return rows
+
+
+DIGEST_BYTES = 16
+
+
+class ResultKind(StrEnum):
+    """What becomes of an answer."""
+
+    AT_ONCE = "at_once"
+    """Home holds nothing to compare with: sent whole, without waiting for others."""
+    CHANGED = "changed"
+    SAME = "same"
+    WITHHELD = "withheld"
+    NOT_MINE = "not_mine"
+    """The outpost does not ask for this; the crawler may."""

@@ -1,1 +1,0 @@
-"""What home and outposts decide, as values: codes, seals, messages, routes, leases, comparisons."""

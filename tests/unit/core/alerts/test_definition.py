@@ -1,0 +1,47 @@
+"""Addresses of apprise that somebody elsewhere may name: services whose place no address can change."""
+
+from __future__ import annotations
+
+import pytest
+
+from evercrawl.core.alerts.definition import HOSTED, problem_with, service_of, shown
+
+
+@pytest.mark.parametrize("address", ["tgram://1:x/2", "Slack://a/b/c", " discord://1/2"])
+def test_services_at_fixed_places_may_be_named(address: str) -> None:
+    assert problem_with(address) is None
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["json://127.0.0.1/", "xmls://inside", "syslog://", "windows://", "mailto://inside", "file:///etc/passwd",
+     "fcm://a/?keyfile=/etc/passwd", "https://hooks.slack.com/x", "tgram", "tgram,json:inside", ""],
+)  # fmt: skip
+def test_all_others_are_refused(address: str) -> None:
+    assert "these services" in (problem_with(address) or "")
+
+
+@pytest.mark.parametrize("joint", [" ", ",", "\n", "\t", ", "])
+def test_a_second_address_cannot_hide_behind_the_first(joint: str) -> None:
+    assert "one address" in (problem_with(f"tgram://1:x/2{joint}json://127.0.0.1/") or "")
+
+
+def test_only_the_service_is_shown() -> None:
+    assert shown("tgram://SECRET/1") == "tgram://…"
+    assert shown("SECRET") == "apprise://…"
+    assert service_of("SECRET") is None
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_no_service_has_a_host_or_a_file_in_its_address() -> None:
+    apprise = pytest.importorskip("apprise")
+    known = {
+        scheme: entry["details"]
+        for entry in apprise.Apprise().details()["schemas"]
+        for scheme in (*(entry["protocols"] or ()), *(entry["secure_protocols"] or ()))
+    }
+    for scheme in HOSTED & set(known):
+        names = {*known[scheme]["tokens"], *known[scheme]["args"]}
+        assert not {name for name in names if name in ("host", "hostname", "port") or "file" in name}, scheme
+        assert all("{host}" not in template for template in known[scheme]["templates"]), scheme
+    assert {"tgram", "slack", "discord"} <= set(known)

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, time, timedelta
+from xml.etree import ElementTree
+
+import pytest
+
+from evercrawl.core.alerts.definition import alert_fields, read_alert, read_event, write_alert, write_event, wrong_in
+from evercrawl.core.alerts.message_format import (
+    atom_feed,
+    document,
+    is_genuine,
+    plain_text,
+    secret_of,
+    signed_headers,
+    subject_line,
+)
+from evercrawl.model.alerts import (
+    Alert,
+    AlertFilter,
+    Channel,
+    Destination,
+    Event,
+    EventKind,
+    Frequency,
+    PendingEvent,
+    SentimentShift,
+)
+
+NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
+SECRET = secret_of(bytes(range(24)))
+ALERT = Alert("prices", AlertFilter(), Destination(Channel.WEBHOOK, "https://example.org/hook", SECRET))
+EVIL = "\u202e<script>&\x1b[31m\r\nBcc: x@example.org\x00\ud800"
+EVENT = Event(
+    3, 7, 1, "https://example.org/?a=1&b=2", EventKind.CONTENT, 0.25, 1_790_000_000_000_000, 4, EVIL,
+    ((EVIL, "now"),), SentimentShift(0.5, -0.25),
+)  # fmt: skip
+NOTICES = (PendingEvent(1, 1_790_000_001_000_000, EVENT), PendingEvent(2, 1_790_000_002_000_000, EVENT))
+
+
+def body(alert: Alert = ALERT, notices: tuple[PendingEvent, ...] = NOTICES) -> bytes:
+    return document(alert, notices, message_id="msg_1", collection="c", made_us=1_790_000_003_000_000)
+
+
+def test_the_document_says_everything_and_never_differs() -> None:
+    assert body() == body()
+    told = json.loads(body())
+    assert told["type"] == "alert.changes"
+    assert [change["number"] for change in told["changes"]] == [1, 2]
+    assert told["changes"][0]["edits"] == [{"removed": EVIL, "added": "now"}]
+    assert told["changes"][0]["sentiment"] == {"before": 0.5, "after": -0.25}
+    assert json.loads(body(replace(ALERT, rhythm=Frequency.DAILY)))["type"] == "alert.digest"
+    assert json.loads(body(notices=()))["type"] == "alert.test"
+
+
+def test_a_signature_is_that_of_standard_webhooks() -> None:
+    headers = dict(signed_headers(SECRET, "msg_1", body(), now=NOW))
+    assert headers["Idempotency-Key"] == headers["webhook-id"] == "msg_1"
+    signed = f"msg_1.{int(NOW.timestamp())}.".encode() + body()
+    expected = base64.b64encode(hmac.new(bytes(range(24)), signed, hashlib.sha256).digest()).decode()
+    assert headers["webhook-signature"] == f"v1,{expected}"
+
+
+@pytest.mark.parametrize(
+    ("change", "genuine"),
+    [
+        ({}, True),
+        ({"signatures": "v1,AAAA v2,x"}, False),
+        ({"timestamp": "1"}, False),
+        ({"timestamp": "soon"}, False),
+        ({"body": b"other"}, False),
+        ({"message_id": "msg_2"}, False),
+        ({"now": NOW + timedelta(minutes=6)}, False),
+    ],
+)
+def test_a_receiver_can_tell(change: dict[str, object], genuine: bool) -> None:
+    headers = dict(signed_headers(SECRET, "msg_1", b"body", now=NOW))
+    given = {
+        "message_id": "msg_1",
+        "timestamp": headers["webhook-timestamp"],
+        "signatures": "v1,old " + headers["webhook-signature"],
+        "body": b"body",
+        "now": NOW,
+    }
+    assert is_genuine(SECRET, **{**given, **change}) is genuine  # type: ignore[arg-type]
+
+
+def test_crawled_text_cannot_leave_its_line() -> None:
+    subject = subject_line(ALERT, NOTICES[:1])
+    assert "\n" not in subject
+    assert "\r" not in subject
+    assert "\x1b" not in subject
+    text = plain_text(ALERT, NOTICES, collection="c")
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert not any(line.startswith("Bcc") for line in text.splitlines())
+    assert "2 pages" in subject_line(ALERT, NOTICES)
+
+
+def test_a_feed_is_well_formed_whatever_a_page_says() -> None:
+    feed = atom_feed(ALERT, NOTICES, feed_id="urn:evercrawl:u:prices", collection="<c>")
+    assert feed == atom_feed(ALERT, NOTICES[::-1], feed_id="urn:evercrawl:u:prices", collection="<c>")
+    atom = "{http://www.w3.org/2005/Atom}"
+    entries = ElementTree.fromstring(feed).findall(f"{atom}entry")
+    ids = [entry.findtext(f"{atom}id") for entry in entries]
+    assert ids == ["urn:evercrawl:u:prices:2", "urn:evercrawl:u:prices:1"]
+    link = entries[0].find(f"{atom}link")
+    assert link is not None
+    assert link.get("href") == EVENT.url
+
+
+def test_alerts_and_events_survive_storage() -> None:
+    alert = replace(
+        ALERT,
+        subject=AlertFilter(("https://a/",), ("*b*",), "q", frozenset(EventKind), 0.1, True),
+        rhythm=Frequency.DAILY,
+        daily_at=time(6, 30),
+        quiet=("22:00-06:00",),
+        most=9,
+    )
+    assert read_alert(write_alert(alert)) == alert
+    assert read_event(write_event(EVENT)) == EVENT
+    assert read_event(write_event(EVENT._replace(turn=None, edits=()))).turn is None
+    assert "secret" not in alert_fields(alert, with_secret=False)
+
+
+@pytest.mark.parametrize(
+    ("alert", "words"),
+    [
+        (replace(ALERT, name="a b"), "name"),
+        (replace(ALERT, subject=AlertFilter(least_size=1.5)), "0 to 1"),
+        (replace(ALERT, subject=AlertFilter(kinds=frozenset())), "must be about"),
+        (replace(ALERT, subject=AlertFilter(kinds=frozenset({EventKind.NEW}), is_turn=True)), "content"),
+        (replace(ALERT, subject=AlertFilter(query="-no")), "query"),
+        (replace(ALERT, quiet=("night",)), "22:00"),
+        (replace(ALERT, most=0), "1 to"),
+        (replace(ALERT, target=Destination(Channel.MAIL, "a@b\r\nBcc: c@d")), "mail address"),
+        (replace(ALERT, target=Destination(Channel.WEBHOOK, "https://a/", "whsec_short")), "secret"),
+    ],
+)
+def test_what_cannot_be_used_is_said(alert: Alert, words: str) -> None:
+    assert words in (wrong_in(alert) or "")
+
+
+def test_what_can_be_used_is_not_refused() -> None:
+    assert wrong_in(ALERT) is None

@@ -1,0 +1,259 @@
+"""What is learned from visit to visit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+from evercrawl.core.change.change_history import (
+    MOST_EDITS,
+    MOST_PAGE_PLACES,
+    MOST_SITE_PLACES,
+    MOST_TEXTS,
+    PageMemory,
+    SiteMemory,
+)
+from evercrawl.core.change.learning import judge_visit, meet
+from evercrawl.core.change.snapshot import Snapshot, snapshot_of_html
+from evercrawl.model.change import Change, ChangeClass
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+SENTENCES = [
+    "The harbour was closed for the whole day because of the storm from the west.",
+    "A cheap lamp for four hours a day was enough for the plant on the window.",
+    "The blade is ground by hand and comes with a guard made of leather.",
+    "When the limit is reached the least recently used tile is dropped first.",
+    "Four rooms in a quiet yard with a balcony and a view over the park.",
+    "Opponents had argued that a bus would do the same work for less money.",
+]
+
+
+class Watched:
+    """A site under watch: each call of `see` is a visit."""
+
+    def __init__(self) -> None:
+        self.site = SiteMemory()
+        self.pages: dict[str, PageMemory] = {}
+        self.last: dict[str, Snapshot] = {}
+        self.visits = 0
+        self.visits_to: Counter[str] = Counter()
+
+    def see(self, url: str, markup: str, *, visit: int | None = None) -> Change | None:
+        after = snapshot_of_html(markup)
+        before = self.last.get(url)
+        self.last[url] = after
+        self.visits += 1
+        self.visits_to[url] = visit or self.visits_to[url] + 1
+        now = START + timedelta(hours=self.visits)
+        if before is None:
+            self.site = meet(after, self.site, page_url=url)
+            self.pages[url] = PageMemory()
+            return None
+        change, self.pages[url], self.site = judge_visit(
+            before, after, self.pages[url], self.site, now=now, page_url=url, visit=self.visits_to[url]
+        )
+        return change
+
+    def kinds(self, url: str, versions: list[str]) -> list[ChangeClass]:
+        changes = [self.see(url, version) for version in versions]
+        return [change.kind for change in changes if change is not None]
+
+
+def article(text: str, *, rest: str = "".join(f"<p>{each}</p>" for each in SENTENCES)) -> str:
+    return f"<main><h1>Title</h1>{rest}{text}</main>"
+
+
+def counter(number: int) -> str:
+    return article(f"<p class=zz>Gesehn vun {number} Lidd</p>")
+
+
+def test_a_counter_in_an_unknown_language_is_learned_from_one_page():
+    kinds = Watched().kinds("/a", [counter(100 + number * 7) for number in range(10)])
+    assert kinds[0] is ChangeClass.CONTENT
+    assert set(kinds[6:]) == {ChangeClass.NOISE}
+
+
+def test_it_is_learned_sooner_from_several_pages():
+    watched = Watched()
+    for url in "abcd":
+        watched.see(url, counter(ord(url)))
+    kinds = [watched.see(url, counter(1000 + ord(url))) for url in "abcd"]
+    assert [change.kind for change in kinds if change][2:] == [ChangeClass.NOISE] * 2
+
+
+def test_what_was_learned_does_not_hide_content_beside_it():
+    watched = Watched()
+    watched.kinds("/a", [counter(number) for number in range(10)])
+    change = watched.see("/a", counter(99) + f"<main><p>{SENTENCES[0].upper()}</p></main>")
+    assert change is not None
+    assert change.kind is ChangeClass.CONTENT
+
+
+def test_a_place_that_settles_counts_again():
+    watched = Watched()
+    watched.kinds("/a", [counter(number) for number in range(10)])
+    assert set(watched.kinds("/a", [counter(9)] * 6)) == {ChangeClass.NOISE}
+    assert watched.kinds("/a", [counter(77)]) == [ChangeClass.CONTENT]
+
+
+def test_quiet_visits_let_a_place_settle_too():
+    watched = Watched()
+    for visit in range(1, 9):
+        watched.see("/a", counter(visit), visit=visit)
+    change = watched.see("/a", counter(77), visit=40)
+    assert change is not None
+    assert change.kind is ChangeClass.CONTENT
+
+
+def test_prose_that_changes_at_every_visit_is_content_at_every_visit():
+    versions = [
+        article(f"<p>{' '.join(SENTENCES[number % 5].split()[number % 7 :])} {number}x</p>") for number in range(20)
+    ]
+    assert set(Watched().kinds("/a", versions)) == {ChangeClass.CONTENT}
+
+
+def test_there_and_back_again_are_two_changes():
+    one, other = article("<p>Open</p>"), article("<p>Closed</p>")
+    assert Watched().kinds("/a", [one, other, one]) == [ChangeClass.CONTENT] * 2
+
+
+def test_a_price_that_changes_now_and_then_is_always_content():
+    prices = [89, 89, 79, 79, 79, 85, 85, 85, 99, 99]
+    kinds = Watched().kinds("/a", [article(f"<p>Price: {price}</p>") for price in prices])
+    changed = [before != after for before, after in pairwise(prices)]
+    # Where nothing differs, judge_visit is not even asked: the bytes are the same.
+    assert [kind is ChangeClass.CONTENT for kind in kinds] == changed
+
+
+def test_prices_on_pages_that_rest_otherwise_are_content_on_each_of_them():
+    watched = Watched()
+    urls = [f"/{number}" for number in range(12)]
+    for url in urls:
+        watched.see(url, article("<p>Cost: 80</p>"))
+    found = []
+    for at, url in enumerate(urls[::3]):
+        found.append(watched.see(url, article("<p>Cost: 75</p>"), visit=20 + at))
+        watched.site = watched.site.rested(PageMemory()).rested(PageMemory())
+    assert all(change is not None and change.kind is ChangeClass.CONTENT for change in found)
+
+
+def test_todays_date_is_noise_and_another_is_not():
+    def dated(day: datetime) -> str:
+        return article(f"<p>Kalenner: {day:%d.%m.%Y}</p>")
+
+    watched = Watched()
+    watched.see("/a", dated(START - timedelta(days=1)))
+    today, event = watched.see("/a", dated(START)), watched.see("/a", dated(START + timedelta(days=90)))
+    assert today is not None
+    assert event is not None
+    assert (today.kind, event.kind) == (ChangeClass.NOISE, ChangeClass.CONTENT)
+
+
+def rotating(number: int) -> str:
+    """A saying of a stock, in a place of its own."""
+    return article(f"<div class=kx><p>{SENTENCES[number % 6].replace('the', 'some')}</p></div>")
+
+
+def test_texts_of_a_common_stock_take_turns():
+    watched = Watched()
+    urls = [f"/{number}" for number in range(8)]
+    kinds = [
+        change.kind
+        for visit in range(6)
+        for at, url in enumerate(urls)
+        if (change := watched.see(url, rotating(at + visit * (at + 2)))) is not None
+    ]
+    assert kinds.count(ChangeClass.CONTENT) <= 4
+    assert set(kinds[8:]) == {ChangeClass.NOISE}
+
+
+def everywhere(make: Callable[[int, bool], str], *, pages: int = 12) -> list[Change]:
+    """The changes that one edit of all pages gives."""
+    watched = Watched()
+    for is_edited in (False, False, True):
+        found = [watched.see(f"/{number}", make(number, is_edited)) for number in range(pages)]
+    return [change for change in found if change is not None]
+
+
+def own_words(number: int) -> str:
+    return f"<p>{SENTENCES[number % 6]} This is page {number} of the site.</p>" * 3
+
+
+def test_an_edit_of_the_menu_is_one_edit_on_all_pages():
+    changes = everywhere(
+        lambda number, is_edited: (
+            f"<nav><a href=a>{'Stories' if is_edited else 'News'}</a></nav>{article(own_words(number), rest='')}"
+        )
+    )
+    assert {change.kind for change in changes} == {ChangeClass.NOISE}
+    assert len({change.edit_key for change in changes}) == 1
+    assert all(change.edits and change.edits[0].is_template for change in changes)
+
+
+def test_a_notice_in_the_midst_of_all_pages_is_soon_seen_as_one_edit():
+    changes = everywhere(
+        lambda number, is_edited: article(own_words(number) + ("<p>We moved to a new office.</p>" if is_edited else ""))
+    )
+    assert [change.kind for change in changes[:3]] == [ChangeClass.CONTENT] * 3
+    assert {change.kind for change in changes[3:]} == {ChangeClass.NOISE}
+    assert len({change.edit_key for change in changes}) == 1
+
+
+def test_the_same_edit_of_a_few_pages_is_content():
+    watched = Watched()
+    sold_out = {3, 7, 11}
+    found = []
+    for is_edited in (False, False, True):
+        for number in range(12):
+            stock = "Sold out" if is_edited and number in sold_out else "In stock"
+            change = watched.see(f"/{number}", article(f"{own_words(number)}<p class=s>{stock}</p>", rest=""))
+            if change is not None and change.changed:
+                found.append(number)
+    assert found == sorted(sold_out)
+
+
+def test_memories_are_values():
+    watched = Watched()
+    for number in range(3):
+        for url in "ab":
+            watched.see(url, counter(number))
+    page, site = watched.pages["a"], watched.site
+    as_they_were = page.to_bytes(), site.to_bytes()
+    watched.see("a", counter(50))
+    assert (page.to_bytes(), site.to_bytes()) == as_they_were
+
+
+def test_memories_survive_storing():
+    watched = Watched()
+    for number in range(5):
+        for url in "abc":
+            watched.see(url, counter(number))
+            watched.site = SiteMemory.from_bytes(watched.site.to_bytes())
+            watched.pages[url] = PageMemory.from_bytes(watched.pages[url].to_bytes())
+    assert watched.site == SiteMemory.from_bytes(watched.site.to_bytes())
+    assert watched.see("a", counter(99)) is not None
+    assert watched.site.places
+
+
+def test_what_cannot_be_read_is_nothing():
+    assert PageMemory.from_bytes(b"?") == PageMemory()
+    assert SiteMemory.from_bytes(b"\xff" * 40) == SiteMemory()
+
+
+def test_memories_stay_small():
+    watched = Watched()
+    for visit in range(4):
+        for url in range(12):
+            blocks = "".join(
+                f"<div class={chr(97 + at % 26)}{chr(97 + at // 26)}>w{at} {visit}-{url}-{at}</div>"
+                for at in range(260)
+            )
+            watched.see(str(url), f"<main>{blocks}</main>")
+    assert all(len(memory.places) <= MOST_PAGE_PLACES for memory in watched.pages.values())
+    assert len(watched.site.places) <= MOST_SITE_PLACES
+    assert len(watched.site.texts) <= MOST_TEXTS
+    assert len(watched.site.edits) <= MOST_EDITS
+    assert len(watched.site.to_bytes()) < 32_000
+    assert max(len(memory.to_bytes()) for memory in watched.pages.values()) < 700

@@ -1,0 +1,118 @@
+"""Which blocks and which words differ, at a cost that stays bounded."""
+
+from __future__ import annotations
+
+import random
+import time
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evercrawl.core.change.text_diff import edit_key, matching_runs, text_difference
+from evercrawl.model.change import BlockEdit, Words
+
+LONGEST_S = 2.0
+
+
+def rebuilt(edits: tuple[BlockEdit, ...], sign: str) -> list[str]:
+    """What the edits say that one side has."""
+    sides = ["".join(words.text for words in edit.words if words.sign in (" ", sign)) for edit in edits]
+    return [side for side in sides if side]
+
+
+def test_equal_texts_have_no_difference() -> None:
+    assert text_difference("a\nb", "a\nb").edits == ()
+    assert text_difference("", "").size == 0.0
+
+
+def test_a_word_inside_a_block() -> None:
+    found = text_difference("Title\nThe price is 30 euros today.\nEnd", "Title\nThe price is 25 euros today.\nEnd")
+    (edit,) = found.edits
+    assert edit.sign == "~"
+    assert edit.place == 2
+    assert edit_key(edit) == (Words("-", "30"), Words("+", "25"))
+    assert 0 < found.size < 0.1
+
+
+def test_blocks_that_come_and_go() -> None:
+    found = text_difference("one\ntwo\nthree", "one\nthree\nfour")
+    assert [(edit.sign, edit.words[0].text, edit.place) for edit in found.edits] == [("-", "two", 2), ("+", "four", 3)]
+
+
+def test_a_new_block_in_front_leaves_the_others_alone() -> None:
+    blocks = [f"paragraph {number} says something of its own" for number in range(50)]
+    found = text_difference("\n".join(blocks), "\n".join(["news!", *blocks]))
+    assert [edit.sign for edit in found.edits] == ["+"]
+
+
+def test_an_edited_block_beside_a_new_one_is_found() -> None:
+    before = "intro\nThe harbour is open from nine to five.\nend"
+    after = "intro\nA storm is coming.\nThe harbour is open from ten to five.\nend"
+    found = text_difference(before, after)
+    assert [edit.sign for edit in found.edits] == ["+", "~"]
+
+
+def test_words_of_scripts_without_spaces() -> None:
+    (edit,) = text_difference("東京の天気は晴れです。", "東京の天気は雨です。").edits
+    assert edit.sign == "~"
+    assert edit_key(edit) == (Words("-", "晴れ"), Words("+", "雨"))
+
+
+def test_spaces_between_two_changed_words_do_not_tear_them_apart() -> None:
+    (edit,) = text_difference("we sell red apples in autumn only", "we sell green pears in autumn only").edits
+    assert edit_key(edit) == (Words("-", "red apples"), Words("+", "green pears"))
+
+
+def test_the_same_edit_has_the_same_key_on_other_pages() -> None:
+    (one,) = text_difference("About ships. Call 123 now.", "About ships. Call 456 now.").edits
+    (two,) = text_difference("On boats and more. Call 123 now.", "On boats and more. Call 456 now.").edits
+    assert edit_key(one) == edit_key(two)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from("abcdef"), max_size=30), st.lists(st.sampled_from("abcdef"), max_size=30))
+def test_runs_are_common_and_in_order(a: list[str], b: list[str]) -> None:
+    at_a = at_b = 0
+    for run in matching_runs(a, b):
+        assert run.a >= at_a
+        assert run.b >= at_b
+        assert a[run.a : run.a + run.length] == b[run.b : run.b + run.length]
+        at_a, at_b = run.a + run.length, run.b + run.length
+    assert at_a <= len(a)
+    assert at_b <= len(b)
+
+
+_BLOCKS = st.lists(st.text("ab c,", min_size=1, max_size=12).filter(str.strip), max_size=12)
+
+
+@settings(max_examples=150, deadline=None)
+@given(_BLOCKS, _BLOCKS)
+def test_edits_hold_all_that_differs(old: list[str], new: list[str]) -> None:
+    found = text_difference("\n".join(old), "\n".join(new))
+    gone, came = rebuilt(found.edits, "-"), rebuilt(found.edits, "+")
+    assert len(old) - len(gone) == len(new) - len(came)
+    left_old, left_new = list(old), list(new)
+    for block in gone:
+        left_old.remove(block)
+    for block in came:
+        left_new.remove(block)
+    assert sorted(left_old) == sorted(left_new)
+    assert 0.0 <= found.size <= 1.0
+    assert (found.size == 0.0) == (old == new)
+
+
+def timed(before: str, after: str) -> float:
+    began = time.process_time()
+    text_difference(before, after)
+    return time.process_time() - began
+
+
+def test_large_and_hostile_pages_are_compared_in_bounded_time() -> None:
+    chance = random.Random(5)
+    lines = [f"line {chance.random()}" for _ in range(20_000)]
+    shuffled = chance.sample(lines, len(lines))
+    assert timed("\n".join(lines), "\n".join(shuffled)) < LONGEST_S
+    few = ["a", "b", "c"]
+    assert timed("\n".join(chance.choices(few, k=20_000)), "\n".join(chance.choices(few, k=20_000))) < LONGEST_S
+    assert timed("a b " * 10_000, "b a a " * 8_000) < LONGEST_S
+    assert timed("x" * 200_000, "y" * 200_000) < LONGEST_S

@@ -1,0 +1,35 @@
+"""Analysers: a document in, fields out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from evercrawl.core.sentiment.field_analysers import Analyser, Field, LanguageAnalyser, SentimentAnalyser, fields_of
+from evercrawl.model.document import Document
+
+
+def document(text: str, lang: str | None = None) -> Document:
+    return Document("utf-8", "http://a.test/", text=text, lang=lang)
+
+
+def test_language_and_sentiment():
+    analysers: list[Analyser] = [LanguageAnalyser(), SentimentAnalyser(lambda _: 0.5)]
+    fields = fields_of(document("This is the one. It is good.", "en-US"), analysers)
+    assert fields == {"language": "en", "sentiment": 0.5, "sentiment_sentences": 2}
+
+
+def test_what_cannot_be_said_is_not_said():
+    analysers: list[Analyser] = [LanguageAnalyser(), SentimentAnalyser(lambda _: 0.5)]
+    assert fields_of(document("Das ist nicht gut.", "de"), analysers) == {"language": "de"}
+    assert fields_of(document("Das ist nicht gut."), analysers) == {}
+
+
+def test_a_name_that_is_taken_gets_the_analyser_s_name():
+    class Alarm:
+        name = "alarm"
+
+        def analyse(self, document: Document) -> Mapping[str, Field]:
+            return {"language": "fire" in document.text}
+
+    fields = fields_of(document("fire", "en"), [LanguageAnalyser(), Alarm()])
+    assert fields == {"language": "en", "alarm_language": True}

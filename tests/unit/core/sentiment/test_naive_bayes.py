@@ -1,0 +1,49 @@
+"""The paper's naive Bayes: its printed formula, by hand."""
+
+from __future__ import annotations
+
+from math import exp, log
+
+import pytest
+
+from evercrawl.core.sentiment.naive_bayes import PaperModel, counted
+
+EXAMPLES = [("good good film", True), ("fine film", True), ("bad film", False)]
+MODEL = counted(EXAMPLES)
+
+
+def test_a_worked_number():
+    # pos: 2 of 3 sentences, 5 words (good 2, film 2, fine 1); neg: 1 of 3, 2 words; 7 words in all.
+    positive = MODEL.product(["good", "film"], MODEL.positive)
+    assert positive.zeros == 0
+    assert exp(positive.log_rest) == pytest.approx(2 / 3 * (2 / (5 + 7)) * (2 / (5 + 7)))
+    negative = MODEL.product(["good", "film"], MODEL.negative)
+    assert negative.zeros == 1
+    assert MODEL.score("Good film!") == 1.0
+
+
+def test_the_score_is_the_difference_of_the_two_shares():
+    positive, negative = 2 / 3 * (2 / 12), 1 / 3 * (1 / 9)
+    assert MODEL.score("film") == pytest.approx((positive - negative) / (positive + negative))
+
+
+def test_where_both_products_are_zero_fewer_unknown_words_win():
+    assert MODEL.score("good fine unheard") == 1.0
+    assert MODEL.score("bad unheard") == -1.0
+    assert MODEL.score("unheard") == pytest.approx(2 / 3 - 1 / 3)
+
+
+def test_one_added_leaves_no_zero():
+    product = MODEL.product(["unheard"], MODEL.negative, add_one=True)
+    assert product == (0, pytest.approx(log(1 / 3) + log(1 / 9)))
+
+
+def test_what_is_written_can_be_read():
+    again = PaperModel.from_text(MODEL.to_text())
+    assert again.to_text() == MODEL.to_text()
+    assert again.score("good film") == MODEL.score("good film")
+
+
+def test_one_class_is_not_enough():
+    with pytest.raises(ValueError, match="both classes"):
+        counted([("good", True)])

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import hashlib
+import hmac
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from evercrawl.core.sitemap.websub_protocol import (
+    Found,
+    Phase,
+    Subscription,
+    announced,
+    answer_call,
+    asked,
+    begin,
+    discover,
+    is_signed,
+    next_ask,
+    read_subscription,
+    request_form,
+    write_subscription,
+)
+
+NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
+URL = "https://example.org/blog/feed"
+HUB, TOPIC = "https://hub.example/", "https://example.org/blog/feed.xml"
+SUBSCRIPTION = Subscription("token", TOPIC, HUB, "secret")
+ATOM = (
+    b'<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><link rel="hub" href="https://hub.example"/>'
+    b'<link rel="self" href="feed.xml"/><entry><link rel="alternate" href="/blog/1"/>'
+    b'<link rel="hub" href="https://evil.example/"/></entry></feed>'
+)
+RSS = (
+    b'<rss xmlns:atom="http://www.w3.org/2005/Atom"><channel><atom:link rel="hub self-not" href="https://hub.example/"/>'
+    b'<atom:link href="https://example.org/blog/feed.xml" rel="self"/><item><link>https://example.org/blog/2</link>'
+    b"</item></channel></rss>"
+)
+HTML = (
+    b'<!doctype html><head><link rel=hub href="https://hub.example/"><link rel=self href="feed.xml"></head>'
+    b'<body><link rel=hub href="https://evil.example/">'
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"), [(ATOM, "application/atom+xml"), (RSS, "application/rss+xml"), (HTML, "text/html"), (ATOM, None)]
+)
+def test_feeds_and_pages_name_their_hub(body: bytes, kind: str | None) -> None:
+    headers = (("Content-Type", kind),) if kind else ()
+    assert discover(URL, headers, body) == Found((HUB,), TOPIC)
+
+
+def test_header_fields_speak_first() -> None:
+    headers = (("Link", '<https://other.example/>; rel="hub", </topic>; rel=self'),)
+    assert discover(URL, headers, ATOM) == Found(("https://other.example/",), "https://example.org/topic")
+    mixed = discover(URL, (("link", "<https://other.example/>; rel=hub"),), ATOM)
+    assert mixed == Found(("https://other.example/",), TOPIC)
+
+
+def test_without_hub_or_topic_there_is_nothing_to_subscribe_to() -> None:
+    assert begin("t", Found((), TOPIC), "s") is None
+    assert begin("t", Found((HUB,), None), "s") is None
+    assert discover(URL, (), b"plain words") == Found()
+    assert discover(URL, (), b'<feed><link rel="hub" href="javascript:alert(1)"/></feed>') == Found()
+
+
+def test_a_secret_is_told_over_tls_only() -> None:
+    safe, open_ = (begin("t", Found(("http://a/", HUB), TOPIC), "s"), begin("t", Found(("http://a/",), TOPIC), "s"))
+    assert safe is not None
+    assert open_ is not None
+    assert (safe.hub, safe.secret, open_.secret) == (HUB, "s", None)
+    form = dict(request_form(safe, "https://me.example/t"))
+    assert form["hub.mode"] == "subscribe"
+    assert form["hub.topic"] == TOPIC
+    assert form["hub.callback"] == "https://me.example/t"
+    assert form["hub.secret"] == "s"
+    assert int(form["hub.lease_seconds"]) > 0
+    assert "hub.secret" not in dict(request_form(open_, "x"))
+    assert dict(request_form(safe._replace(phase=Phase.ENDING), "x"))["hub.mode"] == "unsubscribe"
+
+
+def call(subscription: Subscription, mode: str = "subscribe", **more: str) -> tuple[int, str, Subscription]:
+    query = {"hub.mode": mode, "hub.topic": TOPIC, "hub.challenge": "c", "hub.lease_seconds": "86400"}
+    return answer_call(subscription, query | {f"hub.{name}": value for name, value in more.items()}, now=NOW)
+
+
+def test_a_challenge_is_answered_only_for_what_we_want() -> None:
+    status, body, active = call(asked(SUBSCRIPTION, now=NOW))
+    assert (status, body, active.phase, active.lease_s) == (200, "c", Phase.ACTIVE, 86400)
+    assert call(SUBSCRIPTION, topic="https://evil.example/")[:2] == (404, "")
+    assert call(SUBSCRIPTION, "unsubscribe")[0] == 404
+    assert call(SUBSCRIPTION, challenge="")[0] == 404
+    assert call(SUBSCRIPTION, "publish")[0] == 404
+    ending = SUBSCRIPTION._replace(phase=Phase.ENDING)
+    assert call(ending)[0] == 404
+    assert call(ending, "unsubscribe")[:2] == (200, "c")
+
+
+def test_a_denial_is_final_until_somebody_subscribes_again() -> None:
+    status, _, denied = call(SUBSCRIPTION, "denied", reason="no such topic")
+    assert (status, denied.phase, denied.detail) == (200, Phase.DENIED, "no such topic")
+    assert next_ask(denied) is None
+    assert call(denied)[0] == 404
+
+
+def test_leases_are_renewed_before_they_end_and_silence_is_met_with_patience() -> None:
+    active = call(asked(SUBSCRIPTION, now=NOW))[2]
+    renewal = next_ask(active)
+    assert renewal is not None
+    assert NOW + timedelta(hours=12) < renewal < NOW + timedelta(days=1)
+    later = asked(active, now=renewal)
+    again = next_ask(later)
+    assert again is not None
+    assert again > renewal, "a hub that does not answer is not asked all the time"
+    waiting, moments = SUBSCRIPTION, []
+    while (moment := next_ask(waiting)) is not None:
+        moments.append(moment)
+        waiting = asked(waiting, now=max(moment, NOW))
+    assert moments == sorted(moments)
+    assert len(moments) < 30
+
+
+@pytest.mark.parametrize("written", ["", "soon", "-5", "0", "99999999999", "999999999"])
+def test_any_lease_is_brought_into_bounds(written: str) -> None:
+    lease_s = call(SUBSCRIPTION, lease_seconds=written)[2].lease_s
+    assert 300 <= lease_s <= 365 * 86400
+
+
+@pytest.mark.parametrize("method", ["sha1", "sha256", "sha384", "sha512"])
+def test_signatures(method: str) -> None:
+    good = hmac.new(b"secret", b"body", getattr(hashlib, method)).hexdigest()
+    assert is_signed(SUBSCRIPTION, f"{method}={good}", b"body")
+    assert is_signed(SUBSCRIPTION, f"{method.upper()}={good.upper()}", b"body")
+    assert not is_signed(SUBSCRIPTION, f"{method}={good}", b"other")
+    assert not is_signed(SUBSCRIPTION, f"md5={good}", b"body")
+    assert not is_signed(SUBSCRIPTION, good, b"body")
+    assert not is_signed(SUBSCRIPTION, None, b"body")
+    assert is_signed(SUBSCRIPTION._replace(secret=None), None, b"body")
+
+
+def test_news_are_the_topic_and_the_pages_of_the_feed() -> None:
+    assert announced(SUBSCRIPTION, ATOM, "application/atom+xml") == [TOPIC, "https://example.org/blog/1"]
+    assert announced(SUBSCRIPTION, HTML, "text/html") == [TOPIC]
+    assert announced(SUBSCRIPTION, b"", None) == [TOPIC]
+
+
+def test_a_subscription_survives_storage() -> None:
+    active = call(asked(SUBSCRIPTION, now=NOW))[2]
+    assert read_subscription(write_subscription(active)) == active

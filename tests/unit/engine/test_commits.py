@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+
+import pytest
+
+from evercrawl.core.digest import content_digest, payload_sha1
+from evercrawl.core.duplicates.url_seen import KnownFilter
+from evercrawl.core.visit.links import FoundLinks
+from evercrawl.core.visit.outcome import judge_fetched
+from evercrawl.engine.records import visited_of
+from evercrawl.engine.commits import CommitBuffer
+from evercrawl.engine.ports import Stored
+from evercrawl.engine.see import VisitResult
+from evercrawl.model.batch import Batch
+from evercrawl.model.fetch import Exchange, Fetched
+from evercrawl.model.page import CompletedVisit, OriginalRecord, Page
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+PAGE = Page(1, b"k" * 16, "http://site.test/", 1, 0, 0, 0, 0)
+
+
+class AskedStore:
+    """Remembers what it was asked for; it holds what was committed."""
+
+    def __init__(self) -> None:
+        self.asked: list[bytes] = []
+        self.held: dict[bytes, OriginalRecord] = {}
+
+    async def originals(self, digests: Sequence[bytes]) -> dict[bytes, OriginalRecord]:
+        self.asked += digests
+        return {digest: self.held[digest] for digest in digests if digest in self.held}
+
+    async def commit(self, epoch: int, batch: Batch) -> None:
+        for visited in batch.visited:
+            if visited.version is not None:
+                self.held[visited.version.digest] = OriginalRecord(visited.page_id, PAGE.url, 0, b"", b"", "a", 0, 1)
+
+
+class EmptyArchive:
+    def flush(self) -> None:
+        return None
+
+
+def ledger_over(store: AskedStore, contents: KnownFilter | None) -> CommitBuffer:
+    return CommitBuffer(cast(Any, store), cast(Any, EmptyArchive()), epoch=1, pages=100, contents=contents)
+
+
+def visited(body: bytes) -> CompletedVisit:
+    exchange = Exchange(b"GET", b"HTTP/1.1 200 OK\r\n\r\n", body, "192.0.2.1", NOW, timedelta(0))
+    result = Fetched(PAGE.url, 200, (), body, exchange)
+    judgement = judge_fetched(PAGE, result, change=None, copy_of=None)
+    seen = VisitResult(result, judgement, FoundLinks(), digest=content_digest(body), sha1=payload_sha1(body))
+    return visited_of(PAGE, judgement, now=NOW, seen=seen, stored=Stored("a", 0, 1, b"r" * 16))
+
+
+def test_content_that_is_new_for_sure_is_not_looked_up():
+    store = AskedStore()
+    ledger = ledger_over(store, KnownFilter(1 << 20))
+    assert asyncio.run(ledger.recall(content_digest(b"new"))) is None
+    assert store.asked == []
+
+
+@pytest.mark.parametrize("has_filter", [True, False])
+def test_content_is_recalled_before_and_after_its_commit(has_filter: bool):
+    store, digest = AskedStore(), content_digest(b"held")
+    ledger = ledger_over(store, KnownFilter(1 << 20) if has_filter else None)
+    ledger.write_visited(PAGE, visited(b"held"))
+    assert asyncio.run(ledger.recall(digest)) is not None
+    assert store.asked == []
+    asyncio.run(ledger.commit())
+    assert asyncio.run(ledger.recall(digest)) is not None
+    assert store.asked == [digest]
+
+
+def test_without_a_filter_the_store_is_asked():
+    store = AskedStore()
+    assert asyncio.run(ledger_over(store, None).recall(content_digest(b"new"))) is None
+    assert store.asked == [content_digest(b"new")]
