@@ -35,8 +35,7 @@ from tests.postgres_server import PostgresServer, processes_of, running_server
 from evercrawl.adapters.postgres.shard import PostgresShard
 from evercrawl.adapters.postgres.store import PostgresStore, place_of
 from evercrawl.core.url import key_of
-from evercrawl.model.batch import Batch, LinkBatch
-from evercrawl.model.page import NewPage, Page
+from evercrawl.model.page import Batch, LinkBatch, NewPage, Page
 from evercrawl.model.settings import StoreSettings
 from evercrawl.model.site import Site
 

@@ -27,8 +27,7 @@ from time import process_time
 from evercrawl.adapters.sqlite import SqliteShard, SqliteStore
 from evercrawl.core.duplicates.url_seen import SeenTest
 from evercrawl.core.url import canonical_of_href, key_of, registrable_domain, shard_of_site, site_of, site_parts
-from evercrawl.model.batch import Batch
-from evercrawl.model.page import CompletedVisit, NewPage, Page, Version
+from evercrawl.model.page import Batch, CompletedVisit, NewPage, Page, Version
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import SeenSettings, StoreSettings
 from evercrawl.model.site import Site

@@ -34,9 +34,8 @@ from evercrawl.core.duplicates.minhash import signature
 from evercrawl.core.url import key_of, site_of
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.core.visit.outcome import judge_fetched
-from evercrawl.engine.duplicates import Mirrors
-from evercrawl.engine.see import VisitResult
-from evercrawl.engine.duplicates import LEAST_CHARS, Duplicates
+from evercrawl.engine.duplicates import LEAST_CHARS, Duplicates, Mirrors
+from evercrawl.engine.interpret import VisitResult
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Exchange, Fetched
 from evercrawl.model.page import DuplicateCandidate, Page

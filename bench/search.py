@@ -36,8 +36,7 @@ from evercrawl.core.document.html import parse_document
 from evercrawl.core.duplicates.minhash import signature
 from evercrawl.core.linkgraph.graph_metrics import pagerank
 from evercrawl.core.url import canonical, key_of, registrable_domain, shard_of_site, site_of, site_parts
-from evercrawl.model.batch import Batch
-from evercrawl.model.page import CompletedVisit, NewPage, Version
+from evercrawl.model.page import Batch, CompletedVisit, NewPage, Version
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import ParseSettings, SearchSettings, StoreSettings
 from evercrawl.model.site import Site

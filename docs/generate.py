@@ -11,9 +11,8 @@ import click
 
 from evercrawl.cli.main import ALIASES, root
 from evercrawl.cli.terminal import EXIT_TEXT, ExitCode
-from evercrawl.config.known import CHECKS, known_settings, sections
-from evercrawl.config.read import SHORT_NAMES, variable_of
-from evercrawl.config.value import meaning_of, written_form
+from evercrawl.config.load import SHORT_NAMES, variable_of
+from evercrawl.config.schema import CHECKS, known_settings, meaning_of, sections, written_form
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.web.openapi import description, scopes
 from evercrawl.web.standard.metrics import METRICS

@@ -9,7 +9,7 @@ import pytest
 
 from evercrawl.adapters.postgres.store import PostgresStore, place_of
 from evercrawl.errors import StoreUnavailable
-from evercrawl.model.batch import Batch
+from evercrawl.model.page import Batch
 from evercrawl.model.settings import StoreSettings
 from tests.postgres_server import PostgresServer
 

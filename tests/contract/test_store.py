@@ -14,8 +14,16 @@ from evercrawl.adapters.sqlite import SqliteStore
 from evercrawl.core.document.compression import pack_text
 from evercrawl.engine.ports import ShardStore, Store
 from evercrawl.errors import BugFound, LeaseLost
-from evercrawl.model.batch import ArchiveEnd, Batch, LinkBatch
-from evercrawl.model.page import CreditShare, DuplicateCandidate, Promotion, QueuePosition, Requeue
+from evercrawl.model.page import (
+    ArchiveEnd,
+    Batch,
+    CreditShare,
+    DuplicateCandidate,
+    LinkBatch,
+    Promotion,
+    QueuePosition,
+    Requeue,
+)
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import StoreSettings
 from evercrawl.testing.store import MemoryStore

@@ -13,7 +13,7 @@ import pytest
 
 from evercrawl.cli.main import COMMANDS
 from evercrawl.cli.terminal import ExitCode
-from evercrawl.config.known import known_settings
+from evercrawl.config.schema import known_settings
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
 

@@ -13,7 +13,7 @@ import pytest
 
 from evercrawl.cli.main import COMMANDS, root
 from evercrawl.cli.terminal import EXIT_TEXT, ExitCode
-from evercrawl.config.known import known_settings, sections
+from evercrawl.config.schema import known_settings, sections
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 
 REPOSITORY = Path(__file__).resolve().parents[2]

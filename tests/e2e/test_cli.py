@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from evercrawl.cli.progress import SUMMARY_FIELDS
-from evercrawl.config.read import read_settings
+from evercrawl.config.load import read_settings
 from evercrawl.model.settings import Settings
 from tests.worlds.demo_web import HOSTS, NEWS, SHIPS, DemoWeb, Reply, serving
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evercrawl.core.politeness import retry_after
+from evercrawl.core.faults import retry_after
 from evercrawl.core.url import canonical
 from evercrawl.model.fetch import Failed, Fault, Fetched, FetchResult, Moved, NotModified, Request, Truncation, header
 from evercrawl.model.settings import DnsSettings, HttpSettings

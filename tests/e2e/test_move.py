@@ -28,7 +28,7 @@ DYING_MOVE = """
 import os, sys
 from pathlib import Path
 from evercrawl.cluster.move import move
-from evercrawl.config.read import read_settings
+from evercrawl.config.load import read_settings
 collection, to, last = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 calls = 0
 def die_at_last(done):

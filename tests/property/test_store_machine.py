@@ -15,8 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from evercrawl.adapters.sqlite import SqliteStore
 from evercrawl.errors import BugFound, LeaseLost
-from evercrawl.model.batch import Batch, LinkBatch
-from evercrawl.model.page import CompletedVisit, NewPage, Requeue
+from evercrawl.model.page import Batch, CompletedVisit, LinkBatch, NewPage, Requeue
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import StoreSettings
 from evercrawl.testing.store import MemoryStore

@@ -12,8 +12,7 @@ import pytest
 from evercrawl.core.credit import Ledger
 from evercrawl.engine import credit as credit_module
 from evercrawl.engine.ports import Stored
-from evercrawl.model.batch import Batch
-from evercrawl.model.page import Promotion
+from evercrawl.model.page import Batch, Promotion
 from evercrawl.model.settings import CreditSettings, Settings
 from evercrawl.testing import NO_FAULTS, SimWeb
 from evercrawl.testing.memory_archive import MemoryArchive

@@ -12,8 +12,8 @@ from tests.worlds.traps import unseen_sites
 from tests.worlds.traps.sites import TrappedSite
 from tests.worlds.traps.world import TrappedWorld
 
-UNSEEN = unseen_sites.UNSEEN | unseen_again.UNSEEN
-HONEST = unseen_sites.HONEST | unseen_again.HONEST
+UNSEEN = unseen_sites.UNSEEN | unseen_variants.UNSEEN
+HONEST = unseen_sites.HONEST | unseen_variants.HONEST
 
 MOST_PER_PAGE = 7
 """Requests for each real page."""

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from evercrawl.core.document.media_type import kind_of
 from evercrawl.core.search.query_parser import parse_query
-from evercrawl.core.search.ranking import FacetRow, changed_in, host_of, kind_of, kinds_in, sites_in
+from evercrawl.core.search.ranking import FacetRow, changed_in, host_of, kinds_in, sites_in
 from evercrawl.errors import ConfigError
 from tests.web.conftest import Interface
 

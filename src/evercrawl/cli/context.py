@@ -133,9 +133,9 @@ def close_log() -> None:
         handler.close()
 
 
-def log_bug(error: Exception, session: CliContext) -> Path | None:
+def log_bug(error: Exception, cli: CliContext) -> Path | None:
     """Write the traceback to the log and say where; None where nothing can be written."""
-    for folder in _folders(session):
+    for folder in _folders(cli):
         try:
             path = open_log(folder, verbose=0)
         except OSError:
@@ -146,10 +146,10 @@ def log_bug(error: Exception, session: CliContext) -> Path | None:
     return None
 
 
-def _folders(session: CliContext) -> list[Path]:
-    state = session.env.get("XDG_STATE_HOME") or str(Path("~/.local/state").expanduser())
+def _folders(cli: CliContext) -> list[Path]:
+    state = cli.env.get("XDG_STATE_HOME") or str(Path("~/.local/state").expanduser())
     try:
-        found = session.find_collection()
+        found = cli.find_collection()
     except EvercrawlError:
         found = None
     return [*([found] if found else []), Path(state) / "evercrawl"]

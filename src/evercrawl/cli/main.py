@@ -111,9 +111,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command; every error ends as one clear message and an exit code."""
-    session = CliContext()
+    cli = CliContext()
     try:
-        code = root.main(list(arguments), prog_name="evercrawl", standalone_mode=False, obj=session)
+        code = root.main(list(arguments), prog_name="evercrawl", standalone_mode=False, obj=cli)
         return int(code) if isinstance(code, int) else ExitCode.OK
     except click.ClickException as error:
         _say_usage(error)
@@ -123,13 +123,13 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         return _reader_left()
     except BugFound as error:
-        return _say_defect(error, session)
+        return _say_defect(error, cli)
     except EvercrawlError as error:
         return _say_error(error)
     except OSError as error:
-        return _say_file_error(error) if _is_about_files(error) else _say_defect(error, session)
+        return _say_file_error(error) if _is_about_files(error) else _say_defect(error, cli)
     except Exception as error:
-        return _say_defect(error, session)
+        return _say_defect(error, cli)
 
 
 def _say_usage(error: click.ClickException) -> None:
@@ -163,16 +163,16 @@ def _say_file_error(error: OSError) -> int:
     return ExitCode.STORE if error.errno in _DISK_ERRORS else ExitCode.USAGE
 
 
-def _say_defect(error: Exception, session: CliContext) -> int:
+def _say_defect(error: Exception, cli: CliContext) -> int:
     """A short word for the user; the traceback goes to the log, and to the terminal only with -v."""
     from evercrawl.cli.context import log_bug
     from evercrawl.cli.safe_text import safe_line
 
-    place = log_bug(error, session)
+    place = log_bug(error, cli)
     summary = safe_line(f"{type(error).__name__}: {error}", longest=300)
     click.echo(f"evercrawl: this is a defect in evercrawl: {summary}", err=True)
     click.echo(f"The details are in {place}" if place else "Call again with -v for the details", err=True)
-    if session.verbose:
+    if cli.verbose:
         import traceback
 
         click.echo("".join(traceback.format_exception(error)), err=True)

@@ -25,8 +25,7 @@ def setting_flag(key: str, *names: str, **attributes: Any) -> Callable[[Any], An
 def _check_one(key: str, text: str | None, ctx: click.Context, param: click.Parameter) -> None:
     if text is None:
         return
-    from evercrawl.config.known import known_settings
-    from evercrawl.config.value import value_of
+    from evercrawl.config.schema import known_settings, value_of
 
     known = known_settings()[key]
     try:
@@ -43,7 +42,7 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
-    """Put a global option that was given into the session; the later one wins."""
+    """Put a global option that was given into the cli; the later one wins."""
     if ctx.get_parameter_source(param.name or "") is not click.core.ParameterSource.DEFAULT:
         setattr(ctx.ensure_object(CliContext), param.name or "", value)
 

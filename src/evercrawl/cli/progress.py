@@ -48,34 +48,34 @@ class ProgressView(Protocol):
 
 
 @contextmanager
-def open_progress(session: CliContext) -> Iterator[ProgressView]:
+def open_progress(cli: CliContext) -> Iterator[ProgressView]:
     """The view that suits the terminal, the flags and CI."""
-    wants_live = session.progress and not session.quiet and not session.env.get("CI")
-    if not (wants_live and session.err.is_terminal):
-        yield PlainProgress(session)
+    wants_live = cli.progress and not cli.quiet and not cli.env.get("CI")
+    if not (wants_live and cli.err.is_terminal):
+        yield PlainProgress(cli)
         return
     from rich.live import Live
 
-    with Live(console=session.err, auto_refresh=False, transient=True, redirect_stdout=False) as live:
-        yield LiveProgress(session, live)
+    with Live(console=cli.err, auto_refresh=False, transient=True, redirect_stdout=False) as live:
+        yield LiveProgress(cli, live)
 
 
 class PlainProgress:
     """A line on stderr every `PLAIN_EVERY_S` seconds of the run."""
 
-    def __init__(self, session: CliContext) -> None:
-        self.session = session
+    def __init__(self, cli: CliContext) -> None:
+        self.cli = cli
         self.last = Progress()
         self.next_at_s = PLAIN_EVERY_S
 
     def update(self, progress: Progress) -> None:
         self.last = progress
-        if progress.elapsed_s >= self.next_at_s and self.session.progress:
+        if progress.elapsed_s >= self.next_at_s and self.cli.progress:
             self.next_at_s = progress.elapsed_s + PLAIN_EVERY_S
             self.say(progress_line(progress))
 
     def say(self, text: str) -> None:
-        self.session.note(text)
+        self.cli.note(text)
 
     def dump(self) -> None:
         self.say(progress_line(self.last))
@@ -84,8 +84,8 @@ class PlainProgress:
 class LiveProgress:
     """One line that is written again in place."""
 
-    def __init__(self, session: CliContext, live: Live) -> None:
-        self.session = session
+    def __init__(self, cli: CliContext, live: Live) -> None:
+        self.cli = cli
         self.live = live
         self.last = Progress()
         self.frame = 0
@@ -100,7 +100,7 @@ class LiveProgress:
         self.live.update(self._line(progress), refresh=True)
 
     def say(self, text: str) -> None:
-        self.session.err.print(text)
+        self.cli.err.print(text)
 
     def dump(self) -> None:
         self.say(progress_line(self.last))
@@ -110,7 +110,7 @@ class LiveProgress:
 
         line = Text(no_wrap=True, overflow="ellipsis")
         line.append(_FRAMES[self.frame % len(_FRAMES)] + " ", style="cyan")
-        room = self.session.err.width - len(_HINT) - 2
+        room = self.cli.err.width - len(_HINT) - 2
         line.append(safe_line(progress_line(progress), longest=max(room, _LEAST_ROOM)))
         return line.append(_HINT, style="dim")
 

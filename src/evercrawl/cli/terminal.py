@@ -80,17 +80,17 @@ SHOW_EVERY_S = 0.2
 
 
 @contextmanager
-def live_line(session: CliContext) -> Iterator[Callable[[str], None]]:
+def live_line(cli: CliContext) -> Iterator[Callable[[str], None]]:
     """A function that shows a text in place of the one before; it is gone behind the block."""
-    wanted = session.progress and not session.quiet and not session.env.get("CI")
-    if not (wanted and session.err.is_terminal):
+    wanted = cli.progress and not cli.quiet and not cli.env.get("CI")
+    if not (wanted and cli.err.is_terminal):
         yield lambda text: None
         return
     from rich.live import Live
     from rich.text import Text
 
     next_at = 0.0
-    with Live(console=session.err, auto_refresh=False, transient=True, redirect_stdout=False) as live:
+    with Live(console=cli.err, auto_refresh=False, transient=True, redirect_stdout=False) as live:
 
         def show(text: str) -> None:
             nonlocal next_at

@@ -23,7 +23,7 @@ from evercrawl.adapters.postgres.marker import mark, marked
 from evercrawl.adapters.schemes import FetcherByScheme, load_schemes
 from evercrawl.adapters.sqlite.store import SqliteStore, shards_in
 from evercrawl.adapters.warc.writer import WarcArchive
-from evercrawl.config.heard import slower_sites_in, trap_rules_in
+from evercrawl.config.load import slower_sites_in, trap_rules_in
 from evercrawl.core.duplicates.url_seen import PopularCache, SeenTest
 from evercrawl.core.focus.focus import Focus
 from evercrawl.core.politeness import Pace, pace_from_settings
@@ -31,10 +31,8 @@ from evercrawl.core.scope.scope import Scope
 from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.engine.crawl import Crawl, NewRules, NewSlower
 from evercrawl.engine.focus import FocusGuide
-from evercrawl.engine.runtime import NoPeers, Peers
 from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, OpenNear, Store
-from evercrawl.engine.runtime import Runtime
-from evercrawl.engine.runtime import StopSignal
+from evercrawl.engine.runtime import NoPeers, Peers, Runtime, StopSignal
 from evercrawl.errors import ConfigError
 from evercrawl.model import __version__
 from evercrawl.model.settings import ArchiveSettings, SeenSettings, Settings, StoreSettings

@@ -10,9 +10,8 @@ from evercrawl.adapters.postgres.membership import Membership
 from evercrawl.cluster.wire import packed, unpacked
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.runtime import Ended
-from evercrawl.model.batch import LinkBatch
 from evercrawl.model.fetch import Failed, Fault, FetchResult, Request
-from evercrawl.model.page import Candidate
+from evercrawl.model.page import Candidate, LinkBatch
 
 PARCELS_AT_A_TIME = 500
 ERRAND_S = 300.0

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from evercrawl.engine.crawl import Crawl
-from evercrawl.engine.runtime import Ended
-from evercrawl.engine.runtime import RunStats
+from evercrawl.engine.runtime import Ended, RunStats
 from evercrawl.model.site import Site
 
 MOST_CLOSED = 20

@@ -12,8 +12,7 @@ from typing import Protocol
 
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.collection.forecast import left_alone
-from evercrawl.engine.runtime import Ended
-from evercrawl.engine.runtime import RunStats
+from evercrawl.engine.runtime import Ended, RunStats
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.report import Progress, Summary
 from evercrawl.model.site import Site

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evercrawl.config.place import (
+from evercrawl.config.load import (
     COLLECTION_FILE,
     collection_file,
     default_collection_path,
@@ -11,8 +11,8 @@ from evercrawl.config.place import (
     is_collection,
     user_file,
 )
-from evercrawl.config.read import Configured, read_settings
-from evercrawl.config.write import create_collection, write_setting
+from evercrawl.config.load import Configured, read_settings
+from evercrawl.config.edit import create_collection, write_setting
 
 __all__ = [
     "COLLECTION_FILE",

@@ -11,9 +11,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, time, timedelta
-from email.utils import parsedate_tz
-from functools import lru_cache
+from datetime import datetime, time, timedelta
 from math import inf
 from types import MappingProxyType
 from typing import NamedTuple
@@ -197,44 +195,6 @@ def parse_rate(text: str) -> float:
 def is_total_rate(text: str) -> bool:
     """The text names a span of time: requests in all, not requests per page and day."""
     return "/" in text or "per" in text.lower()
-
-
-MAX_RETRY_AFTER = timedelta(days=7)
-MAX_DATE_CHARS = 64
-"""Characters; no date or number that means something is longer."""
-
-CACHED_DATES = 1024
-"""Dates that are at hand: that of an answer is asked for more than once, and a site has few of them."""
-
-_SECONDS = re.compile(r"([+-]?)([0-9]+(?:\.[0-9]*)?|\.[0-9]+)", re.ASCII)
-
-
-def retry_after(value: str | None, *, now: datetime) -> timedelta | None:
-    """The wait asked for, between zero and `LONGEST_WAIT`; None where the field is absent or unreadable."""
-    if value is None or len(text := value.strip()) > MAX_DATE_CHARS:
-        return None
-    if match := _SECONDS.fullmatch(text):
-        seconds = min(float(match[2]), MAX_RETRY_AFTER.total_seconds())
-        return timedelta(0) if match[1] == "-" else timedelta(seconds=seconds)
-    moment = http_date(text)
-    return None if moment is None else min(max(moment - now, timedelta(0)), MAX_RETRY_AFTER)
-
-
-def http_date(text: str) -> datetime | None:
-    """The moment that a date names; dates without a zone are in UTC, as asctime's form is."""
-    return _moment_of(text) if len(text) <= MAX_DATE_CHARS else None
-
-
-@lru_cache(maxsize=CACHED_DATES)
-def _moment_of(text: str) -> datetime | None:
-    try:
-        parts = parsedate_tz(text)
-        if parts is None:
-            return None
-        naive = datetime(*parts[:6], tzinfo=UTC)
-        return naive - timedelta(seconds=parts[9] or 0)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
 
 
 class SideRequest(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from evercrawl.core.politeness import http_date
+from evercrawl.core.faults import http_date
 from evercrawl.model.fetch import Headers, header
 
 

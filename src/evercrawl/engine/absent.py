@@ -24,8 +24,8 @@ from evercrawl.core.traps.not_found import (
 from evercrawl.core.traps.trap_state import TrapState
 from evercrawl.core.url import path_of, site_of
 from evercrawl.core.visit.links import FoundLinks
+from evercrawl.engine.interpret import VisitResult
 from evercrawl.engine.records import status_of
-from evercrawl.engine.see import VisitResult
 from evercrawl.model.fetch import Fetched, FetchResult, Moved
 from evercrawl.model.page import Page, Requeue
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from evercrawl.core.sentiment.field_analysers import fields_of
 from evercrawl.engine.focus import ON_TOPIC
-from evercrawl.engine.runtime import Runtime
-from evercrawl.engine.see import VisitResult
-from evercrawl.engine.runtime import RunStats
+from evercrawl.engine.interpret import VisitResult
+from evercrawl.engine.runtime import RunStats, Runtime
 from evercrawl.model.fetch import Fetched, Moved
 from evercrawl.model.page import Page
 

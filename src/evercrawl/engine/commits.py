@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import NamedTuple
+
 from evercrawl.core.duplicates.url_seen import KnownFilter
+from evercrawl.core.visit.link_batch import LinkBatchContents, chain_of, chained, unpack_links
 from evercrawl.engine.ports import Archive, ShardStore
 from evercrawl.errors import EvercrawlError
-from evercrawl.model.batch import Batch
-from evercrawl.model.page import CompletedVisit, CreditShare, OriginalRecord, Page
+from evercrawl.model.page import Batch, CompletedVisit, CreditShare, LinkBatch, OriginalRecord, Page, ShardState
 from evercrawl.model.site import Site
-from collections.abc import Awaitable, Callable
-from evercrawl.core.visit.link_batch import LinkBatchContents, chain_of, chained, unpack_links
-from evercrawl.engine.ports import ShardStore
-from evercrawl.model.batch import LinkBatch, ShardState
 
 CONTENT_FILTER_BYTES = 16 * 1024 * 1024
 """For all shards of a process; enough for nine million contents, and behind that the store is asked more

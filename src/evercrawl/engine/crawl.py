@@ -21,27 +21,22 @@ from evercrawl.core.revisit.purse import PURSE_KEY, RUN_BURST_DAYS, WATCH_BURST_
 from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.url import key_of, shard_of_site, site_of
+from evercrawl.engine.commits import CONTENT_FILTER_BYTES
 from evercrawl.engine.credit import Generations, ShardCredit
-from evercrawl.engine.robots import SideRequests
+from evercrawl.engine.duplicates import MIRRORS_KEY, Duplicates, Mirrors
 from evercrawl.engine.focus import FOCUS_KEY
-from evercrawl.engine.robots import RobotsCache
 from evercrawl.engine.heed import apply_rules
 from evercrawl.engine.links import LinkIntake
-from evercrawl.engine.commits import CONTENT_FILTER_BYTES
-from evercrawl.engine.duplicates import MIRRORS_KEY, Mirrors
-from evercrawl.engine.seeds import UrlSubmitter
 from evercrawl.engine.ports import OpenArchive, OpenNear, ShardStore, Store
 from evercrawl.engine.post import LinkRouter
-from evercrawl.engine.runtime import Runtime
+from evercrawl.engine.robots import RobotsCache, SideRequests
+from evercrawl.engine.runtime import Ended, RunStats, Runtime, StopSignal
+from evercrawl.engine.seeds import UrlSubmitter
 from evercrawl.engine.shard import Shard
-from evercrawl.engine.runtime import Ended, StopSignal
-from evercrawl.engine.runtime import RunStats
 from evercrawl.engine.traps import Traps
-from evercrawl.engine.duplicates import Duplicates
 from evercrawl.errors import EvercrawlError
-from evercrawl.model.batch import ShardState
 from evercrawl.model.fetch import FetchResult, Request
-from evercrawl.model.page import Candidate, DuplicateCandidate
+from evercrawl.model.page import Candidate, DuplicateCandidate, ShardState
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import RevisitSettings, TrapSettings
 from evercrawl.model.site import Site

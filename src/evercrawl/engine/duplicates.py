@@ -7,29 +7,35 @@ followed, but they get no credit (`engine/credit.py`), and its revisits are wort
 
 from __future__ import annotations
 
+import json
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from xxhash import xxh32_intdigest
+
 from evercrawl.core.digest import text_digest
-from evercrawl.core.duplicates.clusters import LEAST_CANONICAL_SIMILARITY, answers, still_repeats, titles_agree
+from evercrawl.core.duplicates.clusters import (
+    GONE,
+    LEAST_CANONICAL_SIMILARITY,
+    answers,
+    is_asked,
+    still_repeats,
+    titles_agree,
+)
+from evercrawl.core.duplicates.host_mirrors import LEAST_LED, HostFacts, Mirror, compare_hosts, lower_bound
 from evercrawl.core.duplicates.minhash import signature, signatures, similarity
 from evercrawl.core.url import canonical_of_href, key_of, path_of, site_of
 from evercrawl.core.visit.outcome import Judgement, judge_mirrored
+from evercrawl.engine.interpret import VisitResult
 from evercrawl.engine.ports import NearTexts, ShardStore
-from evercrawl.engine.see import VisitResult
+from evercrawl.engine.records import status_of
 from evercrawl.model.document import Document
 from evercrawl.model.page import DuplicateCandidate, Page
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.model.settings import DuplicateSettings
-import json
-from collections import OrderedDict
-from dataclasses import dataclass, field
-from xxhash import xxh32_intdigest
-from evercrawl.core.duplicates.host_mirrors import LEAST_LED, HostFacts, Mirror, compare_hosts, lower_bound
-from evercrawl.core.url import path_of
-from typing import TYPE_CHECKING
-from evercrawl.core.duplicates.clusters import GONE, is_asked
-from evercrawl.engine.records import status_of
 
 if TYPE_CHECKING:
     from evercrawl.engine.shard import Shard

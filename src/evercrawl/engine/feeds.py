@@ -28,8 +28,8 @@ from evercrawl.core.sitemap.poll import SignalState, SourceState, is_poll_due, i
 from evercrawl.core.sitemap.read import read_sitemap
 from evercrawl.core.url import canonical, key_of, site_of
 from evercrawl.core.visit.links import FoundLinks, add_url
-from evercrawl.engine.site_state import SIGNALS, SiteState, SiteStates
 from evercrawl.engine.runtime import TaskSet
+from evercrawl.engine.site_state import SIGNALS, SiteState, SiteStates
 from evercrawl.model.fetch import Fetched, FetchResult, NotModified, Request, header
 from evercrawl.model.page import Page, Reschedule
 from evercrawl.model.site import Site

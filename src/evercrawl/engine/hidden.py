@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from evercrawl.core.visit.links import add_url, numbered_neighbours, parent_urls
+from evercrawl.engine.interpret import VisitResult
 from evercrawl.engine.runtime import Runtime
-from evercrawl.engine.see import VisitResult
 from evercrawl.model.fetch import Fetched
 from evercrawl.model.page import Page
 from evercrawl.model.time import to_us

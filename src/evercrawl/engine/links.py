@@ -12,8 +12,7 @@ from evercrawl.core.url import registrable_domain, site_of, site_parts
 from evercrawl.engine.credit import ShardCredit
 from evercrawl.engine.focus import FocusGuide
 from evercrawl.engine.ports import Clock, ShardStore
-from evercrawl.model.batch import Batch, ShardState
-from evercrawl.model.page import Candidate, NewPage, Refusal
+from evercrawl.model.page import Batch, Candidate, NewPage, Refusal, ShardState
 from evercrawl.model.reason import REASON_TEXT, Reason
 from evercrawl.model.site import Site
 from evercrawl.model.time import to_us

@@ -7,10 +7,20 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from evercrawl.core.duplicates.minhash import Match
-from evercrawl.model.batch import ArchiveEnd, Batch, LinkBatch, ShardState
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Exchange, FetchResult, Headers, Request
-from evercrawl.model.page import Baseline, DuplicateCandidate, OriginalRecord, Page, QueuePosition, Refusal
+from evercrawl.model.page import (
+    ArchiveEnd,
+    Baseline,
+    Batch,
+    DuplicateCandidate,
+    LinkBatch,
+    OriginalRecord,
+    Page,
+    QueuePosition,
+    Refusal,
+    ShardState,
+)
 from evercrawl.model.site import Site
 
 

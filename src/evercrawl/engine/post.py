@@ -6,10 +6,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
-from evercrawl.engine.runtime import Peers
+from evercrawl.engine.runtime import Peers, TaskSet
 from evercrawl.engine.shard import Shard
-from evercrawl.engine.runtime import TaskSet
-from evercrawl.model.batch import LinkBatch
+from evercrawl.model.page import LinkBatch
 
 
 class LinkRouter:

@@ -11,8 +11,8 @@ from evercrawl.core.document.compression import outline_of, pack_outline, pack_t
 from evercrawl.core.duplicates.minhash import signature
 from evercrawl.core.validator import trusted_last_modified
 from evercrawl.core.visit.outcome import Judgement
+from evercrawl.engine.interpret import VisitResult
 from evercrawl.engine.ports import Archive, Stored
-from evercrawl.engine.see import VisitResult
 from evercrawl.model.fetch import Failed, Fault, Fetched, FetchResult, Moved, NotModified, Truncation, header
 from evercrawl.model.page import Baseline, CompletedVisit, PackedText, Page, Version
 from evercrawl.model.reason import Outcome

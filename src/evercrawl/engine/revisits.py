@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from math import inf, isfinite
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
 from xxhash import xxh32_intdigest, xxh64_intdigest
+
 from evercrawl.core.revisit.outlook import Outlook
 from evercrawl.core.revisit.purse import Purse
 from evercrawl.core.revisit.schedule import Level, Schedule, held_by_cache, schedule_named
 from evercrawl.core.revisit.threshold import MARGIN
 from evercrawl.core.visit.outcome import Judgement
 from evercrawl.engine.site_state import SiteState, SiteStates
-from evercrawl.model.page import Page
-from evercrawl.model.settings import RevisitSettings
-from evercrawl.model.time import DAY_US
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
 from evercrawl.model.page import Page, Requeue, Reschedule
+from evercrawl.model.settings import RevisitSettings
 from evercrawl.model.time import DAY_US, span_us, to_us
 
 if TYPE_CHECKING:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
+
 from evercrawl.core.frontier import FetchRobots, FetchSide
+from evercrawl.core.politeness import SideRequest
 from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots, redirect_loop_record, robots_record_of
 from evercrawl.engine.ask import ask
 from evercrawl.model.fetch import FetchResult, Moved, Request
 from evercrawl.model.reason import Reason
-from evercrawl.model.site import RobotsRecord
-from evercrawl.model.time import to_us
-from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots
 from evercrawl.model.site import RobotsRecord, Site
-import asyncio
-from collections.abc import Awaitable, Callable
-from evercrawl.core.politeness import SideRequest
-from evercrawl.model.fetch import FetchResult, Request
+from evercrawl.model.time import to_us
 
 if TYPE_CHECKING:
     from evercrawl.engine.shard import Shard
+
 
 async def fetch_robots(turn: FetchRobots, shard: Shard) -> None:
     """Learn what the site's robots.txt says; while it cannot be read the site is closed."""

@@ -2,51 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
 from evercrawl.core.duplicates.url_seen import PopularCache
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.sentiment.field_analysers import Analyser
 from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.engine.focus import FocusGuide
 from evercrawl.engine.ports import Clock, DocumentHandler, Fetcher
-from evercrawl.model.settings import Settings
-import asyncio
-from enum import StrEnum
-from typing import Protocol
-from evercrawl.model.batch import LinkBatch
-from evercrawl.model.fetch import FetchResult, Request
-from evercrawl.model.page import Candidate
-from collections.abc import Iterator
-from typing import Any
-from collections import Counter
-from evercrawl.model.fetch import Failed, Fault, FetchResult
-from evercrawl.model.page import CompletedVisit, Page
+from evercrawl.model.fetch import Failed, Fault, FetchResult, Request
+from evercrawl.model.page import Candidate, CompletedVisit, LinkBatch, Page
 from evercrawl.model.reason import Outcome, Reason
-
-@dataclass(frozen=True, slots=True)
-class Runtime:
-    """What every visit of a run shares."""
-
-    settings: Settings
-    clock: Clock
-    fetcher: Fetcher
-    scope: Scope
-    popular: PopularCache
-    handler_of: Callable[[str], DocumentHandler | None]
-    """Media type -> who can read it, beside HTML and plain text."""
-    agent: str
-    guard: TrapFilter
-    neighbours: Peers = field(default_factory=NoPeers)
-    focus: FocusGuide | None = None
-    """What the crawl looks for; None: everything."""
-    analysers: tuple[Analyser, ...] = ()
-    """What else is said about each new version."""
-
-    def adopt(self, seed: str, target: str) -> None:
-        """The host that a seed has moved to belongs to the scope, here and at the neighbours."""
-        self.scope.adopt(seed, target)
-        self.neighbours.adopted(seed, target)
+from evercrawl.model.settings import Settings
 
 
 class Ended(StrEnum):
@@ -260,3 +232,28 @@ class RunStats:
     def with_reason(self, *reasons: Reason) -> int:
         """Visits that ended for one of these reasons."""
         return sum(count for (_, reason), count in self.outcomes.items() if reason in reasons)
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """What every visit of a run shares."""
+
+    settings: Settings
+    clock: Clock
+    fetcher: Fetcher
+    scope: Scope
+    popular: PopularCache
+    handler_of: Callable[[str], DocumentHandler | None]
+    """Media type -> who can read it, beside HTML and plain text."""
+    agent: str
+    guard: TrapFilter
+    neighbours: Peers = field(default_factory=NoPeers)
+    focus: FocusGuide | None = None
+    """What the crawl looks for; None: everything."""
+    analysers: tuple[Analyser, ...] = ()
+    """What else is said about each new version."""
+
+    def adopt(self, seed: str, target: str) -> None:
+        """The host that a seed has moved to belongs to the scope, here and at the neighbours."""
+        self.scope.adopt(seed, target)
+        self.neighbours.adopted(seed, target)

@@ -8,9 +8,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from evercrawl.core.url import parse, shard_of_site, site_of
 from evercrawl.core.visit.links import FoundLinks, add_url
-from evercrawl.engine.runtime import Runtime
+from evercrawl.engine.runtime import RunStats, Runtime
 from evercrawl.engine.shard import Shard
-from evercrawl.engine.runtime import RunStats
 from evercrawl.model.page import Candidate, Page, Refusal
 from evercrawl.model.reason import Reason
 from evercrawl.model.time import to_us

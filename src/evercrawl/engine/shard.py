@@ -19,34 +19,27 @@ from evercrawl.core.traps.trap_state import TrapState
 from evercrawl.core.url import shard_of_site, site_of
 from evercrawl.core.visit.link_batch import LinkBatchContents, pack_links
 from evercrawl.core.visit.outcome import judge_failed
+from evercrawl.engine.commits import CommitBuffer, LinkChannel
 from evercrawl.engine.comparison import Comparisons
 from evercrawl.engine.credit import ShardCredit
-from evercrawl.engine.revisits import DuePages
-from evercrawl.engine.robots import SideRequests
+from evercrawl.engine.duplicates import MIRRORS_KEY, Duplicates
+from evercrawl.engine.feeds import SitemapPoller
 from evercrawl.engine.focus import FOCUS_KEY
+from evercrawl.engine.interpret import scope_refusal, site_pause
 from evercrawl.engine.links import LinkIntake
-from evercrawl.engine.records import status_of, visited_of
-from evercrawl.engine.commits import CommitBuffer
-from evercrawl.engine.made_up import Probes
-from evercrawl.engine.commits import LinkChannel
-from evercrawl.engine.duplicates import MIRRORS_KEY
 from evercrawl.engine.payout import pay_out
 from evercrawl.engine.ports import Archive, ShardStore
-from evercrawl.engine.revisits import Revisits
-from evercrawl.engine.robots import fetch_robots, fetch_side
-from evercrawl.engine.runtime import Runtime
-from evercrawl.engine.see import scope_refusal, site_pause
-from evercrawl.engine.feeds import SitemapPoller
+from evercrawl.engine.probes import Probes
+from evercrawl.engine.records import status_of, visited_of
+from evercrawl.engine.revisits import DuePages, Revisits
+from evercrawl.engine.robots import SideRequests, fetch_robots, fetch_side
+from evercrawl.engine.runtime import RunStats, Runtime, TaskSet
 from evercrawl.engine.site_state import CHANGE, FRESHNESS, MOST_OUTLOOKS, MOST_TEXTS, SIGNALS, SiteState, SiteStates
-from evercrawl.engine.runtime import RunStats
 from evercrawl.engine.traps import Traps
-from evercrawl.engine.duplicates import Duplicates
-from evercrawl.engine.runtime import TaskSet
 from evercrawl.engine.visit import visit
 from evercrawl.errors import EvercrawlError
-from evercrawl.model.batch import Batch, LinkBatch, ShardState
 from evercrawl.model.fetch import Failed, Fault, FetchResult
-from evercrawl.model.page import Candidate, CompletedVisit, Page, Refusal
+from evercrawl.model.page import Batch, Candidate, CompletedVisit, LinkBatch, Page, Refusal, ShardState
 from evercrawl.model.reason import Reason
 from evercrawl.model.site import Site
 from evercrawl.model.time import DAY_US, from_us, span_us, to_us

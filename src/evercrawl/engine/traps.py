@@ -23,9 +23,9 @@ from evercrawl.core.traps.user_rules import Refusal, TrapFilter, rule_refusal
 from evercrawl.core.url import site_of
 from evercrawl.core.visit.outcome import Judgement, judge_refused
 from evercrawl.engine.hosts import HostTraps
-from evercrawl.engine.records import status_of
+from evercrawl.engine.interpret import VisitResult
 from evercrawl.engine.ports import ShardStore
-from evercrawl.engine.see import VisitResult
+from evercrawl.engine.records import status_of
 from evercrawl.engine.site_state import TRAPS, SiteState, SiteStates
 from evercrawl.model.fetch import Failed, Fetched, Moved
 from evercrawl.model.page import Page

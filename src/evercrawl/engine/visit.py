@@ -21,9 +21,7 @@ from evercrawl.engine.credit import CreditShares, Parcels, Placed
 from evercrawl.engine.duplicates import send_for_repeats
 from evercrawl.engine.heed import requeue_reopened
 from evercrawl.engine.hidden import offer_hidden
-from evercrawl.engine.records import archive_answer, visited_of
-from evercrawl.engine.ports import Stored
-from evercrawl.engine.see import (
+from evercrawl.engine.interpret import (
     VisitResult,
     interpret_failed,
     interpret_fetched,
@@ -32,6 +30,8 @@ from evercrawl.engine.see import (
     request_for,
     robots_refusal,
 )
+from evercrawl.engine.ports import Stored
+from evercrawl.engine.records import archive_answer, visited_of
 from evercrawl.engine.site_state import SiteState
 from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified, header
 from evercrawl.model.page import Page

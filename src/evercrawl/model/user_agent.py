@@ -38,3 +38,12 @@ def _reachable_at(contact: str) -> str:
     raise ConfigError(
         f"identity.contact {contact[:LONGEST_CONTACT]!r} cannot be used: give a mail address or a web page"
     )
+
+
+_LEADING_LETTERS = re.compile(r"[A-Za-z_-]+")
+
+
+def product_token(user_agent: str) -> str:
+    """The name by which robots rules address us: the leading letters of a user agent, in lower case."""
+    match = _LEADING_LETTERS.match(user_agent.strip())
+    return match[0].lower() if match else ""

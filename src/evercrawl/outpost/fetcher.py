@@ -17,11 +17,11 @@ from mimetypes import guess_type
 from pathlib import Path
 from urllib.parse import unquote
 
-from evercrawl.core.faults import FAULT_RULES, site_wait
+from evercrawl.core.faults import FAULT_RULES, retry_after, site_wait
 from evercrawl.core.http.content_coding import DecodeLimits
 from evercrawl.core.http.http1 import ReadLimits, parse_response_head
 from evercrawl.core.http.message import RawResponse, constant_headers, fetch_result, request_bytes
-from evercrawl.core.politeness import HostQueue, Pace, retry_after
+from evercrawl.core.politeness import HostQueue, Pace
 from evercrawl.core.robots.robots_rules import compile_robots, robots_record_of
 from evercrawl.core.url import canonical, path_of, site_of, site_parts
 from evercrawl.engine.ports import Clock, Fetcher

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evercrawl.core.digest import content_digest
-from evercrawl.core.politeness import http_date
+from evercrawl.core.faults import http_date
 from evercrawl.core.sitemap.discovery import EXTENDED_PARAMETER
 from evercrawl.core.sitemap.write import gzipped
 

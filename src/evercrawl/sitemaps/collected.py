@@ -8,8 +8,8 @@ from pathlib import Path
 from evercrawl.adapters.sqlite.stored import StoredReader, StoredVersion
 from evercrawl.collection.exchange.selection import Selection, selected
 from evercrawl.collection.exchange.stored import decoded_body, stored_answer
-from evercrawl.core.document.html import HTML_TYPES
-from evercrawl.core.politeness import http_date
+from evercrawl.core.document.media_type import HTML_TYPES
+from evercrawl.core.faults import http_date
 from evercrawl.core.url import key_of, site_of
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.listing import PageRecord, VersionRecord

@@ -27,16 +27,8 @@ from evercrawl.core.change.snapshot import (
 )
 from evercrawl.core.digest import content_digest, text_digest
 from evercrawl.core.document.elements import Elements, tag_ids
-from evercrawl.core.document.html import (
-    HTML_TYPES,
-    base_url,
-    canonical_link,
-    directives_of,
-    media_type,
-    parsed_page,
-    refresh_of,
-    title_of,
-)
+from evercrawl.core.document.html import base_url, canonical_link, directives_of, parsed_page, refresh_of, title_of
+from evercrawl.core.document.media_type import HTML_TYPES, media_type
 from evercrawl.core.document.reference import Joiner
 from evercrawl.model.fetch import Headers
 from evercrawl.model.settings import ParseSettings

@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 import orjson
 
 from evercrawl.adapters.http.post import Posted
-from evercrawl.core.politeness import retry_after
+from evercrawl.core.faults import retry_after
 from evercrawl.core.url import canonical, site_of, site_parts
 from evercrawl.errors import ConfigError
 from evercrawl.model.fetch import header

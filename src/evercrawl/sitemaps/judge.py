@@ -13,7 +13,7 @@ from datetime import datetime, time, timedelta
 
 from evercrawl.collection.past.stored import StoredPage, seen_until
 from evercrawl.core.digest import text_digest
-from evercrawl.core.politeness import http_date
+from evercrawl.core.faults import http_date
 from evercrawl.core.sitemap.address import is_in_scope
 from evercrawl.core.sitemap.date import moment_of
 from evercrawl.core.sitemap.write import MOST_BYTES, MOST_URLS

@@ -12,7 +12,7 @@ from socketserver import ThreadingMixIn
 from typing import BinaryIO
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
-from evercrawl.core.politeness import http_date
+from evercrawl.core.faults import http_date
 from evercrawl.errors import ConfigError
 from evercrawl.sitemaps.folder import INDEX_NAMES
 from evercrawl.sitemaps.wsgi import Environment, SitemapMiddleware, StartResponse

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from xxhash import xxh64_intdigest
 
-from evercrawl.core.document.html import HTML_TYPES, media_type, parse_document
-from evercrawl.core.document.media_type import file_type_of
+from evercrawl.core.document.html import parse_document
+from evercrawl.core.document.media_type import HTML_TYPES, file_type_of, media_type
 from evercrawl.core.robots.robots_txt import sitemap_urls
 from evercrawl.core.sitemap.date import moment_of, moment_of_milliseconds
 from evercrawl.core.sitemap.discovery import WELL_KNOWN, SitemapWalk

@@ -9,8 +9,8 @@ from evercrawl.core.faults import FAULT_RULES
 from evercrawl.core.politeness import HostQueue, Pace
 from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots, redirect_loop_record, robots_record_of
 from evercrawl.core.url import registrable_domain, site_of, site_parts
+from evercrawl.engine.interpret import site_pause
 from evercrawl.engine.ports import Clock, Fetcher
-from evercrawl.engine.see import site_pause
 from evercrawl.model.fetch import Failed, FetchResult, Moved, Request
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site

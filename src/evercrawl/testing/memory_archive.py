@@ -7,9 +7,8 @@ from typing import NamedTuple
 from evercrawl.adapters.warc.parse import http_parts
 from evercrawl.core.duplicates.minhash import Entry, Match, bands_of, best_match, is_indexed, most_promising
 from evercrawl.engine.ports import Stored
-from evercrawl.model.batch import ArchiveEnd
 from evercrawl.model.fetch import Exchange, Headers
-from evercrawl.model.page import OriginalRecord
+from evercrawl.model.page import ArchiveEnd, OriginalRecord
 
 FILE = "memory.warc.gz"
 

@@ -10,12 +10,14 @@ from itertools import islice
 
 from evercrawl.core.document.compression import unpack_text
 from evercrawl.errors import BugFound, LeaseLost, StoreUnavailable
-from evercrawl.model.batch import ArchiveEnd, Batch, LinkBatch, ShardState
 from evercrawl.model.page import (
+    ArchiveEnd,
     Baseline,
+    Batch,
     CompletedVisit,
     CreditShare,
     DuplicateCandidate,
+    LinkBatch,
     NewPage,
     OriginalRecord,
     Page,
@@ -24,6 +26,7 @@ from evercrawl.model.page import (
     Refusal,
     Requeue,
     Reschedule,
+    ShardState,
     Version,
 )
 from evercrawl.model.site import Site

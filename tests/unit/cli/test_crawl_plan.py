@@ -9,7 +9,7 @@ import pytest
 
 from evercrawl.cli.commands.crawl import FLAG_KEYS, RunPlan, crawl_command, given_flags, plan_run, seed_url
 from evercrawl.cli.context import CliContext
-from evercrawl.config.known import known_settings
+from evercrawl.config.schema import known_settings
 from evercrawl.errors import ConfigError
 
 

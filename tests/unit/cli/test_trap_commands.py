@@ -15,8 +15,7 @@ from evercrawl.cli.main import run
 from evercrawl.config import create_collection, read_settings
 from evercrawl.core.traps.trap_state import trap_state_bytes
 from evercrawl.core.url import key_of, shard_of_site
-from evercrawl.model.batch import Batch
-from evercrawl.model.page import NewPage, Refusal
+from evercrawl.model.page import Batch, NewPage, Refusal
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site

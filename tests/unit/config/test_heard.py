@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evercrawl.config import collection_file, create_collection, write_setting
-from evercrawl.config.heard import slower_sites_in, trap_rules_in
+from evercrawl.config.load import slower_sites_in, trap_rules_in
 from evercrawl.model.settings import TrapSettings
 
 

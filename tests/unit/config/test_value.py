@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from evercrawl.config.known import CHECKS, ORDERED, known_settings
-from evercrawl.config.value import meaning_of, value_of, written_form
+from evercrawl.config.schema import CHECKS, ORDERED, known_settings, meaning_of, value_of, written_form
 
 KNOWN = known_settings()
 

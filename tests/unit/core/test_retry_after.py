@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.core.politeness import MAX_RETRY_AFTER, retry_after
+from evercrawl.core.faults import MAX_RETRY_AFTER, retry_after
 
 NOW = datetime(2026, 11, 6, 8, 49, 37, tzinfo=UTC)
 

@@ -11,13 +11,12 @@ from evercrawl.core.digest import content_digest, payload_sha1
 from evercrawl.core.duplicates.url_seen import KnownFilter
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.core.visit.outcome import judge_fetched
-from evercrawl.engine.records import visited_of
 from evercrawl.engine.commits import CommitBuffer
+from evercrawl.engine.interpret import VisitResult
 from evercrawl.engine.ports import Stored
-from evercrawl.engine.see import VisitResult
-from evercrawl.model.batch import Batch
+from evercrawl.engine.records import visited_of
 from evercrawl.model.fetch import Exchange, Fetched
-from evercrawl.model.page import CompletedVisit, OriginalRecord, Page
+from evercrawl.model.page import Batch, CompletedVisit, OriginalRecord, Page
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 PAGE = Page(1, b"k" * 16, "http://site.test/", 1, 0, 0, 0, 0)

@@ -9,7 +9,7 @@ import pytest
 
 from evercrawl.engine.commits import CommitBuffer
 from evercrawl.errors import StoreUnavailable
-from evercrawl.model.batch import Batch
+from evercrawl.model.page import Batch
 
 
 class ForgetfulStore:

@@ -9,7 +9,7 @@ from evercrawl.adapters.postgres.bridge import driven
 from evercrawl.adapters.postgres.fault import translating
 from evercrawl.adapters.postgres.membership import statement_names
 from evercrawl.adapters.postgres.shard import PostgresShard
-from evercrawl.model.batch import Batch, ShardState
+from evercrawl.model.page import Batch, ShardState
 from evercrawl.testing.store import MOST_REFUSALS, MemoryShard
 from tests.worlds.cluster.database import Server
 from tests.worlds.cluster.line import Line

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from evercrawl.model.batch import LinkBatch
+from evercrawl.model.page import LinkBatch
 from evercrawl.testing.store import MemoryStore
 
 Rows = list[tuple[Any, ...]]

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import NamedTuple
 from uuid import UUID
 
-from evercrawl.model.batch import Batch
+from evercrawl.model.page import Batch
 
 SOON_S = 2.0
 """What a take-over may take beside the lease."""

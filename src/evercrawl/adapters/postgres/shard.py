@@ -16,7 +16,7 @@ from evercrawl.adapters.postgres.fault import translating
 from evercrawl.adapters.postgres.session import Session, Translations
 from evercrawl.adapters.sqlite.shard import KEYS_AT_A_TIME, SqliteShard
 from evercrawl.adapters.sqlite.statements import SQL
-from evercrawl.model.batch import Batch, ShardState
+from evercrawl.model.page import Batch, ShardState
 
 T = TypeVar("T")
 BeforeCommit = Callable[[int], Awaitable[None]]

@@ -15,8 +15,7 @@ from evercrawl.adapters.sqlite.outlines import write_outlines
 from evercrawl.adapters.sqlite.rows import site_row
 from evercrawl.adapters.sqlite.sights import write_sights
 from evercrawl.adapters.sqlite.statements import SQL
-from evercrawl.model.batch import Batch
-from evercrawl.model.page import NewPage, Refusal
+from evercrawl.model.page import Batch, NewPage, Refusal
 from evercrawl.model.reason import Outcome
 from evercrawl.model.site import Site
 

@@ -13,8 +13,7 @@ from typing import Any
 from evercrawl.adapters.sqlite.counts import WAITING, Counts
 from evercrawl.adapters.sqlite.statements import SQL
 from evercrawl.errors import BugFound
-from evercrawl.model.batch import Batch
-from evercrawl.model.page import CompletedVisit, Requeue, Version
+from evercrawl.model.page import Batch, CompletedVisit, Requeue, Version
 from evercrawl.model.reason import Outcome
 
 CONFIRMING = frozenset({Outcome.UNCHANGED, Outcome.DUPLICATE, Outcome.TRUNCATED})

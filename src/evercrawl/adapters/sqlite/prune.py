@@ -11,8 +11,7 @@ from typing import NamedTuple
 from evercrawl.adapters.sqlite.connection import transaction
 from evercrawl.adapters.sqlite.statements import SQL
 from evercrawl.core.document.compression import pack_all, unpack_all
-from evercrawl.model.batch import ArchiveEnd
-from evercrawl.model.page import PackedText
+from evercrawl.model.page import ArchiveEnd, PackedText
 from evercrawl.model.time import from_us
 
 ROWS_AT_A_TIME = 10_000

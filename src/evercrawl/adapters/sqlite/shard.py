@@ -14,8 +14,18 @@ from evercrawl.adapters.sqlite.rows import refusal_from, site_from, text_of
 from evercrawl.adapters.sqlite.statements import SQL
 from evercrawl.core.document.compression import LONGEST_CHAIN
 from evercrawl.errors import LeaseLost
-from evercrawl.model.batch import ArchiveEnd, Batch, LinkBatch, ShardState
-from evercrawl.model.page import Baseline, DuplicateCandidate, OriginalRecord, Page, QueuePosition, Refusal
+from evercrawl.model.page import (
+    ArchiveEnd,
+    Baseline,
+    Batch,
+    DuplicateCandidate,
+    LinkBatch,
+    OriginalRecord,
+    Page,
+    QueuePosition,
+    Refusal,
+    ShardState,
+)
 from evercrawl.model.site import Site
 
 KEYS_AT_A_TIME = 10_000

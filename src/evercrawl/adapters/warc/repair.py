@@ -16,7 +16,7 @@ from typing import NamedTuple
 from evercrawl.adapters.warc.files import number_in, shard_files, shard_of_member_file
 from evercrawl.adapters.warc.member import member_end
 from evercrawl.errors import BugFound
-from evercrawl.model.batch import ArchiveEnd
+from evercrawl.model.page import ArchiveEnd
 
 SET_ASIDE = ".unacknowledged"
 

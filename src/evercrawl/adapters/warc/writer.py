@@ -15,9 +15,8 @@ from evercrawl.adapters.warc.record import exchange_records, warcinfo_record
 from evercrawl.adapters.warc.repair import cut_back
 from evercrawl.engine.ports import Clock, Stored
 from evercrawl.errors import StoreUnavailable
-from evercrawl.model.batch import ArchiveEnd
 from evercrawl.model.fetch import Exchange, Headers
-from evercrawl.model.page import OriginalRecord
+from evercrawl.model.page import ArchiveEnd, OriginalRecord
 from evercrawl.model.settings import ArchiveSettings
 
 BUFFER_BYTES = 256 * 1024

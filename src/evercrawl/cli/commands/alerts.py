@@ -106,7 +106,7 @@ def _time_of_day(context: click.Context, option: click.Parameter, text: str) -> 
 @common_options
 @pass_cli
 def alert_add_command(
-    session: CliContext, /, name: str, replacing: bool, allow_private: bool, as_json: bool, **options: Any
+    cli: CliContext, /, name: str, replacing: bool, allow_private: bool, as_json: bool, **options: Any
 ) -> int:  # fmt: skip
     """Be told when something changes. Every condition that is given must hold; several pages or patterns mean
     any of them.
@@ -121,11 +121,11 @@ def alert_add_command(
     """
     from evercrawl.collection.alerts.book import AlertBook
 
-    path = session.require_collection()
+    path = cli.require_collection()
     flags: dict[str, object] = {"http.allow_private": True} if allow_private else {}
-    book = AlertBook(path, session.configured(path, flags).settings)
+    book = AlertBook(path, cli.configured(path, flags).settings)
     alert = book.add(_new_alert(name, options), replacing=replacing)
-    _report_added(session, alert, as_json=as_json)
+    _report_added(cli, alert, as_json=as_json)
     return ExitCode.OK
 
 
@@ -165,15 +165,15 @@ def _alert_target(options: dict[str, Any]) -> Destination:
     return Destination(Channel(channel), address, options["secret"])
 
 
-def _report_added(session: CliContext, alert: Alert, *, as_json: bool) -> None:
+def _report_added(cli: CliContext, alert: Alert, *, as_json: bool) -> None:
     from evercrawl.core.alerts.definition import alert_fields
 
     if as_json:
         emit_json("alert", alert_fields(alert, with_secret=True))
         return
-    session.note(f"alert {alert.name}: changes from now on; try it with: evercrawl alert test {alert.name}")
+    cli.note(f"alert {alert.name}: changes from now on; try it with: evercrawl alert test {alert.name}")
     if alert.target.secret is not None:
-        session.note("the secret that its messages are signed with, shown only now:")
+        cli.note("the secret that its messages are signed with, shown only now:")
         click.echo(alert.target.secret)
 
 
@@ -181,7 +181,7 @@ def _report_added(session: CliContext, alert: Alert, *, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 @common_options
 @pass_cli
-def alert_list_command(session: CliContext, /, as_json: bool) -> int:
+def alert_list_command(cli: CliContext, /, as_json: bool) -> int:
     """Every alert, what waits for it, and what holds it up.
 
     \b
@@ -190,14 +190,14 @@ def alert_list_command(session: CliContext, /, as_json: bool) -> int:
     """
     from evercrawl.core.alerts.definition import alert_fields
 
-    found = session.open_collection().alerts.all()
+    found = cli.open_collection().alerts.all()
     for status in found:
         if as_json:
             emit_json("alert", alert_fields(status.alert, with_secret=False) | status.counts._asdict())
         else:
             _show_alert(status)
     if not found:
-        session.note("no alert; add one with: evercrawl alert add NAME --page URL --mail ADDRESS")
+        cli.note("no alert; add one with: evercrawl alert add NAME --page URL --mail ADDRESS")
     return ExitCode.OK
 
 
@@ -227,7 +227,7 @@ def _subject_text(status: AlertStatus) -> str:
 @click.option("--json", "as_json", is_flag=True, help="Print how it ended as JSON.")
 @common_options
 @pass_cli
-def alert_test_command(session: CliContext, /, name: str, allow_private: bool, as_json: bool) -> int:
+def alert_test_command(cli: CliContext, /, name: str, allow_private: bool, as_json: bool) -> int:
     """Send a test message now, also in quiet hours. Exit code 1 when it was not taken.
 
     \b
@@ -235,9 +235,9 @@ def alert_test_command(session: CliContext, /, name: str, allow_private: bool, a
     """
     from evercrawl.collection.alerts.book import AlertBook
 
-    path = session.require_collection()
+    path = cli.require_collection()
     flags: dict[str, object] = {"http.allow_private": True} if allow_private else {}
-    attempt = asyncio.run(AlertBook(path, session.configured(path, flags).settings).test(name))
+    attempt = asyncio.run(AlertBook(path, cli.configured(path, flags).settings).test(name))
     if as_json:
         emit_json("alert-test", {"name": name, "delivered": attempt.is_delivered, "detail": attempt.detail})
     else:
@@ -255,7 +255,7 @@ def alert_test_command(session: CliContext, /, name: str, allow_private: bool, a
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 @common_options
 @pass_cli
-def alert_log_command(session: CliContext, /, name: str | None, state: str | None, most: int, as_json: bool) -> int:
+def alert_log_command(cli: CliContext, /, name: str | None, state: str | None, most: int, as_json: bool) -> int:
     """The newest messages, newest first: when each was made, how it stands, after how many attempts.
 
     \b
@@ -265,7 +265,7 @@ def alert_log_command(session: CliContext, /, name: str | None, state: str | Non
     from evercrawl.core.alerts.delivery import MessageState
 
     chosen = None if state is None else MessageState(state)
-    found = session.open_collection().alerts.log(name, state=chosen, most=most)
+    found = cli.open_collection().alerts.log(name, state=chosen, most=most)
     for logged in found:
         fields = logged.fields()
         if as_json:
@@ -276,7 +276,7 @@ def alert_log_command(session: CliContext, /, name: str | None, state: str | Non
             what = f"{fields['alert']}  {counted(fields['changes'], 'change')}"
             click.echo(f"{moment(fields['made_at'])}  {what}  {fields['state']}, {tries}{detail}")
     if not found:
-        session.note("no message yet")
+        cli.note("no message yet")
     return ExitCode.OK
 
 
@@ -285,14 +285,14 @@ def alert_log_command(session: CliContext, /, name: str | None, state: str | Non
 @click.option("--json", "as_json", is_flag=True, help="Print the number of messages as JSON.")
 @common_options
 @pass_cli
-def alert_retry_command(session: CliContext, /, name: str, as_json: bool) -> int:
+def alert_retry_command(cli: CliContext, /, name: str, as_json: bool) -> int:
     """Send messages again that were set aside because they did not arrive for `notify.patience`.
 
     \b
     evercrawl alert log prices --state failed
     evercrawl alert retry prices
     """
-    count = session.open_collection().alerts.retry(name)
+    count = cli.open_collection().alerts.retry(name)
     if as_json:
         emit_json("alert-retry", {"name": name, "messages": count})
     else:
@@ -305,13 +305,13 @@ def alert_retry_command(session: CliContext, /, name: str, as_json: bool) -> int
 @click.option("--json", "as_json", is_flag=True, help="Print what was dropped as JSON.")
 @common_options
 @pass_cli
-def alert_remove_command(session: CliContext, /, name: str, as_json: bool) -> int:
+def alert_remove_command(cli: CliContext, /, name: str, as_json: bool) -> int:
     """Remove an alert, its log, and what still waits for it.
 
     \b
     evercrawl alert remove prices
     """
-    dropped = session.open_collection().alerts.remove(name)
+    dropped = cli.open_collection().alerts.remove(name)
     if as_json:
         emit_json("alert-remove", {"name": name, "dropped": dropped})
     else:
@@ -328,7 +328,7 @@ def alert_remove_command(session: CliContext, /, name: str, as_json: bool) -> in
 @common_options
 @pass_cli
 def alert_run_command(
-    session: CliContext, /, once: bool, allow_private: bool, resolve: tuple[str, ...], as_json: bool
+    cli: CliContext, /, once: bool, allow_private: bool, resolve: tuple[str, ...], as_json: bool
 ) -> int:
     """Follow the collection and deliver messages until stopped. `crawl` and `watch` do this by themselves:
     this is for a collection that others crawl, and for messages that wait between two crawls.
@@ -341,16 +341,16 @@ def alert_run_command(
     """
     from evercrawl.cli.context import close_log, open_log
 
-    path = session.require_collection()
+    path = cli.require_collection()
     flags: dict[str, object] = {"http.allow_private": True} if allow_private else {}
     flags |= {"http.resolve": resolve} if resolve else {}
-    settings = session.configured(path, flags).settings
-    open_log(path, verbose=session.verbose)
+    settings = cli.configured(path, flags).settings
+    open_log(path, verbose=cli.verbose)
     try:
-        number = asyncio.run(_deliver_once(path, settings) if once else _deliver_until_stopped(session, path, settings))
+        number = asyncio.run(_deliver_once(path, settings) if once else _deliver_until_stopped(cli, path, settings))
     finally:
         close_log()
-    held_up = _report_alerts(session, as_json=as_json)
+    held_up = _report_alerts(cli, as_json=as_json)
     if number is not None:
         return 128 + number
     return ExitCode.ERROR if held_up else ExitCode.OK
@@ -364,7 +364,7 @@ async def _deliver_once(path: Path, settings: Settings) -> None:
         await tell_once(path, settings)
 
 
-async def _deliver_until_stopped(session: CliContext, path: Path, settings: Settings) -> int | None:
+async def _deliver_until_stopped(cli: CliContext, path: Path, settings: Settings) -> int | None:
     """Gives the signal that ended it."""
     from evercrawl.collection.alerts.run import tell
 
@@ -377,15 +377,15 @@ async def _deliver_until_stopped(session: CliContext, path: Path, settings: Sett
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, end, int(number))
-    await tell(path, settings, stop, say=session.note)
+    await tell(path, settings, stop, say=cli.note)
     return came[0] if came else None
 
 
-def _report_alerts(session: CliContext, *, as_json: bool) -> bool:
+def _report_alerts(cli: CliContext, *, as_json: bool) -> bool:
     """Print how the alerts stand; True: a message is held up."""
     from evercrawl.core.alerts.definition import alert_fields
 
-    found = session.open_collection().alerts.all()
+    found = cli.open_collection().alerts.all()
     for status in found:
         if as_json:
             emit_json("alert", alert_fields(status.alert, with_secret=False) | status.counts._asdict())

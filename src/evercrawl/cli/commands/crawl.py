@@ -119,7 +119,7 @@ def run_options(function: Any) -> Any:
 @common_options
 @pass_cli
 def crawl_command(
-    session: CliContext, /, urls: tuple[str, ...], refresh: bool, focus: str | None, as_json: bool, **flags: Any
+    cli: CliContext, /, urls: tuple[str, ...], refresh: bool, focus: str | None, as_json: bool, **flags: Any
 ) -> int:
     """Crawl from the URLs, or go on where the collection stands.
 
@@ -133,13 +133,13 @@ def crawl_command(
     Calling it again never starts over: pages that wait are fetched, pages that are due are visited again.
     Ctrl-C stops safely; a second one cancels the requests in flight.
     """
-    plan = plan_run(session, urls, refresh=refresh, flags=given_flags(flags))
-    return execute_run(session, replace(plan, focus=focus), as_json=as_json)
+    plan = plan_run(cli, urls, refresh=refresh, flags=given_flags(flags))
+    return execute_run(cli, replace(plan, focus=focus), as_json=as_json)
 
 
-def execute_run(session: CliContext, plan: RunPlan, *, as_json: bool) -> int:
+def execute_run(cli: CliContext, plan: RunPlan, *, as_json: bool) -> int:
     """Run as planned, say what was done, and give the exit code."""
-    summary, signal_number = _run_and_summarise(session, plan)
+    summary, signal_number = _run_and_summarise(cli, plan)
     if as_json:
         from evercrawl.cli.progress import summary_fields
 
@@ -156,16 +156,16 @@ def given_flags(flags: dict[str, Any]) -> dict[str, object]:
 
 
 def plan_run(
-    session: CliContext, urls: Sequence[str], *, flags: dict[str, object], refresh: bool = False, forever: bool = False
+    cli: CliContext, urls: Sequence[str], *, flags: dict[str, object], refresh: bool = False, forever: bool = False
 ) -> RunPlan:
     """Which collection is meant, made if it is new, and with which settings."""
     from evercrawl.config import collection_file, create_collection, is_collection, write_setting
 
     seeds = tuple(seed_url(url) for url in urls)
-    path = _collection_for(session, seeds)
+    path = _collection_for(cli, seeds)
     is_new = not is_collection(path)
-    configured = session.configured(path, flags)
-    known = () if is_new else session.configured(path).settings.scope.seeds
+    configured = cli.configured(path, flags)
+    known = () if is_new else cli.configured(path).settings.scope.seeds
     fresh = tuple(seed for seed in dict.fromkeys(seeds) if seed not in known)
     _check_scope(configured.settings.scope)
     _check_analysers(configured.settings.analysis.enabled)
@@ -175,7 +175,7 @@ def plan_run(
     elif fresh:
         write_setting(collection_file(path), "scope.seeds", (*known, *fresh))
     if is_new or fresh:
-        configured = session.configured(path, flags)
+        configured = cli.configured(path, flags)
     return RunPlan(path, is_new, seeds, configured, refresh, forever)
 
 
@@ -200,16 +200,16 @@ def _check_analysers(names: Sequence[str]) -> None:
     load_analysers(names)
 
 
-def _collection_for(session: CliContext, seeds: Sequence[str]) -> Path:
+def _collection_for(cli: CliContext, seeds: Sequence[str]) -> Path:
     """The collection that is named, or around us, or of the first URL; without a URL, the one here."""
     from evercrawl.config import default_collection_path, enclosing_collection
 
     if not seeds:
-        found = session.find_collection()
+        found = cli.find_collection()
         if found is None:
             raise ConfigError("nothing to crawl: name a URL, or a collection with -C DIR")
         return found
-    return session.named_collection() or enclosing_collection(Path.cwd()) or default_collection_path(seeds[0])
+    return cli.named_collection() or enclosing_collection(Path.cwd()) or default_collection_path(seeds[0])
 
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?!\d+(?:[/?#]|$))")
@@ -243,21 +243,21 @@ def _schemes_with(scheme: str, text: str) -> tuple[str, ...]:
     return tuple(f"{name}://" for name in installed)
 
 
-def _run_and_summarise(session: CliContext, plan: RunPlan) -> tuple[Summary, int | None]:
+def _run_and_summarise(cli: CliContext, plan: RunPlan) -> tuple[Summary, int | None]:
     from evercrawl.adapters.allocator import collect_rarely
     from evercrawl.cli.context import close_log, open_log
     from evercrawl.cli.progress import open_progress, summary_box
 
-    _print_header(session, plan)
-    open_log(plan.path, verbose=session.verbose)
+    _print_header(cli, plan)
+    open_log(plan.path, verbose=cli.verbose)
     collect_rarely()
     try:
-        with open_progress(session) as view, asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        with open_progress(cli) as view, asyncio.Runner(loop_factory=_loop_factory()) as runner:
             summary, signal_number = runner.run(_crawl(plan, view))
     finally:
         close_log()
-    if not session.quiet:
-        session.err.print(summary_box(summary, plan.path))
+    if not cli.quiet:
+        cli.err.print(summary_box(summary, plan.path))
     return summary, signal_number
 
 
@@ -289,7 +289,7 @@ async def _crawl(plan: RunPlan, view: ProgressView) -> tuple[Summary, int | None
     return summary, brake.signal_number
 
 
-def _print_header(session: CliContext, plan: RunPlan) -> None:
+def _print_header(cli: CliContext, plan: RunPlan) -> None:
     from evercrawl.cli.progress import display_path
     from evercrawl.cluster.build import pace_for
     from evercrawl.model import __version__
@@ -298,10 +298,10 @@ def _print_header(session: CliContext, plan: RunPlan) -> None:
     names = ", ".join(url.split("/")[2] for url in plan.urls[:3]) or "resume"
     more = f" and {len(plan.urls) - 3} more" if len(plan.urls) > 3 else ""
     fresh = "  (new)" if plan.is_new else ""
-    session.note(f"evercrawl {__version__} · {names}{more} · collection {display_path(plan.path)}{fresh}")
+    cli.note(f"evercrawl {__version__} · {names}{more} · collection {display_path(plan.path)}{fresh}")
     if settings.identity.contact is None and pace_for(settings).floor:
-        session.note("! no contact set, so one request a second per site is the fastest; set yours:")
-        session.note("  evercrawl config contact you@example.org")
+        cli.note("! no contact set, so one request a second per site is the fastest; set yours:")
+        cli.note("  evercrawl config contact you@example.org")
 
 
 @click.command("watch")
@@ -316,7 +316,7 @@ def _print_header(session: CliContext, plan: RunPlan) -> None:
 @run_options
 @common_options
 @pass_cli
-def watch_command(session: CliContext, /, urls: tuple[str, ...], port: int | None, as_json: bool, **flags: Any) -> int:
+def watch_command(cli: CliContext, /, urls: tuple[str, ...], port: int | None, as_json: bool, **flags: Any) -> int:
     """Keep the collection fresh until stopped: pages when a visit is worth it, sitemaps, new pages.
 
     \b
@@ -332,6 +332,6 @@ def watch_command(session: CliContext, /, urls: tuple[str, ...], port: int | Non
     if port is not None:
         from evercrawl.cli.commands.serve import serve_while_watching
 
-        plan = plan_run(session, urls, flags=chosen, forever=True)
-        return serve_while_watching(session, plan.path, port, flags=chosen, as_json=as_json)
-    return execute_run(session, plan_run(session, urls, flags=chosen, forever=True), as_json=as_json)
+        plan = plan_run(cli, urls, flags=chosen, forever=True)
+        return serve_while_watching(cli, plan.path, port, flags=chosen, as_json=as_json)
+    return execute_run(cli, plan_run(cli, urls, flags=chosen, forever=True), as_json=as_json)

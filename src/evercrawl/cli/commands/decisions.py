@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def status_command(session: CliContext, url: str | None, as_json: bool) -> None:
+def status_command(cli: CliContext, url: str | None, as_json: bool) -> None:
     """Show pages by outcome and reason, sites, load, what is due and how fresh the copies are.
 
     Freshness is the estimated share of pages whose copy is current, with one standard error. What was saved
@@ -43,7 +43,7 @@ def status_command(session: CliContext, url: str | None, as_json: bool) -> None:
     evercrawl status --page https://example.org/
     evercrawl status --json | jq .due_now
     """
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         if url is not None:
             _show_page(collection.facts(seed_url(url)), as_json=as_json)
             return
@@ -51,7 +51,7 @@ def status_command(session: CliContext, url: str | None, as_json: bool) -> None:
     if as_json:
         emit_json("status", asdict(status))
     else:
-        _show_status(session, status)
+        _show_status(cli, status)
 
 
 def _show_page(facts: PageStatistics, *, as_json: bool) -> None:
@@ -64,7 +64,7 @@ def _show_page(facts: PageStatistics, *, as_json: bool) -> None:
         click.echo(f"{name.replace('_', ' '):<20} {safe_line(text)}")
 
 
-def _show_status(session: CliContext, status: Status) -> None:
+def _show_status(cli: CliContext, status: Status) -> None:
     lines = {
         "collection": safe_line(status.path),
         "pages": f"{status.pages:,} known, {status.queued:,} in the queue, {counted(status.versions, 'version')}",
@@ -81,8 +81,8 @@ def _show_status(session: CliContext, status: Status) -> None:
     for name, text in lines.items():
         if text:
             click.echo(f"{name:<11} {text}")
-    _print_counts(session, "outcome", status.by_outcome)
-    _print_counts(session, "reason", status.by_reason)
+    _print_counts(cli, "outcome", status.by_outcome)
+    _print_counts(cli, "reason", status.by_reason)
     for closed in status.closed_sites:
         reason = safe_line(closed.reason, longest=100)
         click.echo(f"closed until {moment(closed.opens_at)}: {safe_line(closed.site)} ({reason})")
@@ -92,7 +92,7 @@ def _show_status(session: CliContext, status: Status) -> None:
         evidence = safe_line(trap.evidence, longest=160)
         click.echo(f"trap on {safe_line(trap.site)}: {safe_line(trap.pattern)} is left out ({evidence})")
     if status.traps:
-        session.note("all of them: evercrawl trap list")
+        cli.note("all of them: evercrawl trap list")
 
 
 def _saved_text(saved: Savings) -> str:
@@ -101,7 +101,7 @@ def _saved_text(saved: Savings) -> str:
     return f"{spared}; {counted(saved.not_due, 'known page')} not worth a request now"
 
 
-def _print_counts(session: CliContext, name: str, counts: Mapping[str, int]) -> None:
+def _print_counts(cli: CliContext, name: str, counts: Mapping[str, int]) -> None:
     if not counts:
         return
     from rich.table import Table
@@ -111,8 +111,8 @@ def _print_counts(session: CliContext, name: str, counts: Mapping[str, int]) -> 
     table.columns[1].justify = "right"
     for label, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         table.add_row(Text(str(label).replace("_", " ")), Text(f"{count:,}"))
-    session.out.print()
-    session.out.print(table)
+    cli.out.print()
+    cli.out.print(table)
 
 
 _MOST_VISITS = 10
@@ -123,7 +123,7 @@ _MOST_VISITS = 10
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def why_command(session: CliContext, url: str, as_json: bool) -> int:
+def why_command(cli: CliContext, url: str, as_json: bool) -> int:
     """Say why a URL was or was not asked for, how it changes, and when it will be visited.
 
     \b
@@ -132,7 +132,7 @@ def why_command(session: CliContext, url: str, as_json: bool) -> int:
 
     The exit code is 1 when the collection has never met the URL.
     """
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         found = collection.why(seed_url(url))
     if as_json:
         emit_json("why", explanation_fields(found))
@@ -247,14 +247,14 @@ def _show_explanation(found: Explanation) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @common_options
 @pass_cli
-def skipped_command(session: CliContext, site: str | None, by: str | None, as_json: bool) -> None:
+def skipped_command(cli: CliContext, site: str | None, by: str | None, as_json: bool) -> None:
     """List the URLs that were met and not asked for, of one SITE or of all.
 
     \b
     evercrawl skipped --by reason
     evercrawl skipped example.org --json | jq -r .url
     """
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         found = collection.skipped(site)
         if by:
             _count_skipped(found, as_json=as_json)
@@ -287,7 +287,7 @@ def _count_skipped(found: Iterable[SkippedUrl], *, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @common_options
 @pass_cli
-def log_command(session: CliContext, site: str | None, since: str | None, until: str | None, as_json: bool) -> None:
+def log_command(cli: CliContext, site: str | None, since: str | None, until: str | None, as_json: bool) -> None:
     """Print the visits to one SITE or to all, oldest first, in the form of Heritrix's crawl.log.
 
     Twelve fields: moment, status, bytes, URL, path of discovery, the page that led there, type, worker, begin
@@ -301,7 +301,7 @@ def log_command(session: CliContext, site: str | None, since: str | None, until:
     from evercrawl.model.time import parse_when
 
     now = datetime.now(UTC)
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         visits = collection.log(
             site,
             since=parse_when(since, now=now) if since else None,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @json_option
 @common_options
 @pass_cli
-def lab_d10(session: CliContext, /, seed: int, scale: float, as_json: bool) -> int:
+def lab_d10(cli: CliContext, /, seed: int, scale: float, as_json: bool) -> int:
     """200 connections, 5 look-ups, depth 15, 35 s between requests to a server: one node, then two.
 
     \b

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @common_options
 @pass_cli
 def lab_pdfc(
-    session: CliContext, /, days: int, seed: int, edited: int, outposts: int, plot: Path | None, as_json: bool
+    cli: CliContext, /, days: int, seed: int, edited: int, outposts: int, plot: Path | None, as_json: bool
 ) -> int:
     """100 sites with home pages of 10 KB, visited daily for 30 days: pages sent, load and bandwidth.
 

@@ -27,7 +27,7 @@ TITLES = (
 @json_option
 @common_options
 @pass_cli
-def lab_sitemap(session: CliContext, /, plot: Path | None, as_json: bool) -> int:
+def lab_sitemap(cli: CliContext, /, plot: Path | None, as_json: bool) -> int:
     """Visit the 13 pages of "Increasing the efficiency of crawler using customized sitemap" twice.
 
     \b

@@ -27,7 +27,7 @@ _ANCHOR_CHARS = 60
 @click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
 @common_options
 @pass_cli
-def links_command(session: CliContext, url: str, as_json: bool) -> None:
+def links_command(cli: CliContext, url: str, as_json: bool) -> None:
     """Show the links of a page, both ways, with their anchor texts.
 
     \b
@@ -36,7 +36,7 @@ def links_command(session: CliContext, url: str, as_json: bool) -> None:
 
     PageRank is the page's share of all importance; hub and authority are Kleinberg's scores.
     """
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         found = collection.links(seed_url(url))
     if as_json:
         emit_json("links", links_fields(found))
@@ -100,7 +100,7 @@ def check_command(ctx: click.Context, as_json: bool) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @common_options
 @pass_cli
-def check_links(session: CliContext, site: str | None, only_dead: bool, as_json: bool) -> int:
+def check_links(cli: CliContext, site: str | None, only_dead: bool, as_json: bool) -> int:
     """List dead links and links to pages that have moved, by the page that they stand on.
 
     \b
@@ -114,7 +114,7 @@ def check_links(session: CliContext, site: str | None, only_dead: bool, as_json:
 
     broken = (LinkTrouble.DEAD, LinkTrouble.LOOP)
     page, count, broken_count = None, 0, 0
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         for found in collection.bad_links(site):
             broken_count += found.trouble in broken
             if only_dead and found.trouble not in broken:
@@ -127,7 +127,7 @@ def check_links(session: CliContext, site: str | None, only_dead: bool, as_json:
                 page = found.url
                 click.echo(safe_line(page))
             click.echo(f"  {_bad_link_line(found)}")
-    session.note(f"{counted(count, 'link')} to correct, {broken_count:,} of them lead nowhere")
+    cli.note(f"{counted(count, 'link')} to correct, {broken_count:,} of them lead nowhere")
     return ExitCode.ERROR if broken_count else ExitCode.OK
 
 
@@ -156,9 +156,9 @@ def _bad_link_line(found: BadLink) -> str:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @common_options
 @pass_cli
-def check_orphans(session: CliContext, as_json: bool) -> None:
+def check_orphans(cli: CliContext, as_json: bool) -> None:
     """List known pages that no page of the collection links to, such as those that only a sitemap names."""
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         for url in collection.orphans():
             if as_json:
                 emit_json("check-orphans", {"url": url})
@@ -191,9 +191,9 @@ def graph_command(ctx: click.Context, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def graph_stats(session: CliContext, as_json: bool) -> None:
+def graph_stats(cli: CliContext, as_json: bool) -> None:
     """Pages, links, orphans, and how many clicks the pages are from a seed."""
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         found = collection.graph()
     if as_json:
         emit_json("graph", asdict(found))
@@ -210,9 +210,9 @@ def graph_stats(session: CliContext, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @common_options
 @pass_cli
-def graph_top(session: CliContext, by: str, limit: int, as_json: bool) -> None:
+def graph_top(cli: CliContext, by: str, limit: int, as_json: bool) -> None:
     """List the most important pages, the best hubs or the best authorities."""
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         pages = collection.best_pages(SCORES[by], limit)
     for rank, (url, score) in enumerate(pages, start=1):
         if as_json:
@@ -227,11 +227,11 @@ def graph_top(session: CliContext, by: str, limit: int, as_json: bool) -> None:
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 @common_options
 @pass_cli
-def graph_export(session: CliContext, form: str, to: Path, force: bool) -> None:
+def graph_export(cli: CliContext, form: str, to: Path, force: bool) -> None:
     """Write pages and links with their scores: one GraphML file, or two of Parquet (.pages and .links)."""
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         counts = collection.export_graph(form, to, force=force)
-    session.note(f"{counted(counts['pages'], 'page')} and {counted(counts['links'], 'link')} written")
+    cli.note(f"{counted(counts['pages'], 'page')} and {counted(counts['links'], 'link')} written")
 
 
 @graph_command.command("draw")
@@ -240,14 +240,14 @@ def graph_export(session: CliContext, form: str, to: Path, force: bool) -> None:
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 @common_options
 @pass_cli
-def graph_draw(session: CliContext, site: str | None, to: Path | None, force: bool) -> None:
+def graph_draw(cli: CliContext, site: str | None, to: Path | None, force: bool) -> None:
     """Draw the structure of the collection, or of one site, as SVG.
 
     Folders are opened as far as the picture can be read; what is not shown is summed up.
     """
     if to is not None and to.exists() and not force:
         raise ConfigError(f"{to} exists already; write it anew with --force")
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         picture = collection.draw_graph(site)
     if to is None:
         click.echo(picture, nl=False)
@@ -258,7 +258,7 @@ def graph_draw(session: CliContext, site: str | None, to: Path | None, force: bo
 @graph_command.command("rebuild")
 @common_options
 @pass_cli
-def graph_rebuild(session: CliContext) -> None:
+def graph_rebuild(cli: CliContext) -> None:
     """Make the link graph anew from what is stored, with PageRank and anchor texts."""
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         collection.rebuild_graph()

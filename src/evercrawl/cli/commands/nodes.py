@@ -33,11 +33,11 @@ def cluster_command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a worker.")
 @common_options
 @pass_cli
-def cluster_status(session: CliContext, as_json: bool) -> None:
+def cluster_status(cli: CliContext, as_json: bool) -> None:
     """List the workers that live: where, since when, how many shards, what they have done in this run."""
     from evercrawl.cluster.look import members
 
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         found = members(collection.path, collection.settings.store.url)
     for member in found:
         if as_json:
@@ -55,18 +55,18 @@ def cluster_status(session: CliContext, as_json: bool) -> None:
 @click.argument("worker", metavar="ID|all")
 @common_options
 @pass_cli
-def cluster_drain(session: CliContext, worker: str) -> None:
+def cluster_drain(cli: CliContext, worker: str) -> None:
     """Ask workers to finish their requests, save, let go of their shards and end.
 
     ID is the beginning of a worker's id as `cluster status` shows it.
     """
     from evercrawl.cluster.look import send_home
 
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         asked = send_home(collection.path, worker, collection.settings.store.url)
     if not asked:
         raise click.ClickException(f"no worker's id begins with {worker!r}; see: evercrawl cluster status")
-    session.note(f"{asked} asked; each ends with its next heartbeat")
+    cli.note(f"{asked} asked; each ends with its next heartbeat")
 
 
 CODE_HOURS = 24
@@ -110,7 +110,7 @@ def outpost_command() -> None:
 @common_options
 @pass_cli
 def outpost_pair(
-    session: CliContext, routes: tuple[str, ...], name: str | None, home: str | None, hours: int, as_json: bool
+    cli: CliContext, routes: tuple[str, ...], name: str | None, home: str | None, hours: int, as_json: bool
 ) -> None:
     """Print a code with which one outpost can be paired, once.
 
@@ -121,15 +121,15 @@ def outpost_pair(
     from evercrawl.outpost.status import create_pairing_code
 
     called = name or routes[0]
-    collection = session.require_collection()
+    collection = cli.require_collection()
     code = create_pairing_code(collection, called=called, routes=list(routes), valid_for=timedelta(hours=hours))
     if as_json:
         emit_json("outpost-pair", {"name": called, "routes": list(routes), "code": code, "home": home})
         return
     click.echo(code)
     allow = " ".join(f"--allow {route}" for route in routes)
-    session.note(f"Run this near the site within {counted(hours, 'hour')}; the code works once:")
-    session.note(f"  evercrawl outpost run --home {home or 'HOST:PORT'} --code {code} {allow}")
+    cli.note(f"Run this near the site within {counted(hours, 'hour')}; the code works once:")
+    cli.note(f"  evercrawl outpost run --home {home or 'HOST:PORT'} --code {code} {allow}")
 
 
 @outpost_command.command("run")
@@ -161,7 +161,7 @@ def outpost_pair(
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON at the end.")
 @common_options
 @pass_cli
-def outpost_run(session: CliContext, /, as_json: bool, **given: Any) -> None:
+def outpost_run(cli: CliContext, /, as_json: bool, **given: Any) -> None:
     """Work for home until stopped (Ctrl-C or SIGTERM), which is safe at any moment.
 
     \b
@@ -173,26 +173,25 @@ def outpost_run(session: CliContext, /, as_json: bool, **given: Any) -> None:
 
     from evercrawl.outpost.agent_builder import run_outpost
 
-    orders = _outpost_orders(session, given)
+    orders = _outpost_orders(cli, given)
     flags: dict[str, object] = {}
     if given["gap"] is not None:
         flags["pace.gap"] = given["gap"]
     if given["allow_private"]:
         flags["http.allow_private"] = True
-    settings = session.configured(None, flags).settings
-    session.note(f"outpost in {orders.folder}; stop it with Ctrl-C")
-    requests = asyncio.run(run_outpost(orders, settings, say=lambda words: session.note(safe_line(words))))
+    settings = cli.configured(None, flags).settings
+    cli.note(f"outpost in {orders.folder}; stop it with Ctrl-C")
+    requests = asyncio.run(run_outpost(orders, settings, say=lambda words: cli.note(safe_line(words))))
     if as_json:
         emit_json("outpost-run", {"requests": requests})
 
 
-def _outpost_orders(session: CliContext, given: dict[str, Any]) -> Any:
-    from evercrawl.config.known import known_settings
-    from evercrawl.config.value import value_of
+def _outpost_orders(cli: CliContext, given: dict[str, Any]) -> Any:
+    from evercrawl.config.schema import known_settings, value_of
     from evercrawl.core.politeness import parse_rate
     from evercrawl.outpost.agent_builder import AgentOptions
 
-    state = session.env.get("XDG_STATE_HOME") or str(Path("~/.local/state").expanduser())
+    state = cli.env.get("XDG_STATE_HOME") or str(Path("~/.local/state").expanduser())
     try:
         rate = given["max_rate"]
         gap = timedelta(days=1) / parse_rate(rate) if rate is not None else timedelta(0)
@@ -218,7 +217,7 @@ def _outpost_orders(session: CliContext, given: dict[str, Any]) -> Any:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def outpost_status(session: CliContext, as_json: bool) -> None:
+def outpost_status(cli: CliContext, as_json: bool) -> None:
     """Outposts of the collection: bytes sent, bytes that a plain crawl would have taken, requests.
 
     \b
@@ -227,12 +226,12 @@ def outpost_status(session: CliContext, as_json: bool) -> None:
     """
     from evercrawl.outpost.status import list_outposts
 
-    found = list_outposts(session.require_collection())
+    found = list_outposts(cli.require_collection())
     if as_json:
         emit_json("outposts", {"outposts": [asdict(one) | {"share": one.share} for one in found]})
         return
     if not found:
-        session.note("no outposts; pair one with: evercrawl outpost pair --for example.org")
+        cli.note("no outposts; pair one with: evercrawl outpost pair --for example.org")
     for one in found:
         click.echo(_outpost_line(one))
 
@@ -253,10 +252,10 @@ def _outpost_line(one: OutpostStatus) -> str:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def outpost_unpair(session: CliContext, name: str, as_json: bool) -> None:
+def outpost_unpair(cli: CliContext, name: str, as_json: bool) -> None:
     """Unpair an outpost: its key opens nothing any more, and its sites are the crawler's again."""
     from evercrawl.outpost.status import unpair
 
-    unpair(session.require_collection(), name)
+    unpair(cli.require_collection(), name)
     if as_json:
         emit_json("outpost-forget", {"name": name})

@@ -39,13 +39,13 @@ def mute_command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @common_options
 @pass_cli
-def mute_list(session: CliContext, as_json: bool) -> None:
+def mute_list(cli: CliContext, as_json: bool) -> None:
     """The parts that are muted, newest first.
 
     \b
     evercrawl mute list --json | jq -r .pattern
     """
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         found = collection.mutes()
     for one in found:
         if as_json:
@@ -54,7 +54,7 @@ def mute_list(session: CliContext, as_json: bool) -> None:
             click.echo(f"{one.id:>4}  {safe_line(one.place)}  {safe_line(one.pattern)}")
             click.echo(f"      {moment(from_us(one.at_us))} by {safe_line(one.who)}")
     if not found and not as_json:
-        session.note("nothing is muted")
+        cli.note("nothing is muted")
 
 
 @mute_command.command("add")
@@ -64,7 +64,7 @@ def mute_list(session: CliContext, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def mute_add(session: CliContext, pattern: str, site: str | None, page: str | None, as_json: bool) -> None:
+def mute_add(cli: CliContext, pattern: str, site: str | None, page: str | None, as_json: bool) -> None:
     """Mute edits whose old and new text both have the form of PATTERN; capitals and spaces do not count.
 
     \b
@@ -72,13 +72,13 @@ def mute_add(session: CliContext, pattern: str, site: str | None, page: str | No
     """
     if (site is None) == (page is None):
         raise click.UsageError("say where: --site SITE or --page URL")
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         done = collection.mute(pattern, site=site, page=page, who=_user_name())
     if as_json:
         emit_json("mute", _mute_fields(done))
     else:
         click.echo(f"muted on {safe_line(done.place)}: {safe_line(done.pattern)}")
-        session.note(f"take it back with: evercrawl mute undo {done.id}")
+        cli.note(f"take it back with: evercrawl mute undo {done.id}")
 
 
 @mute_command.command("undo")
@@ -86,20 +86,20 @@ def mute_add(session: CliContext, pattern: str, site: str | None, page: str | No
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def mute_undo(session: CliContext, number: int, as_json: bool) -> int:
+def mute_undo(cli: CliContext, number: int, as_json: bool) -> int:
     """Take the mute of this NUMBER back: its changes are told again, also those since then.
 
     \b
     evercrawl mute undo 3
     """
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         done = collection.unmute(number)
     if as_json:
         emit_json("mute-undo", {"id": number, "done": done is not None})
     elif done is not None:
         click.echo(f"muted no more on {safe_line(done.place)}: {safe_line(done.pattern)}")
     else:
-        session.note(f"there is no mute {number}; see: evercrawl mute list")
+        cli.note(f"there is no mute {number}; see: evercrawl mute list")
     return ExitCode.OK if done is not None else ExitCode.ERROR
 
 
@@ -145,7 +145,7 @@ def _public_url_option(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @common_options
 @pass_cli
-def websub_list(session: CliContext, as_json: bool) -> None:
+def websub_list(cli: CliContext, as_json: bool) -> None:
     """Every subscription, how it stands and how long it lasts.
 
     asked: the hub has not called back yet; active: it tells of news; denied: it does not want to; ending: it
@@ -154,12 +154,12 @@ def websub_list(session: CliContext, as_json: bool) -> None:
     \b
     evercrawl hub list --json | jq -r 'select(.phase != "active") | .topic'
     """
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         found = collection.websub().subscriptions()
     for one in found:
         _show_subscription(one, as_json=as_json)
     if not found and not as_json:
-        session.note("no hub was asked for anything; see: evercrawl hub subscribe --help")
+        cli.note("no hub was asked for anything; see: evercrawl hub subscribe --help")
 
 
 @websub_command.command("subscribe")
@@ -168,7 +168,7 @@ def websub_list(session: CliContext, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def websub_subscribe(session: CliContext, url: str, public_url: str, as_json: bool) -> int:
+def websub_subscribe(cli: CliContext, url: str, public_url: str, as_json: bool) -> int:
     """Ask the hub that the page or feed URL names to tell us of its news.
 
     What a hub brings is not believed: the pages that it names are visited soon. The exit code is 1 when the
@@ -177,11 +177,11 @@ def websub_subscribe(session: CliContext, url: str, public_url: str, as_json: bo
     \b
     evercrawl hub subscribe https://example.org/feed --public-url https://crawl.example.net
     """
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         made = asyncio.run(collection.websub(public_url).subscribe(url))
     _show_subscription(made, as_json=as_json)
     if not made.detail:
-        session.note("the hub checks it at the address of `evercrawl serve`; see: evercrawl hub list")
+        cli.note("the hub checks it at the address of `evercrawl serve`; see: evercrawl hub list")
     return ExitCode.ERROR if made.detail else ExitCode.OK
 
 
@@ -191,13 +191,13 @@ def websub_subscribe(session: CliContext, url: str, public_url: str, as_json: bo
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def websub_unsubscribe(session: CliContext, topic: str, public_url: str, as_json: bool) -> int:
+def websub_unsubscribe(cli: CliContext, topic: str, public_url: str, as_json: bool) -> int:
     """Ask the hub to tell us no more of TOPIC, as `hub list` shows it.
 
     \b
     evercrawl hub unsubscribe https://example.org/feed --public-url https://crawl.example.net
     """
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         websub = collection.websub(public_url)
         done = asyncio.run(websub.unsubscribe(topic))
     if as_json:
@@ -205,7 +205,7 @@ def websub_unsubscribe(session: CliContext, topic: str, public_url: str, as_json
     elif done:
         click.echo(f"the hub was asked to tell no more of {safe_line(topic)}")
     else:
-        session.note(f"there is no subscription to {safe_line(topic)}; see: evercrawl hub list")
+        cli.note(f"there is no subscription to {safe_line(topic)}; see: evercrawl hub list")
     return ExitCode.OK if done else ExitCode.ERROR
 
 

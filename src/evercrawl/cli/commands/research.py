@@ -57,7 +57,7 @@ DEFAULT_BUDGETS = "0.02,0.05,0.1,0.2,0.5"
 @common_options
 @pass_cli
 def simulate_command(
-    session: CliContext,
+    cli: CliContext,
     /,
     traces: tuple[Path, ...],
     policy: str,
@@ -85,10 +85,10 @@ def simulate_command(
     from evercrawl.collection.simulate.run import checked_policies
 
     names = checked_policies(policy)
-    histories = _read_traces(session, traces, pages)
+    histories = _read_traces(cli, traces, pages)
     budgets = [text.strip() for text in budget.split(",") if text.strip()]
     runs: list[Run] = []
-    with live_line(session) as show:
+    with live_line(cli) as show:
         for run in trials(histories, names, budgets, signal=signal, on_begin=show):
             runs.append(run)
             if as_json:
@@ -99,12 +99,12 @@ def simulate_command(
         _write_chart(plot, runs)
 
 
-def _read_traces(session: CliContext, traces: Sequence[Path], pages: int) -> list[Trace]:
+def _read_traces(cli: CliContext, traces: Sequence[Path], pages: int) -> list[Trace]:
     from evercrawl.collection.simulate import trace_in, trace_of
 
     if traces:
         return [trace_in(file, most_pages=pages) for file in traces]
-    found = session.find_collection()
+    found = cli.find_collection()
     if found is None:
         raise ConfigError("nothing to replay: name a history with --trace FILE, or a collection with -C DIR")
     return [trace_of(found, most_pages=pages)]

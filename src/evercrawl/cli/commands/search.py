@@ -37,7 +37,7 @@ MANY_BEHIND = 2000
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line, best hit first.")
 @common_options
 @pass_cli
-def search_command(session: CliContext, /, words: tuple[str, ...], as_json: bool, **options: Any) -> None:
+def search_command(cli: CliContext, /, words: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Find pages by their text, title, address and what other pages call them.
 
     \b
@@ -51,14 +51,14 @@ def search_command(session: CliContext, /, words: tuple[str, ...], as_json: bool
     Also: word OR word, url:word, sentiment:pos|neg|neutral, changed:2026-05, changed:<2026-01-01.
     Pages that are gone are marked; pages that say nearly the same are listed once.
     """
-    found = _run_search(session, " ".join(words), **options)
+    found = _run_search(cli, " ".join(words), **options)
     for trouble in found.troubles:
-        session.note(f"! {safe_line(trouble.source)}: {safe_line(trouble.problem)}")
+        cli.note(f"! {safe_line(trouble.source)}: {safe_line(trouble.problem)}")
     if as_json:
         for hit in found.hits:
             emit_json("search", hit_fields(hit))
     else:
-        _show_hits(session, found)
+        _show_hits(cli, found)
     if found.troubles and not found.hits:
         raise ConfigError("no collection could answer") if len(found.troubles) == 1 else _none_answered(found)
 
@@ -68,7 +68,7 @@ def _none_answered(found: SearchResults) -> ConfigError:
 
 
 def _run_search(
-    session: CliContext,
+    cli: CliContext,
     text: str,
     *,
     limit: int,
@@ -83,14 +83,14 @@ def _run_search(
     if sources:
         from evercrawl.collection.search.ask import search_several
 
-        waits = session.configured(session.find_collection()).settings.search.source_timeout.total_seconds()
+        waits = cli.configured(cli.find_collection()).settings.search.source_timeout.total_seconds()
         return search_several(sources, text, limit=limit, timeout_s=timeout or waits, as_of=at)
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         if rebuild:
             count = collection.rebuild_index()
-            session.note(f"the index was made anew: {counted(count, 'version')}")
+            cli.note(f"the index was made anew: {counted(count, 'version')}")
         elif collection.index_state().lag > MANY_BEHIND:
-            session.note("indexing what was crawled since; this takes a moment")
+            cli.note("indexing what was crawled since; this takes a moment")
         return collection.search(text, limit=limit, as_of=at)
 
 
@@ -124,7 +124,7 @@ def _highlights(hit: Hit) -> list[tuple[int, int]]:
     return marks
 
 
-def _show_hits(session: CliContext, found: SearchResults) -> None:
+def _show_hits(cli: CliContext, found: SearchResults) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
@@ -133,17 +133,17 @@ def _show_hits(session: CliContext, found: SearchResults) -> None:
         head.append(safe_line(hit.title or hit.url, longest=_LONGEST_TITLE), style="bold")
         if hit.is_gone:
             head.append("  [gone]", style="red")
-        session.out.print(head, soft_wrap=True)
-        session.out.print(Text(f"    {safe_line(hit.url)}", style="cyan"), soft_wrap=True)
-        session.out.print(Padding(_snippet(hit), (0, 0, 0, 4)))
-        session.out.print(Text(f"    {_hit_footer(hit)}", style="dim"))
+        cli.out.print(head, soft_wrap=True)
+        cli.out.print(Text(f"    {safe_line(hit.url)}", style="cyan"), soft_wrap=True)
+        cli.out.print(Padding(_snippet(hit), (0, 0, 0, 4)))
+        cli.out.print(Text(f"    {_hit_footer(hit)}", style="dim"))
     if not found.hits:
-        session.note("nothing found")
+        cli.note("nothing found")
     else:
         more = " with most of the words" if found.is_partial else ""
-        session.note(f"{counted(found.total, 'version')} match{more}; {found.took_ms:.0f} ms")
+        cli.note(f"{counted(found.total, 'version')} match{more}; {found.took_ms:.0f} ms")
     if found.lag:
-        session.note(f"{counted(found.lag, 'visit')} of a running crawl will be searchable in a moment")
+        cli.note(f"{counted(found.lag, 'visit')} of a running crawl will be searchable in a moment")
 
 
 def _snippet(hit: Hit) -> Text:
@@ -188,9 +188,9 @@ def index_command(ctx: click.Context, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def index_status(session: CliContext, as_json: bool) -> None:
+def index_status(cli: CliContext, as_json: bool) -> None:
     """Versions indexed and stored, visits that are not indexed yet, bytes on disk."""
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         state = collection.index_state()
     if as_json:
         emit_json("index", asdict(state))
@@ -204,9 +204,9 @@ def index_status(session: CliContext, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def index_rebuild(session: CliContext, as_json: bool) -> None:
+def index_rebuild(cli: CliContext, as_json: bool) -> None:
     """Throw the index and the link graph away and make them anew from what is stored."""
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         count = collection.rebuild_index()
         state = collection.index_state()
     if as_json:

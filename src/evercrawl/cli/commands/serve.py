@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 @common_options
 @pass_cli
 def serve_command(
-    session: CliContext,
+    cli: CliContext,
     /,
     bind: str,
     port: int,
@@ -85,22 +85,22 @@ def serve_command(
         public_archive=public_archive,
         crawl=crawl,
     )
-    path = session.require_collection()
-    session.configured(path)
+    path = cli.require_collection()
+    cli.configured(path)
     if token is not None and len(token) < _MIN_TOKEN_CHARS:
         raise ConfigError(f"--token needs at least {_MIN_TOKEN_CHARS} characters; make one with: openssl rand -hex 24")
     if password:
         _set_password(path)
     service = Service(path, how)
-    return asyncio.run(_serve_until_stopped(session, service, how, opens=opens, as_json=as_json))
+    return asyncio.run(_serve_until_stopped(cli, service, how, opens=opens, as_json=as_json))
 
 
-def serve_while_watching(session: CliContext, path: Path, port: int, *, flags: dict[str, object], as_json: bool) -> int:
+def serve_while_watching(cli: CliContext, path: Path, port: int, *, flags: dict[str, object], as_json: bool) -> int:
     """Keep a collection fresh with these flags, and serve it meanwhile."""
     from evercrawl.web.serve import Service, Serving
 
     how = Serving(port=port, crawl=True)
-    return asyncio.run(_serve_until_stopped(session, Service(path, how, flags=flags), how, opens=True, as_json=as_json))
+    return asyncio.run(_serve_until_stopped(cli, Service(path, how, flags=flags), how, opens=True, as_json=as_json))
 
 
 _MIN_TOKEN_CHARS = 16
@@ -118,7 +118,7 @@ def _set_password(path: Path) -> None:
 
 
 async def _serve_until_stopped(
-    session: CliContext, service: Service, how: Serving, *, opens: bool, as_json: bool
+    cli: CliContext, service: Service, how: Serving, *, opens: bool, as_json: bool
 ) -> int:
     from evercrawl.cli.context import close_log, open_log
 
@@ -138,15 +138,15 @@ async def _serve_until_stopped(
             replay = service.replay_origin(service.address.partition("://")[2])
             fields = {"address": service.address, "first_link": service.first_link, "replay": replay}
             emit_json("serve", fields)
-        session.note(f"evercrawl serves {service.desk.path.name} at {service.address}")
-        session.note(f"open this link once, within 15 minutes:\n  {service.first_link}")
-        session.note("[Ctrl-C ends it]")
-        if opens and session.err.is_terminal and not session.env.get("CI"):
+        cli.note(f"evercrawl serves {service.desk.path.name} at {service.address}")
+        cli.note(f"open this link once, within 15 minutes:\n  {service.first_link}")
+        cli.note("[Ctrl-C ends it]")
+        if opens and cli.err.is_terminal and not cli.env.get("CI"):
             loop.run_in_executor(None, webbrowser.open, service.first_link)
 
-    open_log(service.desk.path, verbose=session.verbose)
+    open_log(service.desk.path, verbose=cli.verbose)
     try:
-        await service.run(on_ready=ready, say=session.note)
+        await service.run(on_ready=ready, say=cli.note)
     finally:
         close_log()
     return int(code)

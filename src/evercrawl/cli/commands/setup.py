@@ -36,11 +36,11 @@ def config_command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def config_show(session: CliContext, origin: bool, as_json: bool) -> None:
+def config_show(cli: CliContext, origin: bool, as_json: bool) -> None:
     """Every setting in force."""
-    from evercrawl.config.known import known_settings
+    from evercrawl.config.schema import known_settings
 
-    configured = session.configured(session.find_collection())
+    configured = cli.configured(cli.find_collection())
     forms = {key: _setting_text(key, configured.value(key)) for key in known_settings()}
     if as_json:
         emit_json("config", {"settings": _with_origin(forms, configured.origins)})
@@ -56,8 +56,7 @@ def _with_origin(forms: dict[str, str], origins: Any) -> dict[str, dict[str, str
 
 
 def _setting_text(key: str, value: object) -> str:
-    from evercrawl.config.known import known_settings
-    from evercrawl.config.value import written_form
+    from evercrawl.config.schema import known_settings, written_form
 
     return written_form(known_settings()[key], value)
 
@@ -67,9 +66,9 @@ def _setting_text(key: str, value: object) -> str:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def config_get(session: CliContext, key: str, as_json: bool) -> None:
+def config_get(cli: CliContext, key: str, as_json: bool) -> None:
     """One value, such as: evercrawl config get pace.mode."""
-    configured = session.configured(session.find_collection())
+    configured = cli.configured(cli.find_collection())
     form = _setting_text(key, configured.value(key))
     if as_json:
         emit_json("config", {"settings": _with_origin({key: form}, configured.origins)})
@@ -84,9 +83,9 @@ def config_get(session: CliContext, key: str, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def config_set(session: CliContext, key: str, value: str, for_user: bool, as_json: bool) -> None:
+def config_set(cli: CliContext, key: str, value: str, for_user: bool, as_json: bool) -> None:
     """Set one value in the collection's settings file (or, with --user, in your own)."""
-    _write_setting(session, _user_file(session) if for_user else _collection_file(session), key, value, as_json=as_json)
+    _write_setting(cli, _user_file(cli) if for_user else _collection_file(cli), key, value, as_json=as_json)
 
 
 @config_command.command("contact")
@@ -94,13 +93,13 @@ def config_set(session: CliContext, key: str, value: str, for_user: bool, as_jso
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def config_contact(session: CliContext, address: str, as_json: bool) -> None:
+def config_contact(cli: CliContext, address: str, as_json: bool) -> None:
     """Set your mail address or page, shown to sites in every request; with -C only for that collection."""
-    file = _collection_file(session) if session.directory else _user_file(session)
-    _write_setting(session, file, "identity.contact", address, as_json=as_json)
+    file = _collection_file(cli) if cli.directory else _user_file(cli)
+    _write_setting(cli, file, "identity.contact", address, as_json=as_json)
 
 
-def _write_setting(session: CliContext, file: Path, key: str, value: str, *, as_json: bool) -> None:
+def _write_setting(cli: CliContext, file: Path, key: str, value: str, *, as_json: bool) -> None:
     from evercrawl.config import write_setting
 
     if key == "store.shards":
@@ -109,19 +108,19 @@ def _write_setting(session: CliContext, file: Path, key: str, value: str, *, as_
     if as_json:
         emit_json("config", {"key": key, "value": value, "file": str(file)})
     else:
-        session.note(f"{key} = {safe_line(value)} in {file}")
+        cli.note(f"{key} = {safe_line(value)} in {file}")
 
 
-def _user_file(session: CliContext) -> Path:
+def _user_file(cli: CliContext) -> Path:
     from evercrawl.config import user_file
 
-    return user_file(session.env)
+    return user_file(cli.env)
 
 
-def _collection_file(session: CliContext) -> Path:
+def _collection_file(cli: CliContext) -> Path:
     from evercrawl.config import collection_file
 
-    found = session.find_collection()
+    found = cli.find_collection()
     if found is None:
         raise ConfigError("no collection here; name one with -C DIR, or set it for all of them with --user")
     return collection_file(found)
@@ -138,7 +137,7 @@ _CHECK_STYLES = {"ok": "green", "warn": "yellow", "fail": "red"}
 @common_options
 @pass_cli
 def doctor_command(
-    session: CliContext, /, url: str | None, allow_private: bool, resolve: tuple[str, ...], as_json: bool
+    cli: CliContext, /, url: str | None, allow_private: bool, resolve: tuple[str, ...], as_json: bool
 ) -> int:
     """Check Python, SQLite, DNS, TLS, clock, disk, extras and your contact; with a URL, its robots.txt too.
 
@@ -148,20 +147,20 @@ def doctor_command(
 
     The exit code is 1 when a check fails. Only the form with a URL makes a request.
     """
-    collection = session.find_collection()
+    collection = cli.find_collection()
     flags: dict[str, object] = {"http.allow_private": True} if allow_private else {}
     flags |= {"http.resolve": resolve} if resolve else {}
-    settings = session.configured(collection, flags).settings
+    settings = cli.configured(collection, flags).settings
     findings = list(machine_findings(settings, collection or Path.cwd()))
     if url is not None:
         from evercrawl.cli.site_check import site_findings
 
         findings += site_findings(seed_url(url), settings)
-    _show_checks(session, findings, as_json=as_json)
+    _show_checks(cli, findings, as_json=as_json)
     return ExitCode.ERROR if any(finding.verdict == "fail" for finding in findings) else ExitCode.OK
 
 
-def _show_checks(session: CliContext, findings: list[MachineCheck], *, as_json: bool) -> None:
+def _show_checks(cli: CliContext, findings: list[MachineCheck], *, as_json: bool) -> None:
     if as_json:
         fields = [
             {"name": one.name, "verdict": one.verdict, "detail": one.detail, "remedy": one.remedy} for one in findings
@@ -174,9 +173,9 @@ def _show_checks(session: CliContext, findings: list[MachineCheck], *, as_json: 
         line = Text.assemble(
             (f"{one.verdict:<5}", _CHECK_STYLES[one.verdict]), f"{one.name:<11} {safe_line(one.detail)}"
         )
-        session.out.print(line, soft_wrap=True)
+        cli.out.print(line, soft_wrap=True)
         if one.remedy:
-            session.out.print(Text(f"     {'':<11} → {one.remedy}", style="dim"), soft_wrap=True)
+            cli.out.print(Text(f"     {'':<11} → {one.remedy}", style="dim"), soft_wrap=True)
 
 
 @click.command("version")

@@ -68,7 +68,7 @@ WEB_SCHEMES = ("http://", "https://")
 @click.option("--json", "as_json", is_flag=True, help="Print pages, added, changed, removed, files as JSON.")
 @common_options
 @pass_cli
-def sitemap_build(session: CliContext, /, source: str | None, as_json: bool, **options: Any) -> None:
+def sitemap_build(cli: CliContext, /, source: str | None, as_json: bool, **options: Any) -> None:
     """Write sitemap.xml and sitemap-extended.xml, each page with the date of its last real change.
 
     \b
@@ -82,95 +82,95 @@ def sitemap_build(session: CliContext, /, source: str | None, as_json: bool, **o
     is an index of packed parts. Pages with noindex, with a canonical address elsewhere, or that robots.txt
     forbids are left out. A URL is crawled politely into a collection, and the sitemap is made of that.
     """
-    with live_line(session) as show:
+    with live_line(cli) as show:
 
         def on_page(pages: int) -> None:
             if pages % SHOW_EVERY == 0:
                 show(f"{pages:,} pages")
 
-        report, target = _build(session, source, options, on_page)
+        report, target = _build(cli, source, options, on_page)
     if as_json:
         emit_json("sitemap-build", _build_fields(report, target))
     else:
-        _report_build(session, report, target)
+        _report_build(cli, report, target)
 
 
 def _build(
-    session: CliContext, source: str | None, options: dict[str, Any], on_page: OnPage
+    cli: CliContext, source: str | None, options: dict[str, Any], on_page: OnPage
 ) -> tuple[BuildReport, Target]:
     if source is not None and not source.lower().startswith(WEB_SCHEMES):
-        return _from_folder(session, Path(source), options, on_page)
-    return _from_collection(session, source, options, on_page)
+        return _from_folder(cli, Path(source), options, on_page)
+    return _from_collection(cli, source, options, on_page)
 
 
 def _from_folder(
-    session: CliContext, folder: Path, options: dict[str, Any], on_page: OnPage
+    cli: CliContext, folder: Path, options: dict[str, Any], on_page: OnPage
 ) -> tuple[BuildReport, Target]:
     from evercrawl.sitemaps.build import build_from_folder
     from evercrawl.sitemaps.folder import ENDINGS, FolderRules
 
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a folder; for a site write its URL, like https://example.org/")
-    base_url = _base_url(session, folder, options)
+    base_url = _base_url(cli, folder, options)
     rules = FolderRules(
         base_url,
         clean_urls=options["clean_urls"],
         endings=tuple(one.lstrip(".").lower() for one in options["endings"]) or ENDINGS,
         ignore=options["ignore"],
-        agent=session.configured(None).settings.identity.product,
+        agent=cli.configured(None).settings.identity.product,
     )
-    target = _build_target(session, folder, base_url, options)
+    target = _build_target(cli, folder, base_url, options)
     return build_from_folder(folder, rules, target, full=options["full"], on_page=on_page), target
 
 
-def _base_url(session: CliContext, folder: Path, options: dict[str, Any]) -> str:
+def _base_url(cli: CliContext, folder: Path, options: dict[str, Any]) -> str:
     from evercrawl.sitemaps.folder import base_url_of, known_base_url
     from evercrawl.sitemaps.state import read_state
 
     if options["base_url"] is not None:
         return base_url_of(options["base_url"])
-    return known_base_url(folder, read_state(_state_file(session, folder, options)))
+    return known_base_url(folder, read_state(_state_file(cli, folder, options)))
 
 
 def _from_collection(
-    session: CliContext, url: str | None, options: dict[str, Any], on_page: OnPage
+    cli: CliContext, url: str | None, options: dict[str, Any], on_page: OnPage
 ) -> tuple[BuildReport, Target]:
     from evercrawl.sitemaps.collected import build_from_collection, site_of_collection
     from evercrawl.sitemaps.folder import base_url_of
 
-    path = _crawl_site(session, url, options) if url is not None else session.require_collection()
-    settings = session.configured(path).settings
+    path = _crawl_site(cli, url, options) if url is not None else cli.require_collection()
+    settings = cli.configured(path).settings
     base_url = base_url_of(options["base_url"]) if options["base_url"] else site_of_collection(settings)
     default = path / "sitemap"
     if options["target"] is None:
         default.mkdir(exist_ok=True)
-    target = _build_target(session, default, base_url, options)
+    target = _build_target(cli, default, base_url, options)
     return build_from_collection(path, settings, target, on_page=on_page), target
 
 
-def _crawl_site(session: CliContext, url: str, options: dict[str, Any]) -> Path:
+def _crawl_site(cli: CliContext, url: str, options: dict[str, Any]) -> Path:
     """The collection of the site after a run of the crawler, as `evercrawl crawl URL` makes it."""
     from evercrawl.cli.commands.crawl import execute_run, given_flags, plan_run
 
     names = ("allow_private", "resolve", "pace", "max_pages")
-    plan = plan_run(session, [url], flags=given_flags({name: options[name] for name in names}))
-    code = execute_run(session, plan, as_json=False)
+    plan = plan_run(cli, [url], flags=given_flags({name: options[name] for name in names}))
+    code = execute_run(cli, plan, as_json=False)
     if code:
-        session.note(f"! the crawl ended with code {code}: the sitemap has the pages that are known so far")
+        cli.note(f"! the crawl ended with code {code}: the sitemap has the pages that are known so far")
     return plan.path
 
 
-def _build_target(session: CliContext, default: Path, base_url: str, options: dict[str, Any]) -> Target:
+def _build_target(cli: CliContext, default: Path, base_url: str, options: dict[str, Any]) -> Target:
     from evercrawl.sitemaps.build import Target
 
     folder: Path = options["target"] or default
-    return Target(folder, base_url, _state_file(session, default, options), packed=options["packed"])
+    return Target(folder, base_url, _state_file(cli, default, options), packed=options["packed"])
 
 
-def _state_file(session: CliContext, default: Path, options: dict[str, Any]) -> Path:
+def _state_file(cli: CliContext, default: Path, options: dict[str, Any]) -> Path:
     from evercrawl.sitemaps.state import state_place
 
-    state: Path = options["state"] or state_place(session.env, options["target"] or default)
+    state: Path = options["state"] or state_place(cli.env, options["target"] or default)
     return state
 
 
@@ -191,9 +191,9 @@ def _build_fields(report: BuildReport, target: Target) -> dict[str, Any]:
     }
 
 
-def _report_build(session: CliContext, report: BuildReport, target: Target) -> None:
+def _report_build(cli: CliContext, report: BuildReport, target: Target) -> None:
     news = f"{len(report.added):,} added, {len(report.changed):,} changed, {len(report.removed):,} removed"
-    session.note(f"{counted(report.pages, 'page')}: {news}, in {span(report.seconds)}")
+    cli.note(f"{counted(report.pages, 'page')}: {news}, in {span(report.seconds)}")
     if not report.is_first:
         for sign, urls in (("+", report.added), ("~", report.changed), ("-", report.removed)):
             for url in urls[:MOST_SHOWN]:
@@ -201,11 +201,11 @@ def _report_build(session: CliContext, report: BuildReport, target: Target) -> N
             if len(urls) > MOST_SHOWN:
                 click.echo(f"{sign} and {len(urls) - MOST_SHOWN:,} more")
     for reason, pages in report.left_out.items():
-        session.note(f"  left out: {counted(pages, 'page')} ({reason})")
+        cli.note(f"  left out: {counted(pages, 'page')} ({reason})")
     written = ", ".join(report.written) or "nothing new to write"
-    session.note(f"  {target.folder}: {written}")
+    cli.note(f"  {target.folder}: {written}")
     if report.is_first:
-        session.note(f"  robots.txt should say: Sitemap: {target.base_url}sitemap.xml")
+        cli.note(f"  robots.txt should say: Sitemap: {target.base_url}sitemap.xml")
 
 
 @click.command("serve")
@@ -216,7 +216,7 @@ def _report_build(session: CliContext, report: BuildReport, target: Target) -> N
 @click.option("--json", "as_json", is_flag=True, help="Print address and folder as one JSON object.")
 @common_options
 @pass_cli
-def sitemap_serve(session: CliContext, /, folder: Path, host: str, port: int, clean_urls: bool, as_json: bool) -> None:
+def sitemap_serve(cli: CliContext, /, folder: Path, host: str, port: int, clean_urls: bool, as_json: bool) -> None:
     """Serve a folder, its sitemaps and, for `/sitemap.xml?XTND`, its extended sitemap.
 
     \b
@@ -239,5 +239,5 @@ def sitemap_serve(session: CliContext, /, folder: Path, host: str, port: int, cl
         address = f"http://{name}:{server.server_port}/"
         if as_json:
             emit_json("sitemap-serve", {"url": address, "folder": str(folder)})
-        session.note(f"{address} serves {folder}; Ctrl-C ends it")
+        cli.note(f"{address} serves {folder}; Ctrl-C ends it")
         server.serve_forever(poll_interval=0.2)

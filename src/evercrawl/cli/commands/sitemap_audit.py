@@ -55,7 +55,7 @@ DEFAULT_LEAST = 80
 @click.option("--json", "as_json", is_flag=True, help="Print score, findings and examples as JSON.")
 @common_options
 @pass_cli
-def sitemap_check(session: CliContext, /, subject: str, least: int, as_json: bool, **options: Any) -> int:
+def sitemap_check(cli: CliContext, /, subject: str, least: int, as_json: bool, **options: Any) -> int:
     """Judge a sitemap: dates that lie, are all equal or lie ahead, pages that are dead, hidden or missing.
 
     \b
@@ -73,13 +73,13 @@ def sitemap_check(session: CliContext, /, subject: str, least: int, as_json: boo
 
     names = ("allow_private", "resolve", "pace")
     flags = given_flags({name: options[name] for name in names})
-    collection = session.find_collection() if session.named_collection() is not None else None
-    settings = session.configured(collection, flags).settings
-    with live_line(session) as show:
+    collection = cli.find_collection() if cli.named_collection() is not None else None
+    settings = cli.configured(collection, flags).settings
+    with live_line(cli) as show:
         wanted = _survey(subject, settings, sample=options["sample"], offline=options["offline"], show=show)
         survey = asyncio.run(wanted)
     if survey.closed is not None and not survey.entries:
-        return _report_closed(session, survey)
+        return _report_closed(cli, survey)
     judgement = _judge(survey, collection, settings)
     if as_json:
         emit_json("sitemap-check", _check_fields(survey, judgement, least))
@@ -121,12 +121,12 @@ async def _survey(
         await fetcher.close()
 
 
-def _report_closed(session: CliContext, survey: Survey) -> int:
+def _report_closed(cli: CliContext, survey: Survey) -> int:
     record = survey.closed
     assert record is not None
     if record.stance == "private":
         raise ConfigError(f"{record.detail}; a host of your own is allowed with --allow-private")
-    session.note(f"evercrawl: {survey.site}: {safe_line(record.detail)}")
+    cli.note(f"evercrawl: {survey.site}: {safe_line(record.detail)}")
     is_away = record.unreachable_since_us is not None
     return ExitCode.NOTHING_REACHABLE if is_away else ExitCode.REFUSED
 
@@ -226,7 +226,7 @@ def _show_judgement(survey: Survey, judgement: Judgement) -> None:
 @common_options
 @pass_cli
 def sitemap_ping(
-    session: CliContext, /, urls: tuple[str, ...], make_key: Path | None, as_json: bool, **options: Any
+    cli: CliContext, /, urls: tuple[str, ...], make_key: Path | None, as_json: bool, **options: Any
 ) -> int:
     """Tell search engines by IndexNow which of your pages are new, changed or gone.
 
@@ -241,7 +241,7 @@ def sitemap_ping(
     when the service refused, 4 when it cannot be reached.
     """
     if make_key is not None:
-        return _make_key(session, make_key, as_json=as_json)
+        return _make_key(cli, make_key, as_json=as_json)
     from evercrawl.sitemaps.indexnow import ENDPOINT
 
     wanted = [*urls, *(_urls_in(options["report"]) if options["report"] is not None else ())]
@@ -250,16 +250,16 @@ def sitemap_ping(
         raise ConfigError("nothing to announce: name URLs, or --from FILE")
     flags: dict[str, object] = {"http.allow_private": True} if options["allow_private"] else {}
     flags |= {"http.resolve": options["resolve"]} if options["resolve"] else {}
-    settings = session.configured(None, flags).settings
+    settings = cli.configured(None, flags).settings
     endpoint = options["endpoint"] or ENDPOINT
     done = asyncio.run(_announce(wanted, key, options["key_location"], endpoint, settings))
-    _report_ping(session, done, as_json=as_json)
+    _report_ping(cli, done, as_json=as_json)
     if any(one.status is None for one in done):
         return ExitCode.NOTHING_REACHABLE
     return ExitCode.OK if all(one.is_taken for one in done) else ExitCode.ERROR
 
 
-def _make_key(session: CliContext, folder: Path, *, as_json: bool) -> int:
+def _make_key(cli: CliContext, folder: Path, *, as_json: bool) -> int:
     from evercrawl.sitemaps.indexnow import make_key
 
     key, path = make_key(folder)
@@ -267,7 +267,7 @@ def _make_key(session: CliContext, folder: Path, *, as_json: bool) -> int:
         emit_json("sitemap-key", {"key": key, "file": str(path)})
     else:
         click.echo(key)
-        session.note(f"{path} proves it; serve it as /{path.name}")
+        cli.note(f"{path} proves it; serve it as /{path.name}")
     return ExitCode.OK
 
 
@@ -319,7 +319,7 @@ async def _announce(
         await poster.close()
 
 
-def _report_ping(session: CliContext, done: list[Announced], *, as_json: bool) -> None:
+def _report_ping(cli: CliContext, done: list[Announced], *, as_json: bool) -> None:
     if as_json:
         fields = [one._asdict() | {"taken": one.is_taken} for one in done]
         announced = sum(one.urls for one in done if one.is_taken)
@@ -329,6 +329,6 @@ def _report_ping(session: CliContext, done: list[Announced], *, as_json: bool) -
         status = "" if one.status is None else f" {one.status}"
         click.echo(f"{safe_line(one.host)}: {counted(one.urls, 'URL')}:{status} {safe_line(one.meaning)}")
         if one.retry_after is not None:
-            session.note(f"  the service asks to wait {one.retry_after.total_seconds():,.0f} s")
+            cli.note(f"  the service asks to wait {one.retry_after.total_seconds():,.0f} s")
     if not done:
-        session.note("nothing to announce")
+        cli.note("nothing to announce")

@@ -45,13 +45,13 @@ def trap_command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @common_options
 @pass_cli
-def trap_list(session: CliContext, as_json: bool) -> None:
+def trap_list(cli: CliContext, as_json: bool) -> None:
     """Patterns that are throttled, fenced or refused, with the evidence; your own rules first.
 
     \b
     evercrawl trap list --json | jq -r 'select(.state == "fenced") | .pattern'
     """
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         found = collection.traps()
     for one in found:
         if as_json:
@@ -61,7 +61,7 @@ def trap_list(session: CliContext, as_json: bool) -> None:
             click.echo(f"{one.state:<9} {safe_line(one.site)} {safe_line(one.pattern)}")
             click.echo(f"          {one.kind}: {evidence}")
     if not found and not as_json:
-        session.note("no traps so far")
+        cli.note("no traps so far")
 
 
 def _emit_trap(one: TrapPattern) -> None:
@@ -92,29 +92,29 @@ def _rule_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @_rule_options
 @common_options
 @pass_cli
-def trap_exclude(session: CliContext, pattern: str, site: str | None, yes: bool, dry_run: bool, as_json: bool) -> None:
+def trap_exclude(cli: CliContext, pattern: str, site: str | None, yes: bool, dry_run: bool, as_json: bool) -> None:
     """Leave out the URLs of PATTERN from now on; what is stored stays.
 
     A running crawl hears it within seconds. Pages that wait are refused when their turn comes.
     """
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         rule = partial(collection.trap_exclude, _checked_pattern(pattern), site)
-        _apply_rule(session, rule, "left out", is_sure=yes or as_json, dry_run=dry_run, as_json=as_json)
+        _apply_rule(cli, rule, "left out", is_sure=yes or as_json, dry_run=dry_run, as_json=as_json)
 
 
 @trap_command.command("allow")
 @_rule_options
 @common_options
 @pass_cli
-def trap_allow(session: CliContext, pattern: str, site: str | None, yes: bool, dry_run: bool, as_json: bool) -> None:
+def trap_allow(cli: CliContext, pattern: str, site: str | None, yes: bool, dry_run: bool, as_json: bool) -> None:
     """Ask for the URLs of PATTERN whatever is said against them, other than robots.txt and the scope.
 
     A running crawl hears it within seconds, and pages that were kept out come back into the queue. Links that
     never became pages are offered again at the next start.
     """
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         rule = partial(collection.trap_allow, _checked_pattern(pattern), site)
-        _apply_rule(session, rule, "allowed", is_sure=yes or as_json, dry_run=dry_run, as_json=as_json)
+        _apply_rule(cli, rule, "allowed", is_sure=yes or as_json, dry_run=dry_run, as_json=as_json)
 
 
 @trap_command.command("undo")
@@ -123,16 +123,16 @@ def trap_allow(session: CliContext, pattern: str, site: str | None, yes: bool, d
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def trap_undo(session: CliContext, pattern: str, site: str | None, as_json: bool) -> int:
+def trap_undo(cli: CliContext, pattern: str, site: str | None, as_json: bool) -> int:
     """Take back what you said about PATTERN: the crawl decides again by itself."""
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         done = collection.trap_undo(_checked_pattern(pattern), site)
     if as_json:
         emit_json("trap-undo", {"pattern": pattern, "site": site, "done": done})
     elif done:
         click.echo(f"no rule about {safe_line(pattern)} any more")
     else:
-        session.note(f"there was no rule about {safe_line(pattern)}; see: evercrawl trap list")
+        cli.note(f"there was no rule about {safe_line(pattern)}; see: evercrawl trap list")
     return ExitCode.OK if done else ExitCode.ERROR
 
 
@@ -143,7 +143,7 @@ def _checked_pattern(pattern: str) -> str:
 
 
 def _apply_rule(
-    session: CliContext, rule: Callable[..., RuleEffect], word: str, *, is_sure: bool, dry_run: bool, as_json: bool
+    cli: CliContext, rule: Callable[..., RuleEffect], word: str, *, is_sure: bool, dry_run: bool, as_json: bool
 ) -> None:
     """Show what the rule touches, then write it, unless nobody wants it."""
     effect = rule()
@@ -151,9 +151,9 @@ def _apply_rule(
         _show_effect(effect, word)
     if not dry_run and (is_sure or not sys.stdin.isatty() or click.confirm("Do it?")):
         effect = rule(do=True)
-        session.note(f"{effect.pattern} is {word} from now on; take it back with: evercrawl trap undo")
+        cli.note(f"{effect.pattern} is {word} from now on; take it back with: evercrawl trap undo")
     elif not as_json:
-        session.note("nothing was changed")
+        cli.note("nothing was changed")
     if as_json:
         emit_json("trap-rule", asdict(effect))
 
@@ -186,13 +186,13 @@ def pace_command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @common_options
 @pass_cli
-def pace_list(session: CliContext, as_json: bool) -> None:
+def pace_list(cli: CliContext, as_json: bool) -> None:
     """The sites that you slow down, each with its least gap.
 
     \b
     evercrawl pace list --json | jq -r .site
     """
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         found = collection.slowed()
     for one in found:
         if as_json:
@@ -200,7 +200,7 @@ def pace_list(session: CliContext, as_json: bool) -> None:
         else:
             click.echo(f"{safe_line(one.site)}  one request in {one.gap_s:g} s")
     if not found and not as_json:
-        session.note("no site is slowed down")
+        cli.note("no site is slowed down")
 
 
 @pace_command.command("slow")
@@ -209,7 +209,7 @@ def pace_list(session: CliContext, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def pace_slow(session: CliContext, site: str, gap: str, as_json: bool) -> None:
+def pace_slow(cli: CliContext, site: str, gap: str, as_json: bool) -> None:
     """Leave at least GAP (30s, 5m, 1h; at most a day) between two requests to SITE (origin or host).
 
     A running crawl hears it within seconds. It makes no site faster: a longer gap that robots.txt, a slow
@@ -218,14 +218,13 @@ def pace_slow(session: CliContext, site: str, gap: str, as_json: bool) -> None:
     \b
     evercrawl pace slow example.org 2m
     """
-    from evercrawl.config.known import known_settings
-    from evercrawl.config.value import value_of
+    from evercrawl.config.schema import known_settings, value_of
 
     try:
         span = value_of(known_settings()["pace.shortest"], gap)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="GAP") from None
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         done = collection.slow_down(site, span)
     if as_json:
         emit_json("slowed", asdict(done))
@@ -238,20 +237,20 @@ def pace_slow(session: CliContext, site: str, gap: str, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def pace_undo(session: CliContext, site: str, as_json: bool) -> int:
+def pace_undo(cli: CliContext, site: str, as_json: bool) -> int:
     """Take back what you said about SITE: its pace is that of the settings and of its answers again.
 
     \b
     evercrawl pace undo example.org
     """
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         done = collection.slow_no_more(site)
     if as_json:
         emit_json("slowed-undo", {"site": site, "done": done})
     elif done:
         click.echo(f"{safe_line(site)} is not slowed down any more")
     else:
-        session.note(f"{safe_line(site)} was not slowed down; see: evercrawl pace list")
+        cli.note(f"{safe_line(site)} was not slowed down; see: evercrawl pace list")
     return ExitCode.OK if done else ExitCode.ERROR
 
 
@@ -280,7 +279,7 @@ def rate_option(ctx: click.Context, param: click.Parameter, text: str | None) ->
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def plan_command(session: CliContext, budget: float | None, as_json: bool) -> None:
+def plan_command(cli: CliContext, budget: float | None, as_json: bool) -> None:
     """Say what would be fetched with a budget, and the freshness to expect. Nothing is sent.
 
     \b
@@ -288,7 +287,7 @@ def plan_command(session: CliContext, budget: float | None, as_json: bool) -> No
     evercrawl plan --budget 1000/day
     evercrawl plan --budget 50/hour --json | jq .expected_freshness
     """
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         plan = collection.plan(budget)
     if as_json:
         emit_json("plan", asdict(plan))

@@ -38,9 +38,9 @@ def store_command(ctx: click.Context, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def store_stats(session: CliContext, as_json: bool) -> None:
+def store_stats(cli: CliContext, as_json: bool) -> None:
     """Bytes by part: state, archive, log and the rest; `free` is what vacuum would give back."""
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         parts = collection.space()
     total = sum(part.bytes for part in parts)
     if as_json:
@@ -57,9 +57,9 @@ def store_stats(session: CliContext, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def store_vacuum(session: CliContext, as_json: bool) -> None:
+def store_vacuum(cli: CliContext, as_json: bool) -> None:
     """Write the state files anew without gaps; no page, version or record is touched."""
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         freed = collection.vacuum()
     if as_json:
         emit_json("store-vacuum", {"freed": freed})
@@ -72,7 +72,7 @@ def store_vacuum(session: CliContext, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def store_move(session: CliContext, to: str, as_json: bool) -> None:
+def store_move(cli: CliContext, to: str, as_json: bool) -> None:
     """Move the state of the collection into PostgreSQL, or back into its files.
 
     Every row is copied, read back and compared; only then the collection is switched over and the old place
@@ -90,9 +90,9 @@ def store_move(session: CliContext, to: str, as_json: bool) -> None:
             f"PostgreSQL needs an extra ({error.name} is missing): pip install 'evercrawl[postgres]'"
         ) from error
 
-    collection = session.require_collection()
-    settings = session.configured(collection).settings
-    with live_line(session) as show:
+    collection = cli.require_collection()
+    settings = cli.configured(collection).settings
+    with live_line(cli) as show:
         done = move(
             collection,
             settings,
@@ -116,7 +116,7 @@ def store_move(session: CliContext, to: str, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def store_prune(session: CliContext, rule: str, yes: bool, as_json: bool) -> None:
+def store_prune(cli: CliContext, rule: str, yes: bool, as_json: bool) -> None:
     """Delete versions that RULE does not keep; the newest version of a page always stays.
 
     daily:30 keeps the last version of each of the newest 30 days that have one; several parts add up.
@@ -126,15 +126,15 @@ def store_prune(session: CliContext, rule: str, yes: bool, as_json: bool) -> Non
     evercrawl store prune --keep "daily:30 weekly:12 monthly:*"
     evercrawl store prune --keep "daily:30 weekly:12 monthly:*" --yes
     """
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         report = collection.prune(rule, do=yes)
     if as_json:
         emit_json("prune", asdict(report))
     else:
-        _show_pruned(session, report)
+        _show_pruned(cli, report)
 
 
-def _show_pruned(session: CliContext, report: PruneReport) -> None:
+def _show_pruned(cli: CliContext, report: PruneReport) -> None:
     went = "deleted" if report.done else "would go"
     pages = counted(report.pages, "page")
     click.echo(f"{counted(report.versions, 'version')} of {pages} {went}, {report.versions_kept:,} stay")
@@ -143,16 +143,16 @@ def _show_pruned(session: CliContext, report: PruneReport) -> None:
     least = "" if report.done else "at least "
     click.echo(f"{least}{size(report.archive_bytes)} of the archive {went}")
     for name in report.untouched_files:
-        session.note(f"{safe_line(name)} is damaged and was left as it is")
+        cli.note(f"{safe_line(name)} is damaged and was left as it is")
     if not report.done and report.versions:
-        session.note("nothing was changed; delete them with the same command and --yes")
+        cli.note("nothing was changed; delete them with the same command and --yes")
 
 
 @store_command.command("upload")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def store_upload(session: CliContext, as_json: bool) -> None:
+def store_upload(cli: CliContext, as_json: bool) -> None:
     """Bring the archive files that are not there yet to the storage of `archive.url`.
 
     A crawl does this beside its work. This is for what an earlier run could not bring away, and for an
@@ -166,13 +166,13 @@ def store_upload(session: CliContext, as_json: bool) -> None:
     from evercrawl.adapters.objectstore.journal import say_place
     from evercrawl.adapters.objectstore.upload import upload_all
 
-    collection = session.require_collection()
-    settings = session.configured(collection).settings.archive
+    collection = cli.require_collection()
+    settings = cli.configured(collection).settings.archive
     if settings.url is None:
         raise ConfigError("archive.url is not set; set it with: evercrawl config set archive.url s3://...")
     folder = collection / "archive"
     say_place(folder, settings.url)
-    with live_line(session) as show:
+    with live_line(cli) as show:
         done = upload_all(
             folder,
             bucket_at(settings.url),

@@ -51,7 +51,7 @@ _MAX_PROBLEMS = 10
 @common_options
 @pass_cli
 def export_command(
-    session: CliContext,
+    cli: CliContext,
     form: str,
     output: Path | None,
     site: str | None,
@@ -86,7 +86,7 @@ def export_command(
     """
     selection = _selection(site=site, since=since, until=until, lang=lang, all_versions=not latest)
     to = None if output == Path("-") else output
-    with session.open_collection() as collection, live_line(session) as show:
+    with cli.open_collection() as collection, live_line(cli) as show:
         report = collection.export(
             form,
             to,
@@ -94,7 +94,7 @@ def export_command(
             force=force,
             on_progress=lambda so_far: show(f"{so_far.versions:,} versions · {size(so_far.bytes)} read"),
         )
-    _report_export(session, report, as_json=as_json)
+    _report_export(cli, report, as_json=as_json)
     return ExitCode.STORE if report.damaged else ExitCode.OK
 
 
@@ -114,13 +114,13 @@ def _selection(
     )
 
 
-def _report_export(session: CliContext, report: ExchangeReport, *, as_json: bool) -> None:
+def _report_export(cli: CliContext, report: ExchangeReport, *, as_json: bool) -> None:
     if as_json and report.path is not None:
         fields = {"path": report.path, "pages": report.pages, "versions": report.versions, "damaged": report.damaged}
         emit_json("export", fields)
     else:
         where = f" in {report.path}" if report.path else ""
-        session.note(f"{counted(report.versions, 'version')} of {counted(report.pages, 'page')}{where}")
+        cli.note(f"{counted(report.versions, 'version')} of {counted(report.pages, 'page')}{where}")
     for problem in report.damage[:_MAX_PROBLEMS]:
         click.echo(f"left out: {safe_line(problem)}", err=True)
     if report.damaged:
@@ -145,7 +145,7 @@ _LEFT_OUT = {
 @click.option("--json", "as_json", is_flag=True, help="Print what was taken in as JSON.")
 @common_options
 @pass_cli
-def import_command(session: CliContext, form: str, files: tuple[Path, ...], as_json: bool) -> None:
+def import_command(cli: CliContext, form: str, files: tuple[Path, ...], as_json: bool) -> None:
     """Take in WARC or WACZ files: every answer in them becomes a visit at its time.
 
     \b
@@ -158,23 +158,23 @@ def import_command(session: CliContext, form: str, files: tuple[Path, ...], as_j
     """
     from evercrawl.collection import library
 
-    path = _import_collection(session, files[0])
+    path = _import_collection(cli, files[0])
     with library.open(path, create=True) as found:
-        collection = library.Collection(found.path, session.configured(path).settings)
-        with live_line(session) as show:
+        collection = library.Collection(found.path, cli.configured(path).settings)
+        with live_line(cli) as show:
             report = collection.import_(form, files, on_progress=lambda so_far: show(_import_progress(so_far)))
     if as_json:
         emit_json("import", {"collection": str(path), **asdict(report)})
     else:
-        _report_import(session, path, report)
+        _report_import(cli, path, report)
 
 
-def _import_collection(session: CliContext, first: Path) -> Path:
+def _import_collection(cli: CliContext, first: Path) -> Path:
     """The collection that is named or found; otherwise a new one here, named after the first file."""
-    found = session.named_collection() or session.find_collection()
+    found = cli.named_collection() or cli.find_collection()
     if found is not None:
         return found
-    from evercrawl.config.place import FOLDER_ENDING
+    from evercrawl.config.load import FOLDER_ENDING
 
     return Path(first.name.partition(".")[0] + FOLDER_ENDING)
 
@@ -184,16 +184,16 @@ def _import_progress(report: ImportReport) -> str:
     return f"{report.records:,} records found · {done:,} taken in · {report.versions:,} versions"
 
 
-def _report_import(session: CliContext, path: Path, report: ImportReport) -> None:
-    session.note(
+def _report_import(cli: CliContext, path: Path, report: ImportReport) -> None:
+    cli.note(
         f"{counted(report.versions, 'version')} and {counted(report.unchanged, 'other visit')} of"
         f" {counted(report.records, 'record')}, {counted(report.new_pages, 'new page')}, in {path}"
     )
     for name, words in _LEFT_OUT.items():
         if number := getattr(report, name):
-            session.note(f"  {number:,} {words}")
+            cli.note(f"  {number:,} {words}")
     for problem in report.damage[:_MAX_DAMAGE]:
-        session.note(f"  damaged: {safe_line(problem)}")
+        cli.note(f"  damaged: {safe_line(problem)}")
 
 
 _MAX_FILE_PROBLEMS = 10
@@ -203,7 +203,7 @@ _MAX_FILE_PROBLEMS = 10
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a file, then a summary.")
 @common_options
 @pass_cli
-def verify_command(session: CliContext, as_json: bool) -> int:
+def verify_command(cli: CliContext, as_json: bool) -> int:
     """Prove that every stored version can be read back and is what was stored, archive file by archive file.
 
     \b
@@ -212,7 +212,7 @@ def verify_command(session: CliContext, as_json: bool) -> int:
 
     The exit code is 5 when something is damaged. Nothing is changed.
     """
-    with session.open_collection() as collection, live_line(session) as show:
+    with cli.open_collection() as collection, live_line(cli) as show:
         report = collection.verify(
             on_progress=lambda so_far: show(f"{so_far.versions:,} versions read · {so_far.damaged:,} damaged")
         )

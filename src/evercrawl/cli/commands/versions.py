@@ -32,7 +32,7 @@ _TITLE_CHARS = 60
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line, oldest version first.")
 @common_options
 @pass_cli
-def history_command(session: CliContext, url: str, visits: bool, as_json: bool) -> None:
+def history_command(cli: CliContext, url: str, visits: bool, as_json: bool) -> None:
     """List the stored versions of a page, oldest first.
 
     A page changed between two visits: the last that still saw the version before, and the first that saw the
@@ -42,7 +42,7 @@ def history_command(session: CliContext, url: str, visits: bool, as_json: bool) 
     evercrawl history https://example.org/
     evercrawl history https://example.org/ --visits
     """
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         found = collection.history(seed_url(url))
     if as_json:
         _emit_history(found, with_visits=visits)
@@ -123,7 +123,7 @@ VIEWS = ("text", "html", "headers", "links", "analysis", "raw")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
 @common_options
 @pass_cli
-def show_command(session: CliContext, url: str, form: str | None, flag: str | None, as_json: bool) -> None:
+def show_command(cli: CliContext, url: str, form: str | None, flag: str | None, as_json: bool) -> None:
     """Show a stored version of a page, the newest unless TIME names another.
 
     TIME is a moment (7d, yesterday, 2026-11-01: the version that the page had then), a place from the end
@@ -136,7 +136,7 @@ def show_command(session: CliContext, url: str, form: str | None, flag: str | No
 
     On a terminal control characters are removed; html and raw go to a pipe or file byte for byte.
     """
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         page = collection.show(url if "://" in url else f"https://{url}")
     if as_json:
         emit_json("show", page_fields(page))
@@ -215,7 +215,7 @@ _DIFF_STYLES = {" ": "", "-": "red", "+": "green", "~": ""}
 @common_options
 @pass_cli
 def diff_command(
-    session: CliContext,
+    cli: CliContext,
     url: str,
     a: str | None,
     b: str | None,
@@ -234,7 +234,7 @@ def diff_command(
     evercrawl diff https://example.org/ -3
     evercrawl diff https://example.org/ 2026-11-01 yesterday --stat
     """
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         found = collection.diff(seed_url(url), a, b)
     if as_json:
         emit_json("diff", difference_fields(found))
@@ -244,7 +244,7 @@ def diff_command(
     elif stat:
         click.echo(f"{safe_line(found.url)}  {_diff_stat(found)}")
     else:
-        _show_diff(session, found)
+        _show_diff(cli, found)
     return ExitCode.ERROR if exit_code and not found.is_empty else ExitCode.OK
 
 
@@ -283,18 +283,18 @@ def _diff_stat(found: VersionDiff) -> str:
     )
 
 
-def _show_diff(session: CliContext, found: VersionDiff) -> None:
+def _show_diff(cli: CliContext, found: VersionDiff) -> None:
     before, after = found.before, found.after
     click.echo(f"{safe_line(found.url)}")
     click.echo(f"--- v{before.version}  {moment(before.seen_at)}")
     click.echo(f"+++ v{after.version}  {moment(after.seen_at)}")
     for line in _diff_lines(found):
-        session.out.print(line, soft_wrap=True)
+        cli.out.print(line, soft_wrap=True)
     if found.is_empty:
         same = "the same bytes" if found.same_bytes else "the same text, links and metadata"
-        session.note(same)
+        cli.note(same)
     else:
-        session.note(f"{counted(len(found.edits), 'block')}: {_diff_stat(found)}")
+        cli.note(f"{counted(len(found.edits), 'block')}: {_diff_stat(found)}")
 
 
 def _diff_lines(found: VersionDiff) -> list[Text]:
@@ -342,7 +342,7 @@ _LONGEST_LINE = 200
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @common_options
 @pass_cli
-def changes_command(session: CliContext, site: str | None, since: str, noise: bool, muted: bool, as_json: bool) -> None:
+def changes_command(cli: CliContext, site: str | None, since: str, noise: bool, muted: bool, as_json: bool) -> None:
     """List what changed since TIME on the pages of one SITE or of all, the most significant first.
 
     The same edit on many pages is one entry. Pages that were seen for the first time are not changes. What
@@ -355,7 +355,7 @@ def changes_command(session: CliContext, site: str | None, since: str, noise: bo
     from evercrawl.model.time import parse_when
 
     moment = parse_when(since, now=datetime.now(UTC))
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         groups = collection.changes(moment, site=site, noise=noise, muted=muted)
     for group in groups:
         if as_json:
@@ -363,7 +363,7 @@ def changes_command(session: CliContext, site: str | None, since: str, noise: bo
         else:
             _show_group(group)
     if not groups:
-        session.note(f"nothing has changed since {since}")
+        cli.note(f"nothing has changed since {since}")
 
 
 def _emit_group(group: ChangeGroup) -> None:
@@ -389,7 +389,7 @@ def _show_group(group: ChangeGroup) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @pass_cli
-def sentiment_command(session: CliContext, url: str, as_json: bool) -> None:
+def sentiment_command(cli: CliContext, url: str, as_json: bool) -> None:
     """Say how friendly a page is, version by version, and the mean of its site, from -1 to 1.
 
     Scores are made when a version is new, if the analyser is switched on, and only for English.
@@ -398,7 +398,7 @@ def sentiment_command(session: CliContext, url: str, as_json: bool) -> None:
     evercrawl config analysis.enabled sentiment
     evercrawl sentiment https://example.org/
     """
-    with session.open_collection() as collection:
+    with cli.open_collection() as collection:
         found = collection.sentiment(seed_url(url))
     if as_json:
         emit_json("sentiment", asdict(found))

@@ -21,9 +21,8 @@ from evercrawl.cluster.workers.message import (
 )
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.runtime import Ended, StopSignal
-from evercrawl.model.batch import LinkBatch
 from evercrawl.model.fetch import FetchResult, Request
-from evercrawl.model.page import Candidate
+from evercrawl.model.page import Candidate, LinkBatch
 
 
 class Link:

@@ -12,9 +12,8 @@ from typing import NamedTuple
 from evercrawl.cluster.totals import Report
 from evercrawl.engine.runtime import Ended
 from evercrawl.errors import EvercrawlError
-from evercrawl.model.batch import LinkBatch
 from evercrawl.model.fetch import FetchResult, Request
-from evercrawl.model.page import Candidate
+from evercrawl.model.page import Candidate, LinkBatch
 from evercrawl.model.settings import Settings
 
 _LENGTH = Struct("<Q")

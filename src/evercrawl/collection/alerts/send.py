@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 from evercrawl.adapters.http.post import JsonPoster
 from evercrawl.core.alerts.delivery import Attempt, Message
 from evercrawl.core.alerts.message_format import atom_feed, document, plain_text, signed_headers, subject_line
-from evercrawl.core.politeness import retry_after
+from evercrawl.core.faults import retry_after
 from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model import __version__
 from evercrawl.model.alerts import Alert, Channel, PendingEvent

@@ -18,7 +18,7 @@ import orjson
 from evercrawl.adapters.sqlite.stored import StoredVersion
 from evercrawl.collection.exchange.run import ExportRun
 from evercrawl.collection.exchange.stored import StoredAnswer
-from evercrawl.core.document.html import media_type
+from evercrawl.core.document.media_type import media_type
 from evercrawl.core.url import surt
 from evercrawl.model.time import from_us
 

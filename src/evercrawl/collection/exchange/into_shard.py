@@ -11,26 +11,26 @@ from evercrawl.adapters.sqlite.stored import StoredReader
 from evercrawl.adapters.warc.parse import HttpParts, Record, http_parts
 from evercrawl.adapters.warc.reader import read_record
 from evercrawl.adapters.warc.writer import WarcArchive
-from evercrawl.collection.exchange.capture import Capture, Damaged, response_parts, result_of_capture
+from evercrawl.collection.exchange.capture import ArchivedResponse, Damaged, response_parts, result_of_capture
 from evercrawl.collection.exchange.catalogue import Catalogue, Entry
 from evercrawl.collection.exchange.source import RecordFiles
 from evercrawl.core.digest import content_digest
 from evercrawl.core.frontier import band_of
 from evercrawl.core.revisit.purse import Purse
 from evercrawl.core.url import key_of, registrable_domain, site_of, site_parts
-from evercrawl.engine.comparison import Comparisons
-from evercrawl.engine.records import archive_answer, visited_of
 from evercrawl.engine.commits import CommitBuffer
-from evercrawl.engine.ports import ShardStore
-from evercrawl.engine.revisits import Revisits
-from evercrawl.engine.runtime import Runtime
-from evercrawl.engine.see import (
+from evercrawl.engine.comparison import Comparisons
+from evercrawl.engine.interpret import (
     VisitResult,
     interpret_failed,
     interpret_fetched,
     interpret_moved,
     interpret_not_modified,
 )
+from evercrawl.engine.ports import ShardStore
+from evercrawl.engine.records import archive_answer, visited_of
+from evercrawl.engine.revisits import Revisits
+from evercrawl.engine.runtime import Runtime
 from evercrawl.engine.site_state import CHANGE, FRESHNESS, MOST_OUTLOOKS, MOST_TEXTS, SiteStates
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified
@@ -184,7 +184,7 @@ class IntoShard:
         if http is None:
             self._report.unresolved += 1
             return None
-        capture = Capture(
+        capture = ArchivedResponse(
             url=entry.url,
             date=from_us(entry.at_us),
             ip=record.headers.get("warc-ip-address"),

@@ -15,7 +15,7 @@ from evercrawl.collection.exchange.run import PageCopy
 from evercrawl.core.document.bounds import bounded
 from evercrawl.core.document.elements import tree_of
 from evercrawl.core.document.encoding import decoded
-from evercrawl.core.document.html import HTML_TYPES, media_type
+from evercrawl.core.document.media_type import HTML_TYPES, media_type
 from evercrawl.core.url import PAGE_SCHEMES, join
 from evercrawl.model.time import from_us
 

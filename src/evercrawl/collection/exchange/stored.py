@@ -15,10 +15,11 @@ from evercrawl.adapters.sqlite.stored import StoredReader, StoredVersion
 from evercrawl.adapters.warc.member import RECORD_LIMIT, unpack, unpack_at
 from evercrawl.adapters.warc.parse import HttpParts, Record, http_parts, parse_record
 from evercrawl.adapters.warc.place import read_bytes
-from evercrawl.core.document.html import media_type, parse_document
+from evercrawl.core.document.html import parse_document
+from evercrawl.core.document.media_type import media_type
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode
 from evercrawl.core.http.http1 import split_list
-from evercrawl.engine.see import BUILT_IN_TYPES
+from evercrawl.engine.interpret import BUILT_IN_TYPES
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Truncation

@@ -21,7 +21,7 @@ import orjson
 from evercrawl.collection.exchange.cdxj import SortedLines, cdxj_line, mime_of, sorted_lines
 from evercrawl.collection.exchange.run import Answer, ExportRun
 from evercrawl.collection.exchange.warc import WarcFile
-from evercrawl.core.document.html import HTML_TYPES
+from evercrawl.core.document.media_type import HTML_TYPES
 from evercrawl.model import __version__
 from evercrawl.model.time import from_us
 

@@ -32,8 +32,8 @@ from evercrawl.adapters.warc.writer import sync_folder
 from evercrawl.core.change.versions import kept_versions, parse_rule
 from evercrawl.errors import ConfigError
 from evercrawl.model import __version__
-from evercrawl.model.batch import ArchiveEnd
 from evercrawl.model.history import PruneReport
+from evercrawl.model.page import ArchiveEnd
 from evercrawl.model.settings import Settings
 
 SOFTWARE = f"evercrawl/{__version__}"

@@ -14,10 +14,11 @@ from evercrawl.adapters.sqlite.moves import CONFIRMING
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.adapters.warc.reader import ArchivedResponse, read_record
 from evercrawl.core.change.versions import choose_version, names_version
-from evercrawl.core.document.html import media_type, parse_document
+from evercrawl.core.document.html import parse_document
+from evercrawl.core.document.media_type import media_type
 from evercrawl.core.http.content_coding import DecodeLimits, decoded_body
 from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
-from evercrawl.engine.see import BUILT_IN_TYPES
+from evercrawl.engine.interpret import BUILT_IN_TYPES
 from evercrawl.errors import ConfigError
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Headers

@@ -22,8 +22,9 @@ from evercrawl.adapters.tantivy.schema import FOREVER_US
 from evercrawl.adapters.tantivy.writing import page_number, place_of
 from evercrawl.collection.search.follow import open_text_index
 from evercrawl.collection.search.tones import named, tone_of
+from evercrawl.core.document.media_type import kind_of
 from evercrawl.core.search.query_parser import parse_query
-from evercrawl.core.search.ranking import FacetRow, Said, changed_in, groups_alike, kind_of, kinds_in, sites_in
+from evercrawl.core.search.ranking import FacetRow, Said, changed_in, groups_alike, kinds_in, sites_in
 from evercrawl.core.search.ranking import languages_in as facet_languages
 from evercrawl.core.search.snippet import MOST_TEXT_CHARS, Sought, snippet_of
 from evercrawl.core.search.tokenizer import shown, stands_alone

@@ -14,12 +14,14 @@ from evercrawl.core.document.elements import Attributes, Elements, is_refresh, t
 from evercrawl.core.document.encoding import Charset, charset_of, charset_of_text, decoded, is_same_as_utf8
 from evercrawl.core.document.links import HeaderLink, collapsed, embeds_of, header_links, links_of, parse_refresh
 from evercrawl.core.document.main_text import main_text
-from evercrawl.core.document.metadata import facts_of, headings_of, product_token, rules_for
+from evercrawl.core.document.media_type import HTML_TYPES, media_type
+from evercrawl.core.document.metadata import facts_of, headings_of, rules_for
 from evercrawl.core.document.reference import Joiner
 from evercrawl.core.url import join, parse
 from evercrawl.model.document import Alternate, Directives, Document, Refresh
 from evercrawl.model.fetch import Headers, header
 from evercrawl.model.settings import ParseSettings
+from evercrawl.model.user_agent import product_token
 
 MOST_ALTERNATES = 1000
 LONGEST_LANG = 35
@@ -160,13 +162,6 @@ def refresh_of(page_url: str, headers: Headers, metas: list[Attributes], joiner:
     return None
 
 
-SNIFFED_BYTES = 1445
-"""MIME Sniffing standard, section 5: more is never looked at."""
-HTML_TYPES = ("text/html", "application/xhtml+xml")
-
-_ESSENCE = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+\Z")
-_MARKUP = re.compile(rb"<(?:!doctype|!--|\?xml|/?[a-z][a-z0-9]*[\s/>])", re.IGNORECASE)
-_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 _CUT_BEHIND_A_VALUE = re.compile(rb"<[A-Za-z][^<>]*=\s*(?:\"[^\"<>]*\"|'[^'<>]*')\s*\Z")
 LONGEST_CUT_TAG = 4096
 # XML lets every element be empty in this way; for HTML the rest of the page would lie inside.
@@ -180,22 +175,6 @@ class ParsedPage(NamedTuple):
     elements: Elements
     encoding: str
     unread: int
-
-
-def media_type(headers: Headers, body: bytes) -> str:
-    """The media type that the server names, or where it names none that can be one, what the bytes look
-    like.
-    """
-    named = (header(headers, "content-type") or "").partition(";")[0].strip().lower()
-    return named if _ESSENCE.match(named) else _looks_like(body[:SNIFFED_BYTES])
-
-
-def _looks_like(start: bytes) -> str:
-    if start.startswith((b"\xfe\xff", b"\xff\xfe")):
-        return "text/html"
-    if _BINARY.search(start):
-        return "application/octet-stream"
-    return "text/html" if _MARKUP.search(start) else "text/plain"
 
 
 def parse_document(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from evercrawl.errors import ConfigError
+from evercrawl.model.fetch import Headers, header
 
 _ENDINGS = {
     "image": "apng avif bmp cr2 cur eps gif heic heif ico jfif jp2 jpe jpeg jpg jxl nef pbm pgm png pnm ppm"
@@ -45,3 +47,57 @@ def check_file_types(names: Iterable[str]) -> frozenset[str]:
         known = ", ".join(FILE_TYPES)
         raise ConfigError(f"scope.fetch_types does not know {', '.join(unknown)}; it knows {known}")
     return asked
+
+
+SNIFFED_BYTES = 1445
+"""MIME Sniffing standard, section 5: more is never looked at."""
+
+
+HTML_TYPES = ("text/html", "application/xhtml+xml")
+
+
+_ESSENCE = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+\Z")
+
+
+_MARKUP = re.compile(rb"<(?:!doctype|!--|\?xml|/?[a-z][a-z0-9]*[\s/>])", re.IGNORECASE)
+
+
+_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+
+
+def media_type(headers: Headers, body: bytes) -> str:
+    """The media type that the server names, or where it names none that can be one, what the bytes look
+    like.
+    """
+    named = (header(headers, "content-type") or "").partition(";")[0].strip().lower()
+    return named if _ESSENCE.match(named) else _looks_like(body[:SNIFFED_BYTES])
+
+
+def _looks_like(start: bytes) -> str:
+    if start.startswith((b"\xfe\xff", b"\xff\xfe")):
+        return "text/html"
+    if _BINARY.search(start):
+        return "application/octet-stream"
+    return "text/html" if _MARKUP.search(start) else "text/plain"
+
+
+KINDS = ("html", "pdf", "feed", "text", "image", "other")
+
+
+_KIND_OF = {
+    "text/html": "html",
+    "application/xhtml+xml": "html",
+    "application/pdf": "pdf",
+    "application/rss+xml": "feed",
+    "application/atom+xml": "feed",
+    "application/feed+json": "feed",
+}
+
+
+def kind_of(content_type: str | None) -> str:
+    """The word that `type:` has for a media type; a page that names none is HTML."""
+    name = (content_type or "text/html").partition(";")[0].strip().lower()
+    if name in _KIND_OF:
+        return _KIND_OF[name]
+    main = name.partition("/")[0]
+    return main if main in ("text", "image") else "other"

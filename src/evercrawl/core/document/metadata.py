@@ -188,14 +188,7 @@ def _in_times(tree: LexborHTMLParser) -> dict[str, str]:
 
 EVERYBODY = ("robots", "*")
 _WITH_VALUE = frozenset(("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"))
-_PRODUCT = re.compile(r"[A-Za-z_-]+")
 _AGENT_NAME = re.compile(r"[A-Za-z0-9_.*/-]+\Z")
-
-
-def product_token(user_agent: str) -> str:
-    """The name by which robots rules address us: the leading letters of a user agent, in lower case."""
-    match = _PRODUCT.match(user_agent.strip())
-    return match[0].lower() if match else ""
 
 
 def rules_for(agent: str, metas: Iterable[tuple[str, str]], tags: Iterable[str]) -> Directives:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple, assert_never
 
-from evercrawl.core.politeness import retry_after
+from evercrawl.core.faults import retry_after
 from evercrawl.core.robots.robots_txt import RobotsTxt, parse_robots, path_and_query
 from evercrawl.core.url import PAGE_SCHEMES, path_of
 from evercrawl.model.fetch import Failed, Fault, Fetched, FetchResult, Headers, Moved, NotModified, header

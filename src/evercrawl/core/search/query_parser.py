@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from evercrawl.core.search.ranking import KINDS
+from evercrawl.core.document.media_type import KINDS
 from evercrawl.errors import ConfigError
 from evercrawl.model.search import Query, QueryField, Term, Tone
 from evercrawl.model.time import parse_when

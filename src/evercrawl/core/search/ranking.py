@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.core.document.media_type import kind_of
 from evercrawl.core.duplicates.minhash import EMPTY_SIGNATURE, NEAR_DUPLICATE, PERMUTATIONS, is_near_duplicate
 from evercrawl.model.search import FacetValue
 from evercrawl.model.time import to_us
@@ -85,15 +86,6 @@ MOST_VALUES = 10
 """Of one facet; the most frequent."""
 SPANS = ("1d", "7d", "30d", "365d")
 """Of `changed:>`; each holds those before it."""
-KINDS = ("html", "pdf", "feed", "text", "image", "other")
-_KIND_OF = {
-    "text/html": "html",
-    "application/xhtml+xml": "html",
-    "application/pdf": "pdf",
-    "application/rss+xml": "feed",
-    "application/atom+xml": "feed",
-    "application/feed+json": "feed",
-}
 
 
 class FacetRow(NamedTuple):
@@ -103,15 +95,6 @@ class FacetRow(NamedTuple):
     lang: str | None
     seen_us: int
     content_type: str | None
-
-
-def kind_of(content_type: str | None) -> str:
-    """The word that `type:` has for a media type; a page that names none is HTML."""
-    name = (content_type or "text/html").partition(";")[0].strip().lower()
-    if name in _KIND_OF:
-        return _KIND_OF[name]
-    main = name.partition("/")[0]
-    return main if main in ("text", "image") else "other"
 
 
 def host_of(url: str) -> str:

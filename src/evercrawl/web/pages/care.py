@@ -7,8 +7,7 @@ from typing import Any
 
 from evercrawl.collection.runs import live_run, past_run, past_runs
 from evercrawl.config import collection_file, write_setting
-from evercrawl.config.known import known_settings, sections
-from evercrawl.config.value import meaning_of, written_form
+from evercrawl.config.schema import known_settings, meaning_of, sections, written_form
 from evercrawl.errors import ConfigError
 from evercrawl.outpost.status import list_outposts
 from evercrawl.web.desk import Desk

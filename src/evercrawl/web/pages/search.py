@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from evercrawl.core.search.ranking import KINDS
+from evercrawl.core.document.media_type import KINDS
 from evercrawl.model.search import Tone
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.past import full_url

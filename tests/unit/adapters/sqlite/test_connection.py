@@ -12,7 +12,7 @@ from evercrawl.adapters.sqlite.connection import SCHEMA_VERSION, open_for_readin
 from evercrawl.adapters.sqlite.fault import translated
 from evercrawl.adapters.sqlite.store import LEAST_CACHE_BYTES
 from evercrawl.errors import BugFound, StoreUnavailable
-from evercrawl.model.batch import Batch
+from evercrawl.model.page import Batch
 from evercrawl.model.settings import StoreSettings
 from tests.contract.store_values import a_page, a_site
 

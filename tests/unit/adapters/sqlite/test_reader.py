@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from evercrawl.adapters.sqlite import SqliteStore, StateReader
-from evercrawl.model.batch import Batch
 from evercrawl.model.listing import Totals
-from evercrawl.model.page import Requeue
+from evercrawl.model.page import Batch, Requeue
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import StoreSettings
 from tests.contract.store_values import NOON_US, a_page, a_refusal, a_site, a_version, a_visit

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evercrawl.adapters.warc import Damage, iterate, read_record
 from evercrawl.adapters.warc.repair import whole_length
 from evercrawl.errors import BugFound, StoreUnavailable
-from evercrawl.model.batch import ArchiveEnd
+from evercrawl.model.page import ArchiveEnd
 from tests.unit.adapters.warc.exchanges import URL, archive, exchange
 from tests.unit.adapters.warc.foreign import payloads_by_warcio, problems
 

@@ -10,8 +10,8 @@ import pytest
 
 from evercrawl.adapters.warc import iterate, read_record, writer
 from evercrawl.errors import StoreUnavailable
-from evercrawl.model.batch import ArchiveEnd
 from evercrawl.model.fetch import Request
+from evercrawl.model.page import ArchiveEnd
 from evercrawl.testing import SimWeb, run
 from evercrawl.testing.site_plan import PageKind
 from tests.unit.adapters.warc.exchanges import URL, archive, exchange

@@ -8,8 +8,7 @@ import pytest
 
 from evercrawl.cluster.totals import MergedRun, Report, ended_together, merged
 from evercrawl.cluster.workers.counts import SharedCounts, shared_memory
-from evercrawl.engine.runtime import Ended
-from evercrawl.engine.runtime import RunStats
+from evercrawl.engine.runtime import Ended, RunStats
 from evercrawl.model.reason import Outcome, Reason
 
 

@@ -16,8 +16,7 @@ from evercrawl.core.revisit.belief import SiteBelief
 from evercrawl.core.revisit.outlook import Outlook, packed
 from evercrawl.core.revisit.schedule import schedule_named
 from evercrawl.engine.revisits import hub_of
-from evercrawl.model.batch import Batch
-from evercrawl.model.page import CompletedVisit, NewPage
+from evercrawl.model.page import Batch, CompletedVisit, NewPage
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.report import PageForecast
 from evercrawl.model.settings import RevisitSettings, StoreSettings

@@ -19,9 +19,8 @@ from evercrawl.core.document.compression import pack_outline, pack_text
 from evercrawl.core.duplicates.minhash import signature
 from evercrawl.core.url import key_of
 from evercrawl.errors import ConfigError
-from evercrawl.model.batch import Batch
 from evercrawl.model.document import Link, Outline
-from evercrawl.model.page import CompletedVisit, NewPage, Version
+from evercrawl.model.page import Batch, CompletedVisit, NewPage, Version
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import SearchSettings, StoreSettings
 from evercrawl.model.site import Site

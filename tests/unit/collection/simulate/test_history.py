@@ -12,7 +12,7 @@ import pytest
 from evercrawl.adapters.sqlite import SqliteStore
 from evercrawl.collection.simulate import trace_in, trace_of
 from evercrawl.errors import ConfigError
-from evercrawl.model.batch import Batch
+from evercrawl.model.page import Batch
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import StoreSettings
 from evercrawl.model.time import DAY_US

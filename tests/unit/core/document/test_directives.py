@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from evercrawl.core.document.metadata import product_token, rules_for
+from evercrawl.core.document.metadata import rules_for
 from evercrawl.model.document import Directives
+from evercrawl.model.user_agent import product_token
 
 
 def test_what_is_said_to_all_and_to_us_is_joined() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from evercrawl.core.change.snapshot import snapshot_of_html, unpack
-from evercrawl.core.document.html import media_type, parse_document
+from evercrawl.core.document.html import parse_document
+from evercrawl.core.document.media_type import media_type
 from evercrawl.model.document import Alternate, Document, Link, Refresh
 from evercrawl.model.fetch import Headers
 from evercrawl.model.settings import ParseSettings

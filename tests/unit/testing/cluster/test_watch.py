@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from evercrawl.model.batch import Batch
+from evercrawl.model.page import Batch
 from tests.contract.store_values import a_page, a_version, a_visit
 from tests.worlds.cluster.watch import Offence, Tenure, Watch
 

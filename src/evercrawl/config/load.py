@@ -1,23 +1,64 @@
-"""What are the settings now, and where does each come from?
-
-Precedence: flag, then environment, then the collection's file, then the user's file, then the default.
-"""
+"""Where is the collection, and where are the user's own settings?"""
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, Generic, TypeVar, get_type_hints
 
-from evercrawl.config.known import ORDERED, KnownSetting, known_settings, sections
-from evercrawl.config.place import collection_file, user_file
-from evercrawl.config.value import value_of, written_form
+from evercrawl.config.schema import ORDERED, KnownSetting, known_settings, sections, value_of, written_form
 from evercrawl.errors import ConfigError
-from evercrawl.model.settings import Settings
+from evercrawl.model.settings import Settings, TrapSettings
+
+COLLECTION_FILE = "collection.toml"
+FOLDER_ENDING = ".evercrawl"
+_LONGEST_NAME = 100
+
+
+def collection_file(collection: Path) -> Path:
+    """The settings file of a collection."""
+    return collection / COLLECTION_FILE
+
+
+def user_file(env: Mapping[str, str]) -> Path:
+    """The user's own settings, as the XDG base directory specification has it."""
+    home = env.get("XDG_CONFIG_HOME") or str(Path(env.get("HOME", "~")).expanduser() / ".config")
+    return Path(home) / "evercrawl" / "config.toml"
+
+
+def is_collection(folder: Path) -> bool:
+    """The folder holds a collection."""
+    return collection_file(folder).is_file()
+
+
+def default_collection_path(url: str, folder: Path = Path()) -> Path:
+    """The folder for a collection that begins at `url`: `example.org.evercrawl` below `folder`."""
+    host = re.sub(r"^[a-z][a-z0-9+.-]*://", "", url.strip().lower()).split("/")[0].split("@")[-1]
+    name = re.sub(r"[^a-z0-9.-]+", "-", host).strip(".-")[:_LONGEST_NAME]
+    return folder / f"{name or 'collection'}{FOLDER_ENDING}"
+
+
+def enclosing_collection(start: Path) -> Path | None:
+    """The collection that `start` lies in, as git finds its repository."""
+    return next((folder for folder in (start, *start.parents) if is_collection(folder)), None)
+
+
+def find_collection(start: Path) -> Path | None:
+    """The collection that `start` lies in, or else the only one below it; ConfigError for several."""
+    if around := enclosing_collection(start):
+        return around
+    inside = sorted(path for path in start.glob(f"*{FOLDER_ENDING}") if is_collection(path))
+    if len(inside) > 1:
+        names = ", ".join(path.name for path in inside)
+        raise ConfigError(f"{start} holds several collections ({names}); say which with -C DIR")
+    return inside[0] if inside else None
+
 
 PREFIX = "EVERCRAWL_"
 SHORT_NAMES = {"EVERCRAWL_CONTACT": "identity.contact"}
@@ -162,3 +203,54 @@ def _assembled(values: Mapping[str, tuple[Any, str]]) -> Settings:
         parts.setdefault(section, {})[name] = value
     hints = get_type_hints(Settings)
     return Settings(**{section: hints[section](**table) for section, table in parts.items()})
+
+
+log = logging.getLogger("evercrawl")
+T = TypeVar("T")
+
+
+class InFile(Generic[T]):
+    """A part of a collection's settings; its file is read only when it was written since."""
+
+    def __init__(self, collection: Path, known: T, *, name: str, read: Callable[[T, Settings], T]) -> None:
+        """`read`: what was known and the settings as they are now -> what counts now."""
+        self._collection = collection
+        self._known = known
+        self._name = name
+        self._read = read
+        self._written = self._moment()
+
+    def changed(self) -> T | None:
+        """What counts now; None: it is as before, or cannot be read."""
+        moment = self._moment()
+        if moment == self._written:
+            return None
+        self._written = moment
+        try:
+            found = self._read(self._known, read_settings(self._collection).settings)
+        except ConfigError as error:
+            log.warning("the rules on %s stay as they were: %s", self._name, error)
+            return None
+        before, self._known = self._known, found
+        return None if found == before else found
+
+    def _moment(self) -> int | None:
+        try:
+            return collection_file(self._collection).stat().st_mtime_ns
+        except OSError:
+            return None
+
+
+def trap_rules_in(collection: Path, settings: TrapSettings) -> InFile[TrapSettings]:
+    """The rules on traps; other settings on traps count from the next start on."""
+
+    def read(known: TrapSettings, found: Settings) -> TrapSettings:
+        traps = found.traps
+        return replace(known, exclude=traps.exclude, allow=traps.allow, ignore=traps.ignore)
+
+    return InFile(collection, settings, name="traps", read=read)
+
+
+def slower_sites_in(collection: Path, rules: tuple[str, ...]) -> InFile[tuple[str, ...]]:
+    """The rules on sites that are asked more slowly."""
+    return InFile(collection, rules, name="slower sites", read=lambda _, found: found.pace.slower)

@@ -16,8 +16,8 @@ from evercrawl.core.traps.pattern_stats import ProbeHistory
 from evercrawl.core.traps.url_pattern import shape_of
 from evercrawl.core.url import canonical_of_href, key_of, site_of
 from evercrawl.engine.absent import Soft404Pages
+from evercrawl.engine.interpret import VisitResult, parse
 from evercrawl.engine.records import status_of
-from evercrawl.engine.see import VisitResult, parse
 from evercrawl.engine.runtime import TaskSet
 from evercrawl.model.fetch import Fetched, FetchResult, Moved, Request
 

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 
 from evercrawl.core.digest import payload_sha1
 from evercrawl.core.document.bounds import limits_met
-from evercrawl.core.document.html import media_type, parse_document
-from evercrawl.core.faults import site_wait
+from evercrawl.core.document.html import parse_document
+from evercrawl.core.document.media_type import media_type
+from evercrawl.core.faults import retry_after, site_wait
 from evercrawl.core.frontier import Visit
-from evercrawl.core.politeness import retry_after
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.sentiment.field_analysers import Field
 from evercrawl.core.visit.links import FoundLinks, add_url, links_of_document

@@ -8,9 +8,8 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from evercrawl.config.place import collection_file
-from evercrawl.config.read import checked, find_known, parsed_file
-from evercrawl.config.value import written_form
+from evercrawl.config.load import checked, collection_file, find_known, parsed_file
+from evercrawl.config.schema import written_form
 from evercrawl.errors import ConfigError, StoreUnavailable
 
 HEADING = """\
