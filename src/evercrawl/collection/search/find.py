@@ -24,7 +24,17 @@ from evercrawl.collection.search.follow import open_text_index
 from evercrawl.collection.search.tones import named, tone_of
 from evercrawl.core.document.media_type import kind_of
 from evercrawl.core.search.query_parser import parse_query
-from evercrawl.core.search.ranking import FacetRow, Said, changed_in, groups_alike, kinds_in, sites_in
+from evercrawl.core.search.ranking import (
+    ANCHOR,
+    GONE,
+    FacetRow,
+    Said,
+    changed_in,
+    groups_alike,
+    importance_bonus,
+    kinds_in,
+    sites_in,
+)
 from evercrawl.core.search.ranking import languages_in as facet_languages
 from evercrawl.core.search.snippet import MOST_TEXT_CHARS, Sought, snippet_of
 from evercrawl.core.search.tokenizer import shown, stands_alone
@@ -157,8 +167,8 @@ class Searching:
         ranked = []
         for (score, _), page, number, gone_us, times in zip(found.hits, pages, numbers, gone, importance, strict=True):
             is_gone = 0 < gone_us <= until_us
-            bonus = scoring.ANCHOR * called.get(page, 0.0) + scoring.importance_bonus(times)
-            worth = (float(score or 0.0) + bonus) * (scoring.GONE if is_gone else 1.0)
+            bonus = ANCHOR * called.get(page, 0.0) + importance_bonus(times)
+            worth = (float(score or 0.0) + bonus) * (GONE if is_gone else 1.0)
             ranked.append(Candidate(page, number, worth, is_gone))
         return sorted(ranked, key=lambda candidate: -candidate.score)
 
