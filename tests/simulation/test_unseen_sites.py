@@ -8,7 +8,7 @@ import pytest
 
 from evercrawl.engine.runtime import Ended
 from evercrawl.model.settings import Settings
-from tests.worlds.traps import unseen_sites
+from tests.worlds.traps import unseen_sites, unseen_variants
 from tests.worlds.traps.sites import TrappedSite
 from tests.worlds.traps.world import TrappedWorld
 

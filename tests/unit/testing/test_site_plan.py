@@ -1,4 +1,4 @@
-"""The owner's meaning of each robots.txt agrees with what the crawler's parser makes of its text."""
+"""The planned meaning of each robots.txt agrees with the crawler's parser."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def test_every_kind_of_file_occurs():
 
 
 @pytest.mark.parametrize("plan", [plan for plan in PLANS if plan.kind in READABLE], ids=lambda plan: plan.kind)
-def test_the_text_says_what_the_owner_means(plan):
+def test_the_parser_agrees_with_the_plan(plan):
     parsed = parse_robots(plan.text.encode(), agent="evercrawl", limit=10_000)
     assert {path: parsed.verdict(path).allowed for path in PATHS} == {path: plan.allows(path) for path in PATHS}
     assert parsed.gap == plan.delay_s
 
 
-def test_a_file_that_cannot_be_read_forbids_everything_but_itself():
+def test_an_unreadable_file_disallows_everything_but_itself():
     for plan in PLANS:
         if plan.kind in (RobotsKind.FORBIDDEN, RobotsKind.SILENT):
             assert not plan.allows("/")
