@@ -1,69 +1,90 @@
-"""The `evercrawl` command. A command's module is imported when the command is called, not before."""
+"""The `evercrawl` command. A command's module is imported only when the command is called."""
 
 from __future__ import annotations
 
 import errno
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import NamedTuple
 
 import click
 
 from evercrawl.cli.context import CliContext
-from evercrawl.cli.options import common_options
+from evercrawl.cli.options import CommandGroup, common_options
 from evercrawl.cli.terminal import ExitCode
 from evercrawl.errors import BugFound, EvercrawlError
-from evercrawl.model import __version__
+from evercrawl.model.version import __version__
 
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
-COMMANDS = {
-    "crawl": "Start, resume or update a crawl.",
-    "watch": "Keep a collection fresh, for ever.",
-    "serve": "Look at a collection in a browser; REST API, Memento, CDX, metrics.",
-    "status": "What the collection holds, and what is due.",
-    "plan": "What a budget would buy: pages to fetch and freshness to expect, sending nothing.",
-    "simulate": "Replay history against revisit policies: freshness against requests.",
-    "why": "Why a URL was or was not asked for.",
-    "skipped": "URLs that were not asked for, each with its reason.",
-    "log": "Every visit, one a line, as crawl.log or as JSON.",
-    "trap": "URLs without end: what is left out and why; exclude, allow, undo.",
-    "pace": "Sites that you slow down, also while a crawl runs.",
-    "history": "The versions of a page, and when each came to be.",
-    "sentiment": "How friendly a page is, was, and its site.",
-    "show": "A stored version of a page: text, html, headers, links or raw.",
-    "diff": "What differs between two versions of a page.",
-    "changes": "What changed on which pages since some time.",
-    "mute": "Parts of pages whose changes you do not want to be told of.",
-    "search": "Find pages by what they say, now or as of some moment.",
-    "links": "What links to a page, what it links to, and how important it is.",
-    "check": "Dead links, redirect chains, and pages that nobody links to.",
-    "graph": "The link graph in numbers, as files and as a picture.",
-    "index": "How the search index stands, and making it anew.",
-    "alert": "Be told of changes: by webhook, mail or feed, at once or as a digest.",
-    "hub": "Let hubs tell of news: list, subscribe, unsubscribe (WebSub).",
-    "export": "Take pages and versions out: WARC, WACZ, JSON, CSV, Parquet, a mirror and more.",
-    "import": "Make or extend a collection from WARC or WACZ files.",
-    "verify": "Prove that every stored version can be read back.",
-    "store": "Show the space that the collection takes, and reclaim it.",
-    "cluster": "The workers of a collection that lies in PostgreSQL.",
-    "outpost": "Small processes near the sites that send home only what changed.",
-    "config": "Show or change settings.",
-    "sitemap": "For owners of sites: make, serve, check and announce a true sitemap.",
-    "lab": "Rerun the papers' experiments in virtual time.",
-    "doctor": "Check this machine, and robots.txt of a site as we read it.",
-    "tool": "Ask one decision from a pipe: JSON lines in, JSON lines out.",
-    "version": "The version of evercrawl and of what it stands on.",
+
+
+class ListedCommand(NamedTuple):
+    """A command as `evercrawl --help` lists it; `module` below `cli.commands` defines `NAME_command`."""
+
+    module: str
+    text: str
+
+
+GROUPS: dict[str, dict[str, ListedCommand]] = {
+    "Start": {
+        "crawl": ListedCommand("crawl", "Crawl a site, or resume and update a collection."),
+        "watch": ListedCommand("crawl", "Keep a collection up to date until you stop it."),
+        "serve": ListedCommand("serve", "Open the web interface and the API."),
+        "config": ListedCommand("setup", "Show or change settings."),
+    },
+    "Look": {
+        "status": ListedCommand("decisions", "Show what the collection holds and what is due."),
+        "search": ListedCommand("search", "Search the text of all pages, now or at an earlier time."),
+        "changes": ListedCommand("versions", "List what changed since a given time."),
+        "history": ListedCommand("versions", "List the versions of a page."),
+        "show": ListedCommand("versions", "Print a stored version of a page."),
+        "diff": ListedCommand("versions", "Compare two versions of a page."),
+        "sentiment": ListedCommand("versions", "Show the sentiment of a page over time, and of its site."),
+        "why": ListedCommand("decisions", "Explain why a URL was or was not fetched."),
+        "skipped": ListedCommand("decisions", "List URLs that were not fetched, with reasons."),
+        "log": ListedCommand("decisions", "Print every visit, as crawl.log or JSON."),
+        "links": ListedCommand("links", "Show a page's links; find dead links and orphan pages."),
+        "graph": ListedCommand("links", "Summarise, export or draw the link graph."),
+    },
+    "Be notified": {
+        "alert": ListedCommand("alerts", "Get changes by webhook, mail or feed."),
+        "mute": ListedCommand("notices", "Ignore changes in parts of a page or site."),
+        "websub": ListedCommand("notices", "Subscribe to sites that push their updates (WebSub)."),
+    },
+    "Data in and out": {
+        "export": ListedCommand("transfer", "Export pages as WARC, WACZ, JSON, CSV, Parquet and more."),
+        "import": ListedCommand("transfer", "Import WARC or WACZ files."),
+        "verify": ListedCommand("transfer", "Check that every stored version can be read back."),
+        "sitemap": ListedCommand("sitemap", "Build, serve, check and announce your own site's sitemap."),
+    },
+    "Steer": {
+        "plan": ListedCommand("steering", "Estimate the freshness that a request budget buys."),
+        "trap": ListedCommand("steering", "List crawler traps; exclude or allow URL patterns."),
+        "pace": ListedCommand("steering", "Slow down requests to a site."),
+    },
+    "Operate": {
+        "store": ListedCommand("store", "Show disk use; prune, compact, move or upload data."),
+        "index": ListedCommand("search", "Show or rebuild the search index."),
+        "cluster": ListedCommand("nodes", "List or stop the workers of a PostgreSQL collection."),
+        "outpost": ListedCommand("nodes", "Run small fetchers close to the sites."),
+        "doctor": ListedCommand("setup", "Check this machine, and a site's robots.txt."),
+        "completion": ListedCommand("setup", "Print the completion script for your shell."),
+        "version": ListedCommand("setup", "Show the versions of evercrawl, Python and SQLite."),
+    },
+    "Research": {
+        "simulate": ListedCommand("research", "Compare revisit policies on recorded history."),
+        "tool": ListedCommand("research", "Run one crawler decision on JSON lines from stdin."),
+        "lab": ListedCommand("research", "Rerun the experiments of the papers."),
+    },
 }
+COMMANDS: dict[str, ListedCommand] = {name: listed for group in GROUPS.values() for name, listed in group.items()}
 ALIASES = {"run": "crawl", "sync": "crawl"}
-MODULES = {"import": "import_"}
-"""Commands whose name is a word of Python."""
 
 
-class CommandTable(click.Group):
-    """The commands by name; `evercrawl.cli.commands.NAME` has `command`."""
+class RootGroup(CommandGroup):
+    """The top-level commands, in groups."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -72,34 +93,29 @@ class CommandTable(click.Group):
         name = ALIASES.get(cmd_name, cmd_name)
         if name not in COMMANDS:
             return None
-        found: click.Command = import_module(f"evercrawl.cli.commands.{MODULES.get(name, name)}").command
-        return found
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            close = get_close_matches(args[0], [*COMMANDS, *ALIASES], n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else "; see: evercrawl --help"
-            raise click.UsageError(f"there is no command {args[0]!r}{hint}", ctx)
-        return super().resolve_command(ctx, args)
+        module = import_module(f"evercrawl.cli.commands.{COMMANDS[name].module}")
+        command: click.Command = getattr(module, f"{name}_command")
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        widest = max(map(len, COMMANDS))
+        for heading, commands in GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(widest), listed.text) for name, listed in commands.items()])
 
 
-@click.command(cls=CommandTable, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=RootGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "--version", message="evercrawl %(version)s")
 @common_options
 @click.pass_context
 def root(ctx: click.Context) -> None:
-    """Keep a living copy of web sites: polite, crash-safe, able to explain every decision.
+    """Keep an up-to-date copy of web sites: polite, crash-safe, and able to explain every decision.
 
     \b
     evercrawl crawl https://example.org     crawl a site into ./example.org.evercrawl
-    evercrawl crawl                         the same again: resume, or fetch what is due
-    evercrawl why https://example.org/x     why a page was or was not fetched
+    evercrawl crawl                         later: resume, or fetch what is due
+    evercrawl why https://example.org/x     explain why a page was or was not fetched
+    evercrawl completion bash --help        set up shell completion
     """
     ctx.ensure_object(CliContext)
 
@@ -144,7 +160,7 @@ def _say_usage(error: click.ClickException) -> None:
 
 
 def _say_error(error: EvercrawlError) -> int:
-    from evercrawl.cli.safe_text import safe_block
+    from evercrawl.model.sanitize import safe_block
 
     click.echo(f"evercrawl: {safe_block(str(error))}", err=True)
     return error.exit_code
@@ -156,7 +172,7 @@ def _is_about_files(error: OSError) -> bool:
 
 def _say_file_error(error: OSError) -> int:
     """A file that cannot be used as the user wants it, or a disk that takes no more."""
-    from evercrawl.cli.safe_text import safe_line
+    from evercrawl.model.sanitize import safe_line
 
     name = safe_line(os.fsdecode(error.filename)) if error.filename is not None else "a file"
     click.echo(f"evercrawl: {name} cannot be used: {error.strerror}", err=True)
@@ -166,7 +182,7 @@ def _say_file_error(error: OSError) -> int:
 def _say_defect(error: Exception, cli: CliContext) -> int:
     """A short word for the user; the traceback goes to the log, and to the terminal only with -v."""
     from evercrawl.cli.context import log_bug
-    from evercrawl.cli.safe_text import safe_line
+    from evercrawl.model.sanitize import safe_line
 
     place = log_bug(error, cli)
     summary = safe_line(f"{type(error).__name__}: {error}", longest=300)
@@ -187,21 +203,3 @@ def _reader_left() -> int:
 
 if __name__ == "__main__":
     main()
-
-
-class LazyGroup(click.Group):
-    """Commands by name: `subcommands` says in which module of `evercrawl.cli.commands` the `command` is."""
-
-    def __init__(self, *args: Any, subcommands: Mapping[str, str], **attributes: Any) -> None:
-        super().__init__(*args, **attributes)
-        self._subcommands = subcommands
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self._subcommands)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        module = self._subcommands.get(cmd_name)
-        if module is None:
-            return None
-        found: click.Command = import_module(f"evercrawl.cli.commands.{module}").command
-        return found

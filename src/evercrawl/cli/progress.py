@@ -12,7 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from evercrawl.cli.safe_text import safe_line
+from evercrawl.model.sanitize import safe_line
 from evercrawl.cli.terminal import counted, size, span
 from evercrawl.model.report import Progress, Summary
 

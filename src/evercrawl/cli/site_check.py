@@ -7,7 +7,7 @@ import asyncio
 from evercrawl.adapters.clock import SystemClock
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.cli.checks import MachineCheck
-from evercrawl.cli.safe_text import safe_line
+from evercrawl.model.sanitize import safe_line
 from evercrawl.core.robots.robots_rules import redirect_loop_record, robots_record_of
 from evercrawl.core.robots.robots_txt import parse_robots, robots_url, sitemap_urls, verdict_for
 from evercrawl.model import __version__

@@ -9,7 +9,7 @@ from typing import assert_never
 from evercrawl.core.digest import text_digest
 from evercrawl.core.document.compression import outline_of, pack_outline, pack_text
 from evercrawl.core.duplicates.minhash import signature
-from evercrawl.core.validator import trusted_last_modified
+from evercrawl.core.http.message import trusted_last_modified
 from evercrawl.core.visit.outcome import Judgement
 from evercrawl.engine.interpret import VisitResult
 from evercrawl.engine.ports import Archive, Stored

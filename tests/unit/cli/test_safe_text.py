@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.cli.safe_text import safe_block, safe_line
+from evercrawl.model.sanitize import safe_block, safe_line
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evercrawl.core.validator import trusted_last_modified
+from evercrawl.core.http.message import trusted_last_modified
 
 SEEN_AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -12,7 +12,7 @@ import click
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.main import LazyGroup
 from evercrawl.cli.options import common_options
-from evercrawl.cli.safe_text import safe_line
+from evercrawl.model.sanitize import safe_line
 from evercrawl.cli.terminal import ExitCode, counted, emit_json, moment
 from evercrawl.errors import ConfigError
 
@@ -34,7 +34,7 @@ SUBCOMMANDS = {
 }
 
 
-@click.group("alert", cls=LazyGroup, subcommands=SUBCOMMANDS)
+@click.group("alert", cls=CommandGroup, cls=LazyGroup, subcommands=SUBCOMMANDS)
 @common_options
 def alert_command() -> None:
     """Be told of changes: by webhook, mail or feed, at once or as a digest.

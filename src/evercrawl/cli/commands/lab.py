@@ -10,7 +10,7 @@ from evercrawl.cli.options import common_options
 SUBCOMMANDS = {"pdfc": "lab_pdfc", "sitemap": "lab_sitemap", "d10": "lab_d10"}
 
 
-@click.group("lab", cls=LazyGroup, subcommands=SUBCOMMANDS)
+@click.group("lab", cls=CommandGroup, cls=LazyGroup, subcommands=SUBCOMMANDS)
 @common_options
 def lab_command() -> None:
     """Rerun the experiments of the papers that evercrawl stands on; nothing is sent.

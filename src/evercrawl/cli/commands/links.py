@@ -12,7 +12,7 @@ import click
 from evercrawl.cli.commands.crawl import seed_url
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import common_options
-from evercrawl.cli.safe_text import safe_line
+from evercrawl.model.sanitize import safe_line
 from evercrawl.cli.terminal import ExitCode, counted, emit_json
 from evercrawl.errors import ConfigError
 
@@ -170,7 +170,7 @@ _OUTPUT_FILE = click.Path(path_type=Path, dir_okay=False)
 SCORES = {"pagerank": "ranks", "hubs": "hubs", "authorities": "authorities"}
 
 
-@click.group("graph", invoke_without_command=True)
+@click.group("graph", cls=CommandGroup, invoke_without_command=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @click.pass_context

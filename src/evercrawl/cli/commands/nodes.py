@@ -11,7 +11,7 @@ import click
 
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import common_options
-from evercrawl.cli.safe_text import safe_line
+from evercrawl.model.sanitize import safe_line
 from evercrawl.cli.terminal import counted, emit_json, moment, size
 from evercrawl.errors import ConfigError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evercrawl.outpost.status import OutpostStatus
 
 
-@click.group("cluster")
+@click.group("cluster", cls=CommandGroup)
 def cluster_command() -> None:
     """Show the workers of a collection that lies in PostgreSQL, and send them home.
 
@@ -72,7 +72,7 @@ def cluster_drain(cli: CliContext, worker: str) -> None:
 CODE_HOURS = 24
 
 
-@click.group("outpost")
+@click.group("outpost", cls=CommandGroup)
 @common_options
 def outpost_command() -> None:
     """Small processes near the sites: they ask, compare, and send home only what is new.

@@ -11,7 +11,7 @@ import click
 
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import common_options
-from evercrawl.cli.safe_text import safe_line
+from evercrawl.model.sanitize import safe_line
 from evercrawl.cli.terminal import ExitCode, emit_json, moment
 from evercrawl.model.history import Mute
 from evercrawl.model.time import from_us
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evercrawl.core.sitemap.websub_protocol import Subscription
 
 
-@click.group("mute")
+@click.group("mute", cls=CommandGroup)
 @common_options
 def mute_command() -> None:
     """Hear no more of changes in a part of a page or a site: a counter, a list of who is online, the weather.
@@ -115,7 +115,7 @@ def _user_name() -> str:
         return "command line"
 
 
-@click.group("hub")
+@click.group("hub", cls=CommandGroup)
 @common_options
 def websub_command() -> None:
     """Let hubs tell of news, so that we need not ask (WebSub).

@@ -10,7 +10,7 @@ import click
 
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import common_options
-from evercrawl.cli.safe_text import safe_line
+from evercrawl.model.sanitize import safe_line
 from evercrawl.cli.terminal import counted, emit_json, moment, size
 from evercrawl.errors import ConfigError
 
@@ -166,7 +166,7 @@ def _hit_footer(hit: Hit) -> str:
     return " · ".join(parts)
 
 
-@click.group("index", invoke_without_command=True)
+@click.group("index", cls=CommandGroup, invoke_without_command=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @click.pass_context

@@ -13,13 +13,13 @@ from evercrawl.cli.checks import MachineCheck, machine_findings
 from evercrawl.cli.commands.crawl import seed_url
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import common_options
-from evercrawl.cli.safe_text import safe_line
+from evercrawl.model.sanitize import safe_line
 from evercrawl.cli.terminal import ExitCode, emit_json
 from evercrawl.errors import ConfigError
 from evercrawl.model import __version__
 
 
-@click.group("config")
+@click.group("config", cls=CommandGroup)
 @common_options
 def config_command() -> None:
     """Show or change settings; every one of them is in the reference and in `config show`.

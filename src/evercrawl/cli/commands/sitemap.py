@@ -10,7 +10,7 @@ import click
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.main import LazyGroup
 from evercrawl.cli.options import common_options
-from evercrawl.cli.safe_text import safe_line
+from evercrawl.model.sanitize import safe_line
 from evercrawl.cli.terminal import counted, emit_json, live_line, span
 from evercrawl.errors import ConfigError
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SUBCOMMANDS = {"build": "sitemap_build", "serve": "sitemap_serve", "check": "sitemap_check", "ping": "sitemap_ping"}
 
 
-@click.group("sitemap", cls=LazyGroup, subcommands=SUBCOMMANDS)
+@click.group("sitemap", cls=CommandGroup, cls=LazyGroup, subcommands=SUBCOMMANDS)
 @common_options
 def sitemap_command() -> None:
     """Make, serve, judge and announce the sitemap of a site that is yours.

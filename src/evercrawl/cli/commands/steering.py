@@ -11,7 +11,7 @@ import click
 
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import common_options
-from evercrawl.cli.safe_text import safe_line
+from evercrawl.model.sanitize import safe_line
 from evercrawl.cli.terminal import ExitCode, counted, emit_json, rate, share
 from evercrawl.core.politeness import parse_rate
 from evercrawl.model.time import in_words
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LONGEST_EVIDENCE = 200
 
 
-@click.group("trap")
+@click.group("trap", cls=CommandGroup)
 @common_options
 def trap_command() -> None:
     """Show the patterns of URLs that bring nothing, and say a word about them, also while a crawl runs.
@@ -168,7 +168,7 @@ def _show_effect(effect: RuleEffect, word: str) -> None:
         click.echo(f"  {safe_line(url)}")
 
 
-@click.group("pace")
+@click.group("pace", cls=CommandGroup)
 @common_options
 def pace_command() -> None:
     """Slow single sites down, and take it back, also while a crawl runs.

@@ -9,7 +9,7 @@ import click
 
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import common_options
-from evercrawl.cli.safe_text import safe_line
+from evercrawl.model.sanitize import safe_line
 from evercrawl.cli.terminal import counted, emit_json, live_line, size
 from evercrawl.errors import ConfigError
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evercrawl.model.history import PruneReport
 
 
-@click.group("store", invoke_without_command=True)
+@click.group("store", cls=CommandGroup, invoke_without_command=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @common_options
 @click.pass_context

@@ -13,7 +13,7 @@ import click
 from evercrawl.cli.commands.crawl import seed_url
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import common_options
-from evercrawl.cli.safe_text import safe_block, safe_line
+from evercrawl.model.sanitize import safe_block, safe_line
 from evercrawl.cli.terminal import ExitCode, counted, emit_json, moment, size
 
 if TYPE_CHECKING:

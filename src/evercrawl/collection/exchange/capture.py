@@ -23,7 +23,7 @@ class Damaged(Exception):
     """The record does not hold what it says."""
 
 
-class ArchivedResponse(NamedTuple):
+class ImportedAnswer(NamedTuple):
     """An answer of the past, as far as a record has it."""
 
     url: str
@@ -85,7 +85,7 @@ def _joined_chunks(body: bytes) -> bytes | None:
         pieces.append(piece)
 
 
-def result_of_capture(capture: ArchivedResponse, settings: HttpSettings) -> FetchResult:
+def result_of_capture(capture: ImportedAnswer, settings: HttpSettings) -> FetchResult:
     """How the visit ended, by the rules of a crawl."""
     body = capture.http.body
     head = response_block_head(capture.http.head, body_bytes=None if capture.is_cut else len(body))

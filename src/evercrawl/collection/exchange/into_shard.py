@@ -11,7 +11,7 @@ from evercrawl.adapters.sqlite.stored import StoredReader
 from evercrawl.adapters.warc.parse import HttpParts, Record, http_parts
 from evercrawl.adapters.warc.reader import read_record
 from evercrawl.adapters.warc.writer import WarcArchive
-from evercrawl.collection.exchange.capture import ArchivedResponse, Damaged, response_parts, result_of_capture
+from evercrawl.collection.exchange.capture import Damaged, ImportedAnswer, response_parts, result_of_capture
 from evercrawl.collection.exchange.catalogue import Catalogue, Entry
 from evercrawl.collection.exchange.source import RecordFiles
 from evercrawl.core.digest import content_digest
@@ -184,7 +184,7 @@ class IntoShard:
         if http is None:
             self._report.unresolved += 1
             return None
-        capture = ArchivedResponse(
+        capture = ImportedAnswer(
             url=entry.url,
             date=from_us(entry.at_us),
             ip=record.headers.get("warc-ip-address"),

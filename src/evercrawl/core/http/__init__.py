@@ -1,1 +1,1 @@
-"""Http."""
+"""HTTP as bytes and values: requests to send, responses to read."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 
+from evercrawl.core.faults import http_date
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode
 from evercrawl.core.http.http1 import ResponseHead, split_list
 from evercrawl.core.url import PAGE_SCHEMES, canonical_of_href, join, path_of, site_of
@@ -164,3 +166,14 @@ def _conditions(request: Request) -> str:
 
 def _is_harmless(validator: str) -> bool:
     return len(validator) <= VALIDATOR_CHARS and _VALIDATOR.fullmatch(validator) is not None
+
+
+def trusted_last_modified(headers: Headers, *, seen_at: datetime) -> str | None:
+    """The Last-Modified field, unless it lies in the future.
+
+    RFC 9110 section 8.8.2.1 forbids such dates: asked with one, a server would call every change before it
+    not modified.
+    """
+    value = header(headers, "last-modified")
+    moment = http_date(value) if value is not None else None
+    return None if moment is None or moment > seen_at else value

@@ -1,1 +1,1 @@
-"""Robots."""
+"""Read and apply robots.txt (RFC 9309)."""

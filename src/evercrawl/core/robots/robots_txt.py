@@ -1,4 +1,9 @@
-"""Values of robots.txt records outside RFC 9309 that sites use: Crawl-delay, Request-rate, Visit-time."""
+"""Read a robots.txt file as RFC 9309 says and find the rule that decides about a path.
+
+All groups that name our product token count together; without any, those for `*`; without these, everything is
+allowed. Where real files differ from the standard we are as lenient as Google's parser, but an unknown record is
+never taken for a misspelt Allow. No pattern becomes a regular expression, so none can make matching slow.
+"""
 
 from __future__ import annotations
 
@@ -240,17 +245,6 @@ def _matches(rule: _Rule, path: str) -> bool:
     return path.find(last, position) >= 0
 
 
-__all__ = [
-    "RobotsTxt",
-    "RuleVerdict",
-    "is_product_token",
-    "parse_robots",
-    "robots_url",
-    "sitemap_urls",
-    "path_and_query",
-    "verdict_for",
-]
-
 PARSE_LIMIT = 512 * 1024
 """Bytes of a file that are read; RFC 9309 section 2.5 asks for at least 500 KiB."""
 LONGEST_LINE = 2083 * 8 - 1
@@ -283,8 +277,8 @@ class RobotsTxt:
 
     rules: RuleMatcher = field(default_factory=lambda: RuleMatcher(()))
     crawl_delay: float | None = None
-    parse_request_rate: RequestRate | None = None
-    parse_visit_time: VisitTime | None = None
+    request_rate: RequestRate | None = None
+    visit_time: VisitTime | None = None
     sitemaps: tuple[str, ...] = ()
 
     def verdict(self, target: str) -> RuleVerdict:

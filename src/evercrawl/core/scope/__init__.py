@@ -1,1 +1,1 @@
-"""Scope."""
+"""Decide which URLs belong to a collection."""

@@ -1,1 +1,1 @@
-"""Traps: what a URL alone can show, what a part of a site has yielded, and what operators say about it."""
+"""Detect crawler traps from URLs, from what a site's pages yield, and from the user's rules."""
