@@ -20,7 +20,7 @@ from tests.web.chromium import chromium, serving
 from tests.web.story import tell_story
 
 from evercrawl.collection.alerts.outbox import Outbox
-from evercrawl.collection.visit_requests import announce
+from evercrawl.cluster.visit_requests import announce
 from evercrawl.core.sitemap.websub_protocol import Phase, Subscription, write_subscription
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
 
