@@ -19,7 +19,7 @@ from random import Random
 from time import perf_counter, process_time, thread_time
 from typing import Any
 
-from evercrawl.adapters.near import NearIndex
+from evercrawl.adapters.duplicates_index import NearDuplicateIndex
 from evercrawl.core.duplicates.minhash import NEAR_DUPLICATE, PERMUTATIONS, similarity
 
 LOOK_UPS = 20_000
@@ -49,7 +49,7 @@ def measure(folder: Path, texts: int) -> dict[str, Any]:
     random = Random(1)
     kept: list[tuple[int, bytes]] = []
     began = process_time()
-    with NearIndex(folder) as index:
+    with NearDuplicateIndex(folder) as index:
         for page in range(texts):
             signature = random.randbytes(PERMUTATIONS)
             if page % (texts // LOOK_UPS or 1) == 0:
@@ -68,7 +68,7 @@ def measure(folder: Path, texts: int) -> dict[str, Any]:
     return report
 
 
-def _times(index: NearIndex, signatures: list[bytes]) -> dict[str, float]:
+def _times(index: NearDuplicateIndex, signatures: list[bytes]) -> dict[str, float]:
     """Wall time in the middle; at the edge the processor's, which other programs do not touch."""
     wall, processor = [], []
     for signature in signatures:
@@ -84,7 +84,7 @@ def _times(index: NearIndex, signatures: list[bytes]) -> dict[str, float]:
     }
 
 
-def _found(index: NearIndex, kept: list[tuple[int, bytes]], alike: float, random: Random) -> float:
+def _found(index: NearDuplicateIndex, kept: list[tuple[int, bytes]], alike: float, random: Random) -> float:
     """The share of near duplicates of this similarity (or a little more) that are found."""
     wanted, found = 0, 0
     for page, signature in kept:

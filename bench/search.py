@@ -26,9 +26,9 @@ from urllib.parse import unquote
 
 from evercrawl.adapters.graph_files import current_graph
 from evercrawl.adapters.sqlite import SqliteStore
-from evercrawl.collection.linkgraph.build import build_graph
-from evercrawl.collection.search.find import Searching
-from evercrawl.collection.search.follow import rebuild
+from evercrawl.collection.graph_builder import build_graph
+from evercrawl.collection.search_index import rebuild
+from evercrawl.collection.searcher import Searching
 from evercrawl.config import create_collection
 from evercrawl.core.digest import content_digest, text_digest
 from evercrawl.core.document.compression import outline_of, pack_outline, pack_text

@@ -19,8 +19,8 @@ from playwright.sync_api import Browser
 from tests.web.chromium import chromium, serving
 from tests.web.story import tell_story
 
-from evercrawl.collection.alerts.outbox import Outbox
 from evercrawl.cluster.visit_requests import announce
+from evercrawl.collection.alerts.message_queue import Outbox
 from evercrawl.core.sitemap.websub_protocol import Phase, Subscription, write_subscription
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
 

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 from evercrawl.model import __version__
 
 if TYPE_CHECKING:
-    from evercrawl.collection.library import Collection, StopSignal, open
+    from evercrawl.collection.collection import Collection, StopSignal, open
     from evercrawl.model.settings import Settings
 
 __all__ = ["Collection", "Settings", "StopSignal", "__version__", "open"]
 
 _HOMES = {
-    "Collection": "evercrawl.collection.library",
+    "Collection": "evercrawl.collection.collection",
     "Settings": "evercrawl.model.settings",
-    "StopSignal": "evercrawl.collection.library",
-    "open": "evercrawl.collection.library",
+    "StopSignal": "evercrawl.collection.collection",
+    "open": "evercrawl.collection.collection",
 }
 
 

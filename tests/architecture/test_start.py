@@ -12,7 +12,7 @@ OF_CRAWLING = frozenset(
         "evercrawl.adapters.http.client",
         "evercrawl.cluster.build",
         "evercrawl.engine.crawl",
-        "evercrawl.collection.alerts.book",
+        "evercrawl.collection.alerts.registry",
         "evercrawl.cluster.workers.run",
         "numpy",
         "selectolax",
@@ -22,7 +22,7 @@ OF_CRAWLING = frozenset(
 
 
 @pytest.mark.parametrize(
-    "module", ["evercrawl.collection.library", "evercrawl.collection.status", "evercrawl.cli.main"]
+    "module", ["evercrawl.collection.collection", "evercrawl.collection.status", "evercrawl.cli.main"]
 )
 def test_looking_does_not_load_the_crawler(module: str) -> None:
     names = f"import sys, {module}; print(*sys.modules)"

@@ -15,9 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from evercrawl.adapters.analysers import load_analysers
-from evercrawl.adapters.media import load_handlers
-from evercrawl.adapters.plugins import load_filter
-from evercrawl.adapters.schemes import load_schemes
+from evercrawl.adapters.plugins import load_filter, load_handlers, load_schemes
 from evercrawl.adapters.sqlite.statements import SCHEMA
 from evercrawl.core.scope.url_filter import parse_filter
 from evercrawl.core.sentiment.field_analysers import fields_of

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import evercrawl
-from evercrawl.collection.exchange.selection import Selection
+from evercrawl.collection.exchange.export_run import Selection
 from evercrawl.config import create_collection
 from evercrawl.outpost.status import OutpostStatus, create_pairing_code, list_outposts
 

@@ -21,8 +21,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from evercrawl.collection.alerts.outbox import Outbox
-from evercrawl.collection.alerts.websub import Websub
+from evercrawl.collection.alerts.message_queue import Outbox
+from evercrawl.collection.alerts.subscriptions import Websub
 from evercrawl.core.alerts.message_format import is_genuine
 from evercrawl.core.sitemap.websub_protocol import Phase, Subscription, write_subscription
 from tests.e2e.test_cli import Place

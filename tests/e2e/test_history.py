@@ -277,7 +277,7 @@ def _bodies_with(folder: Path, words: str) -> int:
 _DIE = """
 import os, sys
 import evercrawl
-import evercrawl.collection.past.prune as prune
+import evercrawl.collection.maintenance as prune
 
 step = sys.argv[2]
 original = getattr(prune, step)

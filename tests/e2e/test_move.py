@@ -14,10 +14,10 @@ from typing import Any
 import asyncpg
 import pytest
 
-from evercrawl.adapters.lock import CollectionLock
 from evercrawl.adapters.postgres.dialect import schema_of
 from evercrawl.adapters.postgres.store import place_of
 from evercrawl.adapters.sqlite.statements import OUTLINE_SCHEMA, SCHEMA
+from evercrawl.adapters.system import CollectionLock
 from tests.e2e.test_cli import HARBOUR_PAGES, Place
 from tests.postgres_server import PostgresServer
 from tests.worlds.demo_web import DemoWeb, serving

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.adapters.clock import SystemClock
+from evercrawl.adapters.system import SystemClock
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import to_us

@@ -23,7 +23,6 @@ from typing import Any
 
 import pytest
 
-from evercrawl.collection import library
 from evercrawl.core.sitemap.read import read_sitemap
 from evercrawl.model.sitemap import SitemapType
 from evercrawl.sitemaps.build import BuildReport, Target, build_from_folder

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
+from evercrawl.adapters.http.connections import FetchFailed
 from evercrawl.adapters.http.dns import Resolver
-from evercrawl.adapters.http.failure import FetchFailed
 from evercrawl.errors import ConfigError
 from evercrawl.model.fetch import Fault, Fetched
 from evercrawl.model.settings import DnsSettings, HttpSettings

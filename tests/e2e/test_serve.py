@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import evercrawl
-from evercrawl.collection.visit_requests import announce, waiting
+from evercrawl.cluster.visit_requests import announce, waiting
 from evercrawl.config import create_collection, read_settings
 from tests.worlds.demo_web import HOSTS, DemoWeb, serving
 

@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, urlencode
 import httpx
 import pytest
 
-from evercrawl.collection.alerts.outbox import Outbox
+from evercrawl.collection.alerts.message_queue import Outbox
 from evercrawl.config import create_collection
 from evercrawl.core.sitemap.websub_protocol import Phase, read_subscription, write_subscription
 from tests.e2e.certificates import Authority

@@ -7,9 +7,9 @@ from math import isfinite
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evercrawl.core.revisit.belief import HubShock, SiteBelief, rate_of
-from evercrawl.core.revisit.gamma import MOST_EVIDENCE, time_to_reach, value_of_visit
-from evercrawl.core.revisit.prior import refreshed_prior
+from evercrawl.core.revisit.rate_estimate import BulkChange, SiteEstimate, change_rate
+from evercrawl.core.revisit.rate_estimate import MAX_SHAPE, time_to_reach, value_of_visit
+from evercrawl.core.revisit.rate_estimate import refreshed_prior
 from evercrawl.core.revisit.signal import after_notice, after_poll
 from evercrawl.core.revisit.visit import after_visit, page_found
 from evercrawl.core.revisit.worth import due_at, value_now
@@ -38,7 +38,7 @@ def test_a_time_that_exists_reaches_the_value(a: float, b: float, value: float, 
 
 @given(events=EVENTS)
 def test_whatever_happens_a_page_stays_schedulable(events: list[tuple[str, bool, float]]) -> None:
-    now, site, hub = 0.0, SiteBelief(), HubShock()
+    now, site, hub = 0.0, SiteEstimate(), BulkChange()
     page = page_found(site, now=now, has_copy=True)
     for kind, flag, wait in events:
         now += wait
@@ -50,8 +50,8 @@ def test_whatever_happens_a_page_stays_schedulable(events: list[tuple[str, bool,
             site = after_poll(site, now=now)
         else:
             site = refreshed_prior(site, [page])
-        a, b = rate_of(page, site)
-        assert 0.0 < a <= 2.0 * MOST_EVIDENCE + 5.0
+        a, b = change_rate(page, site)
+        assert 0.0 < a <= 2.0 * MAX_SHAPE + 5.0
         assert b > 0.0
         assert isfinite(value_now(page, site, now=now, span=10.0))
         due = due_at(page, site, threshold=1.0, span=10.0, longest=120.0)

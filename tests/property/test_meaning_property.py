@@ -7,8 +7,8 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evercrawl.adapters.learned import default_sentiment, paper_sentiment
-from evercrawl.collection.tools.sentiment import sentiment
+from evercrawl.adapters.learned import load_paper_model, load_sentiment_model
+from evercrawl.collection.tools_tmp import sentiment
 from evercrawl.core.focus.focus import Focus, learned
 from evercrawl.core.focus.priority import Steering
 from evercrawl.core.focus.relevance import page_of, relevance
@@ -31,7 +31,7 @@ def test_any_text_gets_a_score_within_bounds(text: str):
         answer = sentiment({"text": text, "method": method})
         assert answer["label"] in ("pos", "neg", None)
         assert answer["score"] is None or -1 <= answer["score"] <= 1
-    for score in (default_sentiment().score, paper_sentiment().score):
+    for score in (load_sentiment_model().score, load_paper_model().score):
         page = page_sentiment(text, score)
         assert page is None or -1 <= page.score <= 1
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.collection.alerts.follow import ShardLog
-from evercrawl.collection.alerts.outbox import Outbox
-from evercrawl.collection.alerts.run import Teller
-from evercrawl.collection.alerts.send import Letter
+from evercrawl.collection.alerts.event_reader import ShardLog
+from evercrawl.collection.alerts.message_queue import Outbox
+from evercrawl.collection.alerts.notifier import Teller
+from evercrawl.collection.alerts.sender import Letter
 from evercrawl.core.alerts.delivery import Attempt, MessageState, again
 from evercrawl.core.alerts.matching import SaidPage
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind, Frequency

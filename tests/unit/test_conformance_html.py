@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evercrawl.collection.tools.extract import extract
+from evercrawl.collection.tools_tmp import extract
 from evercrawl.core.document.links import srcset_urls
 from evercrawl.core.url import join
 from tests.shared import conformance_rows

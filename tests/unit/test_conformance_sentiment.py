@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evercrawl.adapters.learned import DEFAULT_FILE, FOLDER, PAPER_FILE, default_sentiment
+from evercrawl.adapters.learned import DEFAULT_FILE, FOLDER, PAPER_FILE, load_sentiment_model
 from evercrawl.core.sentiment.naive_bayes import counted
 from evercrawl.core.sentiment.nbsvm import fitted, packed
 from evercrawl.core.sentiment.sentences import is_english
@@ -53,7 +53,7 @@ def test_held_out_sentences():
 
 
 def test_speed():
-    model, texts = default_sentiment(), [row["text"] for row in rows()["rt"][:4000]]
+    model, texts = load_sentiment_model(), [row["text"] for row in rows()["rt"][:4000]]
     began = process_time()
     for text in texts:
         model.score(text)
@@ -63,7 +63,7 @@ def test_speed():
 def test_neutral_sentences_are_near_the_middle():
     for row in conformance_rows("sentiment/probes.jsonl"):
         if row["label"] is None:
-            assert abs(default_sentiment().score(row["text"])) < 0.4, row["text"]
+            assert abs(load_sentiment_model().score(row["text"])) < 0.4, row["text"]
 
 
 @pytest.mark.parametrize("name", [DEFAULT_FILE, PAPER_FILE])

@@ -8,10 +8,10 @@ from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
-from evercrawl.collection.alerts.outbox import Outbox, Told
-from evercrawl.collection.browse.inbox import Inbox
+from evercrawl.cluster.visit_requests import announce
+from evercrawl.collection.alerts.message_queue import Outbox, Told
+from evercrawl.collection.change_inbox import Inbox
 from evercrawl.collection.runs import RUNS_FILE
-from evercrawl.collection.visit_requests import announce
 from evercrawl.core.alerts.delivery import MessageState
 from evercrawl.core.sitemap.websub_protocol import Phase, Subscription, write_subscription
 from evercrawl.model.alerts import Event, EventKind

@@ -19,7 +19,7 @@ import evercrawl
 from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.adapters.warc.writer import WarcArchive
 from evercrawl.cluster.build import assemble
-from evercrawl.collection.report import summary_of
+from evercrawl.cluster.run_summary import summary_of
 from evercrawl.collection.runs import RUNS_FILE
 from evercrawl.config import create_collection
 from evercrawl.core.http.content_coding import DecodeLimits

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.collection.alerts.book import AlertBook
-from evercrawl.collection.alerts.outbox import Outbox
+from evercrawl.collection.alerts.message_queue import Outbox
+from evercrawl.collection.alerts.registry import AlertBook
 from evercrawl.config import create_collection
 from evercrawl.core.alerts.message_format import FEWEST_BYTES, is_genuine, secret_of
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.collection.browse.inbox import Inbox
+from evercrawl.collection.change_inbox import Inbox
 from evercrawl.core.change.review import only, reviewed_by
 from evercrawl.model.change import Change, ChangeClass, Edit
 from evercrawl.model.history import Mark
@@ -94,7 +94,7 @@ def test_an_edit_that_comes_again_later_is_news_again():
 
 
 def test_the_file_forgets_the_oldest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("evercrawl.collection.browse.inbox.MOST_REVIEWS", 3)
+    monkeypatch.setattr("evercrawl.collection.change_inbox.MOST_REVIEWS", 3)
     inbox = Inbox(tmp_path)
     assert inbox.stamp() is None
     numbers = [inbox.review([Mark(n, None, n)], who="me", words="w", now_us=n) for n in range(1, 6)]

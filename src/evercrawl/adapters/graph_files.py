@@ -24,7 +24,7 @@ PARTIAL = "ranks.partial.npz"
 _ARRAYS = ("pages", "starts", "targets", "ranks", "hubs", "authorities", "depths")
 
 
-class GraphFiles:
+class LinkGraphFiles:
     """One generation of the graph, its arrays mapped into memory when they are used."""
 
     def __init__(self, folder: Path, notes: Mapping[str, Any]) -> None:
@@ -86,7 +86,7 @@ def graph_folder(collection: Path) -> Path:
     return collection / "graph"
 
 
-def current_graph(collection: Path) -> GraphFiles | None:
+def current_graph(collection: Path) -> LinkGraphFiles | None:
     """The newest whole generation; None: there is none, or it is of another format."""
     folder = graph_folder(collection)
     try:
@@ -94,10 +94,10 @@ def current_graph(collection: Path) -> GraphFiles | None:
         notes = json.loads((folder / name / "notes.json").read_text("utf-8"))
     except (OSError, ValueError):
         return None
-    return GraphFiles(folder / name, notes) if notes.get("format") == FORMAT else None
+    return LinkGraphFiles(folder / name, notes) if notes.get("format") == FORMAT else None
 
 
-def new_generation(collection: Path) -> Path:
+def create_generation(collection: Path) -> Path:
     """An empty folder for the next generation; what a crash left behind is removed."""
     folder = graph_folder(collection)
     current = current_graph(collection)
@@ -108,7 +108,7 @@ def new_generation(collection: Path) -> Path:
     return made
 
 
-def publish(folder: Path, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str, Any]) -> None:
+def publish_graph(folder: Path, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str, Any]) -> None:
     """Write the arrays and make this generation the current one; older ones go."""
     for name in _ARRAYS:
         np.save(folder / f"{name}.npy", arrays[name])
@@ -121,7 +121,7 @@ def publish(folder: Path, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str
             shutil.rmtree(other, ignore_errors=True)
 
 
-def save_partial(collection: Path, digest: int, ranks: Floats) -> None:
+def save_partial_ranks(collection: Path, digest: int, ranks: Floats) -> None:
     """Ranks of a run that is under way; one that is broken off goes on from here."""
     path = graph_folder(collection) / PARTIAL
     beside = path.with_name("ranks.new.npz")
@@ -129,7 +129,7 @@ def save_partial(collection: Path, digest: int, ranks: Floats) -> None:
     os.replace(beside, path)
 
 
-def load_partial(collection: Path, digest: int) -> Floats | None:
+def load_partial_ranks(collection: Path, digest: int) -> Floats | None:
     """The ranks that a run over the same links left behind; None: there was none."""
     try:
         with np.load(graph_folder(collection) / PARTIAL) as stored:
@@ -138,6 +138,6 @@ def load_partial(collection: Path, digest: int) -> Floats | None:
         return None
 
 
-def drop_partial(collection: Path) -> None:
+def delete_partial_ranks(collection: Path) -> None:
     """The run has ended."""
     (graph_folder(collection) / PARTIAL).unlink(missing_ok=True)

@@ -11,12 +11,12 @@ from pypdf import PdfReader
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Headers
 
-MOST_BYTES = 50_000_000
-MOST_PAGES = 500
-MOST_SECONDS = 20.0
+MAX_BYTES = 50_000_000
+MAX_PAGES = 500
+MAX_SECONDS = 20.0
 """Looked at between pages, so that one page more is read."""
-MOST_CHARS = 2_000_000
-MOST_TITLE_CHARS = 1000
+MAX_CHARS = 2_000_000
+MAX_TITLE_CHARS = 1000
 
 # What is wrong with a file of somebody else's is not news for our log.
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)
@@ -31,7 +31,7 @@ class PdfHandler:
         """The document; without text where the file is broken, encrypted or too large."""
         title: str | None = None
         pages: list[str] = []
-        if len(body) <= MOST_BYTES:
+        if len(body) <= MAX_BYTES:
             # pypdf raises whatever a damaged file makes it raise, recursion and memory included.
             try:
                 reader = PdfReader(io.BytesIO(body))
@@ -39,24 +39,24 @@ class PdfHandler:
                 _read_pages(reader, pages)
             except Exception:
                 pass
-        return Document("utf-8", url, title=title, text=_clean("\n".join(pages))[:MOST_CHARS].strip())
+        return Document("utf-8", url, title=title, text=_clean("\n".join(pages))[:MAX_CHARS].strip())
 
 
 def _title(reader: PdfReader) -> str | None:
     metadata = reader.metadata
     title = metadata.title if metadata is not None else None
-    return " ".join(_clean(str(title)).split())[:MOST_TITLE_CHARS] or None if title else None
+    return " ".join(_clean(str(title)).split())[:MAX_TITLE_CHARS] or None if title else None
 
 
 def _read_pages(reader: PdfReader, pages: list[str]) -> None:
     """Add the text of page after page, until a limit is reached."""
-    stop_at = time.monotonic() + MOST_SECONDS
+    stop_at = time.monotonic() + MAX_SECONDS
     chars = 0
-    for page in reader.pages[:MOST_PAGES]:
+    for page in reader.pages[:MAX_PAGES]:
         text = page.extract_text()
         pages.append(text)
         chars += len(text)
-        if chars > MOST_CHARS or time.monotonic() > stop_at:
+        if chars > MAX_CHARS or time.monotonic() > stop_at:
             return
 
 

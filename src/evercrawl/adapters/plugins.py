@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import cache
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from evercrawl.core.scope.url_filter import UrlFilter
+from evercrawl.engine.ports import Clock, DocumentHandler, Fetcher
 from evercrawl.errors import ConfigError
+from evercrawl.model.fetch import Fetched, FetchResult, Request
+from evercrawl.model.settings import Settings
 
 
 def load_filter(name: str) -> UrlFilter:
@@ -37,7 +45,7 @@ def _module(module_name: str, label: str) -> Any:
             raise ConfigError(f"{label}: there is no module {error.name!r}; {remedy}") from error
         raise ConfigError(f"{label}: {module_name} needs a missing module: {error}") from error
     except Exception as error:
-        raise ConfigError(f"{label}: importing {module_name} failed: {_said(error)}") from error
+        raise ConfigError(f"{label}: importing {module_name} failed: {_error_text(error)}") from error
 
 
 def _object(module: Any, path: str, label: str) -> Any:
@@ -54,8 +62,106 @@ def _instance(kind: type, label: str) -> Any:
     try:
         return kind()
     except Exception as error:
-        raise ConfigError(f"{label}: {kind.__name__}() failed: {_said(error)}") from error
+        raise ConfigError(f"{label}: {kind.__name__}() failed: {_error_text(error)}") from error
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
+
+
+SCHEME_GROUP = "evercrawl.schemes"
+
+MakeFetcher = Callable[[Settings, Clock, str], Fetcher]
+"""Settings, clock and user agent -> the fetcher of one scheme; its name is that of the entry point."""
+
+
+@cache
+def installed_schemes() -> tuple[str, ...]:
+    """The schemes that installed packages bring, without loading any of them; looked up once."""
+    return tuple(point.name for point in entry_points(group=SCHEME_GROUP))
+
+
+def load_schemes(
+    settings: Settings, clock: Clock, user_agent: str, *, points: Iterable[EntryPoint] | None = None
+) -> dict[str, Fetcher]:
+    """Scheme -> its fetcher, for every installed package that brings one."""
+    found: dict[str, Fetcher] = {}
+    for point in entry_points(group=SCHEME_GROUP) if points is None else points:
+        try:
+            make: MakeFetcher = point.load()
+            found[point.name] = make(settings, clock, user_agent)
+        except Exception as error:
+            raise ConfigError(
+                f"the fetcher for {point.name}: ({point.value}) cannot be loaded: {error}; "
+                "repair or remove the package that brings it"
+            ) from error
+    return found
+
+
+class FetcherByScheme:
+    """Implements `Fetcher`: http and https as always, other schemes by whoever brings them."""
+
+    def __init__(self, web: Fetcher, others: Mapping[str, Fetcher]) -> None:
+        self._web = web
+        self._others = others
+
+    async def fetch(self, request: Request) -> FetchResult:
+        """How the request ended."""
+        other = self._others.get(request.url.partition(":")[0])
+        if other is None:
+            return await self._web.fetch(request)
+        return _convert_types(await other.fetch(request))
+
+    async def close(self) -> None:
+        """Let go of every connection."""
+        for fetcher in (self._web, *self._others.values()):
+            await fetcher.close()
+
+
+def _convert_types(result: FetchResult) -> FetchResult:
+    """A list of headers or a bytearray of somebody else as the types that are declared, and relied upon."""
+    headers = tuple((str(name), str(value)) for name, value in result.headers)
+    if isinstance(result, Fetched):
+        return replace(result, headers=headers, body=bytes(result.body))
+    return replace(result, headers=headers)
+
+
+log = logging.getLogger("evercrawl")
+
+HANDLER_GROUP = "evercrawl.handlers"
+
+
+def load_handlers(points: Iterable[EntryPoint] | None = None) -> tuple[dict[str, DocumentHandler], list[str]]:
+    """Media type -> handler, and a sentence for each handler that cannot be used; the first for a type
+    wins.
+    """
+    handlers: dict[str, DocumentHandler] = {}
+    warnings: list[str] = []
+    for point in sorted(entry_points(group=HANDLER_GROUP) if points is None else points, key=lambda point: point.name):
+        try:
+            found: Any = point.load()
+            media_types = tuple(str(kind).lower() for kind in found.media_types)
+            if not callable(found.parse):
+                raise TypeError("its `parse` cannot be called")
+        except Exception as error:
+            # Somebody else's code, or an extra that is not installed: the crawl goes on without it.
+            warnings.append(f"handler {point.name} ({point.value}) is not used: {type(error).__name__}: {error}")
+            continue
+        for kind in media_types:
+            handlers.setdefault(kind, found)
+    return handlers, warnings
+
+
+class InstalledHandlers:
+    """The handlers of this installation, loaded when the first is asked for: most crawls need none."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, DocumentHandler] | None = None
+
+    def get(self, media_type: str) -> DocumentHandler | None:
+        """Who can read this media type; None: nobody. Handlers that cannot be loaded are named in the log."""
+        if self._found is None:
+            self._found, warnings = load_handlers()
+            for warning in warnings:
+                log.warning("%s", warning)
+        return self._found.get(media_type)

@@ -19,18 +19,18 @@ from evercrawl.errors import StoreUnavailable
 from evercrawl.model import __version__
 from evercrawl.model.search import Hit, Span
 
-MOST_ANSWER_BYTES = 8 * 1024 * 1024
-MOST_TEXT = 2000
-MOST_SPANS = 200
+MAX_RESPONSE_BYTES = 8 * 1024 * 1024
+MAX_TEXT_CHARS = 2000
+MAX_SPANS = 200
 SEARCH_PATH = "/api/v1/search"
-NO_TOKEN = 401, 403
+UNAUTHORIZED = 401, 403
 
 
 class _NoRedirect(HTTPRedirectHandler):
     """What is sent, the token among it, goes to the address that was named and to no other."""
 
     def redirect_request(self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str) -> None:
-        raise StoreUnavailable(f"it redirects to {newurl[:MOST_TEXT]}: name that address")
+        raise StoreUnavailable(f"it redirects to {newurl[:MAX_TEXT_CHARS]}: name that address")
 
 
 def without_token(url: str) -> str:
@@ -40,12 +40,12 @@ def without_token(url: str) -> str:
     return f"{scheme}://{place.rpartition('@')[2]}{slash}{path}"
 
 
-def ask_remote(url: str, text: str, *, limit: int, timeout_s: float) -> list[Hit]:
+def search_remote(url: str, text: str, *, limit: int, timeout_s: float) -> list[Hit]:
     """The hits of a served collection, in its order; StoreUnavailable where it gives no usable answer."""
     address = f"{without_token(url).rstrip('/')}{SEARCH_PATH}?{urlencode({'q': text, 'limit': limit})}"
     body = _body(address, _token(url), timeout_s=timeout_s)
-    if len(body) > MOST_ANSWER_BYTES:
-        raise StoreUnavailable(f"its answer is larger than {MOST_ANSWER_BYTES} bytes")
+    if len(body) > MAX_RESPONSE_BYTES:
+        raise StoreUnavailable(f"its answer is larger than {MAX_RESPONSE_BYTES} bytes")
     try:
         return [_hit(rank, item) for rank, item in enumerate(_items(body), start=1)][:limit]
     except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -64,10 +64,10 @@ def _body(address: str, token: str | None, *, timeout_s: float) -> bytes:
         headers["Authorization"] = f"Bearer {token}"
     try:
         with build_opener(_NoRedirect).open(Request(address, headers=headers), timeout=timeout_s) as answer:
-            found: bytes = answer.read(MOST_ANSWER_BYTES + 1)
+            found: bytes = answer.read(MAX_RESPONSE_BYTES + 1)
             return found
     except HTTPError as error:
-        hint = ": it wants a token, as in https://TOKEN@host" if error.code in NO_TOKEN else ""
+        hint = ": it wants a token, as in https://TOKEN@host" if error.code in UNAUTHORIZED else ""
         raise StoreUnavailable(f"it answered with status {error.code}{hint}") from error
     except (URLError, OSError, ValueError, HTTPException) as error:
         raise StoreUnavailable(f"it cannot be reached: {getattr(error, 'reason', error)}") from error
@@ -82,15 +82,15 @@ def _hit(rank: int, item: Mapping[str, Any]) -> Hit:
     title = item.get("title")
     return Hit(
         rank=rank,
-        url=str(item["url"])[:MOST_TEXT],
-        title=None if title is None else str(title)[:MOST_TEXT],
+        url=str(item["url"])[:MAX_TEXT_CHARS],
+        title=None if title is None else str(title)[:MAX_TEXT_CHARS],
         snippet=tuple(
-            Span(str(span["text"])[:MOST_TEXT], bool(span["is_hit"])) for span in item["snippet"][:MOST_SPANS]
+            Span(str(span["text"])[:MAX_TEXT_CHARS], bool(span["is_hit"])) for span in item["snippet"][:MAX_SPANS]
         ),
         score=float(item.get("score") or 0.0),
         version=int(item.get("version") or 0),
         fetched_at=_moment(item.get("fetched_at")),
-        lang=None if item.get("lang") is None else str(item["lang"])[:MOST_TEXT],
+        lang=None if item.get("lang") is None else str(item["lang"])[:MAX_TEXT_CHARS],
         is_gone=bool(item.get("is_gone")),
         alike=int(item.get("alike") or 0),
     )

@@ -18,7 +18,7 @@ from evercrawl.errors import ConfigError, EvercrawlError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from evercrawl.collection.library import Collection
+    from evercrawl.collection.collection import Collection
     from evercrawl.config import Configured
 
 
@@ -67,7 +67,6 @@ class CliContext:
     def open_collection(self) -> Collection:
         """The collection of this call, opened for looking."""
         path = self.require_collection()
-        from evercrawl.collection import library
 
         return library.open(path, settings=self.configured(path).settings)
 

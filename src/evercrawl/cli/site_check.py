@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
-from evercrawl.adapters.clock import SystemClock
 from evercrawl.adapters.http.client import HttpFetcher
+from evercrawl.adapters.system import SystemClock
 from evercrawl.cli.checks import MachineCheck
-from evercrawl.model.sanitize import safe_line
 from evercrawl.core.robots.robots_rules import redirect_loop_record, robots_record_of
 from evercrawl.core.robots.robots_txt import parse_robots, robots_url, sitemap_urls, verdict_for
 from evercrawl.model import __version__
 from evercrawl.model.fetch import FetchResult, Moved, Request
+from evercrawl.model.sanitize import safe_line
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import RobotsRecord
 from evercrawl.model.user_agent import user_agent

@@ -8,20 +8,16 @@ from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
 
-from evercrawl.adapters.allocator import keep_freed_memory
 from evercrawl.adapters.analysers import load_analysers
-from evercrawl.adapters.clock import SystemClock
-from evercrawl.adapters.focus_file import saved_focus
+from evercrawl.adapters.duplicates_index import NEW_ENTRIES, NearDuplicateIndex
+from evercrawl.adapters.focus_file import load_focus
 from evercrawl.adapters.http.client import HttpFetcher
-from evercrawl.adapters.media import InstalledHandlers
-from evercrawl.adapters.near import NEW_ENTRIES, NearIndex
-from evercrawl.adapters.objectstore.bucket import bucket_at
-from evercrawl.adapters.objectstore.journal import say_place
-from evercrawl.adapters.objectstore.upload import Uploader
-from evercrawl.adapters.plugins import load_filter
+from evercrawl.adapters.objectstore.bucket import open_bucket
+from evercrawl.adapters.objectstore.uploader import Uploader, set_archive_address
+from evercrawl.adapters.plugins import FetcherByScheme, InstalledHandlers, load_filter, load_schemes
 from evercrawl.adapters.postgres.marker import mark, marked
-from evercrawl.adapters.schemes import FetcherByScheme, load_schemes
 from evercrawl.adapters.sqlite.store import SqliteStore, shards_in
+from evercrawl.adapters.system import SystemClock, retain_freed_memory
 from evercrawl.adapters.warc.writer import WarcArchive
 from evercrawl.config.load import slower_sites_in, trap_rules_in
 from evercrawl.core.duplicates.url_seen import PopularCache, SeenTest
@@ -58,7 +54,7 @@ def build_crawl(
     `neighbours`: the processes that own the other shards; `store`: the state, where it is open already;
     `member`: a word that no other process has, where several write archives of the same shards.
     """
-    keep_freed_memory()
+    retain_freed_memory()
     neighbours = neighbours or NoPeers()
     clock = SystemClock()
     if settings.archive.url is not None:
@@ -84,7 +80,7 @@ def build_crawl(
         new_slower=slower_sites_in(collection, settings.pace.slower).changed,
         neighbours=neighbours,
         after=uploader.end if uploader is not None else None,
-        focus=saved_focus(collection),
+        focus=load_focus(collection),
     )
 
 
@@ -207,7 +203,7 @@ def _behind_popular(settings: SeenSettings) -> SeenSettings:
 
 def _near_indexes(collection: Path, settings: Settings) -> OpenNear:
     new_entries = max(LEAST_NEW_ENTRIES, NEW_ENTRIES // settings.store.shards)
-    return lambda shard: NearIndex(collection / "near" / f"s{shard:02}", new_entries=new_entries)
+    return lambda shard: NearDuplicateIndex(collection / "near" / f"s{shard:02}", new_entries=new_entries)
 
 
 def _uploader(collection: Path, settings: ArchiveSettings, member: str) -> Uploader | None:
@@ -215,8 +211,8 @@ def _uploader(collection: Path, settings: ArchiveSettings, member: str) -> Uploa
     if settings.url is None:
         return None
     folder = collection / "archive"
-    bucket = bucket_at(settings.url)
-    say_place(folder, settings.url)
+    bucket = open_bucket(settings.url)
+    set_archive_address(folder, settings.url)
     return Uploader(folder, bucket, keep_local=settings.keep_local, member=member)
 
 

@@ -13,7 +13,6 @@ from secrets import randbits
 
 import asyncpg
 
-from evercrawl.adapters.lock import CollectionLock
 from evercrawl.adapters.postgres.dialect import Schema, schema_of
 from evercrawl.adapters.postgres.marker import mark, marked, unmark
 from evercrawl.adapters.postgres.store import Place, place_of
@@ -21,7 +20,7 @@ from evercrawl.adapters.postgres.transfer import OnRows, Transferred, drop, empt
 from evercrawl.adapters.sqlite.connection import SCHEMA_VERSION
 from evercrawl.adapters.sqlite.statements import OUTLINE_SCHEMA, SCHEMA
 from evercrawl.adapters.sqlite.store import shard_path, shards_in, state_folder
-from evercrawl.adapters.warc.writer import sync_folder
+from evercrawl.adapters.system import CollectionLock, sync_folder
 from evercrawl.errors import CollectionBusy, ConfigError, StoreUnavailable
 from evercrawl.model.settings import Settings
 

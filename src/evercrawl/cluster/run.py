@@ -14,8 +14,8 @@ from uuid import UUID
 from evercrawl.adapters.postgres.membership import Membership, Share
 from evercrawl.cluster.ground import BEATS_IN_A_LEASE, Ground, RealGround, Task
 from evercrawl.cluster.link import ClusterLink
+from evercrawl.cluster.run_summary import PROGRESS_EVERY_S, reporting, summary_of
 from evercrawl.cluster.totals import MergedRun, report_of
-from evercrawl.collection.report import PROGRESS_EVERY_S, reporting, summary_of
 from evercrawl.engine.runtime import Ended, StopSignal
 from evercrawl.errors import LeaseLost, StoreUnavailable
 from evercrawl.model.report import Progress, Summary

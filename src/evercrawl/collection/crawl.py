@@ -4,21 +4,26 @@ member of a cluster.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from evercrawl.adapters.schemes import installed_schemes
-from evercrawl.cluster.build import build_crawl, is_in_database
+from evercrawl.adapters.focus_file import focus_from_examples, focus_from_page, save_focus
+from evercrawl.adapters.plugins import installed_schemes
+from evercrawl.cluster.build import build_crawl, is_in_database, pace_for
+from evercrawl.cluster.run_summary import PROGRESS_EVERY_S, reporting, summary_of
+from evercrawl.cluster.visit_requests import heeding
 from evercrawl.cluster.workers.run import run_crew
-from evercrawl.collection.alerts.run import telling
-from evercrawl.collection.focus import set_focus
-from evercrawl.collection.report import PROGRESS_EVERY_S, reporting, summary_of
+from evercrawl.collection.alerts.notifier import telling
 from evercrawl.collection.runs import keep_run, told_live
-from evercrawl.collection.search.beside import indexing
-from evercrawl.collection.visit_requests import heeding
+from evercrawl.collection.search_index import indexing
+from evercrawl.collection.stored_pages import page_view
 from evercrawl.config import collection_file, write_setting
+from evercrawl.core.focus.focus import Focus
+from evercrawl.core.focus.query import focus_of_query
 from evercrawl.core.scope.scope import Scope
 from evercrawl.engine.runtime import Ended, StopSignal
 from evercrawl.errors import ConfigError
@@ -27,7 +32,7 @@ from evercrawl.model.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
+class RunOptions:
     """What a run is to do: also what is not due yet, wait for what comes due, look for a topic."""
 
     refresh: bool
@@ -51,7 +56,7 @@ def with_seeds(path: Path, settings: Settings, urls: Sequence[str]) -> Settings:
     return settings
 
 
-async def run_locked(path: Path, settings: Settings, errand: Errand, *, lock: int) -> Summary:
+async def run_locked(path: Path, settings: Settings, errand: RunOptions, *, lock: int) -> Summary:
     """Run a collection that the caller has locked (by this open file), tell alerts meanwhile, keep the
     summary.
     """
@@ -73,7 +78,7 @@ def _check_outposts(path: Path, settings: Settings) -> None:
         raise ConfigError("outposts need one process and its own files at home: leave --workers and --store away")
 
 
-async def _run(path: Path, settings: Settings, errand: Errand, *, lock: int) -> Summary:
+async def _run(path: Path, settings: Settings, errand: RunOptions, *, lock: int) -> Summary:
     if settings.crawl.workers > 1:
         return await _run_crew(path, settings, errand, lock=lock)
     if is_in_database(path, settings.store):
@@ -85,7 +90,7 @@ async def _run(path: Path, settings: Settings, errand: Errand, *, lock: int) -> 
     return await _run_here(path, settings, errand)
 
 
-async def _run_crew(path: Path, settings: Settings, errand: Errand, *, lock: int) -> Summary:
+async def _run_crew(path: Path, settings: Settings, errand: RunOptions, *, lock: int) -> Summary:
     async with indexing(path, settings.search, forever=errand.forever) as beside:
         summary = await run_crew(
             path,
@@ -100,7 +105,7 @@ async def _run_crew(path: Path, settings: Settings, errand: Errand, *, lock: int
     return summary
 
 
-async def _run_here(path: Path, settings: Settings, errand: Errand) -> Summary:
+async def _run_here(path: Path, settings: Settings, errand: RunOptions) -> Summary:
     crawl = build_crawl(path, settings, stop=errand.stop, forever=errand.forever)
     async with indexing(path, settings.search, forever=errand.forever) as beside:
         async with crawl:
@@ -109,3 +114,51 @@ async def _run_here(path: Path, settings: Settings, errand: Errand) -> Summary:
                 ended = await crawl.run()
         beside.is_done = ended is not Ended.INTERRUPTED
     return summary_of(crawl, path, ended)
+
+
+NONE = "none"
+"""The word that takes the focus away."""
+
+
+async def set_focus(collection: Path, settings: Settings, named: str) -> None:
+    """Give the collection the focus that is named; ConfigError where it cannot be learned."""
+    if named == NONE:
+        save_focus(collection, None)
+    elif named.startswith(("http://", "https://")):
+        save_focus(collection, focus_from_page(named, await _fetched(named, settings)))
+    elif Path(named).is_file():
+        save_focus(collection, focus_from_examples(Path(named)))
+    else:
+        save_focus(collection, _of_words(named))
+
+
+def _of_words(named: str) -> Focus:
+    if "/" in named or named.endswith((".jsonl", ".json")):
+        raise ConfigError(f"--focus {named!r}: there is no such file; it may also be a URL or words")
+    try:
+        return focus_of_query(named)
+    except ValueError as error:
+        raise ConfigError(f"--focus {named!r}: {error}") from error
+
+
+async def _fetched(url: str, settings: Settings) -> str:
+    """The page, asked for by the same polite means as every other: robots.txt first, then the gap."""
+    only_this = replace(
+        settings,
+        scope=replace(settings.scope, seeds=(url,), kind="list", depth=0),
+        crawl=replace(settings.crawl, max_pages=None, workers=1),
+        signals=replace(settings.signals, enabled=False),
+    )
+    with TemporaryDirectory(prefix="evercrawl-focus-") as folder:
+        crawl = build_crawl(Path(folder), only_this)
+        async with crawl:
+            await crawl.begin()
+            await crawl.run()
+        try:
+            page = page_view(Path(folder), only_this, url)
+        except ConfigError as error:
+            cause = crawl.tally.first_error or "robots.txt or the server refused it"
+            raise ConfigError(f"--focus {url}: the example could not be fetched: {cause}") from error
+    # The crawl that follows does not know that its site was asked just now.
+    await asyncio.sleep(pace_for(settings).floor.total_seconds())
+    return page.html.decode("utf-8", "replace")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
-from evercrawl.collection.browse.sites import origin_in
+from evercrawl.collection.site_list import origin_in
 from evercrawl.config import collection_file, read_settings, write_setting
 from evercrawl.core.politeness import MAX_RULE_DELAY, parse_delay_rules, replace_delay_rule
 from evercrawl.errors import ConfigError

@@ -13,7 +13,7 @@ from functools import lru_cache
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
-from evercrawl.adapters.objectstore.bucket import problem_with
+from evercrawl.adapters.objectstore.bucket import address_problem
 from evercrawl.core.change.detectors import DETECTORS
 from evercrawl.core.politeness import QUIET_HOURS_SYNTAX as HOURS
 from evercrawl.core.politeness import delay_rule_error as problem_with_slower
@@ -165,7 +165,7 @@ CHECKS: dict[str, Check] = {
     "search.follow": _one_of("watch", "always", "never"),
     "store.durability": _one_of("process", "power"),
     "archive.level": _between(0, 3),
-    "archive.url": problem_with,
+    "archive.url": address_problem,
     "archive.acknowledge": _one_of("local", "stored"),
     "credit.order": _one_of("credit", "breadth-first"),
     "credit.influence": _between(0, 1),

@@ -8,8 +8,8 @@ from collections.abc import Collection
 from itertools import islice
 from math import inf
 
-from evercrawl.core.revisit.belief import HubShock, PageBelief, SiteBelief
-from evercrawl.core.revisit.prior import REFRESH_DAYS, refreshed_prior
+from evercrawl.core.revisit.rate_estimate import BulkChange, PageEstimate, SiteEstimate
+from evercrawl.core.revisit.rate_estimate import REFRESH_DAYS, refreshed_prior
 from evercrawl.core.revisit.shock import WIDE_DOUBT, shock_of, spared
 from evercrawl.core.revisit.signal import after_notice, after_poll, poll_gap
 from evercrawl.core.revisit.threshold import MARGIN, steered
@@ -29,9 +29,9 @@ SAMPLED_PAGES = 5000
 SHOCK_STEP = 0.01
 UNREPORTED_DAYS = 2.0
 FIRST_SPANS = 0.4
-NO_SHOCK = HubShock()
-START = SiteBelief()
-UNKNOWN = PageBelief(visited=0.0)
+NO_SHOCK = BulkChange()
+START = SiteEstimate()
+UNKNOWN = PageEstimate(visited=0.0)
 LONGEST_SPANS = 12.0
 """No page waits longer than so many times the mean interval that the budget allows."""
 
@@ -43,10 +43,10 @@ class Optimal:
 
     def __init__(self, budget_per_day: float | None) -> None:
         self.allowance = Allowance(budget_per_day)
-        self.site = SiteBelief()
-        self.pages: dict[int, PageBelief] = {}
+        self.site = SiteEstimate()
+        self.pages: dict[int, PageEstimate] = {}
         self.hub_of: dict[int, int] = {}
-        self.hubs: dict[int, HubShock] = {}
+        self.hubs: dict[int, BulkChange] = {}
         self.members: dict[int, set[int]] = {}
         self.shown: dict[int | None, float] = {}
         self.touched: set[int] = set()

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 
-from evercrawl.adapters.clock import SystemClock
+from evercrawl.adapters.system import SystemClock
 from evercrawl.core.politeness import Pace, pace_from_settings
 from evercrawl.engine.ports import Clock, Fetcher
 from evercrawl.errors import ConfigError

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from evercrawl.adapters.system import exclusive_lock, write_atomically
 from evercrawl.core.sitemap.write import MOST_BYTES, MOST_URLS, SitemapFile, extended_files, gzipped, sitemap_files
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.sitemap import SitemapPage
 from evercrawl.model.time import from_us
-from evercrawl.sitemaps.atomic import alone, write_whole
 from evercrawl.sitemaps.folder import FolderRules, rows_of_folder
 from evercrawl.sitemaps.state import BuildState, Row, read_state, write_state
 
@@ -89,7 +89,7 @@ def build(
     is the moment of the build; None: the present.
     """
     began = time.monotonic()
-    with alone(target.state.with_name(target.state.name + ".lock")):
+    with exclusive_lock(target.state.with_name(target.state.name + ".lock")):
         before = read_state(target.state)
         now_ns = time.time_ns() if now_ns is None else now_ns
         known = before.rows if before.source == source else unmarked(before.rows)
@@ -163,7 +163,7 @@ def publish(
     written: list[str] = []
     for file in _files(target, pages):
         names.append(file.name)
-        if write_whole(target.folder / file.name, file.data):
+        if write_atomically(target.folder / file.name, file.data):
             written.append(file.name)
     for name in set(old_files) - set(names):
         if "/" not in name:

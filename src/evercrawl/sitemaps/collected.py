@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from evercrawl.adapters.sqlite.stored import StoredReader, StoredVersion
-from evercrawl.collection.exchange.selection import Selection, selected
-from evercrawl.collection.exchange.stored import decoded_body, stored_answer
+from evercrawl.collection.exchange.export_run import Selection, selected
+from evercrawl.collection.stored_pages import decode_answer, stored_answer
 from evercrawl.core.document.media_type import HTML_TYPES
 from evercrawl.core.faults import http_date
 from evercrawl.core.url import key_of, site_of
@@ -105,7 +105,7 @@ def _read(
     url = version.url
     try:
         stored = stored_answer(collection / "archive", reader, version)
-        body = decoded_body(version, stored.http)
+        body = decode_answer(version, stored.http)
     except StoreUnavailable:
         return Row(url, "", version.digest.hex(), version.seen_us // 1000, version.title or "", url, "damaged")
     agent = settings.identity.product

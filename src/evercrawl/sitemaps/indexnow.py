@@ -15,12 +15,12 @@ from typing import NamedTuple, Protocol
 
 import orjson
 
-from evercrawl.adapters.http.post import Posted
+from evercrawl.adapters.http.poster import PostResult
+from evercrawl.adapters.system import write_atomically
 from evercrawl.core.faults import retry_after
 from evercrawl.core.url import canonical, site_of, site_parts
 from evercrawl.errors import ConfigError
 from evercrawl.model.fetch import header
-from evercrawl.sitemaps.atomic import write_whole
 
 ENDPOINT = "https://api.indexnow.org/indexnow"
 MOST_URLS = 10_000
@@ -42,7 +42,7 @@ _KEY = re.compile(r"[A-Za-z0-9-]{8,128}", re.ASCII)
 class Poster(Protocol):
     """What sends a document."""
 
-    async def post(self, url: str, document: bytes) -> Posted: ...
+    async def post(self, url: str, document: bytes) -> PostResult: ...
 
 
 class Announced(NamedTuple):
@@ -73,7 +73,7 @@ def make_key(folder: Path) -> tuple[str, Path]:
         raise ConfigError(f"{folder} is not a folder; name the one that the site is served from")
     key = secrets.token_hex(KEY_BYTES)
     path = folder / f"{key}.txt"
-    write_whole(path, key.encode())
+    write_atomically(path, key.encode())
     return key, path
 
 
@@ -124,7 +124,7 @@ async def announce(
     return done
 
 
-def _ended(site: str, urls: int, posted: Posted) -> Announced:
+def _ended(site: str, urls: int, posted: PostResult) -> Announced:
     status = posted.status
     if status is None:
         return Announced(site, urls, None, f"not sent: {posted.detail}")

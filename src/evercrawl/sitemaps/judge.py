@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
-from evercrawl.collection.past.stored import StoredPage, seen_until
+from evercrawl.collection.stored_pages import StoredPage, seen_until
 from evercrawl.core.digest import text_digest
 from evercrawl.core.faults import http_date
 from evercrawl.core.sitemap.address import is_in_scope

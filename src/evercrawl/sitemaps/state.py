@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import orjson
 
+from evercrawl.adapters.system import write_atomically
 from evercrawl.errors import StoreUnavailable
-from evercrawl.sitemaps.atomic import write_whole
 
 FORMAT = "evercrawl-sitemap-state"
 VERSION = 1
@@ -94,7 +94,7 @@ def write_state(path: Path, state: BuildState) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreUnavailable(f"{path.parent} cannot be made: {error.strerror or error}") from error
-    write_whole(path, b"\n".join((orjson.dumps(head), *_lines(state.rows.values()))) + b"\n")
+    write_atomically(path, b"\n".join((orjson.dumps(head), *_lines(state.rows.values()))) + b"\n")
 
 
 def _lines(rows: Iterable[Row]) -> Iterable[bytes]:

@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from evercrawl.collection.alerts.websub import Websub, callback_at, nowhere
-from evercrawl.collection.library import Collection
+from evercrawl.collection.alerts.subscriptions import Websub, callback_at, nowhere
+from evercrawl.collection.collection import Collection
 from evercrawl.config import Configured, collection_file, read_settings
 from evercrawl.model.links import PageLinks
 from evercrawl.model.search import SearchResults
@@ -113,8 +113,8 @@ class Desk:
 
     def _bring_up(self) -> int:
         """The number of visits that another process has still to index."""
-        from evercrawl.collection.search.ask import bring_up
-        from evercrawl.collection.search.follow import lag_of, open_text_index
+        from evercrawl.collection.search_index import lag_of, open_text_index
+        from evercrawl.collection.search_tmp import bring_up
 
         with self._making_graph:
             is_busy = bring_up(self.path, self.settings.search)
@@ -128,7 +128,7 @@ class Desk:
         return self.collection.links(url, as_it_was=True), bool(is_made)
 
     def _renew_graph(self) -> bool:
-        from evercrawl.collection.linkgraph.build import fresh_graph
+        from evercrawl.collection.graph_builder import fresh_graph
 
         with self._making_graph:
             fresh_graph(self.path)

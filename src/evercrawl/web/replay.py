@@ -19,8 +19,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
-from evercrawl.collection.browse.captures import nearest_capture
-from evercrawl.collection.past.stored import document_of
+from evercrawl.collection.captures import nearest_capture
+from evercrawl.collection.stored_pages import document_of
 from evercrawl.core.document.encoding import charset_of, decoded
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.listing import Capture

@@ -16,7 +16,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from evercrawl.adapters.sqlite.browse import IDLE
-from evercrawl.collection.alerts.run import telling
+from evercrawl.collection.alerts.notifier import telling
 from evercrawl.engine.runtime import StopSignal
 from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.report import Summary

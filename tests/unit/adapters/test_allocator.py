@@ -10,7 +10,7 @@ import pytest
 
 MANY_PAGES = """
 import resource
-from evercrawl.adapters.allocator import keep_freed_memory
+from evercrawl.adapters.system import keep_freed_memory
 
 def pages() -> int:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -28,7 +28,7 @@ print(asked_again, pages())
 
 RARELY = """
 import gc
-from evercrawl.adapters.allocator import OBJECTS_UNTIL_COLLECTED, collect_rarely
+from evercrawl.adapters.system import OBJECTS_UNTIL_COLLECTED, collect_rarely
 
 class Knot:
     def __init__(self) -> None:

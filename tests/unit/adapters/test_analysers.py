@@ -7,8 +7,7 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from evercrawl.adapters.analysers import load_analysers
-from evercrawl.adapters.language import language_of
+from evercrawl.adapters.analysers import detect_language, load_analysers
 from evercrawl.core.sentiment.field_analysers import Field, fields_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.document import Document
@@ -61,7 +60,7 @@ def test_what_the_document_says_counts():
 
 
 def test_a_short_text_has_no_clear_language():
-    assert language_of("ok") is None
+    assert detect_language("ok") is None
 
 
 def test_modules_and_entry_points():

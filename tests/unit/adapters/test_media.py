@@ -7,13 +7,13 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from evercrawl.adapters.media import GROUP, load_handlers
+from evercrawl.adapters.plugins import HANDLER_GROUP, load_handlers
 
 pypdf = pytest.importorskip("pypdf")
 
 
 def point(name: str, value: str) -> EntryPoint:
-    return EntryPoint(name=name, value=value, group=GROUP)
+    return EntryPoint(name=name, value=value, group=HANDLER_GROUP)
 
 
 def pdf_with(text: str, title: str) -> bytes:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evercrawl.adapters.schemes import load_schemes
+from evercrawl.adapters.plugins import load_schemes
 from evercrawl.cluster.build import assemble
 from evercrawl.engine.ports import Clock
 from evercrawl.engine.runtime import Ended

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.collection.exchange.tree import LONGEST_NAME, LONGEST_PATH, another_name, mirror_path
+from evercrawl.collection.exchange.page_tree import LONGEST_NAME, LONGEST_PATH, another_name, mirror_path
 from evercrawl.core.url import canonical
 from tests.shared import conformance_rows
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from evercrawl.adapters.system import exclusive_lock, write_atomically
 from evercrawl.core.sitemap.read import read_sitemap
 from evercrawl.errors import CollectionBusy, StoreUnavailable
 from evercrawl.model.sitemap import SitemapType
 from evercrawl.model.time import from_us
-from evercrawl.sitemaps.atomic import alone, write_whole
 from evercrawl.sitemaps.build import BuildReport, Target, build_from_folder
 from evercrawl.sitemaps.content import Reading, read_page
 from evercrawl.sitemaps.folder import FolderRules
@@ -199,7 +199,7 @@ def test_a_build_that_dies_before_its_end_is_made_again(place: Place, monkeypatc
 
 
 def test_two_builds_at_a_time_are_refused(place: Place) -> None:
-    with alone(place.target.state.with_name("state.jsonl.lock")), pytest.raises(CollectionBusy):
+    with exclusive_lock(place.target.state.with_name("state.jsonl.lock")), pytest.raises(CollectionBusy):
         place.build()
 
 
@@ -212,14 +212,14 @@ def test_a_state_that_is_none_is_not_guessed_at(place: Place) -> None:
 
 def test_a_file_that_does_not_change_is_not_touched(tmp_path: Path) -> None:
     path = tmp_path / "a.xml"
-    assert write_whole(path, b"one")
+    assert write_atomically(path, b"one")
     os.utime(path, ns=(1, 1))
-    assert not write_whole(path, b"one")
+    assert not write_atomically(path, b"one")
     assert path.stat().st_mtime_ns == 1
-    assert write_whole(path, b"two")
+    assert write_atomically(path, b"two")
     assert [file.name for file in tmp_path.iterdir()] == ["a.xml"]
     with pytest.raises(StoreUnavailable):
-        write_whole(tmp_path / "nowhere" / "a.xml", b"")
+        write_atomically(tmp_path / "nowhere" / "a.xml", b"")
 
 
 def test_each_folder_has_a_state_of_its_own(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.adapters.http.post import Posted
+from evercrawl.adapters.http.poster import PostResult
 from evercrawl.errors import ConfigError
 from evercrawl.sitemaps.indexnow import MEANINGS, announce, batches, checked_key, key_in, make_key, message
 
@@ -20,9 +20,9 @@ class Service:
         self.statuses = list(statuses)
         self.got: list[dict[str, object]] = []
 
-    async def post(self, url: str, document: bytes) -> Posted:
+    async def post(self, url: str, document: bytes) -> PostResult:
         self.got.append(json.loads(document))
-        return Posted(self.statuses.pop(0), "no answer", (("Retry-After", "120"),))
+        return PostResult(self.statuses.pop(0), "no answer", (("Retry-After", "120"),))
 
 
 def announced(service: Service, urls: list[str]) -> list[int | None]:

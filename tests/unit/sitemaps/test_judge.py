@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evercrawl.collection.past.stored import StoredPage
+from evercrawl.collection.stored_pages import StoredPage
 from evercrawl.core.digest import text_digest
 from evercrawl.model.document import Directives, Document
 from evercrawl.model.listing import VersionRecord, VisitRecord

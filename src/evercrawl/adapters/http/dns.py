@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ipaddress import ip_address
 from typing import NamedTuple
 
 import aiodns
 import pycares
 
-from evercrawl.adapters.http.failure import FetchFailed, seconds_text
-from evercrawl.adapters.http.names import literal_address, read_overrides, read_servers
-from evercrawl.core.http.ip_address import address_refusal
+from evercrawl.adapters.http.connections import FetchFailed, seconds_text
+from evercrawl.core.http.ip_address import address_refusal, parse_ip_literal
+from evercrawl.errors import ConfigError
 from evercrawl.model.fetch import Fault
 from evercrawl.model.settings import DnsSettings, HttpSettings
 
-WAY_OUT = "if it is meant, crawl with --allow-private --refresh"
+PRIVATE_HINT = "if it is meant, crawl with --allow-private --refresh"
 """For networks of one's own; pages that were refused before are not due yet."""
 LOOPBACK = ("127.0.0.1", "::1")
-MOST_ADDRESSES = 32
+MAX_ADDRESSES = 32
 """Addresses of one answer that are kept."""
-PASSING_FAILURE_S = 5.0
+TEMPORARY_FAILURE_S = 5.0
 """How long a failure that may be over soon (a silent or broken name server) is remembered."""
 
 _DEFINITE = frozenset((pycares.errno.ARES_ENODATA, pycares.errno.ARES_ENOTFOUND, pycares.errno.ARES_EBADNAME))
 
 
-class _Entry(NamedTuple):
+class _CachedLookup(NamedTuple):
     """An answer in the cache: addresses that passed the guard, or why there are none."""
 
     expires: float
@@ -43,18 +43,18 @@ class Resolver:
     def __init__(self, dns: DnsSettings, http: HttpSettings, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._dns = dns
         self._allow_private = http.allow_private
-        self._overrides = read_overrides(http.resolve)
-        self._servers = read_servers(dns.servers)
+        self._overrides = parse_overrides(http.resolve)
+        self._servers = parse_servers(dns.servers)
         self._clock = clock
-        self._cache: dict[str, _Entry] = {}
-        self._pending: dict[str, asyncio.Task[_Entry]] = {}
+        self._cache: dict[str, _CachedLookup] = {}
+        self._pending: dict[str, asyncio.Task[_CachedLookup]] = {}
         self._turns = asyncio.Semaphore(dns.parallel)
         self._channel: aiodns.DNSResolver | None = None
 
     async def addresses(self, host: str, port: int) -> tuple[str, ...]:
         """At least one address, IPv4 first; raises FetchFailed where the name has none that is allowed."""
         name = host.removesuffix(".").lower()
-        fixed = self._overrides.get((name, port)) or literal_address(name) or _local(name)
+        fixed = self._overrides.get((name, port)) or parse_ip_literal(name) or _localhost_addresses(name)
         if fixed:
             return self._usable(self._guarded(name, fixed, expires=0.0))
         entry = self._cache.get(name)
@@ -73,21 +73,21 @@ class Resolver:
             self._channel = None
 
     @staticmethod
-    def _usable(entry: _Entry) -> tuple[str, ...]:
+    def _usable(entry: _CachedLookup) -> tuple[str, ...]:
         if not entry.addresses:
             raise FetchFailed(entry.fault, entry.detail)
         return entry.addresses
 
-    def _guarded(self, name: str, found: tuple[str, ...], *, expires: float) -> _Entry:
+    def _guarded(self, name: str, found: tuple[str, ...], *, expires: float) -> _CachedLookup:
         """The addresses that may be used; one that may not is never used, whatever else is in the answer."""
         if self._allow_private:
-            return _Entry(expires, found)
+            return _CachedLookup(expires, found)
         refused = [why for ip in found if (why := address_refusal(ip))]
         allowed = tuple(ip for ip in found if not address_refusal(ip)) if refused else found
-        why = f"{name} may not be connected to: {refused[0]}; {WAY_OUT}" if refused else ""
-        return _Entry(expires, allowed, Fault.PRIVATE_ADDRESS, why)
+        why = f"{name} may not be connected to: {refused[0]}; {PRIVATE_HINT}" if refused else ""
+        return _CachedLookup(expires, allowed, Fault.PRIVATE_ADDRESS, why)
 
-    async def _look_up_once(self, name: str) -> _Entry:
+    async def _look_up_once(self, name: str) -> _CachedLookup:
         """Everybody who asks for a name while it is looked up gets the one answer."""
         task = self._pending.get(name)
         if task is None:
@@ -95,7 +95,7 @@ class Resolver:
             task.add_done_callback(lambda _: self._pending.pop(name, None))
         return await asyncio.shield(task)
 
-    async def _look_up(self, name: str) -> _Entry:
+    async def _look_up(self, name: str) -> _CachedLookup:
         async with self._turns:
             entry = await self._ask(name)
         self._cache.pop(name, None)  # so that it becomes the youngest
@@ -104,27 +104,27 @@ class Resolver:
             del self._cache[next(iter(self._cache))]
         return entry
 
-    async def _ask(self, name: str) -> _Entry:
+    async def _ask(self, name: str) -> _CachedLookup:
         limit = self._dns.timeout.total_seconds()
         try:
             async with asyncio.timeout(limit):
                 answer = await self._open_channel().getaddrinfo(name)
         except TimeoutError:
             return self._failure(
-                f"no answer of a name server for {name} within {seconds_text(limit)}", PASSING_FAILURE_S
+                f"no answer of a name server for {name} within {seconds_text(limit)}", TEMPORARY_FAILURE_S
             )
         except aiodns.error.DNSError as error:
             number, text = error.args[0], str(error.args[-1])
-            lasting = self._dns.negative_ttl.total_seconds() if number in _DEFINITE else PASSING_FAILURE_S
+            lasting = self._dns.negative_ttl.total_seconds() if number in _DEFINITE else TEMPORARY_FAILURE_S
             return self._failure(f"{name}: {text}", lasting)
         found = sorted({node.addr[0].decode(): node.ttl for node in answer.nodes}.items(), key=_is_ipv6)
         if not found:
             return self._failure(f"{name} has no address", self._dns.negative_ttl.total_seconds())
         expires = self._clock() + self._kept_for(min(ttl for _, ttl in found))
-        return self._guarded(name, tuple(ip for ip, _ in found[:MOST_ADDRESSES]), expires=expires)
+        return self._guarded(name, tuple(ip for ip, _ in found[:MAX_ADDRESSES]), expires=expires)
 
-    def _failure(self, detail: str, lasting: float) -> _Entry:
-        return _Entry(self._clock() + lasting, (), Fault.DNS, detail)
+    def _failure(self, detail: str, lasting: float) -> _CachedLookup:
+        return _CachedLookup(self._clock() + lasting, (), Fault.DNS, detail)
 
     def _kept_for(self, ttl: float) -> float:
         shortest, longest = self._dns.shortest_ttl.total_seconds(), self._dns.longest_ttl.total_seconds()
@@ -149,6 +149,50 @@ def _is_ipv6(found: tuple[str, int]) -> bool:
     return ip_address(found[0].partition("%")[0]).version == 6
 
 
-def _local(name: str) -> tuple[str, ...]:
+def _localhost_addresses(name: str) -> tuple[str, ...]:
     """RFC 6761 section 6.3: localhost and what is below it is this machine, whatever a name server says."""
     return LOOPBACK if name == "localhost" or name.endswith(".localhost") else ()
+
+
+LARGEST_PORT = 65_535
+
+
+def parse_overrides(entries: Sequence[str]) -> dict[tuple[str, int], tuple[str, ...]]:
+    """`HOST:PORT:ADDR[,ADDR]` as curl has it, by host and port."""
+    overrides: dict[tuple[str, int], tuple[str, ...]] = {}
+    for entry in entries:
+        host, port, addresses = _override_parts(entry)
+        overrides[host.lower().removesuffix("."), port] = addresses
+    return overrides
+
+
+def _override_parts(entry: str) -> tuple[str, int, tuple[str, ...]]:
+    host, _, rest = entry.partition(":") if not entry.startswith("[") else entry.partition("]:")
+    if entry.startswith("["):
+        host += "]"
+    port, _, listed = rest.partition(":")
+    addresses = tuple(ip for text in listed.split(",") for ip in parse_ip_literal(text.strip()))
+    if not host or not _is_port(port) or len(addresses) != listed.count(",") + 1:
+        raise ConfigError(
+            f"http.resolve {entry!r} cannot be used: write HOST:PORT:ADDRESS, such as site.test:80:127.0.0.1"
+        )
+    return host, int(port), addresses
+
+
+def parse_servers(entries: Sequence[str]) -> list[str]:
+    """Name servers as the resolver library wants them: `1.2.3.4`, `1.2.3.4:5353`, `::1` or `[::1]:5353`."""
+    for entry in entries:
+        if not _is_server(entry):
+            raise ConfigError(f"dns.servers {entry!r} cannot be used: write an address, or an address and a port")
+    return list(entries)
+
+
+def _is_server(entry: str) -> bool:
+    if parse_ip_literal(entry):
+        return True
+    host, _, port = entry.rpartition(":")
+    return _is_port(port) and bool(parse_ip_literal(host)) and (host.startswith("[") or ":" not in host)
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdigit() and 0 < int(text) <= LARGEST_PORT

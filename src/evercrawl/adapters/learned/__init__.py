@@ -18,18 +18,18 @@ DEFAULT_FILE, PAPER_FILE, BACKGROUND_FILE = "sentiment.bin", "sentiment-paper.ts
 
 
 @lru_cache(maxsize=1)
-def default_sentiment() -> DefaultModel:
+def load_sentiment_model() -> DefaultModel:
     """The default method's weights."""
     return DefaultModel.from_bytes((FOLDER / DEFAULT_FILE).read_bytes())
 
 
 @lru_cache(maxsize=1)
-def paper_sentiment() -> PaperModel:
+def load_paper_model() -> PaperModel:
     """The counts of the paper's method."""
     return PaperModel.from_text((FOLDER / PAPER_FILE).read_text("utf-8"))
 
 
 @lru_cache(maxsize=1)
-def background() -> Shares:
+def load_background() -> Shares:
     """What pages look like in general."""
     return read((FOLDER / BACKGROUND_FILE).read_text("utf-8"))

@@ -17,11 +17,11 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from evercrawl.errors import ConfigError, StoreUnavailable
 
 TIMEOUT = timedelta(seconds=60)
-TRIES_FOR = timedelta(seconds=30)
+RETRY_TIMEOUT = timedelta(seconds=30)
 """How long the library itself repeats a request before it gives up; the upload tries again later."""
 PART_BYTES = 8 * 1024 * 1024
 """Larger files are sent in parts of this size."""
-PARTS_AT_A_TIME = 4
+CONCURRENT_PARTS = 4
 _DEFAULT_REGION = "us-east-1"
 _OPTIONS = frozenset({"endpoint", "region"})
 
@@ -44,7 +44,7 @@ class Bucket:
     def put(self, path: Path, name: str) -> None:
         """The object holds the file's bytes, and says so when it is asked for its size."""
         with self._translating(f"written ({name})"):
-            self._library.put(self._store, name, path, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_A_TIME)
+            self._library.put(self._store, name, path, chunk_size=PART_BYTES, max_concurrency=CONCURRENT_PARTS)
         stored, size = self.size(name), path.stat().st_size
         if stored != size:
             raise StoreUnavailable(f"{name} has {stored} bytes in {self.address} instead of {size}")
@@ -74,12 +74,12 @@ class Bucket:
 
 
 @cache
-def bucket_at(address: str) -> Bucket:
+def open_bucket(address: str) -> Bucket:
     """The bucket of an address, opened once in a process."""
     return Bucket(address)
 
 
-def problem_with(address: str) -> str | None:
+def address_problem(address: str) -> str | None:
     """What is wrong with an address; None: nothing."""
     parts = urlsplit(address)
     if parts.scheme == "file":
@@ -93,7 +93,7 @@ def problem_with(address: str) -> str | None:
 def _store_at(address: str) -> Any:
     from obstore.store import LocalStore, S3Store
 
-    if (problem := problem_with(address)) is not None:
+    if (problem := address_problem(address)) is not None:
         raise ConfigError(f"archive.url {address!r} is not understood: {problem}")
     parts = urlsplit(address)
     if parts.scheme == "file":
@@ -108,5 +108,5 @@ def _store_at(address: str) -> Any:
         # A bucket of its own server is named in the path, for its name is rarely a host of its own.
         virtual_hosted_style_request=endpoint is None,
         client_options={"timeout": TIMEOUT, "allow_http": bool(endpoint and endpoint.startswith("http:"))},
-        retry_config={"retry_timeout": TRIES_FOR},
+        retry_config={"retry_timeout": RETRY_TIMEOUT},
     )

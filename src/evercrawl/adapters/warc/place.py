@@ -24,14 +24,14 @@ def read_bytes(folder: Path, file: str, offset: int, length: int) -> bytes:
 
 
 def _from_elsewhere(folder: Path, file: str, offset: int, length: int) -> bytes | None:
-    from evercrawl.adapters.objectstore.journal import place_of_archive  # only where a file is missing
+    from evercrawl.adapters.objectstore.uploader import archive_address  # only where a file is missing
 
-    address = place_of_archive(folder)
+    address = archive_address(folder)
     if address is None:
         return None
-    from evercrawl.adapters.objectstore.bucket import bucket_at
+    from evercrawl.adapters.objectstore.bucket import open_bucket
 
     try:
-        return bucket_at(address).read(file, offset, length)
+        return open_bucket(address).read(file, offset, length)
     except FileNotFoundError:
         return None

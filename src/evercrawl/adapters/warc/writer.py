@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 
+from evercrawl.adapters.system import sync_folder
 from evercrawl.adapters.warc.files import file_name, shard_files
 from evercrawl.adapters.warc.member import pack, pack_but_end
 from evercrawl.adapters.warc.reader import read_record
@@ -227,12 +228,3 @@ class WarcArchive:
             f"the archive in {self._folder} could not {doing}: {reason}; "
             "free some space or repair the disk, then run the same command again to go on"
         )
-
-
-def sync_folder(folder: Path) -> None:
-    """The names in a folder survive a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

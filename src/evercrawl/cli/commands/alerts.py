@@ -10,31 +10,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.main import LazyGroup
-from evercrawl.cli.options import common_options
-from evercrawl.model.sanitize import safe_line
+from evercrawl.cli.options import CommandGroup, common_options
 from evercrawl.cli.terminal import ExitCode, counted, emit_json, moment
 from evercrawl.errors import ConfigError
+from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evercrawl.collection.alerts.book import AlertStatus
+    from evercrawl.collection.alerts.registry import AlertStatus
     from evercrawl.model.alerts import Alert, Destination
     from evercrawl.model.settings import Settings
 
-SUBCOMMANDS = {
-    "add": "alert_add",
-    "list": "alert_list",
-    "test": "alert_test",
-    "log": "alert_log",
-    "retry": "alert_retry",
-    "remove": "alert_remove",
-    "run": "alert_run",
-}
 
-
-@click.group("alert", cls=CommandGroup, cls=LazyGroup, subcommands=SUBCOMMANDS)
+@click.group("alert", cls=CommandGroup)
 @common_options
 def alert_command() -> None:
     """Be told of changes: by webhook, mail or feed, at once or as a digest.
@@ -56,7 +45,7 @@ def _time_of_day(context: click.Context, option: click.Parameter, text: str) -> 
         raise click.BadParameter(f"{text!r} is not a time of day like 07:00", context, option) from None
 
 
-@click.command("add")
+@alert_command.command("add")
 @click.argument("name")
 @click.option("--page", "pages", multiple=True, metavar="URL", help="This page. Repeatable.")
 @click.option(
@@ -119,7 +108,7 @@ def alert_add_command(
     Told is what is met from now on, while `crawl` or `watch` runs, or by `alert run`. A webhook's secret is
     printed here and never again.
     """
-    from evercrawl.collection.alerts.book import AlertBook
+    from evercrawl.collection.alerts.registry import AlertBook
 
     path = cli.require_collection()
     flags: dict[str, object] = {"http.allow_private": True} if allow_private else {}
@@ -130,7 +119,7 @@ def alert_add_command(
 
 
 def _new_alert(name: str, options: dict[str, Any]) -> Alert:
-    from evercrawl.collection.alerts.book import usual_most
+    from evercrawl.collection.alerts.registry import usual_most
     from evercrawl.model.alerts import CHANGES, Alert, AlertFilter, EventKind, Frequency
 
     target = _alert_target(options)
@@ -177,7 +166,7 @@ def _report_added(cli: CliContext, alert: Alert, *, as_json: bool) -> None:
         click.echo(alert.target.secret)
 
 
-@click.command("list")
+@alert_command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 @common_options
 @pass_cli
@@ -221,7 +210,7 @@ def _subject_text(status: AlertStatus) -> str:
     return f"{kinds} of {where}{more}" + (", sentiment turned" if subject.is_turn else "")
 
 
-@click.command("test")
+@alert_command.command("test")
 @click.argument("name")
 @click.option("--allow-private", is_flag=True, help="Allow loopback, private and link-local addresses.")
 @click.option("--json", "as_json", is_flag=True, help="Print how it ended as JSON.")
@@ -233,7 +222,7 @@ def alert_test_command(cli: CliContext, /, name: str, allow_private: bool, as_js
     \b
     evercrawl alert test prices
     """
-    from evercrawl.collection.alerts.book import AlertBook
+    from evercrawl.collection.alerts.registry import AlertBook
 
     path = cli.require_collection()
     flags: dict[str, object] = {"http.allow_private": True} if allow_private else {}
@@ -246,7 +235,7 @@ def alert_test_command(cli: CliContext, /, name: str, allow_private: bool, as_js
     return ExitCode.OK if attempt.is_delivered else ExitCode.ERROR
 
 
-@click.command("log")
+@alert_command.command("log")
 @click.argument("name", required=False)
 @click.option(
     "--state", type=click.Choice(["waiting", "sending", "delivered", "failed"]), help="Only messages that stand so."
@@ -280,7 +269,7 @@ def alert_log_command(cli: CliContext, /, name: str | None, state: str | None, m
     return ExitCode.OK
 
 
-@click.command("retry")
+@alert_command.command("retry")
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print the number of messages as JSON.")
 @common_options
@@ -300,7 +289,7 @@ def alert_retry_command(cli: CliContext, /, name: str, as_json: bool) -> int:
     return ExitCode.OK
 
 
-@click.command("remove")
+@alert_command.command("remove")
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print what was dropped as JSON.")
 @common_options
@@ -320,7 +309,7 @@ def alert_remove_command(cli: CliContext, /, name: str, as_json: bool) -> int:
     return ExitCode.OK
 
 
-@click.command("run")
+@alert_command.command("run")
 @click.option("--once", is_flag=True, help="Take in what was met, try what waits, and end.")
 @click.option("--allow-private", is_flag=True, help="Allow loopback, private and link-local addresses.")
 @click.option("--resolve", multiple=True, metavar="HOST:PORT:ADDR", help="Use this address, as curl does.")
@@ -357,8 +346,8 @@ def alert_run_command(
 
 
 async def _deliver_once(path: Path, settings: Settings) -> None:
-    from evercrawl.collection.alerts.outbox import outbox_path
-    from evercrawl.collection.alerts.run import tell_once
+    from evercrawl.collection.alerts.message_queue import outbox_path
+    from evercrawl.collection.alerts.notifier import tell_once
 
     if outbox_path(path).exists():
         await tell_once(path, settings)
@@ -366,7 +355,7 @@ async def _deliver_once(path: Path, settings: Settings) -> None:
 
 async def _deliver_until_stopped(cli: CliContext, path: Path, settings: Settings) -> int | None:
     """Gives the signal that ended it."""
-    from evercrawl.collection.alerts.run import tell
+    from evercrawl.collection.alerts.notifier import tell
 
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     came: list[int] = []

@@ -181,8 +181,7 @@ def plan_run(
 
 def _check_scope(scope: ScopeSettings) -> None:
     """ConfigError for a filter or pattern that cannot be used, before a folder is made for nothing."""
-    from evercrawl.adapters.plugins import load_filter
-    from evercrawl.adapters.schemes import installed_schemes
+    from evercrawl.adapters.plugins import installed_schemes, load_filter
     from evercrawl.core.scope.scope import Scope
 
     if scope.plugins:
@@ -232,7 +231,7 @@ def seed_url(text: str) -> str:
 
 def _schemes_with(scheme: str, text: str) -> tuple[str, ...]:
     """The schemes that can be fetched; ConfigError where this one is not among them."""
-    from evercrawl.adapters.schemes import installed_schemes
+    from evercrawl.adapters.plugins import installed_schemes
 
     installed = installed_schemes()
     if scheme.lower() not in installed:
@@ -244,13 +243,13 @@ def _schemes_with(scheme: str, text: str) -> tuple[str, ...]:
 
 
 def _run_and_summarise(cli: CliContext, plan: RunPlan) -> tuple[Summary, int | None]:
-    from evercrawl.adapters.allocator import collect_rarely
+    from evercrawl.adapters.system import reduce_gc_frequency
     from evercrawl.cli.context import close_log, open_log
     from evercrawl.cli.progress import open_progress, summary_box
 
     _print_header(cli, plan)
     open_log(plan.path, verbose=cli.verbose)
-    collect_rarely()
+    reduce_gc_frequency()
     try:
         with open_progress(cli) as view, asyncio.Runner(loop_factory=_loop_factory()) as runner:
             summary, signal_number = runner.run(_crawl(plan, view))
@@ -269,7 +268,7 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
 
 async def _crawl(plan: RunPlan, view: ProgressView) -> tuple[Summary, int | None]:
     from evercrawl.cli.progress import InterruptHandler, handle_signals
-    from evercrawl.collection import library
+    from evercrawl.collection import collection
 
     settings = plan.configured.settings
     stop = library.StopSignal()

@@ -14,9 +14,9 @@ import click
 from evercrawl.cli.commands.crawl import seed_url
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import common_options
-from evercrawl.model.sanitize import safe_line
 from evercrawl.cli.terminal import ExitCode, counted, emit_json, freshness_words, moment, size, steering_words
 from evercrawl.model.reason import REASON_TEXT
+from evercrawl.model.sanitize import safe_line
 from evercrawl.model.time import in_words
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ def log_command(cli: CliContext, site: str | None, since: str | None, until: str
     evercrawl log example.org --since 7d > crawl.log
     evercrawl log --json | jq -r 'select(.status == 503) | .url'
     """
-    from evercrawl.collection.heritrix_log import crawl_line
+    from evercrawl.collection.visit_log import crawl_line
     from evercrawl.model.time import parse_when
 
     now = datetime.now(UTC)

@@ -11,7 +11,7 @@ import click
 
 from evercrawl.cli.commands.crawl import seed_url
 from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import common_options
+from evercrawl.cli.options import CommandGroup, common_options
 from evercrawl.model.sanitize import safe_line
 from evercrawl.cli.terminal import ExitCode, counted, emit_json
 from evercrawl.errors import ConfigError

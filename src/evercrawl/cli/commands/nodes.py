@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import common_options
+from evercrawl.cli.options import CommandGroup, common_options
 from evercrawl.model.sanitize import safe_line
 from evercrawl.cli.terminal import counted, emit_json, moment, size
 from evercrawl.errors import ConfigError

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import common_options
-from evercrawl.model.sanitize import safe_line
+from evercrawl.cli.options import CommandGroup, common_options
 from evercrawl.cli.terminal import ExitCode, emit_json, moment
 from evercrawl.model.history import Mute
+from evercrawl.model.sanitize import safe_line
 from evercrawl.model.time import from_us
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def websub_unsubscribe(cli: CliContext, topic: str, public_url: str, as_json: bo
 
 
 def _show_subscription(one: Subscription, *, as_json: bool) -> None:
-    from evercrawl.collection.alerts.websub import told_of
+    from evercrawl.collection.alerts.subscriptions import told_of
 
     fields = told_of(one)
     if as_json:

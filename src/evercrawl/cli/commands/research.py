@@ -10,15 +10,15 @@ import click
 
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import common_options
-from evercrawl.model.sanitize import safe_line
 from evercrawl.cli.terminal import emit_json, live_line
 from evercrawl.errors import ConfigError
+from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evercrawl.collection.simulate import Run
-    from evercrawl.collection.tools.stream import Tool
+    from evercrawl.collection.simulation import PolicyTrial
+    from evercrawl.collection.tools_tmp import Tool
     from evercrawl.lab.trace import Trace
 
 DEFAULT_PAGES = 600
@@ -81,13 +81,13 @@ def simulate_command(
     Policies: optimal, uniform, fixed, paper-adaptive, paper-selective, paper-pdfc, nutch, stormcrawler, and
     oracle, which is told the true change rates.
     """
-    from evercrawl.collection.simulate import trials
-    from evercrawl.collection.simulate.run import checked_policies
+    from evercrawl.collection.simulation import trials
+    from evercrawl.collection.simulation import checked_policies
 
     names = checked_policies(policy)
     histories = _read_traces(cli, traces, pages)
     budgets = [text.strip() for text in budget.split(",") if text.strip()]
-    runs: list[Run] = []
+    runs: list[PolicyTrial] = []
     with live_line(cli) as show:
         for run in trials(histories, names, budgets, signal=signal, on_begin=show):
             runs.append(run)
@@ -100,7 +100,7 @@ def simulate_command(
 
 
 def _read_traces(cli: CliContext, traces: Sequence[Path], pages: int) -> list[Trace]:
-    from evercrawl.collection.simulate import trace_in, trace_of
+    from evercrawl.collection.simulation import trace_in, trace_of
 
     if traces:
         return [trace_in(file, most_pages=pages) for file in traces]
@@ -110,7 +110,7 @@ def _read_traces(cli: CliContext, traces: Sequence[Path], pages: int) -> list[Tr
     return [trace_of(found, most_pages=pages)]
 
 
-def _show_simulation(histories: Sequence[Trace], runs: Sequence[Run]) -> None:
+def _show_simulation(histories: Sequence[Trace], runs: Sequence[PolicyTrial]) -> None:
     for trace in histories:
         pages = f"{len(trace.pages):,} pages over {trace.days:,.0f} days"
         click.echo(f"{safe_line(trace.site)}: {pages}")
@@ -121,15 +121,15 @@ def _show_simulation(histories: Sequence[Trace], runs: Sequence[Run]) -> None:
     click.echo("budget and requests are per page and day; useful: visits that found something new")
 
 
-def _simulation_row(run: Run) -> str:
+def _simulation_row(run: PolicyTrial) -> str:
     return (
         f"  {run.policy:<16}{run.budget:>9.3g}{run.freshness:>11.4f}"
         f"{run.requests_per_page_day:>10.4f}{run.useful_share:>8.1%}"
     )
 
 
-def _write_chart(plot: Path, runs: Sequence[Run]) -> None:
-    from evercrawl.collection.simulate import drawing
+def _write_chart(plot: Path, runs: Sequence[PolicyTrial]) -> None:
+    from evercrawl.collection.simulation import drawing
 
     try:
         plot.write_text(drawing(runs), encoding="utf-8")
@@ -157,7 +157,7 @@ def tool_command(name: str, examples: str | None, as_json: bool) -> None:
     No request is made, and it is the code that a crawl uses. The names are robots, url, extract, changed,
     similar, sitemap, trap, sentiment and relevance (with --examples FILE).
     """
-    from evercrawl.collection.tools.stream import TOOLS, answer_lines, tool_named
+    from evercrawl.collection.tools_tmp import TOOLS, answer_lines, tool_named
 
     if name == "relevance":
         tool = _relevance_tool(examples)
@@ -171,8 +171,7 @@ def tool_command(name: str, examples: str | None, as_json: bool) -> None:
 
 def _relevance_tool(examples: str | None) -> Tool:
     """What the examples teach; ConfigError where there are none or they cannot be read."""
-    from evercrawl.collection.tools.relevance import relevance_tool
-    from evercrawl.collection.tools.stream import read_rows
+    from evercrawl.collection.tools_tmp import read_rows, relevance_tool
 
     if examples is None:
         raise ConfigError("tool relevance needs examples to learn from: --examples FILE")

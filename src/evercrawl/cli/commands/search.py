@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import common_options
-from evercrawl.model.sanitize import safe_line
+from evercrawl.cli.options import CommandGroup, common_options
 from evercrawl.cli.terminal import counted, emit_json, moment, size
 from evercrawl.errors import ConfigError
+from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -81,7 +81,7 @@ def _run_search(
 
     at = None if as_of is None else parse_when(as_of, now=datetime.now(UTC).astimezone(), at_end=True)
     if sources:
-        from evercrawl.collection.search.ask import search_several
+        from evercrawl.collection.search_tmp import search_several
 
         waits = cli.configured(cli.find_collection()).settings.search.source_timeout.total_seconds()
         return search_several(sources, text, limit=limit, timeout_s=timeout or waits, as_of=at)

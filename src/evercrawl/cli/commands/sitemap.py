@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evercrawl.cli.commands.sitemap_audit import sitemap_check, sitemap_ping
 from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.main import LazyGroup
-from evercrawl.cli.options import common_options
+from evercrawl.cli.options import CommandGroup, common_options
 from evercrawl.model.sanitize import safe_line
 from evercrawl.cli.terminal import counted, emit_json, live_line, span
 from evercrawl.errors import ConfigError
@@ -17,10 +17,9 @@ from evercrawl.errors import ConfigError
 if TYPE_CHECKING:
     from evercrawl.sitemaps.build import BuildReport, OnPage, Target
 
-SUBCOMMANDS = {"build": "sitemap_build", "serve": "sitemap_serve", "check": "sitemap_check", "ping": "sitemap_ping"}
 
 
-@click.group("sitemap", cls=CommandGroup, cls=LazyGroup, subcommands=SUBCOMMANDS)
+@click.group("sitemap", cls=CommandGroup)
 @common_options
 def sitemap_command() -> None:
     """Make, serve, judge and announce the sitemap of a site that is yours.
@@ -31,12 +30,15 @@ def sitemap_command() -> None:
     """
 
 
+sitemap_command.add_command(sitemap_check)
+sitemap_command.add_command(sitemap_ping)
+
 MOST_SHOWN = 10
 SHOW_EVERY = 50
 WEB_SCHEMES = ("http://", "https://")
 
 
-@click.command("build")
+@sitemap_command.command("build")
 @click.argument("source", required=False, metavar="[DIR|URL]")
 @click.option(
     "--base-url",
@@ -208,7 +210,7 @@ def _report_build(cli: CliContext, report: BuildReport, target: Target) -> None:
         cli.note(f"  robots.txt should say: Sitemap: {target.base_url}sitemap.xml")
 
 
-@click.command("serve")
+@sitemap_command.command("serve")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0: any free one.")

@@ -14,9 +14,9 @@ import click
 
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import common_options
-from evercrawl.model.sanitize import safe_line
 from evercrawl.cli.terminal import ExitCode, counted, emit_json, live_line
 from evercrawl.errors import ConfigError
+from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,8 +91,8 @@ def sitemap_check(cli: CliContext, /, subject: str, least: int, as_json: bool, *
 async def _survey(
     subject: str, settings: Settings, *, sample: int, offline: bool, show: Callable[[str], None]
 ) -> Survey:
-    from evercrawl.adapters.clock import SystemClock
     from evercrawl.adapters.http.client import HttpFetcher
+    from evercrawl.adapters.system import SystemClock
     from evercrawl.cli.commands.crawl import seed_url
     from evercrawl.cluster.build import pace_for
     from evercrawl.model import __version__
@@ -132,7 +132,7 @@ def _report_closed(cli: CliContext, survey: Survey) -> int:
 
 
 def _judge(survey: Survey, collection: Path | None, settings: Settings) -> Judgement:
-    from evercrawl.collection.past.stored import StoredPage, stored_page
+    from evercrawl.collection.stored_pages import StoredPage, stored_page
     from evercrawl.sitemaps.collected import listable_pages
     from evercrawl.sitemaps.judge import judge
 
@@ -303,7 +303,7 @@ def _urls_in(path: Path) -> list[str]:
 async def _announce(
     urls: list[str], key: str, key_location: str | None, endpoint: str, settings: Settings
 ) -> list[Announced]:
-    from evercrawl.adapters.http.post import JsonPoster
+    from evercrawl.adapters.http.poster import JsonPoster
     from evercrawl.core.url import canonical
     from evercrawl.model import __version__
     from evercrawl.model.user_agent import user_agent

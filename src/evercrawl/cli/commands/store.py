@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import common_options
-from evercrawl.model.sanitize import safe_line
+from evercrawl.cli.options import CommandGroup, common_options
 from evercrawl.cli.terminal import counted, emit_json, live_line, size
 from evercrawl.errors import ConfigError
+from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
     from evercrawl.model.history import PruneReport
@@ -162,20 +162,19 @@ def store_upload(cli: CliContext, as_json: bool) -> None:
     evercrawl config set archive.url "s3://bucket/prefix?endpoint=https://s3.example.org"
     evercrawl store upload --json
     """
-    from evercrawl.adapters.objectstore.bucket import bucket_at
-    from evercrawl.adapters.objectstore.journal import say_place
-    from evercrawl.adapters.objectstore.upload import upload_all
+    from evercrawl.adapters.objectstore.bucket import open_bucket
+    from evercrawl.adapters.objectstore.uploader import set_archive_address, upload_pending
 
     collection = cli.require_collection()
     settings = cli.configured(collection).settings.archive
     if settings.url is None:
         raise ConfigError("archive.url is not set; set it with: evercrawl config set archive.url s3://...")
     folder = collection / "archive"
-    say_place(folder, settings.url)
+    set_archive_address(folder, settings.url)
     with live_line(cli) as show:
-        done = upload_all(
+        done = upload_pending(
             folder,
-            bucket_at(settings.url),
+            open_bucket(settings.url),
             keep_local=settings.keep_local,
             on_file=lambda so_far: show(f"{so_far.files} files · {size(so_far.bytes)}"),
         )

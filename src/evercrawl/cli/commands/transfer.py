@@ -11,14 +11,14 @@ import click
 
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import common_options
-from evercrawl.model.sanitize import safe_line
 from evercrawl.cli.terminal import ExitCode, counted, emit_json, live_line, size
+from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
-    from evercrawl.collection.exchange.into_shard import ImportReport
-    from evercrawl.collection.exchange.run import ExchangeReport
-    from evercrawl.collection.exchange.verify import VerifyReport
-    from evercrawl.collection.library import Selection
+    from evercrawl.collection.collection import Selection
+    from evercrawl.collection.exchange.export_run import ExchangeReport
+    from evercrawl.collection.exchange.import_shard import ImportReport
+    from evercrawl.collection.maintenance import VerifyReport
 
 EXPORT_FORMATS = ["warc", "wacz", "cdxj", "parquet", "jsonl", "csv", "markdown", "mirror", "sqlite", "dataset"]
 _MAX_PROBLEMS = 10
@@ -101,7 +101,7 @@ def export_command(
 def _selection(
     *, site: str | None, since: str | None, until: str | None, lang: str | None, all_versions: bool
 ) -> Selection:
-    from evercrawl.collection.library import Selection
+    from evercrawl.collection.collection import Selection
     from evercrawl.model.time import parse_when
 
     now = datetime.now(UTC)
@@ -156,7 +156,7 @@ def import_command(cli: CliContext, form: str, files: tuple[Path, ...], as_json:
     are copied into its archive. Importing a file again changes nothing. No link is followed, nothing is
     requested.
     """
-    from evercrawl.collection import library
+    from evercrawl.collection import collection
 
     path = _import_collection(cli, files[0])
     with library.open(path, create=True) as found:

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from evercrawl.adapters.sqlite.reader import StateReader
+from evercrawl.cluster.run_summary import PROGRESS_EVERY_S, reporting, summary_of
 from evercrawl.cluster.workers.crew import Crew
-from evercrawl.collection.report import PROGRESS_EVERY_S, reporting, summary_of
 from evercrawl.engine.runtime import StopSignal
 from evercrawl.model.report import Progress, Summary
 from evercrawl.model.settings import Settings

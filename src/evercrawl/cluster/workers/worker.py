@@ -10,13 +10,13 @@ import sys
 from collections.abc import Callable
 from logging.handlers import QueueHandler
 
-from evercrawl.adapters.allocator import collect_rarely
+from evercrawl.adapters.system import reduce_gc_frequency
 from evercrawl.cluster.build import build_crawl, is_in_database
 from evercrawl.cluster.totals import MergedRun, Report, report_of
+from evercrawl.cluster.visit_requests import WorkerPart, heeding
 from evercrawl.cluster.workers.counts import SharedCounts
 from evercrawl.cluster.workers.link import Link
 from evercrawl.cluster.workers.message import Broke, Done, Logged, Orders, Stop, next_message, packed
-from evercrawl.collection.visit_requests import Part, heeding
 from evercrawl.engine.runtime import StopSignal
 from evercrawl.errors import BugFound, EvercrawlError
 
@@ -72,7 +72,7 @@ async def _crawl(orders: Orders, reader: asyncio.StreamReader, writer: asyncio.S
         await crawl.begin(refresh=orders.refresh)
         reporting = asyncio.create_task(_report(lambda: report_of(crawl), writer))
         try:
-            async with heeding(crawl, orders.collection, Part(orders.number, orders.workers)):
+            async with heeding(crawl, orders.collection, WorkerPart(orders.number, orders.workers)):
                 ended = await crawl.run()
         finally:
             reporting.cancel()
@@ -117,7 +117,7 @@ def main() -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     descriptor, counts = map(int, sys.argv[1:3])
-    collect_rarely()
+    reduce_gc_frequency()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(descriptor, counts))
 

@@ -7,15 +7,26 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Literal, get_args
 
-from evercrawl.collection.exchange.cdxj import write_cdxj
-from evercrawl.collection.exchange.dataset import write_dataset
-from evercrawl.collection.exchange.output import new_file, new_folder, standard_output, writing
-from evercrawl.collection.exchange.run import ExchangeReport, ExportRun, OnProgress
-from evercrawl.collection.exchange.selection import Selection
-from evercrawl.collection.exchange.table import require_duckdb, write_csv, write_jsonl, write_parquet, write_sqlite
-from evercrawl.collection.exchange.tree import write_markdown, write_mirror
-from evercrawl.collection.exchange.wacz import write_wacz
-from evercrawl.collection.exchange.warc import write_warc
+from evercrawl.collection.exchange.export_run import (
+    ExchangeReport,
+    ExportRun,
+    OnProgress,
+    Selection,
+    new_file,
+    new_folder,
+    standard_output,
+    writing,
+)
+from evercrawl.collection.exchange.page_tree import write_markdown, write_mirror
+from evercrawl.collection.exchange.tables import (
+    require_duckdb,
+    write_csv,
+    write_dataset,
+    write_jsonl,
+    write_parquet,
+    write_sqlite,
+)
+from evercrawl.collection.exchange.web_archives import write_cdxj, write_wacz, write_warc
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.settings import Settings
 

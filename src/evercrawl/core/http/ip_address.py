@@ -81,3 +81,11 @@ def _hidden_4(address: IPv6Address) -> tuple[IPv4Address, ...]:
     if address.sixtofour is not None:
         return (address.sixtofour,)
     return address.teredo or ()
+
+
+def parse_ip_literal(host: str) -> tuple[str, ...]:
+    """The address that a URL's host spells, without brackets; empty where it is a name."""
+    try:
+        return (str(ip_address(host.strip("[]"))),)
+    except ValueError:
+        return ()

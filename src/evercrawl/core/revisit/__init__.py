@@ -26,8 +26,8 @@ A row of the page table keeps a `PageBelief`, a row of the site table a `SiteBel
 
 from __future__ import annotations
 
-from evercrawl.core.revisit.belief import HubShock, PageBelief, SiteBelief, rate_of
-from evercrawl.core.revisit.prior import REFRESH_DAYS, refreshed_prior
+from evercrawl.core.revisit.rate_estimate import BulkChange, PageEstimate, SiteEstimate, change_rate
+from evercrawl.core.revisit.rate_estimate import REFRESH_DAYS, refreshed_prior
 from evercrawl.core.revisit.shock import WIDE_DOUBT, Spared, shock_of, spared
 from evercrawl.core.revisit.signal import after_notice, after_poll, is_trusted, poll_gap
 from evercrawl.core.revisit.threshold import MARGIN, steered
@@ -38,10 +38,10 @@ __all__ = [
     "MARGIN",
     "REFRESH_DAYS",
     "WIDE_DOUBT",
-    "HubShock",
+    "BulkChange",
     "Lesson",
-    "PageBelief",
-    "SiteBelief",
+    "PageEstimate",
+    "SiteEstimate",
     "Spared",
     "after_notice",
     "after_poll",
@@ -51,7 +51,7 @@ __all__ = [
     "is_trusted",
     "page_found",
     "poll_gap",
-    "rate_of",
+    "change_rate",
     "refreshed_prior",
     "shock_of",
     "spared",

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from math import sqrt
 from typing import NamedTuple
 
-from evercrawl.core.revisit.belief import rate_of
+from evercrawl.core.revisit.rate_estimate import change_rate
 from evercrawl.core.revisit.outlook import Outlook
 from evercrawl.core.revisit.signal import unseen_days
 from evercrawl.core.revisit.tended import Tended
@@ -98,7 +98,7 @@ def _with_page(sums: Sums, page: Tended, outlook: Outlook, now: float) -> Sums:
         return sums.plus(0.0, missing=True)
     escape = outlook.spared(page.hub, now=now)
     chance = chance_current(belief, outlook.belief, now=now, spared=escape)
-    a, b = rate_of(belief, outlook.belief)
+    a, b = change_rate(belief, outlook.belief)
     _, unseen = unseen_days(belief, outlook.belief, now=now)
     slope = a * unseen / (b + unseen) * chance
     return sums.plus(chance, slope=slope, prior=prior_share(a, outlook), changes=page.changes)

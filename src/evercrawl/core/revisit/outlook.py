@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import orjson
 
-from evercrawl.core.revisit.belief import HubShock, PageBelief, SiteBelief, rate_of
-from evercrawl.core.revisit.prior import LEAST_SHAPE, MOST_SHAPE
+from evercrawl.core.revisit.rate_estimate import BulkChange, PageEstimate, SiteEstimate, change_rate
+from evercrawl.core.revisit.rate_estimate import MIN_PRIOR_SHAPE, MAX_PRIOR_SHAPE
 from evercrawl.core.revisit.shock import spared
 from evercrawl.core.revisit.visit import after_visit
 
@@ -35,30 +35,30 @@ class PriorSums(NamedTuple):
 class Outlook(NamedTuple):
     """One site."""
 
-    belief: SiteBelief = SiteBelief()
-    hubs: dict[int, HubShock] = {}  # noqa: RUF012 - a value; every change makes a new one
+    belief: SiteEstimate = SiteEstimate()
+    hubs: dict[int, BulkChange] = {}  # noqa: RUF012 - a value; every change makes a new one
     sums: PriorSums = PriorSums()
     lies: int = 0
     """Validators of the site that stood for other content than before."""
 
     def spared(self, hub: int, *, now: float) -> float:
         """Probability that a page of this directory escaped what changes the pages around it right now."""
-        sums = self.hubs.get(hub, HubShock())
+        sums = self.hubs.get(hub, BulkChange())
         return spared(self.belief, sums, now=max(now, sums.at)).both
 
 
 def after_look(
-    outlook: Outlook, page: PageBelief, *, hub: int, now: float, changed: bool
-) -> tuple[Outlook, PageBelief]:
+    outlook: Outlook, page: PageEstimate, *, hub: int, now: float, changed: bool
+) -> tuple[Outlook, PageEstimate]:
     """Site and page after a visit that found the page changed or not; the first one teaches nothing."""
     tau = now - page.visited if page.visited is not None else 0.0
-    lesson = after_visit(page, outlook.belief, outlook.hubs.get(hub, HubShock()), now=now, changed=changed)
+    lesson = after_visit(page, outlook.belief, outlook.hubs.get(hub, BulkChange()), now=now, changed=changed)
     if tau <= 0.0:
         return outlook, lesson.page
     hubs = {key: sums for key, sums in outlook.hubs.items() if key != hub} | {hub: lesson.hub}
     if len(hubs) > MOST_HUBS:
         hubs = dict(list(hubs.items())[-MOST_HUBS:])
-    sums = _with_rate(outlook.sums, *rate_of(lesson.page, lesson.site), days=tau)
+    sums = _with_rate(outlook.sums, *change_rate(lesson.page, lesson.site), days=tau)
     return outlook._replace(belief=_with_prior(lesson.site, sums), hubs=hubs, sums=sums), lesson.page
 
 
@@ -70,7 +70,7 @@ def _with_rate(sums: PriorSums, a: float, b: float, *, days: float) -> PriorSums
     )
 
 
-def _with_prior(site: SiteBelief, sums: PriorSums) -> SiteBelief:
+def _with_prior(site: SiteEstimate, sums: PriorSums) -> SiteEstimate:
     """The Gamma that has the mean and variance of the rates met (empirical Bayes)."""
     if sums.days < TRUSTED_DAYS:
         return site
@@ -78,7 +78,7 @@ def _with_prior(site: SiteBelief, sums: PriorSums) -> SiteBelief:
     spread = sums.square / sums.days - mean * mean
     if mean <= 0.0 or spread <= 0.0:
         return site
-    shape = min(max(mean * mean / spread, LEAST_SHAPE), MOST_SHAPE)
+    shape = min(max(mean * mean / spread, MIN_PRIOR_SHAPE), MAX_PRIOR_SHAPE)
     return site._replace(a=shape, b=shape / mean, mean_rate=mean)
 
 
@@ -95,8 +95,8 @@ def unpacked(stored: bytes) -> Outlook:
         form, fields, hubs, sums, lies = orjson.loads(stored)
         if form != _FORM:
             return Outlook()
-        known = {name: value for name, value in fields.items() if name in SiteBelief._fields}
-        belief = SiteBelief(**(known | {"wide": HubShock(*fields["wide"])}))
-        return Outlook(belief, {key: HubShock(*rest) for key, *rest in hubs}, PriorSums(*sums), lies)
+        known = {name: value for name, value in fields.items() if name in SiteEstimate._fields}
+        belief = SiteEstimate(**(known | {"wide": BulkChange(*fields["wide"])}))
+        return Outlook(belief, {key: BulkChange(*rest) for key, *rest in hubs}, PriorSums(*sums), lies)
     except (ValueError, TypeError, KeyError):
         return Outlook()

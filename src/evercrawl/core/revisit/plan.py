@@ -11,9 +11,9 @@ from heapq import nlargest
 from math import exp, inf, log
 from typing import NamedTuple
 
-from evercrawl.core.revisit.belief import PageBelief, rate_of
+from evercrawl.core.revisit.rate_estimate import PageEstimate, change_rate
 from evercrawl.core.revisit.estimate import NOTHING_KNOWN, Estimates, Sums, estimates_of, prior_share
-from evercrawl.core.revisit.gamma import survival, time_current
+from evercrawl.core.revisit.rate_estimate import survival, time_current
 from evercrawl.core.revisit.outlook import Outlook
 from evercrawl.core.revisit.schedule import Level
 from evercrawl.core.revisit.signal import is_trusted, poll_gap
@@ -114,7 +114,7 @@ def interval_of(page: Tended, outlook: Outlook, level: Level) -> float:
     return max(wait, level.shortest)
 
 
-def _settled(belief: PageBelief) -> PageBelief:
+def _settled(belief: PageEstimate) -> PageEstimate:
     return belief._replace(visited=0.0, notices=0.0, credit=0.0, a=belief.a - belief.credit)
 
 
@@ -142,7 +142,7 @@ def _told(page: Tended, outlook: Outlook) -> float:
     site = outlook.belief
     if not is_trusted(site):
         return 0.0
-    a, b = rate_of(page.belief, site)
+    a, b = change_rate(page.belief, site)
     return site.recall * a / b + site.false_rate
 
 
@@ -163,7 +163,7 @@ def _expected(ground: Ground, intervals: Sequence[float]) -> Estimates:
         if not page.counts:
             continue
         outlook = ground.outlook(page)
-        a, b = rate_of(page.belief, outlook.belief)
+        a, b = change_rate(page.belief, outlook.belief)
         unseen = interval * (1.0 - outlook.belief.recall) if is_trusted(outlook.belief) else interval
         mean = time_current(a, b, unseen) / unseen
         slope = mean - survival(a, b, unseen)

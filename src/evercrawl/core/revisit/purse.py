@@ -12,8 +12,8 @@ from math import inf, isfinite
 
 import orjson
 
-from evercrawl.core.revisit.belief import SiteBelief
-from evercrawl.core.revisit.gamma import time_to_reach
+from evercrawl.core.revisit.rate_estimate import SiteEstimate
+from evercrawl.core.revisit.rate_estimate import time_to_reach
 from evercrawl.core.revisit.schedule import Level
 from evercrawl.core.revisit.threshold import steered
 
@@ -119,7 +119,7 @@ class Purse:
 @lru_cache(maxsize=64)
 def _usual_span(threshold: float) -> float:
     """Days after which a page of average habits is worth the threshold."""
-    prior = SiteBelief()
+    prior = SiteEstimate()
     return time_to_reach(prior.a, prior.b, threshold)
 
 
@@ -130,7 +130,7 @@ def first_threshold(*, per_day: float | None, pages: int, worth: float) -> float
     if not per_day:
         return worth
     span = max(pages, 1) / per_day
-    prior = SiteBelief()
+    prior = SiteEstimate()
     low, high = LEAST_THRESHOLD, max(worth, 1.0)
     while time_to_reach(prior.a, prior.b, high) < span and high < 1e3:
         high *= 2.0

@@ -9,7 +9,7 @@ from math import inf
 from struct import Struct, error
 from typing import NamedTuple, Protocol
 
-from evercrawl.core.revisit.belief import PageBelief
+from evercrawl.core.revisit.rate_estimate import PageEstimate
 from evercrawl.core.revisit.outlook import Outlook, after_look
 from evercrawl.core.revisit.rules import RULES
 from evercrawl.core.revisit.rules.rule import Rule, RuleMemory
@@ -128,7 +128,7 @@ def schedule_named(name: str) -> Schedule:
     return OptimalSchedule() if name == OPTIMAL else RuleSchedule(name, RULES[name]())
 
 
-def belief_bytes(page: PageBelief) -> bytes:
+def belief_bytes(page: PageEstimate) -> bytes:
     """The stored form of what is believed of a page; its weight is not part of it."""
     visited = _NEVER if page.visited is None else page.visited
     return _BELIEF.pack(
@@ -136,7 +136,7 @@ def belief_bytes(page: PageBelief) -> bytes:
     )
 
 
-def belief_of(state: bytes | None) -> PageBelief | None:
+def belief_of(state: bytes | None) -> PageEstimate | None:
     """What was stored; None: nothing, or another policy's."""
     try:
         form, a, b, visited, notices, credit, silent, announced = _BELIEF.unpack_from(state or b"")
@@ -144,7 +144,7 @@ def belief_of(state: bytes | None) -> PageBelief | None:
         return None
     if form != _OPTIMAL_FORM:
         return None
-    return PageBelief(
+    return PageEstimate(
         a,
         b,
         None if visited <= _NEVER else visited,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import exp, log
 from typing import NamedTuple
 
-from evercrawl.core.revisit.belief import HubShock, SiteBelief
+from evercrawl.core.revisit.rate_estimate import BulkChange, SiteEstimate
 
 HALF_LIFE_DAYS = 2.0
 HUB_DOUBT = 3.0
@@ -38,7 +38,7 @@ class Spared(NamedTuple):
 CALM = Spared(1.0, 1.0)
 
 
-def shock_of(hub: HubShock, *, now: float, doubt: float = HUB_DOUBT) -> float:
+def shock_of(hub: BulkChange, *, now: float, doubt: float = HUB_DOUBT) -> float:
     """Share of the pages that changed beyond expectation, as far as recent visits tell."""
     if hub.changed <= hub.expected:
         return 0.0
@@ -50,7 +50,7 @@ def _fading(days: float) -> float:
     return exp(-LN_2 * max(days, 0.0) / HALF_LIFE_DAYS)
 
 
-def spared(site: SiteBelief, hub: HubShock, *, now: float) -> Spared:
+def spared(site: SiteEstimate, hub: BulkChange, *, now: float) -> Spared:
     """How probable it is that a page of this directory escaped the shocks of the moment."""
     return Spared(
         1.0 - site.earned * shock_of(hub, now=now),
@@ -58,17 +58,17 @@ def spared(site: SiteBelief, hub: HubShock, *, now: float) -> Spared:
     )
 
 
-def sums_after(hub: HubShock, *, now: float, changed: bool, expected: float) -> HubShock:
+def sums_after(hub: BulkChange, *, now: float, changed: bool, expected: float) -> BulkChange:
     """The sums after one more visit, of which a change was expected with probability `expected`."""
     fade = _fading(now - hub.at)
-    return HubShock(
+    return BulkChange(
         hub.visits * fade + 1.0, hub.changed * fade + changed, hub.expected * fade + expected, max(now, hub.at)
     )
 
 
 def shocks_after(
-    site: SiteBelief, hub: HubShock, *, now: float, changed: bool, held: float
-) -> tuple[SiteBelief, HubShock]:
+    site: SiteEstimate, hub: BulkChange, *, now: float, changed: bool, held: float
+) -> tuple[SiteEstimate, BulkChange]:
     """Site and directory after a visit; `held` is P(current) by the page's own rate and announcements."""
     escape = spared(site, hub, now=now)
     q, wide_q = shock_of(hub, now=now), shock_of(site.wide, now=now, doubt=WIDE_DOUBT)

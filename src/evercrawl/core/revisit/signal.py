@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import exp, inf, sqrt
 
-from evercrawl.core.revisit.belief import PageBelief, SiteBelief, rate_of
+from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate, change_rate
 
 MOST_RECALL = 0.995
 """Some changes are taken to be silent on any site, so that unannounced pages are still looked at (C5)."""
@@ -27,17 +27,17 @@ _INERTIA = 0.5
 _FADING = 0.999
 
 
-def false_share(rate: float, site: SiteBelief) -> float:
+def false_share(rate: float, site: SiteEstimate) -> float:
     """Probability that an announcement of a page with this change rate is false."""
     return site.false_rate / (site.recall * rate + site.false_rate)
 
 
-def is_trusted(site: SiteBelief) -> bool:
+def is_trusted(site: SiteEstimate) -> bool:
     """Do announcements play a part?"""
     return site.has_signal and site.polled is not None
 
 
-def unseen_days(page: PageBelief, site: SiteBelief, *, now: float) -> tuple[float, float]:
+def unseen_days(page: PageEstimate, site: SiteEstimate, *, now: float) -> tuple[float, float]:
     """Days since the visit, and those of them in which a change would have gone unseen ("effective time")."""
     visited = page.visited if page.visited is not None else now
     tau = max(now - visited, 0.0)
@@ -48,7 +48,7 @@ def unseen_days(page: PageBelief, site: SiteBelief, *, now: float) -> tuple[floa
     return tau, (1.0 - site.recall) * tau + site.recall * unheard
 
 
-def poll_days(site: SiteBelief, *, pages: int, threshold: float) -> float:
+def poll_days(site: SiteEstimate, *, pages: int, threshold: float) -> float:
     """Days between two polls at which the polls cost as much as what they announce loses by waiting.
 
     In d days `pages` x rate x recall x d changes are announced, each seen d/2 days late on average; a poll
@@ -60,7 +60,7 @@ def poll_days(site: SiteBelief, *, pages: int, threshold: float) -> float:
 
 
 def poll_gap(
-    site: SiteBelief, *, waiting: int, silent_polls: int, pages: int, per_day: float, threshold: float
+    site: SiteEstimate, *, waiting: int, silent_polls: int, pages: int, per_day: float, threshold: float
 ) -> float:
     """Requests to this site between two polls; a poll is a request as well. `per_day` are its requests a day.
 
@@ -73,11 +73,11 @@ def poll_gap(
     return max(FEWEST_BETWEEN, min(MOST_BETWEEN, max(waiting, worth)))
 
 
-def _mean_false(site: SiteBelief) -> float:
+def _mean_false(site: SiteEstimate) -> float:
     return false_share(site.mean_rate, site)
 
 
-def after_notice(page: PageBelief, site: SiteBelief, *, announced_at: float) -> tuple[PageBelief, SiteBelief]:
+def after_notice(page: PageEstimate, site: SiteEstimate, *, announced_at: float) -> tuple[PageEstimate, SiteEstimate]:
     """One announcement, read before the poll is closed by `after_poll`; repetitions change nothing."""
     site = site if site.has_signal else site._replace(has_signal=True)
     if announced_at <= page.announced:
@@ -87,13 +87,13 @@ def after_notice(page: PageBelief, site: SiteBelief, *, announced_at: float) -> 
         return page, site
     if announced_at <= page.visited:
         return _owned_up(page, site)
-    a, b = rate_of(page, site)
+    a, b = change_rate(page, site)
     true_share = 1.0 - false_share(a / b, site)
     page = page._replace(a=page.a + true_share, credit=page.credit + true_share, notices=page.notices + 1.0)
     return page, site
 
 
-def _owned_up(page: PageBelief, site: SiteBelief) -> tuple[PageBelief, SiteBelief]:
+def _owned_up(page: PageEstimate, site: SiteEstimate) -> tuple[PageEstimate, SiteEstimate]:
     """A change that a visit found before the site announced it was announced after all."""
     assert page.visited is not None
     if page.silent <= 0.0 or (site.polled is not None and page.visited <= site.polled):
@@ -102,7 +102,7 @@ def _owned_up(page: PageBelief, site: SiteBelief) -> tuple[PageBelief, SiteBelie
     return page._replace(silent=0.0), site._replace(waiting_silent=waiting)
 
 
-def after_poll(site: SiteBelief, *, now: float) -> SiteBelief:
+def after_poll(site: SiteEstimate, *, now: float) -> SiteEstimate:
     """The poll is over: what it did not announce was silent, and every page was heard for so much longer."""
     if not site.has_signal or site.polled is None:
         return site._replace(polled=now, waiting_silent=0.0)
@@ -111,12 +111,12 @@ def after_poll(site: SiteBelief, *, now: float) -> SiteBelief:
     return _recalled(site._replace(polled=now, exposure=exposure, silent=silent, waiting_silent=0.0))
 
 
-def _recalled(site: SiteBelief) -> SiteBelief:
+def _recalled(site: SiteEstimate) -> SiteEstimate:
     ratio = (site.silent + 0.5) / (site.heard + 1.0)
     return site._replace(recall=min(1.0 / (1.0 + ratio), MOST_RECALL))
 
 
-def silence_lesson(site: SiteBelief, *, rate: float, tau: float, changed: bool) -> tuple[float, SiteBelief]:
+def silence_lesson(site: SiteEstimate, *, rate: float, tau: float, changed: bool) -> tuple[float, SiteEstimate]:
     """Weight of a silent change found without an announcement, and the site that learned from the visit.
 
     Only visits without an announcement count: silent changes do not depend on announcements, so this is
@@ -132,7 +132,7 @@ def _expm1(x: float) -> float:
     return exp(-x) - 1.0 if x > 1e-6 else -x
 
 
-def false_lesson(site: SiteBelief, *, notices: float, false: float, held: float, changed: bool) -> SiteBelief:
+def false_lesson(site: SiteEstimate, *, notices: float, false: float, held: float, changed: bool) -> SiteEstimate:
     """The rate of false announcements after a visit to a page with so many of them, each false with
     probability `false`, and current with probability `held` by all that was known.
 
@@ -150,5 +150,5 @@ def false_lesson(site: SiteBelief, *, notices: float, false: float, held: float,
     return _with_false_rate(site._replace(false_odds=odds, false_curvature=curvature))
 
 
-def _with_false_rate(site: SiteBelief) -> SiteBelief:
+def _with_false_rate(site: SiteEstimate) -> SiteEstimate:
     return site._replace(false_rate=max(site.false_odds * site.recall * site.mean_rate, LEAST_FALSE_RATE))

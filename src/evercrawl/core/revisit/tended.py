@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import NamedTuple
 
-from evercrawl.core.revisit.belief import PageBelief, SiteBelief, rate_of, with_rate
-from evercrawl.core.revisit.gamma import MOST_EVIDENCE, after_change
+from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate, change_rate, with_change_rate
+from evercrawl.core.revisit.rate_estimate import MAX_SHAPE, after_change
 
-UNVISITED = PageBelief()
+UNVISITED = PageEstimate()
 
 
 class Tended(NamedTuple):
@@ -17,7 +17,7 @@ class Tended(NamedTuple):
     url: str
     site: Hashable
     hub: int
-    belief: PageBelief = UNVISITED
+    belief: PageEstimate = UNVISITED
     """`visited` is None: there is no copy yet."""
     changes: int = 0
     """Changes that visits have found."""
@@ -31,19 +31,19 @@ class Tended(NamedTuple):
         return self.belief.visited is not None
 
 
-def believed(site: SiteBelief, *, visited: float, watched: float, visits: int, changes: int) -> PageBelief:
+def believed(site: SiteEstimate, *, visited: float, watched: float, visits: int, changes: int) -> PageEstimate:
     """What so many changes in so many visits say about a page of which only these counts are known.
 
     The visits are taken to have been evenly spaced over the `watched` days.
     """
-    page = PageBelief(b=-site.exposure, visited=visited)
+    page = PageEstimate(b=-site.exposure, visited=visited)
     later = max(visits - 1, 0)
     if not later or watched <= 0.0:
         return page
     gap = watched / later
     changed = min(changes, later)
-    a, b = rate_of(page, site)
+    a, b = change_rate(page, site)
     b += gap * (later - changed)
-    for _ in range(min(changed, int(MOST_EVIDENCE))):
+    for _ in range(min(changed, int(MAX_SHAPE))):
         a, b = after_change(a, b, gap)
-    return with_rate(page, site, a=a, b=b)
+    return with_change_rate(page, site, a=a, b=b)

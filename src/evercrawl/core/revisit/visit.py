@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from evercrawl.core.revisit.belief import HubShock, PageBelief, SiteBelief, rate_of, with_rate
-from evercrawl.core.revisit.gamma import MOST_EVIDENCE, after_change, survival
+from evercrawl.core.revisit.rate_estimate import BulkChange, PageEstimate, SiteEstimate, change_rate, with_change_rate
+from evercrawl.core.revisit.rate_estimate import MAX_SHAPE, after_change, survival
 from evercrawl.core.revisit.shock import shocks_after, spared
 from evercrawl.core.revisit.signal import false_lesson, false_share, is_trusted, silence_lesson, unseen_days
 
@@ -16,27 +16,27 @@ SHOCK_EXCUSE = 0.7
 class Lesson(NamedTuple):
     """All that a visit changed."""
 
-    page: PageBelief
-    site: SiteBelief
-    hub: HubShock
+    page: PageEstimate
+    site: SiteEstimate
+    hub: BulkChange
 
 
-def page_found(site: SiteBelief, *, now: float, has_copy: bool, weight: float = 1.0) -> PageBelief:
+def page_found(site: SiteEstimate, *, now: float, has_copy: bool, weight: float = 1.0) -> PageEstimate:
     """A page as it starts: the site's prior; its exposure counts from now, not from the last poll."""
     early = site.recall * (now - site.polled) if is_trusted(site) and site.polled is not None else 0.0
-    return PageBelief(b=-site.exposure - max(early, 0.0), visited=now if has_copy else None, weight=weight)
+    return PageEstimate(b=-site.exposure - max(early, 0.0), visited=now if has_copy else None, weight=weight)
 
 
-def first_visit(page: PageBelief, *, now: float) -> PageBelief:
+def first_visit(page: PageEstimate, *, now: float) -> PageEstimate:
     """The first copy teaches nothing about change."""
     return page._replace(visited=now, notices=0.0, a=page.a - page.credit, credit=0.0, silent=0.0)
 
 
-def after_visit(page: PageBelief, site: SiteBelief, hub: HubShock, *, now: float, changed: bool) -> Lesson:
+def after_visit(page: PageEstimate, site: SiteEstimate, hub: BulkChange, *, now: float, changed: bool) -> Lesson:
     """Page, site and directory after a visit that found the page changed or not."""
     if page.visited is None:
         return Lesson(first_visit(page, now=now), site, hub)
-    a, b = rate_of(page, site)
+    a, b = change_rate(page, site)
     tau, unseen = unseen_days(page, site, now=now)
     current = survival(a, b, unseen)
     false = false_share(a / b, site)
@@ -56,8 +56,8 @@ def _own_share(held: float, escape: float) -> float:
 
 
 def _learned(
-    page: PageBelief,
-    site: SiteBelief,
+    page: PageEstimate,
+    site: SiteEstimate,
     *,
     now: float,
     changed: bool,
@@ -66,8 +66,8 @@ def _learned(
     false: float,
     held: float,
     blame: float,
-) -> tuple[PageBelief, SiteBelief]:
-    a, b = rate_of(page, site)
+) -> tuple[PageEstimate, SiteEstimate]:
+    a, b = change_rate(page, site)
     trusted = is_trusted(site)
     silent, lies, rate = 0.0, 0.0, a / b
     seen = (1.0 - site.recall) * tau if trusted else tau
@@ -87,7 +87,7 @@ def _learned(
             silent, site = silence_lesson(site, rate=rate, tau=tau, changed=changed)
         else:
             site = false_lesson(site, notices=page.notices, false=false, held=held, changed=changed)
-    if a > MOST_EVIDENCE:
-        a, b = MOST_EVIDENCE, b * MOST_EVIDENCE / a
-    page = with_rate(page, site, a=a, b=b)
+    if a > MAX_SHAPE:
+        a, b = MAX_SHAPE, b * MAX_SHAPE / a
+    page = with_change_rate(page, site, a=a, b=b)
     return page._replace(visited=now, notices=0.0, credit=0.0, silent=silent), site

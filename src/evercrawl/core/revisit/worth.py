@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from math import exp, inf, log, log1p, sqrt
 
-from evercrawl.core.revisit.belief import PageBelief, SiteBelief, rate_of
-from evercrawl.core.revisit.gamma import survival, time_current, time_to_reach
+from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate, change_rate
+from evercrawl.core.revisit.rate_estimate import survival, time_current, time_to_reach
 from evercrawl.core.revisit.signal import CLEAN_SIGNAL, false_share, is_trusted, unseen_days
 
 NEVER_VISITED = inf
@@ -42,11 +42,11 @@ _COARSE = _on_unit(_COARSE_HALF)
 """Six points, good to half a percent for most pages: for due times, which are searched to five percent."""
 
 
-def chance_current(page: PageBelief, site: SiteBelief, *, now: float, spared: float = 1.0) -> float:
+def chance_current(page: PageEstimate, site: SiteEstimate, *, now: float, spared: float = 1.0) -> float:
     """Probability that our copy is still the current one; `spared`: that it escaped the shocks around it."""
     if page.visited is None:
         return 0.0
-    a, b = rate_of(page, site)
+    a, b = change_rate(page, site)
     _, unseen = unseen_days(page, site, now=now)
     chance = survival(a, b, unseen) * spared
     if page.notices and is_trusted(site):
@@ -54,12 +54,12 @@ def chance_current(page: PageBelief, site: SiteBelief, *, now: float, spared: fl
     return max(chance, _LEAST_CHANCE)
 
 
-def value_now(page: PageBelief, site: SiteBelief, *, now: float, span: float, spared: float = 1.0) -> float:
+def value_now(page: PageEstimate, site: SiteEstimate, *, now: float, span: float, spared: float = 1.0) -> float:
     """Worth of a visit now; `span` is the mean time between visits that the budget allows a page (T)."""
     if page.visited is None:
         return NEVER_VISITED
     chance = chance_current(page, site, now=now, spared=spared)
-    a, b = rate_of(page, site)
+    a, b = change_rate(page, site)
     if not is_trusted(site):
         tau = now - page.visited
         return page.weight * (time_current(a, b, tau) - tau * chance)
@@ -67,7 +67,7 @@ def value_now(page: PageBelief, site: SiteBelief, *, now: float, span: float, sp
 
 
 def signal_value(
-    a: float, b: float, site: SiteBelief, *, chance: float, span: float, rule: Quadrature = _FINE
+    a: float, b: float, site: SiteEstimate, *, chance: float, span: float, rule: Quadrature = _FINE
 ) -> float:
     """Worth of a visit to a page that may be announced and is current with probability `chance`."""
     if false_share(site.mean_rate, site) < CLEAN_SIGNAL:
@@ -77,7 +77,7 @@ def signal_value(
 
 
 def _expected_gain(
-    a: float, b: float, site: SiteBelief, *, chance: float, reach: float, span: float, rule: Quadrature
+    a: float, b: float, site: SiteEstimate, *, chance: float, reach: float, span: float, rule: Quadrature
 ) -> float:
     """The first term of the exact index with announcements, averaged over the belief about the rate.
 
@@ -97,7 +97,7 @@ def _expected_gain(
 
 
 def due_at(
-    page: PageBelief, site: SiteBelief, *, threshold: float, span: float, longest: float, spared: float = 1.0
+    page: PageEstimate, site: SiteEstimate, *, threshold: float, span: float, longest: float, spared: float = 1.0
 ) -> float:
     """The time at which the page's value reaches the threshold if the shocks around it stay as they are; at
     most `longest` days after its visit.
@@ -105,14 +105,14 @@ def due_at(
     if page.visited is None:
         return -inf
     goal = threshold / page.weight
-    a, b = rate_of(page, site)
+    a, b = change_rate(page, site)
     if is_trusted(site):
         return page.visited + min(_signal_wait(page, site, a, b, goal=goal, span=span, spared=spared), longest)
     return page.visited + min(time_to_reach(a, b, goal, spared=spared), longest)
 
 
 def _signal_wait(
-    page: PageBelief, site: SiteBelief, a: float, b: float, *, goal: float, span: float, spared: float
+    page: PageEstimate, site: SiteEstimate, a: float, b: float, *, goal: float, span: float, spared: float
 ) -> float:
     """Days after the visit until silent changes (and what was announced) make a visit worth `goal`."""
     chance = _chance_worth(a, b, site, goal=goal, span=span)
@@ -125,7 +125,7 @@ def _signal_wait(
     return unseen / (1.0 - site.recall)
 
 
-def _chance_worth(a: float, b: float, site: SiteBelief, *, goal: float, span: float) -> float:
+def _chance_worth(a: float, b: float, site: SiteEstimate, *, goal: float, span: float) -> float:
     """The probability of being current at which a visit is worth `goal`; 0 or less: never."""
     if false_share(site.mean_rate, site) < CLEAN_SIGNAL:
         return (time_current(a, b, span) - goal) / span

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import orjson
 
-from evercrawl.core.revisit.belief import SiteBelief
+from evercrawl.core.revisit.rate_estimate import SiteEstimate
 from evercrawl.core.revisit.signal import poll_days, poll_gap
 
 SHORTEST_DAYS, LONGEST_DAYS = 1.0 / 24.0, 7.0
@@ -63,7 +63,7 @@ def is_worth_asking(source: SourceState | None, *, now: float) -> bool:
     return source is None or source.read is not None or now - source.asked >= ABSENT_DAYS
 
 
-def is_poll_due(state: SignalState, belief: SiteBelief, *, pages: int, per_day: float, threshold: float) -> bool:
+def is_poll_due(state: SignalState, belief: SiteEstimate, *, pages: int, per_day: float, threshold: float) -> bool:
     """Enough of the site's requests went to pages since the last poll: the rule that the lab measures."""
     gap = poll_gap(
         belief, waiting=state.waiting, silent_polls=state.silent, pages=pages, per_day=per_day, threshold=threshold
@@ -71,7 +71,7 @@ def is_poll_due(state: SignalState, belief: SiteBelief, *, pages: int, per_day: 
     return state.requests >= gap
 
 
-def poll_interval(belief: SiteBelief, *, pages: int, threshold: float) -> float:
+def poll_interval(belief: SiteEstimate, *, pages: int, threshold: float) -> float:
     """Days to the next poll where requests are not scarce, within bounds that are fair to any site."""
     return min(max(poll_days(belief, pages=pages, threshold=threshold), SHORTEST_DAYS), LONGEST_DAYS)
 

@@ -9,10 +9,9 @@ from typing import Any
 
 from starlette.responses import Response
 
-from evercrawl.collection.alerts.book import AlertBook, AlertStatus, usual_most
-from evercrawl.collection.alerts.follow import CollectionLogs
-from evercrawl.collection.alerts.preview import preview
-from evercrawl.collection.alerts.send import has_apprise
+from evercrawl.collection.alerts.event_reader import CollectionLogs
+from evercrawl.collection.alerts.registry import AlertBook, AlertStatus, preview, usual_most
+from evercrawl.collection.alerts.sender import has_apprise
 from evercrawl.core.alerts.definition import HOSTED, alert_fields, problem_with, shown, wrong_in
 from evercrawl.core.alerts.delivery import MessageState
 from evercrawl.core.url import canonical

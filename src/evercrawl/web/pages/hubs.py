@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from evercrawl.collection.alerts.websub import told_of
-from evercrawl.collection.visit_requests import Announcement, announcements
+from evercrawl.cluster.visit_requests import VisitRequest, announcements
+from evercrawl.collection.alerts.subscriptions import told_of
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.steer import guarded_url
 from evercrawl.web.parameter import BadRequest
@@ -44,5 +44,5 @@ def unsubscribe(desk: Desk, asked: Asked) -> Done:
     return Done("the hub was asked to end the subscription", "/hubs")
 
 
-def _announced(one: Announcement) -> dict[str, Any]:
+def _announced(one: VisitRequest) -> dict[str, Any]:
     return {"at": one.at, "by": one.by, "count": len(one.urls), "urls": one.urls[:URLS_SHOWN]}

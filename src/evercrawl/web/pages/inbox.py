@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from evercrawl.collection.browse.inbox import MOST_KEYS, Inbox
-from evercrawl.collection.browse.news import MOST_PAGES_NAMED, Choose, newest_changes, without_muted
+from evercrawl.collection.change_groups import MOST_PAGES_NAMED, Choose, newest_changes, without_muted
+from evercrawl.collection.change_inbox import MOST_KEYS, Inbox
 from evercrawl.core.change.review import muted, only, reviewed_by
 from evercrawl.core.url import site_of
 from evercrawl.model.history import Mark, Mute

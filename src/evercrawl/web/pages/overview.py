@@ -6,9 +6,8 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Any
 
-from evercrawl.collection.browse.activity import changes_by_day, last_visits, visits_by_day
-from evercrawl.collection.browse.sites import busiest_sites, largest_sites
 from evercrawl.collection.runs import live_run, past_runs
+from evercrawl.collection.site_list import busiest_sites, changes_by_day, largest_sites, last_visits, visits_by_day
 from evercrawl.model.reason import Reason
 from evercrawl.web.chart import calendar, stacked_bars
 from evercrawl.web.desk import Desk

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any
 
-from evercrawl.collection.past.stored import page_name
+from evercrawl.collection.stored_pages import page_name
 from evercrawl.core.change.classify import SHOWN_CHARS
 from evercrawl.core.change.review import pattern_of
 from evercrawl.core.change.text_diff import blocks_of

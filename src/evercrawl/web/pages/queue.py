@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import Any
 
-from evercrawl.collection.browse.due import due_by_hour, pages_due, queued_by_band
-from evercrawl.collection.browse.skips import skipped_portion
+from evercrawl.collection.listings import due_by_hour, pages_due, queued_by_band, skipped_portion
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.web.chart import bars
 from evercrawl.web.desk import Desk

@@ -8,9 +8,7 @@ from math import ceil
 from typing import Any
 
 from evercrawl.cluster.build import pace_for
-from evercrawl.collection.browse.activity import site_changes_by_day
-from evercrawl.collection.browse.load import load_of
-from evercrawl.collection.browse.sites import pages_of_site, site_record, sites_listed
+from evercrawl.collection.site_list import load_of, pages_of_site, site_changes_by_day, site_record, sites_listed
 from evercrawl.core.politeness import MAX_RULE_DELAY, parse_delay_rules
 from evercrawl.core.robots.robots_txt import parse_robots
 from evercrawl.model.listing import SiteLoad

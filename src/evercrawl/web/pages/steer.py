@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
+from evercrawl.adapters.http.connections import FetchFailed
 from evercrawl.adapters.http.dns import Resolver
-from evercrawl.adapters.http.failure import FetchFailed
-from evercrawl.adapters.schemes import installed_schemes
+from evercrawl.adapters.plugins import installed_schemes
+from evercrawl.cluster.visit_requests import announce
 from evercrawl.collection.runs import live_run
-from evercrawl.collection.visit_requests import announce
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.url import canonical, site_of, site_parts
 from evercrawl.model.fetch import Fault

@@ -10,8 +10,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from starlette.responses import Response
 
-from evercrawl.collection.browse.inbox import Inbox
-from evercrawl.collection.browse.news import change_feed
+from evercrawl.collection.change_groups import change_feed
+from evercrawl.collection.change_inbox import Inbox
 from evercrawl.model.listing import ChangeRecord
 from evercrawl.model.sanitize import safe_block, safe_line
 from evercrawl.model.search import Hit

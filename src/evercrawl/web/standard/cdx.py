@@ -10,7 +10,7 @@ from itertools import islice
 import orjson
 from starlette.responses import Response
 
-from evercrawl.collection.browse.captures import Match, captures_matching
+from evercrawl.collection.captures import Match, captures_matching
 from evercrawl.core.url import surt
 from evercrawl.model.listing import Capture
 from evercrawl.model.time import from_us

@@ -8,8 +8,7 @@ from typing import Any
 
 from starlette.responses import Response, StreamingResponse
 
-from evercrawl.collection.browse.crawl_log import logged_visits
-from evercrawl.collection.heritrix_log import crawl_line
+from evercrawl.collection.visit_log import crawl_line, logged_visits
 from evercrawl.model.listing import VisitLogRow
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.sites import known_site

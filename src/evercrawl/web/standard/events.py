@@ -15,9 +15,8 @@ from starlette.responses import Response, StreamingResponse
 
 from evercrawl.adapters.sqlite.browse import browsing, browsing_all, shards_of
 from evercrawl.adapters.sqlite.store import shard_path
-from evercrawl.collection.browse.activity import last_visits
-from evercrawl.collection.browse.sites import busiest_sites
 from evercrawl.collection.runs import live_run
+from evercrawl.collection.site_list import busiest_sites, last_visits
 from evercrawl.model.listing import VisitRow
 from evercrawl.web.desk import Desk
 from evercrawl.web.parameter import BadRequest, Parameter

@@ -16,10 +16,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from evercrawl.adapters.clock import SystemClock
 from evercrawl.adapters.http.client import HttpFetcher
-from evercrawl.collection.browse.sites import site_record
-from evercrawl.collection.visit_requests import announce
+from evercrawl.adapters.system import SystemClock
+from evercrawl.cluster.visit_requests import announce
+from evercrawl.collection.site_list import site_record
 from evercrawl.core.url import canonical, site_of
 from evercrawl.model import __version__
 from evercrawl.model.fetch import Fetched

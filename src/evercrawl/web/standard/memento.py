@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from evercrawl.collection.browse.captures import captures_of, nearest_capture
+from evercrawl.collection.captures import captures_of, nearest_capture
 from evercrawl.model.listing import Capture
 from evercrawl.model.time import from_us
 from evercrawl.web.desk import Desk

@@ -6,7 +6,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from evercrawl.collection.alerts.websub import Reply
+from evercrawl.collection.alerts.subscriptions import CallbackReply
 from evercrawl.web.desk import Desk
 from evercrawl.web.parameter import Parameter
 
@@ -31,13 +31,13 @@ class HubCalls:
             return _answer(await self._told(request, token))
         return _answer(await run_in_threadpool(self.desk.websub.answer_challenge, token, dict(request.query_params)))
 
-    async def _told(self, request: Request, token: str) -> Reply:
+    async def _told(self, request: Request, token: str) -> CallbackReply:
         if not await run_in_threadpool(self.desk.websub.knows, token):
-            return Reply(404)
+            return CallbackReply(404)
         headers = {name.lower(): value for name, value in request.headers.items()}
         body = await request.body()
         return await run_in_threadpool(self.desk.websub.receive, token, headers, body)
 
 
-def _answer(reply: Reply) -> Response:
+def _answer(reply: CallbackReply) -> Response:
     return Response(reply.body, reply.status, media_type="text/plain")

@@ -8,9 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.adapters.objectstore.bucket import Bucket, problem_with
-from evercrawl.adapters.objectstore.journal import JOURNAL, note_uploaded, say_place, uploaded, waiting
-from evercrawl.adapters.objectstore.upload import upload_all
+from evercrawl.adapters.objectstore.bucket import Bucket, address_problem
+from evercrawl.adapters.objectstore.uploader import (
+    JOURNAL_FILE,
+    pending_files,
+    record_upload,
+    set_archive_address,
+    upload_pending,
+    uploaded_files,
+)
 from evercrawl.adapters.warc import WarcArchive, read_record
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.settings import ArchiveSettings
@@ -49,33 +55,33 @@ def written(folder: Path, *, bodies: int = 2, finished: list[int] | None = None)
 
 def test_an_upload_is_confirmed_noted_and_only_then_the_file_goes(folder: Path, bucket: Bucket) -> None:
     written(folder).close()
-    (path,) = waiting(folder)
+    (path,) = pending_files(folder)
     data = path.read_bytes()
-    assert upload_all(folder, bucket, keep_local=True).files == 1
+    assert upload_pending(folder, bucket, keep_local=True).files == 1
     assert path.exists()
-    assert (uploaded(folder), waiting(folder)) == ({path.name: len(data)}, [])
+    assert (uploaded_files(folder), pending_files(folder)) == ({path.name: len(data)}, [])
     assert bucket.read(path.name, 0, len(data)) == data
-    (folder / JOURNAL).unlink()
-    assert upload_all(folder, bucket, keep_local=False).files == 1
+    (folder / JOURNAL_FILE).unlink()
+    assert upload_pending(folder, bucket, keep_local=False).files == 1
     assert not path.exists()
 
 
 def test_a_file_that_is_being_written_is_left_alone(folder: Path, bucket: Bucket) -> None:
     told: list[int] = []
     warc = written(folder, finished=told)
-    assert (upload_all(folder, bucket, keep_local=False).busy, told) == (1, [])
+    assert (upload_pending(folder, bucket, keep_local=False).busy, told) == (1, [])
     warc.close()
     assert told == [1]
-    assert upload_all(folder, bucket, keep_local=False).files == 1
+    assert upload_pending(folder, bucket, keep_local=False).files == 1
 
 
 def test_half_a_record_of_a_dead_worker_is_cut_before_the_upload(folder: Path, bucket: Bucket) -> None:
     written(folder).close()
-    (path,) = waiting(folder)
+    (path,) = pending_files(folder)
     whole = path.stat().st_size
     with path.open("ab") as file:
         file.write(b"\x1f\x8b\x08 torn")
-    upload_all(folder, bucket, keep_local=True)
+    upload_pending(folder, bucket, keep_local=True)
     assert bucket.size(path.name) == whole == path.stat().st_size
 
 
@@ -83,25 +89,25 @@ def test_an_upload_that_fails_keeps_the_file_and_is_made_up_for(folder: Path, tm
     written(folder).close()
     place = tmp_path / "bucket"
     bucket = Bucket(place.as_uri())
-    (path,) = waiting(folder)
+    (path,) = pending_files(folder)
     (place / path.name).mkdir()
     with pytest.raises(StoreUnavailable):
-        upload_all(folder, bucket, keep_local=False)
-    assert waiting(folder) == [path]
+        upload_pending(folder, bucket, keep_local=False)
+    assert pending_files(folder) == [path]
     (place / path.name).rmdir()
-    assert upload_all(folder, bucket, keep_local=False).files == 1
+    assert upload_pending(folder, bucket, keep_local=False).files == 1
 
 
 def test_a_record_is_read_from_the_storage_when_its_file_is_not_here(folder: Path, bucket: Bucket) -> None:
     warc = written(folder, bodies=0)
     places = [warc.append(f"{URL}&n={number}", exchange(b"body %d" % number)) for number in range(3)]
     warc.close()
-    upload_all(folder, bucket, keep_local=False)
+    upload_pending(folder, bucket, keep_local=False)
     assert not list(folder.glob("*.warc.gz"))
     place = places[1]
     with pytest.raises(StoreUnavailable, match="cannot be read"):
         read_record(folder, place.file, place.offset, place.length)
-    say_place(folder, bucket.address)
+    set_archive_address(folder, bucket.address)
     for number, place in enumerate(places):
         record = read_record(folder, place.file, place.offset, place.length)
         assert record.wire_body == b"body %d" % number
@@ -111,9 +117,9 @@ def test_a_record_is_read_from_the_storage_when_its_file_is_not_here(folder: Pat
 
 def test_half_a_line_of_the_journal_counts_for_nothing(folder: Path) -> None:
     folder.mkdir()
-    (folder / JOURNAL).write_text("\na.warc.gz 10\n\nb.warc")
-    note_uploaded(folder / "c.warc.gz", 30)
-    assert uploaded(folder) == {"a.warc.gz": 10, "c.warc.gz": 30}
+    (folder / JOURNAL_FILE).write_text("\na.warc.gz 10\n\nb.warc")
+    record_upload(folder / "c.warc.gz", 30)
+    assert uploaded_files(folder) == {"a.warc.gz": 10, "c.warc.gz": 30}
 
 
 @pytest.mark.parametrize(
@@ -129,7 +135,7 @@ def test_half_a_line_of_the_journal_counts_for_nothing(folder: Path) -> None:
     ],
 )
 def test_addresses(address: str, is_good: bool) -> None:
-    assert (problem_with(address) is None) is is_good
+    assert (address_problem(address) is None) is is_good
     if not is_good:
         with pytest.raises(ConfigError):
             Bucket(address)
@@ -165,9 +171,9 @@ def test_s3_refuses_and_then_takes_it(s3: SmallS3, folder: Path) -> None:
     written(folder).close()
     s3.failures = 1
     with pytest.raises(StoreUnavailable, match="cannot be written"):
-        upload_all(folder, bucket, keep_local=False)
-    (path,) = waiting(folder)
-    assert upload_all(folder, bucket, keep_local=False).files == 1
+        upload_pending(folder, bucket, keep_local=False)
+    (path,) = pending_files(folder)
+    assert upload_pending(folder, bucket, keep_local=False).files == 1
     assert (path.exists(), list(s3.objects)) == (False, [f"crawls/{path.name}"])
 
 

@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from evercrawl.collection.collection import Collection, Selection
 from evercrawl.collection.exchange.export import FORMS, export
-from evercrawl.collection.exchange.table import Row, harmless, json_line
-from evercrawl.collection.library import Collection, Selection
+from evercrawl.collection.exchange.tables import ExportRow, harmless, json_line
 from evercrawl.errors import ConfigError
 from tests.unit.adapters.warc.foreign import payloads_by_fastwarc, payloads_by_warcio, problems
 from tests.unit.collection.exchange.archives import SITE, collection_of, day, html, response, versions_of
@@ -272,7 +272,7 @@ def test_sqlite_opens_in_sqlite(collection, tmp_path):
 
 
 def test_a_line_for_a_terminal_holds_nothing_that_it_would_obey():
-    row = Row(SITE, "", 200, None, "\x1b[2J\u202e", None, "\x9b1m\x7f", "", 1)
+    row = ExportRow(SITE, "", 200, None, "\x1b[2J\u202e", None, "\x9b1m\x7f", "", 1)
     line = json_line(row, is_terminal=True)
     assert line.isascii()
     assert line.rstrip(b"\n").decode().isprintable()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.collection.exchange.output import MAPPING, new_file, new_folder
+from evercrawl.collection.exchange.export_run import MAPPING, new_file, new_folder
 from evercrawl.errors import ConfigError
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import evercrawl
-from evercrawl.adapters.lock import CollectionLock
-from evercrawl.collection.library import Collection, Selection
+from evercrawl.adapters.system import CollectionLock
+from evercrawl.collection.collection import Collection, Selection
 from evercrawl.errors import CollectionBusy, ConfigError
 from tests.shared import conformance_rows, shared_path
 from tests.unit.adapters.warc.foreign import problems

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from evercrawl.adapters.sqlite import SqliteStore, StateReader
-from evercrawl.collection.forecast import freshness_of, habits_of, plan_of, saved_in, steering_of
-from evercrawl.collection.forecast.gather import gathered
-from evercrawl.core.revisit.belief import SiteBelief
+from evercrawl.collection.explain import habits_of
+from evercrawl.collection.forecast_tmp import freshness_of, gathered, plan_of, steering_of
+from evercrawl.collection.status import saved_in
+from evercrawl.core.revisit.rate_estimate import SiteEstimate
 from evercrawl.core.revisit.outlook import Outlook, packed
 from evercrawl.core.revisit.schedule import schedule_named
 from evercrawl.engine.revisits import hub_of
@@ -69,7 +70,7 @@ async def fill(folder: Path, policy: str) -> None:
     for turn in range(VISITS):
         made = [log[turn] for log in logs]
         await shard.commit(epoch, Batch(visited=[ended(v) for v in made] if turn == VISITS - 1 else made))
-    outlook = Outlook(SiteBelief(recall=0.9, polled=NOW_US / DAY_US - 1.0, has_signal=True), lies=1)
+    outlook = Outlook(SiteEstimate(recall=0.9, polled=NOW_US / DAY_US - 1.0, has_signal=True), lies=1)
     memories = {(1, "freshness"): packed(outlook), (0, "purse"): b"[3.5,1.0,1.0]"}
     await shard.commit(epoch, Batch(memories=memories if policy == "optimal" else {}))
 

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from evercrawl.collection.simulate import Run, drawing, trials
-from evercrawl.collection.simulate.run import budget_of, checked_policies
+from evercrawl.collection.simulation import PolicyTrial, drawing, trials
+from evercrawl.collection.simulation import budget_of, checked_policies
 from evercrawl.errors import ConfigError
 from tests.unit.lab.synthetic import synthetic_trace
 
@@ -49,11 +49,11 @@ def test_policies_are_known_by_name() -> None:
 
 def test_the_picture_is_svg_and_text_in_it_is_harmless() -> None:
     runs = [
-        Run("<b>&", policy, budget, freshness, budget, 0.1)
+        PolicyTrial("<b>&", policy, budget, freshness, budget, 0.1)
         for policy, freshness in (("optimal", 0.9), ("uniform", 0.8))
         for budget in (0.05, 0.1)
     ]
-    root = ElementTree.fromstring(drawing([*runs, Run("one", "nutch", 0.1, 0.4, 0.0, 0.0)]))
+    root = ElementTree.fromstring(drawing([*runs, PolicyTrial("one", "nutch", 0.1, 0.4, 0.0, 0.0)]))
     space = "{http://www.w3.org/2000/svg}"
     assert len(root.findall(f"{space}polyline")) == 3
     words = [element.text for element in root.findall(f"{space}text")]

@@ -7,7 +7,7 @@ from math import exp
 
 import pytest
 
-from evercrawl.core.revisit.belief import PageBelief, SiteBelief, rate_of
+from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate, change_rate
 from evercrawl.core.revisit.estimate import estimated
 from evercrawl.core.revisit.outlook import Outlook, after_look
 from evercrawl.core.revisit.tended import Tended, believed
@@ -17,7 +17,7 @@ RATES = (0.005, 0.03, 0.15)
 
 
 def a_page(visited: float | None, *, site: int = 1, changes: int = 0) -> Tended:
-    return Tended("https://a.example/x", site, 0, PageBelief(visited=visited), changes=changes)
+    return Tended("https://a.example/x", site, 0, PageEstimate(visited=visited), changes=changes)
 
 
 def test_a_copy_of_this_moment_is_current_and_a_missing_one_is_not() -> None:
@@ -51,7 +51,7 @@ def test_what_was_not_looked_at_and_what_was_seldom_seen_to_change_is_less_certa
 
 def test_on_poisson_pages_the_estimate_holds() -> None:
     draw = random.Random(5)
-    outlook, beliefs = Outlook(), [PageBelief(visited=0.0) for _ in range(900)]
+    outlook, beliefs = Outlook(), [PageEstimate(visited=0.0) for _ in range(900)]
     for visit in range(1, 20):
         for number, belief in enumerate(beliefs):
             changed = draw.random() > exp(-RATES[number % 3] * 5.0)
@@ -64,9 +64,9 @@ def test_on_poisson_pages_the_estimate_holds() -> None:
 
 
 def test_counts_alone_say_how_a_page_changes() -> None:
-    site = SiteBelief()
+    site = SiteEstimate()
     still = believed(site, visited=NOW, watched=90.0, visits=10, changes=0)
     lively = believed(site, visited=NOW, watched=90.0, visits=10, changes=9)
-    rates = [a / b for a, b in (rate_of(page, site) for page in (still, PageBelief(), lively))]
+    rates = [a / b for a, b in (change_rate(page, site) for page in (still, PageEstimate(), lively))]
     assert rates == sorted(rates)
-    assert believed(site, visited=NOW, watched=0.0, visits=1, changes=0) == PageBelief(visited=NOW)
+    assert believed(site, visited=NOW, watched=0.0, visits=1, changes=0) == PageEstimate(visited=NOW)

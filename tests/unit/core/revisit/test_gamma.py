@@ -6,15 +6,7 @@ from math import exp, gamma, inf, isclose
 
 import pytest
 
-from evercrawl.core.revisit.gamma import (
-    MOST_EVIDENCE,
-    after_change,
-    largest_value,
-    survival,
-    time_current,
-    time_to_reach,
-    value_of_visit,
-)
+from evercrawl.core.revisit.rate_estimate import MAX_SHAPE, after_change, largest_value, survival, time_current, time_to_reach, value_of_visit
 
 BELIEFS = [(0.2, 3.0), (0.5, 25.0), (1.0, 10.0), (1.0 + 1e-9, 10.0), (2.5, 40.0), (30.0, 12.0)]
 STEPS = 4000
@@ -81,4 +73,4 @@ def test_certainty_is_capped_so_that_old_evidence_fades() -> None:
     for _ in range(500):
         a, b = after_change(a, b, 0.01)
         b += 0.5
-    assert a <= MOST_EVIDENCE
+    assert a <= MAX_SHAPE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.revisit.belief import PageBelief, SiteBelief
+from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate
 from evercrawl.core.revisit.held import Held, held_by
 from evercrawl.core.revisit.outlook import Outlook
 from evercrawl.core.revisit.schedule import (
@@ -17,12 +17,12 @@ from evercrawl.core.revisit.schedule import (
     schedule_named,
 )
 
-POLLED = Outlook(SiteBelief(polled=10.0, recall=0.9, has_signal=True))
-SILENT = Outlook(SiteBelief())
+POLLED = Outlook(SiteEstimate(polled=10.0, recall=0.9, has_signal=True))
+SILENT = Outlook(SiteEstimate())
 
 
 def state(visited: float = 9.0, notices: float = 0.0) -> bytes:
-    return belief_bytes(PageBelief(visited=visited, notices=notices))
+    return belief_bytes(PageEstimate(visited=visited, notices=notices))
 
 
 @pytest.mark.parametrize(
@@ -33,8 +33,8 @@ def state(visited: float = 9.0, notices: float = 0.0) -> bytes:
         (state(notices=1.0), POLLED, Held.MODEL),
         (state(visited=11.0), POLLED, Held.MODEL),
         (state(), SILENT, Held.MODEL),
-        (state(), Outlook(SiteBelief(polled=10.0, recall=0.2, has_signal=True)), Held.MODEL),
-        (state(), Outlook(SiteBelief(polled=10.0, recall=0.9)), Held.MODEL),
+        (state(), Outlook(SiteEstimate(polled=10.0, recall=0.2, has_signal=True)), Held.MODEL),
+        (state(), Outlook(SiteEstimate(polled=10.0, recall=0.9)), Held.MODEL),
         (held_by_cache(state()), SILENT, Held.CACHE),
         (None, SILENT, Held.MODEL),
     ],

@@ -6,47 +6,47 @@ from math import inf
 
 import pytest
 
-from evercrawl.core.revisit.belief import HubShock, PageBelief, SiteBelief, rate_of, with_rate
-from evercrawl.core.revisit.prior import refreshed_prior
+from evercrawl.core.revisit.rate_estimate import BulkChange, PageEstimate, SiteEstimate, change_rate, with_change_rate
+from evercrawl.core.revisit.rate_estimate import refreshed_prior
 from evercrawl.core.revisit.shock import shock_of, spared, sums_after
 from evercrawl.core.revisit.signal import after_notice, after_poll, false_share
 from evercrawl.core.revisit.threshold import steered
 from evercrawl.core.revisit.visit import after_visit, page_found
 from evercrawl.core.revisit.worth import chance_current, due_at, value_now
 
-CALM = HubShock()
+CALM = BulkChange()
 
 
-def _mean(page: PageBelief, site: SiteBelief) -> float:
-    a, b = rate_of(page, site)
+def _mean(page: PageEstimate, site: SiteEstimate) -> float:
+    a, b = change_rate(page, site)
     return a / b
 
 
-def _signalling() -> SiteBelief:
-    return SiteBelief(has_signal=True, polled=10.0, recall=0.8, false_rate=0.001)
+def _signalling() -> SiteEstimate:
+    return SiteEstimate(has_signal=True, polled=10.0, recall=0.8, false_rate=0.001)
 
 
 def test_an_unchanged_visit_slows_a_page_and_a_changed_one_hurries_it() -> None:
-    site = SiteBelief()
+    site = SiteEstimate()
     page = page_found(site, now=0.0, has_copy=True)
     slower = after_visit(page, site, CALM, now=10.0, changed=False)
     faster = after_visit(page, site, CALM, now=10.0, changed=True)
     assert _mean(slower.page, slower.site) < _mean(page, site) < _mean(faster.page, faster.site)
-    assert rate_of(slower.page, slower.site) == pytest.approx((site.a, site.b + 10.0))
+    assert change_rate(slower.page, slower.site) == pytest.approx((site.a, site.b + 10.0))
 
 
 def test_the_first_copy_teaches_nothing() -> None:
-    site = SiteBelief()
+    site = SiteEstimate()
     page = page_found(site, now=0.0, has_copy=False)
     assert value_now(page, site, now=1.0, span=10.0) == inf
     assert due_at(page, site, threshold=1.0, span=10.0, longest=100.0) == -inf
     lesson = after_visit(page, site, CALM, now=3.0, changed=False)
     assert lesson.page.visited == 3.0
-    assert rate_of(lesson.page, lesson.site) == rate_of(page, site)
+    assert change_rate(lesson.page, lesson.site) == change_rate(page, site)
 
 
 def test_due_time_is_when_the_value_reaches_the_threshold() -> None:
-    site = SiteBelief()
+    site = SiteEstimate()
     page = page_found(site, now=5.0, has_copy=True)
     due = due_at(page, site, threshold=0.5, span=10.0, longest=1000.0)
     assert value_now(page, site, now=due, span=10.0) == pytest.approx(0.5, rel=1e-4)
@@ -54,14 +54,14 @@ def test_due_time_is_when_the_value_reaches_the_threshold() -> None:
 
 
 def test_weight_makes_a_page_due_sooner() -> None:
-    site = SiteBelief()
+    site = SiteEstimate()
     light, heavy = (page_found(site, now=0.0, has_copy=True, weight=weight) for weight in (1.0, 4.0))
     times = [due_at(page, site, threshold=0.5, span=10.0, longest=1000.0) for page in (light, heavy)]
     assert times[1] < times[0]
 
 
 def test_a_better_prior_reaches_old_pages_without_writing_them() -> None:
-    site = SiteBelief()
+    site = SiteEstimate()
     pages = [page_found(site, now=0.0, has_copy=True) for _ in range(50)]
     for n in range(50):
         for visit in range(1, 9):
@@ -76,7 +76,7 @@ def test_a_bulk_edit_raises_the_shock_and_calm_visits_lower_it() -> None:
     for _ in range(6):
         hub = sums_after(hub, now=1.0, changed=True, expected=0.02)
     assert shock_of(hub, now=1.0) > 0.6
-    assert spared(SiteBelief(), hub, now=1.0).both < 0.4
+    assert spared(SiteEstimate(), hub, now=1.0).both < 0.4
     for _ in range(40):
         hub = sums_after(hub, now=1.1, changed=False, expected=0.02)
     assert shock_of(hub, now=1.1) < 0.12
@@ -84,7 +84,7 @@ def test_a_bulk_edit_raises_the_shock_and_calm_visits_lower_it() -> None:
 
 
 def test_a_change_that_a_bulk_edit_explains_says_less_about_its_page() -> None:
-    site = SiteBelief()
+    site = SiteEstimate()
     page = page_found(site, now=0.0, has_copy=True)
     hub = CALM
     for _ in range(20):
@@ -95,7 +95,7 @@ def test_a_change_that_a_bulk_edit_explains_says_less_about_its_page() -> None:
 
 
 def test_shocks_that_mislead_are_believed_less() -> None:
-    site, page = SiteBelief(), page_found(SiteBelief(), now=0.0, has_copy=True)
+    site, page = SiteEstimate(), page_found(SiteEstimate(), now=0.0, has_copy=True)
     hub = CALM
     for _ in range(20):
         hub = sums_after(hub, now=5.0, changed=True, expected=0.02)
@@ -161,9 +161,9 @@ def test_single_announcements_teach_the_share_that_is_false() -> None:
 def test_a_page_found_long_after_the_last_poll_starts_with_the_prior() -> None:
     site = _signalling()._replace(a=0.15, b=3.0, exposure=50.0)
     page = page_found(site, now=site.polled + 30.0, has_copy=True)
-    assert rate_of(page, site) == (site.a, site.b)
+    assert change_rate(page, site) == (site.a, site.b)
     heard = after_poll(site, now=site.polled + 40.0)
-    assert rate_of(page, heard) == pytest.approx((site.a, site.b + site.recall * 10.0))
+    assert change_rate(page, heard) == pytest.approx((site.a, site.b + site.recall * 10.0))
 
 
 def test_recall_falls_by_silent_changes_but_not_by_those_announced_late() -> None:
@@ -176,9 +176,9 @@ def test_recall_falls_by_silent_changes_but_not_by_those_announced_late() -> Non
 
 
 def test_before_any_announcement_signals_play_no_part() -> None:
-    site = after_poll(SiteBelief(), now=5.0)
+    site = after_poll(SiteEstimate(), now=5.0)
     page = page_found(site, now=5.0, has_copy=True)
-    assert value_now(page, site, now=9.0, span=20.0) == value_now(page, SiteBelief(), now=9.0, span=20.0)
+    assert value_now(page, site, now=9.0, span=20.0) == value_now(page, SiteEstimate(), now=9.0, span=20.0)
 
 
 def test_false_notices_weigh_more_on_slow_pages() -> None:
@@ -190,7 +190,7 @@ def test_a_doubtful_announcement_of_a_slow_page_is_worth_less_than_a_credible_on
     """Without an end to what a visit brings, the slow page would look worth about as much."""
     site = _signalling()._replace(recall=0.75, false_rate=0.0028, mean_rate=0.004, polled=12.0)
     slow, fast = (
-        with_rate(page_found(site, now=10.0, has_copy=True), site, a=5.0, b=5.0 / rate) for rate in (0.0003, 0.02)
+        with_change_rate(page_found(site, now=10.0, has_copy=True), site, a=5.0, b=5.0 / rate) for rate in (0.0003, 0.02)
     )
     told = [page._replace(notices=1.0) for page in (slow, fast)]
     doubtful, credible = (value_now(page, site, now=12.0, span=20.0) for page in told)

@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from evercrawl.core.revisit.belief import PageBelief, SiteBelief
+from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate
 from evercrawl.core.revisit.outlook import Outlook
 from evercrawl.core.revisit.plan import Forecast, Ground, forecast, interval_of
 from evercrawl.core.revisit.schedule import Level
@@ -15,7 +15,7 @@ from evercrawl.core.revisit.tended import Tended
 NOW = 200.0
 LEVEL = Level(threshold=0.25, span=10.0, shortest=1 / 24, longest=60.0)
 PAGES = [
-    Tended(f"https://a.example/{number}", number % 4, 0, PageBelief(a=number % 7, b=40.0, visited=NOW - number % 30))
+    Tended(f"https://a.example/{number}", number % 4, 0, PageEstimate(a=number % 7, b=40.0, visited=NOW - number % 30))
     for number in range(400)
 ]
 
@@ -62,7 +62,7 @@ def test_a_sample_is_scaled_to_all_pages() -> None:
 
 def test_pages_without_a_copy_come_first_and_pages_of_this_hour_not_at_all() -> None:
     new = Tended("https://a.example/new", 1, 0)
-    just = Tended("https://a.example/just", 1, 0, PageBelief(a=20.0, b=1.0, visited=NOW))
+    just = Tended("https://a.example/just", 1, 0, PageEstimate(a=20.0, b=1.0, visited=NOW))
     made = planned(40.0, [*PAGES, new, just])
     assert made.first[0] == (inf, new.url)
     assert just.url not in {pick.url for pick in made.first}
@@ -78,7 +78,7 @@ def test_a_rule_keeps_its_own_interval() -> None:
 
 
 def test_announcements_keep_pages_fresher_for_their_requests() -> None:
-    told = Outlook(SiteBelief(recall=0.95, false_rate=0.0001, polled=NOW, has_signal=True))
+    told = Outlook(SiteEstimate(recall=0.95, false_rate=0.0001, polled=NOW, has_signal=True))
     with_signal = forecast(Ground(PAGES, dict.fromkeys(range(4), told), NOW), LEVEL, per_day=40.0)
     assert with_signal.requests <= 40.0
     assert with_signal.expected.whole.freshness > planned(40.0).expected.whole.freshness

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evercrawl.core.revisit.belief import SiteBelief
+from evercrawl.core.revisit.rate_estimate import SiteEstimate
 from evercrawl.core.revisit.signal import FEWEST_BETWEEN, FIRST_BETWEEN, MOST_BETWEEN
 from evercrawl.core.sitemap.poll import (
     ABSENT_DAYS,
@@ -18,11 +18,11 @@ from evercrawl.core.sitemap.poll import (
     state_of,
 )
 
-MUTE = SiteBelief()
-SPEAKING = SiteBelief(has_signal=True, polled=1.0, recall=0.9, mean_rate=0.01, false_rate=0.001)
+MUTE = SiteEstimate()
+SPEAKING = SiteEstimate(has_signal=True, polled=1.0, recall=0.9, mean_rate=0.01, false_rate=0.001)
 
 
-def _is_due(state: SignalState, belief: SiteBelief = SPEAKING, *, threshold: float = 0.0) -> bool:
+def _is_due(state: SignalState, belief: SiteEstimate = SPEAKING, *, threshold: float = 0.0) -> bool:
     return is_poll_due(state, belief, pages=100, per_day=10.0, threshold=threshold)
 
 

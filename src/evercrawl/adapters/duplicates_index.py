@@ -1,0 +1,294 @@
+"""The near-duplicate index on disk: sorted arrays that the operating system maps, never read as a whole.
+
+`entries` holds page, size and signature of each text, in the order in which they came. A run holds, for each
+band, the (hash, entry number) pairs of a range of entries, sorted. The newest entries are in memory; at a
+limit they become a run, and runs of similar size are merged, so that there are never more than a few. The
+index follows from the versions in the store: a crash costs at most what was not flushed, and a lost index
+can be built again. One process writes an index.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from struct import Struct
+from typing import IO
+
+from evercrawl.core.duplicates.minhash import (
+    BANDS,
+    MOST_OF_BAND,
+    PERMUTATIONS,
+    Entry,
+    Match,
+    bands_of,
+    best_match,
+    is_indexed,
+    most_promising,
+)
+from evercrawl.errors import StoreUnavailable
+
+NEW_ENTRIES = 8192
+"""Entries that are held in memory before they become a run; each costs about 2 KB there, 16 MB in all."""
+MERGED_RUNS = 4
+"""So many runs of similar size become one: ten million entries are in at most 15 runs."""
+MERGED_AT_ONCE = 1 << 18
+"""Pairs of one band that a merge holds in memory, about 10 MB."""
+MOST_ENTRIES = 1 << 32
+_NUMBER_BITS = 32
+_NUMBER_MASK = (1 << _NUMBER_BITS) - 1
+_PAIR_BYTES = 8
+_RECORD = Struct(f"<QI{PERMUTATIONS}s")
+_RUN_FILE = "{}-{}.run"
+_RUN_NAME = re.compile(r"(\d+)-(\d+)\.run\Z")
+
+
+class NearDuplicateIndex:
+    """Texts by signature; `find` looks at a few places of each run, however many texts there are.
+
+    Invariant: the runs cover the entries from 0 on without a gap, and the entries behind them are in memory.
+    """
+
+    def __init__(self, folder: Path, *, new_entries: int = NEW_ENTRIES) -> None:
+        self._folder = folder
+        self._most_new = new_entries
+        with _in_our_terms(folder):
+            self._open()
+
+    def _open(self) -> None:
+        folder = self._folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self._file = (folder / "entries").open("a+b")
+        for unfinished in folder.glob("*.new"):
+            unfinished.unlink()
+        stored = self._file.seek(0, os.SEEK_END) // _RECORD.size
+        self._file.truncate(stored * _RECORD.size)
+        self._runs = _open_runs(folder, stored)
+        self._count = self._runs[-1].last if self._runs else 0
+        self._mapped = _Mapping(self._file, self._count * _RECORD.size)
+        self._new: list[Entry] = []
+        self._new_bands: list[dict[int, int]] = [{} for _ in range(BANDS)]
+        """For each band: its bytes -> the newest entry in memory that has them."""
+        for entry in _records(folder / "entries", self._count):
+            self._remember(entry)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def find(self, signature: bytes, *, chars: int) -> Match | None:
+        """The nearest indexed text that says nearly the same as one of this signature and size."""
+        if not is_indexed(signature):
+            return None
+        numbers = self._numbers(signature)
+        if not numbers:
+            return None
+        return best_match(signature, chars, map(self._entry, most_promising(numbers)))
+
+    def add(self, page: int, signature: bytes, *, chars: int) -> None:
+        """Enter a text; only those that are no duplicate of another should be, so that bands stay short."""
+        if not is_indexed(signature) or self._count >= MOST_ENTRIES:
+            return
+        with _in_our_terms(self._folder):
+            self._file.write(_RECORD.pack(page, chars, signature))
+            self._remember(Entry(page, signature, chars))
+
+    def flush(self) -> None:
+        """Hand all entries to the operating system."""
+        with _in_our_terms(self._folder):
+            self._file.flush()
+
+    def close(self) -> None:
+        """Flush, and let go of every file."""
+        for run in self._runs:
+            run.close()
+        self._mapped.close()
+        self._file.close()
+
+    def __enter__(self) -> NearDuplicateIndex:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _numbers(self, signature: bytes) -> list[int]:
+        found: list[int] = []
+        for band, value in enumerate(bands_of(signature)):
+            if (number := self._new_bands[band].get(value)) is not None:
+                found.append(number)
+            for run in self._runs:
+                pairs = run.bands[band]
+                at = bisect_left(pairs, value << _NUMBER_BITS)
+                if at < run.count and pairs[at] >> _NUMBER_BITS == value:
+                    found += _numbers_of(pairs[at : at + MOST_OF_BAND], value)
+        return found
+
+    def _entry(self, number: int) -> Entry:
+        first_new = self._count - len(self._new)
+        if number >= first_new:
+            return self._new[number - first_new]
+        return _entry_of(_RECORD.unpack_from(self._mapped.view, number * _RECORD.size))
+
+    def _remember(self, entry: Entry) -> None:
+        for band, value in zip(self._new_bands, bands_of(entry.signature), strict=True):
+            band[value] = self._count
+        self._new.append(entry)
+        self._count += 1
+        if len(self._new) >= self._most_new:
+            self._write_run()
+
+    def _write_run(self) -> None:
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        first = self._count - len(self._new)
+        columns = zip(*(bands_of(entry.signature) for entry in self._new), strict=True)
+        pairs = (_sorted_pairs(column, first) for column in columns)
+        self._runs.append(_write_run(self._folder, (first, self._count), pairs))
+        self._new.clear()
+        for band in self._new_bands:
+            band.clear()
+        self._mapped.close()
+        self._mapped = _Mapping(self._file, self._count * _RECORD.size)
+        self._merge()
+
+    def _merge(self) -> None:
+        while _is_merge_due(self._runs):
+            old = self._runs[-MERGED_RUNS:]
+            del self._runs[-MERGED_RUNS:]
+            pairs = (chunk for band in range(BANDS) for chunk in _merged(old, band))
+            self._runs.append(_write_run(self._folder, (old[0].first, old[-1].last), pairs))
+            for run in old:
+                run.close()
+                run.path.unlink()
+
+
+@contextmanager
+def _in_our_terms(folder: Path) -> Iterator[None]:
+    """What the disk refuses, as an error that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreUnavailable(
+            f"{folder}: the near-duplicate index cannot be read or written ({error.strerror}); free space"
+            " or mend the permissions, or delete the folder: it can be built again from the versions"
+        ) from error
+
+
+class _Mapping:
+    """The beginning of a file as read-only memory."""
+
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        self._map = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else None
+        if self._map is not None:
+            # Look-ups jump: reading ahead would fill the memory with what nobody asked for.
+            self._map.madvise(mmap.MADV_RANDOM)
+        self.view = memoryview(b"" if self._map is None else self._map)
+
+    def forget(self) -> None:
+        """Give back the memory of what was read; it is read again where it is needed."""
+        if self._map is not None:
+            self._map.madvise(mmap.MADV_DONTNEED)
+
+    def close(self) -> None:
+        """Let go of it; every view of it must be released before."""
+        self.view.release()
+        if self._map is not None:
+            self._map.close()
+
+
+class _Run:
+    """Sorted pairs (bytes of the band, entry number) of entries `first` to before `last`; an array a band."""
+
+    def __init__(self, path: Path, first: int, last: int) -> None:
+        self.path, self.first, self.last = path, first, last
+        self.count = last - first
+        with path.open("rb") as file:
+            self._mapping = _Mapping(file, self.count * BANDS * _PAIR_BYTES)
+        self._words = self._mapping.view.cast("Q")
+        self.bands = [self._words[band * self.count : (band + 1) * self.count] for band in range(BANDS)]
+
+    def forget(self) -> None:
+        """Give back the memory of what was read."""
+        self._mapping.forget()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        for view in (*self.bands, self._words):
+            view.release()
+        self._mapping.close()
+
+
+def _open_runs(folder: Path, stored: int) -> list[_Run]:
+    """The runs that cover the entries without a gap; what a merge or a crash left over is deleted."""
+    ranges = sorted(
+        ((int(found[1]), int(found[2])) for path in folder.iterdir() if (found := _RUN_NAME.match(path.name))),
+        key=lambda run: (run[0], -run[1]),
+    )
+    chosen: list[tuple[int, int]] = []
+    for first, last in ranges:
+        path = folder / _RUN_FILE.format(first, last)
+        is_whole = path.stat().st_size == (last - first) * BANDS * _PAIR_BYTES
+        if is_whole and first == (chosen[-1][1] if chosen else 0) and last <= stored:
+            chosen.append((first, last))
+        else:
+            path.unlink()
+    return [_Run(folder / _RUN_FILE.format(*run), *run) for run in chosen]
+
+
+def _write_run(folder: Path, covered: tuple[int, int], pairs: Iterable[array[int]]) -> _Run:
+    path = folder / _RUN_FILE.format(*covered)
+    unfinished = path.with_suffix(".new")
+    with unfinished.open("wb") as file:
+        for chunk in pairs:
+            chunk.tofile(file)
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.replace(path)
+    return _Run(path, *covered)
+
+
+def _sorted_pairs(values: Iterable[int], first: int) -> array[int]:
+    return array("Q", sorted(value << _NUMBER_BITS | number for number, value in enumerate(values, first)))
+
+
+def _numbers_of(pairs: memoryview[int], value: int) -> list[int]:
+    return [pair & _NUMBER_MASK for pair in pairs if pair >> _NUMBER_BITS == value]
+
+
+def _is_merge_due(runs: list[_Run]) -> bool:
+    """The last runs are of similar size; merging only such keeps the work per entry logarithmic."""
+    return len(runs) >= MERGED_RUNS and runs[-MERGED_RUNS].count < 2 * runs[-1].count
+
+
+def _merged(runs: list[_Run], band_number: int) -> Iterator[array[int]]:
+    """One band of all, in order, in portions. Sorting a few ascending stretches is a merge (timsort)."""
+    bands = [run.bands[band_number] for run in runs]
+    starts = [0] * len(bands)
+    portions = max(1, sum(map(len, bands)) // MERGED_AT_ONCE)
+    for portion in range(1, portions + 1):
+        border = (portion << 2 * _NUMBER_BITS) // portions
+        ends = [bisect_left(band, border) if portion < portions else len(band) for band in bands]
+        chunk: list[int] = []
+        for band, start, end in zip(bands, starts, ends, strict=True):
+            chunk += band[start:end].tolist()
+        chunk.sort()
+        yield array("Q", chunk)
+        starts = ends
+    for run in runs:
+        run.forget()
+
+
+def _records(path: Path, first: int) -> Iterator[Entry]:
+    with path.open("rb") as file:
+        file.seek(first * _RECORD.size)
+        while record := file.read(_RECORD.size):
+            yield _entry_of(_RECORD.unpack(record))
+
+
+def _entry_of(record: tuple[int, int, bytes]) -> Entry:
+    page, chars, signature = record
+    return Entry(page, signature, chars)

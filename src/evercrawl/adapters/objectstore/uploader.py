@@ -1,0 +1,223 @@
+"""Bringing finished WARC files to object storage, beside the crawl and again after a crash.
+
+A file is uploaded when nobody writes to it any more: its writer holds a lock on it, which the system lets go
+however the writer ends. The local file stays until the storage has confirmed that it holds all of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from evercrawl.adapters.objectstore.bucket import Bucket
+from evercrawl.adapters.system import sync_folder
+from evercrawl.adapters.warc.files import shard_of_member_file
+from evercrawl.adapters.warc.repair import whole_length
+from evercrawl.errors import StoreUnavailable
+
+FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0
+FINISH_TIMEOUT_S = 120.0
+"""How long the end of a run waits for uploads; what is left is taken up by the next run or by a command."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class UploadStats:
+    """What has been brought away."""
+
+    files: int = 0
+    bytes: int = 0
+    busy: int = 0
+    """Files that somebody is still writing."""
+
+
+def upload_pending(
+    folder: Path,
+    bucket: Bucket,
+    *,
+    keep_local: bool,
+    member: str = "",
+    shard: int | None = None,
+    on_file: Callable[[UploadStats], None] | None = None,
+) -> UploadStats:
+    """Everything in the folder that is finished and not stored yet; raises where the storage refuses.
+
+    `member`: the word in the names of files that this process writes, and finishes whole; `shard`: only its.
+    """
+    done = UploadStats()
+    for path in pending_files(folder, "*.warc.gz" if shard is None else f"s{shard:02d}-{member}-*.warc.gz"):
+        with _lock_finished(path) as is_finished:
+            if not is_finished:
+                done.busy += 1
+                continue
+            if shard_of_member_file(path.name) is not None and f"-{member}-" not in path.name:
+                _truncate_partial_record(path)
+            size = path.stat().st_size
+            bucket.put(path, path.name)
+            record_upload(path, size)
+            if not keep_local:
+                path.unlink(missing_ok=True)
+            done.files, done.bytes = done.files + 1, done.bytes + size
+        if on_file is not None:
+            on_file(done)
+    return done
+
+
+def _truncate_partial_record(path: Path) -> None:
+    """A file of a worker that died may end in half a record, which nothing points to and nobody completes."""
+    whole = whole_length(path)
+    if whole < path.stat().st_size:
+        os.truncate(path, whole)
+
+
+@contextmanager
+def _lock_finished(path: Path) -> Iterator[bool]:
+    """Does nobody write to the file? While the block runs nobody else uploads it either."""
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        yield False
+        return
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield path.exists()
+
+
+class Uploader:
+    """A thread that uploads whatever is finished, now and whenever it is told of a file."""
+
+    def __init__(self, folder: Path, bucket: Bucket, *, keep_local: bool, member: str) -> None:
+        self._folder = folder
+        self._bucket = bucket
+        self._keep_local = keep_local
+        self._member = member
+        self._news = threading.Event()
+        self._ending = threading.Event()
+        self._failed = False
+        self._alone = threading.Lock()
+        self._thread = threading.Thread(target=self._work, name="upload", daemon=True)
+
+    def begin(self) -> None:
+        """Start with what earlier runs left behind; without effect when it is at work."""
+        if not self._thread.is_alive() and not self._ending.is_set():
+            self._news.set()
+            self._thread.start()
+
+    def tell(self) -> None:
+        """A file is finished."""
+        self._news.set()
+
+    async def secure(self, shard: int) -> None:
+        """Return when the shard's finished files are stored; StoreUnavailable where that cannot be done."""
+        await asyncio.to_thread(self._upload, shard)
+
+    async def end(self) -> None:
+        """Upload the last files; after `LAST_WAIT_S`, or where the storage fails, the next run does it."""
+        self._ending.set()
+        self._news.set()
+        if self._thread.is_alive():
+            await asyncio.to_thread(self._thread.join, FINISH_TIMEOUT_S)
+        if self._failed or self._thread.is_alive():
+            left = len(pending_files(self._folder))
+            log.warning("%d archive files wait for their upload; the next run or `store upload` does it", left)
+
+    def _work(self) -> None:
+        wait_s = FIRST_WAIT_S
+        while True:
+            self._news.wait()
+            self._news.clear()
+            is_last = self._ending.is_set()
+            self._failed = not self._try(wait_s)
+            if is_last:
+                return
+            if self._failed:
+                self._news.set()
+            self._ending.wait(wait_s)
+            wait_s = min(2 * wait_s, LONGEST_WAIT_S) if self._failed else FIRST_WAIT_S
+
+    def _try(self, wait_s: float) -> bool:
+        try:
+            self._upload()
+        except (StoreUnavailable, OSError) as error:
+            log.warning("an upload failed and is tried again in %.0f s: %s", wait_s, error)
+            return False
+        return True
+
+    def _upload(self, shard: int | None = None) -> None:
+        with self._alone:
+            upload_pending(self._folder, self._bucket, keep_local=self._keep_local, member=self._member, shard=shard)
+
+
+ADDRESS_FILE = "objects"
+"""File with the address, so that everything that reads the archive finds the rest of it."""
+JOURNAL_FILE = "uploaded"
+"""File with a line `name size` for each file whose upload was confirmed."""
+
+
+def archive_address(folder: Path) -> str | None:
+    """The address where files are that are not in this folder; None: all of them are here."""
+    try:
+        return (folder / ADDRESS_FILE).read_text(encoding="utf-8").strip() or None
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def set_archive_address(folder: Path, address: str) -> None:
+    """From now on the archive's files may be there."""
+    if archive_address(folder) == address:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    fresh = folder / f"{ADDRESS_FILE}.new"
+    fresh.write_text(address + "\n", encoding="utf-8")
+    fresh.replace(folder / ADDRESS_FILE)
+    sync_folder(folder)
+
+
+def uploaded_files(folder: Path) -> dict[str, int]:
+    """Files whose upload was confirmed, with their sizes; half a line, of a crash, counts for nothing."""
+    try:
+        text = (folder / JOURNAL_FILE).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    lines = (line.split() for line in text.splitlines())
+    return {parts[0]: int(parts[1]) for parts in lines if len(parts) == 2 and parts[1].isdigit()}
+
+
+def record_upload(path: Path, size: int) -> None:
+    """Remember for good that a file is stored elsewhere."""
+    descriptor = os.open(path.parent / JOURNAL_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    try:
+        # The newline before it ends a line that a crash may have cut.
+        os.write(descriptor, f"\n{path.name} {size}\n".encode())
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def pending_files(folder: Path, names: str = "*.warc.gz") -> list[Path]:
+    """Files of the archive that are not stored elsewhere yet, whoever may be writing to them.
+
+    An empty one was just begun, or its writer died before the first record.
+    """
+    done = uploaded_files(folder)
+    sizes = {path: _size(path) for path in sorted(folder.glob(names))}
+    return [path for path, size in sizes.items() if size not in (0, done.get(path.name))]
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:  # another process has brought it away
+        return 0

@@ -1,0 +1,185 @@
+"""Telling while something else goes on: beside a crawl, or alone for a collection that others crawl."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from evercrawl.adapters.system import CollectionLock, SystemClock
+from evercrawl.collection.alerts.event_reader import CollectionLogs, Follower, Logs
+from evercrawl.collection.alerts.message_queue import Outbox, outbox_path
+from evercrawl.collection.alerts.sender import Deliverer, Sender, Senders, patience_of
+from evercrawl.engine.ports import Clock
+from evercrawl.errors import CollectionBusy, EvercrawlError
+from evercrawl.model.settings import Settings
+from evercrawl.model.time import to_us
+
+LOCK = "notify.lock"
+FINISH_S = 10.0
+"""How long messages may take that are on their way when everything ends."""
+FORGET_EVERY = timedelta(hours=1)
+
+log = logging.getLogger(__name__)
+
+
+class Teller:
+    """Follows the log and serves the alerts of an outbox that is there."""
+
+    def __init__(
+        self,
+        outbox: Outbox,
+        settings: Settings,
+        *,
+        logs: Logs,
+        sender: Sender,
+        clock: Clock,
+        off_loop: Callable[[Callable[[], object]], Awaitable[object]] = asyncio.to_thread,
+    ) -> None:
+        self._outbox = outbox
+        self._settings = settings.notify
+        self._clock = clock
+        self._off_loop = off_loop
+        self._sender = sender
+        self._stir = asyncio.Event()
+        self._follower = Follower(outbox, logs)
+        self._deliverer = Deliverer(
+            outbox,
+            sender,
+            clock=clock,
+            patience=patience_of(settings.notify),
+            quiet=settings.notify.quiet,
+            off_loop=off_loop,
+            stirred=self._stir.set,
+        )
+        self._forgotten: datetime | None = None
+
+    async def tick(self) -> None:
+        """Take in what was committed, and begin to send what can be sent."""
+        now_us = to_us(self._clock.now())
+        try:
+            await self._off_loop(lambda: self._follower.follow(now_us=now_us))
+            await self._deliverer.start_due()
+            await self._forget()
+        except EvercrawlError as error:
+            log.warning("alerts: %s", error)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Tick until told to stop."""
+        while not stop.is_set():
+            await self.tick()
+            await self._pause(stop)
+
+    async def catch_up(self, *, within_s: float) -> None:
+        """Take in everything, and try everything once that may be sent now."""
+        await self.tick()
+        await self._deliverer.settle(within_s=within_s)
+
+    async def close(self) -> None:
+        """Let go of everything; what is on its way has a little time."""
+        await self._deliverer.settle(within_s=FINISH_S)
+        await self._sender.close()
+        self._outbox.close()
+
+    async def _pause(self, stop: asyncio.Event) -> None:
+        """Until the next tick, or the moment at which something can be sent, whichever is first."""
+        end = self._clock.now() + self._settings.every
+        while not stop.is_set():
+            until = min(end, self._deliverer.next_moment() or end)
+            span = (until - self._clock.now()).total_seconds()
+            if span <= 0:
+                return
+            self._stir.clear()
+            await _first_of(stop, self._stir, within_s=span)
+
+    async def _forget(self) -> None:
+        now = self._clock.now()
+        if self._forgotten is None or now - self._forgotten >= FORGET_EVERY:
+            self._forgotten = now
+            before_us = to_us(now - self._settings.keep)
+            await self._off_loop(lambda: self._outbox.forget(before_us=before_us))
+
+
+def open_teller(collection: Path, settings: Settings) -> Teller:
+    """A teller of a real collection."""
+    return Teller(
+        Outbox(collection),
+        settings,
+        logs=CollectionLogs(collection),
+        sender=Senders(settings, collection=collection.resolve().name),
+        clock=SystemClock(),
+    )
+
+
+async def tell(
+    collection: Path, settings: Settings, stop: asyncio.Event, *, say: Callable[[str], None] = log.info
+) -> None:
+    """Tell until stopped. Waits while there is no alert, and while another process tells."""
+    lock = CollectionLock(collection, LOCK)
+    said = ""
+    while not stop.is_set():
+        try:
+            if outbox_path(collection).exists():
+                lock.acquire()
+                break
+        except CollectionBusy as busy:
+            if not said:
+                said = f"alerts are delivered by another process: {busy}"
+                say(said)
+        await _first_of(stop, within_s=settings.notify.every.total_seconds())
+    else:
+        return
+    try:
+        await _tell(collection, settings, stop)
+    finally:
+        lock.release()
+
+
+async def _tell(collection: Path, settings: Settings, stop: asyncio.Event) -> None:
+    teller = open_teller(collection, settings)
+    try:
+        await teller.run(stop)
+        await teller.catch_up(within_s=FINISH_S)
+    finally:
+        await teller.close()
+
+
+async def tell_once(collection: Path, settings: Settings) -> None:
+    """Take in everything that was committed and try to send what waits; CollectionBusy where another process
+    does so.
+    """
+    with CollectionLock(collection, LOCK):
+        teller = open_teller(collection, settings)
+        try:
+            await teller.catch_up(within_s=settings.notify.timeout.total_seconds() + FINISH_S)
+        finally:
+            await teller.close()
+
+
+async def _first_of(*events: asyncio.Event, within_s: float) -> None:
+    """Return when one of the events is set, or after the time."""
+    tasks = [asyncio.create_task(event.wait()) for event in events]
+    await asyncio.wait(tasks, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@asynccontextmanager
+async def telling(collection: Path, settings: Settings) -> AsyncIterator[None]:
+    """Alerts are told while the block runs, and once more behind it; a fault of theirs ends nothing else."""
+    if not settings.notify.enabled:
+        yield
+        return
+    stop = asyncio.Event()
+    task = asyncio.create_task(tell(collection, settings, stop))
+    try:
+        yield
+    finally:
+        stop.set()
+        (ended,) = await asyncio.gather(task, return_exceptions=True)
+        if isinstance(ended, Exception):
+            log.warning("alerts were not told: %s", ended)

@@ -1,0 +1,174 @@
+"""What changed on which pages since some moment, grouped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from heapq import nlargest
+from itertools import chain
+from pathlib import Path
+
+from evercrawl.adapters.sqlite.browse import browsing, browsing_all
+from evercrawl.adapters.sqlite.reader import ShardReader, StateReader
+from evercrawl.collection.site_list import site_record
+from evercrawl.core.change.review import Group, groups_of, heard, pattern_of
+from evercrawl.core.change.text_diff import marked, shortened, text_difference
+from evercrawl.core.url import site_of
+from evercrawl.model.change import BlockEdit, Change, Edit
+from evercrawl.model.history import ChangeGroup, Mute
+from evercrawl.model.listing import ChangeRecord, RecentChangeGroup, RecentChanges
+from evercrawl.model.settings import Settings
+from evercrawl.model.time import from_us, to_us
+
+EXAMPLE_LINES = 5
+
+
+def changes_since(
+    collection: Path, since: datetime, *, site: str | None = None, noise: bool = False, mutes: Sequence[Mute] = ()
+) -> list[ChangeGroup]:
+    """Groups of changes that were seen after `since`, the most significant first.
+
+    An edit of the template is one group for all its pages; what single pages show by themselves (adverts,
+    counters) is among them only with `noise`; what lies in muted parts is not.
+    """
+    reader = StateReader(collection)
+    seen: list[tuple[str, Change]] = []
+    for shard in reader.shards():
+        with reader.shard(shard) as state:
+            seen.extend(_seen(state, to_us(since), site))
+    if mutes:
+        seen = [(url, left) for url, change in seen if (left := heard(change, url, mutes)) is not None]
+    return [told(group) for group in groups_of(seen, with_noise=noise)]
+
+
+def _seen(state: ShardReader, since_us: int, site: str | None) -> Iterator[tuple[str, Change]]:
+    portion = state.changes_since(since_us)
+    while portion:
+        for view in portion:
+            if site is None or _is_of(view.url, site):
+                yield view.url, view.change
+        portion = state.changes_since(portion[-1].at_us, portion[-1].page_id)
+
+
+def _is_of(url: str, site: str) -> bool:
+    """The URL is of this host or origin."""
+    origin = site_of(url)
+    return site.rstrip("/") in (origin, origin.partition("://")[2])
+
+
+def told(group: Group) -> ChangeGroup:
+    """A group as it is shown."""
+    lines = [line for edit in group.edits for line in _lines(edit)]
+    more = [f"and {len(lines) - EXAMPLE_LINES} more"] if len(lines) > EXAMPLE_LINES else []
+    return ChangeGroup(
+        change_class=group.kind.value,
+        size=round(group.size, 4),
+        pages=group.pages,
+        example="\n".join(lines[:EXAMPLE_LINES] + more),
+    )
+
+
+def _lines(edit: Edit) -> list[str]:
+    """What went and came; where a text was edited, with a few words around."""
+    found = text_difference(edit.removed, edit.added)
+    return [_line(part) for part in found.edits]
+
+
+def _line(edit: BlockEdit) -> str:
+    words = "".join(marked(run) if edit.sign == "~" else run.text for run in shortened(edit).words)
+    return f"{edit.sign} {words}"
+
+
+MOST_CHANGES = 2000
+"""Changes that are read for one look."""
+MOST_PAGES_NAMED = 25
+MOST_GROUPS = 200
+"""Groups that are put into words."""
+MOST_FORMS = 4
+"""Edits of a group of which each can be muted."""
+FEED_READS = 4
+"""Changes that are read for each that is shown: most of them may be noise."""
+_END = (2**63 - 1, 2**63 - 1)
+
+
+Choose = Callable[[Sequence[ChangeRecord]], Sequence[ChangeRecord]]
+"""The changes that are wanted, of those that were read."""
+
+
+def newest_changes(
+    collection: Path, settings: Settings, *, since: datetime, site: str | None = None, noise: bool = False,
+    choose: Choose = lambda views: views, most: int = MOST_GROUPS,
+) -> RecentChanges:  # fmt: skip
+    """What changed since a moment, the most significant groups, the foremost first."""
+    seen = _views(collection, settings, site, to_us(since))
+    newest = nlargest(MOST_CHANGES, seen, key=lambda view: view.at_us)
+    complete = len(seen) < MOST_CHANGES
+    chosen = choose(newest)
+    groups = groups_of(((view.url, view.change) for view in chosen), with_noise=noise)
+    moments = _newest_of_edits(chosen)
+    # Only what is shown is put into words: comparing texts is what takes longest here.
+    return RecentChanges(
+        since=since,
+        until=since if complete or not newest else from_us(newest[-1].at_us),
+        complete=complete,
+        changes=len(chosen),
+        groups=tuple(_listed(group, moments) for group in groups[:most]),
+        groups_in_all=len(groups),
+        newest_us=max((view.at_us for view in chosen), default=0),
+    )
+
+
+def _newest_of_edits(views: Sequence[ChangeRecord]) -> dict[int, int]:
+    """Key of an edit -> when it was last met."""
+    found: dict[int, int] = {}
+    for view in views:
+        for edit in view.change.edits:
+            found[edit.key] = max(view.at_us, found.get(edit.key, 0))
+    return found
+
+
+def _listed(group: Group, moments: Mapping[int, int]) -> RecentChangeGroup:
+    keys = tuple(edit.key for edit in group.edits)
+    forms = (pattern_of(edit.removed, edit.added) for edit in group.edits[:MOST_FORMS])
+    parts = tuple(dict.fromkeys(form for form in forms if form is not None))
+    return RecentChangeGroup(told(group), keys, max(moments[key] for key in keys), parts)
+
+
+def without_muted(views: Sequence[ChangeRecord], mutes: Sequence[Mute]) -> Sequence[ChangeRecord]:
+    """The changes without what lies in muted parts."""
+    if not mutes:
+        return views
+    left = ((view, heard(view.change, view.url, mutes)) for view in views)
+    return [view._replace(change=change) for view, change in left if change is not None]
+
+
+def change_feed(
+    collection: Path, settings: Settings, *, site: str | None, most: int, mutes: Sequence[Mute] = ()
+) -> list[ChangeRecord]:
+    """The newest changes that a reader would notice and nobody has muted, newest first."""
+    views = without_muted(_views(collection, settings, site, 0, most=most * FEED_READS), mutes)
+    return nlargest(most, (view for view in views if view.change.changed), key=lambda view: view.at_us)
+
+
+def _views(
+    collection: Path, settings: Settings, site: str | None, since_us: int, *, most: int = MOST_CHANGES
+) -> list[ChangeRecord]:
+    if site is not None:
+        found = site_record(collection, settings, site)
+        if found is None:
+            return []
+        shard, record = found
+        with browsing(collection, shard) as reader:
+            return reader.changes_before(_END, since_us=since_us, site_id=record.id, most=most)
+    since_us = _where_newest_begin(collection, since_us, most)
+    views: list[ChangeRecord] = []
+    for _, reader in browsing_all(collection):
+        views += reader.changes_before(_END, since_us=since_us, site_id=None, most=most)
+    return views
+
+
+def _where_newest_begin(collection: Path, since_us: int, most: int) -> int:
+    """The moment behind which no more than about `most` changes lie: only these are read whole."""
+    lists = [reader.change_moments(since_us, most) for _, reader in browsing_all(collection)]
+    newest = nlargest(most, chain.from_iterable(lists))
+    return newest[-1] - 1 if len(newest) == most else since_us

@@ -1,0 +1,163 @@
+"""The state of the inbox of changes: a small file of its own in the collection (`inbox.sqlite`)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from evercrawl.adapters.sqlite.connection import transaction
+from evercrawl.adapters.sqlite.fault import Translating
+from evercrawl.collection.site_list import origin_in
+from evercrawl.core.change.review import problem_with
+from evercrawl.core.url import canonical
+from evercrawl.errors import ConfigError, StoreUnavailable
+from evercrawl.model.history import Mark, Mute, Review
+from evercrawl.model.time import to_us
+
+FILE = "inbox.sqlite"
+VERSION = 2
+BUSY_WAIT_S = 10.0
+MOST_REVIEWS = 5000
+"""Kept; what was marked before is out of every list."""
+MOST_KEYS = 400
+"""Edits that are marked at once."""
+MOST_MUTES = 500
+_SCHEMA = (
+    "create table review (id integer primary key autoincrement, at_us integer not null, who text not null,"
+    " words text not null)",
+    "create table mark (review integer not null, key integer, site text, until_us integer not null)",
+    "create index mark_of_review on mark (review)",
+)
+_SINCE_2 = (
+    "create table mute (id integer primary key autoincrement, at_us integer not null, who text not null,"
+    " place text not null, pattern text not null, unique (place, pattern))",
+)
+
+
+class Inbox:
+    """Who has looked at what; every method is one transaction, and any process may call it."""
+
+    def __init__(self, collection: Path) -> None:
+        self._path = collection / FILE
+
+    def stamp(self) -> object:
+        """Something that differs when the state was changed."""
+        if not self._path.exists():
+            return None
+        with self._open() as db:
+            reviews = db.execute("select count(*), max(id) from review").fetchone()
+            return (*reviews, *db.execute("select count(*), max(id) from mute").fetchone())
+
+    def marks(self) -> list[Mark]:
+        """Everything that was marked."""
+        if not self._path.exists():
+            return []
+        with self._open() as db:
+            return [Mark(*row) for row in db.execute("select key, site, until_us from mark")]
+
+    def reviews(self, most: int) -> list[Review]:
+        """The newest reviews, newest first."""
+        if not self._path.exists():
+            return []
+        with self._open() as db:
+            rows = db.execute("select id, at_us, who, words from review order by id desc limit ?", (most,))
+            return [Review(*row) for row in rows]
+
+    def review(self, marks: Sequence[Mark], *, who: str, words: str, now_us: int) -> int:
+        """Mark what was looked at; gives the number by which it is taken back."""
+        with self._open() as db, transaction(db):
+            number: Any = db.execute(
+                "insert into review (at_us, who, words) values (?, ?, ?)", (now_us, who, words)
+            ).lastrowid
+            db.executemany("insert into mark values (?, ?, ?, ?)", ((number, *mark) for mark in marks))
+            old = number - MOST_REVIEWS
+            db.execute("delete from mark where review <= ?", (old,))
+            db.execute("delete from review where id <= ?", (old,))
+            return int(number)
+
+    def undo(self, review: int) -> bool:
+        """Take a review back; False: there is none of this number."""
+        with self._open() as db, transaction(db):
+            db.execute("delete from mark where review = ?", (review,))
+            return db.execute("delete from review where id = ?", (review,)).rowcount > 0
+
+    def mutes(self) -> list[Mute]:
+        """Every part that is muted, newest first."""
+        if not self._path.exists():
+            return []
+        with self._open() as db:
+            rows = db.execute("select id, at_us, who, place, pattern from mute order by id desc")
+            return [Mute(*row) for row in rows]
+
+    def mute(self, place: str, pattern: str, *, who: str, now_us: int) -> Mute:
+        """Mute a part of a page or a site; what is muted already stays as it is."""
+        with self._open() as db, transaction(db):
+            if db.execute("select count(*) from mute").fetchone()[0] >= MOST_MUTES:
+                raise ConfigError(f"{MOST_MUTES} parts are muted already; take some back first")
+            db.execute(
+                "insert into mute (at_us, who, place, pattern) values (?, ?, ?, ?) on conflict do nothing",
+                (now_us, who, place, pattern),
+            )
+            columns = "id, at_us, who, place, pattern"
+            row = db.execute(f"select {columns} from mute where place = ? and pattern = ?", (place, pattern)).fetchone()
+            return Mute(*row)
+
+    def unmute(self, number: int) -> Mute | None:
+        """Take a mute back; None: there is none of this number."""
+        found = next((mute for mute in self.mutes() if mute.id == number), None)
+        if found is not None:
+            with self._open() as db, transaction(db):
+                db.execute("delete from mute where id = ?", (number,))
+        return found
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        with Translating(self._path):
+            db = sqlite3.connect(self._path, isolation_level=None, timeout=BUSY_WAIT_S)
+            try:
+                self._bring_up(db)
+                yield db
+            finally:
+                db.close()
+
+    def _bring_up(self, db: sqlite3.Connection) -> None:
+        if self._version(db) == VERSION:
+            return
+        db.execute("pragma journal_mode = wal")
+        with transaction(db):
+            version = self._version(db)
+            for statement in (*(_SCHEMA if version < 1 else ()), *(_SINCE_2 if version < 2 else ())):
+                db.execute(statement)
+            db.execute(f"pragma user_version = {VERSION}")
+
+    def _version(self, db: sqlite3.Connection) -> int:
+        version = int(db.execute("pragma user_version").fetchone()[0])
+        if version > VERSION:
+            raise StoreUnavailable(f"{self._path} was written by a newer evercrawl; install that version")
+        return version
+
+
+def mute_part(
+    collection: Path, pattern: str, *, site: str | None = None, page: str | None = None, who: str, now: datetime
+) -> Mute:
+    """Tell nobody any more of edits of this form, on one page or on all of a site; versions are kept."""
+    form = " ".join(pattern.split())
+    wrong = problem_with(form)
+    if wrong is not None:
+        raise ConfigError(wrong)
+    return Inbox(collection).mute(_place(collection, site, page), form, who=who, now_us=to_us(now))
+
+
+def _place(collection: Path, site: str | None, page: str | None) -> str:
+    if (site is None) == (page is None):
+        raise ConfigError("say where the part is: on a site or on a page")
+    if site is not None:
+        return origin_in(collection, site)
+    url = canonical(page or "")
+    if url is None:
+        raise ConfigError(f"{page!r} is not a URL; write it like https://example.org/news")
+    return url

@@ -1,0 +1,311 @@
+"""A list of everything to be taken in, on disk: found file by file, read in the order of time."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from evercrawl.adapters.plugins import InstalledHandlers
+from evercrawl.adapters.sqlite.store import SqliteStore
+from evercrawl.adapters.sqlite.stored import stored_reader
+from evercrawl.adapters.system import CollectionLock, SystemClock
+from evercrawl.adapters.warc.parse import Record, warc_moment
+from evercrawl.adapters.warc.reader import Damage
+from evercrawl.adapters.warc.writer import WarcArchive
+from evercrawl.collection.exchange.import_shard import Import, ImportReport, IntoShard, MomentOfRecord, Numbers
+from evercrawl.collection.exchange.import_sources import (
+    ImportForm,
+    RecordFiles,
+    RecordPlace,
+    placed_records,
+    warc_files,
+)
+from evercrawl.core.duplicates.url_seen import PopularCache
+from evercrawl.core.scope.scope import Scope
+from evercrawl.core.traps.user_rules import TrapFilter
+from evercrawl.core.url import canonical, shard_of_site, site_of
+from evercrawl.engine.commits import CommitBuffer
+from evercrawl.engine.ports import ShardStore
+from evercrawl.engine.runtime import Runtime
+from evercrawl.model import __version__
+from evercrawl.model.fetch import FetchResult, Request
+from evercrawl.model.settings import Settings
+from evercrawl.model.time import to_us
+
+_SCHEMA = """
+create table capture (
+  id integer primary key, shard integer not null, at_us integer not null, url text not null,
+  kind text not null, source integer not null, offset integer not null, nth integer not null,
+  record_id text, concurrent text, refers_to text, refers_url text, refers_us integer, payload text
+);
+create table request (
+  record_id text, concurrent text, source integer not null, offset integer not null, nth integer not null
+);
+"""
+_INDEXES = """
+create index by_time on capture (shard, at_us, id);
+create index by_record on capture (record_id) where kind = 'response';
+create index by_url on capture (url, at_us) where kind = 'response';
+create index by_payload on capture (payload) where kind = 'response';
+create index request_by_record on request (record_id);
+create index request_by_answer on request (concurrent);
+"""
+ROWS_AT_A_TIME = 500
+
+
+class CatalogueEntry(NamedTuple):
+    """A response or revisit record, by what its header says."""
+
+    shard: int
+    at_us: int
+    url: str
+    """Canonical."""
+    kind: str
+    source: int
+    offset: int
+    nth: int
+    record_id: str | None
+    concurrent: str | None
+    refers_to: str | None
+    refers_url: str | None
+    refers_us: int | None
+    payload: str | None
+
+    @property
+    def place(self) -> RecordPlace:
+        """Where the record lies."""
+        return RecordPlace(self.source, self.offset, self.nth)
+
+
+_COLUMNS = ", ".join(CatalogueEntry._fields)
+
+
+class Catalogue:
+    """Entries in a file of its own; after `close_entries` they are read, and no more are added."""
+
+    def __init__(self, path: Path) -> None:
+        self._db = sqlite3.connect(path, isolation_level=None)
+        self._db.execute("pragma journal_mode = off")
+        self._db.execute("pragma synchronous = off")
+        self._db.executescript(_SCHEMA)
+        self._db.execute("begin")
+
+    def add(self, entry: CatalogueEntry) -> None:
+        """One more answer."""
+        marks = ", ".join("?" * len(entry))
+        self._db.execute(f"insert into capture ({_COLUMNS}) values ({marks})", entry)
+
+    def add_request(self, place: RecordPlace, *, record_id: str | None, concurrent: str | None) -> None:
+        """One more request."""
+        self._db.execute("insert into request values (?, ?, ?, ?, ?)", (record_id, concurrent, *place))
+
+    def close_entries(self) -> None:
+        """Everything was found."""
+        self._db.execute("commit")
+        self._db.executescript(_INDEXES)
+
+    def shards(self) -> list[int]:
+        """The shards that something belongs to."""
+        return [row[0] for row in self._db.execute("select distinct shard from capture order by shard")]
+
+    def of_shard(self, shard: int) -> Iterator[CatalogueEntry]:
+        """The entries of a shard, oldest first."""
+        rows = self._db.execute(f"select {_COLUMNS} from capture where shard = ? order by at_us, id", (shard,))
+        while portion := rows.fetchmany(ROWS_AT_A_TIME):
+            yield from map(CatalogueEntry._make, portion)
+
+    def original_of(self, entry: CatalogueEntry) -> RecordPlace | None:
+        """The response whose body a revisit shares: by number, by URL and moment, or by digest."""
+        tries = (
+            ("record_id = ?", (entry.refers_to,)),
+            ("url = ? and at_us = ?", (entry.refers_url, entry.refers_us)),
+            ("payload = ?", (entry.payload,)),
+        )
+        for condition, values in tries:
+            if None in values:
+                continue
+            found = self._db.execute(
+                f"select source, offset, nth from capture where kind = 'response' and {condition} order by id limit 1",
+                values,
+            ).fetchone()
+            if found is not None:
+                return RecordPlace(*found)
+        return None
+
+    def request_of(self, entry: CatalogueEntry) -> RecordPlace | None:
+        """The request that was answered; either of the two may name the other."""
+        for column, value in (("concurrent", entry.record_id), ("record_id", entry.concurrent)):
+            found = (
+                value
+                and self._db.execute(
+                    f"select source, offset, nth from request where {column} = ? limit 1", (value,)
+                ).fetchone()
+            )
+            if found:
+                return RecordPlace(*found)
+        return None
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+
+WORK_FOLDER = "import-"
+"""Beginning of the name of the folder, inside the collection, in which an import keeps its notes."""
+
+CAPTURES = ("response", "revisit")
+"""Types of records that tell of a visit."""
+
+OnImport = Callable[[ImportReport], None]
+
+
+def import_archives(
+    collection: Path, settings: Settings, files: list[Path], *, form: ImportForm, on_progress: OnImport | None = None
+) -> ImportReport:
+    """Take in the captures of WARC files or WACZ packages and say what became of them."""
+    with CollectionLock(collection), TemporaryDirectory(prefix=WORK_FOLDER, dir=collection) as folder:
+        paths = warc_files(files, form, Path(folder))
+        catalogue, records = Catalogue(Path(folder) / "catalogue.sqlite"), RecordFiles(paths)
+        try:
+            taking = TakeIn(_import(collection, settings, catalogue, records), on_progress)
+            for number, path in enumerate(paths):
+                taking.find(path, number)
+            catalogue.close_entries()
+            asyncio.run(taking.take_all())
+            return taking.report
+        finally:
+            records.close()
+            catalogue.close()
+
+
+def _import(collection: Path, settings: Settings, catalogue: Catalogue, records: RecordFiles) -> Import:
+    clock = MomentOfRecord()
+    around = Runtime(
+        settings=settings,
+        clock=clock,
+        fetcher=NoFetcher(),
+        scope=Scope(settings.scope, allow_ports=settings.http.allow_ports),
+        popular=PopularCache(settings.seen.cache_entries),
+        handler_of=InstalledHandlers().get,
+        agent=settings.identity.product,
+        guard=TrapFilter(settings.traps),
+    )
+    return Import(collection, settings, catalogue, records, around, clock)
+
+
+class NoFetcher:
+    """An import asks nobody."""
+
+    async def fetch(self, request: Request) -> FetchResult:
+        """Never called: what was fetched lies in the archive."""
+        raise AssertionError(f"an import does not fetch {request.url}")
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+
+class TakeIn:
+    """One import: find everything, then take it in shard by shard."""
+
+    def __init__(self, shared: Import, on_progress: OnImport | None) -> None:
+        self._import = shared
+        self._on_progress = on_progress
+        self.report = shared.report
+
+    def find(self, path: Path, number: int) -> None:
+        """Enter the records of a file into the catalogue."""
+        for found in placed_records(path, number):
+            if isinstance(found, Damage):
+                self.report.note_damage(f"{path.name} at {found.offset}: {found.message}")
+                continue
+            place, record = found
+            fields = record.headers
+            own, concurrent = fields.get("warc-record-id"), fields.get("warc-concurrent-to")
+            if record.kind == "request":
+                self._import.catalogue.add_request(place, record_id=own, concurrent=concurrent)
+            elif record.kind in CAPTURES:
+                self.report.records += 1
+                self._enter(path, record, place)
+                self.progress()
+
+    def _enter(self, path: Path, record: Record, place: RecordPlace) -> None:
+        fields = record.headers
+        url = canonical(fields.get("warc-target-uri", ""))
+        if url is None:
+            self.report.ignored += 1
+            return
+        try:
+            at_us = to_us(warc_moment(fields["warc-date"]))
+        except (KeyError, ValueError):
+            self.report.note_damage(f"{path.name} at {place.offset}: the record has no date that can be read")
+            return
+        self._import.catalogue.add(
+            CatalogueEntry(
+                shard=shard_of_site(site_of(url), self._import.settings.store.shards),
+                at_us=at_us,
+                url=url,
+                kind=record.kind,
+                source=place.source,
+                offset=place.offset,
+                nth=place.nth,
+                record_id=fields.get("warc-record-id"),
+                concurrent=fields.get("warc-concurrent-to"),
+                refers_to=fields.get("warc-refers-to"),
+                refers_url=canonical(fields.get("warc-refers-to-target-uri", "")),
+                refers_us=_moment_us(fields.get("warc-refers-to-date")),
+                payload=fields.get("warc-payload-digest"),
+            )
+        )
+
+    async def take_all(self) -> None:
+        """Take in every shard's captures."""
+        store = SqliteStore(self._import.collection, self._import.settings.store)
+        try:
+            for shard in self._import.catalogue.shards():
+                await self._take_shard(await store.open_shard(shard), shard)
+        finally:
+            await store.close()
+
+    async def _take_shard(self, store: ShardStore, shard: int) -> None:
+        facts = await store.claim()
+        archive = WarcArchive(
+            self._import.collection / "archive",
+            shard,
+            settings=self._import.settings.archive,
+            software=f"evercrawl/{__version__}",
+            clock=SystemClock(),
+            about={"description": "Records taken in from other archives among our own"},
+            durable=self._import.settings.store.durability == "power",
+        )
+        archive.cut_back(facts.archive_end)
+        ledger = CommitBuffer(store, archive, epoch=facts.epoch, pages=self._import.settings.store.commit_pages)
+        with stored_reader(self._import.collection, shard) as reader:
+            numbers = Numbers(facts.next_id, facts.next_seq, facts.next_site_id)
+            into = IntoShard(self._import, store, archive, ledger=ledger, reader=reader, numbers=numbers)
+            try:
+                for entry in self._import.catalogue.of_shard(shard):
+                    await into.take(entry)
+                    self.progress()
+                await into.finish()
+            finally:
+                archive.close()
+        if not facts.crashed:
+            # After a crash the next crawl still has to wait out every gap, so it must still see the crash.
+            await store.release(facts.epoch)
+        await store.close()
+
+    def progress(self) -> None:
+        """Let whoever watches know."""
+        if self._on_progress is not None:
+            self._on_progress(self.report)
+
+
+def _moment_us(text: str | None) -> int | None:
+    try:
+        return None if text is None else to_us(warc_moment(text))
+    except ValueError:
+        return None

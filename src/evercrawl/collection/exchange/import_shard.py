@@ -1,0 +1,355 @@
+"""One capture after the other into a shard, as if we had visited the page at the time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import assert_never
+
+from evercrawl.adapters.sqlite.stored import StoredReader
+from evercrawl.adapters.warc.parse import HttpParts, Record, http_parts
+from evercrawl.adapters.warc.reader import read_record
+from evercrawl.adapters.warc.writer import WarcArchive
+from evercrawl.collection.exchange.import_run import Catalogue, CatalogueEntry
+from evercrawl.collection.exchange.import_sources import (
+    Damaged,
+    ImportedAnswer,
+    RecordFiles,
+    response_parts,
+    result_of_capture,
+)
+from evercrawl.core.digest import content_digest
+from evercrawl.core.frontier import band_of
+from evercrawl.core.revisit.purse import Purse
+from evercrawl.core.url import key_of, registrable_domain, site_of, site_parts
+from evercrawl.engine.commits import CommitBuffer
+from evercrawl.engine.comparison import Comparisons
+from evercrawl.engine.interpret import (
+    VisitResult,
+    interpret_failed,
+    interpret_fetched,
+    interpret_moved,
+    interpret_not_modified,
+)
+from evercrawl.engine.ports import ShardStore
+from evercrawl.engine.records import archive_answer, visited_of
+from evercrawl.engine.revisits import Revisits
+from evercrawl.engine.runtime import Runtime
+from evercrawl.engine.site_state import CHANGE, FRESHNESS, MOST_OUTLOOKS, MOST_TEXTS, SiteStates
+from evercrawl.errors import StoreUnavailable
+from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified
+from evercrawl.model.page import NewPage, Page
+from evercrawl.model.settings import Settings
+from evercrawl.model.site import Site
+from evercrawl.model.time import from_us
+
+MOST_DAMAGE = 100
+"""Damaged places that are named one by one; all are counted."""
+IMPORTED_DEPTH = 1
+"""Not 0: only what the operator names is a seed."""
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What was taken in; each of the `records` is counted in one of the other numbers."""
+
+    records: int = 0
+    """Response and revisit records that were found."""
+    new_pages: int = 0
+    versions: int = 0
+    """Records that became versions."""
+    unchanged: int = 0
+    """Visits that found nothing new, moved pages and errors: in the log, without a version."""
+    already: int = 0
+    """Records that the collection had before."""
+    older: int = 0
+    """Records of pages that have a newer visit: history is only ever added at its end."""
+    ignored: int = 0
+    """Records that are no answer to a GET of a page on the web."""
+    unresolved: int = 0
+    """Revisit records whose original is neither in these files nor in the collection."""
+    damaged: int = 0
+    damage: list[str] = field(default_factory=list)
+    """What is wrong with the first damaged places."""
+
+    def note_damage(self, text: str) -> None:
+        """One more damaged place."""
+        self.damaged += 1
+        if len(self.damage) < MOST_DAMAGE:
+            self.damage.append(text)
+
+
+class MomentOfRecord:
+    """A clock that stands at the moment of the record in hand."""
+
+    def __init__(self) -> None:
+        self.moment = from_us(0)
+
+    def now(self) -> datetime:
+        """That moment."""
+        return self.moment
+
+    async def sleep_until(self, moment: datetime) -> None:
+        """Nothing waits in the past."""
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """What all shards of an import share."""
+
+    collection: Path
+    settings: Settings
+    catalogue: Catalogue
+    records: RecordFiles
+    around: Runtime
+    clock: MomentOfRecord
+    report: ImportReport = field(default_factory=ImportReport)
+
+
+@dataclass(slots=True)
+class Numbers:
+    """The next numbers of a shard."""
+
+    page: int
+    seq: int
+    site: int
+
+
+class IntoShard:
+    """Captures into one shard, oldest first. Invariant: a page is in a batch at most once, so the store knows
+    its newest state whenever a capture is judged.
+    """
+
+    def __init__(
+        self,
+        shared: Import,
+        store: ShardStore,
+        archive: WarcArchive,
+        *,
+        ledger: CommitBuffer,
+        reader: StoredReader,
+        numbers: Numbers,
+    ) -> None:
+        self._import = shared
+        self._report = shared.report
+        self._store = store
+        self._archive = archive
+        self._ledger = ledger
+        self._reader = reader
+        self._numbers = numbers
+        self._comparisons = Comparisons(
+            store,
+            archive,
+            SiteStates(store, CHANGE, most=MOST_TEXTS),
+            settings=shared.settings,
+            agent=shared.around.agent,
+        )
+        revisit = shared.settings.revisit
+        purse = Purse(None, revisit.worth / timedelta(days=1))
+        self._revisits = Revisits(SiteStates(store, FRESHNESS, most=MOST_OUTLOOKS), purse, revisit)
+        self._in_batch: set[bytes] = set()
+        self._sites: dict[str, Site] = {}
+
+    async def take(self, entry: CatalogueEntry) -> None:
+        """One capture; what cannot be used is counted and left out."""
+        try:
+            result = self._result(entry)
+        except (Damaged, ValueError, StoreUnavailable) as error:
+            self._report.note_damage(f"{entry.url} of {from_us(entry.at_us):%Y-%m-%dT%H:%M:%SZ}: {error}")
+            return
+        if result is None:
+            return
+        key = key_of(entry.url)
+        if key in self._in_batch or len(self._in_batch) >= self._import.settings.store.commit_pages:
+            await self._commit()
+        await self._place(entry, key, result)
+
+    async def finish(self) -> None:
+        """Write what was learned about the sites, and whatever else is left."""
+        self._ledger.batch.memories |= self._comparisons.memories.unsaved()
+        self._ledger.batch.memories |= self._revisits.outlooks.unsaved()
+        await self._commit()
+
+    async def _commit(self) -> None:
+        await self._ledger.commit()
+        self._in_batch.clear()
+        self._sites.clear()
+
+    # What the record says
+
+    def _result(self, entry: CatalogueEntry) -> FetchResult | None:
+        """How the visit ended; None: counted as something else."""
+        record = self._import.records.read(entry.place)
+        request_head = self._request_head(entry)
+        if request_head and not request_head.startswith(b"GET "):
+            self._report.ignored += 1
+            return None
+        http = self._resolved(entry, record) if entry.kind == "revisit" else response_parts(record)
+        if http is None:
+            self._report.unresolved += 1
+            return None
+        capture = ImportedAnswer(
+            url=entry.url,
+            date=from_us(entry.at_us),
+            ip=record.headers.get("warc-ip-address"),
+            is_cut=record.headers.get("warc-truncated") is not None,
+            http=http,
+            request_head=request_head,
+        )
+        return result_of_capture(capture, self._import.settings.http)
+
+    def _request_head(self, entry: CatalogueEntry) -> bytes:
+        place = self._import.catalogue.request_of(entry)
+        return b"" if place is None else self._import.records.read(place).block
+
+    def _resolved(self, entry: CatalogueEntry, revisit: Record) -> HttpParts | None:
+        """Head of the revisit and body of what it refers to; None: that is nowhere."""
+        own = http_parts(revisit.block) if revisit.block.startswith(b"HTTP/") else None
+        if own is not None and own.status == 304:
+            return own
+        place = self._import.catalogue.original_of(entry)
+        if place is not None:
+            original = response_parts(self._import.records.read(place))
+            return original if own is None else own._replace(body=original.body)
+        body = self._stored_body(entry)
+        return own._replace(body=body) if own is not None and body is not None else None
+
+    def _stored_body(self, entry: CatalogueEntry) -> bytes | None:
+        """The original may have been taken in, or crawled, before."""
+        page = self._reader.page(key_of(entry.refers_url)) if entry.refers_url else None
+        for stored in self._reader.versions(page.id) if page is not None else ():
+            original = self._reader.original(stored.version.digest)
+            if stored.seen_us == entry.refers_us and original is not None:
+                place = original.file, original.offset, original.length
+                return read_record(self._import.collection / "archive", *place).wire_body
+        return None
+
+    # Where it belongs
+
+    async def _place(self, entry: CatalogueEntry, key: bytes, result: FetchResult) -> None:
+        known = self._reader.page(key)
+        if known is None:
+            if isinstance(result, NotModified):
+                self._report.unresolved += 1
+                return
+            await self._write(await self._new_page(entry, key), result, entry.at_us)
+            return
+        at_us = self._free_moment(known.id, entry.at_us, result)
+        if at_us is None:
+            self._report.already += 1
+        elif known.last_us is not None and at_us < known.last_us:
+            self._report.older += 1
+        elif isinstance(result, NotModified) and known.version == 0:
+            self._report.unresolved += 1
+        else:
+            site = await self._site(known.site)
+            page = Page(
+                id=known.id,
+                key=key,
+                url=known.url,
+                site_id=site.id,
+                depth=known.depth,
+                hops=known.hops,
+                band=known.band,
+                seq=-1,
+                tries=known.tries,
+                visits=known.visits,
+                version=known.version,
+                etag=known.etag,
+                last_modified=known.last_modified,
+                digest=known.digest,
+                interval_s=known.interval_s,
+                belief=known.belief,
+                last_us=known.last_us,
+            )
+            await self._write(page, result, at_us)
+
+    def _free_moment(self, page_id: int, at_us: int, result: FetchResult) -> int | None:
+        """The capture's moment, a little later where another capture has it; None: this one is there already.
+
+        Old archives have moments in whole seconds, in which a page may have been captured twice.
+        """
+        while visits := self._reader.visits_at(page_id, at_us):
+            if any(_is_same(result, status, digest) for status, digest in visits):
+                return None
+            at_us += 1
+        return at_us
+
+    async def _new_page(self, entry: CatalogueEntry, key: bytes) -> Page:
+        site = await self._site(site_of(entry.url))
+        numbers = self._numbers
+        band = band_of(depth=IMPORTED_DEPTH, hops=0, bands=self._import.settings.frontier.bands)
+        new = NewPage(numbers.page, key, entry.url, site.id, IMPORTED_DEPTH, 0, band, numbers.seq, None, entry.at_us)
+        numbers.page, numbers.seq = numbers.page + 1, numbers.seq + 1
+        self._ledger.batch.new_pages.append(new)
+        self._report.new_pages += 1
+        return Page(new.id, key, new.url, site.id, new.depth, new.hops, new.band, new.seq)
+
+    async def _site(self, name: str) -> Site:
+        site = self._sites.get(name) or (await self._store.sites_named([name])).get(name)
+        if site is None:
+            site = Site(self._numbers.site, name, registrable_domain(site_parts(name).host))
+            self._numbers.site += 1
+            self._ledger.note_site(site)
+        self._sites[name] = site
+        return site
+
+    # Writing it down
+
+    async def _write(self, page: Page, result: FetchResult, at_us: int) -> None:
+        moment = self._import.clock.moment = from_us(at_us)
+        seen = await self._see(page, result)
+        stored = archive_answer(page, seen, self._archive)
+        judgement, belief = seen.judgement, None
+        if judgement.changed is not None:
+            notes = await self._revisits.outlooks.of(page.site_id)
+            planned = self._revisits.after_visit(page, notes, judgement, now_us=at_us)
+            judgement = judgement._replace(due_us=planned.due_us, interval_s=planned.interval_s)
+            belief = planned.belief
+        visited = visited_of(page, judgement, now=moment, seen=seen, stored=stored, belief=belief)
+        visited = visited._replace(at_us=at_us)
+        if self._is_foreign(page):
+            visited = visited._replace(due_us=None)
+        self._ledger.write_visited(page, visited)
+        self._in_batch.add(page.key)
+        if visited.version is not None:
+            self._report.versions += 1
+        else:
+            self._report.unchanged += 1
+
+    def _is_foreign(self, page: Page) -> bool:
+        """The page is outside the scope that the collection has, so no crawl is to visit it."""
+        settings, scope = self._import.settings, self._import.around.scope
+        return bool(settings.scope.seeds) and scope.verdict(page.url, depth=page.depth) is not None
+
+    async def _see(self, page: Page, result: FetchResult) -> VisitResult:
+        around = self._import.around
+        match result:
+            case Fetched(body=body):
+                digest = content_digest(body)
+                original = await self._ledger.recall(digest)
+                past = await self._comparisons.past_of(page, digest)
+                return interpret_fetched(page, result, original, around, digest=digest, past=past)
+            case NotModified():
+                await self._comparisons.rested(page)
+                return interpret_not_modified(result, await self._store.version_original(page.id))
+            case Moved():
+                return interpret_moved(page, result, around, loops=False, forbidden=None)
+            case Failed():
+                return interpret_failed(page, result, around)
+            case unknown:
+                assert_never(unknown)
+
+
+def _is_same(result: FetchResult, status: int | None, digest: bytes | None) -> bool:
+    """The result tells of the visit that had this status and after which the content was this."""
+    match result:
+        case Fetched(status=own, body=body):
+            return own == status and digest in (None, content_digest(body))
+        case NotModified():
+            return status == 304
+        case Moved(status=own) | Failed(status=own):
+            return own == status
+        case unknown:
+            assert_never(unknown)

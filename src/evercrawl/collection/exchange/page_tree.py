@@ -1,0 +1,466 @@
+"""Versions as files in folders: the mirror of requirement A4 (moment / domain / path), and Markdown.
+
+Everything is written below one new folder, and `mapping.jsonl` there says which URL each file is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import sha1
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import orjson
+from selectolax.lexbor import LexborNode
+
+from evercrawl.adapters.sqlite.stored import StoredVersion
+from evercrawl.collection.exchange.export_run import MAPPING, ExportRun, PageCopy, selected, writing
+from evercrawl.core.document.bounds import bounded
+from evercrawl.core.document.elements import tree_of
+from evercrawl.core.document.encoding import decoded
+from evercrawl.core.document.media_type import HTML_TYPES, media_type
+from evercrawl.core.url import DEFAULT_PORTS, PAGE_SCHEMES, join, path_of, site_of, site_parts
+from evercrawl.model.time import from_us
+
+PAUSE_US = 60 * 60 * 1_000_000
+"""A crawl has ended when nothing new was stored for so long."""
+_MINUTE_US = 60 * 1_000_000
+_ENDINGS = {
+    "application/pdf": ".pdf",
+    "text/plain": ".txt",
+    "text/css": ".css",
+    "text/xml": ".xml",
+    "application/xml": ".xml",
+    "application/json": ".json",
+} | dict.fromkeys(HTML_TYPES, ".html")
+
+
+class Snapshots:
+    """The folder of a version: named by the moment at which the crawl that found it began."""
+
+    def __init__(self, run: ExportRun) -> None:
+        minutes = _first_of_minutes(run)
+        if not run.selection.all_versions:
+            # One state of all pages, as of the newest of them.
+            self._starts = [max(minutes, default=0)]
+            return
+        self._starts = [
+            at for before, at in zip([-PAUSE_US, *minutes], minutes, strict=False) if at - before > PAUSE_US
+        ]
+
+    def start_of(self, version: StoredVersion) -> int:
+        """When the crawl of a version began."""
+        return self._starts[max(bisect_right(self._starts, version.seen_us) - 1, 0)]
+
+
+def _first_of_minutes(run: ExportRun) -> list[int]:
+    """The first moment in every minute in which something was stored: no more than there were minutes."""
+    first: dict[int, int] = {}
+    for _, version in selected(run.collection, run.selection):
+        minute = version.seen_us // _MINUTE_US
+        first[minute] = min(version.seen_us, first.get(minute, version.seen_us))
+    return sorted(first.values())
+
+
+class TakenNames:
+    """Which names are taken, without regard to case, so that any file system can hold the tree."""
+
+    def __init__(self, path: Path) -> None:
+        self._db = sqlite3.connect(path, isolation_level=None)
+        self._db.execute("pragma journal_mode = off")
+        self._db.execute("pragma synchronous = off")
+        self._db.execute("create table name (path text primary key, is_folder integer not null) without rowid")
+        self._db.execute("begin")
+        self.take((MAPPING,), MAPPING)
+
+    def take(self, parts: tuple[str, ...], url: str) -> tuple[str, ...]:
+        """The path, other names in it where a file or folder of that name is in the way."""
+        folder: tuple[str, ...] = ()
+        for part in parts[:-1]:
+            folder = self._free((*folder, part), url, as_folder=True)
+            self._note(folder, is_folder=True)
+        path = self._free((*folder, parts[-1]), url, as_folder=False)
+        self._note(path, is_folder=False)
+        return path
+
+    def _free(self, path: tuple[str, ...], url: str, *, as_folder: bool) -> tuple[str, ...]:
+        """The path itself, or with another last name; folders are shared, files are not."""
+        free, count = path, 0
+        while (taken := self._kind(free)) is not None and not (as_folder and taken):
+            free = (*path[:-1], another_name(path[-1], url, count))
+            count += 1
+        return free
+
+    def _kind(self, path: tuple[str, ...]) -> bool | None:
+        row = self._db.execute("select is_folder from name where path = ?", ("/".join(path).lower(),)).fetchone()
+        return None if row is None else bool(row[0])
+
+    def _note(self, path: tuple[str, ...], *, is_folder: bool) -> None:
+        self._db.execute("insert or ignore into name values (?, ?)", ("/".join(path).lower(), is_folder))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+
+@contextmanager
+def _taken_names() -> Iterator[TakenNames]:
+    with TemporaryDirectory(prefix="evercrawl-") as place:
+        names = TakenNames(Path(place) / "names.sqlite")
+        try:
+            yield names
+        finally:
+            names.close()
+
+
+def write_mirror(run: ExportRun, folder: Path) -> None:
+    """Bodies as the servers sent them, without content coding."""
+    _write_tree(run, folder, ending_of=_ending, content_of=lambda page: page.body, has_moments=True)
+
+
+def write_markdown(run: ExportRun, folder: Path) -> None:
+    """The main text of every page; below moments only where a page may have several versions."""
+    _write_tree(
+        run,
+        folder,
+        ending_of=lambda page: ".md",
+        content_of=lambda page: markdown_of(page).encode("utf-8", "replace"),
+        has_moments=run.selection.all_versions,
+    )
+
+
+def _write_tree(
+    run: ExportRun,
+    folder: Path,
+    *,
+    ending_of: Callable[[PageCopy], str],
+    content_of: Callable[[PageCopy], bytes],
+    has_moments: bool,
+) -> None:
+    snapshots = Snapshots(run) if has_moments else None
+    last: tuple[str, int] | None = None
+    with _taken_names() as names, writing(folder / MAPPING) as mapping:
+        for page in run.pages():
+            version = page.version
+            moment: tuple[str, ...] = ()
+            if snapshots is not None:
+                start = snapshots.start_of(version)
+                # A page that changed twice in one crawl: the second time has a folder of its own.
+                moment = (_moment(version.seen_us if last == (version.url, start) else start),)
+                last = version.url, start
+            wanted = mirror_path(version.url, ending=ending_of(page))
+            parts = names.take((*moment, *wanted.parts), version.url)
+            _write_file(folder, parts, content_of(page), at_us=version.seen_us)
+            mapping.write(_mapping_line(version, parts, wanted, is_moved=parts != (*moment, *wanted.parts)))
+
+
+def _ending(page: PageCopy) -> str:
+    return _ENDINGS.get(media_type(page.stored.http.headers, page.body), "")
+
+
+def _write_file(folder: Path, parts: tuple[str, ...], content: bytes, *, at_us: int) -> None:
+    path = folder.joinpath(*parts)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with writing(path) as file:
+        file.write(content)
+    os.utime(path, ns=(at_us * 1000, at_us * 1000))
+
+
+def _mapping_line(version: StoredVersion, parts: tuple[str, ...], wanted: MirrorPath, *, is_moved: bool) -> bytes:
+    fields = {
+        "url": version.url,
+        "path": "/".join(parts),
+        "version": version.number,
+        "fetched_at": from_us(version.seen_us).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "renamed": is_moved or wanted.is_renamed,
+    }
+    return orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _moment(at_us: int) -> str:
+    return from_us(at_us).strftime("%Y-%m-%dT%H-%M-%SZ")
+
+
+LONGEST_NAME = 120
+"""Characters of one name; all are ASCII. File systems take 255 bytes."""
+LONGEST_PATH = 600
+"""Characters of the whole path below the tree; macOS takes 1,024 bytes, Linux 4,096."""
+KEPT_OF_LONG = 80
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._~%=+,@-]")
+_ENDING = re.compile(r"(?<=.)\.[A-Za-z0-9]{1,8}\Z")
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|\Z)", re.IGNORECASE)
+_HTML_ENDINGS = (".html", ".htm", ".xhtml")
+
+
+class MirrorPath(NamedTuple):
+    """Folders and a file name, relative to the tree."""
+
+    parts: tuple[str, ...]
+    is_renamed: bool
+    """Some name is not the one that the URL has."""
+
+
+def mirror_path(url: str, *, ending: str) -> MirrorPath:
+    """The path of a page; `ending` is that of its media type, such as `.html`."""
+    path, question, query = path_of(url).partition("?")
+    folders = [_host(url), *path.split("/")[1:]]
+    last = folders.pop()
+    if _ENDING.search(last) or (question and last):
+        stem, own = _split(last, ending)
+    else:
+        folders += [last] if last else []
+        stem, own = "index", ending
+    if question:
+        stem = f"{stem}@{query}"
+    wanted = [*folders, stem + own]
+    named = [safe_name(folder) for folder in folders if folder]
+    parts = (*named, safe_name(stem, room=LONGEST_NAME - len(own)) + own)
+    if sum(map(len, parts)) + len(parts) > LONGEST_PATH:
+        parts = _shortened(url, named, own)
+    return MirrorPath(parts, list(parts) != wanted)
+
+
+def another_name(name: str, url: str, count: int = 0) -> str:
+    """A name for the same thing where the first is taken: with a digest of the URL before its ending."""
+    found = _ENDING.search(name)
+    stem, ending = (name[: found.start()], found[0]) if found else (name, "")
+    return f"{stem[: LONGEST_NAME - 30]}~{_digest(url)}{f'-{count}' if count else ''}{ending}"
+
+
+def safe_name(name: str, *, room: int = LONGEST_NAME) -> str:
+    """A name that is one on every file system and names nothing else."""
+    safe = _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), name)
+    if safe[:1] in (".", "-"):
+        safe = f"%{ord(safe[0]):02X}{safe[1:]}"
+    if safe.endswith("."):
+        safe = f"{safe[:-1]}%2E"
+    if _RESERVED.match(safe):
+        safe = f"_{safe}"
+    return safe if len(safe) <= room else f"{safe[:KEPT_OF_LONG]}~{_digest(name)}"
+
+
+def _host(url: str) -> str:
+    name = site_parts(site_of(url))
+    host = name.host.strip("[]")
+    return host if name.port == DEFAULT_PORTS.get(name.scheme) else f"{host}_{name.port}"
+
+
+def _split(last: str, ending: str) -> tuple[str, str]:
+    """Stem and ending of a file; a page keeps its own ending inside the stem, so that it opens as a page."""
+    found = _ENDING.search(last)
+    if found is None:
+        return last, ending
+    own = found[0]
+    is_same = own.lower() == ending or (ending == ".html" and own.lower() in _HTML_ENDINGS)
+    return (last[: found.start()], own) if is_same or ending == "" else (last, ending)
+
+
+def _shortened(url: str, folders: list[str], ending: str) -> tuple[str, ...]:
+    """The beginning of the path, and a digest for the rest."""
+    return (*folders[:1], f"{folders[1][:KEPT_OF_LONG] if len(folders) > 1 else 'long'}~{_digest(url)}{ending}")
+
+
+def _digest(text: str) -> str:
+    return sha1(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:16]
+
+
+MOST_DEPTH = 100
+"""Elements within elements; deeper ones give their text only."""
+
+_HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
+_LEFT_OUT_NAMES = (
+    "script style noscript template iframe object svg math button select textarea input nav aside footer"
+    " canvas audio video map dialog menu title head datalist meter embed"
+)
+_LEFT_OUT = frozenset(_LEFT_OUT_NAMES.split())
+_INLINE_NAMES = (
+    "a abbr b bdi bdo big cite code data del dfn em font i img ins kbd label mark q s samp small span strike"
+    " strong sub sup time tt u var wbr br"
+)
+_INLINE = frozenset(_INLINE_NAMES.split())
+_MARKS = {"strong": "**", "b": "**", "em": "*", "i": "*", "del": "~~", "s": "~~", "strike": "~~"}
+_CODE = frozenset(("code", "kbd", "samp", "tt"))
+_SPECIAL = re.compile(r"[\\`*_\[\]<>|]")
+_LINE_START = re.compile(r"(?m)^(\s*)([#+>-]|\d+[.)])(?=\s)")
+_SPACE = re.compile(r"[ \t\r\f]*\n[ \t\r\f]*|[ \t\r\f]+")
+
+
+class Block(NamedTuple):
+    """A piece of the page that stands by itself."""
+
+    plain: str
+    """Its words, with single spaces."""
+    markdown: str
+
+
+def markdown_of(page: PageCopy) -> str:
+    """The whole file: title, source, main text."""
+    version, document = page.version, page.document
+    title = _one_line(version.title or document.title or version.url)
+    parts = [
+        f"# {_escaped(title)}",
+        f"Source: <{version.url}>  \nFetched: {from_us(version.seen_us):%Y-%m-%dT%H:%M:%SZ}",
+    ]
+    blocks = _main_blocks(page)
+    if blocks and blocks[0].plain == title and blocks[0].markdown.startswith("# "):
+        del blocks[0]
+    return "\n\n".join([*parts, *(block.markdown for block in blocks)]) + "\n"
+
+
+def _main_blocks(page: PageCopy) -> list[Block]:
+    document = page.document
+    if media_type(page.stored.http.headers, page.body) not in HTML_TYPES:
+        return _plain_blocks(document.text)
+    main = f" {' '.join(document.text.split())} "
+    body = tree_of(decoded(bounded(page.body), document.encoding)).body
+    found = _Blocks(document.base_url).of(body) if body is not None else []
+    kept = [block for block in found if block.plain and block.plain in main]
+    return kept or _plain_blocks(document.text)
+
+
+def _plain_blocks(text: str) -> list[Block]:
+    return [Block(line, _escaped(line)) for line in text.splitlines() if line.strip()]
+
+
+class _Blocks:
+    """Walks a page and collects its blocks."""
+
+    def __init__(self, base_url: str) -> None:
+        self._base = base_url
+        self._found: list[Block] = []
+
+    def of(self, root: LexborNode) -> list[Block]:
+        self._walk(root, indent="", depth=0)
+        return self._found
+
+    def _walk(self, node: LexborNode, *, indent: str, depth: int) -> None:
+        """The blocks below a node; what stands between blocks is a paragraph of its own."""
+        run: list[LexborNode] = []
+        for child in node.iter(include_text=True):
+            tag = child.tag or ""
+            if tag in ("-text", *_INLINE) and not _holds_blocks(child):
+                run.append(child)
+                continue
+            self._paragraph(run, indent=indent)
+            run = []
+            if tag not in _LEFT_OUT and not tag.startswith("-"):
+                self._block(child, tag, indent=indent, depth=depth)
+        self._paragraph(run, indent=indent)
+
+    def _block(self, node: LexborNode, tag: str, *, indent: str, depth: int) -> None:
+        if tag in _HEADINGS:
+            self._add(node, f"{_HEADINGS[tag]} ", indent=indent)
+        elif tag == "pre":
+            self._code(node, indent=indent)
+        elif tag in ("ul", "ol"):
+            self._items(node, tag, indent=indent, depth=depth)
+        elif tag == "tr":
+            self._row(node, indent=indent)
+        elif tag == "hr":
+            pass
+        elif depth >= MOST_DEPTH:
+            self._add(node, "", indent=indent)
+        else:
+            deeper = f"{indent}> " if tag == "blockquote" else indent
+            self._walk(node, indent=deeper, depth=depth + 1)
+
+    def _paragraph(self, run: list[LexborNode], *, indent: str) -> None:
+        text = "".join(self._inline(node, 0) for node in run).strip()
+        plain = _one_line("".join(node.text() if node.tag != "br" else " " for node in run))
+        if plain:
+            self._found.append(Block(plain, _indented(_guarded(text), indent)))
+
+    def _add(self, node: LexborNode, mark: str, *, indent: str) -> None:
+        plain = _one_line(node.text())
+        if plain:
+            text = " ".join(self._children(node, 0).split())
+            self._found.append(Block(plain, f"{indent}{mark}{text}"))
+
+    def _code(self, node: LexborNode, *, indent: str) -> None:
+        text = node.text().strip("\n")
+        fence = "```"
+        while fence in text:
+            fence += "`"
+        self._found.append(Block(_one_line(text), _indented(f"{fence}\n{text}\n{fence}", indent)))
+
+    def _items(self, node: LexborNode, tag: str, *, indent: str, depth: int) -> None:
+        number = 0
+        for item in node.iter():
+            if item.tag != "li":
+                continue
+            number += 1
+            before = len(self._found)
+            mark = f"{number}. " if tag == "ol" else "- "
+            self._walk(item, indent=indent + " " * len(mark), depth=min(depth + 1, MOST_DEPTH))
+            if len(self._found) > before:
+                first = self._found[before]
+                text = first.markdown[len(indent) + len(mark) :]
+                self._found[before] = first._replace(markdown=f"{indent}{mark}{text}")
+
+    def _row(self, node: LexborNode, *, indent: str) -> None:
+        cells = [cell for cell in node.iter() if cell.tag in ("td", "th")]
+        plain = _one_line(" ".join(cell.text() for cell in cells))
+        if plain:
+            row = " | ".join(" ".join(self._children(cell, 0).split()) for cell in cells)
+            self._found.append(Block(plain, indent + (row if len(cells) == 1 else f"| {row} |")))
+
+    def _children(self, node: LexborNode, depth: int) -> str:
+        return "".join(self._inline(child, depth + 1) for child in node.iter(include_text=True))
+
+    def _inline(self, node: LexborNode, depth: int) -> str:
+        tag = node.tag or ""
+        if tag == "-text" or depth > MOST_DEPTH:
+            return _escaped(_SPACE.sub(" ", node.text()))
+        if tag == "br":
+            return "  \n"
+        if tag in _LEFT_OUT or tag.startswith("-"):
+            return ""
+        if tag in _CODE:
+            code = _one_line(node.text())
+            return f"`{code}`" if code and "`" not in code else _escaped(code)
+        text = self._children(node, depth)
+        if tag == "a":
+            return self._link(node, text)
+        mark = _MARKS.get(tag, "")
+        return f"{mark}{text.strip()}{mark}" if mark and text.strip() else text
+
+    def _link(self, node: LexborNode, text: str) -> str:
+        target = join(self._base, node.attributes.get("href") or "")
+        if not text.strip() or target is None or not target.startswith(PAGE_SCHEMES):
+            return text
+        return f"[{text.strip()}]({target.replace('(', '%28').replace(')', '%29')})"
+
+
+def _holds_blocks(node: LexborNode) -> bool:
+    """An inline element that holds block elements, as pages have them round whole cards."""
+    child = node.first_child
+    while child is not None:
+        tag = child.tag or ""
+        if not tag.startswith("-") and tag not in _INLINE and tag not in _LEFT_OUT:
+            return True
+        child = child.next
+    return False
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", text)
+
+
+def _guarded(text: str) -> str:
+    """A paragraph does not become a heading or a list by what it begins with."""
+    return _LINE_START.sub(r"\1\\\2", text)
+
+
+def _indented(text: str, indent: str) -> str:
+    return "\n".join(indent + line for line in text.split("\n"))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,339 @@
+"""Versions as rows: JSON lines, CSV, Parquet, SQLite."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from itertools import groupby
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO, NamedTuple
+
+import orjson
+
+from evercrawl.collection.exchange.export_run import MAPPING, ExportRun, PageCopy
+from evercrawl.core.url import canonical, shard_of_site, site_of
+from evercrawl.errors import ConfigError, StoreUnavailable
+from evercrawl.model.time import from_us
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""A spreadsheet takes a cell that begins so for a formula; a page could make it do things."""
+LARGEST_LINE = 32 * 1024 * 1024
+PARQUET_MEMORY = "512MB"
+ROW_GROUP = "row_group_size 20480, row_group_size_bytes '32MB'"
+"""What DuckDB holds in memory before it writes; pages may have long texts."""
+ROWS_PER_TRANSACTION = 1000
+
+_COLUMN_TYPES = {
+    "url": "VARCHAR",
+    "fetched_at": "TIMESTAMP",
+    "status": "SMALLINT",
+    "content_type": "VARCHAR",
+    "title": "VARCHAR",
+    "lang": "VARCHAR",
+    "text": "VARCHAR",
+    "digest": "VARCHAR",
+    "version": "INTEGER",
+}
+
+_SQLITE_SCHEMA = """
+create table pages (
+  id integer primary key,
+  url text not null unique,
+  site text not null,
+  versions integer not null
+);
+create table versions (
+  page_id integer not null references pages (id),
+  version integer not null,
+  fetched_at text not null,
+  status integer,
+  content_type text,
+  title text,
+  lang text,
+  text text not null,
+  digest text not null,
+  bytes integer not null,
+  primary key (page_id, version)
+);
+create view latest as
+select p.url, p.site, v.* from pages p join versions v on v.page_id = p.id
+ where v.version = (select max(w.version) from versions w where w.page_id = p.id);
+"""
+
+
+class ExportRow(NamedTuple):
+    """One version as scripts know it."""
+
+    url: str
+    fetched_at: str
+    status: int | None
+    content_type: str | None
+    title: str | None
+    lang: str | None
+    text: str
+    digest: str
+    version: int
+
+
+def row_of(page: PageCopy) -> ExportRow:
+    """The version as a row; `digest` stands for the decoded body."""
+    version = page.version
+    return ExportRow(
+        url=version.url,
+        fetched_at=from_us(version.seen_us).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        status=version.status,
+        content_type=version.content_type,
+        title=version.title,
+        lang=version.lang,
+        text=page.document.text,
+        digest=version.digest.hex(),
+        version=version.number,
+    )
+
+
+def write_jsonl(run: ExportRun, out: BinaryIO, *, is_terminal: bool = False) -> None:
+    """One JSON object a version, with what analysers said about it where they said something."""
+    for page in run.pages():
+        out.write(json_line(row_of(page), analysis=page.analysis, is_terminal=is_terminal))
+
+
+def json_line(row: NamedTuple, *, analysis: Mapping[str, Any] | None = None, is_terminal: bool = False) -> bytes:
+    """The row as a line; what a terminal could obey is escaped, and so is what is no Unicode."""
+    fields = row._asdict() | ({"analysis": dict(analysis)} if analysis else {})
+    if not is_terminal:
+        try:
+            return orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
+        except orjson.JSONEncodeError:
+            pass
+    return json.dumps(fields).replace("\x7f", "\\u007f").encode() + b"\n"
+
+
+def write_csv(run: ExportRun, out: BinaryIO) -> None:
+    """One line a version, with a line of names first (RFC 4180, UTF-8)."""
+    text = io.TextIOWrapper(out, encoding="utf-8", errors="replace", newline="", write_through=True)
+    try:
+        lines = csv.writer(text)
+        lines.writerow(ExportRow._fields)
+        lines.writerows([harmless(cell) for cell in row_of(page)] for page in run.pages())
+    finally:
+        text.detach()
+
+
+def harmless(cell: object) -> object:
+    """The cell, with a quote before it where a spreadsheet would run it."""
+    if not isinstance(cell, str):
+        return cell
+    plain = cell.replace("\0", "")
+    return f"'{plain}" if plain.startswith(FORMULA_STARTS) else plain
+
+
+def write_parquet(run: ExportRun, target: Path) -> None:
+    """One row a version, written by DuckDB from a file of JSON lines, so that memory stays bounded."""
+    with TemporaryDirectory(prefix=".evercrawl-", dir=target.parent) as folder:
+        lines = Path(folder) / "versions.jsonl"
+        with lines.open("xb") as out:
+            write_jsonl(run, out)
+        parquet_from_lines(lines, target, _COLUMN_TYPES)
+
+
+def parquet_from_lines(lines: Path, target: Path, columns: Mapping[str, str]) -> None:
+    """A Parquet file with a row for each JSON line; what DuckDB puts aside lies beside the lines."""
+    duckdb = require_duckdb()
+    with duckdb.connect(":memory:") as db:
+        db.execute(f"set memory_limit = '{PARQUET_MEMORY}'")
+        db.execute("set threads = 1")
+        db.execute("set preserve_insertion_order = false")
+        db.execute("set autoinstall_known_extensions = false")
+        db.execute("set temp_directory = ?", [str(lines.parent)])
+        types = ", ".join(f"'{name}': '{kind}'" for name, kind in columns.items())
+        try:
+            db.execute(
+                f"copy (select * from read_json({_quoted(lines)}, format = 'newline_delimited',"
+                f" maximum_object_size = {LARGEST_LINE}, columns = {{{types}}}))"
+                f" to {_quoted(target)} (format parquet, compression zstd, {ROW_GROUP})"
+            )
+        except duckdb.Error as error:
+            raise StoreUnavailable(f"DuckDB could not write the Parquet file: {error}") from error
+
+
+def require_duckdb() -> Any:
+    """The module; ConfigError says how to get it."""
+    try:
+        import duckdb
+    except ImportError as error:
+        raise ConfigError(
+            "Parquet needs DuckDB, which is not installed; install it with: pip install 'evercrawl[parquet]'"
+        ) from error
+    return duckdb
+
+
+def _quoted(path: Path) -> str:
+    return "'" + str(path.absolute()).replace("'", "''") + "'"
+
+
+def write_sqlite(run: ExportRun, target: Path) -> None:
+    """One file with the tables `pages` and `versions`, and `latest` as a view of both."""
+    db = sqlite3.connect(target, isolation_level=None)
+    try:
+        db.execute("pragma journal_mode = off")
+        db.execute("pragma synchronous = off")
+        db.executescript(_SQLITE_SCHEMA)
+        _fill(db, run.pages())
+        db.execute("create index versions_by_time on versions (fetched_at)")
+        db.execute("pragma user_version = 1")
+    except sqlite3.Error as error:
+        raise StoreUnavailable(f"the SQLite file {target} cannot be written: {error}") from error
+    finally:
+        db.close()
+
+
+def _fill(db: sqlite3.Connection, pages: Iterator[PageCopy]) -> None:
+    db.execute("begin")
+    page_id, url = 0, ""
+    for count, page in enumerate(pages, start=1):
+        row = row_of(page)
+        if row.url != url:
+            page_id, url = page_id + 1, row.url
+            db.execute("insert into pages values (?, ?, ?, 0)", (page_id, url, site_of(url)))
+        db.execute("update pages set versions = versions + 1 where id = ?", (page_id,))
+        text = row.text.encode("utf-8", "replace").decode()
+        db.execute(
+            "insert into versions values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (page_id, row.version, *row[1:6], text, row.digest, page.version.body_bytes),
+        )
+        if count % ROWS_PER_TRANSACTION == 0:
+            db.execute("commit")
+            db.execute("begin")
+    db.execute("commit")
+
+
+COLUMNS = {
+    "pages": {
+        "url": "VARCHAR",
+        "site": "VARCHAR",
+        "version": "INTEGER",
+        "fetched_at": "TIMESTAMP",
+        "status": "SMALLINT",
+        "content_type": "VARCHAR",
+        "title": "VARCHAR",
+        "lang": "VARCHAR",
+        "digest": "VARCHAR",
+        "bytes": "BIGINT",
+        "links": "INTEGER",
+        "warc_file": "VARCHAR",
+        "warc_offset": "BIGINT",
+        "warc_length": "BIGINT",
+    },
+    "links": {
+        "source": "VARCHAR",
+        "source_site": "VARCHAR",
+        "version": "INTEGER",
+        "target": "VARCHAR",
+        "target_site": "VARCHAR",
+        "anchor": "VARCHAR",
+        "nofollow": "BOOLEAN",
+    },
+    "text": {"url": "VARCHAR", "version": "INTEGER", "text": "VARCHAR"},
+}
+"""Tables, their columns and the types of these in DuckDB."""
+
+
+class _Page(NamedTuple):
+    url: str
+    site: str
+    version: int
+    fetched_at: str
+    status: int | None
+    content_type: str | None
+    title: str | None
+    lang: str | None
+    digest: str
+    bytes: int
+    links: int
+    warc_file: str
+    warc_offset: int
+    warc_length: int
+
+
+class _Link(NamedTuple):
+    source: str
+    source_site: str
+    version: int
+    target: str
+    target_site: str
+    anchor: str
+    nofollow: bool
+
+
+class _Text(NamedTuple):
+    url: str
+    version: int
+    text: str
+
+
+def write_dataset(run: ExportRun, folder: Path) -> None:
+    """A folder for each table, in it a folder for each shard, and a list of all files."""
+    shards = run.settings.store.shards
+
+    def shard_of(page: PageCopy) -> int:
+        return shard_of_site(site_of(page.version.url), shards)
+
+    with (folder / MAPPING).open("x", encoding="utf-8") as mapping:
+        for shard, pages in groupby(run.pages(), key=shard_of):
+            with TemporaryDirectory(prefix=".lines-", dir=folder) as temporary:
+                lines = {table: Path(temporary) / f"{table}.jsonl" for table in COLUMNS}
+                counts = dict.fromkeys(COLUMNS, 0)
+                with ExitStack() as opened:
+                    outs = {table: opened.enter_context(path.open("xb")) for table, path in lines.items()}
+                    for page in pages:
+                        _write_page(page, outs, counts)
+                for table, path in lines.items():
+                    target = folder / table / f"shard={shard:02d}" / "part-0.parquet"
+                    target.parent.mkdir(parents=True)
+                    parquet_from_lines(path, target, COLUMNS[table])
+                    entry = {"file": str(target.relative_to(folder)), "table": table, "rows": counts[table]}
+                    mapping.write(json.dumps(entry) + "\n")
+
+
+def _write_page(page: PageCopy, outs: Mapping[str, BinaryIO], counts: dict[str, int]) -> None:
+    version, document = page.version, page.document
+    site = site_of(version.url)
+    rows: dict[str, list[NamedTuple]] = {
+        "pages": [
+            _Page(
+                url=version.url,
+                site=site,
+                version=version.number,
+                fetched_at=from_us(version.seen_us).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                status=version.status,
+                content_type=version.content_type,
+                title=version.title,
+                lang=version.lang,
+                digest=version.digest.hex(),
+                bytes=version.body_bytes,
+                links=len(document.links),
+                warc_file=version.file,
+                warc_offset=version.offset,
+                warc_length=version.length,
+            )
+        ],
+        "links": list(_links_of(page, site)),
+        "text": [_Text(version.url, version.number, document.text)],
+    }
+    for table, found in rows.items():
+        counts[table] += len(found)
+        outs[table].writelines(json_line(row) for row in found)
+
+
+def _links_of(page: PageCopy, site: str) -> Iterator[_Link]:
+    """Links by the names that `pages` has for their targets; what is no address of the web is left out."""
+    for link in page.document.links:
+        target = canonical(link.url)
+        if target is not None:
+            version = page.version
+            yield _Link(version.url, site, version.number, target, site_of(target), link.text, link.nofollow)

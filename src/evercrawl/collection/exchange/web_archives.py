@@ -1,0 +1,300 @@
+"""Versions as one WARC file that needs no other: what was stored as a revisit is written as a response."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import sqlite3
+import zipfile
+from base64 import b32encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Any, BinaryIO, NamedTuple, Protocol
+
+import orjson
+
+from evercrawl.adapters.sqlite.stored import StoredVersion
+from evercrawl.adapters.warc.member import pack
+from evercrawl.adapters.warc.parse import Record
+from evercrawl.adapters.warc.record import warcinfo_record
+from evercrawl.adapters.warc.resolve import request_for, resolved_id, resolved_response
+from evercrawl.collection.exchange.export_run import ExportRun, SelectedAnswer
+from evercrawl.collection.stored_pages import StoredAnswer, request_of
+from evercrawl.core.document.media_type import HTML_TYPES, media_type
+from evercrawl.core.url import surt
+from evercrawl.model import __version__
+from evercrawl.model.time import from_us
+
+
+class Out(Protocol):
+    """Something that bytes can be written to."""
+
+    def write(self, data: bytes, /) -> int:
+        """Take the bytes."""
+
+
+class WarcPosition(NamedTuple):
+    """Where a record lies in the file."""
+
+    offset: int
+    length: int
+
+
+class WarcFile:
+    """A WARC file that grows. Invariant: no record in it needs one that is elsewhere."""
+
+    def __init__(self, out: Out, name: str, *, archive: Path, level: int) -> None:
+        self._out = out
+        self._archive = archive
+        self._level = level
+        self.size = 0
+        about = {"description": "Versions taken out of an evercrawl collection"}
+        now = datetime.now(UTC)
+        self._write(pack(warcinfo_record(name, software=f"evercrawl/{__version__}", about=about, now=now), level))
+
+    def add(self, answer: SelectedAnswer) -> WarcPosition:
+        """Write an answer and, if it was kept, its request; gives the place of the answer."""
+        request = request_of(self._archive, answer.version, answer.stored)
+        if not answer.stored.is_revisit:
+            place = self._write(answer.stored.packed)
+            if request is not None:
+                self._write(request[0])
+            return place
+        return self._add_resolved(answer, request[1] if request is not None else None)
+
+    def _add_resolved(self, answer: SelectedAnswer, request: Record | None) -> WarcPosition:
+        version, stored = answer
+        record_id = resolved_id(version.record_id)
+        concurrent = request.headers.get("warc-record-id") if request is not None else None
+        response = resolved_response(
+            stored.record, record_id, head=stored.http.head, body=stored.http.body, concurrent=concurrent
+        )
+        place = self._write(pack(response, self._level))
+        if request is not None:
+            self._write(pack(request_for(request, record_id), self._level))
+        return place
+
+    def _write(self, member: bytes) -> WarcPosition:
+        place = WarcPosition(self.size, len(member))
+        self._out.write(member)
+        self.size += len(member)
+        return place
+
+
+def write_warc(run: ExportRun, out: Out, name: str) -> None:
+    """Every selected version."""
+    file = WarcFile(out, name, archive=run.archive, level=run.settings.archive.level)
+    for answer in run.answers():
+        file.add(answer)
+
+
+REVISIT_TYPE = "warc/revisit"
+LINES_AT_A_TIME = 1000
+
+
+def cdxj_line(version: StoredVersion, stored: StoredAnswer, *, mime: str, file: str, offset: int, length: int) -> str:
+    """The line of one record; numbers are strings, as the tools of the field have them."""
+    fields = {
+        "url": version.url,
+        "mime": mime,
+        "status": str(stored.http.status),
+        "digest": "sha1:" + b32encode(version.payload_sha1).decode(),
+        "length": str(length),
+        "offset": str(offset),
+        "filename": file,
+    }
+    stamp = from_us(version.seen_us).strftime("%Y%m%d%H%M%S")
+    return f"{surt(version.url)} {stamp} {orjson.dumps(fields).decode()}"
+
+
+def mime_of(stored: StoredAnswer) -> str:
+    """The media type that an index names for a response."""
+    return media_type(stored.http.headers, stored.http.body[:2000])
+
+
+class SortedLines:
+    """Lines that come in any order and go out sorted by their bytes; they wait in a file, not in memory."""
+
+    def __init__(self, path: Path) -> None:
+        self._db = sqlite3.connect(path, isolation_level=None)
+        self._db.execute("pragma journal_mode = off")
+        self._db.execute("pragma synchronous = off")
+        self._db.execute("create table line (text text not null)")
+        self._db.execute("begin")
+
+    def add(self, line: str) -> None:
+        """One more line."""
+        self._db.execute("insert into line values (?)", (line,))
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Every line with its line end."""
+        rows = self._db.execute("select text from line order by text collate binary")
+        while portion := rows.fetchmany(LINES_AT_A_TIME):
+            yield from (text.encode() + b"\n" for (text,) in portion)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+
+@contextmanager
+def sorted_lines(folder: Path | None = None) -> Iterator[SortedLines]:
+    """An empty set of lines, which is gone behind the block."""
+    with TemporaryDirectory(prefix="evercrawl-", dir=folder) as place:
+        lines = SortedLines(Path(place) / "lines.sqlite")
+        try:
+            yield lines
+        finally:
+            lines.close()
+
+
+def write_cdxj(run: ExportRun, out: BinaryIO) -> None:
+    """The index of the collection's own archive files, as far as they hold selected versions."""
+    with sorted_lines() as lines:
+        for version, stored in run.answers():
+            mime = REVISIT_TYPE if stored.is_revisit else mime_of(stored)
+            lines.add(
+                cdxj_line(version, stored, mime=mime, file=version.file, offset=version.offset, length=version.length)
+            )
+        out.writelines(lines)
+
+
+WACZ_VERSION = "1.1.1"
+WARC_NAME = "data.warc.gz"
+INDEX_BLOCK_LINES = 3000
+"""Lines in one gzip member of the index; a viewer unpacks one of them to find a URL."""
+COPY_BYTES = 1 << 20
+PAGES_HEADER = {"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}
+INDEX_HEADER = {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}
+
+
+class Package:
+    """The ZIP with its manifest. Invariant: every member is listed with the SHA-256 of what was written."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._resources: list[dict[str, object]] = []
+
+    @contextmanager
+    def member(self, path: str, *, stored: bool) -> Iterator[HashedOut]:
+        """A new member; `stored`: not compressed."""
+        info = zipfile.ZipInfo(path, date_time=datetime.now(UTC).timetuple()[:6])
+        info.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
+        info.external_attr = 0o644 << 16
+        with self._archive.open(info, "w", force_zip64=True) as member:
+            out = HashedOut(member)
+            yield out
+        name = path.rpartition("/")[2]
+        self._resources.append({"name": name, "path": path, "hash": out.digest(), "bytes": out.size})
+
+    def close(self, about: dict[str, Any]) -> None:
+        """Write the manifest and its own digest; they are not listed in it."""
+        manifest = {"profile": "data-package", "wacz_version": WACZ_VERSION, **about, "resources": self._resources}
+        text = orjson.dumps(manifest, option=orjson.OPT_INDENT_2)
+        digest = {"path": "datapackage.json", "hash": _sha256(text)}
+        self._archive.writestr("datapackage.json", text, zipfile.ZIP_DEFLATED)
+        self._archive.writestr(
+            "datapackage-digest.json", orjson.dumps(digest, option=orjson.OPT_INDENT_2), zipfile.ZIP_DEFLATED
+        )
+
+
+class HashedOut:
+    """Passes bytes on and keeps their number and digest."""
+
+    def __init__(self, out: IO[bytes]) -> None:
+        self._out = out
+        self._sha256 = hashlib.sha256()
+        self.size = 0
+
+    def write(self, data: bytes) -> int:
+        """Pass the bytes on."""
+        self._out.write(data)
+        self._sha256.update(data)
+        self.size += len(data)
+        return len(data)
+
+    def digest(self) -> str:
+        """The digest of all that was written."""
+        return f"sha256:{self._sha256.hexdigest()}"
+
+
+def write_wacz(run: ExportRun, target: Path) -> None:
+    """Every selected version."""
+    with (
+        TemporaryDirectory(prefix=".evercrawl-", dir=target.parent) as folder,
+        sorted_lines(Path(folder)) as lines,
+        zipfile.ZipFile(target, "x", allowZip64=True) as archive,
+    ):
+        package, list_of_pages = Package(archive), Path(folder) / "pages.jsonl"
+        with package.member(f"archive/{WARC_NAME}", stored=True) as out, list_of_pages.open("xb") as pages:
+            main_page = _write_records(run, out, lines, pages)
+        _write_index(package, lines)
+        with package.member("pages/pages.jsonl", stored=False) as out, list_of_pages.open("rb") as pages:
+            while chunk := pages.read(COPY_BYTES):
+                out.write(chunk)
+        package.close(_about(run, main_page))
+
+
+def _write_records(run: ExportRun, out: HashedOut, lines: SortedLines, pages: BinaryIO) -> SelectedAnswer | None:
+    """The WARC, its index lines and its list of pages; gives the first page."""
+    file = WarcFile(out, WARC_NAME, archive=run.archive, level=run.settings.archive.level)
+    pages.write(orjson.dumps(PAGES_HEADER) + b"\n")
+    first: SelectedAnswer | None = None
+    for answer in run.answers():
+        place = file.add(answer)
+        mime = mime_of(answer.stored)
+        lines.add(
+            cdxj_line(
+                answer.version, answer.stored, mime=mime, file=WARC_NAME, offset=place.offset, length=place.length
+            )
+        )
+        if mime in HTML_TYPES:
+            pages.write(_page_line(answer))
+            first = first or answer
+    return first
+
+
+def _page_line(answer: SelectedAnswer) -> bytes:
+    version = answer.version
+    fields = {"id": version.record_id.hex(), "url": version.url, "ts": _moment(version.seen_us)}
+    if version.title:
+        fields["title"] = version.title
+    return orjson.dumps(fields | {"size": version.body_bytes}) + b"\n"
+
+
+def _write_index(package: Package, lines: SortedLines) -> None:
+    """The index in blocks, and a second one that says where each block lies and what it begins with."""
+    blocks = [b"!meta 0 " + orjson.dumps(INDEX_HEADER) + b"\n"]
+    with package.member("indexes/index.cdx.gz", stored=True) as out:
+        rest = iter(lines)
+        while block := list(islice(rest, INDEX_BLOCK_LINES)):
+            packed = gzip.compress(b"".join(block), mtime=0)
+            where = {"offset": out.size, "length": len(packed), "digest": _sha256(packed)}
+            out.write(packed)
+            key = b" ".join(block[0].split(b" ", 2)[:2])
+            blocks.append(key + b" " + orjson.dumps(where) + b"\n")
+    with package.member("indexes/index.idx", stored=False) as out:
+        out.write(b"".join(blocks))
+
+
+def _about(run: ExportRun, first: SelectedAnswer | None) -> dict[str, Any]:
+    about = {
+        "title": run.collection.absolute().name,
+        "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "software": f"evercrawl/{__version__}",
+    }
+    if first is not None:
+        about |= {"mainPageUrl": first.version.url, "mainPageDate": _moment(first.version.seen_us)}
+    return about
+
+
+def _moment(at_us: int) -> str:
+    return from_us(at_us).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _sha256(data: bytes) -> str:
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"

@@ -1,0 +1,270 @@
+"""The link graph, made from the outlines of all shards: links, PageRank, hubs, depth, anchor texts."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xxhash import xxh3_64_intdigest
+
+from evercrawl.adapters.graph_files import (
+    LinkGraphFiles,
+    create_generation,
+    current_graph,
+    delete_partial_ranks,
+    load_partial_ranks,
+    publish_graph,
+    save_partial_ranks,
+)
+from evercrawl.adapters.sqlite.log import GraphPage, LogReader, log_reader, shards_of
+from evercrawl.adapters.tantivy.anchors import write_anchors
+from evercrawl.adapters.tantivy.writing import page_number
+from evercrawl.core.linkgraph.graph_metrics import (
+    Floats,
+    SparseGraph,
+    depths_from,
+    graph_of,
+    hub_scores,
+    pagerank_steps,
+)
+from evercrawl.core.url import canonical_of_href
+from evercrawl.errors import StoreUnavailable
+from evercrawl.model.document import Link
+
+HASH_BYTES = 8
+"""The end of a page's key: the hash of its whole URL."""
+MOST_ANCHORS = 12
+"""Different anchor texts that are kept of one page."""
+MOST_ANCHOR_CHARS = 80
+MOST_REPEATS = 3
+"""A text by which many pages call a page counts so often at most."""
+SAVE_STEPS = 20
+"""Ranks are saved each so many steps."""
+MOST_HOPS = 10
+STALE_SHARE = 0.05
+"""Share of new lines in the log from which on a graph is too old to rank by."""
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """The pages and links of a collection while they are read."""
+
+    pages: array[int] = field(default_factory=lambda: array("Q"))
+    hashes: array[int] = field(default_factory=lambda: array("Q"))
+    seeds: list[int] = field(default_factory=list)
+    moved: dict[int, int] = field(default_factory=dict)
+    """Node -> hash of where it redirects to."""
+    ends: dict[int, int] = field(default_factory=dict)
+    """Shard -> line of its log that is taken in."""
+
+    def take(self, shard: int, page: GraphPage) -> None:
+        if page.depth == 0:
+            self.seeds.append(len(self.pages))
+        if page.moved_to:
+            self.moved[len(self.pages)] = url_hash(page.moved_to)
+        self.pages.append(page_number(shard, page.id))
+        self.hashes.append(int.from_bytes(page.key[-HASH_BYTES:], "big"))
+
+
+class _Finder:
+    """From the hash of a URL to its node."""
+
+    def __init__(self, hashes: Sequence[int]) -> None:
+        values = np.array(hashes, dtype=np.uint64)
+        self._order = np.argsort(values, kind="stable")
+        self._sorted = values[self._order]
+
+    def nodes(self, hashes: Sequence[int]) -> NDArray[np.int64]:
+        """The node of each hash; -1: no page has it."""
+        wanted = np.array(hashes, dtype=np.uint64)
+        if not len(self._sorted):
+            return np.full(len(wanted), -1, dtype=np.int64)
+        places = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
+        return np.where(self._sorted[places] == wanted, self._order[places], -1)
+
+
+class _Hashes(dict[str, int]):
+    """The hash of the page that a link names, remembered: sites name the same pages on every page."""
+
+    most = 200_000
+
+    def __missing__(self, href: str) -> int:
+        if len(self) >= self.most:
+            self.clear()
+        canonical = canonical_of_href(href)
+        value = self[href] = url_hash(canonical) if canonical is not None else 0
+        return value
+
+
+def url_hash(url: str) -> int:
+    """The end of `key_of`, as a number."""
+    return int(xxh3_64_intdigest(url.encode("utf-8", "replace")))
+
+
+def fresh_graph(collection: Path) -> LinkGraphFiles:
+    """The graph of everything that is stored now, built if it is not there yet."""
+    found = current_graph(collection)
+    return found if found is not None and _ends(collection) == _noted_ends(found) else build_graph(collection)
+
+
+def is_worn(collection: Path, *, most: int | None = None) -> bool:
+    """There is no graph, or much was stored since it was made; with `most` the second only of a collection
+    with no more visits than that.
+    """
+    found = current_graph(collection)
+    ends = _ends(collection)
+    if found is None:
+        return any(ends.values())
+    if most is not None and sum(ends.values()) > most:
+        return False
+    noted = _noted_ends(found)
+    new = sum(end - noted.get(shard, 0) for shard, end in ends.items())
+    return new > STALE_SHARE * max(1, sum(ends.values()))
+
+
+def _ends(collection: Path) -> dict[int, int]:
+    ends = {}
+    for shard in shards_of(collection):
+        with log_reader(collection, shard) as reader:
+            line = reader.log_end()
+            ends[shard] = line.id if line is not None else 0
+    return ends
+
+
+def _noted_ends(found: LinkGraphFiles) -> dict[int, int]:
+    return {int(shard): int(end) for shard, end in found.notes.get("ends", {}).items()}
+
+
+def build_graph(collection: Path) -> LinkGraphFiles:
+    """Read every outline, compute, and make the result the current generation."""
+    gathered = _gather_pages(collection)
+    finder = _Finder(gathered.hashes)
+    anchors: dict[int, Counter[str]] = {}
+    sources, targets = _gather_links(collection, gathered, finder, anchors)
+    nodes = len(gathered.pages)
+    graph = graph_of(np.frombuffer(sources, dtype=np.int64), np.frombuffer(targets, dtype=np.int64), nodes)
+    folder = create_generation(collection)
+    ranks = _ranked(collection, graph, start=_known_ranks(collection, gathered.pages))
+    scores = hub_scores(graph)
+    write_anchors(folder / "anchors", _anchor_texts(gathered, finder, anchors))
+    arrays: dict[str, NDArray[Any]] = {
+        "pages": np.array(gathered.pages, dtype=np.uint64),
+        "starts": graph.starts,
+        "targets": graph.targets,
+        "ranks": ranks,
+        "hubs": scores.hubs,
+        "authorities": scores.authorities,
+        "depths": depths_from(graph, gathered.seeds),
+    }
+    publish_graph(folder, arrays, {"ends": gathered.ends, "seeds": gathered.seeds, "links": graph.links})
+    delete_partial_ranks(collection)
+    built = current_graph(collection)
+    if built is None:
+        raise StoreUnavailable(f"the link graph in {folder} cannot be read back; check the disk")
+    return built
+
+
+def _gather_pages(collection: Path) -> _Gathered:
+    gathered = _Gathered()
+    for shard in shards_of(collection):
+        with log_reader(collection, shard) as reader:
+            line = reader.log_end()
+            gathered.ends[shard] = line.id if line is not None else 0
+            for page in reader.graph_pages():
+                gathered.take(shard, page)
+    return gathered
+
+
+def _gather_links(
+    collection: Path, gathered: _Gathered, finder: _Finder, anchors: dict[int, Counter[str]]
+) -> tuple[array[int], array[int]]:
+    sources, targets = array("q"), array("q")
+    node_of = {page: node for node, page in enumerate(gathered.pages)}
+    for shard in shards_of(collection):
+        with log_reader(collection, shard) as reader:
+            for page_id, links, nodes in _resolved(reader, finder):
+                source = node_of.get(page_number(shard, page_id))
+                if source is None:
+                    continue
+                _count_anchors(anchors, links, nodes, source)
+                found = nodes[nodes >= 0]
+                targets.frombytes(found.tobytes())
+                sources.frombytes(np.full(len(found), source, dtype=np.int64).tobytes())
+    redirects = finder.nodes(list(gathered.moved.values()))
+    for source, target in zip(gathered.moved, redirects.tolist(), strict=True):
+        if target >= 0:
+            sources.append(source)
+            targets.append(target)
+    return sources, targets
+
+
+def _resolved(reader: LogReader, finder: _Finder) -> Iterator[tuple[int, tuple[Link, ...], NDArray[np.int64]]]:
+    """Each page with its links, and the node of each link."""
+    hashes = _Hashes()
+    for page_id, outline in reader.outlines():
+        if outline.links:
+            yield page_id, outline.links, finder.nodes([hashes[link.url] for link in outline.links])
+
+
+def _count_anchors(
+    anchors: dict[int, Counter[str]], links: Sequence[Link], nodes: NDArray[np.int64], source: int
+) -> None:
+    for link, node in zip(links, nodes.tolist(), strict=True):
+        if node < 0 or node == source or not link.text:
+            continue
+        counted = anchors.get(node)
+        if counted is None:
+            counted = anchors[node] = Counter()
+        text = link.text[:MOST_ANCHOR_CHARS]
+        if text in counted or len(counted) < MOST_ANCHORS:
+            counted[text] += 1
+
+
+def _anchor_texts(gathered: _Gathered, finder: _Finder, anchors: dict[int, Counter[str]]) -> Iterator[tuple[int, str]]:
+    """What pages are called; what a redirect is called counts for where it leads."""
+    leads = dict(zip(gathered.moved, finder.nodes(list(gathered.moved.values())).tolist(), strict=True))
+    texts: dict[int, list[str]] = {}
+    for node, counted in anchors.items():
+        target = _end_of(node, leads)
+        texts.setdefault(target, []).extend(
+            text for text, count in counted.items() for _ in range(min(count, MOST_REPEATS))
+        )
+    for node, called in texts.items():
+        yield gathered.pages[node], "\n".join(called)
+
+
+def _end_of(node: int, leads: dict[int, int]) -> int:
+    for _ in range(MOST_HOPS):
+        after = leads.get(node, -1)
+        if after < 0:
+            break
+        node = after
+    return node
+
+
+def _known_ranks(collection: Path, pages: Sequence[int]) -> Floats | None:
+    """The ranks of the generation before, as a start: most pages were there then."""
+    before = current_graph(collection)
+    if before is None or not len(before.pages):
+        return None
+    wanted = np.array(pages, dtype=np.uint64)
+    places = np.minimum(np.searchsorted(before.pages, wanted), len(before.pages) - 1)
+    known = before.pages[places] == wanted
+    return np.where(known, before.ranks[places], 1.0 / len(wanted))
+
+
+def _ranked(collection: Path, graph: SparseGraph, *, start: Floats | None) -> Floats:
+    """PageRank; a run that was broken off over the same links goes on where it was."""
+    digest = xxh3_64_intdigest(graph.targets.tobytes())
+    saved = load_partial_ranks(collection, digest)
+    ranks: Floats = np.zeros(graph.nodes)
+    for step, ranks in enumerate(pagerank_steps(graph, start=start if saved is None else saved), start=1):
+        if step % SAVE_STEPS == 0:
+            save_partial_ranks(collection, digest, ranks)
+    return ranks

@@ -1,0 +1,239 @@
+"""The versions of a page, and its statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from evercrawl.adapters.sqlite.reader import StateReader
+from evercrawl.collection.stored_pages import (
+    StoredPage,
+    document_of,
+    page_name,
+    present,
+    read_back,
+    seen_until,
+    stored_page,
+)
+from evercrawl.core.change.text_diff import text_difference
+from evercrawl.core.sentiment.sentences import Sentiment, site_sentiment
+from evercrawl.core.url import shard_of_site, site_of
+from evercrawl.model.change import FieldChange, VersionDiff, VersionMark
+from evercrawl.model.document import Document
+from evercrawl.model.fetch import header
+from evercrawl.model.history import (
+    EVERY_VISIT,
+    NEVER_VISITED,
+    PageHistory,
+    PageSentiment,
+    PageStatistics,
+    PastVersion,
+    SiteSentiment,
+    VersionSentiment,
+)
+from evercrawl.model.listing import VersionRecord, VisitRecord
+from evercrawl.model.report import PastVisit
+from evercrawl.model.settings import Settings
+from evercrawl.model.time import from_us
+
+
+def page_history(collection: Path, settings: Settings, url: str) -> PageHistory:
+    """Every version of a page with the span in which it came to be, and every visit."""
+    stored = stored_page(collection, settings, url)
+    until = seen_until(stored.versions, stored.visits)
+    return PageHistory(
+        url=stored.page.url,
+        versions=tuple(
+            _past(kept, until[kept.version.number], stored.analyses.get(kept.version.number, {}))
+            for kept in stored.versions
+        ),
+        visits=tuple(_past_visit(visit) for visit in stored.visits),
+    )
+
+
+def _past(kept: VersionRecord, until_us: int, analysis: Mapping[str, Any]) -> PastVersion:
+    version = kept.version
+    return PastVersion(
+        version=version.number,
+        seen_at=from_us(kept.seen_us),
+        changed_after=None if kept.changed_after_us is None else from_us(kept.changed_after_us),
+        seen_until=from_us(until_us),
+        change_class=version.change_class,
+        size=version.change_size,
+        digest=version.digest.hex(),
+        status=kept.status,
+        title=version.title,
+        content_type=version.content_type,
+        words=version.words,
+        body_bytes=version.body_bytes,
+        file=version.file,
+        offset=version.offset,
+        analysis=analysis,
+    )
+
+
+def _past_visit(visit: VisitRecord) -> PastVisit:
+    return PastVisit(
+        at=from_us(visit.at_us),
+        outcome=visit.outcome,
+        reason=visit.reason,
+        status=visit.status,
+        took_ms=visit.took_ms,
+        wire_bytes=visit.wire_bytes,
+        version=visit.version or None,
+    )
+
+
+def page_facts(collection: Path, settings: Settings, url: str) -> PageStatistics:
+    """The statistics of a page; ConfigError where no version of it is stored."""
+    stored = stored_page(collection, settings, url)
+    page, newest = stored.page, stored.versions[-1]
+    body = read_back(collection, settings, stored.shard, newest).body
+    return PageStatistics(
+        url=page.url,
+        parent=page.parent,
+        ascii_count=sum(body),
+        last_modified=newest.version.last_modified,
+        frequency_of_change=days_between_changes(stored),
+        file_path=f"archive/{newest.version.file}",
+        offset=newest.version.offset,
+        version=page.version,
+        changes=page.version - 1,
+        visits=page.visits,
+        first_seen=from_us(stored.versions[0].seen_us),
+        last_visit=None if page.last_us is None else from_us(page.last_us),
+        last_change=from_us(newest.seen_us),
+    )
+
+
+def days_between_changes(stored: StoredPage) -> float:
+    """The paper's frequency of change: -1 never visited, 0 another one at every visit, else days.
+
+    A page that did not change yet takes at least as long as it was watched.
+    """
+    page = stored.page
+    if page.visits == 0 or page.last_us is None:
+        return NEVER_VISITED
+    changes = page.version - 1
+    if changes and changes == page.visits - 1:
+        return EVERY_VISIT
+    watched = from_us(page.last_us) - from_us(stored.versions[0].seen_us)
+    return round(watched / timedelta(days=1) / max(changes, 1), 3)
+
+
+CLEARLY = 0.05
+"""A page with a smaller mean is neither positive nor negative: most sentences are plain facts."""
+
+
+def page_mood(collection: Path, settings: Settings, url: str) -> PageSentiment:
+    """The score of each version of a page that has one, oldest first, and the mean of its site."""
+    stored = stored_page(collection, settings, url)
+    then = [
+        VersionSentiment(kept.version.number, from_us(kept.seen_us), said["sentiment"], said["sentiment_sentences"])
+        for kept in stored.versions
+        if "sentiment" in (said := stored.analyses.get(kept.version.number, {}))
+    ]
+    return PageSentiment(stored.page.url, tuple(then), site_mood(collection, settings, stored.page.url))
+
+
+def site_mood(collection: Path, settings: Settings, url: str) -> SiteSentiment:
+    """The mean over the newest versions of the pages of a URL's site."""
+    site = site_of(page_name(url))
+    pages = [
+        Sentiment(said["sentiment"], said["sentiment_sentences"], 0, 0)
+        for _, said in _said_about(collection, settings, site)
+        if "sentiment" in said
+    ]
+    whole = site_sentiment(pages)
+    return SiteSentiment(site, None if whole is None else round(whole.score, 4), len(pages))
+
+
+def _said_about(collection: Path, settings: Settings, site: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    reader = StateReader(collection)
+    shard = shard_of_site(site, settings.store.shards)
+    if shard in reader.shards():
+        with reader.shard(shard) as state:
+            yield from state.analyses_of_site(site)
+
+
+def mood_label(score: float | None) -> str | None:
+    """pos, neg or neutral, as a search for `sentiment:neg` means it; None: there is no score."""
+    if score is None:
+        return None
+    return "pos" if score >= CLEARLY else "neg" if score <= -CLEARLY else "neutral"
+
+
+TOLD_HEADERS = ("content-type", "content-language", "x-robots-tag")
+"""Header fields that say something about the page itself."""
+
+
+def page_difference(
+    collection: Path, settings: Settings, url: str, a: str | None = None, b: str | None = None
+) -> VersionDiff:
+    """From version `a` (otherwise the one before the newest) to `b` (otherwise the newest)."""
+    stored = stored_page(collection, settings, url)
+    now = present()
+    before = stored.versions[max(0, len(stored.versions) - 2)] if a is None else stored.chosen(a, now=now)
+    return difference_between(collection, settings, stored, before, stored.chosen(b, now=now))
+
+
+def difference_between(
+    collection: Path, settings: Settings, stored: StoredPage, before: VersionRecord, after: VersionRecord
+) -> VersionDiff:
+    """What differs between these two; texts as they were stored, the rest as the archive has it."""
+    name = stored.page.url
+    marks = _mark(before), _mark(after)
+    if before.version.number == after.version.number:
+        return VersionDiff(name, *marks, same_bytes=True)
+    sides = [_side(collection, settings, stored, kept) for kept in (before, after)]
+    (old, old_fields, old_text), (new, new_fields, new_text) = sides
+    text = text_difference(old_text, new_text)
+    old_links, new_links = _links(old), _links(new)
+    return VersionDiff(
+        name,
+        *marks,
+        edits=text.edits,
+        links_added=tuple(link for link in new_links if link not in old_links),
+        links_removed=tuple(link for link in old_links if link not in new_links),
+        fields=_changed_fields(old_fields, new_fields),
+        size=round(text.size, 4),
+        same_bytes=before.version.digest == after.version.digest,
+    )
+
+
+def _mark(kept: VersionRecord) -> VersionMark:
+    return VersionMark(kept.version.number, from_us(kept.seen_us))
+
+
+def _side(
+    collection: Path, settings: Settings, stored: StoredPage, kept: VersionRecord
+) -> tuple[Document, dict[str, str | None], str]:
+    back = read_back(collection, settings, stored.shard, kept)
+    document = document_of(stored.page.url, back.headers, back.body, settings)
+    with StateReader(collection).shard(stored.shard) as state:
+        text = state.text(stored.page.id, kept.version.number)
+    fields: dict[str, str | None] = {
+        "title": document.title,
+        "lang": document.lang,
+        "canonical": document.canonical,
+        "robots": _robots(document),
+        "status": None if kept.status is None else str(kept.status),
+    }
+    fields |= {name: header(back.headers, name) for name in TOLD_HEADERS}
+    return document, fields, document.text if text is None else text
+
+
+def _robots(document: Document) -> str | None:
+    asked = document.robots
+    wishes = {"noindex": asked.noindex, "nofollow": asked.nofollow, "noarchive": asked.noarchive}
+    return ", ".join(name for name, is_asked in wishes.items() if is_asked) or None
+
+
+def _links(document: Document) -> dict[str, None]:
+    return dict.fromkeys(link.url for link in document.links)
+
+
+def _changed_fields(old: dict[str, str | None], new: dict[str, str | None]) -> tuple[FieldChange, ...]:
+    return tuple(FieldChange(name, old[name], new[name]) for name in old if old[name] != new[name])

@@ -1,0 +1,236 @@
+"""The links of one page, both ways, and the graph in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from evercrawl.adapters.graph_files import LinkGraphFiles, current_graph
+from evercrawl.adapters.sqlite.log import GONE, log_reader, shards_of
+from evercrawl.adapters.tantivy.writing import page_number, place_of
+from evercrawl.collection.graph_builder import HASH_BYTES, fresh_graph, url_hash
+from evercrawl.core.linkgraph.graph_metrics import UNREACHED
+from evercrawl.core.url import canonical, canonical_of_href, key_of, shard_of_site, site_of
+from evercrawl.errors import ConfigError
+from evercrawl.model.document import Link
+from evercrawl.model.links import BadLink, GraphSummary, LinkEnd, LinkTrouble, PageLinks, RankedPage
+from evercrawl.model.reason import Reason
+from evercrawl.model.settings import Settings
+
+MOST_INCOMING = 1000
+"""Pages that link here and are listed; all are counted."""
+
+
+def page_links(collection: Path, settings: Settings, url: str, *, as_it_was: bool = False) -> PageLinks:
+    """What links to a page, what it links to, and how important it is; by the graph as it was last made, or
+    by one of everything that is stored now.
+    """
+    page, name = page_at(collection, settings, url)
+    graph = current_graph(collection) if as_it_was else fresh_graph(collection)
+    shard, page_id = place_of(page)
+    with log_reader(collection, shard) as reader:
+        outline, held = reader.outline(page_id), reader.credit(key_of(name))
+    outgoing = tuple(map(_end, outline.links)) if outline is not None else ()
+    credit = None if held is None else round(held.credit, 3)
+    node = graph.node_of(page) if graph is not None else None
+    if graph is None or node is None:
+        return PageLinks(name, outgoing=outgoing, credit=credit)
+    sources = _sources(graph, node)
+    depth = int(graph.array("depths")[node])
+    return PageLinks(
+        url=name,
+        incoming=tuple(_incoming(collection, graph, sources[:MOST_INCOMING], name)),
+        outgoing=outgoing,
+        pagerank=float(graph.ranks[node]),
+        times_average=float(graph.ranks[node]) * len(graph.pages),
+        hub=float(graph.array("hubs")[node]),
+        authority=float(graph.array("authorities")[node]),
+        clicks=None if depth == UNREACHED else depth,
+        credit=credit,
+        incoming_count=len(sources),
+    )
+
+
+def _end(link: Link) -> LinkEnd:
+    return LinkEnd(link.url, link.text, link.nofollow)
+
+
+def _sources(graph: LinkGraphFiles, node: int) -> list[int]:
+    """The nodes that link to a node, the most important first."""
+    places = np.flatnonzero(graph.array("targets") == node)
+    sources = np.searchsorted(graph.array("starts"), places, side="right") - 1
+    ordered: list[int] = sources[np.argsort(-graph.ranks[sources], kind="stable")].tolist()
+    return ordered
+
+
+def _incoming(collection: Path, graph: LinkGraphFiles, sources: list[int], name: str) -> list[LinkEnd]:
+    pages = [int(graph.pages[source]) for source in sources]
+    urls = urls_of(collection, pages)
+    texts: dict[int, Link] = {}
+    for shard in sorted({place_of(page)[0] for page in pages}):
+        with log_reader(collection, shard) as reader:
+            for page in pages:
+                if place_of(page)[0] == shard and (outline := reader.outline(place_of(page)[1])) is not None:
+                    link = next((one for one in outline.links if canonical_of_href(one.url) == name), None)
+                    texts |= {} if link is None else {page: link}
+    ends = []
+    for page in pages:
+        named = texts.get(page)
+        ends.append(LinkEnd(urls.get(page, ""), named.text if named else "", bool(named and named.nofollow)))
+    return ends
+
+
+def graph_summary(collection: Path) -> GraphSummary:
+    """How many pages and links there are, and what hangs loose."""
+    graph = fresh_graph(collection)
+    depths = np.asarray(graph.array("depths"))
+    linked = np.bincount(np.asarray(graph.array("targets")), minlength=len(graph.pages)) > 0
+    is_seed = np.zeros(len(graph.pages), dtype=bool)
+    is_seed[list(graph.notes.get("seeds", []))] = True
+    reached = depths[depths != UNREACHED]
+    return GraphSummary(
+        pages=len(graph.pages),
+        links=graph.graph.links,
+        orphans=int((~linked & ~is_seed).sum()),
+        unreached=int((depths == UNREACHED).sum()),
+        deepest=int(reached.max()) if len(reached) else 0,
+        by_depth=tuple(np.bincount(reached).tolist()) if len(reached) else (),
+    )
+
+
+def orphans(collection: Path) -> list[str]:
+    """Known pages that no page links to, seeds left out."""
+    graph = fresh_graph(collection)
+    linked = np.bincount(np.asarray(graph.array("targets")), minlength=len(graph.pages)) > 0
+    linked[list(graph.notes.get("seeds", []))] = True
+    return sorted(urls_of(collection, graph.pages[~linked].tolist()).values())
+
+
+MOST_HOPS = 10
+DEAD = GONE | {
+    Reason.DNS.value, Reason.CONNECT.value, Reason.TLS.value, Reason.TIMEOUT.value, Reason.RESET.value,
+    Reason.EMPTY_REPLY.value, Reason.BAD_HTTP.value, Reason.HTTP_ERROR.value, Reason.SERVER_ERROR.value,
+    Reason.BAD_REDIRECT.value,
+}  # fmt: skip
+"""Ends of a visit after which a reader who follows the link finds nothing."""
+
+
+class _Target(NamedTuple):
+    """What became of a page that links lead to, where that is worth a word."""
+
+    reason: str
+    status: int | None
+    moved_to: str | None
+
+
+def bad_links(collection: Path, site: str | None = None) -> Iterator[BadLink]:
+    """Every link of the newest pages that leads nowhere or elsewhere, page by page."""
+    troubled = _troubled(collection)
+    if not troubled:
+        return
+    for shard in shards_of(collection):
+        with log_reader(collection, shard) as reader:
+            for page_id, outline in reader.outlines():
+                bad = [found for link in outline.links if (found := _judged(link, troubled)) is not None]
+                url = reader.urls([page_id]).get(page_id, "") if bad else ""
+                if bad and (site is None or site.rstrip("/") in (site_of(url), site_of(url).partition("://")[2])):
+                    yield from (_placed(found, url) for found in bad)
+
+
+def _troubled(collection: Path) -> dict[int, _Target]:
+    """Pages that failed or moved, by the hash of their URL; few, compared with all."""
+    troubled: dict[int, _Target] = {}
+    for shard in shards_of(collection):
+        with log_reader(collection, shard) as reader:
+            for page in reader.graph_pages():
+                reason = page.reason or ""
+                if reason in DEAD or page.moved_to or reason == Reason.REDIRECT_LOOP.value:
+                    key = int.from_bytes(page.key[-HASH_BYTES:], "big")
+                    troubled[key] = _Target(reason, page.status, page.moved_to)
+    return troubled
+
+
+def _judged(link: Link, troubled: dict[int, _Target]) -> BadLink | None:
+    """The trouble with a link, without the page that it stands on; None: it is good, or was not visited."""
+    name = canonical_of_href(link.url)
+    target = troubled.get(url_hash(name)) if name is not None else None
+    if name is None or target is None:
+        return None
+    chain, end = _followed(name, target, troubled)
+    trouble = _trouble(chain, end, name)
+    return BadLink("", link.url, link.text, trouble, end.status, end.reason, chain)
+
+
+def _followed(name: str, target: _Target, troubled: dict[int, _Target]) -> tuple[tuple[str, ...], _Target]:
+    chain: list[str] = []
+    while target.moved_to is not None and len(chain) < MOST_HOPS:
+        chain.append(target.moved_to)
+        after = troubled.get(url_hash(target.moved_to))
+        if after is None or target.moved_to == name:
+            break
+        target = after
+    return tuple(chain), target
+
+
+def _trouble(chain: tuple[str, ...], end: _Target, name: str) -> LinkTrouble:
+    is_loop = end.reason == Reason.REDIRECT_LOOP.value or name in chain or len(set(chain)) < len(chain)
+    if is_loop or len(chain) >= MOST_HOPS:
+        return LinkTrouble.LOOP
+    if end.reason in DEAD:
+        return LinkTrouble.DEAD
+    return LinkTrouble.CHAIN if len(chain) > 1 else LinkTrouble.REDIRECT
+
+
+def _placed(found: BadLink, url: str) -> BadLink:
+    return BadLink(url, found.target, found.text, found.trouble, found.status, found.reason, found.chain)
+
+
+URLS_AT_A_TIME = 1000
+
+
+def urls_of(collection: Path, pages: Iterable[int]) -> dict[int, str]:
+    """The URLs of pages by their numbers."""
+    of_shard: dict[int, list[int]] = {}
+    for page in pages:
+        shard, page_id = place_of(int(page))
+        of_shard.setdefault(shard, []).append(page_id)
+    found: dict[int, str] = {}
+    for shard, ids in of_shard.items():
+        with log_reader(collection, shard) as reader:
+            for portion in _portions(ids):
+                found |= {page_number(shard, key): url for key, url in reader.urls(portion).items()}
+    return found
+
+
+def _portions(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    for at in range(0, len(ids), URLS_AT_A_TIME):
+        yield ids[at : at + URLS_AT_A_TIME]
+
+
+def page_at(collection: Path, settings: Settings, url: str) -> tuple[int, str]:
+    """Number and canonical URL of a known page; ConfigError where it is not known."""
+    name = canonical(url)
+    if name is None:
+        raise ConfigError(f"{url!r} is not a URL that can name a page; write it like https://example.org/")
+    shard = shard_of_site(site_of(name), settings.store.shards)
+    if shard in shards_of(collection):
+        with log_reader(collection, shard) as reader:
+            page = reader.page(key_of(name))
+            if page is not None:
+                return page_number(shard, page.id), name
+    raise ConfigError(f"{name} is not a page of this collection; ask why with: evercrawl why {name}")
+
+
+def best_pages(collection: Path, graph: LinkGraphFiles, scores: str, most: int) -> list[RankedPage]:
+    """The pages with the highest scores of one array."""
+    values = graph.array(scores)
+    places = np.argsort(-values, kind="stable")[:most]
+    urls = urls_of(collection, graph.pages[places].tolist())
+    return [
+        RankedPage(urls[int(graph.pages[place])], float(values[place]))
+        for place in places.tolist()
+        if int(graph.pages[place]) in urls
+    ]

@@ -1,0 +1,138 @@
+"""Where a list goes on: the shard, and the place in it, as one word that a URL can carry."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from heapq import merge
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from evercrawl.adapters.sqlite.browse import BrowseReader, browsing, browsing_all, shards_of
+from evercrawl.adapters.sqlite.reader import MOST_ID
+from evercrawl.errors import ConfigError
+from evercrawl.model.listing import DuePage, Portion
+from evercrawl.model.report import SkippedUrl
+from evercrawl.model.time import to_us
+
+_PLACE = re.compile(r"(\d{1,4})\.([0-9a-f]{0,64})", re.ASCII)
+
+
+def place_word(shard: int, inside: bytes | int) -> str:
+    """The word for a place."""
+    return f"{shard}.{inside.hex() if isinstance(inside, bytes) else format(inside, 'x')}"
+
+
+def place_of(word: str | None) -> tuple[int, str]:
+    """Shard and the place in it; None: the beginning. ConfigError where the word is not one of ours."""
+    if not word:
+        return 0, ""
+    found = _PLACE.fullmatch(word)
+    if found is None:
+        raise ConfigError(f"{word!r} is not where a list can go on; begin without it")
+    return int(found[1]), found[2]
+
+
+def number_in(inside: str) -> int:
+    """The place as a number; 0: the beginning."""
+    return min(int(inside or "0", 16), 2**63 - 1)
+
+
+def key_in(inside: str) -> bytes:
+    """The place as a key; empty: the beginning."""
+    return bytes.fromhex(inside if len(inside) % 2 == 0 else inside[:-1])
+
+
+HOURS_AHEAD = 24
+_DIGITS = 16
+
+
+def pages_due(collection: Path, *, after: str | None = None, most: int = 50) -> Portion[DuePage]:
+    """The pages that are due next, over all shards."""
+    last, inside = place_of(after)
+    behind_us, behind_id = number_in(inside[:_DIGITS]), number_in(inside[_DIGITS:])
+    lists = []
+    for shard, reader in browsing_all(collection):
+        # Pages that are due at the same moment are told apart by shard and number.
+        number = behind_id if shard == last else MOST_ID if shard < last else 0
+        rows = reader.due_pages(behind_us, number, most + 1)
+        lists.append([(page.due_us, shard, page.id, page) for page in rows])
+    found = list(islice(merge(*lists), most + 1))
+    pages = tuple(row[3] for row in found[:most])
+    if len(found) <= most:
+        return Portion(pages, None)
+    due_us, shard, number, _ = found[most - 1]
+    return Portion(pages, f"{shard}.{due_us:0{_DIGITS}x}{number:0{_DIGITS}x}")
+
+
+def due_by_hour(collection: Path, *, now: datetime) -> list[int]:
+    """How many pages come due in each of the next hours."""
+    begin, end = to_us(now), to_us(now + timedelta(hours=HOURS_AHEAD))
+    counted: Counter[int] = Counter()
+    for _, reader in browsing_all(collection):
+        counted.update(reader.due_by_hour(begin, end))
+    return [counted[hour] for hour in range(HOURS_AHEAD)]
+
+
+def queued_by_band(collection: Path) -> list[tuple[int, int, int]]:
+    """Band, sites whose most urgent page is in it, and their queued pages; the most urgent band first."""
+    sites: Counter[int] = Counter()
+    pages: Counter[int] = Counter()
+    for _, reader in browsing_all(collection):
+        for band, some, pending in reader.queued_by_band():
+            sites[band] += some
+            pages[band] += pending
+    return [(band, sites[band], pages[band]) for band in sorted(sites)]
+
+
+LONGEST_S = 0.25
+"""A look for a rare reason ends after this time; the next portion goes on where it ended."""
+PAGES_FROM = 5000
+"""Shard numbers from here on stand for pages that were refused when their turn came; shards are fewer."""
+
+
+class _Found(NamedTuple):
+    row: SkippedUrl
+    place: str
+
+
+def skipped_portion(
+    collection: Path, *, reason: str | None = None, after: str | None = None, most: int = 50
+) -> Portion[SkippedUrl]:
+    """The next refused URLs, of one reason or any: first those that never became pages, then the others."""
+    begin, inside = place_of(after)
+    end = time.monotonic() + LONGEST_S
+    found: list[_Found] = []
+    shards = shards_of(collection)
+    for place in (*shards, *(PAGES_FROM + shard for shard in shards)):
+        if place < begin:
+            continue
+        with browsing(collection, place % PAGES_FROM) as reader:
+            behind = inside if place == begin else ""
+            found += _some(reader, place, behind, reason, most - len(found) + 1)
+        if len(found) > most:
+            return Portion(tuple(one.row for one in found[:most]), found[most - 1].place)
+        if time.monotonic() > end and place != PAGES_FROM + shards[-1]:
+            return Portion(tuple(one.row for one in found), f"{place + 1}.")
+    return Portion(tuple(one.row for one in found), None)
+
+
+def _some(reader: BrowseReader, place: int, behind: str, reason: str | None, most: int) -> Iterator[_Found]:
+    if place >= PAGES_FROM:
+        number = number_in(behind)
+        pages = (
+            reader.rejected_pages(number, most)
+            if reason is None
+            else reader.rejected_of(reason, after=number, most=most)
+        )
+        for page in pages:
+            yield _Found(SkippedUrl(page.url, page.reason, page.detail, page.parent), f"{place}.{page.id:x}")
+        return
+    key = key_in(behind)
+    refusals = reader.refusals(key, most) if reason is None else reader.refusals_of(reason, after=key, most=most)
+    for one in refusals:
+        yield _Found(SkippedUrl(one.url, one.reason, one.detail, one.parent), f"{place}.{one.key.hex()}")

@@ -1,1 +1,0 @@
-"""Looking back: the versions of a page, what differs between them, what changed since, and what is kept."""

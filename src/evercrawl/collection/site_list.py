@@ -1,0 +1,152 @@
+"""The sites of a collection, and the pages of one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import date, datetime, timedelta
+from heapq import nlargest
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+
+from evercrawl.adapters.sqlite.browse import browsing, browsing_all, shards_of
+from evercrawl.collection.listings import key_in, number_in, place_of, place_word
+from evercrawl.config import read_settings
+from evercrawl.core.url import canonical, shard_of_site, site_of
+from evercrawl.errors import ConfigError
+from evercrawl.model.listing import PageRow, Portion, SiteLoad, SiteRow, VisitRow
+from evercrawl.model.reason import Reason
+from evercrawl.model.settings import Settings
+from evercrawl.model.site import Site
+from evercrawl.model.time import to_us
+
+
+def sites_listed(collection: Path, *, after: str | None = None, most: int = 50) -> Portion[SiteRow]:
+    """The next sites, shard by shard in the order in which they were met."""
+    first, inside = place_of(after)
+    rows: list[SiteRow] = []
+    for shard in shards_of(collection):
+        if shard < first:
+            continue
+        with browsing(collection, shard) as reader:
+            behind = number_in(inside) if shard == first else 0
+            rows += (found := reader.site_portion(behind, most - len(rows) + 1))
+        if len(rows) > most:
+            return Portion(tuple(rows[:most]), place_word(shard, found[-2].id if len(found) > 1 else behind))
+    return Portion(tuple(rows), None)
+
+
+def largest_sites(collection: Path, most: int) -> list[SiteRow]:
+    """The sites with most pages."""
+    found = (site for _, reader in browsing_all(collection) for site in reader.largest_sites(most))
+    return nlargest(most, found, key=lambda site: site.pages)
+
+
+def busiest_sites(collection: Path, most: int) -> list[SiteRow]:
+    """The sites with most pages in the queue."""
+    found = (site for _, reader in browsing_all(collection) for site in reader.busiest_sites(most))
+    return nlargest(most, found, key=lambda site: site.pending)
+
+
+def site_record(collection: Path, settings: Settings, name: str) -> tuple[int, Site] | None:
+    """Shard and record of a site, by origin or host; None: the collection does not know it."""
+    for origin in _origins(name):
+        shard = shard_of_site(origin, settings.store.shards)
+        if shard in shards_of(collection):
+            with browsing(collection, shard) as reader:
+                site = reader.site_named(origin)
+            if site is not None:
+                return shard, site
+    return None
+
+
+def origin_in(collection: Path, name: str) -> str:
+    """The origin that a text names: of a bare host the one that the collection knows, otherwise https."""
+    known = site_record(collection, read_settings(collection).settings, name)
+    return _origins(name)[0] if known is None else known[1].name
+
+
+def _origins(name: str) -> list[str]:
+    """What a text may mean, the likeliest first; ConfigError where it names no site."""
+    texts = [name] if "://" in name else [f"https://{name}", f"http://{name}"]
+    pages = [page for text in texts if (page := canonical(text)) is not None]
+    if not pages:
+        raise ConfigError(f"{name!r} names no site; write it like https://example.org")
+    return [site_of(page) for page in pages]
+
+
+def pages_of_site(
+    collection: Path, shard: int, site: Site, *, after: str | None = None, most: int = 50
+) -> Portion[PageRow]:
+    """The next pages of a site; pages of one folder stand together."""
+    _, inside = place_of(after)
+    with browsing(collection, shard) as reader:
+        rows = reader.site_pages(site.name, site.id, after=key_in(inside), most=most + 1)
+    more = place_word(shard, rows[most - 1].key) if len(rows) > most else None
+    return Portion(tuple(rows[:most]), more)
+
+
+LINES_READ = 200_000
+"""The newest lines of the shard's log that are looked at."""
+MOST_VISITS = 2000
+SECOND_US = 1_000_000
+
+
+def load_of(collection: Path, shard: int, site: Site) -> SiteLoad:
+    """Requests ever, and the newest of them with the gaps between."""
+    with browsing(collection, shard) as reader:
+        visits = reader.visits_of_site(site.id, lines=LINES_READ, most=MOST_VISITS)
+    asked = [visit for visit in visits if visit.took_ms or visit.status]
+    gaps = tuple((later.at_us - earlier.at_us) / SECOND_US for later, earlier in pairwise(asked))
+    return SiteLoad(
+        site=site.name,
+        requests=site.requests,
+        wire_bytes=site.wire_bytes,
+        visits=tuple(asked),
+        not_modified=sum(visit.reason == Reason.NOT_MODIFIED for visit in asked),
+        gaps_s=gaps,
+        median_ms=int(median(visit.took_ms for visit in asked)) if asked else None,
+        asked_gap_s=site.gap_ms / 1000 if site.gap_ms else None,
+    )
+
+
+DAY_LOG_LINES = 200_000
+"""The newest lines of each shard's log that are counted."""
+CALENDAR_DAYS = 371
+"""53 weeks."""
+_EPOCH = date(1970, 1, 1)
+
+
+def day_of(number: int) -> date:
+    """The date of a number of days since 1970."""
+    return _EPOCH + timedelta(days=number)
+
+
+def changes_by_day(collection: Path, *, now: datetime) -> dict[date, int]:
+    """Changes that a reader would notice, over all sites."""
+    counted: Counter[int] = Counter()
+    for _, reader in browsing_all(collection):
+        counted.update(reader.changes_by_day(to_us(now - timedelta(days=CALENDAR_DAYS))))
+    return {day_of(number): count for number, count in sorted(counted.items())}
+
+
+def site_changes_by_day(collection: Path, shard: int, site_id: int, *, now: datetime) -> dict[date, int]:
+    """The same of one site."""
+    with browsing(collection, shard) as reader:
+        found = reader.changes_by_day(to_us(now - timedelta(days=CALENDAR_DAYS)), site_id)
+    return {day_of(number): count for number, count in sorted(found.items())}
+
+
+def visits_by_day(collection: Path) -> dict[date, dict[str, int]]:
+    """Visits by day and reason."""
+    days: dict[date, Counter[str]] = {}
+    for _, reader in browsing_all(collection):
+        for number, reason, count, _ in reader.visits_by_day(DAY_LOG_LINES):
+            days.setdefault(day_of(number), Counter())[reason] += count
+    return {day: dict(counts) for day, counts in sorted(days.items())}
+
+
+def last_visits(collection: Path, most: int) -> list[VisitRow]:
+    """The newest visits of all sites, newest first."""
+    found = (visit for _, reader in browsing_all(collection) for visit in reader.last_visits(0, most))
+    return nlargest(most, found, key=lambda visit: visit.at_us)

@@ -1,0 +1,273 @@
+"""One page of a collection with its versions, and what each of them was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evercrawl.adapters.plugins import InstalledHandlers, installed_schemes
+from evercrawl.adapters.sqlite.moves import CONFIRMING
+from evercrawl.adapters.sqlite.reader import StateReader
+from evercrawl.adapters.sqlite.stored import StoredReader, StoredVersion
+from evercrawl.adapters.warc.member import RECORD_LIMIT, unpack, unpack_at
+from evercrawl.adapters.warc.parse import HttpParts, Record, http_parts, parse_record
+from evercrawl.adapters.warc.place import read_bytes
+from evercrawl.adapters.warc.reader import ArchivedResponse, read_record
+from evercrawl.core.change.versions import choose_version, names_version
+from evercrawl.core.document.html import parse_document
+from evercrawl.core.document.media_type import media_type
+from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode, decoded_body
+from evercrawl.core.http.http1 import split_list
+from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
+from evercrawl.engine.interpret import BUILT_IN_TYPES
+from evercrawl.errors import ConfigError, StoreUnavailable
+from evercrawl.model.document import Document
+from evercrawl.model.fetch import Headers, Truncation
+from evercrawl.model.listing import PageRecord, VersionRecord, VisitRecord
+from evercrawl.model.page import OriginalRecord
+from evercrawl.model.report import PageContent
+from evercrawl.model.settings import Settings
+from evercrawl.model.time import from_us
+
+MOST_VISITS = 10_000
+
+
+def present() -> datetime:
+    """The present moment."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPage:
+    """A page, its versions oldest first, and its visits newest first."""
+
+    shard: int
+    page: PageRecord
+    versions: tuple[VersionRecord, ...]
+    visits: tuple[VisitRecord, ...]
+    analyses: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    """Version -> what analysers said about it."""
+
+    def chosen(self, which: str | None, *, now: datetime) -> VersionRecord:
+        """The version that is meant; None: the newest."""
+        if which is None:
+            return self.versions[-1]
+        marks = [(kept.version.number, from_us(kept.seen_us)) for kept in self.versions]
+        return self.versions[choose_version(marks, which, now=now)]
+
+
+def page_name(url: str) -> str:
+    """The canonical form of a URL that this installation could fetch; ConfigError where there is none."""
+    name = canonical(url, (*PAGE_SCHEMES, *(f"{scheme}://" for scheme in installed_schemes())))
+    if name is None:
+        raise ConfigError(f"{url!r} is not a URL that can name a page; write it like https://example.org/")
+    return name
+
+
+def stored_page(collection: Path, settings: Settings, url: str) -> StoredPage:
+    """The page with at least one version; ConfigError where there is none."""
+    name = page_name(url)
+    found = _look_up(collection, settings, name)
+    if found is None or not found.versions:
+        raise ConfigError(f"no version of {name} is stored; ask for the reason with: evercrawl why {name}")
+    return found
+
+
+def _look_up(collection: Path, settings: Settings, name: str) -> StoredPage | None:
+    reader = StateReader(collection)
+    shard = shard_of_site(site_of(name), settings.store.shards)
+    if shard not in reader.shards():
+        return None
+    with reader.shard(shard) as state:
+        page = state.page(key_of(name))
+        if page is None:
+            return None
+        versions, visits = state.versions(page.id), state.visits(page.id, MOST_VISITS)
+        analyses = state.analyses(page.id)
+    return StoredPage(shard, page, tuple(versions), tuple(visits), analyses)
+
+
+def split_moment(collection: Path, settings: Settings, text: str) -> tuple[str, str | None]:
+    """URL and version of `URL[@VERSION]`; an @ that belongs to a known page's URL stays there."""
+    url, at, which = text.rpartition("@")
+    if not at or not url or not names_version(which, now=present()):
+        return text, None
+    if canonical(text) is not None and _look_up(collection, settings, page_name(text)) is not None:
+        return text, None
+    return url, which
+
+
+# Reading back
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBack:
+    """A version as the archive has it; a revisit record has a head of its own and another's body."""
+
+    head: bytes
+    headers: Headers
+    wire_body: bytes
+    body: bytes
+    """Decoded."""
+
+
+def read_back(collection: Path, settings: Settings, shard: int, kept: VersionRecord) -> ReadBack:
+    """The answer that a version was stored from."""
+    place = kept.version
+    folder = collection / "archive"
+    record = read_record(folder, place.file, place.offset, place.length)
+    source = record
+    if record.refers_to is not None:
+        with StateReader(collection).shard(shard) as state:
+            source = _source(folder, state.original(place.digest), record)
+    limits = DecodeLimits(settings.http.decoded_bytes, settings.http.ratio)
+    body = decoded_body(source.headers, source.wire_body, limits=limits)
+    return ReadBack(record.head, record.headers, source.wire_body, body)
+
+
+def _source(folder: Path, original: OriginalRecord | None, record: ArchivedResponse) -> ArchivedResponse:
+    if original is None:
+        return record
+    return read_record(folder, original.file, original.offset, original.length)
+
+
+def document_of(url: str, headers: Headers, body: bytes, settings: Settings) -> Document:
+    """The document as a crawl reads it: by a handler where its media type has one."""
+    kind = media_type(headers, body)
+    handler = None if kind in BUILT_IN_TYPES else InstalledHandlers().get(kind)
+    if handler is not None:
+        return handler.parse(url, headers, body)
+    return parse_document(url, headers, body, agent=settings.identity.product, limits=settings.parse)
+
+
+def seen_until(versions: Sequence[VersionRecord], visits: Sequence[VisitRecord]) -> dict[int, int]:
+    """Version -> the last visit that found the page so, in microseconds."""
+    until = {kept.version.number: kept.seen_us for kept in versions}
+    for visit in visits:
+        if visit.outcome in CONFIRMING and visit.version in until:
+            until[visit.version] = max(until[visit.version], visit.at_us)
+    return until
+
+
+def page_view(collection: Path, settings: Settings, url: str, at: str | None = None) -> PageContent:
+    """The version that `at` (or the `@...` behind the URL) names; the newest where neither does."""
+    if at is None:
+        url, at = split_moment(collection, settings, url)
+    stored = stored_page(collection, settings, url)
+    kept = stored.chosen(at, now=present())
+    back = read_back(collection, settings, stored.shard, kept)
+    with StateReader(collection).shard(stored.shard) as state:
+        text = state.text(stored.page.id, kept.version.number)
+    name = stored.page.url
+    document = document_of(name, back.headers, back.body, settings)
+    return PageContent(
+        url=name,
+        status=kept.status or 200,
+        fetched_at=from_us(kept.seen_us),
+        version=kept.version.number,
+        title=document.title,
+        author=document.author,
+        published=document.published,
+        modified=document.modified,
+        content_type=kept.version.content_type,
+        headers=back.headers,
+        text=document.text if text is None else text,
+        html=back.body,
+        links=document.links,
+        raw=back.head + back.wire_body,
+        analysis=stored.analyses.get(kept.version.number, {}),
+    )
+
+
+REQUEST_LIMIT = 256 * 1024
+"""Packed bytes behind a response in which its request is looked for."""
+_NO_RATIO = 1e9
+"""What was decoded once is decoded again, however well it was packed; the number of bytes is the limit."""
+
+
+class StoredAnswer(NamedTuple):
+    """An answer with its body, wherever that lies."""
+
+    packed: bytes
+    """The version's own record as it lies in the archive."""
+    record: Record
+    http: HttpParts
+    """Head and fields of the own record; the body is that of the original where the record is a revisit."""
+    is_revisit: bool
+
+
+def stored_answer(archive: Path, reader: StoredReader, version: StoredVersion) -> StoredAnswer:
+    """The answer of a version; StoreUnavailable says which record is damaged or not there."""
+    packed, record = _record_at(archive, version.file, version.offset, version.length)
+    http = _http_of(record, version.file, version.offset)
+    if record.kind != "revisit":
+        return StoredAnswer(packed, record, http, False)
+    original = reader.original(version.digest)
+    if original is None or original.record_id == version.record_id:
+        raise StoreUnavailable(
+            f"the archive's record in {version.file} at {version.offset} refers to a body that is not stored"
+        )
+    _, holder = _record_at(archive, original.file, original.offset, original.length)
+    body = _http_of(holder, original.file, original.offset).body
+    return StoredAnswer(packed, record, http._replace(body=body), True)
+
+
+def _record_at(archive: Path, file: str, offset: int, length: int) -> tuple[bytes, Record]:
+    packed = read_bytes(archive, file, offset, min(length, RECORD_LIMIT))
+    try:
+        return packed, parse_record(unpack(packed), 0, offset=offset)[0]
+    except ValueError as error:
+        raise StoreUnavailable(f"the archive's record in {file} at {offset} is damaged: {error}") from error
+
+
+def _http_of(record: Record, file: str, offset: int) -> HttpParts:
+    try:
+        return http_parts(record.block)
+    except ValueError as error:
+        raise StoreUnavailable(f"the archive's record in {file} at {offset} is damaged: {error}") from error
+
+
+def request_of(archive: Path, version: StoredVersion, answer: StoredAnswer) -> tuple[bytes, Record] | None:
+    """The request that an answer belongs to, packed and parsed: it lies behind its answer, if it was kept."""
+    try:
+        behind = read_bytes(archive, version.file, version.offset + version.length, REQUEST_LIMIT)
+        unpacked, end = unpack_at(behind, 0)
+        record, _ = parse_record(unpacked, 0, offset=0)
+    except (StoreUnavailable, ValueError):
+        return None
+    own = answer.record.headers.get("warc-record-id")
+    if record.kind != "request" or record.headers.get("warc-concurrent-to") != own:
+        return None
+    return behind[:end], record
+
+
+def decode_answer(version: StoredVersion, http: HttpParts) -> bytes:
+    """The body without its content codings, cut where it was cut when it was stored."""
+    codings = split_list([value for name, value in http.headers if name.lower() == "content-encoding"])
+    room = version.body_bytes if version.truncated else version.body_bytes + 1
+    limits = DecodeLimits(max(room, 1), _NO_RATIO)
+    complete = version.truncated != Truncation.WIRE
+    try:
+        body, _ = decode(http.body, codings, limits=limits, complete=complete)
+    except BadCoding as error:
+        raise StoreUnavailable(f"the body in {version.file} at {version.offset} cannot be decoded: {error}") from error
+    return body
+
+
+def parse_answer(version: StoredVersion, http: HttpParts, body: bytes, settings: Settings) -> Document:
+    """The document as a crawl reads it: by a handler where its media type has one."""
+    kind = media_type(http.headers, body)
+    handler = None if kind in BUILT_IN_TYPES else _handlers().get(kind)
+    if handler is not None:
+        return handler.parse(version.url, http.headers, body)
+    agent, limits = settings.identity.product, settings.parse
+    return parse_document(version.url, http.headers, body, agent=agent, limits=limits)
+
+
+@lru_cache(maxsize=1)
+def _handlers() -> InstalledHandlers:
+    return InstalledHandlers()

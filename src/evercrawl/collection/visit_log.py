@@ -1,0 +1,140 @@
+"""A visit as a line of crawl.log, the log that Heritrix writes and that archivists have tools for.
+
+Twelve fields between spaces: moment of the entry, status, bytes, URL, path of discovery, the page that led
+here, type, worker, begin of the fetch with its milliseconds, SHA-1 of the body, source, remarks. A field
+without value is `-`; a failure has one of Heritrix's negative codes.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b32encode
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from heapq import merge
+from pathlib import Path
+
+from evercrawl.adapters.sqlite.browse import browsing, shards_of
+from evercrawl.collection.site_list import site_record
+from evercrawl.errors import ConfigError
+from evercrawl.model.listing import VisitLogRow
+from evercrawl.model.reason import Reason
+from evercrawl.model.settings import Settings
+from evercrawl.model.time import from_us, to_us
+
+NOTHING = "-"
+NO_TYPE = "no-type"
+LINK = "L"
+"""A step of the path of discovery; by what kind of link it was made is not kept."""
+MOST_STEPS = 50
+WORKER = "#000"
+OTHER_FAILURE = -5
+CODES: dict[Reason, int] = {
+    Reason.DNS: -1,
+    Reason.CONNECT: -2,
+    Reason.TLS: -2,
+    Reason.RESET: -3,
+    Reason.EMPTY_REPLY: -404,
+    Reason.INCOMPLETE: -3,
+    Reason.TIMEOUT: -4,
+    Reason.NOT_A_PAGE_URL: -7,
+    Reason.SCHEME: -7,
+    Reason.URL_TOO_LONG: -7,
+    Reason.PORT_REFUSED: -7,
+    Reason.ROBOTS_UNREACHABLE: -61,
+    Reason.TRAP: -4000,
+    Reason.TOO_DEEP: -4001,
+    Reason.OUT_OF_SCOPE: -5000,
+    Reason.EXCLUDED: -5001,
+    Reason.NOT_INCLUDED: -5001,
+    Reason.FILTERED: -5001,
+    Reason.FILE_TYPE: -5001,
+    Reason.PRIVATE_ADDRESS: -5001,
+    Reason.SITE_FULL: -5003,
+    Reason.ROBOTS: -9998,
+}
+"""Heritrix's code for what has no HTTP status."""
+_TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,100}", re.ASCII)
+_NOT_IN_FIELD = re.compile(r"[^\x21-\x7e]")
+_WITHOUT_BODY = frozenset({Reason.NOT_MODIFIED})
+
+
+def crawl_line(visit: VisitLogRow, *, with_parent: bool = True) -> str:
+    """The line of one visit, without its end; `with_parent`: say which page led here."""
+    begin, moment = from_us(visit.at_us), from_us(visit.at_us) + timedelta(milliseconds=visit.took_ms)
+    fields = (
+        f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z",
+        f"{_status(visit):>5}",
+        f"{visit.wire_bytes:>10}",
+        _field(visit.url),
+        LINK * min(visit.depth, MOST_STEPS) or NOTHING,
+        _field(visit.parent) if with_parent and visit.parent else NOTHING,
+        _type(visit.content_type),
+        WORKER,
+        f"{begin:%Y%m%d%H%M%S}{begin.microsecond // 1000:03}+{visit.took_ms}",
+        _digest(visit),
+        NOTHING,
+        f"{visit.outcome},{visit.reason}",
+    )
+    return " ".join(fields)
+
+
+def _status(visit: VisitLogRow) -> int:
+    if visit.status is not None:
+        return visit.status
+    return CODES.get(Reason(visit.reason), OTHER_FAILURE)
+
+
+def _field(text: str) -> str:
+    """A URL as one field: whatever could end the field or the line is escaped."""
+    return _NOT_IN_FIELD.sub(
+        lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace")), text
+    )
+
+
+def _type(written: str | None) -> str:
+    name = (written or "").partition(";")[0].strip().lower()
+    return name if _TYPE.fullmatch(name) else NO_TYPE
+
+
+def _digest(visit: VisitLogRow) -> str:
+    if visit.payload_sha1 is None or visit.status is None or visit.reason in _WITHOUT_BODY:
+        return NOTHING
+    return "sha1:" + b32encode(visit.payload_sha1).decode("ascii")
+
+
+LINES_AT_A_TIME = 500
+"""Lines of one shard's log that are looked at with one question; so many are held for each shard."""
+_LAST_US = 2**62
+
+
+def logged_visits(
+    collection: Path,
+    settings: Settings,
+    *,
+    site: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> Iterator[VisitLogRow]:
+    """Visits from a moment on, up to another, oldest first; ConfigError where the site is not known."""
+    span = (0 if since is None else to_us(since), _LAST_US if until is None else to_us(until))
+    if site is None:
+        logs = [_of_shard(collection, shard, None, span) for shard in shards_of(collection)]
+        return merge(*logs, key=lambda visit: visit.at_us)
+    found = site_record(collection, settings, site)
+    if found is None:
+        raise ConfigError(f"the collection does not know the site {site}")
+    return _of_shard(collection, found[0], found[1].id, span)
+
+
+def _of_shard(collection: Path, shard: int, site_id: int | None, span: tuple[int, int]) -> Iterator[VisitLogRow]:
+    """A reader is held for one portion only: who takes the lines may be slow."""
+    line = 0
+    with browsing(collection, shard) as reader:
+        last = reader.last_line()
+    while line < last:
+        upto = min(last, line + LINES_AT_A_TIME)
+        with browsing(collection, shard) as reader:
+            visits = reader.logged_visits(line, upto, site_id=site_id, span=span)
+        yield from visits
+        line = upto

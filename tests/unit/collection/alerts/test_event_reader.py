@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from evercrawl.collection.alerts.event_reader import LINES_AT_A_TIME, Follower, ShardLog
+from evercrawl.collection.alerts.message_queue import Outbox
+from evercrawl.core.alerts.matching import SaidPage
+from evercrawl.errors import StoreUnavailable
+from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind
+
+TARGET = Destination(Channel.WEBHOOK, "https://example.org/")
+
+
+@dataclass
+class Log:
+    """The log of one shard that also says which portions were asked for."""
+
+    lines: int
+    stamped: object | None = None
+    is_damaged: bool = False
+    asked: list[tuple[int, int]] = field(default_factory=list)
+
+    def shards(self) -> list[int]:
+        return [5]
+
+    def stamp(self, shard: int) -> object | None:
+        return self.stamped
+
+    @contextmanager
+    def open(self, shard: int) -> Iterator[ShardLog]:
+        yield self
+
+    def end(self) -> int:
+        return self.lines
+
+    def events(self, after: int, upto: int) -> list[Event]:
+        self.asked.append((after, upto))
+        return [
+            Event(5, line, line, f"https://a/{line}", EventKind.CONTENT, 0.5, line, 2)
+            for line in range(after + 1, upto + 1)
+            if line % 1000 == 0
+        ]
+
+    def page_after(self, event: Event) -> SaidPage:
+        if self.is_damaged:
+            raise StoreUnavailable("the text cannot be read")
+        return SaidPage(event.url, "", "the ferry", "en")
+
+    def text_before(self, event: Event) -> str:
+        return ""
+
+
+@pytest.fixture
+def outbox(tmp_path: Path) -> Iterator[Outbox]:
+    with closing(Outbox(tmp_path)) as opened:
+        yield opened
+
+
+def put(outbox: Outbox, name: str, *, since_us: int = 0, query: str | None = None) -> int:
+    outbox.put(Alert(name, AlertFilter(query=query), TARGET), now_us=since_us, ends={})
+    known = outbox.named(name)
+    assert known is not None
+    return known.id
+
+
+def test_a_long_log_is_taken_in_by_portions_and_only_once(outbox: Outbox) -> None:
+    number = put(outbox, "a")
+    log = Log(2 * LINES_AT_A_TIME + 10)
+    follower = Follower(outbox, log)
+    assert follower.follow(now_us=1) == 10
+    assert [upto - after for after, upto in log.asked] == [LINES_AT_A_TIME, LINES_AT_A_TIME, 10]
+    assert follower.follow(now_us=2) == 0
+    assert Follower(outbox, log).follow(now_us=3) == 0
+    assert outbox.counts(number).waiting == 10
+
+
+def test_nothing_is_read_without_alerts_or_news(outbox: Outbox) -> None:
+    log = Log(10, stamped="same")
+    follower = Follower(outbox, log)
+    follower.follow(now_us=1)
+    assert log.asked == []
+    put(outbox, "a")
+    follower.follow(now_us=1)
+    log.lines = 20
+    follower.follow(now_us=2)
+    assert log.asked == [(0, 10)]
+    log.stamped = "another"
+    follower.follow(now_us=3)
+    assert log.asked == [(0, 10), (10, 20)]
+
+
+def test_what_was_met_before_an_alert_is_not_told_to_it(outbox: Outbox) -> None:
+    old, young = put(outbox, "old"), put(outbox, "young", since_us=2001)
+    Follower(outbox, Log(3000)).follow(now_us=1)
+    assert (outbox.counts(old).waiting, outbox.counts(young).waiting) == (3, 1)
+
+
+def test_a_log_that_was_cut_back_is_followed_from_there(outbox: Outbox) -> None:
+    number = put(outbox, "a")
+    log = Log(3000)
+    follower = Follower(outbox, log)
+    follower.follow(now_us=1)
+    log.lines = 1500
+    assert follower.follow(now_us=2) == 0
+    log.lines = 2000
+    follower.follow(now_us=3)
+    assert outbox.cursors() == {5: 2000}
+    assert outbox.counts(number).waiting == 3, "the same visit is not told twice"
+
+
+def test_a_text_that_cannot_be_read_holds_up_nothing(outbox: Outbox) -> None:
+    asking, other = put(outbox, "asking", query="ferry"), put(outbox, "other")
+    log = Log(1000)
+    Follower(outbox, log).follow(now_us=1)
+    log.lines, log.is_damaged = 2000, True
+    Follower(outbox, log).follow(now_us=2)
+    assert (outbox.counts(asking).waiting, outbox.counts(other).waiting) == (1, 2)

@@ -1,0 +1,180 @@
+"""The mirror and the Markdown tree: all inside the folder, nothing overwritten, every new name told."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+from evercrawl.collection.collection import Collection, Selection
+from evercrawl.collection.exchange.page_tree import MAPPING
+from tests.unit.collection.exchange.archives import MOMENT, SITE, collection_of, day, html, response
+
+HOSTILE = [
+    "/../../../../etc/passwd",
+    "/?f=/etc/passwd",
+    "/a./b .html",
+    "/-rf",
+    "/" + "a" * 300,
+    "/" + "d/" * 1500 + "x",
+    "/" + "b" * 4000,
+    "/a",
+    "/a/b",
+    "/a/",
+    "/abc%E2%80%AEfdp.exe",
+    "/.git/config",
+    "/x%00y%0Az%1B[2J",
+    "/Case.html",
+    "/case.html",
+    "/CASE.html",
+    "/Case.html/below",
+    "/file.html/below",
+    "/file.html",
+    "/a%2Fb",
+    "/..%2f..%2fx",
+    "/con",
+    "/mapping.jsonl",
+    "/a:b",
+    "/a%3Ab",
+]
+
+
+def mapping_of(folder: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (folder / MAPPING).read_text().splitlines()]
+
+
+def files_in(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} - {MAPPING}
+
+
+def hostile_collection(folder: Path) -> Collection:
+    return collection_of(folder, *(response(SITE + path, day(0), html(f"Page {n}")) for n, path in enumerate(HOSTILE)))
+
+
+def test_hostile_names_stay_inside_and_overwrite_nothing(tmp_path):
+    collection = hostile_collection(tmp_path)
+    around = set(tmp_path.iterdir())
+    for form in ("mirror", "markdown"):
+        target = tmp_path / form
+        report = collection.export(form, target)
+        rows = mapping_of(target)
+        paths = [str(row["path"]) for row in rows]
+        assert report.versions == len(rows) == len(HOSTILE)
+        assert len({path.lower() for path in paths}) == len(paths)
+        assert set(paths) == files_in(target)
+        assert all(path.resolve().is_relative_to(target.resolve()) for path in target.rglob("*"))
+        for row in rows:
+            assert f"Page {HOSTILE.index(index_of(str(row['url'])))}" in (target / str(row["path"])).read_text()
+        renamed = {row["url"] for row in rows if row["renamed"]}
+        assert SITE + "/-rf" in renamed
+        assert SITE + "/a" not in renamed
+    assert set(tmp_path.iterdir()) == around | {tmp_path / "mirror", tmp_path / "markdown"}
+
+
+def index_of(url: str) -> str:
+    """The path of the list that became this URL."""
+    from evercrawl.core.url import canonical
+
+    return next(path for path in HOSTILE if canonical(SITE + path) == url)
+
+
+def test_a_mirror_is_a_moment_a_domain_and_a_path(tmp_path):
+    body = html("A")
+    collection = collection_of(tmp_path, response("http://www.myfirstsite.com/d1/d2", MOMENT, body))
+    collection.export("mirror", tmp_path / "mirror")
+    path = "2026-03-01T12-00-00Z/www.myfirstsite.com/d1/d2/index.html"
+    assert files_in(tmp_path / "mirror") == {path}
+    assert (tmp_path / "mirror" / path).read_bytes() == body
+    assert mapping_of(tmp_path / "mirror") == [
+        {
+            "url": "http://www.myfirstsite.com/d1/d2",
+            "path": path,
+            "version": 1,
+            "fetched_at": "2026-03-01T12:00:00Z",
+            "renamed": False,
+        }
+    ]
+
+
+def test_all_versions_lie_in_the_crawls_that_found_them(tmp_path):
+    minute = timedelta(minutes=1)
+    visits = [(0, "A", 0), (1, "B", 0), (0, "B", 24 * 60), (1, "C", 24 * 60 + 30), (1, "D", 24 * 60 + 40)]
+    records = [response(f"{SITE}/{page}", MOMENT + after * minute, html(title)) for page, title, after in visits]
+    collection = collection_of(tmp_path, *records)
+    collection.export("mirror", tmp_path / "mirror", selection=Selection(all_versions=True))
+    found = {path.split("/")[0] + path[-13:-11] for path in files_in(tmp_path / "mirror")}
+    assert found == {
+        "2026-03-01T12-00-00Z/0",
+        "2026-03-01T12-00-00Z/1",
+        "2026-03-02T12-00-00Z/0",
+        "2026-03-02T12-00-00Z/1",
+        "2026-03-02T12-40-00Z/1",
+    }
+
+
+def test_other_media_types_keep_their_ending(tmp_path):
+    pdf = {"head": "Content-Type: application/pdf"}
+    collection = collection_of(
+        tmp_path,
+        response(SITE + "/paper.pdf", day(0), b"%PDF-1.4", **pdf),
+        response(SITE + "/download?id=7", day(0), b"%PDF-1.5", **pdf),
+        response(SITE + "/notes", day(0), b"words", head="Content-Type: text/plain"),
+        response(SITE + "/unknown", day(0), b"\0\1", head="Content-Type: application/x-thing"),
+    )
+    collection.export("mirror", tmp_path / "mirror")
+    names = {path.partition("example.org/")[2] for path in files_in(tmp_path / "mirror")}
+    assert names == {"paper.pdf", "download@id=7.pdf", "notes/index.txt", "unknown/index"}
+
+
+MARKUP = b"""<!doctype html><html lang=en><title>Boats &amp; *ropes*</title><body>
+<nav><a href="/menu">Menu that nobody wants to read here</a></nav>
+<main><h1>Boats &amp; *ropes*</h1>
+<p>A <b>strong</b> rope, an <em>old</em> boat and a <a href="/knot?a=(1)">good knot</a> make a sailor happy,
+   says <code>rope(7)</code>.<br>The second line follows here, and it is long enough to be a sentence.</p>
+<h2>What you need</h2>
+<ul><li>One rope of at least ten metres length</li>
+<li>Two hands<ol><li>The left one is the nearer one</li></ol></li></ul>
+<blockquote><p>Never tie what you cannot untie, said the old sailor.</p></blockquote>
+<pre>bow  = tie(rope)
+# not a heading</pre>
+<table><tr><th>Knot</th><th>Use</th></tr><tr><td>Bowline</td><td>mooring a boat at the pier</td></tr></table>
+<p># A paragraph that begins like a heading but is none at all.</p>
+<p><a href="javascript:alert(1)">A link that runs a script</a> is only text in the end, and that
+is a sentence.</p>
+<script>alert("x")</script></main><footer>Imprint and other duties</footer>"""
+
+
+def test_markdown_has_title_source_and_the_main_text(tmp_path):
+    collection = collection_of(tmp_path, response(SITE + "/boats", day(0), MARKUP))
+    collection.export("markdown", tmp_path / "md")
+    text = (tmp_path / "md" / "example.org" / "boats" / "index.md").read_text()
+    assert text.startswith(
+        "# Boats & \\*ropes\\*\n\nSource: <https://example.org/boats>  \nFetched: 2026-03-01T12:00:00Z\n\n"
+    )
+    assert text.count("# Boats") == 1
+    assert "A **strong** rope, an *old* boat and a [good knot](https://example.org/knot?a=%281%29) make" in text
+    assert "`rope(7)`.  \nThe second line" in text
+    assert "\n## What you need\n" in text
+    assert "\n- One rope of at least" in text
+    assert "\n  1. The left one" in text
+    assert "\n> Never tie what" in text
+    assert "```\nbow  = tie(rope)\n# not a heading\n```" in text
+    assert "| Bowline | mooring a boat at the pier |" in text
+    assert "\n\\# A paragraph that begins" in text
+    assert "javascript:" not in text
+    assert "alert" not in text
+    assert "Menu" not in text
+    assert "Imprint" not in text
+
+
+def test_markdown_of_depth_and_of_plain_text(tmp_path):
+    deep = b"<title>Deep</title>" + b"<div>" * 1500 + b"<p>" + b"Words at the bottom of it all. " * 20
+    collection = collection_of(
+        tmp_path,
+        response(SITE + "/deep", day(0), deep),
+        response(SITE + "/plain", day(0), b"one *line*\n\nanother", head="Content-Type: text/plain"),
+    )
+    collection.export("markdown", tmp_path / "md")
+    folder = tmp_path / "md" / "example.org"
+    assert "Words at the bottom of it all." in (folder / "deep" / "index.md").read_text()
+    assert "one \\*line\\*\n\nanother" in (folder / "plain" / "index.md").read_text()

@@ -1,0 +1,95 @@
+"""What is replayed: trace files, and the versions of a collection."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from evercrawl.adapters.sqlite import SqliteStore
+from evercrawl.collection.simulation import trace_in, trace_of
+from evercrawl.errors import ConfigError
+from evercrawl.model.page import Batch
+from evercrawl.model.reason import Outcome, Reason
+from evercrawl.model.settings import StoreSettings
+from evercrawl.model.time import DAY_US
+from tests.contract.store_values import NOON_US, a_page, a_site, a_version, a_visit
+
+DAY_S = 86_400
+HEADER = {"site": "s", "start": 0, "end": 40 * DAY_S}
+ROW = {"page": "p", "hub": "", "birth": -5, "death": None, "changes_delta": [DAY_S, 2 * DAY_S]}
+
+
+async def fill(folder: Path) -> None:
+    """Page 1 changes on days 10 and 20, page 2 is gone on day 20, page 3 is found on day 10."""
+    shard = await SqliteStore(folder, StoreSettings(shards=8)).open_shard(0)
+    epoch = (await shard.claim()).epoch
+    one, two = a_page(1), a_page(2)
+    three = a_page(3)._replace(found_us=NOON_US + 10 * DAY_US)
+    await shard.commit(epoch, Batch(sites={1: a_site()}, new_pages=[one, two, three]))
+    for turn in range(3):
+        at_us = NOON_US + turn * 10 * DAY_US
+        visits = [
+            a_visit(
+                page, at_us=at_us, seq=0 if turn else page.seq, version=a_version(turn + 1, body=bytes([turn, page.id]))
+            )
+            for page in (one, two)
+        ]
+        if turn:
+            visits[1] = visits[1]._replace(version=None, outcome=Outcome.ERROR, reason=Reason.GONE, status=410)
+            visits.append(a_visit(three, at_us=at_us, seq=0, version=a_version(turn, body=bytes([turn, 99]))))
+        await shard.commit(epoch, Batch(visited=visits))
+
+
+def test_the_history_of_a_collection(tmp_path: Path) -> None:
+    asyncio.run(fill(tmp_path))
+    trace = trace_of(tmp_path, most_pages=100)
+    assert trace.site == tmp_path.name
+    assert trace.days == pytest.approx(20.0, abs=0.001)
+    one, two, three = trace.pages
+    assert one.birth == pytest.approx(0.0, abs=0.001)
+    assert 0.0 < one.changes[0] < 10.0 < one.changes[1] < 20.0
+    assert two.changes == ()
+    assert two.death == pytest.approx(20.0, abs=0.001)
+    assert three.birth == pytest.approx(10.0, abs=0.001)
+    assert one.hub == three.hub
+    assert trace_of(tmp_path, most_pages=100) == trace
+    assert len(trace_of(tmp_path, most_pages=2).pages) == 1
+
+
+def test_a_history_that_is_too_short_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"covers 0\.0 days of 0 pages; a replay needs 2 days or more"):
+        trace_of(tmp_path, most_pages=100)
+
+
+def test_a_trace_file_may_be_packed(tmp_path: Path) -> None:
+    text = f"{json.dumps(HEADER)}\n{json.dumps(ROW)}\n"
+    plain, packed = tmp_path / "t.jsonl", tmp_path / "t.jsonl.gz"
+    plain.write_text(text)
+    packed.write_bytes(gzip.compress(text.encode()))
+    assert trace_in(plain, most_pages=5) == trace_in(packed, most_pages=5)
+    assert trace_in(plain, most_pages=5).pages[0].changes == (1.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "not a trace that can be read"),
+        (b"\xff\xfe", "not a trace that can be read"),
+        (b"[]\n", "not a trace that can be read"),
+        (b'{"site": "s"}\n', "not a trace that can be read"),
+        (json.dumps(HEADER).encode() + b'\n{"hub": 1}\n', "not a trace that can be read"),
+        (json.dumps(HEADER).encode() + b"\n", "covers 40.0 days of 0 pages"),
+        (gzip.compress(b"{}", mtime=0)[:-4], "not a trace that can be read"),
+    ],
+)
+def test_an_unreadable_trace_is_one_clear_error(tmp_path: Path, content: bytes, words: str) -> None:
+    file = tmp_path / ("t.gz" if content[:2] == b"\x1f\x8b" else "t.jsonl")
+    file.write_bytes(content)
+    with pytest.raises(ConfigError, match=words):
+        trace_in(file, most_pages=5)
+    with pytest.raises(ConfigError, match="there is no trace"):
+        trace_in(tmp_path / "nowhere", most_pages=5)
