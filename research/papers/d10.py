@@ -73,7 +73,7 @@ class D10Experiment(NamedTuple):
         return complete and in_time and self.gain >= GAIN
 
 
-def d10_experiment(*, seed: int, scale: float) -> D10Experiment:
+def run_d10(*, seed: int, scale: float) -> D10Experiment:
     """The three crawls."""
     hosts = max(20, round(HOSTS * scale))
     web = D10Web(seed, hosts=hosts, page_bytes=round(BYTES / PAGES))

@@ -23,8 +23,7 @@ from tests.worlds.pipe import pipe
 from evercrawl.cluster.build import assemble
 from evercrawl.core.change.detectors import ascii_count
 from evercrawl.core.politeness import pace_from_settings
-from evercrawl.core.revisit.rules.paper_pdfc import AT_EVERY_VISIT, frequency_of_change
-from evercrawl.core.revisit.rules.rule import RuleMemory, recorded
+from evercrawl.core.revisit.interval_rules import PDFC_EVERY_VISIT, RuleState, frequency_of_change, record_visit
 from evercrawl.engine.ports import Fetcher
 from evercrawl.model.fetch import FetchResult, Request
 from evercrawl.model.settings import Settings
@@ -76,7 +75,7 @@ class Variant(NamedTuple):
     """The paper's pages sent and kbit/s."""
 
 
-class Experiment(NamedTuple):
+class PdfcExperiment(NamedTuple):
     """All of them."""
 
     variants: tuple[Variant, ...]
@@ -99,9 +98,7 @@ class _Day(NamedTuple):
     direct: int = 0
 
 
-def pdfc_experiment(
-    *, seed: int = 1, days: int = DAYS, most_edited: int = 3, outposts: int = len(SUFFIXES)
-) -> Experiment:
+def run_pdfc(*, seed: int = 1, days: int = DAYS, most_edited: int = 3, outposts: int = len(SUFFIXES)) -> PdfcExperiment:
     """Run all four; the same arguments give the same pages and the same changes."""
     pages = [PaperPage(seed, place, most_edited=most_edited) for place in range(SITES)]
     existing = [_existing(pages, day) for day in range(1, days + 1)]
@@ -116,7 +113,7 @@ def pdfc_experiment(
     )
     direct = sum(day.direct for day, _ in paper) / days
     by_frequency = variants[1].pages_sent - direct
-    return Experiment(variants, whole / days / SITES, direct, by_frequency, _is_as_promised(variants))
+    return PdfcExperiment(variants, whole / days / SITES, direct, by_frequency, _is_as_promised(variants))
 
 
 def _variant(name: str, days: Sequence[_Day], whole: int) -> Variant:
@@ -153,7 +150,7 @@ def _existing(pages: Sequence[PaperPage], day: int) -> _Day:
 
 def _paper_days(pages: Sequence[PaperPage], days: int) -> list[tuple[_Day, _Day]]:
     """Without and with compression; the old database file is made on the day before the first."""
-    memories = [recorded(RuleMemory(), now=0.0, changed=True) for _ in pages]
+    memories = [record_visit(RuleState(), now=0.0, changed=True) for _ in pages]
     counts = [ascii_count(page.body(0)) for page in pages]
     copies = [page.body(0) for page in pages]
     found = []
@@ -163,9 +160,9 @@ def _paper_days(pages: Sequence[PaperPage], days: int) -> list[tuple[_Day, _Day]
             body, memory = page.body(day), memories[at]
             count = ascii_count(body)
             frequency = frequency_of_change(memory, now=float(day))
-            memories[at] = recorded(memory, now=float(day), changed=count != counts[at])
-            direct += frequency <= AT_EVERY_VISIT
-            if frequency <= AT_EVERY_VISIT or count != counts[at]:
+            memories[at] = record_visit(memory, now=float(day), changed=count != counts[at])
+            direct += frequency <= PDFC_EVERY_VISIT
+            if frequency <= PDFC_EVERY_VISIT or count != counts[at]:
                 sent += 1
                 plain += len(body)
                 packed += len(zlib.compress(body, DEFLATE_LEVEL))

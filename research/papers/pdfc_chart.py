@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
-from research.papers.pdfc import CHANNEL_KBIT_S, PAPER_KHZ, Experiment
+from research.papers.pdfc import CHANNEL_KBIT_S, PAPER_KHZ, PdfcExperiment
 
 PANEL, HEIGHT = 330, 330
 LEFT, TOP, BOTTOM = 44, 48, 78
@@ -23,7 +23,7 @@ class Bars(NamedTuple):
     rerun: float | None
 
 
-def charts(found: Experiment) -> str:
+def draw_pdfc(found: PdfcExperiment) -> str:
     """The whole picture."""
     pages = [Bars(LABELS[one.name], one.paper and one.paper[0], one.pages_sent) for one in found.variants]
     load = [Bars(LABELS[one.name], one.paper and one.paper[1], one.kbit_s) for one in found.variants]

@@ -47,7 +47,7 @@ SMALL_MS = min(page.second_ms for page in PAGES)
 class Way(NamedTuple):
     """One way to keep the copy of the site current."""
 
-    words: str
+    label: str
     sitemap: str = "none"
     validators: bool = False
     worth: timedelta = TRUSTING
@@ -80,7 +80,7 @@ class Second(NamedTuple):
     """The second visit in one way of working."""
 
     name: str
-    words: str
+    label: str
     pages: int
     downloaded: tuple[str, ...]
     """URLs of pages whose body came, in order."""
@@ -118,7 +118,7 @@ def _agrees(row: TableRow) -> bool:
     return abs(row.paper_last_visited_ms - row.last_visited_ms) < PAPER_MS["full"]
 
 
-def sitemap_experiment() -> SitemapExperiment:
+def run_sitemap() -> SitemapExperiment:
     """Both visits in every way of working; the tables are those of the extended sitemap."""
     runs = {name: _visits(way) for name, way in WAYS.items()}
     first, second, college = runs["extended"]
@@ -186,7 +186,7 @@ def _second(name: str, downloads: list[Download]) -> Second:
     ms = sum(one.took_ms for one in bodies)
     return Second(
         name=name,
-        words=WAYS[name].words,
+        label=WAYS[name].label,
         pages=len(PAGES),
         downloaded=tuple(ORIGIN + one.path for one in bodies),
         requests=len(downloads),

@@ -11,7 +11,7 @@ WIDTH, ROW, TOP, LEFT, RIGHT = 760, 46, 44, 330, 110
 OURS, PAPER, REST = "#0b6e99", "#c0562b", "#9cc5d6"
 
 
-def drawing(seconds: Sequence[Second]) -> str:
+def draw_sitemap(seconds: Sequence[Second]) -> str:
     """The whole picture."""
     height = TOP + ROW * len(seconds) + 34
     longest = max(one.counted_ms for one in seconds)

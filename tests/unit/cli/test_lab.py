@@ -26,4 +26,4 @@ def test_d10_says_what_a_second_node_brings(capsys: pytest.CaptureFixture[str]) 
 def test_a_picture_that_cannot_be_written_is_a_clear_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = run(["lab", "sitemap", "--plot", str(tmp_path / "nowhere" / "sitemap.svg")])
     assert code == ExitCode.USAGE
-    assert "the picture cannot be written" in capsys.readouterr().err
+    assert "cannot write the picture" in capsys.readouterr().err

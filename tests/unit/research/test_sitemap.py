@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 from research.papers.college import PAGES, UPDATED
-from research.papers.sitemap import SitemapExperiment, sitemap_experiment
-from research.papers.sitemap_chart import drawing
+from research.papers.sitemap import SitemapExperiment, run_sitemap
+from research.papers.sitemap_chart import draw_sitemap
 
 
 @pytest.fixture(scope="module")
 def found() -> SitemapExperiment:
-    return sitemap_experiment()
+    return run_sitemap()
 
 
 def test_the_papers_sums(found: SitemapExperiment) -> None:
@@ -41,10 +41,10 @@ def test_the_papers_tables(found: SitemapExperiment) -> None:
 
 
 def test_two_runs_are_alike(found: SitemapExperiment) -> None:
-    assert sitemap_experiment() == found
+    assert run_sitemap() == found
 
 
 def test_the_picture(found: SitemapExperiment) -> None:
-    picture = drawing(found.seconds)
+    picture = draw_sitemap(found.seconds)
     assert picture.startswith("<svg ")
     assert "1,899, 4 pages" in picture
