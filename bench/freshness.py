@@ -16,8 +16,8 @@ from pathlib import Path
 from statistics import mean, median
 from typing import NamedTuple
 
-from evercrawl.lab.measure import UNLIMITED, gap_closed, requests_for, score
-from evercrawl.lab.trace import Trace, read_trace
+from evercrawl.lab.policy_score import UNLIMITED, gap_closed, requests_for, score
+from evercrawl.lab.trace_replay import Trace, read_trace
 
 MOST_PAGES = 600
 MOST_DAYS = 1096.0

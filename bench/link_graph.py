@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from evercrawl.core.document.bounds import bounded
-from evercrawl.core.document.elements import Elements, tree_of
-from evercrawl.core.document.encoding import charset_of, decoded
+from evercrawl.core.document.bounds import truncate_markup
+from evercrawl.core.document.elements import Elements, parse_tree
+from evercrawl.core.document.encoding import decode_body, detect_charset
 from evercrawl.core.document.html import base_url
-from evercrawl.core.document.links import links_of
+from evercrawl.core.document.links import extract_links
 from evercrawl.core.document.reference import Joiner
 from evercrawl.core.url import canonical_of_href, site_of
 from evercrawl.model.settings import ParseSettings
@@ -92,10 +92,10 @@ def _targets(url: str, root: Path, number_of: dict[str, int]) -> Iterator[int]:
     if not path.exists():
         return
     body = path.read_bytes()
-    encoding = charset_of(body, None).encoding
-    elements = Elements(tree_of(decoded(bounded(body), encoding)))
+    encoding = detect_charset(body, None).encoding
+    elements = Elements(parse_tree(decode_body(truncate_markup(body), encoding)))
     joiner = Joiner(url, base_url(url, elements.base), encoding)
-    for link in links_of(elements, joiner, LIMITS, with_text=False):
+    for link in extract_links(elements, joiner, LIMITS, with_text=False):
         target = canonical_of_href(link.url)
         if target in number_of:
             yield number_of[target]

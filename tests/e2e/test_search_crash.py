@@ -14,7 +14,7 @@ import pytest
 
 from evercrawl.adapters.sqlite.log import log_reader, shards_of
 from evercrawl.adapters.tantivy import TextIndex
-from evercrawl.adapters.tantivy.index import index_folder
+from evercrawl.adapters.tantivy.text_index import index_folder
 from evercrawl.collection.search_index import catch_up, missing_versions
 from evercrawl.model.settings import SearchSettings
 from tests.e2e import crash

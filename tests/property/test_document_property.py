@@ -6,9 +6,9 @@ import ada_url
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evercrawl.core.document.encoding import charset_of
+from evercrawl.core.document.encoding import detect_charset
 from evercrawl.core.document.html import parse_document
-from evercrawl.core.document.links import parse_refresh, srcset_urls
+from evercrawl.core.document.links import parse_refresh, parse_srcset
 from evercrawl.core.document.reference import Joiner
 from evercrawl.model.settings import ParseSettings
 
@@ -72,10 +72,10 @@ def test_short_cuts_join_as_the_standard_does(base: str, reference: str) -> None
 
 @given(st.binary(max_size=200))
 def test_any_bytes_have_an_encoding(body: bytes) -> None:
-    assert charset_of(body, None).encoding
+    assert detect_charset(body, None).encoding
 
 
 @given(st.text(max_size=40))
 def test_attribute_grammars_take_anything(text: str) -> None:
     parse_refresh(text)
-    assert all(srcset_urls(text))
+    assert all(parse_srcset(text))

@@ -7,12 +7,18 @@ from math import isfinite
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evercrawl.core.revisit.rate_estimate import BulkChange, SiteEstimate, change_rate
-from evercrawl.core.revisit.rate_estimate import MAX_SHAPE, time_to_reach, value_of_visit
-from evercrawl.core.revisit.rate_estimate import refreshed_prior
-from evercrawl.core.revisit.signal import after_notice, after_poll
-from evercrawl.core.revisit.visit import after_visit, page_found
-from evercrawl.core.revisit.worth import due_at, value_now
+from evercrawl.core.revisit.announcements import after_announcement, after_poll
+from evercrawl.core.revisit.rate_estimate import (
+    MAX_SHAPE,
+    BulkChange,
+    SiteEstimate,
+    change_rate,
+    marginal_value,
+    time_to_reach,
+    update_prior,
+)
+from evercrawl.core.revisit.visit_update import after_visit, new_page_estimate
+from evercrawl.core.revisit.visit_value import due_at, value_now
 from evercrawl.lab import policy
 
 EVENTS = st.lists(
@@ -24,7 +30,7 @@ SCALES = st.floats(0.02, 2000.0)
 
 @given(a=SHAPES, b=SCALES, tau=st.floats(0.0, 1000.0), more=st.floats(0.0, 1000.0), spared=st.floats(0.05, 1.0))
 def test_value_never_falls_with_time(a: float, b: float, tau: float, more: float, spared: float) -> None:
-    later, now = (value_of_visit(a, b, at, spared=spared) for at in (tau + more, tau))
+    later, now = (marginal_value(a, b, at, spared=spared) for at in (tau + more, tau))
     assert later >= now - 1e-9 * (1.0 + b)
     assert now >= -1e-9 * (1.0 + b)
 
@@ -33,23 +39,23 @@ def test_value_never_falls_with_time(a: float, b: float, tau: float, more: float
 def test_a_time_that_exists_reaches_the_value(a: float, b: float, value: float, spared: float) -> None:
     tau = time_to_reach(a, b, value, spared=spared)
     if isfinite(tau) and tau < 1e15:
-        assert value_of_visit(a, b, tau, spared=spared) >= value * (1.0 - 1e-3) - 1e-9
+        assert marginal_value(a, b, tau, spared=spared) >= value * (1.0 - 1e-3) - 1e-9
 
 
 @given(events=EVENTS)
 def test_whatever_happens_a_page_stays_schedulable(events: list[tuple[str, bool, float]]) -> None:
     now, site, hub = 0.0, SiteEstimate(), BulkChange()
-    page = page_found(site, now=now, has_copy=True)
+    page = new_page_estimate(site, now=now, has_copy=True)
     for kind, flag, wait in events:
         now += wait
         if kind == "visit":
             page, site, hub = after_visit(page, site, hub, now=now, changed=flag)
         elif kind == "notice":
-            page, site = after_notice(page, site, announced_at=now - (wait if flag else 0.0))
+            page, site = after_announcement(page, site, announced_at=now - (wait if flag else 0.0))
         elif kind == "poll":
             site = after_poll(site, now=now)
         else:
-            site = refreshed_prior(site, [page])
+            site = update_prior(site, [page])
         a, b = change_rate(page, site)
         assert 0.0 < a <= 2.0 * MAX_SHAPE + 5.0
         assert b > 0.0

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evercrawl.adapters.learned import load_paper_model, load_sentiment_model
-from evercrawl.collection.tools_tmp import sentiment
+from evercrawl.collection.tools import sentiment
 from evercrawl.core.focus.focus import Focus, learned
 from evercrawl.core.focus.priority import Steering
 from evercrawl.core.focus.relevance import page_of, relevance

@@ -10,8 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from research.papers.pdfc import pdfc_experiment
-from research.papers.pdfc_chart import charts
+from research.papers.pdfc import run_pdfc
+from research.papers.pdfc_chart import draw_pdfc
 
 from evercrawl.core.http.content_coding import DecodeLimits
 from evercrawl.core.http.http1 import ReadLimits, parse_response_head
@@ -211,7 +211,7 @@ def test_idle_days_cost_nothing(tmp_path: Path) -> None:
 
 
 def test_the_papers_experiment_comes_out_and_outposts_need_a_twentieth() -> None:
-    found = pdfc_experiment(days=4)
+    found = run_pdfc(days=4)
     existing, plain, packed, ours = found.variants
     assert 9_900 < found.page_bytes < 10_100
     assert existing.pages_sent == 100
@@ -220,6 +220,6 @@ def test_the_papers_experiment_comes_out_and_outposts_need_a_twentieth() -> None
     assert packed.bytes_share < 0.4 * plain.bytes_share
     assert ours.bytes_share <= 0.05
     assert ours.freshness == existing.freshness == 1.0
-    picture = charts(found)
+    picture = draw_pdfc(found)
     assert picture.startswith("<svg")
     assert picture.count("<rect") == 1 + 3 * (3 + 4)

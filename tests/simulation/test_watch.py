@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from evercrawl.core.revisit.schedule import POLICIES
+from evercrawl.core.revisit.visit_schedule import POLICIES
 from evercrawl.engine.runtime import Ended
 from evercrawl.model.settings import Settings
 from evercrawl.testing.sim_web import SimWeb

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from typing import Any
 
-from evercrawl.collection.tools_tmp import changed, similar
+from evercrawl.collection.tools import changed, similar
 from evercrawl.core.document.html import parse_document
 from evercrawl.model.settings import ParseSettings
 from tests.shared import conformance_rows, shared_path

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from evercrawl.collection.tools_tmp import extract
-from evercrawl.core.document.links import srcset_urls
+from evercrawl.collection.tools import extract
+from evercrawl.core.document.links import parse_srcset
 from evercrawl.core.url import join
 from tests.shared import conformance_rows
 
@@ -93,13 +93,13 @@ def check_robots(row: Row, out: Row) -> bool:
 
 
 def check_srcset(row: Row, _: Row) -> bool:
-    urls = [join(row["base"], reference) or "" for reference in srcset_urls(row["srcset"])]
+    urls = [join(row["base"], reference) or "" for reference in parse_srcset(row["srcset"])]
     return [url for url in urls if url.startswith("http")] == row["urls"]
 
 
 def check_selection(row: Row, _: Row) -> bool:
     # Only whether the chosen candidate is among the valid ones; the choice is a browser's business.
-    found = srcset_urls(row["srcset"])
+    found = parse_srcset(row["srcset"])
     return row["selected"] in found or not found or row["selected"] == "" or "data-desc" in row["selected"]
 
 

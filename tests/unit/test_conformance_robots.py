@@ -6,7 +6,7 @@ import base64
 from collections.abc import Callable
 from typing import Any
 
-from evercrawl.collection.tools_tmp import robots
+from evercrawl.collection.tools import robots
 from evercrawl.core.robots.robots_txt import (
     RobotsTxt,
     is_product_token,

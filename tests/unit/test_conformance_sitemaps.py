@@ -6,7 +6,7 @@ import base64
 from collections.abc import Callable
 from typing import Any
 
-from evercrawl.collection.tools_tmp import sitemap
+from evercrawl.collection.tools import sitemap
 from evercrawl.core import url as urls
 from evercrawl.core.robots.robots_txt import parse_robots, sitemap_urls
 from evercrawl.core.sitemap import SitemapWalk, is_in_scope, read_sitemap

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evercrawl.collection.tools_tmp import trap
+from evercrawl.collection.tools import trap
 from tests.shared import conformance_rows
 
 KINDS = ("url_verdict", "hops_verdict")

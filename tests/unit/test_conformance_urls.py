@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evercrawl.collection.tools_tmp import url
+from evercrawl.collection.tools import url
 from tests.shared import conformance_rows
 
 LEAST_SHARE = 0.99

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from math import pi, sqrt
 from typing import NamedTuple
 
-from evercrawl.core.revisit.outlook import Outlook, unpacked
-from evercrawl.core.revisit.schedule import belief_of
-from evercrawl.core.revisit.worth import chance_current
+from evercrawl.core.revisit.site_model import SiteModel, site_model_of
+from evercrawl.core.revisit.visit_schedule import page_estimate_of
+from evercrawl.core.revisit.visit_value import probability_current
 from evercrawl.engine.revisits import hub_of
 from evercrawl.model.page import Page
 from evercrawl.model.settings import Settings
@@ -43,11 +43,13 @@ def freshness_of(world: SimWorld) -> Freshness:
     return Freshness(pages, true / max(1, pages), believed / max(1, pages))
 
 
-def _copies(world: SimWorld, shard: int) -> list[tuple[Page, Outlook]]:
+def _copies(world: SimWorld, shard: int) -> list[tuple[Page, SiteModel]]:
     state = world.store.state_of(shard)
-    outlooks = {site_id: unpacked(stored) for (site_id, kind), stored in state.memories.items() if kind == "freshness"}
+    outlooks = {
+        site_id: site_model_of(stored) for (site_id, kind), stored in state.memories.items() if kind == "freshness"
+    }
     pages = [record.page for record in state.records.values() if record.page.version]
-    return [(page, outlooks.get(page.site_id, Outlook())) for page in pages]
+    return [(page, outlooks.get(page.site_id, SiteModel())) for page in pages]
 
 
 def _is_current(world: SimWorld, page: Page, now: datetime) -> bool:
@@ -55,11 +57,11 @@ def _is_current(world: SimWorld, page: Page, now: datetime) -> bool:
     return world.web.version(page.url, at=now) == world.web.version(page.url, at=from_us(page.last_us))
 
 
-def _chance(page: Page, outlook: Outlook, now: float) -> float:
-    belief = belief_of(page.belief)
+def _chance(page: Page, outlook: SiteModel, now: float) -> float:
+    belief = page_estimate_of(page.belief)
     if belief is None:
         return 0.0
-    return chance_current(belief, outlook.belief, now=now, spared=outlook.spared(hub_of(page.url), now=now))
+    return probability_current(belief, outlook.belief, now=now, spared=outlook.spared(hub_of(page.url), now=now))
 
 
 LEAST_VISITS = 15

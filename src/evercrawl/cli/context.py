@@ -66,9 +66,10 @@ class CliContext:
 
     def open_collection(self) -> Collection:
         """The collection of this call, opened for looking."""
-        path = self.require_collection()
+        from evercrawl.collection.collection import open as open_collection
 
-        return library.open(path, settings=self.configured(path).settings)
+        path = self.require_collection()
+        return open_collection(path, settings=self.configured(path).settings)
 
     @cached_property
     def out(self) -> Console:

@@ -15,7 +15,7 @@ from evercrawl.cli.context import CliContext
 from evercrawl.cli.options import CommandGroup, common_options
 from evercrawl.cli.terminal import ExitCode
 from evercrawl.errors import BugFound, EvercrawlError
-from evercrawl.model.version import __version__
+from evercrawl.model import __version__
 
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 

@@ -11,7 +11,6 @@ from statistics import median
 from typing import Protocol
 
 from evercrawl.adapters.sqlite.reader import StateReader
-from evercrawl.collection import forecast_tmp as left_alone
 from evercrawl.engine.runtime import Ended, RunStats
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.report import Progress, Summary
@@ -113,7 +112,6 @@ def summary_of(crawl: RunState, collection: Path, ended: Ended) -> Summary:
         unchanged=tally.with_reason(Reason.SAME_CONTENT, Reason.ONLY_NOISE),
         not_modified=tally.with_reason(Reason.NOT_MODIFIED),
         not_needed=not_needed,
-        not_needed_by=left_alone(StateReader(collection), pages=not_needed, since=crawl.began),
         skipped=tally.refused.total(),
         errors=tally.with_outcome(Outcome.ERROR),
         bytes=tally.wire_bytes,

@@ -198,7 +198,7 @@ class Collection:
     def freshness(self) -> FreshnessEstimate:
         """The estimated share of pages whose copy is current, with its uncertainty."""
         from evercrawl.adapters.sqlite.reader import StateReader
-        from evercrawl.collection.forecast_tmp import freshness_of
+        from evercrawl.collection.forecast import freshness_of
 
         return freshness_of(StateReader(self.path), self.settings.revisit, now=datetime.now(UTC))
 
@@ -207,7 +207,7 @@ class Collection:
         settings), and the freshness to expect; nothing is sent.
         """
         from evercrawl.adapters.sqlite.reader import StateReader
-        from evercrawl.collection.forecast_tmp import plan_of
+        from evercrawl.collection.forecast import plan_of
         from evercrawl.core.politeness import parse_rate
 
         try:
@@ -371,7 +371,7 @@ class Collection:
         self, query: str, *, limit: int = 10, as_of: datetime | None = None, with_facets: bool = False
     ) -> SearchResults:
         """The best hits for a query, as `evercrawl search` has them; ConfigError where it cannot be read."""
-        from evercrawl.collection.search_tmp import search
+        from evercrawl.collection.search import search
 
         settings = self.settings.search
         return search(self.path, settings, query, limit=limit, as_of=as_of, with_facets=with_facets)

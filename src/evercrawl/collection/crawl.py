@@ -13,11 +13,13 @@ from tempfile import TemporaryDirectory
 
 from evercrawl.adapters.focus_file import focus_from_examples, focus_from_page, save_focus
 from evercrawl.adapters.plugins import installed_schemes
+from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.cluster.build import build_crawl, is_in_database, pace_for
 from evercrawl.cluster.run_summary import PROGRESS_EVERY_S, reporting, summary_of
 from evercrawl.cluster.visit_requests import heeding
 from evercrawl.cluster.workers.run import run_crew
 from evercrawl.collection.alerts.notifier import telling
+from evercrawl.collection.forecast import left_alone
 from evercrawl.collection.runs import keep_run, told_live
 from evercrawl.collection.search_index import indexing
 from evercrawl.collection.stored_pages import page_view
@@ -67,6 +69,8 @@ async def run_locked(path: Path, settings: Settings, errand: RunOptions, *, lock
             await set_focus(path, settings, errand.focus)
         async with telling(path, settings):
             summary = await _run(path, settings, replace(errand, tell=tell), lock=lock)
+        not_needed_by = left_alone(StateReader(path), pages=summary.not_needed, since=began)
+        summary = replace(summary, not_needed_by=not_needed_by)
         keep_run(path, summary, began=began, forever=errand.forever)
         return summary
 

@@ -9,16 +9,15 @@ from pathlib import Path
 
 from evercrawl.adapters.plugins import installed_schemes
 from evercrawl.adapters.sqlite.reader import ShardReader, StateReader
-from evercrawl.collection.forecast_tmp import belief_in, level_of, stored_purse
+from evercrawl.collection.forecast import belief_in, level_of, stored_purse
 from evercrawl.collection.status import _now, _words
 from evercrawl.core.credit import weight_of
 from evercrawl.core.politeness import parse_delay_rules
+from evercrawl.core.revisit.announcements import false_share, has_announcements
 from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate, change_rate
-from evercrawl.core.revisit.outlook import Outlook
-from evercrawl.core.revisit.schedule import Level, is_held_by_cache, schedule_named
-from evercrawl.core.revisit.signal import false_share, is_trusted
-from evercrawl.core.revisit.threshold import MARGIN
-from evercrawl.core.revisit.worth import chance_current
+from evercrawl.core.revisit.site_model import SiteModel
+from evercrawl.core.revisit.visit_schedule import BudgetLevel, is_marked_cached, named_schedule
+from evercrawl.core.revisit.visit_value import MARGIN, probability_current
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
@@ -198,7 +197,7 @@ def _pages(reader: StateReader) -> list[int]:
 
 
 def _habits(
-    page: PageRecord, row: SampledPage, outlook: Outlook, level: Level, *, policy: str, now: datetime
+    page: PageRecord, row: SampledPage, outlook: SiteModel, level: BudgetLevel, *, policy: str, now: datetime
 ) -> PageForecast:
     today, hub = to_us(now) / DAY_US, hub_of(page.url)
     belief = belief_in(row, outlook)
@@ -211,7 +210,7 @@ def _habits(
         words=_rate_words(page, a / b),
         visits=page.visits,
         changes=max(page.version - 1, 0),
-        chance_current=round(chance_current(belief, outlook.belief, now=today, spared=spared), DIGITS),
+        chance_current=round(probability_current(belief, outlook.belief, now=today, spared=spared), DIGITS),
         value_days=round(worth, DIGITS) if isfinite(worth) else None,
         threshold_days=level.threshold,
         next_visit=None if page.due_us is None else from_us(page.due_us),
@@ -221,11 +220,11 @@ def _habits(
     )
 
 
-def _worth(row: SampledPage, outlook: Outlook, level: Level, *, policy: str, today: float) -> float:
+def _worth(row: SampledPage, outlook: SiteModel, level: BudgetLevel, *, policy: str, today: float) -> float:
     """As the crawl itself weighs it."""
     if row.belief is None:
         return inf
-    return schedule_named(policy).worth(row.belief, outlook, hub=hub_of(row.url), now=today, level=level)
+    return named_schedule(policy).worth(row.belief, outlook, hub=hub_of(row.url), now=today, level=level)
 
 
 def _rate_words(page: PageRecord, rate: float) -> str:
@@ -244,7 +243,7 @@ def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def _next_words(page: PageRecord, worth: float, level: Level, *, now: datetime) -> str:
+def _next_words(page: PageRecord, worth: float, level: BudgetLevel, *, now: datetime) -> str:
     if page.is_queued:
         return "it is in the queue"
     if page.due_us is None:
@@ -254,7 +253,7 @@ def _next_words(page: PageRecord, worth: float, level: Level, *, now: datetime) 
         return f"tried again from {_minute(due)} on, after {_counted(page.tries, 'failure')}"
     if due <= now:
         return "due now; the next run weighs it against the pages that are worth more"
-    if is_held_by_cache(page.belief):
+    if is_marked_cached(page.belief):
         return f"not before {_minute(due)}: the server called its last answer fresh for that long"
     if worth < needed:
         lasting = f"now it would bring {in_words(worth)} of a current copy, {in_words(needed)} are asked for"
@@ -271,7 +270,7 @@ def _announcements(belief: PageEstimate, site: SiteEstimate) -> Announcements | 
         return None
     a, b = change_rate(belief, site)
     return Announcements(
-        trusted=is_trusted(site),
+        trusted=has_announcements(site),
         recall=round(site.recall, DIGITS),
         false_share=round(false_share(a / b, site), DIGITS),
         waiting=round(belief.notices),

@@ -23,8 +23,8 @@ from evercrawl.adapters.graph_files import (
     save_partial_ranks,
 )
 from evercrawl.adapters.sqlite.log import GraphPage, LogReader, log_reader, shards_of
-from evercrawl.adapters.tantivy.anchors import write_anchors
-from evercrawl.adapters.tantivy.writing import page_number
+from evercrawl.adapters.tantivy.text_index import page_number
+from evercrawl.adapters.tantivy.text_query import write_anchor_index
 from evercrawl.core.linkgraph.graph_metrics import (
     Floats,
     SparseGraph,
@@ -152,7 +152,7 @@ def build_graph(collection: Path) -> LinkGraphFiles:
     folder = create_generation(collection)
     ranks = _ranked(collection, graph, start=_known_ranks(collection, gathered.pages))
     scores = hub_scores(graph)
-    write_anchors(folder / "anchors", _anchor_texts(gathered, finder, anchors))
+    write_anchor_index(folder / "anchors", _anchor_texts(gathered, finder, anchors))
     arrays: dict[str, NDArray[Any]] = {
         "pages": np.array(gathered.pages, dtype=np.uint64),
         "starts": graph.starts,

@@ -11,7 +11,7 @@ import numpy as np
 
 from evercrawl.adapters.graph_files import LinkGraphFiles
 from evercrawl.adapters.sqlite.log import log_reader, shards_of
-from evercrawl.adapters.tantivy.writing import page_number
+from evercrawl.adapters.tantivy.text_index import page_number
 from evercrawl.collection.graph_builder import fresh_graph
 from evercrawl.collection.link_report import DEAD, urls_of
 from evercrawl.core.linkgraph.graph_metrics import UNREACHED

@@ -10,7 +10,7 @@ import numpy as np
 
 from evercrawl.adapters.graph_files import LinkGraphFiles, current_graph
 from evercrawl.adapters.sqlite.log import GONE, log_reader, shards_of
-from evercrawl.adapters.tantivy.writing import page_number, place_of
+from evercrawl.adapters.tantivy.text_index import page_number, split_page_number
 from evercrawl.collection.graph_builder import HASH_BYTES, fresh_graph, url_hash
 from evercrawl.core.linkgraph.graph_metrics import UNREACHED
 from evercrawl.core.url import canonical, canonical_of_href, key_of, shard_of_site, site_of
@@ -30,7 +30,7 @@ def page_links(collection: Path, settings: Settings, url: str, *, as_it_was: boo
     """
     page, name = page_at(collection, settings, url)
     graph = current_graph(collection) if as_it_was else fresh_graph(collection)
-    shard, page_id = place_of(page)
+    shard, page_id = split_page_number(page)
     with log_reader(collection, shard) as reader:
         outline, held = reader.outline(page_id), reader.credit(key_of(name))
     outgoing = tuple(map(_end, outline.links)) if outline is not None else ()
@@ -70,10 +70,13 @@ def _incoming(collection: Path, graph: LinkGraphFiles, sources: list[int], name:
     pages = [int(graph.pages[source]) for source in sources]
     urls = urls_of(collection, pages)
     texts: dict[int, Link] = {}
-    for shard in sorted({place_of(page)[0] for page in pages}):
+    for shard in sorted({split_page_number(page)[0] for page in pages}):
         with log_reader(collection, shard) as reader:
             for page in pages:
-                if place_of(page)[0] == shard and (outline := reader.outline(place_of(page)[1])) is not None:
+                if (
+                    split_page_number(page)[0] == shard
+                    and (outline := reader.outline(split_page_number(page)[1])) is not None
+                ):
                     link = next((one for one in outline.links if canonical_of_href(one.url) == name), None)
                     texts |= {} if link is None else {page: link}
     ends = []
@@ -195,7 +198,7 @@ def urls_of(collection: Path, pages: Iterable[int]) -> dict[int, str]:
     """The URLs of pages by their numbers."""
     of_shard: dict[int, list[int]] = {}
     for page in pages:
-        shard, page_id = place_of(int(page))
+        shard, page_id = split_page_number(int(page))
         of_shard.setdefault(shard, []).append(page_id)
     found: dict[int, str] = {}
     for shard, ids in of_shard.items():

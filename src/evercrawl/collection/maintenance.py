@@ -24,9 +24,8 @@ from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.adapters.sqlite.store import shard_path, shards_in, state_folder
 from evercrawl.adapters.sqlite.stored import Bounds, StoredReader, StoredVersion, stored_reader
 from evercrawl.adapters.system import CollectionLock, sync_folder
-from evercrawl.adapters.warc.files import file_name, shard_files
-from evercrawl.adapters.warc.repair import SET_ASIDE, cut_back
-from evercrawl.adapters.warc.rewrite import Rewriting, Rewritten, plan_rewriting, write_anew
+from evercrawl.adapters.warc.rewrite import RewritePlan, RewriteResult, plan_rewrite, rewrite_file
+from evercrawl.adapters.warc.shard_archive import QUARANTINE_SUFFIX, file_name, shard_files, truncate_archive
 from evercrawl.collection.exchange.import_run import WORK_FOLDER
 from evercrawl.collection.stored_pages import decode_answer, stored_answer
 from evercrawl.core.change.versions import kept_versions, parse_rule
@@ -128,7 +127,7 @@ def space_of(collection: Path) -> list[SpacePart]:
     free = _free_bytes(collection)
     state = [path for path in state_folder(collection).glob("*") if path.is_file()]
     archive = [path for path in (collection / "archive").glob("*") if path.is_file()]
-    aside = [path for path in archive if SET_ASIDE in path.name]
+    aside = [path for path in archive if QUARANTINE_SUFFIX in path.name]
     log = [path for path in collection.glob(f"{LOG_FILE}*") if path.is_file()]
     left = [path for folder in _left_behind(collection) for path in folder.rglob("*") if path.is_file()]
     known = {*state, *archive, *log, *left}
@@ -255,13 +254,13 @@ class _Files:
     """The archive files of a shard that lose records, and those that are damaged and stay as they are."""
 
     def __init__(self, folder: Path, shard: int, doomed: Doomed) -> None:
-        self.plans: list[Rewriting] = []
+        self.plans: list[RewritePlan] = []
         self.damaged: list[str] = []
-        self.rewritten: dict[str, Rewritten] = {}
+        self.rewritten: dict[str, RewriteResult] = {}
         ids = {version.record_id for version in doomed.versions.values()}
         for path in shard_files(folder, shard).values() if ids else ():
             try:
-                plan = plan_rewriting(path, ids)
+                plan = plan_rewrite(path, ids)
             except ValueError:
                 self.damaged.append(path.name)
             else:
@@ -278,7 +277,7 @@ def _prune_shard(folder: Path, settings: Settings, shard: int, db: sqlite3.Conne
     _delete_dropped(folder, db)
     end = archive_end(db)
     if end is not None:
-        cut_back(folder, shard, end)
+        truncate_archive(folder, shard, end)
     files = _Files(folder, shard, doomed if end is not None else Doomed())
     if doomed.versions:
         new_end = _write_files(folder, settings, shard, files)
@@ -296,7 +295,7 @@ def _write_files(folder: Path, settings: Settings, shard: int, files: _Files) ->
         about["operator"] = settings.identity.contact
     for number, plan in enumerate(files.plans, start=first):
         name = file_name(shard, number)
-        rewritten = write_anew(
+        rewritten = rewrite_file(
             plan, name, software=SOFTWARE, about=about, now=datetime.now(UTC), level=settings.archive.level
         )
         files.rewritten[plan.path.name] = rewritten

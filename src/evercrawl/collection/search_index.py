@@ -19,8 +19,7 @@ from time import monotonic
 from evercrawl.adapters.analysers import detect_language
 from evercrawl.adapters.sqlite.log import FollowedVisit, LogReader, VersionPlace, VersionRow, log_reader, shards_of
 from evercrawl.adapters.tantivy import IndexedVersion, TextIndex
-from evercrawl.adapters.tantivy.index import remove_index
-from evercrawl.adapters.tantivy.writing import IndexWriting
+from evercrawl.adapters.tantivy.text_index import TextIndexWriter, remove_index
 from evercrawl.core.search.query_parser import primary_language
 from evercrawl.errors import EvercrawlError, StoreUnavailable
 from evercrawl.model.search import IndexState
@@ -100,7 +99,7 @@ def _is_same_log(reader: LogReader, note: dict[str, int]) -> bool:
     return line is not None and (line.at_us, line.page_id) == (note.get("at_us"), note.get("page"))
 
 
-def _follow_shard(collection: Path, index: TextIndex, writing: IndexWriting, shard: int) -> int:
+def _follow_shard(collection: Path, index: TextIndex, writing: TextIndexWriter, shard: int) -> int:
     with log_reader(collection, shard) as reader:
         note = index.cursor(shard)
         way = _Way(reader, writing, shard, note)
@@ -119,7 +118,7 @@ def _follow_shard(collection: Path, index: TextIndex, writing: IndexWriting, sha
 class _Way:
     """From a line of one shard's log to its end."""
 
-    def __init__(self, reader: LogReader, writing: IndexWriting, shard: int, note: dict[str, int]) -> None:
+    def __init__(self, reader: LogReader, writing: TextIndexWriter, shard: int, note: dict[str, int]) -> None:
         self._reader = reader
         self._writing = writing
         self._shard = shard

@@ -18,10 +18,16 @@ from evercrawl.adapters.graph_files import LinkGraphFiles, current_graph
 from evercrawl.adapters.learned import load_sentiment_model
 from evercrawl.adapters.postgres.marker import marked
 from evercrawl.adapters.sqlite.log import FoundRow, LogReader, log_reader, open_log
-from evercrawl.adapters.tantivy.anchors import AnchorIndex
-from evercrawl.adapters.tantivy.asking import Asking, all_of, count_of, languages_in, least_groups, most_of, words_of
-from evercrawl.adapters.tantivy.schema import FOREVER_US
-from evercrawl.adapters.tantivy.writing import page_number, place_of
+from evercrawl.adapters.tantivy.text_index import FOREVER_US, match_count, page_number, split_page_number
+from evercrawl.adapters.tantivy.text_query import (
+    AnchorIndex,
+    IndexQueryBuilder,
+    index_words,
+    indexed_languages,
+    match_all,
+    match_most,
+    min_groups,
+)
 from evercrawl.collection.search_index import open_text_index
 from evercrawl.core.document.media_type import kind_of
 from evercrawl.core.search.query_parser import parse_query
@@ -87,7 +93,7 @@ class Searching:
         self._is_in_database = marked(collection) is not None
         self._graph: LinkGraphFiles | None = None
         self._anchors: AnchorIndex | None = None
-        self._asked: Asking | None = None
+        self._asked: IndexQueryBuilder | None = None
         self._open_graph()
 
     def find(
@@ -126,13 +132,13 @@ class Searching:
 
     # Candidates
 
-    def _asking(self) -> Asking:
+    def _asking(self) -> IndexQueryBuilder:
         """The index as it is now; what was looked up in it is kept until it changes."""
         searcher = self._index.searcher()
         before = self._asked
         is_same = before is not None and before.searcher.num_docs == searcher.num_docs
         if before is None or not is_same or len(before.known_forms) > MOST_KNOWN_FORMS:
-            before = Asking(searcher, self._index.schema, tuple(languages_in(searcher)))
+            before = IndexQueryBuilder(searcher, self._index.schema, tuple(indexed_languages(searcher)))
         self._asked = replace(before, searcher=searcher)
         return self._asked
 
@@ -141,7 +147,7 @@ class Searching:
         if graph is not None:
             self._graph, self._anchors = graph, AnchorIndex(graph.anchors_folder)
 
-    def _candidates(self, query: Query, asking: Asking, depth: int) -> tuple[list[RankedVersion], int, bool]:
+    def _candidates(self, query: Query, asking: IndexQueryBuilder, depth: int) -> tuple[list[RankedVersion], int, bool]:
         """Matching versions, best first; their number; and whether only most of the words are there."""
         groups = asking.groups(query)
         if query.groups and not groups:
@@ -149,11 +155,11 @@ class Searching:
         filters = asking.filters(query, with_noindex=self._settings.noindex)
         called = self._called(query)
         or_pages = asking.pages(list(called)) if called else None
-        found = asking.searcher.search(all_of(groups, filters, or_pages=or_pages), depth)
-        is_partial = not found.hits and least_groups(len(groups)) < len(groups)
+        found = asking.searcher.search(match_all(groups, filters, or_pages=or_pages), depth)
+        is_partial = not found.hits and min_groups(len(groups)) < len(groups)
         if is_partial:
-            found = asking.searcher.search(most_of(groups, filters), depth)
-        return self._ranked(query, asking.searcher, found, called), count_of(found), is_partial
+            found = asking.searcher.search(match_most(groups, filters), depth)
+        return self._ranked(query, asking.searcher, found, called), match_count(found), is_partial
 
     def _called(self, query: Query) -> dict[int, float]:
         """What is known of links is of today: the past is searched without."""
@@ -187,7 +193,7 @@ class Searching:
     # Hits
 
     def _hits(
-        self, query: Query, asking: Asking, candidates: Sequence[RankedVersion], rows: Rows, limit: int
+        self, query: Query, asking: IndexQueryBuilder, candidates: Sequence[RankedVersion], rows: Rows, limit: int
     ) -> Iterator[Hit]:
         sought = _sought(query, asking)
         known = [candidate for candidate in candidates if (candidate.page, candidate.number) in rows]
@@ -217,7 +223,7 @@ class Searching:
             )
 
     def _text(self, candidate: RankedVersion, *, most_bytes: int | None = None) -> str:
-        shard, page_id = place_of(candidate.page)
+        shard, page_id = split_page_number(candidate.page)
         with self._reading(shard) as reader:
             return reader.text(page_id, candidate.number, most_bytes=most_bytes) or ""
 
@@ -246,7 +252,7 @@ class Searching:
         """What is stored of the candidates; one that was pruned since is missing."""
         of_shard: dict[int, list[tuple[int, int]]] = {}
         for candidate in candidates:
-            shard, page_id = place_of(candidate.page)
+            shard, page_id = split_page_number(candidate.page)
             of_shard.setdefault(shard, []).append((page_id, candidate.number))
         rows: Rows = {}
         for shard, places in of_shard.items():
@@ -296,12 +302,12 @@ def _said(row: FoundRow) -> Said:
     return Said(row.text_digest, row.signature, row.words)
 
 
-def _sought(query: Query, asking: Asking) -> list[Sought]:
+def _sought(query: Query, asking: IndexQueryBuilder) -> list[Sought]:
     """What to mark in the texts."""
     sought = []
     for group in query.groups:
         for term in group:
-            words = words_of(term.text)
+            words = index_words(term.text)
             if len(words) == 1 and not term.is_literal and not stands_alone(shown(words[0])):
                 forms = asking.all_forms(words[0], query.langs or asking.languages)
                 sought.append(Sought(words[0], is_word=True, forms=frozenset(forms)))

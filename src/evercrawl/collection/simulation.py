@@ -17,9 +17,8 @@ from evercrawl.core.politeness import is_total_rate, parse_rate
 from evercrawl.engine.revisits import hub_of
 from evercrawl.errors import ConfigError
 from evercrawl.lab import POLICIES
-from evercrawl.lab.measure import SIGNALS, score
-from evercrawl.lab.replay import warm_up
-from evercrawl.lab.trace import Trace, TracePage, read_trace
+from evercrawl.lab.policy_score import SIGNALS, score
+from evercrawl.lab.trace_replay import Trace, TracePage, read_trace, warm_up
 from evercrawl.model.listing import VersionMoment
 from evercrawl.model.reason import Reason
 from evercrawl.model.time import DAY_US

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from evercrawl.adapters.sqlite.reader import StateReader
-from evercrawl.collection.forecast_tmp import freshness_of, steering_of
+from evercrawl.collection.forecast import freshness_of, steering_of
 from evercrawl.core.url import site_of
 from evercrawl.model.report import ClosedSite, Savings, SkippedUrl, Status
 from evercrawl.model.settings import Settings

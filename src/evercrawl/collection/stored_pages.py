@@ -13,10 +13,16 @@ from evercrawl.adapters.plugins import InstalledHandlers, installed_schemes
 from evercrawl.adapters.sqlite.moves import CONFIRMING
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.adapters.sqlite.stored import StoredReader, StoredVersion
-from evercrawl.adapters.warc.member import RECORD_LIMIT, unpack, unpack_at
-from evercrawl.adapters.warc.parse import HttpParts, Record, http_parts, parse_record
-from evercrawl.adapters.warc.place import read_bytes
-from evercrawl.adapters.warc.reader import ArchivedResponse, read_record
+from evercrawl.adapters.warc.gzip_members import MAX_RECORD_BYTES, decompress_at, decompress_member
+from evercrawl.adapters.warc.reader import (
+    ArchivedResponse,
+    HttpBlock,
+    WarcRecord,
+    parse_http_block,
+    parse_record,
+    read_archive_bytes,
+    read_record,
+)
 from evercrawl.core.change.versions import choose_version, names_version
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.document.media_type import media_type
@@ -194,8 +200,8 @@ class StoredAnswer(NamedTuple):
 
     packed: bytes
     """The version's own record as it lies in the archive."""
-    record: Record
-    http: HttpParts
+    record: WarcRecord
+    http: HttpBlock
     """Head and fields of the own record; the body is that of the original where the record is a revisit."""
     is_revisit: bool
 
@@ -216,26 +222,26 @@ def stored_answer(archive: Path, reader: StoredReader, version: StoredVersion) -
     return StoredAnswer(packed, record, http._replace(body=body), True)
 
 
-def _record_at(archive: Path, file: str, offset: int, length: int) -> tuple[bytes, Record]:
-    packed = read_bytes(archive, file, offset, min(length, RECORD_LIMIT))
+def _record_at(archive: Path, file: str, offset: int, length: int) -> tuple[bytes, WarcRecord]:
+    packed = read_archive_bytes(archive, file, offset, min(length, MAX_RECORD_BYTES))
     try:
-        return packed, parse_record(unpack(packed), 0, offset=offset)[0]
+        return packed, parse_record(decompress_member(packed), 0, offset=offset)[0]
     except ValueError as error:
         raise StoreUnavailable(f"the archive's record in {file} at {offset} is damaged: {error}") from error
 
 
-def _http_of(record: Record, file: str, offset: int) -> HttpParts:
+def _http_of(record: WarcRecord, file: str, offset: int) -> HttpBlock:
     try:
-        return http_parts(record.block)
+        return parse_http_block(record.block)
     except ValueError as error:
         raise StoreUnavailable(f"the archive's record in {file} at {offset} is damaged: {error}") from error
 
 
-def request_of(archive: Path, version: StoredVersion, answer: StoredAnswer) -> tuple[bytes, Record] | None:
+def request_of(archive: Path, version: StoredVersion, answer: StoredAnswer) -> tuple[bytes, WarcRecord] | None:
     """The request that an answer belongs to, packed and parsed: it lies behind its answer, if it was kept."""
     try:
-        behind = read_bytes(archive, version.file, version.offset + version.length, REQUEST_LIMIT)
-        unpacked, end = unpack_at(behind, 0)
+        behind = read_archive_bytes(archive, version.file, version.offset + version.length, REQUEST_LIMIT)
+        unpacked, end = decompress_at(behind, 0)
         record, _ = parse_record(unpacked, 0, offset=0)
     except (StoreUnavailable, ValueError):
         return None
@@ -245,7 +251,7 @@ def request_of(archive: Path, version: StoredVersion, answer: StoredAnswer) -> t
     return behind[:end], record
 
 
-def decode_answer(version: StoredVersion, http: HttpParts) -> bytes:
+def decode_answer(version: StoredVersion, http: HttpBlock) -> bytes:
     """The body without its content codings, cut where it was cut when it was stored."""
     codings = split_list([value for name, value in http.headers if name.lower() == "content-encoding"])
     room = version.body_bytes if version.truncated else version.body_bytes + 1
@@ -258,7 +264,7 @@ def decode_answer(version: StoredVersion, http: HttpParts) -> bytes:
     return body
 
 
-def parse_answer(version: StoredVersion, http: HttpParts, body: bytes, settings: Settings) -> Document:
+def parse_answer(version: StoredVersion, http: HttpBlock, body: bytes, settings: Settings) -> Document:
     """The document as a crawl reads it: by a handler where its media type has one."""
     kind = media_type(http.headers, body)
     handler = None if kind in BUILT_IN_TYPES else _handlers().get(kind)

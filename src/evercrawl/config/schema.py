@@ -18,7 +18,7 @@ from evercrawl.core.change.detectors import DETECTORS
 from evercrawl.core.politeness import QUIET_HOURS_SYNTAX as HOURS
 from evercrawl.core.politeness import delay_rule_error as problem_with_slower
 from evercrawl.core.politeness import parse_hours
-from evercrawl.core.revisit.schedule import POLICIES
+from evercrawl.core.revisit.visit_schedule import POLICIES
 from evercrawl.core.robots.robots_txt import is_product_token
 from evercrawl.core.traps.user_rules import IGNORE_SETS
 from evercrawl.errors import ConfigError

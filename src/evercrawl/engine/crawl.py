@@ -17,7 +17,13 @@ from evercrawl.core.credit.stored import CREDIT_KEY
 from evercrawl.core.duplicates.url_seen import KnownFilter, SeenTest
 from evercrawl.core.frontier import Frontier
 from evercrawl.core.politeness import Pace, SideRequest, parse_delay_rules, parse_hours, quiet_until
-from evercrawl.core.revisit.purse import PURSE_KEY, RUN_BURST_DAYS, WATCH_BURST_DAYS, Purse, first_threshold
+from evercrawl.core.revisit.request_budget import (
+    BUDGET_KEY,
+    RUN_BURST_DAYS,
+    WATCH_BURST_DAYS,
+    RequestBudget,
+    initial_threshold,
+)
 from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.url import key_of, shard_of_site, site_of
@@ -138,7 +144,7 @@ class Crawl:
                 await self.shard(number)
         if self.shards:
             first = self.shards[min(self.shards)]
-            self.purse.recall(await first.store.memory(*PURSE_KEY))
+            self.purse.recall(await first.store.memory(*BUDGET_KEY))
             if self._around.focus is not None:
                 self._around.focus.recall(await first.store.memory(*FOCUS_KEY))
             self._mirrors.recall(await first.store.memory(*MIRRORS_KEY))
@@ -545,11 +551,11 @@ class Crawl:
             self._errands.done(errand, result)
 
 
-def _purse(settings: RevisitSettings, *, forever: bool) -> Purse:
+def _purse(settings: RevisitSettings, *, forever: bool) -> RequestBudget:
     worth = settings.worth / timedelta(days=1)
-    threshold = first_threshold(per_day=settings.budget, pages=0, worth=worth)
+    threshold = initial_threshold(per_day=settings.budget, pages=0, worth=worth)
     burst = WATCH_BURST_DAYS if forever else RUN_BURST_DAYS
-    return Purse(settings.budget, threshold, burst_days=burst)
+    return RequestBudget(settings.budget, threshold, burst_days=burst)
 
 
 def _innermost(error: BaseException) -> BaseException:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING
 
-from evercrawl.core.revisit.outlook import Outlook
-from evercrawl.core.revisit.schedule import belief_bytes, belief_of
-from evercrawl.core.revisit.signal import after_notice, after_poll
+from evercrawl.core.revisit.announcements import after_announcement, after_poll
+from evercrawl.core.revisit.site_model import SiteModel
+from evercrawl.core.revisit.visit_schedule import page_estimate_bytes, page_estimate_of
 from evercrawl.core.robots.robots_txt import sitemap_urls
 from evercrawl.core.sitemap.discovery import (
     SitemapWalk,
@@ -108,7 +108,7 @@ class SitemapPoller:
                 self._polled.discard(site.id)
                 self._want(site)
 
-    def _is_due(self, site: Site, state: SignalState, outlook: Outlook) -> bool:
+    def _is_due(self, site: Site, state: SignalState, outlook: SiteModel) -> bool:
         level = self._shard.revisits.level()
         return is_poll_due(
             state, outlook.belief, pages=site.pages, per_day=site.pages / level.span, threshold=level.threshold
@@ -183,7 +183,7 @@ class SitemapPoller:
         return named[:MOST_NAMED]
 
     async def _read(
-        self, source: Source, site: Site, notes: SiteState[SignalState], outlook: SiteState[Outlook]
+        self, source: Source, site: Site, notes: SiteState[SignalState], outlook: SiteState[SiteModel]
     ) -> tuple[SourceKind | None, int]:
         """Read a source and all that it leads to; gives what it is, and how much it announced."""
         states = notes.memory.sources
@@ -245,7 +245,7 @@ class SitemapPoller:
                 return sitemap, SourceState(kind.value, now, now, etag, date)
         return None, known._replace(read=None, asked=now, etag=None, last_modified=None)
 
-    def _close(self, site: Site, notes: SiteState[SignalState], outlook: SiteState[Outlook], announced: int) -> None:
+    def _close(self, site: Site, notes: SiteState[SignalState], outlook: SiteState[SiteModel], announced: int) -> None:
         now, state = self._now(), notes.memory
         silent = 0 if announced else state.silent + 1
         notes.learn(state._replace(polled=now, requests=0, silent=silent, waiting=announced))
@@ -261,7 +261,7 @@ class SitemapPoller:
     # What it says
 
     async def _take_in(
-        self, entries: Sequence[SitemapEntry], source_url: str, outlook: SiteState[Outlook], *, since: float | None
+        self, entries: Sequence[SitemapEntry], source_url: str, outlook: SiteState[SiteModel], *, since: float | None
     ) -> int:
         """Offer the pages that are listed, and heed the dates that are news; gives the number of notices."""
         announced = 0
@@ -297,20 +297,20 @@ class SitemapPoller:
         placed = await shard.intake.place(await shard.intake.unknown(own))
         shard.pass_on(placed, others, offers.refusals)
 
-    async def _heed(self, dates: dict[bytes, datetime], outlook: SiteState[Outlook]) -> int:
+    async def _heed(self, dates: dict[bytes, datetime], outlook: SiteState[SiteModel]) -> int:
         shard, announced = self._shard, 0
         pages = await shard.store.pages(list(dates))
         now_us = to_us(shard.around.clock.now())
         for page in pages:
-            belief = belief_of(page.belief)
+            belief = page_estimate_of(page.belief)
             if belief is None:
                 continue
             moment = min(to_us(dates[page.key]), now_us) / DAY_US
-            after, site = after_notice(belief, outlook.memory.belief, announced_at=moment)
+            after, site = after_announcement(belief, outlook.memory.belief, announced_at=moment)
             outlook.learn(outlook.memory._replace(belief=site))
             if after.notices > belief.notices:
                 announced += 1
-                page = page._replace(belief=belief_bytes(after))
+                page = page._replace(belief=page_estimate_bytes(after))
                 is_worth = shard.revisits.weigh(page, outlook, now_us=now_us).is_worth
                 due_us = now_us if is_worth else None
                 shard.ledger.batch.rescheduled.append(Reschedule(page.id, due_us, page.belief))

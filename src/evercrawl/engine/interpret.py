@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from evercrawl.core.digest import payload_sha1
-from evercrawl.core.document.bounds import limits_met
+from evercrawl.core.document.bounds import describe_truncation
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.document.media_type import media_type
 from evercrawl.core.faults import retry_after, site_wait
@@ -121,7 +121,7 @@ def interpret_fetched(
     )
     offers = FoundLinks()
     if document is not None:
-        left_out = limits_met(
+        left_out = describe_truncation(
             len(result.body), unread=document.unread, links=len(document.links), most_links=around.settings.parse.links
         )
         if left_out:

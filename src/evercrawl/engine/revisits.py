@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from xxhash import xxh32_intdigest, xxh64_intdigest
 
-from evercrawl.core.revisit.outlook import Outlook
-from evercrawl.core.revisit.purse import Purse
-from evercrawl.core.revisit.schedule import Level, Schedule, held_by_cache, schedule_named
-from evercrawl.core.revisit.threshold import MARGIN
+from evercrawl.core.revisit.request_budget import RequestBudget
+from evercrawl.core.revisit.site_model import SiteModel
+from evercrawl.core.revisit.visit_schedule import BudgetLevel, VisitSchedule, mark_cached, named_schedule
+from evercrawl.core.revisit.visit_value import MARGIN
 from evercrawl.core.visit.outcome import Judgement
 from evercrawl.engine.site_state import SiteState, SiteStates
 from evercrawl.model.page import Page, Requeue, Reschedule
@@ -60,8 +60,8 @@ class Revisits:
 
     def __init__(
         self,
-        outlooks: SiteStates[Outlook],
-        purse: Purse,
+        outlooks: SiteStates[SiteModel],
+        purse: RequestBudget,
         settings: RevisitSettings,
         weight_of: Callable[[Page], float] = lambda _: 1.0,
     ) -> None:
@@ -70,16 +70,16 @@ class Revisits:
         self.purse = purse
         self._settings = settings
         self._weight_of = weight_of
-        self._schedule: Schedule = schedule_named(settings.policy)
+        self._schedule: VisitSchedule = named_schedule(settings.policy)
 
-    def level(self) -> Level:
+    def level(self) -> BudgetLevel:
         """What the budget allows at the moment."""
         return self.purse.level(shortest=self._settings.shortest / DAY, longest=self._settings.longest / DAY)
 
     def after_visit(
         self,
         page: Page,
-        notes: SiteState[Outlook],
+        notes: SiteState[SiteModel],
         judgement: Judgement,
         *,
         now_us: int,
@@ -95,7 +95,7 @@ class Revisits:
         wanted = max(due - now, self._settings.shortest / DAY)
         days = max(wanted, fresh / DAY)
         if days > wanted:
-            belief = held_by_cache(belief)
+            belief = mark_cached(belief)
         days = min(days, self._settings.longest / DAY) * self._drift(page)
         return Planned(now_us + int(days * DAY_US), int(days * 86_400), belief)
 
@@ -104,7 +104,7 @@ class Revisits:
         draw = xxh64_intdigest(page.key, seed=page.visits) / 2**64
         return 1.0 + self._settings.drift * (2.0 * draw - 1.0)
 
-    def worth(self, page: Page, notes: SiteState[Outlook], *, now_us: int) -> float:
+    def worth(self, page: Page, notes: SiteState[SiteModel], *, now_us: int) -> float:
         """What a visit now would bring, in days of a current copy; infinite: it has to be made."""
         if page.belief is None or page.tries:
             return inf
@@ -114,7 +114,7 @@ class Revisits:
             page.belief, notes.memory, hub=hub_of(page.url), now=now_us / DAY_US, level=level
         )
 
-    def _level_for(self, weight: float) -> Level:
+    def _level_for(self, weight: float) -> BudgetLevel:
         """A page that counts more reaches the threshold earlier, as if that were lower."""
         level = self.level()
         return level._replace(threshold=level.threshold / weight)
@@ -124,11 +124,11 @@ class Revisits:
         """The smallest factor by which drift brings a visit forward."""
         return 1.0 - self._settings.drift
 
-    def chosen(self, page: Page, notes: SiteState[Outlook], *, now_us: int) -> None:
+    def chosen(self, page: Page, notes: SiteState[SiteModel], *, now_us: int) -> None:
         """A visit begins: what it is worth tells the budget's threshold where it stands."""
         self.purse.made(self.worth(page, notes, now_us=now_us))
 
-    def weigh(self, page: Page, notes: SiteState[Outlook], *, now_us: int) -> Weighed:
+    def weigh(self, page: Page, notes: SiteState[SiteModel], *, now_us: int) -> Weighed:
         """Is a page that is due worth a request, as things stand now?"""
         worth, threshold = self.worth(page, notes, now_us=now_us), self.purse.threshold
         # A visit that drift brought forward is worth less, about as the square of its time.
@@ -148,7 +148,7 @@ class Revisits:
         soonest_us = min(LOOK_AGAIN_US, latest_us - now_us)
         return Weighed(False, ORDINARY_BAND, max(due_us, now_us + soonest_us))
 
-    def is_conditional(self, page: Page, notes: SiteState[Outlook]) -> bool:
+    def is_conditional(self, page: Page, notes: SiteState[SiteModel]) -> bool:
         """Ask with validators? Not on a site whose validators lied, and now and then not at all."""
         if notes.memory.lies >= LIES_TO_DISTRUST:
             return False
@@ -156,7 +156,7 @@ class Revisits:
             return True
         return xxh64_intdigest(page.key, seed=page.visits + (1 << 32)) / 2**64 >= self._settings.audit
 
-    def audited(self, page: Page, notes: SiteState[Outlook], *, etag: str | None, date: str | None) -> None:
+    def audited(self, page: Page, notes: SiteState[SiteModel], *, etag: str | None, date: str | None) -> None:
         """Content differs in meaning although the server sent the validators that we had: they lie."""
         same_tag = page.etag is not None and etag == page.etag
         same_date = page.etag is None and page.last_modified is not None and date == page.last_modified

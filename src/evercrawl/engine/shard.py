@@ -13,7 +13,7 @@ from evercrawl.core.duplicates.url_seen import KnownFilter
 from evercrawl.core.faults import FAULT_RULES
 from evercrawl.core.frontier import FetchRobots, FetchSide, Frontier, Idle, PagesNeeded, Visit, Wait
 from evercrawl.core.politeness import HostQueue, SideRequest
-from evercrawl.core.revisit.purse import PURSE_KEY, Purse
+from evercrawl.core.revisit.request_budget import BUDGET_KEY, RequestBudget
 from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.core.traps.trap_state import TrapState
 from evercrawl.core.url import shard_of_site, site_of
@@ -82,7 +82,7 @@ class Shard:
         is_delivered: Callable[[int, int, int], None],
         became_quiet: Callable[[], None],
         restart_gap: timedelta,
-        purse: Purse,
+        purse: RequestBudget,
         blocked_until_us: Callable[[], int | None],
         gate_of: Callable[[Site], RobotsRules | None],
         forever: bool,
@@ -470,7 +470,7 @@ class Shard:
         if self.keeps_purse and not self.twins.mirrors.is_saved:
             self.ledger.batch.memories[MIRRORS_KEY] = self.twins.mirrors.to_bytes()
         if self.keeps_purse:
-            self.ledger.batch.memories[PURSE_KEY] = self.revisits.purse.to_bytes()
+            self.ledger.batch.memories[BUDGET_KEY] = self.revisits.purse.to_bytes()
             if self.around.focus is not None:
                 self.ledger.batch.memories[FOCUS_KEY] = self.around.focus.to_bytes()
 

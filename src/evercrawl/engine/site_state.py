@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from evercrawl.core.change.change_history import SiteMemory
-from evercrawl.core.revisit.outlook import Outlook, packed, unpacked
+from evercrawl.core.revisit.site_model import SiteModel, site_model_bytes, site_model_of
 from evercrawl.core.sitemap.poll import state_bytes, state_of
 from evercrawl.core.traps.trap_state import trap_state_bytes, trap_state_of
 from evercrawl.engine.ports import ShardStore
@@ -51,7 +51,10 @@ CHANGE = StateKind(
     size=lambda memory: len(memory.texts),
 )
 FRESHNESS = StateKind(
-    "freshness", read=lambda stored: Outlook() if stored is None else unpacked(stored), write=packed, size=lambda _: 1
+    "freshness",
+    read=lambda stored: SiteModel() if stored is None else site_model_of(stored),
+    write=site_model_bytes,
+    size=lambda _: 1,
 )
 
 

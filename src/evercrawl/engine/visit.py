@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from evercrawl.core.digest import content_digest
 from evercrawl.core.frontier import Visit
-from evercrawl.core.revisit.outlook import Outlook
+from evercrawl.core.revisit.site_model import SiteModel
 from evercrawl.core.traps.trap_state import TrapState
 from evercrawl.core.url import key_of, site_of
 from evercrawl.core.visit.outcome import Judgement, fresh_for
@@ -158,7 +158,7 @@ def _pay(page: Page, seen: VisitResult, placed: Placed, parcels: Parcels, shard:
 def _write(
     turn: Visit,
     seen: VisitResult,
-    notes: SiteState[Outlook],
+    notes: SiteState[SiteModel],
     shard: Shard,
     *,
     stored: Stored | None,
@@ -173,7 +173,7 @@ def _write(
 
 
 def _scheduled(
-    page: Page, seen: VisitResult, notes: SiteState[Outlook], shard: Shard, *, now_us: int
+    page: Page, seen: VisitResult, notes: SiteState[SiteModel], shard: Shard, *, now_us: int
 ) -> tuple[Judgement, bytes | None]:
     """When to come again, where that is not the fault's to say; and what the visit taught."""
     judgement, result = seen.judgement, seen.result

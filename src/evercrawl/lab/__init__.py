@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from evercrawl.core.revisit.rules import RULES
+from evercrawl.core.revisit.interval_rules import RULES
 from evercrawl.errors import ConfigError
-from evercrawl.lab.optimal import Optimal
-from evercrawl.lab.replay import Driven
-from evercrawl.lab.ruled import Ruled
+from evercrawl.lab.policies import OptimalPolicy, RulePolicy
+from evercrawl.lab.trace_replay import PolicyDriver
 
 POLICIES = ("optimal", *RULES)
 
 
-def policy(name: str = "optimal", *, budget_per_day: float | None = None) -> Driven:
+def policy(name: str = "optimal", *, budget_per_day: float | None = None) -> PolicyDriver:
     """The policy of that name, driven from outside in simulated days; None: the caller keeps the budget."""
     if name == "optimal":
-        return Optimal(budget_per_day)
+        return OptimalPolicy(budget_per_day)
     if name not in RULES:
         raise ConfigError(f"there is no revisit policy {name!r}; there are {', '.join(POLICIES)}")
-    return Ruled(RULES[name](), budget_per_day)
+    return RulePolicy(RULES[name](), budget_per_day)
 
 
-__all__ = ["POLICIES", "Driven", "policy"]
+__all__ = ["POLICIES", "PolicyDriver", "policy"]

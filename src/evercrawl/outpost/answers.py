@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import NamedTuple
 
-from evercrawl.core.document.compression import patch, patched
+from evercrawl.core.document.compression import apply_patch, make_patch
 from evercrawl.core.http.content_coding import DecodeLimits
 from evercrawl.core.http.http1 import BadResponse, ReadLimits, parse_response_head
 from evercrawl.core.http.message import RawResponse, fetch_result
@@ -87,7 +87,7 @@ def encode_answer(
         job.number,
         verdict,
         b"" if verdict is ResultKind.SAME else wire_digest(exchange.wire_body),
-        b"" if is_withheld else patch(plain, base.flat if base is not None else b"", level=_level(plain)),
+        b"" if is_withheld else make_patch(plain, base.flat if base is not None else b"", level=_level(plain)),
         base.mark if base is not None and not is_withheld else b"",
         took_us,
         took_us,
@@ -110,7 +110,7 @@ def decode_exchange(
     if item.base and (held is None or held.mark != item.base):
         raise ValueError("the item builds on an answer that home does not hold")
     base = held.flat if item.base and held is not None else b""
-    asked, answered, body = split_exchange(patched(item.blob, base, most_bytes=most_bytes))
+    asked, answered, body = split_exchange(apply_patch(item.blob, base, most_bytes=most_bytes))
     digest = item.digest
     if item.verdict is ResultKind.SAME:
         if held is None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from evercrawl.core.document.compression import patch, patched
+from evercrawl.core.document.compression import apply_patch, make_patch
 from evercrawl.model.fetch import Fault
 
 EXCHANGE_DIGEST_BYTES = 6
@@ -137,7 +137,7 @@ def encode_message(message: Message) -> bytes:
     """The payload of a frame."""
     table, blobs = _table_of(message)
     text = json.dumps(table, separators=(",", ":"), ensure_ascii=True).encode()
-    packed = patch(text, b"", level=LEVEL) if len(text) >= SMALL_TABLE else text
+    packed = make_patch(text, b"", level=LEVEL) if len(text) >= SMALL_TABLE else text
     is_packed = len(packed) < len(text)
     chosen = packed if is_packed else text
     kind = _KINDS.index(type(message))
@@ -153,7 +153,7 @@ def decode_message(payload: bytes) -> Message:
         if len(text) != end - _HEAD_BYTES:
             raise ValueError("the table is cut short")
         if payload[1]:
-            text = patched(text, b"", most_bytes=MOST_TABLE_BYTES)
+            text = apply_patch(text, b"", most_bytes=MOST_TABLE_BYTES)
         return _message(kind, json.loads(text), payload[end:])
     except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
         raise NotUnderstood(f"not a message: {error}") from None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from evercrawl.core.document.compression import patch
+from evercrawl.core.document.compression import make_patch
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import HttpSettings
 from evercrawl.model.time import to_us
@@ -206,6 +206,6 @@ def _self_contained(item: JobResult, exchange: Exchange | None) -> bytes:
     """The item so that it can be read without what was held before."""
     if exchange is not None:
         plain = join_exchange(exchange.request_head, exchange.response_head, exchange.wire_body)
-        blob = patch(plain, b"", level=KEEP_LEVEL)
+        blob = make_patch(plain, b"", level=KEEP_LEVEL)
         item = item._replace(verdict=ResultKind.CHANGED, digest=wire_digest(exchange.wire_body), base=b"", blob=blob)
     return encode_message(ResultBatch(0, (item,)))

@@ -27,7 +27,14 @@ from evercrawl.core.change.snapshot import (
 )
 from evercrawl.core.digest import content_digest, text_digest
 from evercrawl.core.document.elements import Elements, tag_ids
-from evercrawl.core.document.html import base_url, canonical_link, directives_of, parsed_page, refresh_of, title_of
+from evercrawl.core.document.html import (
+    base_url,
+    canonical_link,
+    find_refresh,
+    page_title,
+    parse_page,
+    robots_directives,
+)
 from evercrawl.core.document.media_type import HTML_TYPES, media_type
 from evercrawl.core.document.reference import Joiner
 from evercrawl.model.fetch import Headers
@@ -65,14 +72,14 @@ def read_page(url: str, headers: Headers, body: bytes, *, agent: str, site: str)
     """
     kind = media_type(headers, body)
     if kind not in HTML_TYPES:
-        return Reading(content_digest(body), noindex=directives_of(headers, [], agent=agent).noindex)
-    tree, elements, encoding, _ = parsed_page(headers, body, kind=kind, every_anchor=True)
+        return Reading(content_digest(body), noindex=robots_directives(headers, [], agent=agent).noindex)
+    tree, elements, encoding, _ = parse_page(headers, body, kind=kind, every_anchor=True)
     joiner = Joiner(url, base_url(url, elements.base), encoding)
-    refresh = refresh_of(url, headers, elements.metas, joiner)
+    refresh = find_refresh(url, headers, elements.metas, joiner)
     reading = Reading(
         digest=_digest(tree, elements, joiner, site),
-        title=title_of(elements, _LIMITS) or _headline(tree),
-        noindex=directives_of(headers, elements.metas, agent=agent).noindex,
+        title=page_title(elements, _LIMITS) or _headline(tree),
+        noindex=robots_directives(headers, elements.metas, agent=agent).noindex,
         canonical=canonical_link(elements, headers, joiner),
         moves_to=refresh.url if refresh is not None and refresh.delay == 0 else None,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from evercrawl.adapters.warc.parse import http_parts
+from evercrawl.adapters.warc.reader import parse_http_block
 from evercrawl.core.duplicates.minhash import Entry, Match, bands_of, best_match, is_indexed, most_promising
 from evercrawl.engine.ports import Stored
 from evercrawl.model.fetch import Exchange, Headers
@@ -48,7 +48,7 @@ class MemoryArchive:
         length = len(exchange.response_head) + (0 if is_revisit else len(exchange.wire_body))
         self.entries.append(ArchivedExchange(url, self._size, length, is_revisit))
         if self._bodies is not None and not is_revisit:
-            self._bodies[self._size] = http_parts(exchange.response_head).headers, exchange.wire_body
+            self._bodies[self._size] = parse_http_block(exchange.response_head).headers, exchange.wire_body
         stored = Stored(FILE, self._size, length, self._record_id())
         self._size += length
         return stored

@@ -113,8 +113,8 @@ class Desk:
 
     def _bring_up(self) -> int:
         """The number of visits that another process has still to index."""
+        from evercrawl.collection.search import bring_up
         from evercrawl.collection.search_index import lag_of, open_text_index
-        from evercrawl.collection.search_tmp import bring_up
 
         with self._making_graph:
             is_busy = bring_up(self.path, self.settings.search)

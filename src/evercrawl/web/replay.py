@@ -21,7 +21,7 @@ from starlette.types import Scope as AsgiScope
 
 from evercrawl.collection.captures import nearest_capture
 from evercrawl.collection.stored_pages import document_of
-from evercrawl.core.document.encoding import charset_of, decoded
+from evercrawl.core.document.encoding import decode_body, detect_charset
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.listing import Capture
 from evercrawl.model.report import PageContent
@@ -155,8 +155,8 @@ class Replay:
     def _drawn(self, view: PageContent, stamp: str, modifier: str, prefix: str) -> Response:
         kind = (view.content_type or "application/octet-stream").partition(";")[0].strip().lower()
         if kind in PAGES and modifier != "id_":
-            charset = charset_of(view.html, view.content_type)
-            html = decoded(view.html[charset.mark_bytes :], charset.encoding)
+            charset = detect_charset(view.html, view.content_type)
+            html = decode_body(view.html[charset.mark_bytes :], charset.encoding)
             page = still(html, view.url, lambda url: f"{prefix}/web/{stamp}/{written(url)}")
             return Response(page.encode("utf-8", "replace"), media_type="text/html; charset=utf-8")
         if kind in PAGES or kind in SHOWN_TEXTS:

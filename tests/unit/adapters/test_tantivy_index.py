@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from evercrawl.adapters.tantivy import TextIndex
-from evercrawl.adapters.tantivy.index import index_folder
+from evercrawl.adapters.tantivy.text_index import index_folder
 
 HEAP_BYTES = 15_000_000
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.cli.commands.crawl import FLAG_KEYS, RunPlan, crawl_command, given_flags, plan_run, seed_url
+from evercrawl.cli.commands.crawl import FLAG_KEYS, RunPlan, crawl_command, given_flags, plan_run
 from evercrawl.cli.context import CliContext
+from evercrawl.collection.urls import parse_page_url
 from evercrawl.config.schema import known_settings
 from evercrawl.errors import ConfigError
 
@@ -39,7 +40,7 @@ def test_flags_name_settings_and_are_options() -> None:
     ],
 )
 def test_what_is_typed_becomes_a_url(typed: str, url: str) -> None:
-    assert seed_url(typed) == url
+    assert parse_page_url(typed) == url
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_what_is_typed_becomes_a_url(typed: str, url: str) -> None:
 )
 def test_what_cannot_be_crawled_is_refused(typed: str) -> None:
     with pytest.raises(ConfigError, match="not a URL"):
-        seed_url(typed)
+        parse_page_url(typed)
 
 
 def test_a_new_collection_remembers_seeds_and_scope_but_not_limits(session: CliContext, tmp_path: Path) -> None:

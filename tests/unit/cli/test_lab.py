@@ -1,4 +1,4 @@
-"""`evercrawl lab`: the papers' experiments as commands."""
+"""`evercrawl lab` reruns the experiments of the papers."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ from evercrawl.adapters.graph_files import current_graph, load_partial_ranks, sa
 from evercrawl.adapters.sqlite.store import SqliteStore, shard_path
 from evercrawl.adapters.tantivy import IndexBusy, TextIndex
 from evercrawl.collection.graph_builder import build_graph, fresh_graph, is_worn
+from evercrawl.collection.search import bring_up, search
 from evercrawl.collection.search_index import catch_up, index_state, missing_versions, open_text_index, rebuild
-from evercrawl.collection.search_tmp import bring_up, search
 from evercrawl.collection.searcher import Searching
 from evercrawl.core.digest import content_digest, text_digest
 from evercrawl.core.document.compression import pack_outline, pack_text

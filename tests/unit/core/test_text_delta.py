@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from evercrawl.core.document.compression import (
     FULL_EVERY,
-    LONGEST_CHAIN,
-    pack_all,
+    MAX_CHAIN,
+    pack_texts,
     pack_text,
-    unpack_all,
-    unpack_beginning,
     unpack_text,
+    unpack_text_start,
+    unpack_texts,
 )
 from evercrawl.model.page import PackedText
 
@@ -96,7 +96,7 @@ def test_every_nth_version_stands_alone() -> None:
 def test_every_text_comes_back(texts: list[str]) -> None:
     stored = packed(texts)
     assert [unpack_text(chain(stored, number)) for number in stored] == texts
-    assert unpack_all(list(stored.items())) == list(enumerate(texts, start=1))
+    assert unpack_texts(list(stored.items())) == list(enumerate(texts, start=1))
 
 
 def test_lone_surrogates_come_back() -> None:
@@ -106,10 +106,10 @@ def test_lone_surrogates_come_back() -> None:
 def test_packed_anew_without_some_versions() -> None:
     texts = living_page(10)
     left = [(number, text) for number, text in enumerate(texts, start=1) if number % 3 == 0]
-    again = pack_all(left)
-    assert unpack_all(again) == left
+    again = pack_texts(left)
+    assert unpack_texts(again) == left
     stored = dict(again)
-    assert max(len(chain(stored, number)) for number in stored) <= LONGEST_CHAIN
+    assert max(len(chain(stored, number)) for number in stored) <= MAX_CHAIN
     assert sum(len(text.frame) for text in stored.values()) < len(texts[0].encode()) * 4
 
 
@@ -120,20 +120,20 @@ def test_damage_is_said_to_be_damage() -> None:
     with pytest.raises(ValueError, match=r"damaged|claims|enough"):
         unpack_text([b"no frame at all"])
     with pytest.raises(ValueError, match="version 1"):
-        unpack_all([(2, PackedText(1, whole.frame))])
+        unpack_texts([(2, PackedText(1, whole.frame))])
 
 
 @given(st.text(alphabet=st.characters(), max_size=60), st.integers(1, 200))
 def test_the_beginning_of_a_text_is_the_beginning(text: str, most_bytes: int):
     whole = pack_text(text, 1, None)
-    found = unpack_beginning([whole.frame], most_bytes)
+    found = unpack_text_start([whole.frame], most_bytes)
     assert text.startswith(found)
     assert len(found.encode("utf-8", "surrogatepass")) > min(most_bytes, len(text.encode("utf-8", "surrogatepass"))) - 4
     delta = pack_text(text + "!", 2, (1, text))
     frames = [delta.frame] if delta.base is None else [whole.frame, delta.frame]
-    assert (text + "!").startswith(unpack_beginning(frames, most_bytes))
+    assert (text + "!").startswith(unpack_text_start(frames, most_bytes))
 
 
 def test_a_damaged_beginning_is_reported():
     with pytest.raises(ValueError, match="damaged"):
-        unpack_beginning([b"no frame at all"], 10)
+        unpack_text_start([b"no frame at all"], 10)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from evercrawl.lab.trace import Trace, TracePage
+from evercrawl.lab.trace_replay import Trace, TracePage
 
 
 def synthetic_trace(*, pages: int = 60, days: float = 240.0, seed: int = 3, bulk: bool = False) -> Trace:

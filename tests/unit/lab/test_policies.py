@@ -6,12 +6,12 @@ import pytest
 
 from evercrawl.errors import ConfigError
 from evercrawl.lab import POLICIES, policy
-from evercrawl.lab.measure import gap_closed, requests_for, score
-from evercrawl.lab.replay import Driven, replay, true_lastmod
+from evercrawl.lab.policy_score import gap_closed, requests_for, score
+from evercrawl.lab.trace_replay import PolicyDriver, replay, true_lastmod
 from tests.unit.lab.synthetic import synthetic_trace
 
 
-def _drain(driven: Driven, t: float) -> list[int]:
+def _drain(driven: PolicyDriver, t: float) -> list[int]:
     """Ask until refused."""
     out = []
     while (page := driven.next(t)) is not None:
@@ -169,7 +169,7 @@ def test_a_lastmod_list_that_is_repeated_at_every_poll_does_no_harm() -> None:
 class _Repeating:
     """Passes every call on, and repeats each announcement."""
 
-    def __init__(self, driven: Driven, pages: object) -> None:
+    def __init__(self, driven: PolicyDriver, pages: object) -> None:
         self.driven = driven
         self.add, self.remove, self.next = driven.add, driven.remove, driven.next
         self.observe, self.poll_due = driven.observe, driven.poll_due

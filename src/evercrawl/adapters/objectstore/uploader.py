@@ -18,8 +18,7 @@ from pathlib import Path
 
 from evercrawl.adapters.objectstore.bucket import Bucket
 from evercrawl.adapters.system import sync_folder
-from evercrawl.adapters.warc.files import shard_of_member_file
-from evercrawl.adapters.warc.repair import whole_length
+from evercrawl.adapters.warc.shard_archive import intact_length, shard_of_worker_file
 from evercrawl.errors import StoreUnavailable
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0
@@ -58,7 +57,7 @@ def upload_pending(
             if not is_finished:
                 done.busy += 1
                 continue
-            if shard_of_member_file(path.name) is not None and f"-{member}-" not in path.name:
+            if shard_of_worker_file(path.name) is not None and f"-{member}-" not in path.name:
                 _truncate_partial_record(path)
             size = path.stat().st_size
             bucket.put(path, path.name)
@@ -73,7 +72,7 @@ def upload_pending(
 
 def _truncate_partial_record(path: Path) -> None:
     """A file of a worker that died may end in half a record, which nothing points to and nobody completes."""
-    whole = whole_length(path)
+    whole = intact_length(path)
     if whole < path.stat().st_size:
         os.truncate(path, whole)
 

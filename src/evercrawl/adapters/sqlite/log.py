@@ -14,7 +14,7 @@ import zstandard
 from evercrawl.adapters.sqlite.reader import ROWS_AT_A_TIME, ShardReader, StateReader, session_of
 from evercrawl.adapters.sqlite.statements import OUTLINES
 from evercrawl.adapters.sqlite.store import shard_path
-from evercrawl.core.document.compression import MOST_TEXT_BYTES, unpack_outline
+from evercrawl.core.document.compression import MAX_TEXT_BYTES, unpack_outline
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.document import Outline
 from evercrawl.model.reason import Reason
@@ -161,7 +161,7 @@ class LogReader(ShardReader):
 
     def _plain(self, frame: bytes) -> str:
         """A frame that stands alone; larger ones than a text can be are damage."""
-        if not 0 <= zstandard.frame_content_size(frame) <= MOST_TEXT_BYTES:
+        if not 0 <= zstandard.frame_content_size(frame) <= MAX_TEXT_BYTES:
             raise ValueError("it claims a size that no text has")
         return self._opener.decompress(frame).decode("utf-8", "surrogatepass")
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from evercrawl.adapters.sqlite.connection import transaction
 from evercrawl.adapters.sqlite.statements import SQL
-from evercrawl.core.document.compression import pack_all, unpack_all
+from evercrawl.core.document.compression import pack_texts, unpack_texts
 from evercrawl.model.page import ArchiveEnd, PackedText
 from evercrawl.model.time import from_us
 
@@ -119,10 +119,10 @@ def take_out(
 
 def _pack_texts_anew(db: sqlite3.Connection, page_id: int, doomed: Doomed) -> None:
     rows = db.execute(SQL["texts_of_page"], (page_id,)).fetchall()
-    texts = unpack_all([(number, PackedText(base, frame)) for number, base, frame in rows])
+    texts = unpack_texts([(number, PackedText(base, frame)) for number, base, frame in rows])
     left = [(number, text) for number, text in texts if (page_id, number) not in doomed.versions]
     db.execute(SQL["delete_texts"], (page_id,))
-    db.executemany(SQL["insert_text"], [(page_id, number, *packed) for number, packed in pack_all(left)])
+    db.executemany(SQL["insert_text"], [(page_id, number, *packed) for number, packed in pack_texts(left)])
 
 
 def _move_records(db: sqlite3.Connection, files: list[str], moved: NewPlace) -> None:

@@ -21,7 +21,7 @@ from evercrawl.adapters.sqlite.store import shard_path, shards_in
 from evercrawl.core.credit import PageCredit, importance_of, ledger_of, mean_importance
 from evercrawl.core.credit.flow import MICROS
 from evercrawl.core.credit.stored import CREDIT_KEY
-from evercrawl.core.document.compression import LONGEST_CHAIN
+from evercrawl.core.document.compression import MAX_CHAIN
 from evercrawl.model.listing import (
     ChangeRecord,
     CreditSummary,
@@ -103,7 +103,7 @@ class ShardReader:
 
     def text(self, page_id: int, number: int, *, most_bytes: int | None = None) -> str | None:
         """The main text of a version, or about so much of it; None: the version is not there, or has none."""
-        chain = self._all("text_chain", page_id, number, LONGEST_CHAIN)
+        chain = self._all("text_chain", page_id, number, MAX_CHAIN)
         return text_of(chain, page_id, number, most_bytes=most_bytes)
 
     def analyses(self, page_id: int) -> dict[int, Fields]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evercrawl.core.document.compression import unpack_beginning, unpack_text
+from evercrawl.core.document.compression import unpack_text, unpack_text_start
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.page import Refusal
 from evercrawl.model.reason import Reason
@@ -52,6 +52,6 @@ def text_of(
         if chain[0][1] is not None:
             raise ValueError(f"the frame of version {chain[0][1]} is missing")
         frames = [frame for frame, _ in chain]
-        return unpack_text(frames) if most_bytes is None else unpack_beginning(frames, most_bytes)
+        return unpack_text(frames) if most_bytes is None else unpack_text_start(frames, most_bytes)
     except ValueError as error:
         raise StoreUnavailable(f"the text of version {number} of page {page_id} cannot be read: {error}") from error

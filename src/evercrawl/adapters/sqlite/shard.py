@@ -12,7 +12,7 @@ from evercrawl.adapters.sqlite.connection import snapshot, transaction
 from evercrawl.adapters.sqlite.fault import Translating
 from evercrawl.adapters.sqlite.rows import refusal_from, site_from, text_of
 from evercrawl.adapters.sqlite.statements import SQL
-from evercrawl.core.document.compression import LONGEST_CHAIN
+from evercrawl.core.document.compression import MAX_CHAIN
 from evercrawl.errors import LeaseLost
 from evercrawl.model.page import (
     ArchiveEnd,
@@ -163,7 +163,7 @@ class SqliteShard:
 
     async def text(self, page_id: int, number: int) -> str | None:
         """The main text of one version of a page; None: the version is not there, or has no text."""
-        return text_of(self._all("text_chain", page_id, number, LONGEST_CHAIN), page_id, number)
+        return text_of(self._all("text_chain", page_id, number, MAX_CHAIN), page_id, number)
 
     async def look(self, page_id: int) -> Baseline | None:
         """What the next answer of a page is compared with; None: its newest version."""

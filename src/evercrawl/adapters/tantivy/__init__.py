@@ -1,6 +1,6 @@
 """The search index on tantivy: a document for each version, and one for how far it follows each shard."""
 
-from evercrawl.adapters.tantivy.index import IndexBusy, TextIndex
-from evercrawl.adapters.tantivy.writing import IndexedVersion
+from evercrawl.adapters.tantivy.text_index import IndexBusy, TextIndex
+from evercrawl.adapters.tantivy.text_index import IndexedVersion
 
 __all__ = ["IndexBusy", "IndexedVersion", "TextIndex"]

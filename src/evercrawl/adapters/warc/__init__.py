@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evercrawl.adapters.warc.parse import Record
-from evercrawl.adapters.warc.reader import ArchivedResponse, Damage, iterate, read_record
+from evercrawl.adapters.warc.reader import WarcRecord
+from evercrawl.adapters.warc.reader import ArchivedResponse, WarcDamage, iterate_records, read_record
 from evercrawl.adapters.warc.writer import WarcArchive
 
-__all__ = ["ArchivedResponse", "Damage", "Record", "WarcArchive", "iterate", "read_record"]
+__all__ = ["ArchivedResponse", "WarcDamage", "WarcRecord", "WarcArchive", "iterate_records", "read_record"]

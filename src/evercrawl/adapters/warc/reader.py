@@ -6,15 +6,14 @@ Nothing here trusts a length that it reads: headers, blocks and unpacked members
 from __future__ import annotations
 
 import mmap
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from evercrawl.adapters.warc.member import MAGIC, RECORD_LIMIT, Buffer, unpack, unpack_at
-from evercrawl.adapters.warc.parse import Record, find_record, http_parts, parse_record, warc_moment
-from evercrawl.adapters.warc.place import read_bytes
+from evercrawl.adapters.warc.gzip_members import GZIP_MAGIC, MAX_RECORD_BYTES, Buffer, decompress_at, decompress_member
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.fetch import Headers
 
@@ -22,7 +21,7 @@ _BETWEEN = b"\r\n \t"
 _STRAY = "bytes that belong to no record"
 
 
-class Damage(NamedTuple):
+class WarcDamage(NamedTuple):
     """A place where the file is not what it should be, and in which way."""
 
     offset: int
@@ -47,19 +46,19 @@ class ArchivedResponse:
 
 def read_record(folder: Path, file: str, offset: int, length: int) -> ArchivedResponse:
     """The response (or revisit) record that lies at this place of the archive."""
-    packed = read_bytes(folder, file, offset, min(length, RECORD_LIMIT))
+    packed = read_archive_bytes(folder, file, offset, min(length, MAX_RECORD_BYTES))
     try:
-        return _archived_response(unpack(packed))
+        return _archived_response(decompress_member(packed))
     except (ValueError, KeyError) as error:
         raise StoreUnavailable(f"the archive's record in {file} at {offset} is damaged: {error}") from error
 
 
 def _archived_response(data: bytes) -> ArchivedResponse:
     record, _ = parse_record(data, 0, offset=0)
-    http = http_parts(record.block)
+    http = parse_http_block(record.block)
     return ArchivedResponse(
         url=record.headers["warc-target-uri"],
-        date=warc_moment(record.headers["warc-date"]),
+        date=parse_warc_date(record.headers["warc-date"]),
         status=http.status,
         headers=http.headers,
         head=http.head,
@@ -70,45 +69,197 @@ def _archived_response(data: bytes) -> ArchivedResponse:
     )
 
 
-def iterate(path: Path) -> Iterator[Record | Damage]:
+def iterate_records(path: Path) -> Iterator[WarcRecord | WarcDamage]:
     """Every sound record of a WARC file, packed or not, with a word about each damaged place between them."""
     if path.stat().st_size == 0:
         return
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        if data[:2] == MAGIC[:2]:
-            yield from _packed_records(data)
+        if data[:2] == GZIP_MAGIC[:2]:
+            yield from _gzip_records(data)
         else:
-            yield from _records_of(data, member=None)
+            yield from _records_in(data, member=None)
 
 
-def _packed_records(data: mmap.mmap) -> Iterator[Record | Damage]:
+def _gzip_records(data: mmap.mmap) -> Iterator[WarcRecord | WarcDamage]:
     position = 0
     while position < len(data):
         try:
-            unpacked, following = unpack_at(data, position)
+            unpacked, following = decompress_at(data, position)
         except ValueError as error:
-            yield Damage(position, str(error))
-            following = data.find(MAGIC, position + 1)
+            yield WarcDamage(position, str(error))
+            following = data.find(GZIP_MAGIC, position + 1)
             if following < 0:
                 return
         else:
-            yield from _records_of(unpacked, member=position)
+            yield from _records_in(unpacked, member=position)
         position = following
 
 
-def _records_of(data: Buffer, *, member: int | None) -> Iterator[Record | Damage]:
+def _records_in(data: Buffer, *, member: int | None) -> Iterator[WarcRecord | WarcDamage]:
     """The records of a plain file or of one gzip member, which should hold one record and may hold more."""
     start, reported = 0, False
     while (at := find_record(data, start)) is not None:
         offset = at if member is None else member
         if not reported and data[start:at].strip(_BETWEEN):
-            yield Damage(start if member is None else member, _STRAY)
+            yield WarcDamage(start if member is None else member, _STRAY)
         try:
             record, start = parse_record(data, at, offset=offset)
             yield record
             reported = False
         except ValueError as error:
-            yield Damage(offset, str(error))
+            yield WarcDamage(offset, str(error))
             start, reported = at + 1, True
     if not reported and data[start:].strip(_BETWEEN):
-        yield Damage(start if member is None else member, _STRAY)
+        yield WarcDamage(start if member is None else member, _STRAY)
+
+
+MAX_HEADER_BYTES = 256 * 1024
+"""Most bytes of one record's header."""
+
+_MARK = b"WARC/"
+_VERSION = re.compile(rb"WARC/[01]\.\d+[ \t]*\r?\Z")
+_HEADER_END = (b"\r\n\r\n", b"\n\n")
+_HEAD_END = re.compile(rb"\n\r?\n")
+_STATUS = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})")
+_FRACTION = re.compile(r"\.(\d+)")
+
+
+class WarcRecord(NamedTuple):
+    """A record as it lies in a file; header names are in lower case."""
+
+    offset: int
+    kind: str
+    headers: dict[str, str]
+    block: bytes
+
+
+class HttpBlock(NamedTuple):
+    """A response block, taken apart."""
+
+    status: int
+    headers: Headers
+    head: bytes
+    body: bytes
+
+
+def find_record(data: Buffer, start: int) -> int | None:
+    """The next place from `start` on where a record may begin: a version mark at the beginning of a line."""
+    at = data.find(_MARK, start)
+    while at > start and data[at - 1 : at] != b"\n":
+        at = data.find(_MARK, at + 1)
+    return at if at >= 0 else None
+
+
+def parse_record(data: Buffer, at: int, *, offset: int) -> tuple[WarcRecord, int]:
+    """The record that begins at `at` and where its block ends; ValueError says what is wrong with it."""
+    header_end, block_start = _header_end(data, at)
+    first, *lines = data[at:header_end].split(b"\n")
+    if not _VERSION.match(first):
+        raise ValueError(f"unknown version {first[:20]!r}")
+    headers = _fields(lines)
+    block_end = block_start + _length(headers)
+    if block_end > len(data):
+        raise ValueError(f"the record is cut off: {block_end - len(data)} bytes are missing")
+    kind = headers.get("warc-type")
+    if not kind:
+        raise ValueError("the record has no WARC-Type")
+    return WarcRecord(offset, kind, headers, bytes(data[block_start:block_end])), block_end
+
+
+def _header_end(data: Buffer, at: int) -> tuple[int, int]:
+    found = ((data.find(mark, at, at + MAX_HEADER_BYTES), len(mark)) for mark in _HEADER_END)
+    ends = [(end, end + size) for end, size in found if end >= 0]
+    if not ends:
+        raise ValueError(f"no end of the record's header within {MAX_HEADER_BYTES} bytes")
+    return min(ends)
+
+
+def _length(headers: dict[str, str]) -> int:
+    text = headers.get("content-length", "")
+    if (
+        not (text.isascii() and text.isdigit())
+        or len(text) > len(str(MAX_RECORD_BYTES))
+        or int(text) > MAX_RECORD_BYTES
+    ):
+        raise ValueError(f"Content-Length {text[:40]!r} is missing, no number, or more than {MAX_RECORD_BYTES}")
+    return int(text)
+
+
+def _fields(lines: list[bytes]) -> dict[str, str]:
+    """Header fields by name; a line that begins with space continues the last, repeated ones are joined."""
+    fields: dict[str, str] = {}
+    name = ""
+    for line in lines:
+        text = line.decode("utf-8", "replace")
+        if text[:1] in (" ", "\t") and name:
+            fields[name] = f"{fields[name]} {text.strip()}".strip()
+            continue
+        name, colon, value = text.partition(":")
+        name = name.strip().lower()
+        if colon:
+            fields[name] = f"{fields[name]}, {value.strip()}" if name in fields else value.strip()
+        else:
+            name = ""
+    if (uri := fields.get("warc-target-uri")) is not None:
+        # wget put angle brackets around it, others leave spaces in.
+        fields["warc-target-uri"] = uri.removeprefix("<").removesuffix(">").replace(" ", "%20")
+    return fields
+
+
+def parse_http_block(block: bytes) -> HttpBlock:
+    """Status, header fields, head and body of a response block."""
+    status = _STATUS.match(block)
+    if status is None:
+        raise ValueError("the block does not begin with an HTTP status line")
+    end = _HEAD_END.search(block)
+    split = end.end() if end else len(block)
+    lines = block[:split].decode("latin-1").split("\n")[1:]
+    return HttpBlock(int(status[1]), _http_fields(lines), block[:split], block[split:])
+
+
+def _http_fields(lines: list[str]) -> Headers:
+    fields: list[tuple[str, str]] = []
+    for line in lines:
+        if line[:1] in (" ", "\t") and fields:
+            name, value = fields[-1]
+            fields[-1] = name, f"{value} {line.strip()}"
+        elif ":" in line:
+            name, _, value = line.partition(":")
+            fields.append((name.strip(), value.strip()))
+    return tuple(fields)
+
+
+def parse_warc_date(text: str) -> datetime:
+    """The moment of a WARC-Date, whatever number of digits its fraction has."""
+    moment = datetime.fromisoformat(_FRACTION.sub(lambda found: "." + found[1][:6].ljust(6, "0"), text))
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def read_archive_bytes(folder: Path, file: str, offset: int, length: int) -> bytes:
+    """At most `length` bytes; StoreUnavailable: the file is neither here nor there."""
+    where = f"{file} at {offset}"
+    try:
+        with (folder / file).open("rb") as opened:
+            opened.seek(offset)
+            return opened.read(length)
+    except FileNotFoundError as error:
+        found = _read_from_bucket(folder, file, offset, length)
+        if found is None:
+            raise StoreUnavailable(f"the archive file {where} cannot be read: {error.strerror}") from error
+        return found
+    except OSError as error:
+        raise StoreUnavailable(f"the archive file {where} cannot be read: {error.strerror}") from error
+
+
+def _read_from_bucket(folder: Path, file: str, offset: int, length: int) -> bytes | None:
+    from evercrawl.adapters.objectstore.uploader import archive_address  # only where a file is missing
+
+    address = archive_address(folder)
+    if address is None:
+        return None
+    from evercrawl.adapters.objectstore.bucket import open_bucket
+
+    try:
+        return open_bucket(address).read(file, offset, length)
+    except FileNotFoundError:
+        return None

@@ -14,9 +14,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from evercrawl.adapters.warc.member import pack, unpack_at
-from evercrawl.adapters.warc.parse import parse_record
-from evercrawl.adapters.warc.record import urn, warcinfo_record
+from evercrawl.adapters.warc.gzip_members import compress_record, decompress_at
+from evercrawl.adapters.warc.reader import parse_record
+from evercrawl.adapters.warc.records import record_urn, warcinfo_record
 
 COPY_BYTES = 1 << 20
 
@@ -30,7 +30,7 @@ class _Member(NamedTuple):
     """The answer that it belongs to: of a revisit its original, of a request its answer."""
 
 
-class Rewriting(NamedTuple):
+class RewritePlan(NamedTuple):
     """Which bytes of a file stay, as spans in order; the warcinfo record is written anew."""
 
     path: Path
@@ -38,7 +38,7 @@ class Rewriting(NamedTuple):
     dropped_bytes: int
 
 
-class Rewritten(NamedTuple):
+class RewriteResult(NamedTuple):
     """A file that was written anew, and where its records lie now."""
 
     old: str
@@ -52,7 +52,7 @@ class Rewritten(NamedTuple):
         return offset + self.shifts[bisect_right(self.starts, offset) - 1]
 
 
-def plan_rewriting(path: Path, doomed: Collection[bytes]) -> Rewriting | None:
+def plan_rewrite(path: Path, doomed: Collection[bytes]) -> RewritePlan | None:
     """What stays of a file without the records of these ids, revisits of them, and their requests.
 
     None: nothing in it is concerned. ValueError: the file is damaged.
@@ -61,21 +61,21 @@ def plan_rewriting(path: Path, doomed: Collection[bytes]) -> Rewriting | None:
         return None
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         members = list(_members(data))
-    gone = {urn(record_id).decode() for record_id in doomed}
+    gone = {record_urn(record_id).decode() for record_id in doomed}
     gone |= {member.own_id for member in members if member.kind == "revisit" and member.of in gone}
-    stays = [member for member in members if member.own_id not in gone and not _asks_for(member, gone)]
+    stays = [member for member in members if member.own_id not in gone and not _is_request_for(member, gone)]
     if len(stays) == len(members):
         return None
     lost = sum(member.end - member.start for member in members)
     lost -= sum(member.end - member.start for member in stays)
-    return Rewriting(path, _spans(stays), lost)
+    return RewritePlan(path, _spans(stays), lost)
 
 
 def _members(data: mmap.mmap) -> Iterator[_Member]:
     """Every member; ValueError where one is damaged."""
     start = 0
     while start < len(data):
-        unpacked, end = unpack_at(data, start)
+        unpacked, end = decompress_at(data, start)
         record, _ = parse_record(unpacked, 0, offset=start)
         headers = record.headers
         of = headers.get("warc-refers-to") or headers.get("warc-concurrent-to", "")
@@ -83,7 +83,7 @@ def _members(data: mmap.mmap) -> Iterator[_Member]:
         start = end
 
 
-def _asks_for(member: _Member, gone: set[str]) -> bool:
+def _is_request_for(member: _Member, gone: set[str]) -> bool:
     return member.kind == "request" and member.of in gone
 
 
@@ -99,15 +99,15 @@ def _spans(members: list[_Member]) -> tuple[tuple[int, int], ...]:
     return tuple(spans)
 
 
-def write_anew(
-    plan: Rewriting, name: str, *, software: str, about: Mapping[str, str], now: datetime, level: int
-) -> Rewritten:
+def rewrite_file(
+    plan: RewritePlan, name: str, *, software: str, about: Mapping[str, str], now: datetime, level: int
+) -> RewriteResult:
     """Write the file under its new name and make it durable, for what it replaces will be deleted."""
     new = plan.path.with_name(name)
     starts: list[int] = [0]
     shifts: list[int] = [0]
     with plan.path.open("rb") as source, new.open("xb") as target:
-        target.write(pack(warcinfo_record(name, software=software, about=about, now=now), level))
+        target.write(compress_record(warcinfo_record(name, software=software, about=about, now=now), level))
         for start, end in plan.spans:
             starts.append(start)
             shifts.append(target.tell() - start)
@@ -122,4 +122,4 @@ def write_anew(
         size = target.tell()
         target.flush()
         os.fsync(target.fileno())
-    return Rewritten(plan.path.name, name, size, tuple(starts), tuple(shifts))
+    return RewriteResult(plan.path.name, name, size, tuple(starts), tuple(shifts))

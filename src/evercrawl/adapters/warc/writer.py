@@ -9,11 +9,10 @@ from datetime import datetime
 from pathlib import Path
 
 from evercrawl.adapters.system import sync_folder
-from evercrawl.adapters.warc.files import file_name, shard_files
-from evercrawl.adapters.warc.member import pack, pack_but_end
+from evercrawl.adapters.warc.gzip_members import compress_head, compress_record
 from evercrawl.adapters.warc.reader import read_record
-from evercrawl.adapters.warc.record import exchange_records, warcinfo_record
-from evercrawl.adapters.warc.repair import cut_back
+from evercrawl.adapters.warc.records import exchange_records, warcinfo_record
+from evercrawl.adapters.warc.shard_archive import file_name, shard_files, truncate_archive
 from evercrawl.engine.ports import Clock, Stored
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.fetch import Exchange, Headers
@@ -77,7 +76,7 @@ class WarcArchive:
         if self._member:
             return 0
         try:
-            resumed = cut_back(self._folder, self._shard, end)
+            resumed = truncate_archive(self._folder, self._shard, end)
             self._next_number = resumed.next_number
             if resumed.file is not None:
                 self._reopen(resumed.file)
@@ -100,8 +99,12 @@ class WarcArchive:
             url, exchange, truncated=truncated, payload_sha1=payload_sha1, revisit=revisit, not_modified=not_modified
         )
         level, packed = self._settings.level, records.packed
-        response = pack_but_end(records.response, level, stored=packed) if packed else pack(records.response, level)
-        request = pack(records.request, level) if records.request else None
+        response = (
+            compress_head(records.response, level, stored=packed)
+            if packed
+            else compress_record(records.response, level)
+        )
+        request = compress_record(records.request, level) if records.request else None
         self._make_room()
         offset = self._written + self._waiting_bytes
         self._wait(response)
@@ -163,7 +166,7 @@ class WarcArchive:
         self._say_unfinished()
         self._began = self._clock.now()
         self._name, self._written, self._next_number = name, 0, number + 1
-        self._wait(pack(info, self._settings.level))
+        self._wait(compress_record(info, self._settings.level))
 
     @property
     def next_number(self) -> int:

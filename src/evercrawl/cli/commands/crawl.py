@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ import click
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import common_options, setting_flag
 from evercrawl.cli.terminal import emit_json, exit_code_of
+from evercrawl.collection.urls import parse_page_url
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def plan_run(
     """Which collection is meant, made if it is new, and with which settings."""
     from evercrawl.config import collection_file, create_collection, is_collection, write_setting
 
-    seeds = tuple(seed_url(url) for url in urls)
+    seeds = tuple(parse_page_url(url) for url in urls)
     path = _collection_for(cli, seeds)
     is_new = not is_collection(path)
     configured = cli.configured(path, flags)
@@ -211,37 +211,6 @@ def _collection_for(cli: CliContext, seeds: Sequence[str]) -> Path:
     return cli.named_collection() or enclosing_collection(Path.cwd()) or default_collection_path(seeds[0])
 
 
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?!\d+(?:[/?#]|$))")
-"""What stands before a colon, unless a port follows it: `localhost:8000` is a host."""
-_WEB = ("http", "https")
-
-
-def seed_url(text: str) -> str:
-    """The canonical URL of what the user typed; a bare host name means https."""
-    from evercrawl.core.url import PAGE_SCHEMES, canonical
-
-    typed = text.strip()
-    scheme = _SCHEME.match(typed)
-    schemes = PAGE_SCHEMES if scheme is None or scheme[1].lower() in _WEB else _schemes_with(scheme[1], text)
-    found = canonical(typed if scheme is not None else f"https://{typed}", schemes)
-    if found is None:
-        raise ConfigError(f"{text!r} is not a URL that can be crawled; write it like https://example.org/")
-    return found
-
-
-def _schemes_with(scheme: str, text: str) -> tuple[str, ...]:
-    """The schemes that can be fetched; ConfigError where this one is not among them."""
-    from evercrawl.adapters.plugins import installed_schemes
-
-    installed = installed_schemes()
-    if scheme.lower() not in installed:
-        known = " or ".join((*_WEB, *installed))
-        raise ConfigError(
-            f"{text!r} is not a URL that can be crawled: {scheme!r} is not {known}; write it like https://example.org/"
-        )
-    return tuple(f"{name}://" for name in installed)
-
-
 def _run_and_summarise(cli: CliContext, plan: RunPlan) -> tuple[Summary, int | None]:
     from evercrawl.adapters.system import reduce_gc_frequency
     from evercrawl.cli.context import close_log, open_log
@@ -268,15 +237,16 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
 
 async def _crawl(plan: RunPlan, view: ProgressView) -> tuple[Summary, int | None]:
     from evercrawl.cli.progress import InterruptHandler, handle_signals
-    from evercrawl.collection import collection
+    from evercrawl.collection.collection import StopSignal
+    from evercrawl.collection.collection import open as open_collection
 
     settings = plan.configured.settings
-    stop = library.StopSignal()
+    stop = StopSignal()
     brake = InterruptHandler(
         stop, say=view.say, in_flight=lambda: view.last.in_flight, patience=settings.crawl.shutdown
     )
     with handle_signals(brake, view.dump):
-        async with library.open(plan.path, create=True, settings=settings) as collection:
+        async with open_collection(plan.path, create=True, settings=settings) as collection:
             summary = await collection.crawl(
                 urls=plan.urls,
                 refresh=plan.refresh,

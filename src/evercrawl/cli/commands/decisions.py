@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.commands.crawl import seed_url
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import common_options
 from evercrawl.cli.terminal import ExitCode, counted, emit_json, freshness_words, moment, size, steering_words
+from evercrawl.collection.urls import parse_page_url
 from evercrawl.model.reason import REASON_TEXT
 from evercrawl.model.sanitize import safe_line
 from evercrawl.model.time import in_words
@@ -45,7 +45,7 @@ def status_command(cli: CliContext, url: str | None, as_json: bool) -> None:
     """
     with cli.open_collection() as collection:
         if url is not None:
-            _show_page(collection.facts(seed_url(url)), as_json=as_json)
+            _show_page(collection.facts(parse_page_url(url)), as_json=as_json)
             return
         status = collection.status()
     if as_json:
@@ -133,7 +133,7 @@ def why_command(cli: CliContext, url: str, as_json: bool) -> int:
     The exit code is 1 when the collection has never met the URL.
     """
     with cli.open_collection() as collection:
-        found = collection.why(seed_url(url))
+        found = collection.why(parse_page_url(url))
     if as_json:
         emit_json("why", explanation_fields(found))
     else:

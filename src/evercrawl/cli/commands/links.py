@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.commands.crawl import seed_url
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import CommandGroup, common_options
-from evercrawl.model.sanitize import safe_line
 from evercrawl.cli.terminal import ExitCode, counted, emit_json
+from evercrawl.collection.urls import parse_page_url
 from evercrawl.errors import ConfigError
+from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
     from evercrawl.model.links import BadLink, LinkEnd, PageLinks
@@ -37,7 +37,7 @@ def links_command(cli: CliContext, url: str, as_json: bool) -> None:
     PageRank is the page's share of all importance; hub and authority are Kleinberg's scores.
     """
     with cli.open_collection() as collection:
-        found = collection.links(seed_url(url))
+        found = collection.links(parse_page_url(url))
     if as_json:
         emit_json("links", links_fields(found))
         return

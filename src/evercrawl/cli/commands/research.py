@@ -1,15 +1,17 @@
-"""`evercrawl simulate`: replay history against revisit policies."""
+"""Commands for research: `simulate`, `tool` and `lab`."""
 
 from __future__ import annotations
 
 import sys
+from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import common_options
+from evercrawl.cli.options import CommandGroup, common_options, json_lines_option
 from evercrawl.cli.terminal import emit_json, live_line
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
@@ -18,11 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evercrawl.collection.simulation import PolicyTrial
-    from evercrawl.collection.tools_tmp import Tool
-    from evercrawl.lab.trace import Trace
+    from evercrawl.collection.tools import Tool
+    from evercrawl.lab.trace_replay import Trace
 
 DEFAULT_PAGES = 600
-"""Pages of a trace that are replayed: enough for a comparison, and done within seconds."""
+"""Enough pages for a comparison that takes seconds."""
 DEFAULT_BUDGETS = "0.02,0.05,0.1,0.2,0.5"
 
 
@@ -33,27 +35,34 @@ DEFAULT_BUDGETS = "0.02,0.05,0.1,0.2,0.5"
     multiple=True,
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="A recorded history: JSON lines, also as .gz. Repeatable.",
+    help="Recorded history as JSON lines, also .gz. Repeatable.",
 )
-@click.option("--policy", default="optimal,uniform", show_default=True, metavar="A,B", help="Which policies.")
+@click.option("--policy", default="optimal,uniform", show_default=True, metavar="A,B", help="Policies to compare.")
 @click.option(
     "--budget",
     default=DEFAULT_BUDGETS,
     show_default=True,
     metavar="N,M",
-    help="Requests per page and day; or for all pages together as 1000/day.",
+    help="Requests per page and day, or for all pages together: 1000/day.",
 )
 @click.option(
     "--signal",
     type=click.Choice(["none", "true", "poor"]),
     default="none",
-    help="What the site announces: nothing, every change, or 70 % of them with 40 % false ones.",
+    help="What the site announces: nothing, every change, or 70 % of changes with 40 % false ones.",
 )
 @click.option(
-    "--pages", type=click.IntRange(1), default=DEFAULT_PAGES, show_default=True, help="Replay at most so many."
+    "--pages",
+    type=click.IntRange(1),
+    default=DEFAULT_PAGES,
+    show_default=True,
+    help="Replay at most N pages.",
+    metavar="N",
 )
-@click.option("--plot", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="Draw it as an SVG file.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@click.option(
+    "--plot", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="Write a chart to this SVG file."
+)
+@json_lines_option
 @common_options
 @pass_cli
 def simulate_command(
@@ -67,22 +76,20 @@ def simulate_command(
     plot: Path | None,
     as_json: bool,
 ) -> None:
-    """Replay what happened against revisit policies, with the code of a real crawl, and compare.
+    """Compare revisit policies on recorded history, without sending a request.
 
-    The history is that of trace files, or of the collection: when its versions came to be. Freshness is the
-    share of time in which the copies of living pages were current, behind a warm-up of a quarter of the
-    history. Nothing is sent.
+    The history comes from trace files, or from the versions in the collection. The policies are those of a
+    real crawl. Freshness is the share of time that copies were current, after a warm-up of a quarter.
 
     \b
     evercrawl simulate --collection example.org.evercrawl --policy optimal,uniform --budget 0.05,0.1
     evercrawl simulate --trace peps.jsonl.gz --policy optimal,nutch --plot peps.svg
     evercrawl simulate --policy optimal --budget 1000/day --json
 
-    Policies: optimal, uniform, fixed, paper-adaptive, paper-selective, paper-pdfc, nutch, stormcrawler, and
-    oracle, which is told the true change rates.
+    Policies: optimal, uniform, fixed, paper-adaptive, paper-selective, paper-pdfc, nutch, stormcrawler and
+    oracle (knows the true change rates).
     """
-    from evercrawl.collection.simulation import trials
-    from evercrawl.collection.simulation import checked_policies
+    from evercrawl.collection.simulation import checked_policies, trials
 
     names = checked_policies(policy)
     histories = _read_traces(cli, traces, pages)
@@ -106,7 +113,7 @@ def _read_traces(cli: CliContext, traces: Sequence[Path], pages: int) -> list[Tr
         return [trace_in(file, most_pages=pages) for file in traces]
     found = cli.find_collection()
     if found is None:
-        raise ConfigError("nothing to replay: name a history with --trace FILE, or a collection with -C DIR")
+        raise ConfigError("no history to replay; give --trace FILE, or a collection with -C DIR")
     return [trace_of(found, most_pages=pages)]
 
 
@@ -118,7 +125,7 @@ def _show_simulation(histories: Sequence[Trace], runs: Sequence[PolicyTrial]) ->
         for run in runs:
             if run.trace == trace.site:
                 click.echo(_simulation_row(run))
-    click.echo("budget and requests are per page and day; useful: visits that found something new")
+    click.echo("budget and requests: per page and day; useful: visits that found something new")
 
 
 def _simulation_row(run: PolicyTrial) -> str:
@@ -134,7 +141,7 @@ def _write_chart(plot: Path, runs: Sequence[PolicyTrial]) -> None:
     try:
         plot.write_text(drawing(runs), encoding="utf-8")
     except OSError as error:
-        raise ConfigError(f"the picture cannot be written to {plot}: {error.strerror}") from None
+        raise ConfigError(f"cannot write the chart to {plot}: {error.strerror}") from None
 
 
 @click.command("tool")
@@ -143,39 +150,75 @@ def _write_chart(plot: Path, runs: Sequence[PolicyTrial]) -> None:
     "--examples",
     type=click.Path(exists=True, dir_okay=False),
     metavar="FILE",
-    help="For relevance: JSON lines of url, html or text, on_topic.",
+    help="Examples for relevance: JSON lines of url, html or text, on_topic.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Nothing changes: a tool always speaks JSON.")
+@click.option("--json", "as_json", is_flag=True, help="No effect: a tool always prints JSON.")
 @common_options
 def tool_command(name: str, examples: str | None, as_json: bool) -> None:
-    """Read JSON lines on stdin and write one JSON line for each on stdout, in order, with the same `id`.
+    """Run one crawler decision on JSON lines: one answer per input line, in order, with the same `id`.
 
     \b
     echo '{"id": 1, "input": "HTTP://Example.org/%7Ea"}' | evercrawl tool url
     evercrawl tool robots < cases.jsonl
 
-    No request is made, and it is the code that a crawl uses. The names are robots, url, extract, changed,
-    similar, sitemap, trap, sentiment and relevance (with --examples FILE).
+    Tools: robots, url, extract, changed, similar, sitemap, trap, sentiment, relevance (with --examples FILE).
+    They run the code of a crawl and send no request.
     """
-    from evercrawl.collection.tools_tmp import TOOLS, answer_lines, tool_named
+    from evercrawl.collection.tools import TOOLS, answer_lines, tool_named
 
     if name == "relevance":
         tool = _relevance_tool(examples)
     elif name in TOOLS:
         tool = tool_named(name)
     else:
-        known = ", ".join(sorted((*TOOLS, "relevance")))
-        raise ConfigError(f"there is no tool {name!r}; the tools are {known}")
+        known = sorted((*TOOLS, "relevance"))
+        close = get_close_matches(name, known, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"the tools are {', '.join(known)}"
+        raise ConfigError(f"there is no tool {name!r}; {hint}")
     answer_lines(tool, sys.stdin.buffer, sys.stdout.buffer)
 
 
 def _relevance_tool(examples: str | None) -> Tool:
-    """What the examples teach; ConfigError where there are none or they cannot be read."""
-    from evercrawl.collection.tools_tmp import read_rows, relevance_tool
+    """Return the tool trained on the examples; raise ConfigError if they cannot be used."""
+    from evercrawl.collection.tools import read_rows, relevance_tool
 
     if examples is None:
-        raise ConfigError("tool relevance needs examples to learn from: --examples FILE")
+        raise ConfigError("tool relevance needs examples; give them with --examples FILE")
     try:
         return relevance_tool(read_rows(Path(examples)))
     except (ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"the examples in {examples} cannot be used: {error}") from error
+        raise ConfigError(f"cannot use the examples in {examples}: {error}") from error
+
+
+_REPOSITORY = Path(__file__).resolve().parents[4]
+
+
+class LabGroup(CommandGroup):
+    """The experiments in `research/papers`, which only a clone of the repository has."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_experiments())
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return _experiments().get(cmd_name)
+
+
+def _experiments() -> dict[str, click.Command]:
+    if not (_REPOSITORY / "research" / "papers").is_dir():
+        raise ConfigError("the experiments are not installed; run this in a clone of the repository")
+    if str(_REPOSITORY) not in sys.path:
+        sys.path.insert(0, str(_REPOSITORY))
+    commands: dict[str, click.Command] = import_module("research.papers.commands").COMMANDS
+    return commands
+
+
+@click.group("lab", cls=LabGroup)
+@common_options
+def lab_command() -> None:
+    """Rerun the experiments of the papers that evercrawl builds on, in virtual time.
+
+    \b
+    evercrawl lab pdfc --plot pdfc.svg
+    evercrawl lab sitemap --json
+    evercrawl lab d10
+    """

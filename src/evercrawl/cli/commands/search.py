@@ -81,7 +81,7 @@ def _run_search(
 
     at = None if as_of is None else parse_when(as_of, now=datetime.now(UTC).astimezone(), at_end=True)
     if sources:
-        from evercrawl.collection.search_tmp import search_several
+        from evercrawl.collection.search import search_several
 
         waits = cli.configured(cli.find_collection()).settings.search.source_timeout.total_seconds()
         return search_several(sources, text, limit=limit, timeout_s=timeout or waits, as_of=at)

@@ -9,14 +9,14 @@ from typing import Any
 
 import click
 
-from evercrawl.cli.checks import MachineCheck, machine_findings
-from evercrawl.cli.commands.crawl import seed_url
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import CommandGroup, common_options
-from evercrawl.model.sanitize import safe_line
 from evercrawl.cli.terminal import ExitCode, emit_json
+from evercrawl.collection.doctor import CheckResult, check_machine
+from evercrawl.collection.urls import parse_page_url
 from evercrawl.errors import ConfigError
 from evercrawl.model import __version__
+from evercrawl.model.sanitize import safe_line
 
 
 @click.group("config", cls=CommandGroup)
@@ -151,16 +151,16 @@ def doctor_command(
     flags: dict[str, object] = {"http.allow_private": True} if allow_private else {}
     flags |= {"http.resolve": resolve} if resolve else {}
     settings = cli.configured(collection, flags).settings
-    findings = list(machine_findings(settings, collection or Path.cwd()))
+    findings = list(check_machine(settings, collection or Path.cwd()))
     if url is not None:
-        from evercrawl.cli.site_check import site_findings
+        from evercrawl.collection.doctor import check_site
 
-        findings += site_findings(seed_url(url), settings)
+        findings += check_site(parse_page_url(url), settings)
     _show_checks(cli, findings, as_json=as_json)
     return ExitCode.ERROR if any(finding.verdict == "fail" for finding in findings) else ExitCode.OK
 
 
-def _show_checks(cli: CliContext, findings: list[MachineCheck], *, as_json: bool) -> None:
+def _show_checks(cli: CliContext, findings: list[CheckResult], *, as_json: bool) -> None:
     if as_json:
         fields = [
             {"name": one.name, "verdict": one.verdict, "detail": one.detail, "remedy": one.remedy} for one in findings

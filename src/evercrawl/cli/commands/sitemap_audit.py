@@ -93,8 +93,8 @@ async def _survey(
 ) -> Survey:
     from evercrawl.adapters.http.client import HttpFetcher
     from evercrawl.adapters.system import SystemClock
-    from evercrawl.cli.commands.crawl import seed_url
     from evercrawl.cluster.build import pace_for
+    from evercrawl.collection.urls import parse_page_url
     from evercrawl.model import __version__
     from evercrawl.model.user_agent import user_agent
     from evercrawl.sitemaps.survey import Surveyor, require_sitemap_file
@@ -116,7 +116,7 @@ async def _survey(
         surveyor = Surveyor(visitor, settings, sample=sample)
         if is_file:
             return await surveyor.of_file(require_sitemap_file(Path(subject)), now=now)
-        return await surveyor.of_site(seed_url(subject), now=now)
+        return await surveyor.of_site(parse_page_url(subject), now=now)
     finally:
         await fetcher.close()
 

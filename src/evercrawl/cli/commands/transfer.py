@@ -156,11 +156,12 @@ def import_command(cli: CliContext, form: str, files: tuple[Path, ...], as_json:
     are copied into its archive. Importing a file again changes nothing. No link is followed, nothing is
     requested.
     """
-    from evercrawl.collection import collection
+    from evercrawl.collection.collection import Collection
+    from evercrawl.collection.collection import open as open_collection
 
     path = _import_collection(cli, files[0])
-    with library.open(path, create=True) as found:
-        collection = library.Collection(found.path, cli.configured(path).settings)
+    with open_collection(path, create=True) as found:
+        collection = Collection(found.path, cli.configured(path).settings)
         with live_line(cli) as show:
             report = collection.import_(form, files, on_progress=lambda so_far: show(_import_progress(so_far)))
     if as_json:

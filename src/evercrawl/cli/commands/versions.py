@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.commands.crawl import seed_url
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import common_options
-from evercrawl.model.sanitize import safe_block, safe_line
 from evercrawl.cli.terminal import ExitCode, counted, emit_json, moment, size
+from evercrawl.collection.urls import parse_page_url
+from evercrawl.model.sanitize import safe_block, safe_line
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -43,7 +43,7 @@ def history_command(cli: CliContext, url: str, visits: bool, as_json: bool) -> N
     evercrawl history https://example.org/ --visits
     """
     with cli.open_collection() as collection:
-        found = collection.history(seed_url(url))
+        found = collection.history(parse_page_url(url))
     if as_json:
         _emit_history(found, with_visits=visits)
         return
@@ -215,14 +215,7 @@ _DIFF_STYLES = {" ": "", "-": "red", "+": "green", "~": ""}
 @common_options
 @pass_cli
 def diff_command(
-    cli: CliContext,
-    url: str,
-    a: str | None,
-    b: str | None,
-    stat: bool,
-    name_only: bool,
-    exit_code: bool,
-    as_json: bool,
+    cli: CliContext, url: str, a: str | None, b: str | None, stat: bool, name_only: bool, exit_code: bool, as_json: bool
 ) -> int:
     """Show what differs between version A (otherwise the one before the newest) and B (otherwise the newest).
 
@@ -235,7 +228,7 @@ def diff_command(
     evercrawl diff https://example.org/ 2026-11-01 yesterday --stat
     """
     with cli.open_collection() as collection:
-        found = collection.diff(seed_url(url), a, b)
+        found = collection.diff(parse_page_url(url), a, b)
     if as_json:
         emit_json("diff", difference_fields(found))
     elif name_only:
@@ -399,7 +392,7 @@ def sentiment_command(cli: CliContext, url: str, as_json: bool) -> None:
     evercrawl sentiment https://example.org/
     """
     with cli.open_collection() as collection:
-        found = collection.sentiment(seed_url(url))
+        found = collection.sentiment(parse_page_url(url))
     if as_json:
         emit_json("sentiment", asdict(found))
     else:

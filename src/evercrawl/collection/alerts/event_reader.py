@@ -75,9 +75,9 @@ def _tone(text: str) -> float | None:
 
 
 def _says(query: str, page: SaidPage) -> bool:
-    from evercrawl.adapters.tantivy.asking import stemmed, words_of  # takes time to load
+    from evercrawl.adapters.tantivy.text_query import index_words, stem_words  # takes time to load
 
-    return says(query, page, cut=words_of, stem=stemmed)
+    return says(query, page, cut=index_words, stem=stem_words)
 
 
 BY_WORDS = Judging(_says, _tone)

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import assert_never
 
 from evercrawl.adapters.sqlite.stored import StoredReader
-from evercrawl.adapters.warc.parse import HttpParts, Record, http_parts
-from evercrawl.adapters.warc.reader import read_record
+from evercrawl.adapters.warc.reader import HttpBlock, WarcRecord, parse_http_block, read_record
 from evercrawl.adapters.warc.writer import WarcArchive
-from evercrawl.collection.exchange.import_run import Catalogue, CatalogueEntry
 from evercrawl.collection.exchange.import_sources import (
+    Catalogue,
+    CatalogueEntry,
     Damaged,
     ImportedAnswer,
     RecordFiles,
@@ -21,7 +21,7 @@ from evercrawl.collection.exchange.import_sources import (
 )
 from evercrawl.core.digest import content_digest
 from evercrawl.core.frontier import band_of
-from evercrawl.core.revisit.purse import Purse
+from evercrawl.core.revisit.request_budget import RequestBudget
 from evercrawl.core.url import key_of, registrable_domain, site_of, site_parts
 from evercrawl.engine.commits import CommitBuffer
 from evercrawl.engine.comparison import Comparisons
@@ -146,7 +146,7 @@ class IntoShard:
             agent=shared.around.agent,
         )
         revisit = shared.settings.revisit
-        purse = Purse(None, revisit.worth / timedelta(days=1))
+        purse = RequestBudget(None, revisit.worth / timedelta(days=1))
         self._revisits = Revisits(SiteStates(store, FRESHNESS, most=MOST_OUTLOOKS), purse, revisit)
         self._in_batch: set[bytes] = set()
         self._sites: dict[str, Site] = {}
@@ -203,9 +203,9 @@ class IntoShard:
         place = self._import.catalogue.request_of(entry)
         return b"" if place is None else self._import.records.read(place).block
 
-    def _resolved(self, entry: CatalogueEntry, revisit: Record) -> HttpParts | None:
+    def _resolved(self, entry: CatalogueEntry, revisit: WarcRecord) -> HttpBlock | None:
         """Head of the revisit and body of what it refers to; None: that is nowhere."""
-        own = http_parts(revisit.block) if revisit.block.startswith(b"HTTP/") else None
+        own = parse_http_block(revisit.block) if revisit.block.startswith(b"HTTP/") else None
         if own is not None and own.status == 304:
             return own
         place = self._import.catalogue.original_of(entry)

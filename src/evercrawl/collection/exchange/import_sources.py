@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import shutil
+import sqlite3
 import zipfile
 from base64 import b32decode
 from collections import OrderedDict
@@ -13,10 +14,17 @@ from hashlib import md5, sha1, sha256, sha512
 from pathlib import Path
 from typing import IO, Literal, NamedTuple, get_args
 
-from evercrawl.adapters.warc.http_head import response_block_head
-from evercrawl.adapters.warc.member import MAGIC, unpack_at
-from evercrawl.adapters.warc.parse import HttpParts, Record, find_record, http_parts, parse_record
-from evercrawl.adapters.warc.reader import Damage, iterate
+from evercrawl.adapters.warc.gzip_members import GZIP_MAGIC, decompress_at
+from evercrawl.adapters.warc.reader import (
+    HttpBlock,
+    WarcDamage,
+    WarcRecord,
+    find_record,
+    iterate_records,
+    parse_http_block,
+    parse_record,
+)
+from evercrawl.adapters.warc.records import response_block_head
 from evercrawl.core.http.content_coding import DecodeLimits
 from evercrawl.core.http.http1 import BadResponse, ReadLimits, parse_response_head, split_list
 from evercrawl.core.http.message import RawResponse, fetch_result
@@ -68,7 +76,7 @@ def _require_warc(file: Path) -> None:
         raise ConfigError(f"{file} is a ZIP file; if it is a WACZ, take it in with: evercrawl import wacz {file}")
     if start.startswith(ZSTD_MAGIC):
         raise ConfigError(f"{file} is packed with zstd, which is not read here; unpack it first with: zstd -d {file}")
-    if start and not start.startswith((MAGIC[:2], b"WARC/")):
+    if start and not start.startswith((GZIP_MAGIC[:2], b"WARC/")):
         raise ConfigError(f"{file} is not a WARC file: it begins with {start!r}")
 
 
@@ -104,11 +112,11 @@ def _is_warc_member(name: str) -> bool:
     return name.startswith("archive/") and name.endswith((".warc", ".warc.gz"))
 
 
-def placed_records(path: Path, source: int) -> Iterator[tuple[RecordPlace, Record] | Damage]:
+def placed_records(path: Path, source: int) -> Iterator[tuple[RecordPlace, WarcRecord] | WarcDamage]:
     """Every sound record of a file with its place, and a word about each damaged one."""
     last, nth = -1, 0
-    for found in iterate(path):
-        if isinstance(found, Damage):
+    for found in iterate_records(path):
+        if isinstance(found, WarcDamage):
             yield found
             continue
         nth = nth + 1 if found.offset == last else 0
@@ -124,13 +132,13 @@ class RecordFiles:
         self._open: OrderedDict[int, tuple[IO[bytes], mmap.mmap]] = OrderedDict()
         self._member: tuple[tuple[int, int], bytes] = ((-1, -1), b"")
 
-    def read(self, place: RecordPlace) -> Record:
+    def read(self, place: RecordPlace) -> WarcRecord:
         """The record at a place that was found before."""
         data = self._data(place.source)
-        if data[:2] != MAGIC[:2]:
+        if data[:2] != GZIP_MAGIC[:2]:
             return parse_record(data, place.offset, offset=place.offset)[0]
         if self._member[0] != place[:2]:
-            self._member = place[:2], unpack_at(data, place.offset)[0]
+            self._member = place[:2], decompress_at(data, place.offset)[0]
         return _nth_record(self._member[1], place)
 
     def _data(self, source: int) -> mmap.mmap:
@@ -153,7 +161,7 @@ def _close(opened: tuple[IO[bytes], mmap.mmap]) -> None:
     opened[0].close()
 
 
-def _nth_record(member: bytes, place: RecordPlace) -> Record:
+def _nth_record(member: bytes, place: RecordPlace) -> WarcRecord:
     start, nth = 0, -1
     while (at := find_record(member, start)) is not None:
         try:
@@ -206,14 +214,14 @@ class ImportedAnswer(NamedTuple):
     date: datetime
     ip: str | None
     is_cut: bool
-    http: HttpParts
+    http: HttpBlock
     request_head: bytes
 
 
-def response_parts(record: Record) -> HttpParts:
+def response_parts(record: WarcRecord) -> HttpBlock:
     """Head and body of a response record, its digests checked and its transfer coding removed."""
     try:
-        parts = http_parts(record.block)
+        parts = parse_http_block(record.block)
     except ValueError as error:
         raise Damaged(str(error)) from error
     block = digest_holds(record.headers.get("warc-block-digest"), record.block)
@@ -232,7 +240,7 @@ def _is_payload(said: str | None, forms: tuple[bytes, ...]) -> bool:
     return any(digest_holds(said, form) is not False for form in forms)
 
 
-def dechunked(parts: HttpParts) -> bytes:
+def dechunked(parts: HttpBlock) -> bytes:
     """The body without chunks; many writers remove them and leave the field that announces them."""
     codings = split_list([value for name, value in parts.headers if name.lower() == "transfer-encoding"])
     if "chunked" not in codings:
@@ -281,3 +289,125 @@ def result_of_capture(capture: ImportedAnswer, settings: HttpSettings) -> FetchR
     answer = RawResponse(parsed, exchange, cut=capture.is_cut)
     decode_limits = DecodeLimits(settings.decoded_bytes, settings.ratio)
     return fetch_result(Request(capture.url, etag=IMPORTED_TAG), answer, limits=decode_limits)
+
+
+_SCHEMA = """
+create table capture (
+  id integer primary key, shard integer not null, at_us integer not null, url text not null,
+  kind text not null, source integer not null, offset integer not null, nth integer not null,
+  record_id text, concurrent text, refers_to text, refers_url text, refers_us integer, payload text
+);
+create table request (
+  record_id text, concurrent text, source integer not null, offset integer not null, nth integer not null
+);
+"""
+
+
+_INDEXES = """
+create index by_time on capture (shard, at_us, id);
+create index by_record on capture (record_id) where kind = 'response';
+create index by_url on capture (url, at_us) where kind = 'response';
+create index by_payload on capture (payload) where kind = 'response';
+create index request_by_record on request (record_id);
+create index request_by_answer on request (concurrent);
+"""
+
+
+ROWS_AT_A_TIME = 500
+
+
+class CatalogueEntry(NamedTuple):
+    """A response or revisit record, by what its header says."""
+
+    shard: int
+    at_us: int
+    url: str
+    """Canonical."""
+    kind: str
+    source: int
+    offset: int
+    nth: int
+    record_id: str | None
+    concurrent: str | None
+    refers_to: str | None
+    refers_url: str | None
+    refers_us: int | None
+    payload: str | None
+
+    @property
+    def place(self) -> RecordPlace:
+        """Where the record lies."""
+        return RecordPlace(self.source, self.offset, self.nth)
+
+
+_COLUMNS = ", ".join(CatalogueEntry._fields)
+
+
+class Catalogue:
+    """Entries in a file of its own; after `close_entries` they are read, and no more are added."""
+
+    def __init__(self, path: Path) -> None:
+        self._db = sqlite3.connect(path, isolation_level=None)
+        self._db.execute("pragma journal_mode = off")
+        self._db.execute("pragma synchronous = off")
+        self._db.executescript(_SCHEMA)
+        self._db.execute("begin")
+
+    def add(self, entry: CatalogueEntry) -> None:
+        """One more answer."""
+        marks = ", ".join("?" * len(entry))
+        self._db.execute(f"insert into capture ({_COLUMNS}) values ({marks})", entry)
+
+    def add_request(self, place: RecordPlace, *, record_id: str | None, concurrent: str | None) -> None:
+        """One more request."""
+        self._db.execute("insert into request values (?, ?, ?, ?, ?)", (record_id, concurrent, *place))
+
+    def close_entries(self) -> None:
+        """Everything was found."""
+        self._db.execute("commit")
+        self._db.executescript(_INDEXES)
+
+    def shards(self) -> list[int]:
+        """The shards that something belongs to."""
+        return [row[0] for row in self._db.execute("select distinct shard from capture order by shard")]
+
+    def of_shard(self, shard: int) -> Iterator[CatalogueEntry]:
+        """The entries of a shard, oldest first."""
+        rows = self._db.execute(f"select {_COLUMNS} from capture where shard = ? order by at_us, id", (shard,))
+        while portion := rows.fetchmany(ROWS_AT_A_TIME):
+            yield from map(CatalogueEntry._make, portion)
+
+    def original_of(self, entry: CatalogueEntry) -> RecordPlace | None:
+        """The response whose body a revisit shares: by number, by URL and moment, or by digest."""
+        tries = (
+            ("record_id = ?", (entry.refers_to,)),
+            ("url = ? and at_us = ?", (entry.refers_url, entry.refers_us)),
+            ("payload = ?", (entry.payload,)),
+        )
+        for condition, values in tries:
+            if None in values:
+                continue
+            found = self._db.execute(
+                f"select source, offset, nth from capture where kind = 'response' and {condition} order by id limit 1",
+                values,
+            ).fetchone()
+            if found is not None:
+                return RecordPlace(*found)
+        return None
+
+    def request_of(self, entry: CatalogueEntry) -> RecordPlace | None:
+        """The request that was answered; either of the two may name the other."""
+        for column, value in (("concurrent", entry.record_id), ("record_id", entry.concurrent)):
+            found = (
+                value
+                and self._db.execute(
+                    f"select source, offset, nth from request where {column} = ? limit 1", (value,)
+                ).fetchone()
+            )
+            if found:
+                return RecordPlace(*found)
+        return None
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()

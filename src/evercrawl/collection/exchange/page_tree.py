@@ -21,9 +21,9 @@ from selectolax.lexbor import LexborNode
 
 from evercrawl.adapters.sqlite.stored import StoredVersion
 from evercrawl.collection.exchange.export_run import MAPPING, ExportRun, PageCopy, selected, writing
-from evercrawl.core.document.bounds import bounded
-from evercrawl.core.document.elements import tree_of
-from evercrawl.core.document.encoding import decoded
+from evercrawl.core.document.bounds import truncate_markup
+from evercrawl.core.document.elements import parse_tree
+from evercrawl.core.document.encoding import decode_body
 from evercrawl.core.document.media_type import HTML_TYPES, media_type
 from evercrawl.core.url import DEFAULT_PORTS, PAGE_SCHEMES, join, path_of, site_of, site_parts
 from evercrawl.model.time import from_us
@@ -319,7 +319,7 @@ def _main_blocks(page: PageCopy) -> list[Block]:
     if media_type(page.stored.http.headers, page.body) not in HTML_TYPES:
         return _plain_blocks(document.text)
     main = f" {' '.join(document.text.split())} "
-    body = tree_of(decoded(bounded(page.body), document.encoding)).body
+    body = parse_tree(decode_body(truncate_markup(page.body), document.encoding)).body
     found = _Blocks(document.base_url).of(body) if body is not None else []
     kept = [block for block in found if block.plain and block.plain in main]
     return kept or _plain_blocks(document.text)

@@ -18,10 +18,9 @@ from typing import IO, Any, BinaryIO, NamedTuple, Protocol
 import orjson
 
 from evercrawl.adapters.sqlite.stored import StoredVersion
-from evercrawl.adapters.warc.member import pack
-from evercrawl.adapters.warc.parse import Record
-from evercrawl.adapters.warc.record import warcinfo_record
-from evercrawl.adapters.warc.resolve import request_for, resolved_id, resolved_response
+from evercrawl.adapters.warc.gzip_members import compress_record
+from evercrawl.adapters.warc.reader import WarcRecord
+from evercrawl.adapters.warc.records import request_record_for, resolved_record_id, resolved_response, warcinfo_record
 from evercrawl.collection.exchange.export_run import ExportRun, SelectedAnswer
 from evercrawl.collection.stored_pages import StoredAnswer, request_of
 from evercrawl.core.document.media_type import HTML_TYPES, media_type
@@ -54,7 +53,9 @@ class WarcFile:
         self.size = 0
         about = {"description": "Versions taken out of an evercrawl collection"}
         now = datetime.now(UTC)
-        self._write(pack(warcinfo_record(name, software=f"evercrawl/{__version__}", about=about, now=now), level))
+        self._write(
+            compress_record(warcinfo_record(name, software=f"evercrawl/{__version__}", about=about, now=now), level)
+        )
 
     def add(self, answer: SelectedAnswer) -> WarcPosition:
         """Write an answer and, if it was kept, its request; gives the place of the answer."""
@@ -66,16 +67,16 @@ class WarcFile:
             return place
         return self._add_resolved(answer, request[1] if request is not None else None)
 
-    def _add_resolved(self, answer: SelectedAnswer, request: Record | None) -> WarcPosition:
+    def _add_resolved(self, answer: SelectedAnswer, request: WarcRecord | None) -> WarcPosition:
         version, stored = answer
-        record_id = resolved_id(version.record_id)
+        record_id = resolved_record_id(version.record_id)
         concurrent = request.headers.get("warc-record-id") if request is not None else None
         response = resolved_response(
             stored.record, record_id, head=stored.http.head, body=stored.http.body, concurrent=concurrent
         )
-        place = self._write(pack(response, self._level))
+        place = self._write(compress_record(response, self._level))
         if request is not None:
-            self._write(pack(request_for(request, record_id), self._level))
+            self._write(compress_record(request_record_for(request, record_id), self._level))
         return place
 
     def _write(self, member: bytes) -> WarcPosition:

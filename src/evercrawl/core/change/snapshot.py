@@ -17,8 +17,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from xxhash import xxh32_intdigest
 from zstandard import ZstdCompressor, ZstdDecompressor, ZstdError
 
-from evercrawl.core.document.bounds import bounded
-from evercrawl.core.document.elements import Attributes, Elements, tag_id, tag_ids, text_node_id, tree_of
+from evercrawl.core.document.bounds import truncate_markup
+from evercrawl.core.document.elements import Attributes, Elements, parse_tree, tag_id, tag_ids, text_node_id
 
 MOST_REMEMBERED_NAMES = 20_000
 LONGEST_NAMES = 500
@@ -190,7 +190,7 @@ def snapshot_of(tree: LexborHTMLParser, elements: Elements) -> Snapshot:
 def snapshot_of_html(html: bytes | str) -> Snapshot:
     """The snapshot of a page that is not parsed yet; bytes are taken as UTF-8."""
     markup = html.encode("utf-8", "replace") if isinstance(html, str) else html
-    tree = tree_of(bounded(markup))
+    tree = parse_tree(truncate_markup(markup))
     return snapshot_of(tree, Elements(tree))
 
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from selectolax.lexbor import LexborNode
 
-PLAIN, BODY, ASIDE, LAYOUT_ASIDE, SMALL_ASIDE, LINKED_ASIDE, SURE_ASIDE = range(7)
+NEUTRAL, CONTENT, ASIDE, LAYOUT_ASIDE, SMALL_ASIDE, LINKED_ASIDE, SURE_ASIDE = range(7)
 """The names say nothing; that this is the content and nothing else; that it is not the content: most likely,
 unless it is a layout around the content, where it is small, where it holds links, or without any doubt.
 """
@@ -81,21 +81,21 @@ _BODY_PAIRS = frozenset(f"{text} {part}" for text in _TEXTS.split() for part in 
 _HIDING_WORDS = frozenset(("hidden", "hide", "noprint", "print"))
 # A page `with-sidebar` is not a sidebar, and a post tagged `tag-comments` holds none.
 _NOT_ABOUT_ITSELF = frozenset(_NOT_NAMES.split())
-_BY_FORCE = (SURE_ASIDE, ASIDE, LAYOUT_ASIDE, SMALL_ASIDE, LINKED_ASIDE, BODY)
+_BY_FORCE = (SURE_ASIDE, ASIDE, LAYOUT_ASIDE, SMALL_ASIDE, LINKED_ASIDE, CONTENT)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORD_BORDER = re.compile(r"[-_:.]+")
 
-MOST_REMEMBERED = 20_000
-LONGEST_CLASSES = 500
-LONGEST_ID = 24
+MAX_CACHED_NAMES = 20_000
+MAX_CLASS_CHARS = 500
+MAX_ID_CHARS = 24
 """Longer ids are made by tools, one for each place on the page."""
 _remembered: dict[str, int] = {}
 
 
-def verdict_of(classes: str | None, identity: str | None) -> int:
+def classify_names(classes: str | None, identity: str | None) -> int:
     """What class and id of an element together say."""
-    verdict = _said_by(classes) if classes else PLAIN
-    if identity and len(identity) <= LONGEST_ID and identity.replace("-", "").replace("_", "").isalpha():
+    verdict = _said_by(classes) if classes else NEUTRAL
+    if identity and len(identity) <= MAX_ID_CHARS and identity.replace("-", "").replace("_", "").isalpha():
         other = _said_by(identity)
         if other != verdict:
             return _together((verdict, other))
@@ -105,24 +105,24 @@ def verdict_of(classes: str | None, identity: str | None) -> int:
 def _said_by(names: str) -> int:
     verdict = _remembered.get(names)
     if verdict is None:
-        if len(_remembered) >= MOST_REMEMBERED:
+        if len(_remembered) >= MAX_CACHED_NAMES:
             _remembered.clear()
-        verdict = _together([_verdict_on(name) for name in names[:LONGEST_CLASSES].split()])
+        verdict = _together([_verdict_on(name) for name in names[:MAX_CLASS_CHARS].split()])
         _remembered[names] = verdict
     return verdict
 
 
 def _together(verdicts: Sequence[int]) -> int:
-    if BODY in verdicts and ASIDE not in verdicts and max(verdicts) > BODY:
+    if CONTENT in verdicts and ASIDE not in verdicts and max(verdicts) > CONTENT:
         # The author contradicts himself.
-        return PLAIN
-    return next((verdict for verdict in _BY_FORCE if verdict in verdicts), PLAIN)
+        return NEUTRAL
+    return next((verdict for verdict in _BY_FORCE if verdict in verdicts), NEUTRAL)
 
 
 def _verdict_on(name: str) -> int:
     words = [word for word in _WORD_BORDER.split(_CAMEL.sub("-", name).lower()) if word]
     if not words or words[0] in _NOT_ABOUT_ITSELF or "for" in words or "nav-content" in name or _is_random(name, words):
-        return PLAIN
+        return NEUTRAL
     if words[-1] in _HIDING_WORDS and len(words) < 3:
         return SMALL_ASIDE
     pairs = {f"{first} {second}" for first, second in pairwise(words)}
@@ -137,7 +137,7 @@ def _verdict_on(name: str) -> int:
         return SMALL_ASIDE
     if not _LINKED_ASIDE_WORDS.isdisjoint(words):
         return LINKED_ASIDE
-    return PLAIN if _BODY_WORDS.isdisjoint(words) and _BODY_PAIRS.isdisjoint(pairs) else BODY
+    return NEUTRAL if _BODY_WORDS.isdisjoint(words) and _BODY_PAIRS.isdisjoint(pairs) else CONTENT
 
 
 def _is_random(name: str, words: list[str]) -> bool:
@@ -145,15 +145,15 @@ def _is_random(name: str, words: list[str]) -> bool:
     return name.isalnum() and len(words) > 2 and sum(map(len, words)) < 4 * len(words)
 
 
-LONGEST_SMALL_ASIDE = 400
+MAX_SMALL_ASIDE_CHARS = 400
 """Characters of a byline, a caption, a row of share buttons."""
-UNNOTED = 250
+MIN_LARGE_CHARS = 250
 """Characters too few to have been the content by mistake."""
-MUCH_PROSE = 1000
+MAX_ASIDE_PROSE_CHARS = 1000
 """Characters of paragraphs, outside links, that no sidebar has."""
-USUAL_LINK = 15
+USUAL_LINK_CHARS = 15
 """Characters of a link in a list of links."""
-MOST_DOUBTED = 2_000_000
+MAX_DOUBTED_CHARS = 2_000_000
 """Characters of parts that were doubted; beyond this the page is believed nothing more, since looking costs
 time.
 """
@@ -162,7 +162,7 @@ _ROLES = "navigation banner contentinfo complementary search menu menubar toolba
 _ASIDE_ROLES = frozenset(_ROLES.split())
 
 
-class Asides:
+class BoilerplateFilter:
     """The parts left out of one page; those given as mistaken, or all where None is given, are not among
     them.
     """
@@ -171,13 +171,13 @@ class Asides:
 
     def __init__(self, mistaken: frozenset[int] | None) -> None:
         self._mistaken = mistaken or frozenset()
-        self._doubted = 0 if mistaken is not None else MOST_DOUBTED + 1
+        self._doubted = 0 if mistaken is not None else MAX_DOUBTED_CHARS + 1
         self.large: list[tuple[LexborNode, int, int]] = []
         """With what the names say and the number of characters."""
 
     def holds(self, node: LexborNode, place: int) -> bool:
         """The element, in the place that its attributes name, is to be left out."""
-        if place <= BODY or node.mem_id in self._mistaken or self._doubted > MOST_DOUBTED:
+        if place <= CONTENT or node.mem_id in self._mistaken or self._doubted > MAX_DOUBTED_CHARS:
             return False
         if place == SURE_ASIDE:
             return True
@@ -185,16 +185,16 @@ class Asides:
         if not _is_believed(node, place, size):
             self._doubted += size
             return False
-        if size > UNNOTED:
+        if size > MIN_LARGE_CHARS:
             self.large.append((node, place, size))
         return True
 
 
-def place_of(attributes: Mapping[str, str | None]) -> int:
+def classify_attributes(attributes: Mapping[str, str | None]) -> int:
     """What the attributes of an element say about its place on the page."""
     classes = attributes.get("class")
     if len(attributes) == 1 and classes:
-        return verdict_of(classes, None)
+        return classify_names(classes, None)
     role = attributes.get("role")
     if role in _ASIDE_ROLES or "hidden" in attributes:
         return ASIDE
@@ -202,15 +202,15 @@ def place_of(attributes: Mapping[str, str | None]) -> int:
     if style and "none" in style and "display:none" in style.replace(" ", ""):
         return ASIDE
     if role == "main" or attributes.get("itemprop") == "articleBody":
-        return BODY
-    return verdict_of(classes, attributes.get("id"))
+        return CONTENT
+    return classify_names(classes, attributes.get("id"))
 
 
 def unlinked_chars(node: LexborNode) -> int:
     """How much text an element holds outside links; 0 where there is hardly anything but links."""
     links = node.css("a")
     chars = _chars(node.text_lexbor())
-    if len(links) * USUAL_LINK >= chars:
+    if len(links) * USUAL_LINK_CHARS >= chars:
         return 0
     return chars - _chars("".join([link.text_lexbor() for link in links]))
 
@@ -221,19 +221,19 @@ def _chars(text: str) -> int:
 
 def _is_believed(node: LexborNode, place: int, size: int) -> bool:
     if place == SMALL_ASIDE:
-        return size <= LONGEST_SMALL_ASIDE
+        return size <= MAX_SMALL_ASIDE_CHARS
     if place == LINKED_ASIDE:
-        return size <= LONGEST_SMALL_ASIDE and node.css_first("a") is not None
-    if place == LAYOUT_ASIDE and size > MUCH_PROSE:
-        return sum(map(unlinked_chars, node.css("p"))) <= MUCH_PROSE
+        return size <= MAX_SMALL_ASIDE_CHARS and node.css_first("a") is not None
+    if place == LAYOUT_ASIDE and size > MAX_ASIDE_PROSE_CHARS:
+        return sum(map(unlinked_chars, node.css("p"))) <= MAX_ASIDE_PROSE_CHARS
     return True
 
 
-NOTHING, LINE, SECTION = range(3)
+KEEP, DROP_LINE, DROP_SECTION = range(3)
 """A line to keep; one to leave out; one to leave out together with what it announces."""
 
-LONGEST_PHRASE = 60
-LONGEST_LINE = 120
+MAX_PHRASE_CHARS = 60
+MAX_LINE_CHARS = 120
 """Longer paragraphs are never taken for one of these."""
 KEY_CHARS = 4
 
@@ -365,8 +365,8 @@ def _listed(lines: str) -> list[str]:
     return [phrase.strip() for line in lines.split("\n") for phrase in line.split(";") if phrase.strip()]
 
 
-_WHOLE = dict.fromkeys(_listed(_LINES), LINE) | dict.fromkeys(_listed(_SECTIONS), SECTION)
-_STARTS = dict.fromkeys(_listed(_LINE_STARTS), LINE) | dict.fromkeys(_listed(_SECTION_STARTS), SECTION)
+_WHOLE = dict.fromkeys(_listed(_LINES), DROP_LINE) | dict.fromkeys(_listed(_SECTIONS), DROP_SECTION)
+_STARTS = dict.fromkeys(_listed(_LINE_STARTS), DROP_LINE) | dict.fromkeys(_listed(_SECTION_STARTS), DROP_SECTION)
 _BY_KEY: dict[str, list[str]] = {}
 for _phrase in _STARTS:
     _BY_KEY.setdefault(_phrase[:KEY_CHARS], []).append(_phrase)
@@ -377,31 +377,31 @@ _SHORT_STARTS = tuple(phrase for phrase in _STARTS if len(phrase) < KEY_CHARS)
 _ODD_FIRST = frozenset("0123456789").union(phrase[0] for phrase in _SHORT_STARTS)
 
 
-def meaning_of(text: str) -> int:
+def classify_line(text: str) -> int:
     """What a short line is to the reader of the text; nearly always its first characters say: nothing."""
     starts = _BY_KEY.get(text[:KEY_CHARS].lower())
     if starts is not None:
-        lowered = text[:LONGEST_PHRASE].lower()
+        lowered = text[:MAX_PHRASE_CHARS].lower()
         for phrase in starts:
             if lowered.startswith(phrase) and not lowered[len(phrase) : len(phrase) + 1].isalpha():
                 return _STARTS[phrase]
-        if len(text) < LONGEST_PHRASE and (meaning := _WHOLE.get(lowered.rstrip(_AFTER))):
+        if len(text) < MAX_PHRASE_CHARS and (meaning := _WHOLE.get(lowered.rstrip(_AFTER))):
             return meaning
     if text[0] in _ODD_FIRST:
         return _meaning_of_odd(text)
-    return LINE if text.endswith(_CREDIT_ENDS) and _CREDIT_AT_END.search(text) else NOTHING
+    return DROP_LINE if text.endswith(_CREDIT_ENDS) and _CREDIT_AT_END.search(text) else KEEP
 
 
 def _meaning_of_odd(text: str) -> int:
     if text.startswith(_SHORT_STARTS):
-        return LINE
-    counted = _COUNTED.match(text) if len(text) < LONGEST_PHRASE else None
+        return DROP_LINE
+    counted = _COUNTED.match(text) if len(text) < MAX_PHRASE_CHARS else None
     if counted is None:
-        return NOTHING
-    return SECTION if "thought" in counted[0] else LINE
+        return KEEP
+    return DROP_SECTION if "thought" in counted[0] else DROP_LINE
 
 
-def claims_rights(text: str) -> bool:
+def is_copyright_notice(text: str) -> bool:
     """The line says whose property the text is."""
     lowered = text.lower()
     return any(claim in lowered for claim in _RIGHTS)

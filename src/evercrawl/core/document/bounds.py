@@ -14,14 +14,14 @@ from itertools import islice
 HARMLESS_BYTES = 131_072
 """The worst page of this size costs a second or two."""
 HARMLESS_TAGS = 20_000
-MOST_BYTES = 8 * 1024 * 1024
-MOST_TAGS = 500_000
+MAX_MARKUP_BYTES = 8 * 1024 * 1024
+MAX_TAGS = 500_000
 """About 200 bytes of tree for each; the longest specifications on the web have fewer."""
-MOST_NESTING = 2_000
-MOST_TAG_PIECES = 16_384
+MAX_NESTING = 2_000
+MAX_TAG_PIECES = 16_384
 """Characters and quoted values of one tag."""
 
-_LONG_TAG = re.compile(rb"<[A-Za-z](?:[^<>\"']|\"[^\"]*+\"|'[^']*+'){%d}" % MOST_TAG_PIECES)
+_LONG_TAG = re.compile(rb"<[A-Za-z](?:[^<>\"']|\"[^\"]*+\"|'[^']*+'){%d}" % MAX_TAG_PIECES)
 # Cheaper, and true of every long tag: others have at most 31 quoted values with less than 512 characters
 # before, between and behind them.
 _MAYBE_LONG_TAG = re.compile(rb"<[A-Za-z][^<>\"']{0,511}+(?:(?:\"[^\"]*+\"|'[^']*+')[^<>\"']{0,511}+){0,31}+[^<>]")
@@ -49,18 +49,18 @@ _REACHES_BACK = frozenset(
     b"address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer"
     b" form header hgroup main menu nav ol pre section summary ul table".split()
 )
-LONGEST_REACH = 32
+MAX_END_TAG_REACH = 32
 _SLASH = 0x2F
 
 
-def bounded(body: bytes) -> bytes:
+def truncate_markup(body: bytes) -> bytes:
     """The page up to the place where it becomes dangerous; nearly always all of it."""
     if len(body) <= HARMLESS_BYTES:
         return body
-    body = body[:MOST_BYTES]
+    body = body[:MAX_MARKUP_BYTES]
     tags = body.count(b"<")
-    if tags > MOST_TAGS:
-        body = body[: next(islice(_TAG_BEGINS.finditer(body), MOST_TAGS, None)).start()]
+    if tags > MAX_TAGS:
+        body = body[: next(islice(_TAG_BEGINS.finditer(body), MAX_TAGS, None)).start()]
     maybe_long = _MAYBE_LONG_TAG.search(body) is not None
     if not maybe_long and not _may_nest(body, tags):
         return body
@@ -70,7 +70,7 @@ def bounded(body: bytes) -> bytes:
     return body[: _too_deep_at(lowered)]
 
 
-def limits_met(size: int, *, unread: int, links: int, most_links: int) -> str:
+def describe_truncation(size: int, *, unread: int, links: int, most_links: int) -> str:
     """In words, what of a page of this size was left unread because it goes beyond all measure; empty:
     nothing.
     """
@@ -103,7 +103,7 @@ def _too_deep_at(lowered: bytes) -> int:
             _close(stack, name[1:])
         else:
             stack.append(name)
-            if len(stack) > MOST_NESTING:
+            if len(stack) > MAX_NESTING:
                 return next(islice(_TAGS.finditer(lowered), index, None)).start()
     return len(lowered)
 
@@ -128,7 +128,7 @@ def _dangerous_at(lowered: bytes, *, maybe_long: bool) -> int:
             _close(stack, name[1:])
         else:
             stack.append(name)
-            if len(stack) > MOST_NESTING:
+            if len(stack) > MAX_NESTING:
                 return match.start()
         if foreign or name in _FOREIGN:
             foreign = sum(map(_FOREIGN.__contains__, stack))
@@ -141,7 +141,7 @@ def _close(stack: list[bytes], name: bytes) -> None:
         stack.pop()
     elif name in _REACHES_BACK:
         walls = _TABLE_WALLS if name == b"table" else _WALLS
-        for back in range(1, min(LONGEST_REACH, len(stack)) + 1):
+        for back in range(1, min(MAX_END_TAG_REACH, len(stack)) + 1):
             if stack[-back] == name:
                 del stack[-back:]
                 return

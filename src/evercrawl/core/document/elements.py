@@ -9,7 +9,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from evercrawl.core.document.encoding import declared_in_meta
+from evercrawl.core.document.encoding import meta_encoding
 
 
 def tag_ids(names: str) -> frozenset[int]:
@@ -36,19 +36,19 @@ _ASKED = LexborHTMLParser("")
 
 WITHOUT_EVENTS: Final = 1
 """Lexbor's option that saves the work of mutation events."""
-MOST_NOSCRIPTS: Final = 100
-MOST_METAS: Final = 1000
+MAX_NOSCRIPTS: Final = 100
+MAX_METAS: Final = 1000
 
 Attributes = dict[str, str | None]
 
 A, AREA, BASE, HEAD, LINK, META, NOSCRIPT, SVG, TITLE = (
     tag_id(name) for name in ("a", "area", "base", "head", "link", "meta", "noscript", "svg", "title")
 )
-EMBEDDING: Final = tag_ids("img script source video audio track embed object input")
-CODE: Final = tag_ids("script style noscript template")
+EMBED_TAGS: Final = tag_ids("img script source video audio track embed object input")
+CODE_TAGS: Final = tag_ids("script style noscript template")
 """Their text is not for reading."""
-HEADINGS: Final = tag_ids("h1 h2 h3")
-_WANTED: Final = EMBEDDING | CODE | HEADINGS | tag_ids("frame iframe") | {A, AREA, BASE, LINK, META, TITLE}
+HEADING_TAGS: Final = tag_ids("h1 h2 h3")
+_WANTED: Final = EMBED_TAGS | CODE_TAGS | HEADING_TAGS | tag_ids("frame iframe") | {A, AREA, BASE, LINK, META, TITLE}
 _IN_NOSCRIPT = "a,area,iframe,img"
 # The beginnings of these names, and of `image`, which parsers take for `img`.
 _MAY_BE_WANTED = re.compile("<(?:a|if|im)", re.IGNORECASE)
@@ -67,7 +67,7 @@ _LOADING_TYPES = "stylesheet icon apple-touch-icon mask-icon manifest preload mo
 _LOADING = frozenset(_LOADING_TYPES.split())
 
 
-def tree_of(markup: bytes | str) -> LexborHTMLParser:
+def parse_tree(markup: bytes | str) -> LexborHTMLParser:
     """The parsed page."""
     return LexborHTMLParser(markup, options=WITHOUT_EVENTS, scripting=True)
 
@@ -115,21 +115,21 @@ class Elements:
                 links.append((tag, node, attributes))
                 # Space counts in front of a fragment and does not at the end. An anchor that asks not to be
                 # followed is not the last word.
-                if every_anchor or asks_not_to_follow(attributes):
+                if every_anchor or is_nofollow(attributes):
                     continue
                 if bare[-1:] > " ":
                     met.add(bare)
                 elif mark and not bare:
                     met.add(mark)
-            elif tag in HEADINGS:
+            elif tag in HEADING_TAGS:
                 self.headings.append(node)
             else:
                 self._take(tag, node)
 
     def _take(self, tag: int, node: LexborNode) -> None:
-        if tag in CODE:
+        if tag in CODE_TAGS:
             self.code.append(node)
-        if tag in EMBEDDING:
+        if tag in EMBED_TAGS:
             self.embeds.append(node)
         elif tag == META:
             self._take_meta(node)
@@ -143,7 +143,7 @@ class Elements:
                 self.title = node
         elif tag == NOSCRIPT:
             self._take_noscript(node)
-        elif tag not in CODE:
+        elif tag not in CODE_TAGS:
             self.links.append((tag, node, node.attributes))
 
     def _take_link(self, node: LexborNode) -> None:
@@ -158,12 +158,12 @@ class Elements:
             self.links.append((LINK, node, attributes))
 
     def _take_meta(self, node: LexborNode) -> None:
-        if len(self.metas) >= MOST_METAS:
+        if len(self.metas) >= MAX_METAS:
             return
         attributes = node.attributes
         self.metas.append(attributes)
         if self.charset is None and _is_inside(node, HEAD):
-            self.charset = declared_in_meta(
+            self.charset = meta_encoding(
                 attributes.get("charset"), attributes.get("http-equiv"), attributes.get("content")
             )
         if is_refresh(attributes):
@@ -172,10 +172,10 @@ class Elements:
     def _take_noscript(self, node: LexborNode) -> None:
         markup = node.text_lexbor()
         self._noscripts += 1
-        if self._noscripts > MOST_NOSCRIPTS or not _MAY_BE_WANTED.search(markup):
+        if self._noscripts > MAX_NOSCRIPTS or not _MAY_BE_WANTED.search(markup):
             return
         for inner in LexborHTMLParser(markup, is_fragment=True, options=WITHOUT_EVENTS).css(_IN_NOSCRIPT):
-            if (tag := inner.tag_id) in EMBEDDING:
+            if (tag := inner.tag_id) in EMBED_TAGS:
                 self.embeds.append(inner)
             else:
                 self.links.append((tag, inner, inner.attributes))
@@ -191,7 +191,7 @@ def relation_types(attributes: Attributes) -> frozenset[str]:
     return frozenset((attributes.get("rel") or "").lower().split())
 
 
-def asks_not_to_follow(attributes: Attributes) -> bool:
+def is_nofollow(attributes: Attributes) -> bool:
     """The element does not vouch for what it links to (HTML standard 4.6.7.17)."""
     rel = attributes.get("rel")
     return rel is not None and "nofollow" in rel.lower().split()

@@ -64,7 +64,7 @@ _ENCODING_OF = {label: name for name, labels in _LABELS.items() for label in lab
 ENCODINGS = tuple(_LABELS)
 
 
-def encoding_of_label(label: str) -> str | None:
+def encoding_for_label(label: str) -> str | None:
     """The standard's name, in lower case; None: the label is unknown (utf-7 among them) and must be
     ignored.
     """
@@ -92,13 +92,13 @@ _MANY_BYTE = frozenset(
 )
 _NOT_OVER_ASCII = frozenset(("iso-2022-jp", "utf-16be", "utf-16le", "replacement"))
 
-NOT_FOR_WRITING = frozenset(("utf-16be", "utf-16le", "replacement", "x-user-defined"))
+DECODE_ONLY = frozenset(("utf-16be", "utf-16le", "replacement", "x-user-defined"))
 """Encodings that are only read; the standard writes UTF-8 instead of most of them."""
 USER_DEFINED_SHIFT = 0xF700
 """x-user-defined maps the byte 0x80 to U+F780 and so on."""
 
 
-def decoded(body: bytes, encoding: str) -> str:
+def decode_body(body: bytes, encoding: str) -> str:
     """The text of a body; what is not valid becomes U+FFFD, and nothing raises."""
     if encoding == "utf-8":
         return body.decode("utf-8", "replace")
@@ -109,14 +109,14 @@ def decoded(body: bytes, encoding: str) -> str:
     return codecs.charmap_decode(body, "replace", _byte_table(encoding))[0]
 
 
-def is_same_as_utf8(body: bytes, encoding: str) -> bool:
+def is_utf8_compatible(body: bytes, encoding: str) -> bool:
     """The bytes mean the same in UTF-8, so that they need not be decoded."""
     return encoding == "utf-8" or (encoding not in _NOT_OVER_ASCII and body.isascii())
 
 
-def encoded(text: str, encoding: str) -> bytes:
+def encode_text(text: str, encoding: str) -> bytes:
     """The bytes of a text; UnicodeEncodeError where the encoding lacks a character."""
-    if encoding == "utf-8" or encoding in NOT_FOR_WRITING:
+    if encoding == "utf-8" or encoding in DECODE_ONLY:
         return text.encode("utf-8", "replace")
     return text.encode(_ENCODERS.get(encoding) or _codec(encoding))
 
@@ -138,10 +138,10 @@ def _byte_table(encoding: str) -> str:
 
 
 PRESCAN_BYTES = 1024
-MOST_HEADS = 256
+MAX_CACHED_HEADS = 256
 """Beginnings of pages that are remembered."""
 DEFAULT_ENCODING = "windows-1252"
-LONGEST_UTF8_TAIL = 3
+MAX_UTF8_TAIL_BYTES = 3
 """Bytes of one character that a cut body may end with."""
 
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
@@ -172,23 +172,23 @@ class Charset(NamedTuple):
     mark_bytes: int = 0
 
 
-def charset_of(body: bytes, content_type: str | None) -> Charset:
+def detect_charset(body: bytes, content_type: str | None) -> Charset:
     """The encoding of an HTML page."""
     marked = _marked(body)
     if marked is not None:
         return marked
-    encoding = charset_parameter(content_type) or prescanned(body[:PRESCAN_BYTES])
+    encoding = charset_parameter(content_type) or prescan(body[:PRESCAN_BYTES])
     if encoding is not None:
         return Charset(encoding, is_tentative=False)
-    return Charset(guessed(body), is_tentative=True)
+    return Charset(guess_encoding(body), is_tentative=True)
 
 
-def charset_of_text(body: bytes, content_type: str | None) -> Charset:
+def detect_text_charset(body: bytes, content_type: str | None) -> Charset:
     """The encoding of plain text, which cannot declare one inside."""
     marked = _marked(body)
     if marked is not None:
         return marked
-    return Charset(charset_parameter(content_type) or guessed(body), is_tentative=False)
+    return Charset(charset_parameter(content_type) or guess_encoding(body), is_tentative=False)
 
 
 def _marked(body: bytes) -> Charset | None:
@@ -198,14 +198,14 @@ def _marked(body: bytes) -> Charset | None:
     return None
 
 
-def guessed(body: bytes) -> str:
+def guess_encoding(body: bytes) -> str:
     """UTF-8 where the bytes are valid UTF-8 and need it, else the web's old default."""
     if body.isascii():
         return DEFAULT_ENCODING
     try:
         body.decode("utf-8")
     except UnicodeDecodeError as error:
-        is_cut = error.reason == "unexpected end of data" and error.start >= len(body) - LONGEST_UTF8_TAIL
+        is_cut = error.reason == "unexpected end of data" and error.start >= len(body) - MAX_UTF8_TAIL_BYTES
         return "utf-8" if is_cut and not body[: error.start].isascii() else DEFAULT_ENCODING
     return "utf-8"
 
@@ -218,20 +218,20 @@ def charset_parameter(content_type: str | None) -> str | None:
         name, quoted, bare = match.groups()
         if name.lower() == "charset" and (quoted is not None or bare):
             label = bare if quoted is None else _UNQUOTED_PAIR.sub(r"\1", quoted)
-            return encoding_of_label(label)
+            return encoding_for_label(label)
     return None
 
 
-def declared_in_meta(charset: str | None, http_equiv: str | None, content: str | None) -> str | None:
+def meta_encoding(charset: str | None, http_equiv: str | None, content: str | None) -> str | None:
     """The encoding that a meta element of the parsed tree declares."""
     if charset:
-        return _as_declared(encoding_of_label(charset))
+        return _as_declared(encoding_for_label(charset))
     if content and http_equiv and http_equiv.lower() == "content-type":
         return _as_declared(_content_label(content.encode("utf-8", "replace")))
     return None
 
 
-def prescanned(start: bytes) -> str | None:
+def prescan(start: bytes) -> str | None:
     """The encoding that the first bytes declare (HTML standard, "prescan a byte stream"); None: none."""
     if start.startswith(b"<\0?\0x\0"):
         return "utf-16le"
@@ -249,7 +249,7 @@ def _as_declared(encoding: str | None) -> str | None:
     return DEFAULT_ENCODING if encoding == "x-user-defined" else encoding
 
 
-@lru_cache(maxsize=MOST_HEADS)
+@lru_cache(maxsize=MAX_CACHED_HEADS)
 def _prescanned_head(head: bytes) -> str | None:
     # Up to its title a page begins like the others of its site. What is found there comes first anyway.
     return _prescanned_meta(head)
@@ -293,7 +293,7 @@ def _meta_at(start: bytes, at: int) -> tuple[str | None, int]:
         found.setdefault(match[1].lower(), value.lower())
         at = match.end()
     if b"charset" in found:
-        return encoding_of_label(found[b"charset"].decode("latin-1")), end.end()
+        return encoding_for_label(found[b"charset"].decode("latin-1")), end.end()
     if found.get(b"http-equiv") == b"content-type":
         return _content_label(found.get(b"content", b"")), end.end()
     return None, end.end()
@@ -321,9 +321,9 @@ def _content_label(content: bytes) -> str | None:
     quote = content[at : at + 1]
     if quote in (b'"', b"'"):
         end = content.find(quote, at + 1)
-        return encoding_of_label(content[at + 1 : end].decode("latin-1")) if end >= 0 else None
+        return encoding_for_label(content[at + 1 : end].decode("latin-1")) if end >= 0 else None
     bare = _BARE_LABEL.match(content, at)
-    return encoding_of_label(bare[0].decode("latin-1")) if bare else None
+    return encoding_for_label(bare[0].decode("latin-1")) if bare else None
 
 
 def _xml_encoding(start: bytes) -> str | None:
@@ -331,4 +331,4 @@ def _xml_encoding(start: bytes) -> str | None:
     if match is None:
         return None
     label = match[1] if match[1] is not None else match[2]
-    return encoding_of_label(label.decode("latin-1")) if min(label, default=0) > 0x20 else None
+    return encoding_for_label(label.decode("latin-1")) if min(label, default=0) > 0x20 else None

@@ -9,13 +9,26 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborHTMLParser
 
 from evercrawl.core.change.snapshot import pack, snapshot_of
-from evercrawl.core.document.bounds import bounded
-from evercrawl.core.document.elements import Attributes, Elements, is_refresh, tree_of
-from evercrawl.core.document.encoding import Charset, charset_of, charset_of_text, decoded, is_same_as_utf8
-from evercrawl.core.document.links import HeaderLink, collapsed, embeds_of, header_links, links_of, parse_refresh
+from evercrawl.core.document.bounds import truncate_markup
+from evercrawl.core.document.elements import Attributes, Elements, is_refresh, parse_tree
+from evercrawl.core.document.encoding import (
+    Charset,
+    decode_body,
+    detect_charset,
+    detect_text_charset,
+    is_utf8_compatible,
+)
+from evercrawl.core.document.links import (
+    HeaderLink,
+    collapse_space,
+    extract_embeds,
+    extract_links,
+    parse_link_header,
+    parse_refresh,
+)
 from evercrawl.core.document.main_text import main_text
 from evercrawl.core.document.media_type import HTML_TYPES, media_type
-from evercrawl.core.document.metadata import facts_of, headings_of, rules_for
+from evercrawl.core.document.metadata import extract_headings, extract_metadata, parse_directives
 from evercrawl.core.document.reference import Joiner
 from evercrawl.core.url import join, parse
 from evercrawl.model.document import Alternate, Directives, Document, Refresh
@@ -23,8 +36,8 @@ from evercrawl.model.fetch import Headers, header
 from evercrawl.model.settings import ParseSettings
 from evercrawl.model.user_agent import product_token
 
-MOST_ALTERNATES = 1000
-LONGEST_LANG = 35
+MAX_ALTERNATES = 1000
+MAX_LANG_CHARS = 35
 """RFC 5646 section 4.4.1."""
 FEED_TYPES = frozenset(("application/rss+xml", "application/atom+xml", "application/feed+json"))
 
@@ -50,8 +63,8 @@ def html_document(
     joiner = Joiner(url, base, encoding)
     alternates = _alternates(elements, headers, joiner)
     body = tree.body
-    title = title_of(elements, limits)
-    facts = facts_of(tree, elements)
+    title = page_title(elements, limits)
+    facts = extract_metadata(tree, elements)
     document = Document(
         encoding=encoding,
         base_url=base,
@@ -60,15 +73,15 @@ def html_document(
         published=facts.published,
         modified=facts.modified,
         lang=_lang(tree, elements.metas, headers),
-        links=links_of(elements, joiner, limits, with_text=all_details or wants_outline),
-        embeds=embeds_of(elements, joiner) if all_details else (),
+        links=extract_links(elements, joiner, limits, with_text=all_details or wants_outline),
+        embeds=extract_embeds(elements, joiner) if all_details else (),
         canonical=canonical_link(elements, headers, joiner),
         alternates=alternates,
         feeds=tuple(dict.fromkeys(other.url for other in alternates if other.type in FEED_TYPES)),
-        refresh=refresh_of(url, headers, elements.metas, joiner),
-        robots=directives_of(headers, elements.metas, agent=agent),
+        refresh=find_refresh(url, headers, elements.metas, joiner),
+        robots=robots_directives(headers, elements.metas, agent=agent),
         text=main_text(body, most_chars=limits.text_chars, title=title) if body is not None else "",
-        headings=headings_of(elements) if all_details or wants_outline else (),
+        headings=extract_headings(elements) if all_details or wants_outline else (),
         snapshot=pack(snapshot_of(tree, elements)) if wants_snapshot else None,
         unread=unread,
     )
@@ -86,18 +99,18 @@ def base_url(page_url: str, href: str | None) -> str:
     return page_url if joined is None or joined.startswith(("data:", "javascript:")) else joined
 
 
-def directives_of(headers: Headers, metas: list[Attributes], *, agent: str) -> Directives:
+def robots_directives(headers: Headers, metas: list[Attributes], *, agent: str) -> Directives:
     """What the page asks of us as a robot."""
     named = [(meta.get("name") or "", meta.get("content") or "") for meta in metas if meta.get("name")]
     tags = [value for name, value in headers if name.lower() == "x-robots-tag"]
-    return rules_for(product_token(agent), named, tags)
+    return parse_directives(product_token(agent), named, tags)
 
 
-def title_of(elements: Elements, limits: ParseSettings) -> str | None:
+def page_title(elements: Elements, limits: ParseSettings) -> str | None:
     """The page's title, its space collapsed; None where it has none."""
     if elements.title is None:
         return None
-    return collapsed(elements.title.text_lexbor(), limits.title_chars) or None
+    return collapse_space(elements.title.text_lexbor(), limits.title_chars) or None
 
 
 def _lang(tree: LexborHTMLParser, metas: list[Attributes], headers: Headers) -> str | None:
@@ -111,7 +124,7 @@ def _lang(tree: LexborHTMLParser, metas: list[Attributes], headers: Headers) -> 
             lang = meta.get("content")
             break
     lang = (lang or header(headers, "content-language") or "").strip()
-    return lang if 0 < len(lang) <= LONGEST_LANG and "," not in lang and " " not in lang else None
+    return lang if 0 < len(lang) <= MAX_LANG_CHARS and "," not in lang and " " not in lang else None
 
 
 def canonical_link(elements: Elements, headers: Headers, joiner: Joiner) -> str | None:
@@ -133,7 +146,7 @@ def _alternates(elements: Elements, headers: Headers, joiner: Joiner) -> tuple[A
     for link in _links_in(headers):
         if "alternate" in link.rel and "stylesheet" not in link.rel:
             _add(found, joiner.url(link.reference), link.hreflang, link.type)
-    return tuple(found)[:MOST_ALTERNATES]
+    return tuple(found)[:MAX_ALTERNATES]
 
 
 def _add(found: dict[Alternate, None], url: str | None, hreflang: str | None, media_type: str | None) -> None:
@@ -145,10 +158,10 @@ def _add(found: dict[Alternate, None], url: str | None, hreflang: str | None, me
 def _links_in(headers: Headers) -> Iterator[HeaderLink]:
     for name, value in headers:
         if name.lower() == "link":
-            yield from header_links(value)
+            yield from parse_link_header(value)
 
 
-def refresh_of(page_url: str, headers: Headers, metas: list[Attributes], joiner: Joiner) -> Refresh | None:
+def find_refresh(page_url: str, headers: Headers, metas: list[Attributes], joiner: Joiner) -> Refresh | None:
     """The first usable refresh; the header comes before the page (HTML 7.4.2.1 and 4.2.5.3)."""
     contents = [header(headers, "refresh") or ""]
     contents += [meta.get("content") or "" for meta in metas if is_refresh(meta)]
@@ -163,7 +176,7 @@ def refresh_of(page_url: str, headers: Headers, metas: list[Attributes], joiner:
 
 
 _CUT_BEHIND_A_VALUE = re.compile(rb"<[A-Za-z][^<>]*=\s*(?:\"[^\"<>]*\"|'[^'<>]*')\s*\Z")
-LONGEST_CUT_TAG = 4096
+MAX_CUT_TAG_BYTES = 4096
 # XML lets every element be empty in this way; for HTML the rest of the page would lie inside.
 _EMPTY_IN_XML = re.compile(rb"<(a|div|iframe|noscript|p|script|span|style|textarea|title)(\s[^<>]*)?/>")
 
@@ -196,7 +209,7 @@ def parse_document(
     """
     kind = media_type(headers, body)
     if kind in HTML_TYPES:
-        page = parsed_page(headers, body, kind=kind)
+        page = parse_page(headers, body, kind=kind)
         return html_document(
             url,
             headers,
@@ -211,23 +224,23 @@ def parse_document(
             wants_outline=wants_outline,
         )
     text = ""
-    charset = charset_of_text(body, header(headers, "content-type"))
+    charset = detect_text_charset(body, header(headers, "content-type"))
     if kind.startswith("text/"):
-        text = decoded(body[charset.mark_bytes :], charset.encoding)[: limits.text_chars].replace("\0", "�")
-    return Document(charset.encoding, url, text=text, robots=directives_of(headers, [], agent=agent))
+        text = decode_body(body[charset.mark_bytes :], charset.encoding)[: limits.text_chars].replace("\0", "�")
+    return Document(charset.encoding, url, text=text, robots=robots_directives(headers, [], agent=agent))
 
 
-def parsed_page(headers: Headers, body: bytes, *, kind: str = "text/html", every_anchor: bool = False) -> ParsedPage:
+def parse_page(headers: Headers, body: bytes, *, kind: str = "text/html", every_anchor: bool = False) -> ParsedPage:
     """An HTML page as a tree, as far as it can be read without harm."""
     body = _in_html_terms(body, kind)
-    charset = charset_of(body, header(headers, "content-type"))
+    charset = detect_charset(body, header(headers, "content-type"))
     return _tree_in_its_encoding(body, charset, every_anchor=every_anchor)
 
 
 def _in_html_terms(body: bytes, kind: str) -> bytes:
     if kind == "application/xhtml+xml":
         body = _EMPTY_IN_XML.sub(rb"<\1\2></\1>", body)
-    if not body.endswith((b">", b">\n")) and _CUT_BEHIND_A_VALUE.search(body, max(0, len(body) - LONGEST_CUT_TAG)):
+    if not body.endswith((b">", b">\n")) and _CUT_BEHIND_A_VALUE.search(body, max(0, len(body) - MAX_CUT_TAG_BYTES)):
         # A page cut off within a tag, behind a whole value: the tag counts.
         body += b">"
     return body
@@ -237,7 +250,7 @@ def _tree_in_its_encoding(body: bytes, charset: Charset, *, every_anchor: bool) 
     """The tree, built again where the page itself names another encoding than we began with."""
     encoding = charset.encoding
     whole = body[charset.mark_bytes :] if charset.mark_bytes else body
-    body = bounded(whole)
+    body = truncate_markup(whole)
     tree, elements = _built(body, encoding, every_anchor=every_anchor)
     if charset.is_tentative and elements.charset not in (None, encoding):
         encoding = elements.charset or encoding
@@ -246,5 +259,5 @@ def _tree_in_its_encoding(body: bytes, charset: Charset, *, every_anchor: bool) 
 
 
 def _built(body: bytes, encoding: str, *, every_anchor: bool) -> tuple[LexborHTMLParser, Elements]:
-    tree = tree_of(body if is_same_as_utf8(body, encoding) else decoded(body, encoding))
+    tree = parse_tree(body if is_utf8_compatible(body, encoding) else decode_body(body, encoding))
     return tree, Elements(tree, every_anchor=every_anchor)

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
-from evercrawl.core.document.elements import AREA, LINK, META, A, Attributes, Elements, asks_not_to_follow, tag_id
+from evercrawl.core.document.elements import AREA, LINK, META, A, Attributes, Elements, is_nofollow, tag_id
 from evercrawl.core.document.reference import Joiner
 from evercrawl.model.document import Link
 from evercrawl.model.settings import ParseSettings
 
-MOST_LINKS = 200
+MAX_HEADER_LINKS = 200
 
 _LINK = re.compile(r'[\s,]*<([^>]*)>((?:[^,"<]|"(?:[^"\\]|\\.)*"?)*)', re.DOTALL)
 _PARAMETER = re.compile(r';\s*([^\s=;,"]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"?|([^\s;,"]*)))?', re.DOTALL)
@@ -28,10 +28,10 @@ class HeaderLink(NamedTuple):
     type: str | None
 
 
-def header_links(value: str) -> Iterator[HeaderLink]:
+def parse_link_header(value: str) -> Iterator[HeaderLink]:
     """The links of one field, in order; a link about another page (`anchor`) is left out."""
     for count, match in enumerate(_LINK.finditer(value)):
-        if count >= MOST_LINKS:
+        if count >= MAX_HEADER_LINKS:
             return
         parameters: dict[str, str] = {}
         for name, quoted, bare in _PARAMETER.findall(match[2]):
@@ -41,7 +41,7 @@ def header_links(value: str) -> Iterator[HeaderLink]:
             yield HeaderLink(match[1].strip(), rel, parameters.get("hreflang"), parameters.get("type"))
 
 
-LONGEST_DELAY_DIGITS = 9
+MAX_DELAY_DIGITS = 9
 
 _DELAY = re.compile(r"[\t\n\f\r ]*(?:([0-9]+)|(?=\.))[0-9.]*")
 _SEPARATOR = re.compile(r"(?:[;,]|[\t\n\f\r ])")
@@ -61,7 +61,7 @@ def parse_refresh(content: str) -> RefreshTarget | None:
     match = _DELAY.match(content)
     if match is None:
         return None
-    delay = int((match[1] or "0")[:LONGEST_DELAY_DIGITS])
+    delay = int((match[1] or "0")[:MAX_DELAY_DIGITS])
     at = match.end()
     if at < len(content) and not _SEPARATOR.match(content, at):
         return None
@@ -79,7 +79,7 @@ def _target(rest: str) -> str:
     return rest
 
 
-MOST_CANDIDATES = 200
+MAX_CANDIDATES = 200
 
 _BEFORE_URL = re.compile(r"[\t\n\f\r ,]*")
 _URL = re.compile(r"[^\t\n\f\r ]+")
@@ -90,11 +90,11 @@ _DENSITY = re.compile(r"-?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?x\
 _SPACE_OUTSIDE_PARENTHESES = re.compile(r"(?:[^\t\n\f\r (]|\([^)]*\)?)+")
 
 
-def srcset_urls(srcset: str) -> list[str]:
+def parse_srcset(srcset: str) -> list[str]:
     """The references of the valid candidates, in order."""
     found: list[str] = []
     at = 0
-    while len(found) < MOST_CANDIDATES:
+    while len(found) < MAX_CANDIDATES:
         at = _end(_BEFORE_URL, srcset, at)
         match = _URL.match(srcset, at)
         if match is None:
@@ -131,14 +131,16 @@ def _are_valid(descriptors: list[str]) -> bool:
     )
 
 
-MOST_EMBEDS = 10_000
+MAX_EMBEDS = 10_000
 SPACE_FACTOR = 4
 """So many times its limit of a text is looked at before the space in it is collapsed."""
 
 _IMAGE, _OBJECT, _INPUT = tag_id("img"), tag_id("object"), tag_id("input")
 
 
-def links_of(elements: Elements, joiner: Joiner, limits: ParseSettings, *, with_text: bool = True) -> tuple[Link, ...]:
+def extract_links(
+    elements: Elements, joiner: Joiner, limits: ParseSettings, *, with_text: bool = True
+) -> tuple[Link, ...]:
     """The links; one that stands on the page several times is nofollow only where it is so each time."""
     places: dict[str, int] = {}
     links: list[Link] = []
@@ -152,7 +154,7 @@ def links_of(elements: Elements, joiner: Joiner, limits: ParseSettings, *, with_
             continue
         place = places.get(url)
         if place is not None:
-            if links[place].nofollow and not asks_not_to_follow(attributes):
+            if links[place].nofollow and not is_nofollow(attributes):
                 links[place] = links[place]._replace(nofollow=False)
             continue
         if len(links) >= most:
@@ -160,14 +162,14 @@ def links_of(elements: Elements, joiner: Joiner, limits: ParseSettings, *, with_
         places[url] = len(links)
         text = node.text_lexbor() if with_text and tag == A else ""
         if text:
-            text = " ".join(text.split()) if len(text) <= most_chars else collapsed(text, most_chars)
+            text = " ".join(text.split()) if len(text) <= most_chars else collapse_space(text, most_chars)
         if with_text and not text:
             text = _substitute(tag, node, attributes, most_chars)
-        links.append(Link(url, text, asks_not_to_follow(attributes)))
+        links.append(Link(url, text, is_nofollow(attributes)))
     return tuple(links)
 
 
-def collapsed(text: str, most_chars: int) -> str:
+def collapse_space(text: str, most_chars: int) -> str:
     """The text with single spaces, at most so long."""
     if len(text) > most_chars:
         return " ".join(text[: most_chars * SPACE_FACTOR].split())[:most_chars]
@@ -189,11 +191,11 @@ def _substitute(tag: int, node: LexborNode, attributes: Attributes, most_chars: 
     if tag == A:
         images = (inner.attributes for inner in node.traverse() if inner.tag_id == _IMAGE)
         alternative = next((image["alt"] for image in images if "alt" in image), None)
-        return collapsed(alternative or "", most_chars)
-    return collapsed(attributes.get("alt" if tag == AREA else "title") or "", most_chars)
+        return collapse_space(alternative or "", most_chars)
+    return collapse_space(attributes.get("alt" if tag == AREA else "title") or "", most_chars)
 
 
-def embeds_of(elements: Elements, joiner: Joiner) -> tuple[str, ...]:
+def extract_embeds(elements: Elements, joiner: Joiner) -> tuple[str, ...]:
     """What a browser would load to show the page: images, styles, scripts and other media."""
     found: dict[str, None] = {}
     for node in elements.embeds:
@@ -201,9 +203,9 @@ def embeds_of(elements: Elements, joiner: Joiner) -> tuple[str, ...]:
             url = joiner.url(reference)
             if url is not None:
                 found[url] = None
-        if len(found) >= MOST_EMBEDS:
+        if len(found) >= MAX_EMBEDS:
             break
-    return tuple(found)[:MOST_EMBEDS]
+    return tuple(found)[:MAX_EMBEDS]
 
 
 def _loaded(tag: int, attributes: Attributes) -> Iterator[str]:
@@ -221,4 +223,4 @@ def _loaded(tag: int, attributes: Attributes) -> Iterator[str]:
     for name in ("srcset", "imagesrcset"):
         candidates = attributes.get(name)
         if candidates:
-            yield from srcset_urls(candidates)
+            yield from parse_srcset(candidates)

@@ -16,12 +16,12 @@ from typing import Final, NamedTuple
 from selectolax.lexbor import LexborNode
 
 from evercrawl.core.document.boilerplate import (
+    DROP_SECTION,
     LAYOUT_ASIDE,
-    LONGEST_LINE,
-    SECTION,
-    claims_rights,
-    meaning_of,
-    place_of,
+    MAX_LINE_CHARS,
+    classify_attributes,
+    classify_line,
+    is_copyright_notice,
     unlinked_chars,
 )
 from evercrawl.core.document.paragraphs import (
@@ -29,14 +29,14 @@ from evercrawl.core.document.paragraphs import (
     ITEM,
     LINKED_HEADING,
     LINKS,
-    LONGEST_LINKS_COST,
+    MAX_LINKS_COST,
     SENTENCE_ENDS,
     STUB,
     TEXT,
     Paragraph,
     Paragraphs,
-    Span,
-    paragraphs_of,
+    ParagraphRange,
+    split_paragraphs,
 )
 
 LITTLE_TEXT: Final = 250
@@ -82,7 +82,7 @@ def main_text(body: LexborNode, *, most_chars: int, title: str | None = None) ->
 
 def main_blocks(body: LexborNode, *, title: str | None = None) -> list[str]:
     """The paragraphs of the main text; all of the page where no container stands out."""
-    found = paragraphs_of(body)
+    found = split_paragraphs(body)
     choice = _chosen(found, title)
     doubted: list[LexborNode] = []
     for _ in range(MOST_LOOKS):
@@ -90,16 +90,16 @@ def main_blocks(body: LexborNode, *, title: str | None = None) -> list[str]:
         if not parts:
             break
         doubted += parts
-        again = paragraphs_of(body, mistaken=_identities(doubted))
+        again = split_paragraphs(body, mistaken=_identities(doubted))
         other = _chosen(again, title)
         if choice.size >= LITTLE_TEXT and other.worth <= CLEARLY_BETTER * choice.worth:
             break
         found, choice = again, other
     if choice.size < LITTLE_TEXT and doubted:
-        found = paragraphs_of(body, mistaken=_identities(_named_alike(doubted)))
+        found = split_paragraphs(body, mistaken=_identities(_named_alike(doubted)))
         choice = _chosen(found, title)
     if not found.all:
-        found = paragraphs_of(body, mistaken=None)
+        found = split_paragraphs(body, mistaken=None)
     return choice.blocks if choice.size >= LITTLE_TEXT else _everything(found, choice)
 
 
@@ -121,9 +121,9 @@ def _named_alike(parts: list[LexborNode]) -> list[LexborNode]:
     """The parts with all inside them that is named as they are: a thread of comments is so on every level."""
     alike = []
     for node in parts:
-        place = place_of(node.attributes)
+        place = classify_attributes(node.attributes)
         inside = islice(node.traverse(), MOST_INSIDE)
-        alike += [part for part in inside if place_of(part.attributes) == place]
+        alike += [part for part in inside if classify_attributes(part.attributes) == place]
     return alike
 
 
@@ -181,7 +181,7 @@ def _demote_teasers(found: Paragraphs) -> None:
     if len(teasers) < FEWEST_TEASERS or teased > MOST_TEASED * sum(max(worth, 0) for *_, worth in paragraphs):
         return
     for at, end in teasers:
-        paragraphs[at:end] = [(text, LINKS, -LONGEST_LINKS_COST) for text, _, _ in paragraphs[at:end]]
+        paragraphs[at:end] = [(text, LINKS, -MAX_LINKS_COST) for text, _, _ in paragraphs[at:end]]
 
 
 def _size(paragraphs: Iterable[Paragraph]) -> int:
@@ -195,7 +195,7 @@ def _next_heading(paragraphs: list[Paragraph], at: int, end: int, level: int = L
     return at
 
 
-def _container_ends(containers: list[Span], places: Iterable[int]) -> dict[int, int]:
+def _container_ends(containers: list[ParagraphRange], places: Iterable[int]) -> dict[int, int]:
     """For each paragraph the end of the smallest container that goes on behind it."""
     waiting = sorted(places)
     ends: dict[int, int] = {}
@@ -219,8 +219,8 @@ def _pruned(found: Paragraphs, first: int, last: int, title: str) -> list[str]:
         if kind == LINKS:
             continue
         if not ITEM <= kind < HEADING:
-            if len(text) < LONGEST_LINE and (meaning := meaning_of(text)):
-                if meaning == SECTION:
+            if len(text) < MAX_LINE_CHARS and (meaning := classify_line(text)):
+                if meaning == DROP_SECTION:
                     if ends is None:
                         ends = _container_ends(found.containers, _headings(paragraphs))
                     at = _section_end(paragraphs, at - 1, last, ends)
@@ -285,7 +285,7 @@ def _is_loose_end(text: str, kind: int, worth: int) -> bool:
     if kind != TEXT or len(text) >= LONGEST_LAST_LINE:
         return kind == STUB or kind > HEADING
     has_link = worth < len(text)
-    return (has_link and text[-1] not in ".。:") or claims_rights(text)
+    return (has_link and text[-1] not in ".。:") or is_copyright_notice(text)
 
 
 def _is_loose_start(text: str, kind: int, _worth: int) -> bool:

@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 from selectolax.lexbor import LexborHTMLParser
 
 from evercrawl.core.document.elements import Attributes, Elements, tag_id
-from evercrawl.core.document.links import collapsed
+from evercrawl.core.document.links import collapse_space
 from evercrawl.model.document import Directives
 
-LONGEST_AUTHOR = 200
-LONGEST_DATE = 64
-MOST_AUTHORS = 20
-MOST_SCRIPTS = 20
-LONGEST_SCRIPT = 500_000
-MOST_VALUES = 5_000
+MAX_AUTHOR_CHARS = 200
+MAX_DATE_CHARS = 64
+MAX_AUTHORS = 20
+MAX_SCRIPTS = 20
+MAX_SCRIPT_CHARS = 500_000
+MAX_JSON_VALUES = 5_000
 """Objects and lists of the JSON-LD of a page that are looked at."""
 
 _SCRIPT = tag_id("script")
@@ -51,7 +51,7 @@ _TIMES = {
 }
 
 
-class Facts(NamedTuple):
+class PageMetadata(NamedTuple):
     """What the page states about itself; moments in ISO 8601, as exact as they were stated."""
 
     author: str | None = None
@@ -59,20 +59,20 @@ class Facts(NamedTuple):
     modified: str | None = None
 
 
-def facts_of(tree: LexborHTMLParser, elements: Elements) -> Facts:
+def extract_metadata(tree: LexborHTMLParser, elements: Elements) -> PageMetadata:
     """Author and dates where the page states them."""
     found = _in_metas(elements.metas)
     scripts = _scripts(elements)
-    if scripts and len(found) < len(Facts._fields):
+    if scripts and len(found) < len(PageMetadata._fields):
         found = _in_scripts(scripts) | found
     if "published" not in found and (scripts or _calls_itself_article(elements.metas)):
         found = _in_times(tree) | found
-    return Facts(**found)
+    return PageMetadata(**found)
 
 
-def moment_in(stated: object) -> str | None:
+def parse_date(stated: object) -> str | None:
     """A date or moment in ISO 8601; None: not one that can be read without a guess."""
-    if not isinstance(stated, str) or not 4 < len(text := stated.strip()) <= LONGEST_DATE:
+    if not isinstance(stated, str) or not 4 < len(text := stated.strip()) <= MAX_DATE_CHARS:
         return None
     try:
         return date.fromisoformat(text).isoformat()
@@ -86,15 +86,15 @@ def moment_in(stated: object) -> str | None:
     return None
 
 
-def author_in(stated: object) -> str | None:
+def parse_author(stated: object) -> str | None:
     """The names in a text, an object with a name, or a list of these; addresses are no names."""
     stated = stated if isinstance(stated, list) else [stated]
     names = []
-    for one in stated[:MOST_AUTHORS]:
+    for one in stated[:MAX_AUTHORS]:
         name = one.get("name") if isinstance(one, dict) else one
-        if isinstance(name, str) and (name := " ".join(name[:LONGEST_AUTHOR].split())) and "://" not in name:
+        if isinstance(name, str) and (name := " ".join(name[:MAX_AUTHOR_CHARS].split())) and "://" not in name:
             names.append(name)
-    return ", ".join(dict.fromkeys(names))[:LONGEST_AUTHOR] or None
+    return ", ".join(dict.fromkeys(names))[:MAX_AUTHOR_CHARS] or None
 
 
 def _in_metas(metas: list[Attributes]) -> dict[str, str]:
@@ -104,7 +104,7 @@ def _in_metas(metas: list[Attributes]) -> dict[str, str]:
         field = _FIELD_OF.get(key.lower()) if key else None
         if field is not None and field not in found:
             content = meta.get("content")
-            value = author_in(content) if field == "author" else moment_in(content)
+            value = parse_author(content) if field == "author" else parse_date(content)
             if value is not None:
                 found[field] = value
     return found
@@ -125,7 +125,7 @@ def _scripts(elements: Elements) -> list[str]:
         for node in scripts
         if (node.attributes.get("type") or "").strip().lower().startswith("application/ld+json")
     ]
-    return [text for text in linked_data[:MOST_SCRIPTS] if len(text) <= LONGEST_SCRIPT]
+    return [text for text in linked_data[:MAX_SCRIPTS] if len(text) <= MAX_SCRIPT_CHARS]
 
 
 def _in_scripts(scripts: list[str]) -> dict[str, str]:
@@ -148,9 +148,9 @@ def _objects(script: str) -> Iterator[dict[str, Any]]:
     except (ValueError, RecursionError):
         return
     seen = 0
-    while waiting and seen < MOST_VALUES:
+    while waiting and seen < MAX_JSON_VALUES:
         values, waiting = waiting, []
-        for value in values[: MOST_VALUES - seen]:
+        for value in values[: MAX_JSON_VALUES - seen]:
             seen += 1
             if isinstance(value, dict):
                 yield value
@@ -167,9 +167,9 @@ def _is_text(thing: dict[str, Any]) -> bool:
 
 def _stated_by(thing: dict[str, Any]) -> dict[str, str]:
     stated = {
-        "author": author_in(thing.get("author") or thing.get("creator")),
-        "published": moment_in(thing.get("datePublished") or thing.get("dateCreated")),
-        "modified": moment_in(thing.get("dateModified")),
+        "author": parse_author(thing.get("author") or thing.get("creator")),
+        "published": parse_date(thing.get("datePublished") or thing.get("dateCreated")),
+        "modified": parse_date(thing.get("dateModified")),
     }
     return {field: value for field, value in stated.items() if value is not None}
 
@@ -180,18 +180,18 @@ def _in_times(tree: LexborHTMLParser) -> dict[str, str]:
         node = tree.css_first(selector)
         if node is not None:
             attributes = node.attributes
-            value = moment_in(attributes.get("datetime") or attributes.get("content") or node.text_lexbor())
+            value = parse_date(attributes.get("datetime") or attributes.get("content") or node.text_lexbor())
             if value is not None:
                 found[field] = value
     return found
 
 
-EVERYBODY = ("robots", "*")
+ALL_ROBOTS = ("robots", "*")
 _WITH_VALUE = frozenset(("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"))
 _AGENT_NAME = re.compile(r"[A-Za-z0-9_.*/-]+\Z")
 
 
-def rules_for(agent: str, metas: Iterable[tuple[str, str]], tags: Iterable[str]) -> Directives:
+def parse_directives(agent: str, metas: Iterable[tuple[str, str]], tags: Iterable[str]) -> Directives:
     """The directives for `agent` from meta elements (name, content) and the values of X-Robots-Tag."""
     said: set[str] = set()
     for name, content in metas:
@@ -213,7 +213,7 @@ NO_DIRECTIVES = Directives()
 
 def _is_addressed(name: str, agent: str) -> bool:
     name = name.strip().lower()
-    return name in EVERYBODY or (name != "" and name == agent)
+    return name in ALL_ROBOTS or (name != "" and name == agent)
 
 
 def _rules_of_tag(tag: str, agent: str) -> Iterable[str]:
@@ -229,16 +229,16 @@ def _rules_of_tag(tag: str, agent: str) -> Iterable[str]:
             yield part.strip().lower()
 
 
-MOST_HEADINGS = 200
-LONGEST_HEADING = 200
+MAX_HEADINGS = 200
+MAX_HEADING_CHARS = 200
 
 
-def headings_of(elements: Elements) -> tuple[str, ...]:
+def extract_headings(elements: Elements) -> tuple[str, ...]:
     """The texts of the headings, each once; those of a menu too, for they name the site's parts."""
     found: dict[str, None] = {}
     for node in elements.headings:
-        if text := collapsed(node.text_lexbor(), LONGEST_HEADING):
+        if text := collapse_space(node.text_lexbor(), MAX_HEADING_CHARS):
             found[text] = None
-        if len(found) >= MOST_HEADINGS:
+        if len(found) >= MAX_HEADINGS:
             break
     return tuple(found)

@@ -11,18 +11,18 @@ from typing import Final, NamedTuple
 
 from selectolax.lexbor import LexborNode
 
-from evercrawl.core.document.boilerplate import ASIDE, BODY, PLAIN, Asides, place_of
-from evercrawl.core.document.elements import CODE, tag_id, tag_ids, text_node_id
+from evercrawl.core.document.boilerplate import ASIDE, CONTENT, NEUTRAL, BoilerplateFilter, classify_attributes
+from evercrawl.core.document.elements import CODE_TAGS, tag_id, tag_ids, text_node_id
 
-LINKED_TOO_MUCH: Final = 0.7
+MAX_LINKED_SHARE: Final = 0.7
 """Share of link characters from which on a paragraph counts as navigation."""
 SHORT_CHARS: Final = 60
 """Below this a piece that is no sentence says little of itself."""
 SENTENCE_ENDS: Final = ".!?:;。！？…؟।”»」"
 STUB_COST: Final = 12
 ITEM_COST: Final = 2
-SHORTEST_LINKS_COST: Final = 2
-LONGEST_LINKS_COST: Final = 30
+MIN_LINKS_COST: Final = 2
+MAX_LINKS_COST: Final = 30
 """Links cost as many characters as they have, and a little more."""
 LONG_LINK: Final = 200
 """So much text inside one anchor is looked at again: old pages leave `<a name>` open."""
@@ -41,7 +41,7 @@ LINKED_HEADING: Final = 20
 
 Paragraph = tuple[str, int, int]
 """Text, kind and worth. A plain tuple, since the walk makes hundreds of them for a page."""
-Span = tuple[int, int]
+ParagraphRange = tuple[int, int]
 """The first paragraph and the one behind the last."""
 
 # Kinds of nodes; the order counts, the walk asks for ranges.
@@ -92,8 +92,8 @@ class Paragraphs(NamedTuple):
     """
 
     all: list[Paragraph]
-    containers: list[Span]
-    bodies: list[Span]
+    containers: list[ParagraphRange]
+    bodies: list[ParagraphRange]
     """The containers of which the page says that they are its content."""
     linked_headings: list[int]
     """Where the headings stand that lead to other pages."""
@@ -101,7 +101,7 @@ class Paragraphs(NamedTuple):
     """The larger parts that were left out for their names, what the names said, and their size."""
 
 
-def paragraphs_of(body: LexborNode, *, mistaken: frozenset[int] | None = frozenset()) -> Paragraphs:
+def split_paragraphs(body: LexborNode, *, mistaken: frozenset[int] | None = frozenset()) -> Paragraphs:
     """Cut the page into paragraphs; parts named as not the content are left out, but for those mistaken;
     None says so of all.
 
@@ -109,10 +109,10 @@ def paragraphs_of(body: LexborNode, *, mistaken: frozenset[int] | None = frozens
     branch is one kind of node, the frequent ones first. Not recursive, because pages choose their depth.
     """
     found: list[Paragraph] = []
-    containers: list[Span] = []
-    bodies: list[Span] = []
+    containers: list[ParagraphRange] = []
+    bodies: list[ParagraphRange] = []
     linked_headings: list[int] = []
-    asides = Asides(mistaken)
+    asides = BoilerplateFilter(mistaken)
     pieces: list[str] = []
     linked = inside_main = 0
     kinds, known_kinds, text_id, link_id = _KINDS, len(_KINDS), _TEXT_ID, _A
@@ -169,7 +169,9 @@ def paragraphs_of(body: LexborNode, *, mistaken: frozenset[int] | None = frozens
                 linked = 0
             child = node.first_child
             if child is not None and (
-                kind == _ITEM or not (attributes := node.attributes) or not asides.holds(node, place_of(attributes))
+                kind == _ITEM
+                or not (attributes := node.attributes)
+                or not asides.holds(node, classify_attributes(attributes))
             ):
                 only = child.tag_id if child.next is None else -1
                 if only == text_id:
@@ -195,9 +197,9 @@ def paragraphs_of(body: LexborNode, *, mistaken: frozenset[int] | None = frozens
             if kind == _TOP_HEADER and not inside_main:
                 place = ASIDE
             else:
-                place = place_of(attributes) if (attributes := node.attributes) else PLAIN
-            if place <= BODY or not asides.holds(node, place):
-                if place == BODY and kind != _MAIN:
+                place = classify_attributes(attributes) if (attributes := node.attributes) else NEUTRAL
+            if place <= CONTENT or not asides.holds(node, place):
+                if place == CONTENT and kind != _MAIN:
                     kind = _BODY
                 inside_main += kind == _MAIN
                 stack.append((node, kind, len(found)))
@@ -231,9 +233,9 @@ def _flush(found: list[Paragraph], pieces: list[str], linked: int, stub: int) ->
     size = len(text)
     if not size:
         return
-    if linked > LINKED_TOO_MUCH * size:
-        cost = SHORTEST_LINKS_COST + size
-        found.append((text, LINKS, -cost if cost < LONGEST_LINKS_COST else -LONGEST_LINKS_COST))
+    if linked > MAX_LINKED_SHARE * size:
+        cost = MIN_LINKS_COST + size
+        found.append((text, LINKS, -cost if cost < MAX_LINKS_COST else -MAX_LINKS_COST))
     elif size < SHORT_CHARS and text[-1] not in SENTENCE_ENDS:
         found.append((text, stub, -STUB_COST if stub == STUB else -ITEM_COST))
     else:
@@ -278,5 +280,5 @@ def _shown(node: LexborNode) -> str:
     return "".join(
         piece.text_content or ""
         for piece in node.traverse(include_text=True)
-        if piece.tag_id == _TEXT_ID and (parent := piece.parent) is not None and parent.tag_id not in CODE
+        if piece.tag_id == _TEXT_ID and (parent := piece.parent) is not None and parent.tag_id not in CODE_TAGS
     )

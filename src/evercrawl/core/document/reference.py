@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from evercrawl.core.document.encoding import encoded
+from evercrawl.core.document.encoding import encode_text
 from evercrawl.core.url import PAGE_SCHEMES, join, parse
 
 MOST_REMEMBERED = 200_000
@@ -156,14 +156,14 @@ def _with_query_encoded(reference: str, encoding: str) -> str:
 
 def _percent_encoded(run: str, encoding: str) -> str:
     try:
-        return _escaped(encoded(run, encoding))
+        return _escaped(encode_text(run, encoding))
     except UnicodeEncodeError:
         return "".join(_one_escaped(character, encoding) for character in run)
 
 
 def _one_escaped(character: str, encoding: str) -> str:
     try:
-        return _escaped(encoded(character, encoding))
+        return _escaped(encode_text(character, encoding))
     except UnicodeEncodeError:
         return f"%26%23{ord(character)}%3B"
 

@@ -27,34 +27,39 @@ A row of the page table keeps a `PageBelief`, a row of the site table a `SiteBel
 from __future__ import annotations
 
 from evercrawl.core.revisit.rate_estimate import BulkChange, PageEstimate, SiteEstimate, change_rate
-from evercrawl.core.revisit.rate_estimate import REFRESH_DAYS, refreshed_prior
-from evercrawl.core.revisit.shock import WIDE_DOUBT, Spared, shock_of, spared
-from evercrawl.core.revisit.signal import after_notice, after_poll, is_trusted, poll_gap
-from evercrawl.core.revisit.threshold import MARGIN, steered
-from evercrawl.core.revisit.visit import Lesson, after_visit, page_found
-from evercrawl.core.revisit.worth import chance_current, due_at, value_now
+from evercrawl.core.revisit.rate_estimate import REFRESH_DAYS, update_prior
+from evercrawl.core.revisit.visit_update import SITE_DOUBT, EscapeChances, bulk_change_share, escape_chances
+from evercrawl.core.revisit.announcements import (
+    after_announcement,
+    after_poll,
+    has_announcements,
+    requests_between_polls,
+)
+from evercrawl.core.revisit.visit_value import MARGIN, adjust_threshold
+from evercrawl.core.revisit.visit_update import VisitUpdate, after_visit, new_page_estimate
+from evercrawl.core.revisit.visit_value import probability_current, due_at, value_now
 
 __all__ = [
     "MARGIN",
     "REFRESH_DAYS",
-    "WIDE_DOUBT",
+    "SITE_DOUBT",
     "BulkChange",
-    "Lesson",
+    "VisitUpdate",
     "PageEstimate",
     "SiteEstimate",
-    "Spared",
-    "after_notice",
+    "EscapeChances",
+    "after_announcement",
     "after_poll",
     "after_visit",
-    "chance_current",
+    "probability_current",
     "due_at",
-    "is_trusted",
-    "page_found",
-    "poll_gap",
+    "has_announcements",
+    "new_page_estimate",
+    "requests_between_polls",
     "change_rate",
-    "refreshed_prior",
-    "shock_of",
-    "spared",
-    "steered",
+    "update_prior",
+    "bulk_change_share",
+    "escape_chances",
+    "adjust_threshold",
     "value_now",
 ]

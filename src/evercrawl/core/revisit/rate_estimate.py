@@ -7,10 +7,9 @@ page that it does not name.
 
 from __future__ import annotations
 
-from math import inf
-from typing import NamedTuple
-from math import exp, expm1, log1p, sqrt
 from collections.abc import Iterable
+from math import exp, expm1, inf, log1p, sqrt
+from typing import NamedTuple
 
 MIN_SHAPE = 0.05
 MIN_SCALE_DAYS = 0.02
@@ -119,7 +118,7 @@ def time_current(a: float, b: float, t: float) -> float:
     return b * -expm1((1.0 - a) * x) / (a - 1.0)
 
 
-def value_of_visit(a: float, b: float, tau: float, *, spared: float = 1.0) -> float:
+def marginal_value(a: float, b: float, tau: float, *, spared: float = 1.0) -> float:
     """Marginal freshness of a visit `tau` days after the last one; grows with `tau`, is 0 at 0.
 
     `spared` is the probability that the page escaped what changed the pages around it.
@@ -127,7 +126,7 @@ def value_of_visit(a: float, b: float, tau: float, *, spared: float = 1.0) -> fl
     return time_current(a, b, tau) - tau * survival(a, b, tau) * spared
 
 
-def largest_value(a: float, b: float) -> float:
+def max_value(a: float, b: float) -> float:
     """What `value_of_visit` tends to; no bound for a <= 1, which is why little evidence loses no page."""
     return b / (a - 1.0) if a > 1.0 + _NEAR_ONE else float("inf")
 
@@ -136,7 +135,7 @@ def time_to_reach(a: float, b: float, value: float, *, spared: float = 1.0) -> f
     """Days after a visit at which the next is worth `value` (the inverse of `value_of_visit`); may be inf."""
     if value <= 0.0:
         return 0.0
-    if value >= largest_value(a, b) * (1.0 - 1e-9):
+    if value >= max_value(a, b) * (1.0 - 1e-9):
         return float("inf")
     return b * expm1(_solve(a, value / b, spared))
 
@@ -187,7 +186,7 @@ REFRESH_DAYS = 10.0
 MIN_PRIOR_SHAPE, MAX_PRIOR_SHAPE = 0.15, 5.0
 
 
-def refreshed_prior(site: SiteEstimate, pages: Iterable[PageEstimate]) -> SiteEstimate:
+def update_prior(site: SiteEstimate, pages: Iterable[PageEstimate]) -> SiteEstimate:
     """The site with the Gamma that matches mean and variance of its pages' rates (empirical Bayes).
 
     Page rows hold evidence beyond the prior, so all of them shift with it and none is written.

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import orjson
 
+from evercrawl.core.revisit.announcements import days_between_polls, requests_between_polls
 from evercrawl.core.revisit.rate_estimate import SiteEstimate
-from evercrawl.core.revisit.signal import poll_days, poll_gap
 
 SHORTEST_DAYS, LONGEST_DAYS = 1.0 / 24.0, 7.0
 ABSENT_DAYS = 30.0
@@ -65,7 +65,7 @@ def is_worth_asking(source: SourceState | None, *, now: float) -> bool:
 
 def is_poll_due(state: SignalState, belief: SiteEstimate, *, pages: int, per_day: float, threshold: float) -> bool:
     """Enough of the site's requests went to pages since the last poll: the rule that the lab measures."""
-    gap = poll_gap(
+    gap = requests_between_polls(
         belief, waiting=state.waiting, silent_polls=state.silent, pages=pages, per_day=per_day, threshold=threshold
     )
     return state.requests >= gap
@@ -73,7 +73,7 @@ def is_poll_due(state: SignalState, belief: SiteEstimate, *, pages: int, per_day
 
 def poll_interval(belief: SiteEstimate, *, pages: int, threshold: float) -> float:
     """Days to the next poll where requests are not scarce, within bounds that are fair to any site."""
-    return min(max(poll_days(belief, pages=pages, threshold=threshold), SHORTEST_DAYS), LONGEST_DAYS)
+    return min(max(days_between_polls(belief, pages=pages, threshold=threshold), SHORTEST_DAYS), LONGEST_DAYS)
 
 
 def state_bytes(state: SignalState) -> bytes:

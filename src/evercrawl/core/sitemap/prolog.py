@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from codecs import getincrementaldecoder
 
-from evercrawl.core.document.encoding import DEFAULT_ENCODING, charset_parameter, decoded, prescanned
+from evercrawl.core.document.encoding import DEFAULT_ENCODING, charset_parameter, decode_body, prescan
 
 PRESCAN_BYTES = 1024
 LONGEST_PREAMBLE = 64 * 1024
@@ -47,7 +47,7 @@ def as_utf8(body: bytes, content_type: str | None) -> bytes:
 def _from(body: bytes, encoding: str) -> bytes:
     if encoding == "utf-8" and _is_utf8(body):
         return _trimmed(body)
-    return _trimmed(decoded(body, encoding).encode("utf-8", "replace"))
+    return _trimmed(decode_body(body, encoding).encode("utf-8", "replace"))
 
 
 def _is_utf8(body: bytes) -> bool:
@@ -66,7 +66,7 @@ def _is_utf8(body: bytes) -> bool:
 
 def _declared(body: bytes, content_type: str | None) -> str:
     """The first name that can be true of bytes that are not UTF-8; UTF-8 where only that is named."""
-    named = (prescanned(body[:PRESCAN_BYTES].lstrip()), charset_parameter(content_type))
+    named = (prescan(body[:PRESCAN_BYTES].lstrip()), charset_parameter(content_type))
     for encoding in named:
         if encoding is not None and encoding != "utf-8":
             return encoding

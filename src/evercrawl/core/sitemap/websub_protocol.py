@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser
 
-from evercrawl.core.document.links import header_links
+from evercrawl.core.document.links import parse_link_header
 from evercrawl.core.sitemap.prolog import as_utf8, is_html, markup_of
 from evercrawl.core.sitemap.read import read_sitemap
 from evercrawl.core.sitemap.soup import feed_soup
@@ -88,7 +88,9 @@ class Answer(NamedTuple):
 def discover(url: str, headers: Headers, body: bytes) -> Found:
     """Hubs and topic that an answer names; both are needed to subscribe."""
     fields = (value for name, value in headers if name.lower() == "link")
-    said = _found(url, ((rel, link.reference) for value in fields for link in header_links(value) for rel in link.rel))
+    said = _found(
+        url, ((rel, link.reference) for value in fields for link in parse_link_header(value) for rel in link.rel)
+    )
     if said.hubs and said.topic:
         return said
     inside = _found(url, _links_inside(body, header(headers, "content-type")))

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evercrawl.adapters.warc import Damage, Record, iterate, parse, read_record
-from evercrawl.adapters.warc.member import RECORD_LIMIT, pack, unpack
+from evercrawl.adapters.warc import WarcDamage, WarcRecord, iterate_records, read_record
+from evercrawl.adapters.warc import reader as parse
+from evercrawl.adapters.warc.gzip_members import MAX_RECORD_BYTES, compress_record, decompress_member
 from evercrawl.errors import StoreUnavailable
 from tests.shared import conformance_rows, shared_path
 from tests.unit.adapters.warc.exchanges import BEGAN, BODY, URL, archive, every_kind_of_record, exchange, original_of
@@ -60,13 +61,13 @@ def test_a_request_record_is_no_response(tmp_path):
 
 def test_a_member_that_unpacks_to_too_much_is_refused():
     with pytest.raises(ValueError, match="unpacks to more"):
-        unpack(pack(bytes(RECORD_LIMIT + 1), 1))
+        decompress_member(compress_record(bytes(MAX_RECORD_BYTES + 1), 1))
 
 
 def test_iterate_gives_every_record_with_its_place(tmp_path):
     stored = every_kind_of_record(tmp_path)
-    found = list(iterate(tmp_path / FILE))
-    kinds = [record.kind for record in found if isinstance(record, Record)]
+    found = list(iterate_records(tmp_path / FILE))
+    kinds = [record.kind for record in found if isinstance(record, WarcRecord)]
     assert kinds == ["warcinfo", *["response", "request"], *["revisit", "request"] * 2, *["response", "request"] * 9]
     assert [record.offset for record in found[1::2]] == [place.offset for place in stored.values()]
 
@@ -76,14 +77,14 @@ def test_iterate_goes_on_behind_a_damaged_member(tmp_path):
     data = bytearray((tmp_path / FILE).read_bytes())
     data[stored["response"].offset + 60] ^= 0xFF
     (tmp_path / FILE).write_bytes(data)
-    found = list(iterate(tmp_path / FILE))
-    assert [item.offset for item in found if isinstance(item, Damage)] == [stored["response"].offset]
-    assert sum(isinstance(item, Record) for item in found) == 24
+    found = list(iterate_records(tmp_path / FILE))
+    assert [item.offset for item in found if isinstance(item, WarcDamage)] == [stored["response"].offset]
+    assert sum(isinstance(item, WarcRecord) for item in found) == 24
 
 
 def test_an_empty_file_has_no_records(tmp_path):
     (tmp_path / "empty.warc.gz").write_bytes(b"")
-    assert list(iterate(tmp_path / "empty.warc.gz")) == []
+    assert list(iterate_records(tmp_path / "empty.warc.gz")) == []
 
 
 def _is_warc(row) -> bool:
@@ -94,9 +95,9 @@ def test_conformance_valid_files_are_read_whole():
     rows = [row for row in conformance_rows("warc/cases.jsonl") if row["class"] == "valid" and _is_warc(row)]
     assert rows
     for row in rows:
-        found = list(iterate(shared_path("conformance/warc") / row["file"]))
+        found = list(iterate_records(shared_path("conformance/warc") / row["file"]))
         expected = [known for known in row["reference"]["records"] if known["type"]]
-        assert not [item for item in found if isinstance(item, Damage)], row["file"]
+        assert not [item for item in found if isinstance(item, WarcDamage)], row["file"]
         if expected:
             assert [item.kind for item in found] == [known["type"].strip() for known in expected], row["file"]
             uris = [known["uri"] for known in expected]
@@ -105,20 +106,20 @@ def test_conformance_valid_files_are_read_whole():
 
 def test_conformance_damaged_files_give_their_sound_records_and_no_exception():
     for row in conformance_rows("warc/cases.jsonl"):
-        found = list(iterate(shared_path("conformance/warc") / row["file"]))
-        sound = [item for item in found if isinstance(item, Record)]
+        found = list(iterate_records(shared_path("conformance/warc") / row["file"]))
+        sound = [item for item in found if isinstance(item, WarcRecord)]
         expected = [known for known in row["reference"]["records"] if known["date"] and known["type"]]
         if row["key"] != "length-too-big.warc" and _is_warc(row):
             assert len(sound) >= len(expected), row["file"]
-        assert all(isinstance(item, (Record, Damage)) for item in found)
+        assert all(isinstance(item, (WarcRecord, WarcDamage)) for item in found)
 
 
 @settings(deadline=None, max_examples=100)
 @given(data=st.binary(max_size=400), packed=st.booleans())
 def test_no_bytes_make_the_reader_raise(tmp_path_factory, data, packed):
     path = tmp_path_factory.mktemp("junk") / "junk.warc.gz"
-    path.write_bytes(pack(b"WARC/1.1\r\n" + data, 1) + data if packed else b"WARC/1.0\r\n" + data)
-    assert all(isinstance(item, (Record, Damage)) for item in iterate(path))
+    path.write_bytes(compress_record(b"WARC/1.1\r\n" + data, 1) + data if packed else b"WARC/1.0\r\n" + data)
+    assert all(isinstance(item, (WarcRecord, WarcDamage)) for item in iterate_records(path))
 
 
 line = st.text(st.characters(max_codepoint=127), max_size=30).map(str.encode)
@@ -147,9 +148,9 @@ def test_whatever_head_a_server_sends_the_body_comes_back(tmp_path_factory, line
     ],
 )
 def test_dates_of_any_precision_are_read(text, moment):
-    assert parse.warc_moment(text) == moment
+    assert parse.parse_warc_date(text) == moment
 
 
 def test_folded_http_fields_are_joined():
-    parts = parse.http_parts(b"HTTP/1.1 200 OK\r\nA: b\r\n c\r\nodd line\r\n\r\nbody")
+    parts = parse.parse_http_block(b"HTTP/1.1 200 OK\r\nA: b\r\n c\r\nodd line\r\n\r\nbody")
     assert parts == (200, (("A", "b c"),), b"HTTP/1.1 200 OK\r\nA: b\r\n c\r\nodd line\r\n\r\n", b"body")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from evercrawl.adapters.warc import iterate, read_record, writer
+from evercrawl.adapters.warc import iterate_records, read_record, writer
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.fetch import Request
 from evercrawl.model.page import ArchiveEnd
@@ -69,7 +69,7 @@ def test_a_new_file_is_begun_when_one_is_full(tmp_path):
     assert [place.file for place in places] == [names[0], names[0], names[1], names[1], names[2]]
     assert sorted(path.name for path in tmp_path.iterdir()) == names
     assert end == ArchiveEnd(names[2], (tmp_path / names[2]).stat().st_size)
-    assert [next(iterate(path)).kind for path in sorted(tmp_path.iterdir())] == ["warcinfo"] * 3
+    assert [next(iterate_records(path)).kind for path in sorted(tmp_path.iterdir())] == ["warcinfo"] * 3
     assert not problems(tmp_path)
 
 

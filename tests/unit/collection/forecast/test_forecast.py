@@ -11,11 +11,11 @@ import pytest
 
 from evercrawl.adapters.sqlite import SqliteStore, StateReader
 from evercrawl.collection.explain import habits_of
-from evercrawl.collection.forecast_tmp import freshness_of, gathered, plan_of, steering_of
+from evercrawl.collection.forecast import freshness_of, gathered, plan_of, steering_of
 from evercrawl.collection.status import saved_in
 from evercrawl.core.revisit.rate_estimate import SiteEstimate
-from evercrawl.core.revisit.outlook import Outlook, packed
-from evercrawl.core.revisit.schedule import schedule_named
+from evercrawl.core.revisit.site_model import SiteModel, site_model_bytes
+from evercrawl.core.revisit.visit_schedule import named_schedule
 from evercrawl.engine.revisits import hub_of
 from evercrawl.model.page import Batch, CompletedVisit, NewPage
 from evercrawl.model.reason import Outcome, Reason
@@ -35,7 +35,7 @@ FAST, GONE, MOVED, NEW = 1, 38, 39, 40
 
 
 def visits_of(page: NewPage, policy: str) -> list[CompletedVisit]:
-    schedule, outlook = schedule_named(policy), Outlook()
+    schedule, outlook = named_schedule(policy), SiteModel()
     state, version, made = None, 0, []
     for turn in range(VISITS):
         at_us = NOON_US + turn * STEP_DAYS * DAY_US
@@ -70,8 +70,8 @@ async def fill(folder: Path, policy: str) -> None:
     for turn in range(VISITS):
         made = [log[turn] for log in logs]
         await shard.commit(epoch, Batch(visited=[ended(v) for v in made] if turn == VISITS - 1 else made))
-    outlook = Outlook(SiteEstimate(recall=0.9, polled=NOW_US / DAY_US - 1.0, has_signal=True), lies=1)
-    memories = {(1, "freshness"): packed(outlook), (0, "purse"): b"[3.5,1.0,1.0]"}
+    outlook = SiteModel(SiteEstimate(recall=0.9, polled=NOW_US / DAY_US - 1.0, has_signal=True), lies=1)
+    memories = {(1, "freshness"): site_model_bytes(outlook), (0, "purse"): b"[3.5,1.0,1.0]"}
     await shard.commit(epoch, Batch(memories=memories if policy == "optimal" else {}))
 
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from evercrawl.collection.search_tmp import ask_all, merged
+from evercrawl.collection.search import ask_all, merged
 from evercrawl.errors import ConfigError
 from evercrawl.model.search import Hit, Span
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 
-from evercrawl.collection.tools_tmp import extract
+from evercrawl.collection.tools import extract
 
 
 def test_every_field_is_there() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evercrawl.collection.tools_tmp import relevance_tool
+from evercrawl.collection.tools import relevance_tool
 from tests.shared import conformance_rows
 from tests.unit.core.focus.pages import web
 

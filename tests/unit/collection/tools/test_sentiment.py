@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.collection.tools_tmp import METHODS, sentiment
+from evercrawl.collection.tools import METHODS, sentiment
 
 
 @pytest.mark.parametrize("method", [None, *METHODS])

@@ -6,7 +6,7 @@ from base64 import b64encode
 
 import pytest
 
-from evercrawl.collection.tools_tmp import sitemap
+from evercrawl.collection.tools import sitemap
 
 URL = "http://site.test/maps/sitemap.xml"
 

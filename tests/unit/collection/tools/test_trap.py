@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.collection.tools_tmp import trap
+from evercrawl.collection.tools import trap
 
 
 def test_a_trap_comes_with_its_reason() -> None:

@@ -4,7 +4,7 @@ from typing import NoReturn
 
 import pytest
 
-from evercrawl.adapters.tantivy.asking import stemmed, words_of
+from evercrawl.adapters.tantivy.text_query import index_words, stem_words
 from evercrawl.core.alerts.matching import SaidPage, Texts, matches, parse_words, says, turn_of, wanted
 from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import AlertFilter, Event, EventKind, SentimentShift
@@ -18,7 +18,7 @@ def never() -> NoReturn:
 
 
 def by_words(query: str, page: SaidPage) -> bool:
-    return says(query, page, cut=words_of, stem=stemmed)
+    return says(query, page, cut=index_words, stem=stem_words)
 
 
 def is_wanted(subject: AlertFilter, event: Event = EVENT, after: str = "", before: str = "") -> Event | None:

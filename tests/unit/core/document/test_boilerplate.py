@@ -6,13 +6,13 @@ import pytest
 
 from evercrawl.core.document.boilerplate import (
     ASIDE,
-    BODY,
+    CONTENT,
     LAYOUT_ASIDE,
     LINKED_ASIDE,
-    PLAIN,
+    NEUTRAL,
     SMALL_ASIDE,
     SURE_ASIDE,
-    verdict_of,
+    classify_names,
 )
 
 
@@ -29,28 +29,28 @@ from evercrawl.core.document.boilerplate import (
         ("wp-caption", SMALL_ASIDE),
         ("hidden", SMALL_ASIDE),
         ("news-teaser", LINKED_ASIDE),
-        ("td-post-content", BODY),
-        ("storyText", BODY),
-        ("with-sidebar", PLAIN),
-        ("grid-for-nav", PLAIN),
-        ("field--label-hidden", PLAIN),
-        ("tag-comments category-share", PLAIN),
-        ("hJpAdR", PLAIN),
-        ("downloads adapter shared", PLAIN),
-        ("--", PLAIN),
+        ("td-post-content", CONTENT),
+        ("storyText", CONTENT),
+        ("with-sidebar", NEUTRAL),
+        ("grid-for-nav", NEUTRAL),
+        ("field--label-hidden", NEUTRAL),
+        ("tag-comments category-share", NEUTRAL),
+        ("hJpAdR", NEUTRAL),
+        ("downloads adapter shared", NEUTRAL),
+        ("--", NEUTRAL),
     ],
 )
 def test_a_class_or_an_id_says(names: str, verdict: int) -> None:
-    assert verdict_of(names, None) == verdict
+    assert classify_names(names, None) == verdict
     if " " not in names:
-        assert verdict_of(None, names) == verdict
+        assert classify_names(None, names) == verdict
 
 
 def test_class_and_id_that_contradict_each_other_say_nothing() -> None:
-    assert verdict_of("teaser_blog_text", "article_content") == PLAIN
-    assert verdict_of("box", "comments") == ASIDE
+    assert classify_names("teaser_blog_text", "article_content") == NEUTRAL
+    assert classify_names("box", "comments") == ASIDE
 
 
 def test_ids_that_tools_made_are_not_looked_at() -> None:
-    assert verdict_of(None, "comment-12345") == PLAIN
-    assert verdict_of("box", "comments" * 10) == PLAIN
+    assert classify_names(None, "comment-12345") == NEUTRAL
+    assert classify_names("box", "comments" * 10) == NEUTRAL

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from evercrawl.core.document.bounds import HARMLESS_BYTES, MOST_BYTES, MOST_NESTING, MOST_TAGS, bounded
+from evercrawl.core.document.bounds import HARMLESS_BYTES, MAX_MARKUP_BYTES, MAX_NESTING, MAX_TAGS, truncate_markup
 from evercrawl.core.document.html import parse_document
 from evercrawl.model.settings import ParseSettings
 
@@ -15,18 +15,18 @@ FILLER = b"<p>words</p>" * (HARMLESS_BYTES // 10)
 
 def test_large_honest_pages_are_left_alone() -> None:
     page = b"<html><body>" + b"<ul><li><a href=x><b>y</b></a><br></ul><table><tr><td>z</table>" * 5000 + b"</body>"
-    assert bounded(page) is page or bounded(page) == page
+    assert truncate_markup(page) is page or truncate_markup(page) == page
 
 
 def test_the_tree_is_bounded_by_bytes_and_by_tags() -> None:
-    assert len(bounded(b"x" * (MOST_BYTES + 1))) == MOST_BYTES
-    assert bounded(b"<p>x</p>" * MOST_TAGS) == b"<p>x</p>" * (MOST_TAGS // 2)
+    assert len(truncate_markup(b"x" * (MAX_MARKUP_BYTES + 1))) == MAX_MARKUP_BYTES
+    assert truncate_markup(b"<p>x</p>" * MAX_TAGS) == b"<p>x</p>" * (MAX_TAGS // 2)
 
 
 def test_long_script_is_not_a_long_tag() -> None:
     script = b"<script>for(i=0;i<n;i++){" + b"a[i]=1;" * 9000 + b"}</script>"
     page = b"<svg></svg>" + script + FILLER
-    assert bounded(page) == page
+    assert truncate_markup(page) == page
 
 
 @pytest.mark.parametrize(
@@ -43,18 +43,18 @@ def test_long_script_is_not_a_long_tag() -> None:
 )
 def test_nesting_is_cut(unit: bytes) -> None:
     page = unit * (2_000_000 // len(unit))
-    assert len(bounded(page)) <= len(unit) * (MOST_NESTING + 1)
+    assert len(truncate_markup(page)) <= len(unit) * (MAX_NESTING + 1)
 
 
 @pytest.mark.parametrize("attribute", [b" a%d", b" a%d=1", b" a%d='>'", b' a%d="<"'])
 def test_a_tag_of_endless_attributes_is_cut(attribute: bytes) -> None:
     page = FILLER + b"<p" + b"".join(attribute % number for number in range(100_000)) + b">"
-    assert bounded(page) == FILLER
+    assert truncate_markup(page) == FILLER
 
 
 def test_a_long_tag_with_a_value_now_and_then_is_cut() -> None:
     page = FILLER + b"<p" + (b" a" * 450 + b' b=">"') * 20 + b">"
-    assert bounded(page) == FILLER
+    assert truncate_markup(page) == FILLER
 
 
 @pytest.mark.parametrize(

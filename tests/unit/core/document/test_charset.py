@@ -6,26 +6,26 @@ import pytest
 
 from evercrawl.core.document.encoding import (
     ENCODINGS,
-    charset_of,
-    charset_of_text,
     charset_parameter,
-    decoded,
-    encoded,
-    encoding_of_label,
-    is_same_as_utf8,
-    prescanned,
+    decode_body,
+    detect_charset,
+    detect_text_charset,
+    encode_text,
+    encoding_for_label,
+    is_utf8_compatible,
+    prescan,
 )
 
 
 def test_a_byte_order_mark_wins_over_everything() -> None:
-    found = charset_of(b"\xff\xfe<\0", "text/html; charset=koi8-r")
+    found = detect_charset(b"\xff\xfe<\0", "text/html; charset=koi8-r")
     assert found == ("utf-16le", False, 2)
 
 
 def test_the_header_wins_over_the_page_and_an_unknown_header_does_not() -> None:
     page = b"<meta charset=koi8-r>"
-    assert charset_of(page, "text/html; charset=utf-8").encoding == "utf-8"
-    assert charset_of(page, "text/html; charset=x-nonsense").encoding == "koi8-r"
+    assert detect_charset(page, "text/html; charset=utf-8").encoding == "utf-8"
+    assert detect_charset(page, "text/html; charset=x-nonsense").encoding == "koi8-r"
 
 
 @pytest.mark.parametrize(
@@ -53,20 +53,20 @@ def test_the_header_wins_over_the_page_and_an_unknown_header_does_not() -> None:
     ],
 )
 def test_prescan(page: bytes, encoding: str | None) -> None:
-    assert prescanned(page) == encoding
+    assert prescan(page) == encoding
 
 
 def test_without_a_declaration_valid_utf8_is_seen_even_when_cut() -> None:
     text = "naïve café".encode()
-    assert charset_of(text, None).encoding == "utf-8"
-    assert charset_of(text[:-1], None) == ("utf-8", True, 0)
-    assert charset_of("café".encode("latin-1"), None).encoding == "windows-1252"
-    assert charset_of(b"ascii", None).encoding == "windows-1252"
+    assert detect_charset(text, None).encoding == "utf-8"
+    assert detect_charset(text[:-1], None) == ("utf-8", True, 0)
+    assert detect_charset("café".encode("latin-1"), None).encoding == "windows-1252"
+    assert detect_charset(b"ascii", None).encoding == "windows-1252"
 
 
 def test_plain_text_declares_nothing_inside() -> None:
-    assert charset_of_text(b"<meta charset=koi8-r>", None).encoding == "windows-1252"
-    assert charset_of_text(b"x", "text/plain; charset=koi8-r").encoding == "koi8-r"
+    assert detect_text_charset(b"<meta charset=koi8-r>", None).encoding == "windows-1252"
+    assert detect_text_charset(b"x", "text/plain; charset=koi8-r").encoding == "koi8-r"
 
 
 def test_parameters_inside_quotes_are_not_parameters() -> None:
@@ -76,28 +76,28 @@ def test_parameters_inside_quotes_are_not_parameters() -> None:
 
 
 def test_labels() -> None:
-    assert encoding_of_label(" ISO-8859-1\n") == "windows-1252"
-    assert encoding_of_label("latin5") == "windows-1254"
-    assert encoding_of_label("utf-7") is None
+    assert encoding_for_label(" ISO-8859-1\n") == "windows-1252"
+    assert encoding_for_label("latin5") == "windows-1254"
+    assert encoding_for_label("utf-7") is None
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_every_encoding_decodes_any_bytes(encoding: str) -> None:
     everything = bytes(range(256)) * 2
-    assert isinstance(decoded(everything, encoding), str)
+    assert isinstance(decode_body(everything, encoding), str)
     if encoding not in ("utf-16be", "utf-16le", "replacement"):
-        assert decoded(b"plain <b>", encoding) == "plain <b>"
-        assert encoded("plain", encoding) == b"plain"
+        assert decode_body(b"plain <b>", encoding) == "plain <b>"
+        assert encode_text("plain", encoding) == b"plain"
 
 
 def test_where_python_and_the_standard_differ() -> None:
-    assert decoded(b"\x80\x81", "windows-1252") == "€\x81"
-    assert decoded(b"\x80\xff", "x-user-defined") == "\uf780\uf7ff"
-    assert decoded(b"anything", "replacement") == "�"
-    assert decoded(b"", "replacement") == ""
+    assert decode_body(b"\x80\x81", "windows-1252") == "€\x81"
+    assert decode_body(b"\x80\xff", "x-user-defined") == "\uf780\uf7ff"
+    assert decode_body(b"anything", "replacement") == "�"
+    assert decode_body(b"", "replacement") == ""
 
 
 def test_ascii_needs_no_decoding_unless_the_encoding_has_states() -> None:
-    assert is_same_as_utf8(b"abc", "koi8-r")
-    assert not is_same_as_utf8(b"\x1b$B", "iso-2022-jp")
-    assert not is_same_as_utf8(b"\xe9", "koi8-r")
+    assert is_utf8_compatible(b"abc", "koi8-r")
+    assert not is_utf8_compatible(b"\x1b$B", "iso-2022-jp")
+    assert not is_utf8_compatible(b"\xe9", "koi8-r")

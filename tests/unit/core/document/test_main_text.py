@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.document.elements import tree_of
+from evercrawl.core.document.elements import parse_tree
 from evercrawl.core.document.main_text import main_blocks, main_text
 
 SENTENCE = "The quick brown fox jumps over the lazy dog, again and again, until both of them are tired. "
@@ -12,7 +12,7 @@ ARTICLE = f"<h1>Foxes</h1><p>{SENTENCE}</p><p>{SENTENCE * 2}</p><pre>one\n  two<
 
 
 def text_of(markup: str) -> str:
-    body = tree_of(markup).body
+    body = parse_tree(markup).body
     assert body is not None
     return main_text(body, most_chars=100_000)
 
@@ -57,7 +57,7 @@ def test_rows_of_tables_stay_together() -> None:
 
 
 def test_the_title_is_not_repeated_and_loose_lines_around_the_text_are_left_out() -> None:
-    body = tree_of(
+    body = parse_tree(
         "<div id=page><h1>Foxes</h1><p>12 May 2024</p><p>Jane Roe</p>"
         f"<p>{SENTENCE}</p><h2>Habitat</h2><p>{SENTENCE * 2}</p><p>Print</p><p>© 2024 The Fox Post</p></div>"
     ).body

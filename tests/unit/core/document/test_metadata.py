@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from evercrawl.core.document.elements import Elements, tree_of
-from evercrawl.core.document.metadata import MOST_VALUES, Facts, author_in, facts_of, moment_in
+from evercrawl.core.document.elements import Elements, parse_tree
+from evercrawl.core.document.metadata import MAX_JSON_VALUES, PageMetadata, extract_metadata, parse_author, parse_date
 
 
-def facts(markup: str) -> Facts:
-    tree = tree_of(markup)
-    return facts_of(tree, Elements(tree))
+def facts(markup: str) -> PageMetadata:
+    tree = parse_tree(markup)
+    return extract_metadata(tree, Elements(tree))
 
 
 def linked_data(value: object) -> str:
@@ -20,14 +20,14 @@ def linked_data(value: object) -> str:
 
 
 def test_a_page_that_states_nothing_has_no_facts() -> None:
-    assert facts("<meta charset=utf-8><script src=x></script><time datetime=2020-01-01>then</time>") == Facts()
+    assert facts("<meta charset=utf-8><script src=x></script><time datetime=2020-01-01>then</time>") == PageMetadata()
 
 
 def test_meta_elements_are_read_whatever_they_call_it() -> None:
     assert facts(
         "<meta name=Author content=' Jane  Roe '><meta property=article:published_time"
         " content=2019-11-19T20:59:00Z><meta property=og:updated_time content='2019-11-20 08:00:00+01:00'>"
-    ) == Facts("Jane Roe", "2019-11-19T20:59:00+00:00", "2019-11-20T08:00:00+01:00")
+    ) == PageMetadata("Jane Roe", "2019-11-19T20:59:00+00:00", "2019-11-20T08:00:00+01:00")
 
 
 def test_linked_data_is_read_and_meta_elements_come_first() -> None:
@@ -42,31 +42,31 @@ def test_linked_data_is_read_and_meta_elements_come_first() -> None:
             },
         ]
     }
-    assert facts(linked_data(graph)) == Facts("Jane Roe, John Doe", "2020-02-03", "2020-02-04T10:00:00+00:00")
+    assert facts(linked_data(graph)) == PageMetadata("Jane Roe, John Doe", "2020-02-03", "2020-02-04T10:00:00+00:00")
     assert facts("<meta name=author content=Other>" + linked_data(graph)).author == "Other"
 
 
 def test_the_time_element_is_asked_where_a_page_calls_itself_an_article() -> None:
     time = "<time itemprop=datePublished datetime=2021-05-06>May</time>"
-    assert facts(time) == Facts()
+    assert facts(time) == PageMetadata()
     assert facts("<meta property=og:type content=article>" + time).published == "2021-05-06"
 
 
 @pytest.mark.parametrize("script", ["{", "", "[" * 100_000, "null", '{"@type": 7, "author": {"name": []}}'])
 def test_broken_or_deep_linked_data_states_nothing(script: str) -> None:
-    assert facts(f"<script type=application/ld+json>{script}</script>") == Facts()
+    assert facts(f"<script type=application/ld+json>{script}</script>") == PageMetadata()
 
 
 def test_only_so_much_linked_data_is_looked_at() -> None:
-    many = [{"x": 1}] * MOST_VALUES + [{"@type": "Article", "datePublished": "2020-01-01"}]
-    assert facts(linked_data(many)) == Facts()
+    many = [{"x": 1}] * MAX_JSON_VALUES + [{"@type": "Article", "datePublished": "2020-01-01"}]
+    assert facts(linked_data(many)) == PageMetadata()
 
 
 @pytest.mark.parametrize("stated", ["yesterday", "", "2020", "x" * 100, None, 5, "9999999999999999"])
 def test_what_is_no_moment_is_none(stated: object) -> None:
-    assert moment_in(stated) is None
+    assert parse_date(stated) is None
 
 
 def test_addresses_are_no_authors() -> None:
-    assert author_in("https://example.org/jane") is None
-    assert author_in([{"name": "Jane"}, {"name": "Jane"}, {"url": "x"}, 5]) == "Jane"
+    assert parse_author("https://example.org/jane") is None
+    assert parse_author([{"name": "Jane"}, {"name": "Jane"}, {"url": "x"}, 5]) == "Jane"

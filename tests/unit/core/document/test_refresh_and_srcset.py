@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.document.links import parse_refresh, srcset_urls
+from evercrawl.core.document.links import parse_refresh, parse_srcset
 
 
 @pytest.mark.parametrize(
@@ -41,4 +41,4 @@ def test_refresh(content: str, target: tuple[int, str] | None) -> None:
     ],
 )
 def test_srcset(srcset: str, urls: list[str]) -> None:
-    assert srcset_urls(srcset) == urls
+    assert parse_srcset(srcset) == urls

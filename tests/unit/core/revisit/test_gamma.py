@@ -6,7 +6,15 @@ from math import exp, gamma, inf, isclose
 
 import pytest
 
-from evercrawl.core.revisit.rate_estimate import MAX_SHAPE, after_change, largest_value, survival, time_current, time_to_reach, value_of_visit
+from evercrawl.core.revisit.rate_estimate import (
+    MAX_SHAPE,
+    after_change,
+    marginal_value,
+    max_value,
+    survival,
+    time_current,
+    time_to_reach,
+)
 
 BELIEFS = [(0.2, 3.0), (0.5, 25.0), (1.0, 10.0), (1.0 + 1e-9, 10.0), (2.5, 40.0), (30.0, 12.0)]
 STEPS = 4000
@@ -35,21 +43,21 @@ def test_survival_is_the_mean_over_the_belief() -> None:
 @pytest.mark.parametrize("spared", [1.0, 0.9, 0.3])
 def test_time_to_reach_inverts_the_value(a: float, b: float, spared: float) -> None:
     for tau in (0.05, 1.0, 20.0, 400.0):
-        value = value_of_visit(a, b, tau, spared=spared)
-        if value < 0.999 * largest_value(a, b):
+        value = marginal_value(a, b, tau, spared=spared)
+        if value < 0.999 * max_value(a, b):
             assert isclose(time_to_reach(a, b, value, spared=spared), tau, rel_tol=1e-3)
 
 
 def test_a_page_known_to_be_too_fast_is_never_worth_more_than_its_limit() -> None:
     assert time_to_reach(30.0, 3.0, 0.2) == inf
-    assert largest_value(30.0, 3.0) == pytest.approx(3.0 / 29.0)
-    assert largest_value(0.7, 3.0) == inf
+    assert max_value(30.0, 3.0) == pytest.approx(3.0 / 29.0)
+    assert max_value(0.7, 3.0) == inf
 
 
 def test_a_certain_rate_gives_the_value_of_a_poisson_page() -> None:
     rate, tau = 0.1, 7.0
     exact = 1.0 / rate - (tau + 1.0 / rate) * exp(-rate * tau)
-    assert value_of_visit(1e7, 1e7 / rate, tau) == pytest.approx(exact, rel=1e-4)
+    assert marginal_value(1e7, 1e7 / rate, tau) == pytest.approx(exact, rel=1e-4)
 
 
 @pytest.mark.parametrize(("a", "b", "t"), [(0.5, 25.0, 10.0), (2.0, 5.0, 1.0), (4.0, 40.0, 30.0)])

@@ -6,13 +6,23 @@ from math import inf
 
 import pytest
 
-from evercrawl.core.revisit.rate_estimate import BulkChange, PageEstimate, SiteEstimate, change_rate, with_change_rate
-from evercrawl.core.revisit.rate_estimate import refreshed_prior
-from evercrawl.core.revisit.shock import shock_of, spared, sums_after
-from evercrawl.core.revisit.signal import after_notice, after_poll, false_share
-from evercrawl.core.revisit.threshold import steered
-from evercrawl.core.revisit.visit import after_visit, page_found
-from evercrawl.core.revisit.worth import chance_current, due_at, value_now
+from evercrawl.core.revisit.announcements import after_announcement, after_poll, false_share
+from evercrawl.core.revisit.rate_estimate import (
+    BulkChange,
+    PageEstimate,
+    SiteEstimate,
+    change_rate,
+    update_prior,
+    with_change_rate,
+)
+from evercrawl.core.revisit.visit_update import (
+    add_visit,
+    after_visit,
+    bulk_change_share,
+    escape_chances,
+    new_page_estimate,
+)
+from evercrawl.core.revisit.visit_value import adjust_threshold, due_at, probability_current, value_now
 
 CALM = BulkChange()
 
@@ -28,7 +38,7 @@ def _signalling() -> SiteEstimate:
 
 def test_an_unchanged_visit_slows_a_page_and_a_changed_one_hurries_it() -> None:
     site = SiteEstimate()
-    page = page_found(site, now=0.0, has_copy=True)
+    page = new_page_estimate(site, now=0.0, has_copy=True)
     slower = after_visit(page, site, CALM, now=10.0, changed=False)
     faster = after_visit(page, site, CALM, now=10.0, changed=True)
     assert _mean(slower.page, slower.site) < _mean(page, site) < _mean(faster.page, faster.site)
@@ -37,7 +47,7 @@ def test_an_unchanged_visit_slows_a_page_and_a_changed_one_hurries_it() -> None:
 
 def test_the_first_copy_teaches_nothing() -> None:
     site = SiteEstimate()
-    page = page_found(site, now=0.0, has_copy=False)
+    page = new_page_estimate(site, now=0.0, has_copy=False)
     assert value_now(page, site, now=1.0, span=10.0) == inf
     assert due_at(page, site, threshold=1.0, span=10.0, longest=100.0) == -inf
     lesson = after_visit(page, site, CALM, now=3.0, changed=False)
@@ -47,7 +57,7 @@ def test_the_first_copy_teaches_nothing() -> None:
 
 def test_due_time_is_when_the_value_reaches_the_threshold() -> None:
     site = SiteEstimate()
-    page = page_found(site, now=5.0, has_copy=True)
+    page = new_page_estimate(site, now=5.0, has_copy=True)
     due = due_at(page, site, threshold=0.5, span=10.0, longest=1000.0)
     assert value_now(page, site, now=due, span=10.0) == pytest.approx(0.5, rel=1e-4)
     assert due_at(page, site, threshold=1e9, span=10.0, longest=100.0) == 105.0
@@ -55,50 +65,50 @@ def test_due_time_is_when_the_value_reaches_the_threshold() -> None:
 
 def test_weight_makes_a_page_due_sooner() -> None:
     site = SiteEstimate()
-    light, heavy = (page_found(site, now=0.0, has_copy=True, weight=weight) for weight in (1.0, 4.0))
+    light, heavy = (new_page_estimate(site, now=0.0, has_copy=True, weight=weight) for weight in (1.0, 4.0))
     times = [due_at(page, site, threshold=0.5, span=10.0, longest=1000.0) for page in (light, heavy)]
     assert times[1] < times[0]
 
 
 def test_a_better_prior_reaches_old_pages_without_writing_them() -> None:
     site = SiteEstimate()
-    pages = [page_found(site, now=0.0, has_copy=True) for _ in range(50)]
+    pages = [new_page_estimate(site, now=0.0, has_copy=True) for _ in range(50)]
     for n in range(50):
         for visit in range(1, 9):
             pages[n] = after_visit(pages[n], site, CALM, now=visit * 10.0, changed=False).page
-    idle = page_found(site, now=0.0, has_copy=True)
-    better = refreshed_prior(site, pages)
+    idle = new_page_estimate(site, now=0.0, has_copy=True)
+    better = update_prior(site, pages)
     assert _mean(idle, better) < 0.5 * _mean(idle, site)
 
 
 def test_a_bulk_edit_raises_the_shock_and_calm_visits_lower_it() -> None:
     hub = CALM
     for _ in range(6):
-        hub = sums_after(hub, now=1.0, changed=True, expected=0.02)
-    assert shock_of(hub, now=1.0) > 0.6
-    assert spared(SiteEstimate(), hub, now=1.0).both < 0.4
+        hub = add_visit(hub, now=1.0, changed=True, expected=0.02)
+    assert bulk_change_share(hub, now=1.0) > 0.6
+    assert escape_chances(SiteEstimate(), hub, now=1.0).both < 0.4
     for _ in range(40):
-        hub = sums_after(hub, now=1.1, changed=False, expected=0.02)
-    assert shock_of(hub, now=1.1) < 0.12
-    assert shock_of(hub, now=60.0) < 0.01
+        hub = add_visit(hub, now=1.1, changed=False, expected=0.02)
+    assert bulk_change_share(hub, now=1.1) < 0.12
+    assert bulk_change_share(hub, now=60.0) < 0.01
 
 
 def test_a_change_that_a_bulk_edit_explains_says_less_about_its_page() -> None:
     site = SiteEstimate()
-    page = page_found(site, now=0.0, has_copy=True)
+    page = new_page_estimate(site, now=0.0, has_copy=True)
     hub = CALM
     for _ in range(20):
-        hub = sums_after(hub, now=5.0, changed=True, expected=0.02)
+        hub = add_visit(hub, now=5.0, changed=True, expected=0.02)
     alone = after_visit(page, site, CALM, now=5.0, changed=True)
     among = after_visit(page, site, hub, now=5.0, changed=True)
     assert _mean(page, site) < _mean(among.page, among.site) < _mean(alone.page, alone.site)
 
 
 def test_shocks_that_mislead_are_believed_less() -> None:
-    site, page = SiteEstimate(), page_found(SiteEstimate(), now=0.0, has_copy=True)
+    site, page = SiteEstimate(), new_page_estimate(SiteEstimate(), now=0.0, has_copy=True)
     hub = CALM
     for _ in range(20):
-        hub = sums_after(hub, now=5.0, changed=True, expected=0.02)
+        hub = add_visit(hub, now=5.0, changed=True, expected=0.02)
     for _ in range(200):
         site = after_visit(page, site, hub, now=5.0, changed=False).site
     assert site.earned < 0.2
@@ -106,20 +116,20 @@ def test_shocks_that_mislead_are_believed_less() -> None:
 
 def test_an_announcement_makes_a_page_worth_a_visit_and_a_repetition_does_not_count() -> None:
     site = _signalling()
-    page = page_found(site, now=10.0, has_copy=True)
-    once, site = after_notice(page, site, announced_at=11.0)
-    twice, site = after_notice(once, site, announced_at=11.0)
+    page = new_page_estimate(site, now=10.0, has_copy=True)
+    once, site = after_announcement(page, site, announced_at=11.0)
+    twice, site = after_announcement(once, site, announced_at=11.0)
     assert once == twice
     assert once.notices == 1
     site = after_poll(site, now=12.0)
-    assert chance_current(once, site, now=12.0) < 0.2 < chance_current(page, site, now=12.0)
+    assert probability_current(once, site, now=12.0) < 0.2 < probability_current(page, site, now=12.0)
     assert value_now(once, site, now=12.0, span=20.0) > value_now(page, site, now=12.0, span=20.0)
 
 
 def test_false_announcements_are_taken_back_and_remembered() -> None:
     site = _signalling()
-    page = page_found(site, now=10.0, has_copy=True)
-    told, site = after_notice(page, site, announced_at=11.0)
+    page = new_page_estimate(site, now=10.0, has_copy=True)
+    told, site = after_announcement(page, site, announced_at=11.0)
     lesson = after_visit(told, after_poll(site, now=12.0), CALM, now=12.0, changed=False)
     assert lesson.page.notices == lesson.page.credit == 0.0
     assert _mean(lesson.page, lesson.site) < _mean(told, site)
@@ -129,9 +139,9 @@ def test_false_announcements_are_taken_back_and_remembered() -> None:
 def test_announcements_that_came_true_do_not_make_a_site_look_false() -> None:
     site = _signalling()._replace(recall=0.5, false_rate=0.01)
     for number in range(40):
-        page = page_found(site, now=10.0, has_copy=True)
+        page = new_page_estimate(site, now=10.0, has_copy=True)
         for date in range(1 + number % 4):
-            page, site = after_notice(page, site, announced_at=11.0 + 0.1 * date)
+            page, site = after_announcement(page, site, announced_at=11.0 + 0.1 * date)
         site = after_visit(page, site._replace(polled=12.0), CALM, now=12.5, changed=True).site
     assert false_share(site.mean_rate, site) < 0.1
 
@@ -141,9 +151,9 @@ def test_many_announcements_that_came_true_together_do_not_confirm_a_wrong_belie
     doubting = _signalling()._replace(false_odds=20.0, false_rate=0.3)
     site = doubting
     for _ in range(30):
-        page = page_found(site, now=10.0, has_copy=True)
+        page = new_page_estimate(site, now=10.0, has_copy=True)
         for date in range(10):
-            page, site = after_notice(page, site, announced_at=11.0 + 0.1 * date)
+            page, site = after_announcement(page, site, announced_at=11.0 + 0.1 * date)
         site = after_visit(page, site._replace(polled=12.0), CALM, now=12.5, changed=True).site
     assert site.false_odds < doubting.false_odds
 
@@ -151,8 +161,8 @@ def test_many_announcements_that_came_true_together_do_not_confirm_a_wrong_belie
 def test_single_announcements_teach_the_share_that_is_false() -> None:
     site = _signalling()._replace(a=3.0, b=100.0, mean_rate=0.03)
     for number in range(400):
-        page = page_found(site, now=10.0, has_copy=True)
-        page, site = after_notice(page, site, announced_at=11.0)
+        page = new_page_estimate(site, now=10.0, has_copy=True)
+        page, site = after_announcement(page, site, announced_at=11.0)
         site = after_visit(page, site._replace(polled=12.0), CALM, now=12.0, changed=number % 5 >= 2).site
         site = site._replace(a=3.0, b=100.0, wide=CALM, exposure=0.0)
     assert false_share(site.mean_rate, site) == pytest.approx(0.4, abs=0.12)
@@ -160,7 +170,7 @@ def test_single_announcements_teach_the_share_that_is_false() -> None:
 
 def test_a_page_found_long_after_the_last_poll_starts_with_the_prior() -> None:
     site = _signalling()._replace(a=0.15, b=3.0, exposure=50.0)
-    page = page_found(site, now=site.polled + 30.0, has_copy=True)
+    page = new_page_estimate(site, now=site.polled + 30.0, has_copy=True)
     assert change_rate(page, site) == (site.a, site.b)
     heard = after_poll(site, now=site.polled + 40.0)
     assert change_rate(page, heard) == pytest.approx((site.a, site.b + site.recall * 10.0))
@@ -168,16 +178,16 @@ def test_a_page_found_long_after_the_last_poll_starts_with_the_prior() -> None:
 
 def test_recall_falls_by_silent_changes_but_not_by_those_announced_late() -> None:
     start = _signalling()
-    page = page_found(start, now=10.0, has_copy=True)
+    page = new_page_estimate(start, now=10.0, has_copy=True)
     lesson = after_visit(page, start, CALM, now=14.0, changed=True)
     silent = after_poll(lesson.site, now=15.0)
-    _, owned = after_notice(lesson.page, lesson.site, announced_at=13.0)
+    _, owned = after_announcement(lesson.page, lesson.site, announced_at=13.0)
     assert silent.recall < after_poll(owned, now=15.0).recall
 
 
 def test_before_any_announcement_signals_play_no_part() -> None:
     site = after_poll(SiteEstimate(), now=5.0)
-    page = page_found(site, now=5.0, has_copy=True)
+    page = new_page_estimate(site, now=5.0, has_copy=True)
     assert value_now(page, site, now=9.0, span=20.0) == value_now(page, SiteEstimate(), now=9.0, span=20.0)
 
 
@@ -190,7 +200,8 @@ def test_a_doubtful_announcement_of_a_slow_page_is_worth_less_than_a_credible_on
     """Without an end to what a visit brings, the slow page would look worth about as much."""
     site = _signalling()._replace(recall=0.75, false_rate=0.0028, mean_rate=0.004, polled=12.0)
     slow, fast = (
-        with_change_rate(page_found(site, now=10.0, has_copy=True), site, a=5.0, b=5.0 / rate) for rate in (0.0003, 0.02)
+        with_change_rate(new_page_estimate(site, now=10.0, has_copy=True), site, a=5.0, b=5.0 / rate)
+        for rate in (0.0003, 0.02)
     )
     told = [page._replace(notices=1.0) for page in (slow, fast)]
     doubtful, credible = (value_now(page, site, now=12.0, span=20.0) for page in told)
@@ -200,7 +211,7 @@ def test_a_doubtful_announcement_of_a_slow_page_is_worth_less_than_a_credible_on
 @pytest.mark.parametrize("false_rate", [0.0005, 0.05])
 def test_with_signals_the_due_time_meets_the_threshold_as_well(false_rate: float) -> None:
     site = _signalling()._replace(false_rate=false_rate)
-    page = page_found(site, now=10.0, has_copy=True)
+    page = new_page_estimate(site, now=10.0, has_copy=True)
     goal = 0.5 * value_now(page, site, now=200.0, span=20.0)
     due = due_at(page, site, threshold=goal, span=20.0, longest=1e6)
     heard = site._replace(polled=due)
@@ -210,5 +221,5 @@ def test_with_signals_the_due_time_meets_the_threshold_as_well(false_rate: float
 def test_the_threshold_follows_the_lower_fifth_of_the_values_taken() -> None:
     threshold = 50.0
     for n in range(4000):
-        threshold = steered(threshold, value=float(n % 10 + 1))
+        threshold = adjust_threshold(threshold, value=float(n % 10 + 1))
     assert 1.5 < threshold < 3.5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evercrawl.core.revisit.paper_sitemap import SitemapRow, to_download
+from evercrawl.core.revisit.interval_rules import SitemapRow, to_download
 
 SITE = "http://www.xyz.com/"
 FIRST_VISIT = {

@@ -6,22 +6,29 @@ from math import inf
 
 import pytest
 
+from evercrawl.core.revisit.budget_forecast import (
+    BudgetForecast,
+    ForecastInput,
+    ForecastPage,
+    forecast_budget,
+    interval_of,
+)
 from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate
-from evercrawl.core.revisit.outlook import Outlook
-from evercrawl.core.revisit.plan import Forecast, Ground, forecast, interval_of
-from evercrawl.core.revisit.schedule import Level
-from evercrawl.core.revisit.tended import Tended
+from evercrawl.core.revisit.site_model import SiteModel
+from evercrawl.core.revisit.visit_schedule import BudgetLevel
 
 NOW = 200.0
-LEVEL = Level(threshold=0.25, span=10.0, shortest=1 / 24, longest=60.0)
+LEVEL = BudgetLevel(threshold=0.25, span=10.0, shortest=1 / 24, longest=60.0)
 PAGES = [
-    Tended(f"https://a.example/{number}", number % 4, 0, PageEstimate(a=number % 7, b=40.0, visited=NOW - number % 30))
+    ForecastPage(
+        f"https://a.example/{number}", number % 4, 0, PageEstimate(a=number % 7, b=40.0, visited=NOW - number % 30)
+    )
     for number in range(400)
 ]
 
 
-def planned(per_day: float | None, pages: list[Tended] = PAGES, *, share: float = 1.0) -> Forecast:
-    return forecast(Ground(pages, {}, NOW, share), LEVEL, per_day=per_day)
+def planned(per_day: float | None, pages: list[ForecastPage] = PAGES, *, share: float = 1.0) -> BudgetForecast:
+    return forecast_budget(ForecastInput(pages, {}, NOW, share), LEVEL, per_day=per_day)
 
 
 @pytest.mark.parametrize("per_day", [15.0, 40.0, 200.0])
@@ -61,8 +68,8 @@ def test_a_sample_is_scaled_to_all_pages() -> None:
 
 
 def test_pages_without_a_copy_come_first_and_pages_of_this_hour_not_at_all() -> None:
-    new = Tended("https://a.example/new", 1, 0)
-    just = Tended("https://a.example/just", 1, 0, PageEstimate(a=20.0, b=1.0, visited=NOW))
+    new = ForecastPage("https://a.example/new", 1, 0)
+    just = ForecastPage("https://a.example/just", 1, 0, PageEstimate(a=20.0, b=1.0, visited=NOW))
     made = planned(40.0, [*PAGES, new, just])
     assert made.first[0] == (inf, new.url)
     assert just.url not in {pick.url for pick in made.first}
@@ -71,14 +78,14 @@ def test_pages_without_a_copy_come_first_and_pages_of_this_hour_not_at_all() -> 
 
 def test_a_rule_keeps_its_own_interval() -> None:
     page = PAGES[0]._replace(interval=7.0)
-    assert interval_of(page, Outlook(), LEVEL) == 7.0
-    assert interval_of(page._replace(interval=700.0), Outlook(), LEVEL) == LEVEL.longest
+    assert interval_of(page, SiteModel(), LEVEL) == 7.0
+    assert interval_of(page._replace(interval=700.0), SiteModel(), LEVEL) == LEVEL.longest
     made = planned(None, [each._replace(interval=7.0) for each in PAGES])
     assert made.requests == pytest.approx(400 / 7 + 4 / (1 + 28 / 400), rel=1e-6)
 
 
 def test_announcements_keep_pages_fresher_for_their_requests() -> None:
-    told = Outlook(SiteEstimate(recall=0.95, false_rate=0.0001, polled=NOW, has_signal=True))
-    with_signal = forecast(Ground(PAGES, dict.fromkeys(range(4), told), NOW), LEVEL, per_day=40.0)
+    told = SiteModel(SiteEstimate(recall=0.95, false_rate=0.0001, polled=NOW, has_signal=True))
+    with_signal = forecast_budget(ForecastInput(PAGES, dict.fromkeys(range(4), told), NOW), LEVEL, per_day=40.0)
     assert with_signal.requests <= 40.0
     assert with_signal.expected.whole.freshness > planned(40.0).expected.whole.freshness

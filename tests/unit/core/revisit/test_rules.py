@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.revisit.rules import RULES, RuleMemory
-from evercrawl.core.revisit.rules.nutch import LONGEST_WAIT_DAYS, Nutch
-from evercrawl.core.revisit.rules.paper_adaptive import PaperAdaptive, new_fr_max
-from evercrawl.core.revisit.rules.paper_pdfc import (
-    AT_EVERY_VISIT,
-    NEVER_VISITED,
+from evercrawl.core.revisit.interval_rules import (
+    NUTCH_MAX_WAIT_DAYS,
+    PDFC_EVERY_VISIT,
+    PDFC_NEVER_VISITED,
+    RULES,
+    STORMCRAWLER_MAX_DAYS,
+    IntervalRule,
+    Nutch,
+    PaperAdaptive,
     PaperPdfc,
+    PaperSelective,
+    RuleState,
+    StormCrawler,
     frequency_of_change,
-    is_due,
-    is_sent,
+    new_fr_max,
+    next_threshold,
+    pdfc_is_due,
+    pdfc_is_sent,
 )
-from evercrawl.core.revisit.rules.paper_selective import PaperSelective, next_threshold
-from evercrawl.core.revisit.rules.rule import Rule
-from evercrawl.core.revisit.rules.stormcrawler import LONGEST_DAYS, StormCrawler
 
 
-def _visited(rule: Rule, found: list[tuple[float, bool]]) -> RuleMemory:
-    memory = RuleMemory()
+def _visited(rule: IntervalRule, found: list[tuple[float, bool]]) -> RuleState:
+    memory = RuleState()
     for now, changed in found:
         memory = rule.after_visit(memory, now=now, changed=changed)
     return memory
@@ -42,7 +47,7 @@ def test_a9_a_page_that_always_changes_is_crawled_every_day() -> None:
 
 
 def test_a10_the_threshold_starts_at_forty_percent_and_moves_with_what_was_seen() -> None:
-    assert RuleMemory().threshold == 0.4
+    assert RuleState().threshold == 0.4
     assert next_threshold(0.4, share=0.8) > 0.4 > next_threshold(0.4, share=0.1)
 
 
@@ -70,9 +75,9 @@ def test_a10_no_page_is_left_for_ever() -> None:
 
 
 def test_b3_the_three_cases() -> None:
-    assert frequency_of_change(RuleMemory(), now=0.0) == NEVER_VISITED
+    assert frequency_of_change(RuleState(), now=0.0) == PDFC_NEVER_VISITED
     always = _visited(PaperPdfc(), [(0.0, False), (1.0, True), (2.0, True)])
-    assert frequency_of_change(always, now=2.0) == AT_EVERY_VISIT
+    assert frequency_of_change(always, now=2.0) == PDFC_EVERY_VISIT
     assert always.due == 3.0
     resting = _visited(PaperPdfc(), [(0.0, False), (1.0, True), (6.0, False)])
     assert frequency_of_change(resting, now=6.0) == 5.0
@@ -80,13 +85,13 @@ def test_b3_the_three_cases() -> None:
 
 
 def test_b6_both_comparators() -> None:
-    assert is_due(NEVER_VISITED, last=0.0, now=0.0)
-    assert is_due(AT_EVERY_VISIT, last=0.0, now=0.0)
-    assert not is_due(5.0, last=0.0, now=5.0)
-    assert is_due(5.0, last=0.0, now=5.1)
-    assert not is_sent(b"same", b"same")
-    assert is_sent(b"old", b"new")
-    assert is_sent(None, b"new")
+    assert pdfc_is_due(PDFC_NEVER_VISITED, last=0.0, now=0.0)
+    assert pdfc_is_due(PDFC_EVERY_VISIT, last=0.0, now=0.0)
+    assert not pdfc_is_due(5.0, last=0.0, now=5.0)
+    assert pdfc_is_due(5.0, last=0.0, now=5.1)
+    assert not pdfc_is_sent(b"same", b"same")
+    assert pdfc_is_sent(b"old", b"new")
+    assert pdfc_is_sent(None, b"new")
 
 
 def test_nutch_changes_its_interval_by_its_rates() -> None:
@@ -99,10 +104,10 @@ def test_nutch_changes_its_interval_by_its_rates() -> None:
 
 
 def test_nutch_waits_at_most_ninety_days() -> None:
-    memory, now = RuleMemory(), 0.0
+    memory, now = RuleState(), 0.0
     for _ in range(30):
         memory = Nutch().after_visit(memory, now=now, changed=False)
-        assert 0.0 <= memory.due - now <= LONGEST_WAIT_DAYS
+        assert 0.0 <= memory.due - now <= NUTCH_MAX_WAIT_DAYS
         now = max(memory.due, now + 1.0)
 
 
@@ -110,13 +115,13 @@ def test_stormcrawler_halves_towards_an_hour_and_grows_to_two_weeks() -> None:
     changed = _visited(StormCrawler(), [(0.0, False), (1.0, True)])
     assert changed.interval == pytest.approx(0.5 + 0.5 / 24.0)
     rested = _visited(StormCrawler(), [(float(n), False) for n in range(20)])
-    assert rested.interval == LONGEST_DAYS
+    assert rested.interval == STORMCRAWLER_MAX_DAYS
 
 
 @pytest.mark.parametrize("name", sorted(RULES))
 def test_no_rule_is_due_before_its_visit(name: str) -> None:
     rule = RULES[name]()
-    memory = RuleMemory()
+    memory = RuleState()
     for n in range(40):
         memory = rule.after_visit(memory, now=float(n), changed=n % 3 == 0)
         assert memory.due >= n

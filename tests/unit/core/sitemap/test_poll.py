@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from evercrawl.core.revisit.announcements import FIRST_BETWEEN_POLLS, MAX_BETWEEN_POLLS, MIN_BETWEEN_POLLS
 from evercrawl.core.revisit.rate_estimate import SiteEstimate
-from evercrawl.core.revisit.signal import FEWEST_BETWEEN, FIRST_BETWEEN, MOST_BETWEEN
 from evercrawl.core.sitemap.poll import (
     ABSENT_DAYS,
     LONGEST_DAYS,
@@ -27,26 +27,26 @@ def _is_due(state: SignalState, belief: SiteEstimate = SPEAKING, *, threshold: f
 
 
 def test_polls_are_paid_from_the_requests_that_a_site_gets():
-    state = SignalState(requests=FEWEST_BETWEEN - 1)
+    state = SignalState(requests=MIN_BETWEEN_POLLS - 1)
     assert not _is_due(state)
-    assert _is_due(state._replace(requests=FEWEST_BETWEEN))
+    assert _is_due(state._replace(requests=MIN_BETWEEN_POLLS))
     busy = SignalState(requests=50, waiting=80)
     assert not _is_due(busy)
     assert _is_due(busy._replace(requests=80))
-    assert _is_due(busy._replace(requests=MOST_BETWEEN, waiting=10_000))
+    assert _is_due(busy._replace(requests=MAX_BETWEEN_POLLS, waiting=10_000))
 
 
 def test_polls_are_as_rare_as_the_visits_that_they_replace_are_worth():
     assert _is_due(SignalState(requests=9), threshold=0.1)
     assert not _is_due(SignalState(requests=9), threshold=1.0)
-    assert _is_due(SignalState(requests=MOST_BETWEEN), threshold=1e6)
+    assert _is_due(SignalState(requests=MAX_BETWEEN_POLLS), threshold=1e6)
     doubtful = SPEAKING._replace(false_rate=0.1)
     assert not _is_due(SignalState(requests=9), doubtful, threshold=0.1)
 
 
 def test_a_source_that_never_announces_is_asked_ever_less():
-    assert _is_due(SignalState(requests=2 * FIRST_BETWEEN, silent=1), MUTE)
-    assert not _is_due(SignalState(requests=2 * FIRST_BETWEEN, silent=2), MUTE)
+    assert _is_due(SignalState(requests=2 * FIRST_BETWEEN_POLLS, silent=1), MUTE)
+    assert not _is_due(SignalState(requests=2 * FIRST_BETWEEN_POLLS, silent=2), MUTE)
 
 
 def test_an_absent_source_is_left_alone_for_a_while():

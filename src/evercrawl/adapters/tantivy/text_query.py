@@ -1,0 +1,285 @@
+"""A query in terms of the index: every word in its forms, over all fields, with the filters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from pathlib import Path
+
+import tantivy
+
+from evercrawl.adapters.tantivy.text_index import STEMMERS, anchor_schema, open_index, stem_analyser, word_analyser
+from evercrawl.core.search.ranking import HEADINGS, TEXT, TITLE, URL, Form, form_weights
+from evercrawl.core.search.tokenizer import searchable
+from evercrawl.model.search import Query, QueryField, Term
+from evercrawl.model.time import to_us
+
+MAX_FORMS = 12
+"""Of one word and language; the most frequent ones."""
+MAX_SIMILAR_WORDS = 4000
+"""Words of the index that are looked at for forms of one word."""
+MAX_SUFFIX = 8
+"""A word that is longer than another by more than this is no form of it."""
+MIN_STEMMED = 3
+MIN_MATCHED_SHARE = 0.7
+"""Of the words of a long query."""
+MAX_LATIN_LANGUAGES = 4
+"""With Latin letters; the most frequent ones of the collection are asked."""
+SCRIPTS = {
+    "ar": ("\u0600", "\u06ff"),
+    "el": ("\u0370", "\u03ff"),
+    "ru": ("\u0400", "\u04ff"),
+    "ta": ("\u0b80", "\u0bff"),
+}
+"""Languages that are told by their letters."""
+LONG_STEM = 5
+"""From this length on the last letter may differ between forms: journal, journaux."""
+
+IndexQuery = tantivy.Query
+Clause = tuple[tantivy.Occur, IndexQuery]
+MUST, SHOULD, NOT = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
+
+
+def index_words(text: str) -> list[str]:
+    """The words as the index has them."""
+    return word_analyser().analyze(searchable(text))
+
+
+def stem_words(words: Sequence[str], language: str) -> list[str]:
+    """The stem of each word."""
+    if language not in STEMMERS:
+        return list(words)
+    stems = stem_analyser(language).analyze(" ".join(words))
+    return stems if len(stems) == len(words) else list(words)
+
+
+def indexed_languages(searcher: tantivy.Searcher) -> list[str]:
+    """The languages of the indexed pages that are worth asking in, most frequent first."""
+    counted = sorted(searcher.terms_with_prefix("lang", ""), key=lambda pair: -pair[1])
+    latin = [lang for lang, _ in counted if lang in STEMMERS and lang not in SCRIPTS]
+    return latin[:MAX_LATIN_LANGUAGES] + [lang for lang, _ in counted if lang in SCRIPTS]
+
+
+def languages_for(languages: Sequence[str], word: str) -> list[str]:
+    """The languages whose script the word is written in; English where none is known."""
+    own = [lang for lang, (first, last) in SCRIPTS.items() if first <= word[0] <= last]
+    if own:
+        return own
+    return [lang for lang in languages if lang not in SCRIPTS] or ["en"]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexQueryBuilder:
+    """One searcher and what is known about its index."""
+
+    searcher: tantivy.Searcher
+    schema: tantivy.Schema
+    languages: tuple[str, ...]
+    known_forms: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
+    """Looked up before in this index, by word and language."""
+    last_neighbours: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+    """The words with the beginning that was looked for last."""
+
+    # Words
+
+    def forms(self, word: str, language: str) -> dict[str, float]:
+        """The words of the index that are forms of this one in a language, with their weights."""
+        known = self.known_forms.get((word, language))
+        if known is None:
+            known = self.known_forms[word, language] = self._look_up(word, language)
+        return known
+
+    def _look_up(self, word: str, language: str) -> dict[str, float]:
+        if language not in STEMMERS or len(word) < MIN_STEMMED or word.isdigit():
+            return {word: 1.0}
+        stem = stem_words([word], language)[0]
+        shared = _common_prefix(word, stem)
+        longest = len(word) + MAX_SUFFIX
+        near = [pair for pair in self._neighbours(shared) if len(pair[0]) <= longest]
+        stems = stem_words([text for text, _ in near], language) if near else []
+        forms = [Form(*pair) for pair, own in zip(near, stems, strict=True) if own == stem or pair[0] == word]
+        forms.sort(key=lambda form: (form.text != word, -form.documents))
+        return form_weights(word, forms[:MAX_FORMS], documents=max(1, self.searcher.num_docs))
+
+    def _neighbours(self, shared: str) -> list[tuple[str, int]]:
+        """The most frequent words with this beginning; most languages ask for the same ones in a row."""
+        if shared not in self.last_neighbours:
+            self.last_neighbours.clear()
+            near = self.searcher.terms_with_prefix("text", shared, limit=MAX_SIMILAR_WORDS)
+            self.last_neighbours[shared] = near
+        return self.last_neighbours[shared]
+
+    def all_forms(self, word: str, languages: Sequence[str]) -> dict[str, float]:
+        """The forms over several languages, each with its best weight."""
+        merged: dict[str, float] = {word: 1.0}
+        for language in languages_for(languages, word):
+            for form, weight in self.forms(word, language).items():
+                merged[form] = max(weight, merged.get(form, 0.0))
+        return merged
+
+    def term(self, term: Term, languages: Sequence[str]) -> IndexQuery | None:
+        """What a term asks for; None: there is no word in it."""
+        words = index_words(term.text)
+        if not words:
+            return None
+        if len(words) == 1 and not term.is_literal:
+            return self._any_form(self.all_forms(words[0], languages), term.place)
+        return self._phrase(words, term.place)
+
+    def _any_form(self, forms: dict[str, float], place: QueryField) -> IndexQuery:
+        fields = {
+            QueryField.ANYWHERE: (("text", TEXT), ("title", TITLE), ("headings", HEADINGS), ("url", URL)),
+            QueryField.TITLE: (("title", TITLE),),
+            QueryField.URL: (("url", URL),),
+        }[place]
+        return _any_of([self._in_field(field, forms, worth) for field, worth in fields])
+
+    def _in_field(self, field: str, forms: dict[str, float], worth: float) -> IndexQuery:
+        ask, boost = tantivy.Query.term_query, tantivy.Query.boost_query
+        terms = [boost(ask(self.schema, field, form, "freq"), worth * weight) for form, weight in forms.items()]
+        return terms[0] if len(terms) == 1 else tantivy.Query.disjunction_max_query(terms, 0.1)
+
+    def _phrase(self, words: list[str], place: QueryField) -> IndexQuery:
+        if place is QueryField.URL:
+            exact = [tantivy.Query.term_query(self.schema, "url", word, "freq") for word in words]
+            return tantivy.Query.boolean_query([(MUST, term) for term in exact])
+        fields = (("title", TITLE),) if place is QueryField.TITLE else (("text", TEXT), ("title", TITLE))
+        return _any_of([tantivy.Query.boost_query(self._words_in_row(field, words), worth) for field, worth in fields])
+
+    def _words_in_row(self, field: str, words: list[str]) -> IndexQuery:
+        if len(words) == 1:
+            return tantivy.Query.term_query(self.schema, field, words[0], "freq")
+        return tantivy.Query.phrase_query(self.schema, field, [*words])
+
+    # The whole
+
+    def groups(self, query: Query) -> list[IndexQuery]:
+        """One question for each group of the query."""
+        languages = query.langs or self.languages
+        groups = []
+        for group in query.groups:
+            terms = [asked for term in group if (asked := self.term(term, languages)) is not None]
+            if terms:
+                groups.append(_any_of(terms))
+        return groups
+
+    def filters(self, query: Query, *, with_noindex: bool) -> list[Clause]:
+        """What must hold beside the words; it does not count for the score."""
+        clauses: list[Clause] = [(MUST, self._moment(query))]
+        if query.sites:
+            clauses.append((MUST, self._one_term_of("site", query.sites)))
+        if query.langs:
+            clauses.append((MUST, self._one_term_of("lang", query.langs)))
+        if query.changed_from is not None or query.changed_until is not None:
+            first = None if query.changed_from is None else to_us(query.changed_from)
+            last = None if query.changed_until is None else to_us(query.changed_until)
+            clauses.append((MUST, self._range("from_us", first, last)))
+        clauses += [(NOT, self._exact("site", site)) for site in query.not_sites]
+        for term in query.without:
+            if (asked := self.term(term._replace(is_literal=True), ())) is not None:
+                clauses.append((NOT, asked))
+        if not with_noindex:
+            clauses.append((NOT, self._exact("state", "noindex")))
+        return clauses
+
+    def _moment(self, query: Query) -> IndexQuery:
+        """Versions that were the newest then; without a moment, those that are."""
+        if query.as_of is None:
+            return _unscored(self._exact("state", "current"))
+        at_us = to_us(query.as_of)
+        return tantivy.Query.boolean_query(
+            [(MUST, self._range("from_us", None, at_us)), (MUST, self._range("to_us", at_us + 1, None))]
+        )
+
+    def _range(self, field: str, first: int | None, last: int | None) -> IndexQuery:
+        return _unscored(tantivy.Query.range_query(self.schema, field, tantivy.FieldType.Unsigned, first, last))
+
+    def _one_term_of(self, field: str, values: Sequence[str]) -> IndexQuery:
+        return _unscored(_any_of([self._exact(field, value) for value in values]))
+
+    def _exact(self, field: str, value: str) -> IndexQuery:
+        return tantivy.Query.term_query(self.schema, field, value, "basic")
+
+    def pages(self, pages: Sequence[int]) -> IndexQuery:
+        """These pages, whatever they say."""
+        return _unscored(tantivy.Query.term_set_query(self.schema, "page", list(pages)))
+
+
+def _common_prefix(word: str, stem: str) -> str:
+    """What all forms of a word begin with, as far as the word and its stem tell."""
+    same = 0
+    while same < min(len(word), len(stem)) and word[same] == stem[same]:
+        same += 1
+    is_open = same >= LONG_STEM or word[same - 1 : same] == "i"
+    return word[: max(2, same - is_open)]
+
+
+def _any_of(queries: list[IndexQuery]) -> IndexQuery:
+    return queries[0] if len(queries) == 1 else tantivy.Query.boolean_query([(SHOULD, one) for one in queries])
+
+
+def _unscored(query: IndexQuery) -> IndexQuery:
+    """The same, without a word in the score."""
+    return tantivy.Query.const_score_query(query, 0.0)
+
+
+def match_all(groups: list[IndexQuery], filters: list[Clause], *, or_pages: IndexQuery | None = None) -> IndexQuery:
+    """Everything that was asked for; `or_pages` are let in without the words."""
+    words = tantivy.Query.boolean_query([(MUST, group) for group in groups]) if groups else tantivy.Query.all_query()
+    if or_pages is not None and groups:
+        words = _any_of([words, or_pages])
+    return tantivy.Query.boolean_query([(MUST, words if groups else _unscored(words)), *filters])
+
+
+def min_groups(groups: int) -> int:
+    """How many groups of a long query must be met where no page meets all; of a short one, all."""
+    return ceil(MIN_MATCHED_SHARE * groups)
+
+
+def match_most(groups: list[IndexQuery], filters: list[Clause]) -> IndexQuery:
+    """All groups but about a quarter."""
+    least = min_groups(len(groups))
+    words = tantivy.Query.boolean_query([(SHOULD, group) for group in groups], minimum_number_should_match=least)
+    return tantivy.Query.boolean_query([(MUST, words), *filters])
+
+
+ANCHOR_HEAP_BYTES = 32_000_000
+MAX_ANCHOR_PAGES = 100
+"""Pages that are let into a list of hits for their anchor texts."""
+
+
+def write_anchor_index(folder: Path, anchors: Iterable[tuple[int, str]]) -> None:
+    """Index the anchor texts of pages, each given once: page number and text."""
+    folder.mkdir(parents=True, exist_ok=True)
+    writer = open_index(anchor_schema(), str(folder)).writer(ANCHOR_HEAP_BYTES, num_threads=1)
+    for page, text in anchors:
+        document = tantivy.Document()
+        document.add_unsigned("page", page)
+        document.add_text("anchor", searchable(text))
+        writer.add_document(document)
+    writer.commit()
+    writer.wait_merging_threads()
+
+
+class AnchorIndex:
+    """The anchor texts of one generation of the graph."""
+
+    def __init__(self, folder: Path) -> None:
+        self._schema = anchor_schema()
+        self._searcher = open_index(self._schema, str(folder)).searcher()
+
+    def pages_called(self, query: Query) -> dict[int, float]:
+        """Pages that others call by all the words of a query, with how well it fits."""
+        words = [index_words(group[0].text) for group in query.groups if group[0].place is QueryField.ANYWHERE]
+        if len(words) != len(query.groups) or not words or any(len(group) > 1 for group in query.groups):
+            return {}
+        if any(term.is_literal for group in query.groups for term in group):
+            return {}
+        called = (word for run in words for word in run)
+        terms = [(MUST, tantivy.Query.term_query(self._schema, "anchor", word, "freq")) for word in called]
+        if not terms:
+            return {}
+        hits = self._searcher.search(tantivy.Query.boolean_query(terms), MAX_ANCHOR_PAGES, count=False).hits
+        pages = self._searcher.fast_field_values("page", [address for _, address in hits])
+        return {int(page or 0): score for page, (score, _) in zip(pages, hits, strict=True)}

@@ -1,0 +1,107 @@
+"""What we expect of a site: its belief, the directories that move right now, and where its prior comes from.
+
+The prior is learned as visits come, without looking at all pages: each visit counts for the days since the
+one before, so that pages that are visited often do not outweigh the others.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import orjson
+
+from evercrawl.core.revisit.rate_estimate import (
+    MAX_PRIOR_SHAPE,
+    MIN_PRIOR_SHAPE,
+    BulkChange,
+    PageEstimate,
+    SiteEstimate,
+    change_rate,
+)
+from evercrawl.core.revisit.visit_update import after_visit, escape_chances
+
+MOST_HUBS = 64
+"""Directories of a site that are remembered: those visited last."""
+PRIOR_MEMORY_DAYS = 3000.0
+"""Page-days after which the lessons of the past count half."""
+TRUSTED_DAYS = 50.0
+"""Page-days before what was learned takes the place of the general prior."""
+_FORM = 1
+
+
+class PriorMoments(NamedTuple):
+    """Moments of the change rates that visits met, weighted by days."""
+
+    days: float = 0.0
+    mean: float = 0.0
+    square: float = 0.0
+
+
+class SiteModel(NamedTuple):
+    """One site."""
+
+    belief: SiteEstimate = SiteEstimate()
+    hubs: dict[int, BulkChange] = {}  # noqa: RUF012 - a value; every change makes a new one
+    sums: PriorMoments = PriorMoments()
+    lies: int = 0
+    """Validators of the site that stood for other content than before."""
+
+    def spared(self, hub: int, *, now: float) -> float:
+        """Probability that a page of this directory escaped what changes the pages around it right now."""
+        sums = self.hubs.get(hub, BulkChange())
+        return escape_chances(self.belief, sums, now=max(now, sums.at)).both
+
+
+def update_site_model(
+    outlook: SiteModel, page: PageEstimate, *, hub: int, now: float, changed: bool
+) -> tuple[SiteModel, PageEstimate]:
+    """Site and page after a visit that found the page changed or not; the first one teaches nothing."""
+    tau = now - page.visited if page.visited is not None else 0.0
+    lesson = after_visit(page, outlook.belief, outlook.hubs.get(hub, BulkChange()), now=now, changed=changed)
+    if tau <= 0.0:
+        return outlook, lesson.page
+    hubs = {key: sums for key, sums in outlook.hubs.items() if key != hub} | {hub: lesson.hub}
+    if len(hubs) > MOST_HUBS:
+        hubs = dict(list(hubs.items())[-MOST_HUBS:])
+    sums = _with_rate(outlook.sums, *change_rate(lesson.page, lesson.site), days=tau)
+    return outlook._replace(belief=_with_prior(lesson.site, sums), hubs=hubs, sums=sums), lesson.page
+
+
+def _with_rate(sums: PriorMoments, a: float, b: float, *, days: float) -> PriorMoments:
+    kept = 0.5 if sums.days > PRIOR_MEMORY_DAYS else 1.0
+    mean = a / b
+    return PriorMoments(
+        sums.days * kept + days, sums.mean * kept + days * mean, sums.square * kept + days * (mean / b + mean * mean)
+    )
+
+
+def _with_prior(site: SiteEstimate, sums: PriorMoments) -> SiteEstimate:
+    """The Gamma that has the mean and variance of the rates met (empirical Bayes)."""
+    if sums.days < TRUSTED_DAYS:
+        return site
+    mean = sums.mean / sums.days
+    spread = sums.square / sums.days - mean * mean
+    if mean <= 0.0 or spread <= 0.0:
+        return site
+    shape = min(max(mean * mean / spread, MIN_PRIOR_SHAPE), MAX_PRIOR_SHAPE)
+    return site._replace(a=shape, b=shape / mean, mean_rate=mean)
+
+
+def site_model_bytes(outlook: SiteModel) -> bytes:
+    """The stored form."""
+    belief = outlook.belief._asdict() | {"wide": list(outlook.belief.wide)}
+    hubs = [[key, *sums] for key, sums in outlook.hubs.items()]
+    return orjson.dumps([_FORM, belief, hubs, list(outlook.sums), outlook.lies])
+
+
+def site_model_of(stored: bytes) -> SiteModel:
+    """What was stored; nothing learned where that cannot be read."""
+    try:
+        form, fields, hubs, sums, lies = orjson.loads(stored)
+        if form != _FORM:
+            return SiteModel()
+        known = {name: value for name, value in fields.items() if name in SiteEstimate._fields}
+        belief = SiteEstimate(**(known | {"wide": BulkChange(*fields["wide"])}))
+        return SiteModel(belief, {key: BulkChange(*rest) for key, *rest in hubs}, PriorMoments(*sums), lies)
+    except (ValueError, TypeError, KeyError):
+        return SiteModel()

@@ -1,0 +1,505 @@
+"""How many requests may be handed out? Never more than the budget accrued."""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Collection
+from itertools import islice
+from math import inf
+
+from evercrawl.core.revisit.announcements import after_announcement, after_poll, requests_between_polls
+from evercrawl.core.revisit.interval_rules import IntervalRule, RuleState
+from evercrawl.core.revisit.rate_estimate import REFRESH_DAYS, BulkChange, PageEstimate, SiteEstimate, update_prior
+from evercrawl.core.revisit.visit_update import (
+    SITE_DOUBT,
+    after_visit,
+    bulk_change_share,
+    escape_chances,
+    new_page_estimate,
+)
+from evercrawl.core.revisit.visit_value import MARGIN, adjust_threshold, due_at, value_now
+
+SLACK_DAYS = 1.0
+"""The first batch may be asked for before any time has passed."""
+TRUSTED_AFTER = 8
+"""Batches in a row that a caller ended by itself, after which its own pace is taken for the budget."""
+
+
+class RequestAllowance:
+    """Requests accrue with time. Invariant: a caller that always asks until it is refused gets at most the
+    budget's accrual plus one day of it; a caller that stops by itself has its own budget and is not limited.
+    """
+
+    def __init__(self, per_day: float | None) -> None:
+        self.per_day = per_day
+        self.start: float | None = None
+        self.spent = 0
+        self.at = -inf
+        self.refused = False
+        self.unrefused = 0
+
+    def turn(self, t: float) -> None:
+        """A new moment: did the caller end the last batch by itself?"""
+        if t <= self.at:
+            return
+        if self.start is None:
+            self.start = t
+        elif self.at > -inf:
+            self.unrefused = 0 if self.refused else self.unrefused + 1
+        self.at, self.refused = t, False
+
+    def take(self, t: float) -> bool:
+        """May one more request be made? It is counted if so."""
+        self.turn(t)
+        if not self._is_open(t):
+            self.refused = True
+            return False
+        self.spent += 1
+        return True
+
+    def refuse(self) -> None:
+        """Nothing was there to hand out: the caller did not stop by itself."""
+        self.refused = True
+
+    def give_back(self) -> None:
+        """A request that was counted is not made."""
+        self.spent -= 1
+
+    def _is_open(self, t: float) -> bool:
+        if self.per_day is None or self.unrefused >= TRUSTED_AFTER:
+            return True
+        assert self.start is not None
+        return self.spent + 1 <= self.per_day * (t - self.start + SLACK_DAYS) + 1.0
+
+
+class RulePolicy:
+    """Pages by due time, new ones first. Invariant: a page that is out with the caller is in no queue."""
+
+    def __init__(self, rule: IntervalRule, budget_per_day: float | None) -> None:
+        self.rule = rule
+        self.allowance = RequestAllowance(budget_per_day)
+        self.pages: dict[int, RuleState] = {}
+        self.lives: dict[int, int] = {}
+        self.hub_of: dict[int, int] = {}
+        self.sizes: dict[int, int] = {}
+        self.changed: dict[int, set[int]] = {}
+        self.new: deque[tuple[int, int]] = deque()
+        self.calendar: list[tuple[float, int, int]] = []
+
+    def add(self, page: int, hub: int, t: float, has_copy: bool) -> None:
+        if page in self.pages:
+            self.remove(page, t)
+        self.hub_of[page] = hub
+        self.sizes[hub] = self.sizes.get(hub, 0) + 1
+        life = self.lives[page] = self.lives.get(page, 0) + 1
+        self.pages[page] = RuleState()
+        if has_copy:
+            self._keep(page, self.rule.after_visit(RuleState(), now=t, changed=False))
+        else:
+            self.new.append((page, life))
+
+    def remove(self, page: int, t: float) -> None:
+        if self.pages.pop(page, None) is None:
+            return
+        hub = self.hub_of.pop(page)
+        self.lives[page] += 1
+        self.sizes[hub] -= 1
+        self.changed.get(hub, set()).discard(page)
+
+    def signal(self, page: int, announced_at: float, t: float) -> None:
+        """These rules know no signals."""
+
+    def poll_due(self, t: float) -> bool:
+        return False
+
+    def next(self, t: float) -> int | None:
+        if not self.allowance.take(t):
+            return None
+        page = self._pick(t)
+        if page is None:
+            self.allowance.give_back()
+            self.allowance.refuse()
+        return page
+
+    def _pick(self, t: float) -> int | None:
+        while self.new:
+            page, life = self.new.popleft()
+            if self.lives.get(page) == life:
+                return page
+        while self.calendar and self.calendar[0][0] <= t:
+            _, life, page = heapq.heappop(self.calendar)
+            if self.lives.get(page) == life and self._is_wanted(page, t):
+                return page
+        return None
+
+    def _is_wanted(self, page: int, t: float) -> bool:
+        wanted, memory = self.rule.at_turn(self.pages[page], now=t, around=self._around(page))
+        self.pages[page] = memory
+        if not wanted:
+            self._keep(page, memory._replace(due=max(memory.due, t + _LEAST_WAIT)))
+        return wanted
+
+    def _around(self, page: int) -> float:
+        """Share of the other pages of its directory whose last visit found a change."""
+        hub = self.hub_of[page]
+        others = self.sizes[hub] - 1
+        changed = self.changed.get(hub, set())
+        return (len(changed) - (page in changed)) / others if others > 0 else 0.0
+
+    def observe(self, page: int, t: float, changed: bool, first: bool) -> None:
+        if page not in self.pages:
+            return
+        siblings = self.changed.setdefault(self.hub_of[page], set())
+        (siblings.add if changed else siblings.discard)(page)
+        memory = RuleState() if first else self.pages[page]
+        self._keep(page, self.rule.after_visit(memory, now=t, changed=changed))
+
+    def _keep(self, page: int, memory: RuleState) -> None:
+        self.pages[page] = memory
+        life = self.lives[page] = self.lives[page] + 1
+        heapq.heappush(self.calendar, (memory.due, life, page))
+
+
+_LEAST_WAIT = 1e-3
+
+
+RESCHEDULED_MOST = 5000
+"""Pages that are looked at again at once when their prior or the shock around them moved."""
+REWEIGHED_MOST = 2000
+"""Candidates whose value is brought up to date at each moment; more than that keep the one they had."""
+EARLY_MOST = 64
+"""Pages that are compared when none is due: the order of due times is not quite the order of values."""
+PURGED_MOST = 10 * REWEIGHED_MOST
+SAMPLED_PAGES = 5000
+"""Pages from which the prior of a large site is learned."""
+SHOCK_STEP = 0.01
+UNREPORTED_DAYS = 2.0
+FIRST_SPANS = 0.4
+NO_SHOCK = BulkChange()
+START = SiteEstimate()
+UNKNOWN = PageEstimate(visited=0.0)
+LONGEST_SPANS = 12.0
+"""No page waits longer than so many times the mean interval that the budget allows."""
+
+
+class OptimalPolicy:
+    """Greedy value under one threshold. Invariant: every live page is in exactly one place: new, out with the
+    caller, ready, or in the calendar by due time.
+    """
+
+    def __init__(self, budget_per_day: float | None) -> None:
+        self.allowance = RequestAllowance(budget_per_day)
+        self.site = SiteEstimate()
+        self.pages: dict[int, PageEstimate] = {}
+        self.hub_of: dict[int, int] = {}
+        self.hubs: dict[int, BulkChange] = {}
+        self.members: dict[int, set[int]] = {}
+        self.shown: dict[int | None, float] = {}
+        self.touched: set[int] = set()
+        self.new: deque[int] = deque()
+        self.out: dict[int, float] = {}
+        self.ticket: dict[int, int] = {}
+        self.unscheduled: list[tuple[int, int]] = []
+        self.calendar: list[tuple[float, int, int]] = []
+        self.ready: list[tuple[float, int, int]] = []
+        self.threshold = 0.0
+        self.now = -inf
+        self.poll_open: float | None = None
+        self.since_poll = 0
+        self.prior_at = 0.0
+        self.rate = 0.0
+        self.batch = 0
+        self.waiting = 0
+        self.silent_polls = 0
+
+    # -- what the caller tells
+    def add(self, page: int, hub: int, t: float, has_copy: bool) -> None:
+        if page in self.pages:
+            self.remove(page, t)
+        self.pages[page] = new_page_estimate(self.site, now=t, has_copy=has_copy)
+        self.hub_of[page] = hub
+        self.members.setdefault(hub, set()).add(page)
+        if has_copy:
+            self.unscheduled.append((page, self._new_ticket(page)))
+        else:
+            self.ticket[page] = self.ticket.get(page, 0) + 1
+            self.new.append(page)
+
+    def remove(self, page: int, t: float) -> None:
+        belief = self.pages.pop(page, None)
+        if belief is None:
+            return
+        self.waiting -= belief.notices > 0
+        self.members[self.hub_of.pop(page)].discard(page)
+        self.out.pop(page, None)
+        self.ticket[page] += 1
+
+    def signal(self, page: int, announced_at: float, t: float) -> None:
+        if self.poll_open is None:
+            self.poll_open = t
+        belief = self.pages.get(page)
+        if belief is None:
+            return
+        after, self.site = after_announcement(belief, self.site, announced_at=announced_at)
+        self.pages[page] = after
+        if after.notices > 0 and belief.notices == 0:
+            self.waiting += 1
+        if after.notices > belief.notices and page not in self.out:
+            self._weigh(page, t)
+
+    def poll_due(self, t: float) -> bool:
+        self._turn(t)
+        gap = requests_between_polls(
+            self.site,
+            waiting=self.waiting,
+            silent_polls=self.silent_polls,
+            pages=len(self.pages),
+            per_day=len(self.pages) / self.span,
+            threshold=self._level(),
+        )
+        if self.since_poll < gap or not self.pages:
+            return False
+        if not self.allowance.take(t):
+            return False
+        self.since_poll = 0
+        self.silent_polls += 1
+        self.poll_open = t
+        return True
+
+    def next(self, t: float) -> int | None:
+        self._turn(t)
+        if not self.allowance.take(t):
+            return None
+        page = self._pick(t)
+        if page is None:
+            self.allowance.give_back()
+            self.allowance.refuse()
+            return None
+        self.out[page] = t
+        self.since_poll += 1
+        self.batch += 1
+        return page
+
+    def observe(self, page: int, t: float, changed: bool, first: bool) -> None:
+        self._close_poll()
+        belief = self.pages.get(page)
+        if belief is None:
+            return
+        self.out.pop(page, None)
+        self.waiting -= belief.notices > 0
+        if first:
+            belief = belief._replace(visited=None)
+        hub = self.hub_of[page]
+        lesson = after_visit(belief, self.site, self.hubs.get(hub, NO_SHOCK), now=t, changed=changed)
+        self.pages[page], self.site, self.hubs[hub] = lesson
+        self.touched.add(hub)
+        self._schedule(page)
+
+    # -- choosing
+    def _pick(self, t: float) -> int | None:
+        while self.new:
+            page = self.new.popleft()
+            if page in self.pages and page not in self.out and self.pages[page].visited is None:
+                return page
+        best = self._best()
+        if best is None and self._take_early(t):
+            best = self._best()
+        return best
+
+    def _best(self) -> int | None:
+        while self.ready:
+            worth, ticket, page = heapq.heappop(self.ready)
+            if self.ticket.get(page) == ticket and page in self.pages:
+                self._steer(-worth)
+                return page
+        return None
+
+    def _take_early(self, t: float) -> bool:
+        """Nothing is a candidate but there is budget: the next ones due are, for this moment."""
+        taken = 0
+        while self.calendar and taken < EARLY_MOST:
+            _, ticket, page = heapq.heappop(self.calendar)
+            if self.ticket.get(page) == ticket and page in self.pages:
+                self._offer(page, self._worth(page, t))
+                taken += 1
+        return taken > 0
+
+    def _steer(self, worth: float) -> None:
+        if worth < inf:
+            self.threshold = adjust_threshold(self._level(), value=worth)
+
+    def _turn(self, t: float) -> None:
+        """A new moment: learn the pace, refresh the prior, gather what is due."""
+        self._close_poll()
+        self._schedule_new()
+        if t <= self.now:
+            return
+        if self.now > -inf:
+            self._pace(t)
+        self.now = t
+        if t - self.prior_at >= REFRESH_DAYS:
+            self._refresh_prior(t)
+        self._take_back(t)
+        self._spread_shocks(t)
+        self._gather(t)
+
+    def _schedule_new(self) -> None:
+        """Pages found with a copy know only the prior, so they all wait for the same time."""
+        if not self.unscheduled:
+            return
+        span, level = self.span, MARGIN * self._level()
+        wait = due_at(
+            new_page_estimate(self.site, now=0.0, has_copy=True),
+            self.site,
+            threshold=level,
+            span=span,
+            longest=LONGEST_SPANS * span,
+        )
+        entries = []
+        for page, ticket in self.unscheduled:
+            if self.ticket[page] == ticket:
+                since = self.pages[page].visited
+                assert since is not None
+                entries.append((since + wait, ticket, page))
+        self.unscheduled = []
+        if len(entries) > len(self.calendar) // 10:
+            self.calendar += entries
+            heapq.heapify(self.calendar)
+            return
+        for entry in entries:
+            heapq.heappush(self.calendar, entry)
+
+    def _take_back(self, t: float) -> None:
+        """A page whose visit was never reported is put back, so that it is not lost."""
+        while self.out:
+            page, since = next(iter(self.out.items()))
+            if t - since < UNREPORTED_DAYS:
+                return
+            del self.out[page]
+            if self.pages[page].visited is None:
+                self.new.append(page)
+            else:
+                self._schedule(page)
+
+    def _pace(self, t: float) -> None:
+        passed = t - self.now
+        if not self.rate:
+            self.rate = self.allowance.per_day or 0.0
+        share = min(passed / 10.0, 1.0)
+        self.rate += share * (self.batch / passed - self.rate)
+        self.batch = 0
+
+    @property
+    def span(self) -> float:
+        """Mean days between visits to a page, at the pace of the caller."""
+        rate = self.rate or self.allowance.per_day or 0.1 * len(self.pages)
+        return max(len(self.pages), 1) / max(rate, 1e-9)
+
+    def _refresh_prior(self, t: float) -> None:
+        every = 1 + len(self.pages) // SAMPLED_PAGES
+        self.site = update_prior(self.site, islice(self.pages.values(), 0, None, every))
+        self.prior_at = t
+        if len(self.pages) <= RESCHEDULED_MOST:
+            for page, belief in self.pages.items():
+                if page in self.out or belief.visited is None:
+                    continue
+                if belief.notices:
+                    self._weigh(page, t)
+                else:
+                    self._schedule(page)
+
+    def _spread_shocks(self, t: float) -> None:
+        """Siblings of pages that changed beyond expectation are looked at now, not when they are due."""
+        for hub in self.touched:
+            if self._has_risen(hub, bulk_change_share(self.hubs[hub], now=t)):
+                self._weigh_all(self.members[hub], t)
+        self.touched.clear()
+        if self._has_risen(None, bulk_change_share(self.site.wide, now=t, doubt=SITE_DOUBT)):
+            self._weigh_all(self.pages, t)
+
+    def _has_risen(self, hub: int | None, q: float) -> bool:
+        shown = self.shown.get(hub, 0.0)
+        if q > 1.5 * shown + SHOCK_STEP:
+            self.shown[hub] = q
+            return True
+        self.shown[hub] = min(q, shown)
+        return False
+
+    def _weigh_all(self, pages: Collection[int], t: float) -> None:
+        for page in pages if len(pages) <= RESCHEDULED_MOST else ():
+            if page not in self.out and self.pages[page].visited is not None:
+                self._weigh(page, t)
+
+    def _gather(self, t: float) -> None:
+        """Move what is due from the calendar to the ready heap, or back with its corrected due time."""
+        if len(self.ready) <= PURGED_MOST:
+            self._weigh_again(t)
+        while self.calendar and self.calendar[0][0] <= t:
+            _, ticket, page = heapq.heappop(self.calendar)
+            if self.ticket.get(page) == ticket and page in self.pages:
+                self._weigh(page, t)
+
+    def _weigh_again(self, t: float) -> None:
+        """Bring the candidates up to date, and forget tickets that are no longer valid."""
+        valid = [entry for entry in self.ready if self.ticket.get(entry[2]) == entry[1]]
+        if len(valid) > REWEIGHED_MOST:
+            heapq.heapify(valid)
+            self.ready = valid
+            return
+        self.ready = []
+        for _, _, page in valid:
+            self._weigh(page, t)
+
+    def _weigh(self, page: int, t: float) -> None:
+        """Ready if worth the threshold now or announced; back to the calendar otherwise.
+
+        An announced page that changes fast may never reach the threshold, but is worth more than a page that
+        is early.
+        """
+        worth = self._worth(page, t)
+        if worth < MARGIN * self._level() and not self.pages[page].notices:
+            self._schedule(page, not_before=t)
+        else:
+            self._offer(page, worth)
+
+    def _worth(self, page: int, t: float) -> float:
+        """What a visit would bring; infinite for a page that has waited as long as any may."""
+        belief, span = self.pages[page], self.span
+        assert belief.visited is not None
+        if t - belief.visited >= LONGEST_SPANS * span:
+            return inf
+        return value_now(belief, self.site, now=t, span=span, spared=self._spared(page))
+
+    def _offer(self, page: int, worth: float) -> None:
+        heapq.heappush(self.ready, (-worth, self._new_ticket(page), page))
+
+    def _schedule(self, page: int, *, not_before: float = -inf) -> None:
+        span = self.span
+        due = due_at(
+            self.pages[page],
+            self.site,
+            threshold=MARGIN * self._level(),
+            span=span,
+            longest=LONGEST_SPANS * span,
+            spared=self._spared(page),
+        )
+        heapq.heappush(self.calendar, (max(due, not_before + 1e-3), self._new_ticket(page), page))
+
+    def _spared(self, page: int) -> float:
+        sums = self.hubs.get(self.hub_of[page], NO_SHOCK)
+        return escape_chances(self.site, sums, now=max(self.now, sums.at)).both
+
+    def _level(self) -> float:
+        """The threshold; before any visit, what an unknown page is worth early in its turn."""
+        return self.threshold or value_now(UNKNOWN, START, now=FIRST_SPANS * self.span, span=self.span)
+
+    def _new_ticket(self, page: int) -> int:
+        ticket = self.ticket.get(page, 0) + 1
+        self.ticket[page] = ticket
+        return ticket
+
+    def _close_poll(self) -> None:
+        if self.poll_open is not None:
+            self.site = after_poll(self.site, now=self.poll_open)
+            self.poll_open = None

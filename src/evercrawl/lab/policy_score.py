@@ -1,0 +1,115 @@
+"""How good is a policy? The four measures G1 to G4: gap closed, and requests for a given freshness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import exp, inf, log
+
+from evercrawl.lab import policy
+from evercrawl.lab.trace_replay import (
+    PolicyDriver,
+    ReplayScore,
+    Trace,
+    TraceAnnouncement,
+    poor_signal,
+    replay,
+    true_lastmod,
+)
+
+SIGNALS = ("none", "true", "poor")
+LEAST_MISSING = 1e-9
+UNLIMITED = 1e6
+"""Requests per page and day that no rule of its own pace can use up."""
+
+
+def announcements_of(trace: Trace, signal: str) -> list[TraceAnnouncement] | None:
+    """The announcements of a kind of signal; None: there is no source to poll."""
+    if signal == "true":
+        return true_lastmod(trace)
+    return poor_signal(trace) if signal == "poor" else None
+
+
+def make_policy(name: str, trace: Trace) -> PolicyDriver:
+    """The policy of that name, or the oracle; the replay keeps the budget."""
+    return OraclePolicy(trace) if name == "oracle" else policy(name)
+
+
+def score(trace: Trace, name: str, *, per_page_day: float, signal: str = "none") -> ReplayScore:
+    """One run of a policy by name."""
+    return replay(trace, make_policy(name, trace), per_page_day=per_page_day, notices=announcements_of(trace, signal))
+
+
+def gap_closed(*, freshness: float, uniform: float, oracle: float) -> float:
+    """G1: share of the way from uniform to the oracle; nan where there is no way to go."""
+    return (freshness - uniform) / (oracle - uniform) if oracle > uniform else float("nan")
+
+
+def requests_for(goal: float, curve: Mapping[float, float]) -> float:
+    """Requests at which a curve (requests to freshness) reaches `goal`, by interpolation.
+
+    What is missing to 1 falls about as a power of the requests, so both are taken on a log scale: a straight
+    line of freshness between two budgets would lie below the curve, and charge a few percent too much.
+    Below the first point the first point counts; inf where the curve never gets there.
+    """
+    before: float | None = None
+    for requests in sorted(curve):
+        if curve[requests] >= goal:
+            return requests if before is None else _between(before, requests, goal, curve)
+        before = requests
+    return inf
+
+
+def _between(low: float, high: float, goal: float, curve: Mapping[float, float]) -> float:
+    part = (_missing(goal) - _missing(curve[low])) / (_missing(curve[high]) - _missing(curve[low]))
+    return exp(log(low) + part * (log(high) - log(low)))
+
+
+def _missing(freshness: float) -> float:
+    return log(max(1.0 - freshness, LEAST_MISSING))
+
+
+def share_of_requests(goal: ReplayScore, curve: Mapping[float, float]) -> float:
+    """G2 to G4: requests for the freshness of another policy's run, as a share of the requests it used."""
+    return requests_for(goal.freshness, curve) / goal.requests_per_page_day
+
+
+class OraclePolicy:
+    """The greedy value rule with each page's true mean rate: what learning can hope for at most."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.rates = [_mean_rate(page.birth, page.death, page.changes, trace.days) for page in trace.pages]
+        self.visited: dict[int, float] = {}
+        self.batch: list[int] = []
+        self.batch_at = -inf
+
+    def add(self, page: int, hub: int, t: float, has_copy: bool) -> None:
+        self.visited[page] = t if has_copy else -inf
+
+    def remove(self, page: int, t: float) -> None:
+        self.visited.pop(page, None)
+
+    def signal(self, page: int, announced_at: float, t: float) -> None:
+        """An oracle needs no signals."""
+
+    def poll_due(self, t: float) -> bool:
+        return False
+
+    def next(self, t: float) -> int | None:
+        if t != self.batch_at:
+            worth = sorted((self._value(page, t), page) for page in self.visited)
+            self.batch, self.batch_at = [page for _, page in worth], t
+        return self.batch.pop() if self.batch else None
+
+    def _value(self, page: int, t: float) -> float:
+        rate, tau = self.rates[page], t - self.visited[page]
+        if tau == inf:
+            return inf
+        return 1.0 / rate - (tau + 1.0 / rate) * exp(-rate * tau)
+
+    def observe(self, page: int, t: float, changed: bool, first: bool) -> None:
+        self.visited[page] = t
+
+
+def _mean_rate(birth: float, death: float | None, changes: tuple[float, ...], days: float) -> float:
+    life = (days if death is None else death) - max(birth, 0.0)
+    return (len(changes) + 0.01) / max(life, 1.0)

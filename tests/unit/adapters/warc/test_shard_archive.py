@@ -1,0 +1,166 @@
+"""After a crash: what was acknowledged stays, what was not goes, and writing goes on."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evercrawl.adapters.warc import WarcDamage, iterate_records, read_record
+from evercrawl.adapters.warc.shard_archive import intact_length
+from evercrawl.errors import BugFound, StoreUnavailable
+from evercrawl.model.page import ArchiveEnd
+from tests.unit.adapters.warc.exchanges import URL, archive, exchange
+from tests.unit.adapters.warc.foreign import payloads_by_warcio, problems
+
+FIRST = "s07-000001.warc.gz"
+
+
+def test_the_tail_that_was_not_acknowledged_is_cut_off(tmp_path):
+    warc = archive(tmp_path)
+    warc.append(URL, exchange(b"acknowledged"))
+    end = warc.flush()
+    warc.append(URL, exchange(b"not acknowledged"))
+    warc.flush()
+    os.truncate(tmp_path / FIRST, (tmp_path / FIRST).stat().st_size - 5)
+
+    again = archive(tmp_path)
+    assert again.cut_back(end) == 0
+    place = again.append(URL, exchange(b"after the crash"))
+    assert (place.file, place.offset) == (end.file, end.size)
+    again.close()
+    assert payloads_by_warcio(tmp_path / FIRST) == [b"acknowledged", b"after the crash"]
+    assert not problems(tmp_path)
+
+
+def test_newer_files_than_the_acknowledged_one_are_deleted(tmp_path):
+    warc = archive(tmp_path, roll_bytes=1)
+    warc.append(URL, exchange(b"one"))
+    end = warc.flush()
+    warc.append(URL, exchange(b"two"))
+    warc.append(URL, exchange(b"three"))
+    warc.close()
+    again = archive(tmp_path, roll_bytes=1)
+    assert again.cut_back(end) == 0
+    assert [path.name for path in tmp_path.iterdir()] == [FIRST]
+    assert again.append(URL, exchange()).file == "s07-000002.warc.gz"
+    again.close()
+
+
+def test_files_that_no_state_vouches_for_are_set_aside_not_deleted(tmp_path):
+    for attempt in range(2):
+        warc = archive(tmp_path)
+        warc.cut_back(None)
+        assert warc.append(URL, exchange(b"%d" % attempt)).file == f"s07-00000{attempt + 1}.warc.gz"
+        warc.close()
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == [FIRST + ".unacknowledged", "s07-000002.warc.gz"]
+
+
+def test_setting_aside_never_overwrites(tmp_path):
+    for body in (b"a", b"b"):
+        (tmp_path / FIRST).write_bytes(body)
+        archive(tmp_path).cut_back(None)
+    assert (tmp_path / (FIRST + ".unacknowledged")).read_bytes() == b"a"
+    assert (tmp_path / (FIRST + ".unacknowledged-2")).read_bytes() == b"b"
+
+
+def test_a_file_shorter_than_acknowledged_keeps_its_whole_records_and_is_left_alone(tmp_path):
+    warc = archive(tmp_path)
+    kept = warc.append(URL, exchange(b"kept"))
+    before = warc.flush()
+    lost = warc.append(URL, exchange(b"lost"))
+    end = warc.flush()
+    warc.close()
+    os.truncate(tmp_path / FIRST, end.size - 3)
+
+    again = archive(tmp_path)
+    # The response record of the lost exchange is whole; only its request record was cut.
+    assert again.cut_back(end) == end.size - (lost.offset + lost.length)
+    assert again.append(URL, exchange(b"new")).file == "s07-000002.warc.gz"
+    again.close()
+    assert before.size == lost.offset
+    assert read_record(tmp_path, kept.file, kept.offset, kept.length).wire_body == b"kept"
+    assert not problems(tmp_path)
+
+
+def test_a_file_that_is_gone_counts_as_missing(tmp_path):
+    warc = archive(tmp_path)
+    assert warc.cut_back(ArchiveEnd("s07-000004.warc.gz", 1234)) == 1234
+    assert warc.append(URL, exchange()).file == "s07-000005.warc.gz"
+    warc.close()
+
+
+def test_an_end_in_another_shards_file_is_a_bug(tmp_path):
+    with pytest.raises(BugFound, match="another shard"):
+        archive(tmp_path).cut_back(ArchiveEnd("s08-000001.warc.gz", 1))
+
+
+def test_a_folder_that_cannot_be_changed_is_said_clearly(tmp_path):
+    (tmp_path / FIRST).mkdir()
+    with pytest.raises(StoreUnavailable, match="could not cut back"):
+        archive(tmp_path).cut_back(ArchiveEnd(FIRST, 10))
+
+
+def test_whole_length_stops_at_the_first_unsound_member(tmp_path):
+    warc = archive(tmp_path)
+    places = [warc.append(URL, exchange(b"%d" % n)) for n in range(3)]
+    size = warc.flush().size
+    warc.close()
+    path = tmp_path / FIRST
+    assert intact_length(path) == size
+    data = bytearray(path.read_bytes())
+    data[places[1].offset + 40] ^= 0xFF
+    path.write_bytes(data)
+    assert intact_length(path) == places[1].offset
+    path.write_bytes(b"")
+    assert intact_length(path) == 0
+
+
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("append"), st.binary(max_size=3000)),
+        st.tuples(st.just("flush"), st.just(b"")),
+        st.tuples(st.just("crash"), st.integers(0, 400)),
+    ),
+    max_size=25,
+)
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=steps, roll_bytes=st.sampled_from([1, 2000, 10**9]))
+def test_any_history_leaves_sound_files_with_all_that_was_acknowledged(tmp_path_factory, steps, roll_bytes):
+    folder = tmp_path_factory.mktemp("history")
+    warc, end = archive(folder, roll_bytes=roll_bytes), None
+    acknowledged, waiting = [], []
+    for step, what in steps:
+        if step == "append":
+            waiting.append((warc.append(URL, exchange(what)), what))
+        elif step == "flush":
+            end = warc.flush()
+            acknowledged, waiting = acknowledged + waiting, []
+        else:
+            warc = _crashed(folder, warc, end, torn=what, roll_bytes=roll_bytes)
+            waiting = []
+    warc.close()
+    for place, body in acknowledged + waiting:
+        assert read_record(folder, place.file, place.offset, place.length).wire_body == body
+    assert not any(
+        isinstance(found, WarcDamage) for path in folder.glob("*.warc.gz") for found in iterate_records(path)
+    )
+    assert not problems(folder)
+
+
+def _crashed(folder: Path, warc, end, *, torn: int, roll_bytes: int):
+    """The process dies while it writes: a part of what was not acknowledged is on disk, torn anywhere."""
+    warc.close()
+    newest = max(folder.glob("*.warc.gz"), default=None)
+    if newest is not None:
+        floor = end.size if end and end.file == newest.name else 0
+        os.truncate(newest, max(floor, newest.stat().st_size - torn))
+    again = archive(folder, roll_bytes=roll_bytes)
+    assert again.cut_back(end) == 0
+    return again

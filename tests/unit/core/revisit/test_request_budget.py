@@ -1,0 +1,85 @@
+"""A budget is spent and no more, over restarts too, and the threshold follows it."""
+
+from __future__ import annotations
+
+from math import inf
+
+import pytest
+
+from evercrawl.core.revisit.request_budget import RUN_BURST_DAYS, WATCH_BURST_DAYS, RequestBudget, initial_threshold
+
+PER_DAY = 240.0
+
+
+def spend_greedily(purse: RequestBudget, *, days: float, step: float = 0.001) -> int:
+    spent, now = 0, 0.0
+    while now < days:
+        while purse.may_spend(now):
+            purse.spend(now)
+            spent += 1
+        now += step
+    return spent
+
+
+def test_over_days_the_budget_is_held():
+    spent = spend_greedily(RequestBudget(PER_DAY, 0.1), days=5)
+    assert 5 * PER_DAY <= spent <= 5 * PER_DAY + PER_DAY * WATCH_BURST_DAYS + 1
+
+
+def test_a_single_run_may_spend_what_a_day_allows():
+    assert spend_greedily(RequestBudget(PER_DAY, 0.1, burst_days=RUN_BURST_DAYS), days=0.001) == PER_DAY
+
+
+def test_a_restart_does_not_fill_the_purse():
+    purse = RequestBudget(PER_DAY, 0.1)
+    spend_greedily(purse, days=1)
+    again = RequestBudget(PER_DAY, 0.5)
+    again.recall(purse.to_bytes())
+    assert again.threshold == purse.threshold
+    again.spend(1.0)
+    assert not again.may_spend(1.0)
+    assert again.may_spend(again.next_token(1.0))
+
+
+@pytest.mark.parametrize("stored", [None, b"", b"no", b"[1]", b"{}"])
+def test_what_cannot_be_read_is_not_recalled(stored: bytes | None):
+    purse = RequestBudget(PER_DAY, 0.1)
+    purse.recall(stored)
+    assert purse.threshold == 0.1
+    assert purse.may_spend(0.0)
+
+
+def test_a_run_without_a_budget_leaves_nothing_to_recall():
+    endless = RequestBudget(None, 0.25)
+    endless.spend(1.0)
+    limited = RequestBudget(PER_DAY, 0.1)
+    limited.recall(endless.to_bytes())
+    assert limited.threshold == 0.1
+    assert endless.may_spend(1.0)
+    assert endless.next_token(1.0) == 1.0
+
+
+def test_a_debt_is_paid_before_anything_else():
+    purse = RequestBudget(24.0, 0.1)
+    for _ in range(3):
+        purse.spend(0.0)
+    assert purse.next_token(0.0) == pytest.approx(3 / 24)
+    assert purse.full_at(0.0) == pytest.approx(3 / 24)
+
+
+def test_the_threshold_rises_with_worthy_visits_and_falls_with_unused_tokens():
+    purse = RequestBudget(PER_DAY, 0.1)
+    purse.made(1.0)
+    risen = purse.threshold
+    assert risen > 0.1
+    purse.left_over()
+    assert purse.threshold < risen
+    purse.made(inf)
+    assert purse.threshold < risen, "a visit that had to be made says nothing"
+
+
+def test_the_first_threshold_fits_the_budget():
+    few = initial_threshold(per_day=1.0, pages=100, worth=0.25)
+    many = initial_threshold(per_day=100.0, pages=100, worth=0.25)
+    assert few > many > 0
+    assert initial_threshold(per_day=None, pages=100, worth=0.25) == 0.25
