@@ -23,6 +23,7 @@ from typing import Any
 
 import pytest
 
+from evercrawl.collection.collection import open as open_collection
 from evercrawl.core.sitemap.read import read_sitemap
 from evercrawl.model.sitemap import SitemapType
 from evercrawl.sitemaps.build import BuildReport, Target, build_from_folder
@@ -297,7 +298,7 @@ def test_a_collection_makes_its_sitemap_from_python(owner: Owner) -> None:
     owner.build()
     with gunicorn(owner):
         owner.crawl(owner.base)
-    with library.open(owner.folder / "copy.evercrawl") as collection:
+    with open_collection(owner.folder / "copy.evercrawl") as collection:
         report = collection.build_sitemap(owner.folder, state=owner.folder / "made.jsonl")
         assert (report.pages, report.is_first) == (PAGES, True)
         assert collection.build_sitemap(owner.folder, state=owner.folder / "made.jsonl").added == ()

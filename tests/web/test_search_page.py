@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evercrawl.core.document.media_type import kind_of
+from evercrawl.core.document.media_type import media_kind
 from evercrawl.core.search.query_parser import parse_query
 from evercrawl.core.search.ranking import FacetRow, changed_in, host_of, kinds_in, sites_in
 from evercrawl.errors import ConfigError
@@ -97,7 +97,7 @@ def test_a_search_is_a_feed(web: Interface):
     ],
 )
 def test_types_have_short_names(media: str | None, kind: str):
-    assert kind_of(media) == kind
+    assert media_kind(media) == kind
 
 
 def test_counting():

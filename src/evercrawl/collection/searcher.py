@@ -29,7 +29,7 @@ from evercrawl.adapters.tantivy.text_query import (
     min_groups,
 )
 from evercrawl.collection.search_index import open_text_index
-from evercrawl.core.document.media_type import kind_of
+from evercrawl.core.document.media_type import media_kind
 from evercrawl.core.search.query_parser import parse_query
 from evercrawl.core.search.ranking import (
     ANCHOR,
@@ -291,7 +291,7 @@ def _looked_at(query: Query, limit: int) -> int:
 
 def _kind(rows: Rows, candidate: RankedVersion) -> str | None:
     row = rows.get((candidate.page, candidate.number))
-    return None if row is None else kind_of(row.content_type)
+    return None if row is None else media_kind(row.content_type)
 
 
 def _facet_row(row: FoundRow) -> FacetRow:

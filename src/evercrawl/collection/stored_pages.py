@@ -25,7 +25,7 @@ from evercrawl.adapters.warc.reader import (
 )
 from evercrawl.core.change.versions import choose_version, names_version
 from evercrawl.core.document.html import parse_document
-from evercrawl.core.document.media_type import media_type
+from evercrawl.core.document.media_type import sniff_media_type
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode, decoded_body
 from evercrawl.core.http.http1 import split_list
 from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
@@ -143,7 +143,7 @@ def _source(folder: Path, original: OriginalRecord | None, record: ArchivedRespo
 
 def document_of(url: str, headers: Headers, body: bytes, settings: Settings) -> Document:
     """The document as a crawl reads it: by a handler where its media type has one."""
-    kind = media_type(headers, body)
+    kind = sniff_media_type(headers, body)
     handler = None if kind in BUILT_IN_TYPES else InstalledHandlers().get(kind)
     if handler is not None:
         return handler.parse(url, headers, body)
@@ -266,7 +266,7 @@ def decode_answer(version: StoredVersion, http: HttpBlock) -> bytes:
 
 def parse_answer(version: StoredVersion, http: HttpBlock, body: bytes, settings: Settings) -> Document:
     """The document as a crawl reads it: by a handler where its media type has one."""
-    kind = media_type(http.headers, body)
+    kind = sniff_media_type(http.headers, body)
     handler = None if kind in BUILT_IN_TYPES else _handlers().get(kind)
     if handler is not None:
         return handler.parse(version.url, http.headers, body)

@@ -19,7 +19,7 @@ from evercrawl.adapters.learned import load_background, load_paper_model, load_s
 from evercrawl.core.change.classify import compare
 from evercrawl.core.document.encoding import DECODE_ONLY, detect_charset, encode_text
 from evercrawl.core.document.html import parse_document
-from evercrawl.core.document.media_type import file_type_of
+from evercrawl.core.document.media_type import url_file_type
 from evercrawl.core.duplicates.minhash import is_near_duplicate, signature, similarity
 from evercrawl.core.focus.relevance import focus_of, relevance
 from evercrawl.core.robots.robots_txt import RobotsTxt, parse_robots, sitemap_urls, verdict_for
@@ -212,7 +212,7 @@ def _headers(row: dict[str, Any]) -> Headers:
 
 def _shown(document: Document) -> dict[str, Any]:
     # A link to a file that calls itself an image is one: a crawl does not take it for a page either.
-    images = [link.url for link in document.links if file_type_of(link.url) == "image"]
+    images = [link.url for link in document.links if url_file_type(link.url) == "image"]
     pages = [link for link in document.links if link.url not in set(images)] if images else document.links
     refresh = document.refresh
     return {

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from evercrawl.core.digest import payload_sha1
 from evercrawl.core.document.bounds import describe_truncation
 from evercrawl.core.document.html import parse_document
-from evercrawl.core.document.media_type import media_type
+from evercrawl.core.document.media_type import sniff_media_type
 from evercrawl.core.faults import retry_after, site_wait
 from evercrawl.core.frontier import Visit
 from evercrawl.core.scope.scope import Scope
@@ -87,7 +87,7 @@ def robots_refusal(turn: Visit, *, now: datetime) -> Judgement | None:
 
 def parse(result: Fetched, around: Runtime, *, wants_snapshot: bool = False) -> Document | None:
     """The document in an answer; None where no handler knows its media type."""
-    kind = media_type(result.headers, result.body)
+    kind = sniff_media_type(result.headers, result.body)
     if kind in BUILT_IN_TYPES:
         wants_all = bool(around.settings.scope.fetch_types or around.analysers or around.focus)
         limits = around.settings.parse

@@ -35,7 +35,7 @@ from evercrawl.core.document.html import (
     parse_page,
     robots_directives,
 )
-from evercrawl.core.document.media_type import HTML_TYPES, media_type
+from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.document.reference import Joiner
 from evercrawl.model.fetch import Headers
 from evercrawl.model.settings import ParseSettings
@@ -70,7 +70,7 @@ def read_page(url: str, headers: Headers, body: bytes, *, agent: str, site: str)
     Links within `site` (its address up to and with the last slash) are digested without it, so that a site
     which moves as a whole has the same content.
     """
-    kind = media_type(headers, body)
+    kind = sniff_media_type(headers, body)
     if kind not in HTML_TYPES:
         return Reading(content_digest(body), noindex=robots_directives(headers, [], agent=agent).noindex)
     tree, elements, encoding, _ = parse_page(headers, body, kind=kind, every_anchor=True)

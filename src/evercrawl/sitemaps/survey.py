@@ -13,7 +13,7 @@ from typing import NamedTuple
 from xxhash import xxh64_intdigest
 
 from evercrawl.core.document.html import parse_document
-from evercrawl.core.document.media_type import HTML_TYPES, file_type_of, media_type
+from evercrawl.core.document.media_type import HTML_TYPES, url_file_type, sniff_media_type
 from evercrawl.core.robots.robots_txt import sitemap_urls
 from evercrawl.core.sitemap.date import moment_of, moment_of_milliseconds
 from evercrawl.core.sitemap.discovery import WELL_KNOWN, SitemapWalk
@@ -221,7 +221,7 @@ class Surveyor:
     def _fetched(self, url: str, name: str, result: Fetched) -> PageSeen:
         agent, limits = self._settings.identity.product, self._settings.parse
         document = parse_document(name, result.headers, result.body, agent=agent, limits=limits)
-        if media_type(result.headers, result.body) not in HTML_TYPES:
+        if sniff_media_type(result.headers, result.body) not in HTML_TYPES:
             document = Document(document.encoding, name, robots=document.robots, text=document.text)
         return PageSeen(
             url,
@@ -289,7 +289,7 @@ def own_links(page: PageSeen, site: str) -> list[str]:
     return [
         target
         for target in dict.fromkeys(targets)
-        if target is not None and site_of(target) == site and "?" not in target and file_type_of(target) is None
+        if target is not None and site_of(target) == site and "?" not in target and url_file_type(target) is None
     ]
 
 

@@ -24,7 +24,7 @@ from evercrawl.collection.exchange.export_run import MAPPING, ExportRun, PageCop
 from evercrawl.core.document.bounds import truncate_markup
 from evercrawl.core.document.elements import parse_tree
 from evercrawl.core.document.encoding import decode_body
-from evercrawl.core.document.media_type import HTML_TYPES, media_type
+from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.url import DEFAULT_PORTS, PAGE_SCHEMES, join, path_of, site_of, site_parts
 from evercrawl.model.time import from_us
 
@@ -161,7 +161,7 @@ def _write_tree(
 
 
 def _ending(page: PageCopy) -> str:
-    return _ENDINGS.get(media_type(page.stored.http.headers, page.body), "")
+    return _ENDINGS.get(sniff_media_type(page.stored.http.headers, page.body), "")
 
 
 def _write_file(folder: Path, parts: tuple[str, ...], content: bytes, *, at_us: int) -> None:
@@ -316,7 +316,7 @@ def markdown_of(page: PageCopy) -> str:
 
 def _main_blocks(page: PageCopy) -> list[Block]:
     document = page.document
-    if media_type(page.stored.http.headers, page.body) not in HTML_TYPES:
+    if sniff_media_type(page.stored.http.headers, page.body) not in HTML_TYPES:
         return _plain_blocks(document.text)
     main = f" {' '.join(document.text.split())} "
     body = parse_tree(decode_body(truncate_markup(page.body), document.encoding)).body

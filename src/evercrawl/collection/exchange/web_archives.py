@@ -23,7 +23,7 @@ from evercrawl.adapters.warc.reader import WarcRecord
 from evercrawl.adapters.warc.records import request_record_for, resolved_record_id, resolved_response, warcinfo_record
 from evercrawl.collection.exchange.export_run import ExportRun, SelectedAnswer
 from evercrawl.collection.stored_pages import StoredAnswer, request_of
-from evercrawl.core.document.media_type import HTML_TYPES, media_type
+from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.url import surt
 from evercrawl.model import __version__
 from evercrawl.model.time import from_us
@@ -114,7 +114,7 @@ def cdxj_line(version: StoredVersion, stored: StoredAnswer, *, mime: str, file: 
 
 def mime_of(stored: StoredAnswer) -> str:
     """The media type that an index names for a response."""
-    return media_type(stored.http.headers, stored.http.body[:2000])
+    return sniff_media_type(stored.http.headers, stored.http.body[:2000])
 
 
 class SortedLines:

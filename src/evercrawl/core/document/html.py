@@ -26,8 +26,8 @@ from evercrawl.core.document.links import (
     parse_link_header,
     parse_refresh,
 )
-from evercrawl.core.document.main_text import main_text
-from evercrawl.core.document.media_type import HTML_TYPES, media_type
+from evercrawl.core.document.main_text import extract_main_text
+from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.document.metadata import extract_headings, extract_metadata, parse_directives
 from evercrawl.core.document.reference import Joiner
 from evercrawl.core.url import join, parse
@@ -80,7 +80,7 @@ def html_document(
         feeds=tuple(dict.fromkeys(other.url for other in alternates if other.type in FEED_TYPES)),
         refresh=find_refresh(url, headers, elements.metas, joiner),
         robots=robots_directives(headers, elements.metas, agent=agent),
-        text=main_text(body, most_chars=limits.text_chars, title=title) if body is not None else "",
+        text=extract_main_text(body, most_chars=limits.text_chars, title=title) if body is not None else "",
         headings=extract_headings(elements) if all_details or wants_outline else (),
         snapshot=pack(snapshot_of(tree, elements)) if wants_snapshot else None,
         unread=unread,
@@ -207,7 +207,7 @@ def parse_document(
     with `wants_outline` only the embeds are. The snapshot for change detection is made of HTML only, where
     it is wanted.
     """
-    kind = media_type(headers, body)
+    kind = sniff_media_type(headers, body)
     if kind in HTML_TYPES:
         page = parse_page(headers, body, kind=kind)
         return html_document(

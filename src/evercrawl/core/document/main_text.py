@@ -39,35 +39,35 @@ from evercrawl.core.document.paragraphs import (
     split_paragraphs,
 )
 
-LITTLE_TEXT: Final = 250
+MIN_TEXT_CHARS: Final = 250
 """With less than this found, look again."""
-MUCH_LEFT_OUT: Final = 3
+MAX_EXCLUDED_RATIO: Final = 3
 """So many times the text found may a part be that was left out for its name."""
-MOST_LOOKS = 2
+MAX_PASSES = 2
 """At parts whose names may have led us astray; layouts lie in layouts."""
-MOST_INSIDE = 20_000
-CLEARLY_BETTER = 1.2
+MAX_DESCENDANTS = 20_000
+CLEARLY_BETTER_RATIO = 1.2
 BODY_SHARE = 0.8
 """So much of the worth must lie in a part that the page calls its text."""
-LONGEST_TEASER = 600
-FEWEST_TEASERS = 3
-MOST_TEASED = 0.8
+MAX_TEASER_CHARS = 600
+MIN_TEASERS = 3
+MAX_TEASER_SHARE = 0.8
 """A page with a greater share of teasers is an index; they are its content."""
-MOST_LEADS = 2
-SHORTEST_LEAD = 60
-SHORTEST_TITLE: Final = 20
+MAX_LEADS = 2
+MIN_LEAD_CHARS = 60
+MIN_TITLE_CHARS: Final = 20
 """A heading below the first level repeats the title if it is at least so long."""
-LONGEST_ANNOUNCEMENT: Final = 100
-LONGEST_LOOSE_LINE: Final = 120
-LONGEST_LAST_LINE: Final = 200
-MOST_LOOSE_ENDS = 3
+MAX_ANNOUNCEMENT_CHARS: Final = 100
+MAX_LOOSE_LINE_CHARS: Final = 120
+MAX_LAST_LINE_CHARS: Final = 200
+MAX_LOOSE_ENDS = 3
 """More short lines at the end than these are a list, not loose ends."""
 
 
 _worth_of = itemgetter(2)
 
 
-class Choice(NamedTuple):
+class MainTextCandidate(NamedTuple):
     """What was taken for the main text, and how much the container that it comes from is worth."""
 
     blocks: list[str]
@@ -75,32 +75,32 @@ class Choice(NamedTuple):
     size: int
 
 
-def main_text(body: LexborNode, *, most_chars: int, title: str | None = None) -> str:
+def extract_main_text(body: LexborNode, *, most_chars: int, title: str | None = None) -> str:
     """The main text, one paragraph a line, preformatted text with its lines; the title is not repeated."""
-    return "\n".join(main_blocks(body, title=title))[:most_chars]
+    return "\n".join(main_text_blocks(body, title=title))[:most_chars]
 
 
-def main_blocks(body: LexborNode, *, title: str | None = None) -> list[str]:
+def main_text_blocks(body: LexborNode, *, title: str | None = None) -> list[str]:
     """The paragraphs of the main text; all of the page where no container stands out."""
     found = split_paragraphs(body)
     choice = _chosen(found, title)
     doubted: list[LexborNode] = []
-    for _ in range(MOST_LOOKS):
+    for _ in range(MAX_PASSES):
         parts = _mistaken(found, choice.size)
         if not parts:
             break
         doubted += parts
         again = split_paragraphs(body, mistaken=_identities(doubted))
         other = _chosen(again, title)
-        if choice.size >= LITTLE_TEXT and other.worth <= CLEARLY_BETTER * choice.worth:
+        if choice.size >= MIN_TEXT_CHARS and other.worth <= CLEARLY_BETTER_RATIO * choice.worth:
             break
         found, choice = again, other
-    if choice.size < LITTLE_TEXT and doubted:
+    if choice.size < MIN_TEXT_CHARS and doubted:
         found = split_paragraphs(body, mistaken=_identities(_named_alike(doubted)))
         choice = _chosen(found, title)
     if not found.all:
         found = split_paragraphs(body, mistaken=None)
-    return choice.blocks if choice.size >= LITTLE_TEXT else _everything(found, choice)
+    return choice.blocks if choice.size >= MIN_TEXT_CHARS else _everything(found, choice)
 
 
 def _identities(nodes: list[LexborNode]) -> frozenset[int]:
@@ -111,7 +111,7 @@ def _mistaken(found: Paragraphs, size: int) -> list[LexborNode]:
     """Parts left out for their names that hold so much that the names must have another meaning here."""
     parts = []
     for node, place, chars in found.asides:
-        enough = max(LITTLE_TEXT, size if place == LAYOUT_ASIDE else MUCH_LEFT_OUT * size)
+        enough = max(MIN_TEXT_CHARS, size if place == LAYOUT_ASIDE else MAX_EXCLUDED_RATIO * size)
         if chars > enough and unlinked_chars(node) > enough:
             parts.append(node)
     return parts
@@ -122,19 +122,19 @@ def _named_alike(parts: list[LexborNode]) -> list[LexborNode]:
     alike = []
     for node in parts:
         place = classify_attributes(node.attributes)
-        inside = islice(node.traverse(), MOST_INSIDE)
+        inside = islice(node.traverse(), MAX_DESCENDANTS)
         alike += [part for part in inside if classify_attributes(part.attributes) == place]
     return alike
 
 
-def _everything(found: Paragraphs, choice: Choice) -> list[str]:
+def _everything(found: Paragraphs, choice: MainTextCandidate) -> list[str]:
     """All paragraphs of a page with little text, unless the little is most of it."""
     texts = [text for text, kind, _ in found.all if kind != LINKS] or [text for text, _, _ in found.all]
     size = sum(map(len, texts))
-    return texts if size < LITTLE_TEXT or size > MUCH_LEFT_OUT * choice.size else choice.blocks
+    return texts if size < MIN_TEXT_CHARS or size > MAX_EXCLUDED_RATIO * choice.size else choice.blocks
 
 
-def _chosen(found: Paragraphs, title: str | None) -> Choice:
+def _chosen(found: Paragraphs, title: str | None) -> MainTextCandidate:
     """The text of the container that holds the greatest worth."""
     _demote_teasers(found)
     sums = list(accumulate(map(_worth_of, found.all), initial=0))
@@ -151,20 +151,20 @@ def _chosen(found: Paragraphs, title: str | None) -> Choice:
             break
     blocks = lead + _pruned(found, first, last, (title or "").lower())
     size = sum(map(len, blocks))
-    if size < LITTLE_TEXT:
+    if size < MIN_TEXT_CHARS:
         blocks = [text for text, kind, _ in found.all[first:last] if kind != LINKS]
         size = sum(map(len, blocks))
-    return Choice(blocks, most, size)
+    return MainTextCandidate(blocks, most, size)
 
 
 def _lead(paragraphs: list[Paragraph], first: int, start: int) -> list[str]:
     """The sentences between the title and the body."""
     lead: list[str] = []
     for text, kind, _ in reversed(paragraphs[first:start]):
-        if kind == TEXT and len(text) > SHORTEST_LEAD and text[-1] in SENTENCE_ENDS:
+        if kind == TEXT and len(text) > MIN_LEAD_CHARS and text[-1] in SENTENCE_ENDS:
             lead.append(text)
         elif kind in (HEADING + 1, LINKED_HEADING + 1):
-            return lead[::-1] if len(lead) <= MOST_LEADS else []
+            return lead[::-1] if len(lead) <= MAX_LEADS else []
     return []
 
 
@@ -172,13 +172,13 @@ def _demote_teasers(found: Paragraphs) -> None:
     """Make links of the short texts below headings that lead elsewhere: they are about other pages."""
     paragraphs = found.all
     headings = found.linked_headings
-    if len(headings) < FEWEST_TEASERS:
+    if len(headings) < MIN_TEASERS:
         return
     ends = _container_ends(found.containers, headings)
     teasers = [(at, _next_heading(paragraphs, at + 1, ends.get(at, at + 1))) for at in headings]
-    teasers = [(at, end) for at, end in teasers if _size(paragraphs[at + 1 : end]) <= LONGEST_TEASER]
+    teasers = [(at, end) for at, end in teasers if _size(paragraphs[at + 1 : end]) <= MAX_TEASER_CHARS]
     teased = sum(_size(paragraphs[at + 1 : end]) for at, end in teasers)
-    if len(teasers) < FEWEST_TEASERS or teased > MOST_TEASED * sum(max(worth, 0) for *_, worth in paragraphs):
+    if len(teasers) < MIN_TEASERS or teased > MAX_TEASER_SHARE * sum(max(worth, 0) for *_, worth in paragraphs):
         return
     for at, end in teasers:
         paragraphs[at:end] = [(text, LINKS, -MAX_LINKS_COST) for text, _, _ in paragraphs[at:end]]
@@ -239,7 +239,7 @@ def _headings(paragraphs: list[Paragraph]) -> list[int]:
 
 def _repeats(title: str, text: str, kind: int) -> bool:
     is_top = kind in (HEADING + 1, LINKED_HEADING + 1)
-    return (is_top or len(text) >= SHORTEST_TITLE) and text.lower() in title
+    return (is_top or len(text) >= MIN_TITLE_CHARS) and text.lower() in title
 
 
 def _section_end(paragraphs: list[Paragraph], at: int, last: int, ends: dict[int, int]) -> int:
@@ -258,7 +258,7 @@ def _section_end(paragraphs: list[Paragraph], at: int, last: int, ends: dict[int
 def _only_announces(paragraphs: list[Paragraph], at: int, last: int) -> bool:
     """The line stands before links that are left out, and has nothing else to stand before."""
     text, kind, _ = paragraphs[at]
-    if kind == TEXT and not (len(text) < LONGEST_ANNOUNCEMENT and text[-1] in ":?…"):
+    if kind == TEXT and not (len(text) < MAX_ANNOUNCEMENT_CHARS and text[-1] in ":?…"):
         return False
     behind = at + 1
     while behind < last and paragraphs[behind][1] == LINKS:
@@ -273,7 +273,7 @@ def _trimmed(kept: list[Paragraph]) -> list[Paragraph]:
     end = len(kept)
     while end and _is_loose_end(*kept[end - 1]):
         end -= 1
-    if len(kept) - end > MOST_LOOSE_ENDS:
+    if len(kept) - end > MAX_LOOSE_ENDS:
         end = len(kept)
     start = 0
     while start < end and _is_loose_start(*kept[start]):
@@ -282,7 +282,7 @@ def _trimmed(kept: list[Paragraph]) -> list[Paragraph]:
 
 
 def _is_loose_end(text: str, kind: int, worth: int) -> bool:
-    if kind != TEXT or len(text) >= LONGEST_LAST_LINE:
+    if kind != TEXT or len(text) >= MAX_LAST_LINE_CHARS:
         return kind == STUB or kind > HEADING
     has_link = worth < len(text)
     return (has_link and text[-1] not in ".。:") or is_copyright_notice(text)
@@ -290,5 +290,5 @@ def _is_loose_end(text: str, kind: int, worth: int) -> bool:
 
 def _is_loose_start(text: str, kind: int, _worth: int) -> bool:
     if kind == TEXT:
-        return len(text) < LONGEST_LOOSE_LINE and text[-1] not in SENTENCE_ENDS
+        return len(text) < MAX_LOOSE_LINE_CHARS and text[-1] not in SENTENCE_ENDS
     return kind == STUB or kind > HEADING

@@ -28,7 +28,7 @@ LONGEST_ENDING = 8
 _TYPE_OF_ENDING = {ending: kind for kind, endings in _ENDINGS.items() for ending in endings.split()}
 
 
-def file_type_of(url: str) -> str | None:
+def url_file_type(url: str) -> str | None:
     """The kind of file that a canonical URL promises; None: a page, or nobody knows."""
     end = url.find("?")
     if end < 0:
@@ -65,7 +65,7 @@ _MARKUP = re.compile(rb"<(?:!doctype|!--|\?xml|/?[a-z][a-z0-9]*[\s/>])", re.IGNO
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 
 
-def media_type(headers: Headers, body: bytes) -> str:
+def sniff_media_type(headers: Headers, body: bytes) -> str:
     """The media type that the server names, or where it names none that can be one, what the bytes look
     like.
     """
@@ -81,7 +81,7 @@ def _looks_like(start: bytes) -> str:
     return "text/html" if _MARKUP.search(start) else "text/plain"
 
 
-KINDS = ("html", "pdf", "feed", "text", "image", "other")
+MEDIA_KINDS = ("html", "pdf", "feed", "text", "image", "other")
 
 
 _KIND_OF = {
@@ -94,7 +94,7 @@ _KIND_OF = {
 }
 
 
-def kind_of(content_type: str | None) -> str:
+def media_kind(content_type: str | None) -> str:
     """The word that `type:` has for a media type; a page that names none is HTML."""
     name = (content_type or "text/html").partition(";")[0].strip().lower()
     if name in _KIND_OF:

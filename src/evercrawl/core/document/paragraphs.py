@@ -24,9 +24,9 @@ ITEM_COST: Final = 2
 MIN_LINKS_COST: Final = 2
 MAX_LINKS_COST: Final = 30
 """Links cost as many characters as they have, and a little more."""
-LONG_LINK: Final = 200
+LONG_LINK_CHARS: Final = 200
 """So much text inside one anchor is looked at again: old pages leave `<a name>` open."""
-SHORT_CELL: Final = 40
+SHORT_CELL_CHARS: Final = 40
 """Cells up to this length become one paragraph with their row."""
 
 TEXT: Final = 0
@@ -124,7 +124,7 @@ def split_paragraphs(body: LexborNode, *, mistaken: frozenset[int] | None = froz
                 break
             node, kind, start = stack.pop()
             if kind != _INLINE:
-                if pieces and (kind != _CELL or linked or len(pieces[-1]) > SHORT_CELL or len(found) > start):
+                if pieces and (kind != _CELL or linked or len(pieces[-1]) > SHORT_CELL_CHARS or len(found) > start):
                     _flush(found, pieces, linked, ITEM if kind in _OF_ITEMS else STUB)
                     linked = 0
                 if kind >= _CELL:
@@ -153,7 +153,7 @@ def split_paragraphs(body: LexborNode, *, mistaken: frozenset[int] | None = froz
         elif kind == _LINK:
             text = node.text_lexbor()
             if text:
-                if len(text) > LONG_LINK:
+                if len(text) > LONG_LINK_CHARS:
                     if "href" not in node.attributes:
                         stack.append((node, _INLINE, 0))
                         node = node.first_child
@@ -177,7 +177,7 @@ def split_paragraphs(body: LexborNode, *, mistaken: frozenset[int] | None = froz
                 if only == text_id:
                     pieces.append(child.text_content or "")
                     _flush(found, pieces, 0, ITEM if kind == _ITEM else STUB)
-                elif only == link_id and len(label := child.text_lexbor()) <= LONG_LINK:
+                elif only == link_id and len(label := child.text_lexbor()) <= LONG_LINK_CHARS:
                     pieces.append(label)
                     _flush(found, pieces, len(label), STUB)
                 else:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from evercrawl.core.document.media_type import check_file_types, file_type_of
+from evercrawl.core.document.media_type import check_file_types, url_file_type
 from evercrawl.core.scope.url_filter import UrlFilter, compile_pattern, parse_filter
 from evercrawl.core.url import (
     DEFAULT_PORTS,
@@ -111,7 +111,7 @@ class Scope:
         place = self._place(url, depth, hops)
         if place is not None:
             return place
-        kind = file_type_of(url)
+        kind = url_file_type(url)
         if kind is not None and kind not in self._fetch_types and url not in self._seeds:
             return Reason.FILE_TYPE, f"its ending says {kind}; fetch_types asks for {self._asked_types()}"
         return self._excluded(url) or self._not_included(url) or self._filtered(url)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from evercrawl.core.document.media_type import KINDS
+from evercrawl.core.document.media_type import MEDIA_KINDS
 from evercrawl.errors import ConfigError
 from evercrawl.model.search import Query, QueryField, Term, Tone
 from evercrawl.model.time import parse_when
@@ -173,8 +173,8 @@ def _as_of(draft: _Draft, value: str, negative: bool) -> None:
 
 
 def _kind(draft: _Draft, value: str, negative: bool) -> None:
-    if value.lower() not in KINDS:
-        raise ConfigError(f"type:{value} is not understood; write one of {', '.join(KINDS)}")
+    if value.lower() not in MEDIA_KINDS:
+        raise ConfigError(f"type:{value} is not understood; write one of {', '.join(MEDIA_KINDS)}")
     draft.kinds.append(value.lower())
 
 

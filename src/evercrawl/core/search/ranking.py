@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evercrawl.core.document.media_type import kind_of
+from evercrawl.core.document.media_type import media_kind
 from evercrawl.core.duplicates.minhash import EMPTY_SIGNATURE, NEAR_DUPLICATE, PERMUTATIONS, is_near_duplicate
 from evercrawl.model.search import FacetValue
 from evercrawl.model.time import to_us
@@ -114,7 +114,7 @@ def languages_in(rows: Iterable[FacetRow]) -> tuple[FacetValue, ...]:
 
 def kinds_in(rows: Iterable[FacetRow]) -> tuple[FacetValue, ...]:
     """Types, the most frequent first."""
-    return _most_frequent(kind_of(row.content_type) for row in rows)
+    return _most_frequent(media_kind(row.content_type) for row in rows)
 
 
 def changed_in(rows: Sequence[FacetRow], *, now: datetime) -> tuple[FacetValue, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from evercrawl.core.document.media_type import KINDS
+from evercrawl.core.document.media_type import MEDIA_KINDS
 from evercrawl.model.search import Tone
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.past import full_url
@@ -22,7 +22,7 @@ ASKED = (
     Parameter("lang", "Only in this language, such as de."),
     Parameter("changed", "Only what was first seen so: >7d, 2026-05."),
     Parameter("sentiment", "Only of this tone.", "choice", choices=tuple(tone.value for tone in Tone)),
-    Parameter("type", "Only of this type.", "choice", choices=KINDS),
+    Parameter("type", "Only of this type.", "choice", choices=MEDIA_KINDS),
 )
 _ONE_WORD = re.compile(r'[^\s"]+')
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evercrawl.core.document.elements import parse_tree
-from evercrawl.core.document.main_text import main_blocks, main_text
+from evercrawl.core.document.main_text import main_text_blocks, extract_main_text
 
 SENTENCE = "The quick brown fox jumps over the lazy dog, again and again, until both of them are tired. "
 ARTICLE = f"<h1>Foxes</h1><p>{SENTENCE}</p><p>{SENTENCE * 2}</p><pre>one\n  two</pre><ul><li>{SENTENCE}</li></ul>"
@@ -14,7 +14,7 @@ ARTICLE = f"<h1>Foxes</h1><p>{SENTENCE}</p><p>{SENTENCE * 2}</p><pre>one\n  two<
 def text_of(markup: str) -> str:
     body = parse_tree(markup).body
     assert body is not None
-    return main_text(body, most_chars=100_000)
+    return extract_main_text(body, most_chars=100_000)
 
 
 def test_navigation_and_the_like_are_left_out() -> None:
@@ -62,8 +62,8 @@ def test_the_title_is_not_repeated_and_loose_lines_around_the_text_are_left_out(
         f"<p>{SENTENCE}</p><h2>Habitat</h2><p>{SENTENCE * 2}</p><p>Print</p><p>© 2024 The Fox Post</p></div>"
     ).body
     assert body is not None
-    assert main_blocks(body, title="Foxes – The Fox Post") == [SENTENCE.strip(), "Habitat", (SENTENCE * 2).strip()]
-    assert main_blocks(body)[0] == "Foxes"
+    assert main_text_blocks(body, title="Foxes – The Fox Post") == [SENTENCE.strip(), "Habitat", (SENTENCE * 2).strip()]
+    assert main_text_blocks(body)[0] == "Foxes"
 
 
 def test_the_part_that_the_page_calls_its_text_is_taken_with_the_lead_before_it() -> None:

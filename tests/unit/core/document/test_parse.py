@@ -6,7 +6,7 @@ import pytest
 
 from evercrawl.core.change.snapshot import snapshot_of_html, unpack
 from evercrawl.core.document.html import parse_document
-from evercrawl.core.document.media_type import media_type
+from evercrawl.core.document.media_type import sniff_media_type
 from evercrawl.model.document import Alternate, Document, Link, Refresh
 from evercrawl.model.fetch import Headers
 from evercrawl.model.settings import ParseSettings
@@ -173,11 +173,11 @@ def test_other_types_have_neither_and_still_their_directives() -> None:
 
 
 def test_the_media_type_is_guessed_only_where_none_is_named() -> None:
-    assert media_type((("content-type", "Text/HTML; charset=x"),), b"x") == "text/html"
-    assert media_type((), b"  <!DOCTYPE html>") == "text/html"
-    assert media_type((), b"\xfe\xff\0<") == "text/html"
-    assert media_type((("Content-Type", "nonsense"),), b"just words < more") == "text/plain"
-    assert media_type((), b"\0\1\2") == "application/octet-stream"
+    assert sniff_media_type((("content-type", "Text/HTML; charset=x"),), b"x") == "text/html"
+    assert sniff_media_type((), b"  <!DOCTYPE html>") == "text/html"
+    assert sniff_media_type((), b"\xfe\xff\0<") == "text/html"
+    assert sniff_media_type((("Content-Type", "nonsense"),), b"just words < more") == "text/plain"
+    assert sniff_media_type((), b"\0\1\2") == "application/octet-stream"
 
 
 def test_xhtml_may_close_scripts_in_the_tag() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.document.media_type import FILE_TYPES, file_type_of
+from evercrawl.core.document.media_type import FILE_TYPES, url_file_type
 from evercrawl.core.scope import scope as scope_module
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.scope.url_filter import PrefixFilter
@@ -123,7 +123,7 @@ def test_a_bad_pattern_is_named(name: str):
     ],
 )
 def test_file_types(url: str, kind: str | None):
-    assert file_type_of(url) == kind
+    assert url_file_type(url) == kind
     seed = url.rsplit("/", 1)[0] + "/"
     assert reason(scope_of(seed), url) is (None if kind is None else Reason.FILE_TYPE)
     assert reason(scope_of(seed, fetch_types=FILE_TYPES), url) is None
