@@ -15,7 +15,7 @@ from evercrawl.core.document.elements import Elements, parse_tree
 from evercrawl.core.document.encoding import decode_body, detect_charset
 from evercrawl.core.document.html import base_url
 from evercrawl.core.document.links import extract_links
-from evercrawl.core.document.reference import Joiner
+from evercrawl.core.document.reference import ReferenceResolver
 from evercrawl.core.url import canonical_of_href, site_of
 from evercrawl.model.settings import ParseSettings
 
@@ -94,7 +94,7 @@ def _targets(url: str, root: Path, number_of: dict[str, int]) -> Iterator[int]:
     body = path.read_bytes()
     encoding = detect_charset(body, None).encoding
     elements = Elements(parse_tree(decode_body(truncate_markup(body), encoding)))
-    joiner = Joiner(url, base_url(url, elements.base), encoding)
+    joiner = ReferenceResolver(url, base_url(url, elements.base), encoding)
     for link in extract_links(elements, joiner, LIMITS, with_text=False):
         target = canonical_of_href(link.url)
         if target in number_of:

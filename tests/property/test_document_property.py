@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evercrawl.core.document.encoding import detect_charset
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.document.links import parse_refresh, parse_srcset
-from evercrawl.core.document.reference import Joiner
+from evercrawl.core.document.reference import ReferenceResolver
 from evercrawl.model.settings import ParseSettings
 
 LIMITS = ParseSettings()
@@ -65,7 +65,7 @@ def test_short_cuts_join_as_the_standard_does(base: str, reference: str) -> None
         wanted = None
     if wanted is not None and not wanted.startswith(("http://", "https://")):
         wanted = None
-    joiner = Joiner("http://other.test/", base, "utf-8")
+    joiner = ReferenceResolver("http://other.test/", base, "utf-8")
     assert joiner.url(reference) == wanted
     assert joiner.url(reference) == wanted
 

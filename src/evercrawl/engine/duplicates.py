@@ -28,7 +28,7 @@ from evercrawl.core.duplicates.clusters import (
 from evercrawl.core.duplicates.host_mirrors import LEAST_LED, HostFacts, Mirror, compare_hosts, lower_bound
 from evercrawl.core.duplicates.minhash import signature, signatures, similarity
 from evercrawl.core.url import canonical_of_href, key_of, path_of, site_of
-from evercrawl.core.visit.outcome import Judgement, judge_mirrored
+from evercrawl.core.visit.outcome import VisitOutcome, judge_mirrored
 from evercrawl.engine.interpret import VisitResult
 from evercrawl.engine.ports import NearTexts, ShardStore
 from evercrawl.engine.records import status_of
@@ -148,7 +148,7 @@ class Duplicates:
         if may_repeat and seen.signature is not None:
             await self._compare(page, seen, seen.signature, document, of_page=of_page)
 
-    async def of_mirror(self, page: Page, site: str, *, now: datetime) -> Judgement | None:
+    async def of_mirror(self, page: Page, site: str, *, now: datetime) -> VisitOutcome | None:
         """A page that is known from the site that its own is a copy of; None: it has to be asked for.
 
         Some are asked for all the same, so that a wrong verdict heals.

@@ -15,7 +15,7 @@ from evercrawl.core.scope.scope import Scope
 from evercrawl.core.sentiment.field_analysers import Field
 from evercrawl.core.visit.links import FoundLinks, add_url, links_of_document
 from evercrawl.core.visit.outcome import (
-    Judgement,
+    VisitOutcome,
     judge_failed,
     judge_fetched,
     judge_moved,
@@ -39,7 +39,7 @@ class VisitResult:
     """What a visit saw, before it is written down."""
 
     result: FetchResult
-    judgement: Judgement
+    judgement: VisitOutcome
     offers: FoundLinks
     document: Document | None = None
     digest: bytes | None = None
@@ -67,14 +67,14 @@ def request_for(page: Page, *, conditional: bool = True) -> Request:
     return Request(page.url, etag=page.etag, last_modified=page.last_modified)
 
 
-def scope_refusal(page: Page, scope: Scope, *, now: datetime) -> Judgement | None:
+def scope_refusal(page: Page, scope: Scope, *, now: datetime) -> VisitOutcome | None:
     """The scope is looked at again when a page's turn comes near: it may have changed since it was found."""
     is_seed = scope.is_seed(page.url)
     refused = scope.verdict(page.url, depth=page.depth, hops=page.hops, is_seed=is_seed)
     return None if refused is None else judge_refused(page, *refused, now=now)
 
 
-def robots_refusal(turn: Visit, *, now: datetime) -> Judgement | None:
+def robots_refusal(turn: Visit, *, now: datetime) -> VisitOutcome | None:
     """robots.txt is looked at again before each request."""
     page, gate = turn.page, turn.lane.gate
     if gate is None:

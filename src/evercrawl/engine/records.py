@@ -10,7 +10,7 @@ from evercrawl.core.digest import text_digest
 from evercrawl.core.document.compression import outline_of, pack_outline, pack_text
 from evercrawl.core.duplicates.minhash import signature
 from evercrawl.core.http.message import trusted_last_modified
-from evercrawl.core.visit.outcome import Judgement
+from evercrawl.core.visit.outcome import VisitOutcome
 from evercrawl.engine.interpret import VisitResult
 from evercrawl.engine.ports import Archive, Stored
 from evercrawl.model.fetch import Failed, Fault, Fetched, FetchResult, Moved, NotModified, Truncation, header
@@ -100,7 +100,7 @@ def _packed(page: Page, before: str | None, text: str) -> PackedText:
 
 def visited_of(
     page: Page,
-    judgement: Judgement,
+    judgement: VisitOutcome,
     *,
     now: datetime,
     seen: VisitResult | None = None,
@@ -150,7 +150,7 @@ def _outline(seen: VisitResult, *, is_new: bool) -> bytes | None:
     return pack_outline(outline_of(seen.document))
 
 
-def _twin(page: Page, judgement: Judgement, seen: VisitResult | None) -> int | None:
+def _twin(page: Page, judgement: VisitOutcome, seen: VisitResult | None) -> int | None:
     """The page that this one repeats: found now, or known before and nothing has changed since."""
     if judgement.outcome is Outcome.DUPLICATE and seen is not None:
         return seen.duplicate_of

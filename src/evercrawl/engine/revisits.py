@@ -13,7 +13,7 @@ from evercrawl.core.revisit.request_budget import RequestBudget
 from evercrawl.core.revisit.site_model import SiteModel
 from evercrawl.core.revisit.visit_schedule import BudgetLevel, VisitSchedule, mark_cached, named_schedule
 from evercrawl.core.revisit.visit_value import MARGIN
-from evercrawl.core.visit.outcome import Judgement
+from evercrawl.core.visit.outcome import VisitOutcome
 from evercrawl.engine.site_state import SiteState, SiteStates
 from evercrawl.model.page import Page, Requeue, Reschedule
 from evercrawl.model.settings import RevisitSettings
@@ -80,7 +80,7 @@ class Revisits:
         self,
         page: Page,
         notes: SiteState[SiteModel],
-        judgement: Judgement,
+        judgement: VisitOutcome,
         *,
         now_us: int,
         fresh: timedelta = timedelta(0),

@@ -21,7 +21,7 @@ from evercrawl.core.traps.trap_verdict import TrapAction, TrapVerdict, allows_al
 from evercrawl.core.traps.url_pattern import patterns_of
 from evercrawl.core.traps.user_rules import Refusal, TrapFilter, rule_refusal
 from evercrawl.core.url import site_of
-from evercrawl.core.visit.outcome import Judgement, judge_refused
+from evercrawl.core.visit.outcome import VisitOutcome, judge_refused
 from evercrawl.engine.hosts import HostTraps
 from evercrawl.engine.interpret import VisitResult
 from evercrawl.engine.ports import ShardStore
@@ -116,7 +116,7 @@ class Traps:
         refused = self.hosts.refusal(site)
         return WELCOME if refused is None else Offered(refused)
 
-    def on_turn(self, page: Page, notes: SiteState[TrapState] | None, *, now: datetime) -> Judgement | None:
+    def on_turn(self, page: Page, notes: SiteState[TrapState] | None, *, now: datetime) -> VisitOutcome | None:
         """A page whose turn has come: None, or why it is not asked for after all.
 
         Fences are for pages that were never seen: others have shown what they are worth.
@@ -132,7 +132,7 @@ class Traps:
             return None
         return judge_refused(page, *_fenced(ruled), now=now, wait=FENCED_RECHECK)
 
-    def on_first_turn(self, page: Page, site: Site, *, now: datetime) -> Judgement | None:
+    def on_first_turn(self, page: Page, site: Site, *, now: datetime) -> VisitOutcome | None:
         """The same for a page of a site that was never asked for anything."""
         refused = self.on_first_offer(page.url, site).refused if page.depth else None
         return None if refused is None else judge_refused(page, *refused, now=now, wait=FENCED_RECHECK)

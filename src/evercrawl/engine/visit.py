@@ -14,7 +14,7 @@ from evercrawl.core.frontier import Visit
 from evercrawl.core.revisit.site_model import SiteModel
 from evercrawl.core.traps.trap_state import TrapState
 from evercrawl.core.url import key_of, site_of
-from evercrawl.core.visit.outcome import Judgement, fresh_for
+from evercrawl.core.visit.outcome import VisitOutcome, fresh_for
 from evercrawl.engine.analysis import look_into
 from evercrawl.engine.ask import ask
 from evercrawl.engine.credit import CreditShares, Parcels, Placed
@@ -75,7 +75,7 @@ async def visit(turn: Visit, shard: Shard) -> None:
         await shard.signals.visited(turn.lane, turn.page, seen.document.feeds if seen.document else ())
 
 
-async def _trap_refusal(turn: Visit, shard: Shard, *, now: datetime) -> Judgement | None:
+async def _trap_refusal(turn: Visit, shard: Shard, *, now: datetime) -> VisitOutcome | None:
     pages = shard.intake.pages_of(turn.lane.site)
     notes = await shard.traps.load(turn.page.site_id, pages=pages)
     return shard.traps.on_turn(turn.page, notes, now=now)
@@ -102,7 +102,7 @@ def _learn_yield(
     shard.made_up.consider_absent(site, turn.page, seen)
 
 
-async def _mirrored(turn: Visit, shard: Shard, *, now: datetime) -> Judgement | None:
+async def _mirrored(turn: Visit, shard: Shard, *, now: datetime) -> VisitOutcome | None:
     return await shard.twins.of_mirror(turn.page, turn.lane.site.name, now=now)
 
 
@@ -174,7 +174,7 @@ def _write(
 
 def _scheduled(
     page: Page, seen: VisitResult, notes: SiteState[SiteModel], shard: Shard, *, now_us: int
-) -> tuple[Judgement, bytes | None]:
+) -> tuple[VisitOutcome, bytes | None]:
     """When to come again, where that is not the fault's to say; and what the visit taught."""
     judgement, result = seen.judgement, seen.result
     if judgement.changed is None:
@@ -189,6 +189,6 @@ def _scheduled(
     return judgement._replace(due_us=planned.due_us, interval_s=planned.interval_s), planned.belief
 
 
-def _write_refused(turn: Visit, judgement: Judgement, shard: Shard) -> None:
+def _write_refused(turn: Visit, judgement: VisitOutcome, shard: Shard) -> None:
     shard.write_visited(turn.page, visited_of(turn.page, judgement, now=shard.around.clock.now()))
     shard.concluded_without_request(turn.lane)

@@ -36,7 +36,7 @@ from evercrawl.core.document.html import (
     robots_directives,
 )
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
-from evercrawl.core.document.reference import Joiner
+from evercrawl.core.document.reference import ReferenceResolver
 from evercrawl.model.fetch import Headers
 from evercrawl.model.settings import ParseSettings
 
@@ -74,7 +74,7 @@ def read_page(url: str, headers: Headers, body: bytes, *, agent: str, site: str)
     if kind not in HTML_TYPES:
         return Reading(content_digest(body), noindex=robots_directives(headers, [], agent=agent).noindex)
     tree, elements, encoding, _ = parse_page(headers, body, kind=kind, every_anchor=True)
-    joiner = Joiner(url, base_url(url, elements.base), encoding)
+    joiner = ReferenceResolver(url, base_url(url, elements.base), encoding)
     refresh = find_refresh(url, headers, elements.metas, joiner)
     reading = Reading(
         digest=_digest(tree, elements, joiner, site),
@@ -92,7 +92,7 @@ def _headline(tree: LexborHTMLParser) -> str:
     return " ".join(node.text_lexbor().split())[: _LIMITS.title_chars] if node is not None else ""
 
 
-def _digest(tree: LexborHTMLParser, elements: Elements, joiner: Joiner, site: str) -> bytes:
+def _digest(tree: LexborHTMLParser, elements: Elements, joiner: ReferenceResolver, site: str) -> bytes:
     snapshot = snapshot_of(tree, elements)
     said = _ENTRY.join(filter(None, map(_said, own_texts(snapshot))))
     links = _ENTRY.join(target.removeprefix(site) for target in _own_links(elements, joiner))
@@ -117,7 +117,7 @@ def own_texts(snapshot: Snapshot) -> list[str]:
     return own or list(snapshot.texts)
 
 
-def _own_links(elements: Elements, joiner: Joiner) -> Iterator[str]:
+def _own_links(elements: Elements, joiner: ReferenceResolver) -> Iterator[str]:
     """The targets of links outside of the site's parts, in order."""
     known: dict[int, bool] = {}
     for _, node, _ in elements.links:

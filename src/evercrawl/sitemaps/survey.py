@@ -13,7 +13,7 @@ from typing import NamedTuple
 from xxhash import xxh64_intdigest
 
 from evercrawl.core.document.html import parse_document
-from evercrawl.core.document.media_type import HTML_TYPES, url_file_type, sniff_media_type
+from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type, url_file_type
 from evercrawl.core.robots.robots_txt import sitemap_urls
 from evercrawl.core.sitemap.date import moment_of, moment_of_milliseconds
 from evercrawl.core.sitemap.discovery import WELL_KNOWN, SitemapWalk

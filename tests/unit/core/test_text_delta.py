@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from evercrawl.core.document.compression import (
     FULL_EVERY,
     MAX_CHAIN,
-    pack_texts,
     pack_text,
+    pack_texts,
     unpack_text,
     unpack_text_start,
     unpack_texts,

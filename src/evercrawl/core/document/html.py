@@ -29,7 +29,7 @@ from evercrawl.core.document.links import (
 from evercrawl.core.document.main_text import extract_main_text
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.document.metadata import extract_headings, extract_metadata, parse_directives
-from evercrawl.core.document.reference import Joiner
+from evercrawl.core.document.reference import ReferenceResolver
 from evercrawl.core.url import join, parse
 from evercrawl.model.document import Alternate, Directives, Document, Refresh
 from evercrawl.model.fetch import Headers, header
@@ -60,7 +60,7 @@ def html_document(
     where the outline is wanted.
     """
     base = base_url(url, elements.base)
-    joiner = Joiner(url, base, encoding)
+    joiner = ReferenceResolver(url, base, encoding)
     alternates = _alternates(elements, headers, joiner)
     body = tree.body
     title = page_title(elements, limits)
@@ -127,7 +127,7 @@ def _lang(tree: LexborHTMLParser, metas: list[Attributes], headers: Headers) -> 
     return lang if 0 < len(lang) <= MAX_LANG_CHARS and "," not in lang and " " not in lang else None
 
 
-def canonical_link(elements: Elements, headers: Headers, joiner: Joiner) -> str | None:
+def canonical_link(elements: Elements, headers: Headers, joiner: ReferenceResolver) -> str | None:
     """The page's own word on its URL: a link element in the head, else the Link header (RFC 6596)."""
     for attributes, rel, is_in_head in elements.relations:
         if is_in_head and "canonical" in rel:
@@ -138,7 +138,7 @@ def canonical_link(elements: Elements, headers: Headers, joiner: Joiner) -> str 
     return None
 
 
-def _alternates(elements: Elements, headers: Headers, joiner: Joiner) -> tuple[Alternate, ...]:
+def _alternates(elements: Elements, headers: Headers, joiner: ReferenceResolver) -> tuple[Alternate, ...]:
     found: dict[Alternate, None] = {}
     for attributes, rel, _ in elements.relations:
         if "alternate" in rel and "stylesheet" not in rel:
@@ -161,7 +161,7 @@ def _links_in(headers: Headers) -> Iterator[HeaderLink]:
             yield from parse_link_header(value)
 
 
-def find_refresh(page_url: str, headers: Headers, metas: list[Attributes], joiner: Joiner) -> Refresh | None:
+def find_refresh(page_url: str, headers: Headers, metas: list[Attributes], joiner: ReferenceResolver) -> Refresh | None:
     """The first usable refresh; the header comes before the page (HTML 7.4.2.1 and 4.2.5.3)."""
     contents = [header(headers, "refresh") or ""]
     contents += [meta.get("content") or "" for meta in metas if is_refresh(meta)]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborNode
 
 from evercrawl.core.document.elements import AREA, LINK, META, A, Attributes, Elements, is_nofollow, tag_id
-from evercrawl.core.document.reference import Joiner
+from evercrawl.core.document.reference import ReferenceResolver
 from evercrawl.model.document import Link
 from evercrawl.model.settings import ParseSettings
 
@@ -139,7 +139,7 @@ _IMAGE, _OBJECT, _INPUT = tag_id("img"), tag_id("object"), tag_id("input")
 
 
 def extract_links(
-    elements: Elements, joiner: Joiner, limits: ParseSettings, *, with_text: bool = True
+    elements: Elements, joiner: ReferenceResolver, limits: ParseSettings, *, with_text: bool = True
 ) -> tuple[Link, ...]:
     """The links; one that stands on the page several times is nofollow only where it is so each time."""
     places: dict[str, int] = {}
@@ -195,7 +195,7 @@ def _substitute(tag: int, node: LexborNode, attributes: Attributes, most_chars: 
     return collapse_space(attributes.get("alt" if tag == AREA else "title") or "", most_chars)
 
 
-def extract_embeds(elements: Elements, joiner: Joiner) -> tuple[str, ...]:
+def extract_embeds(elements: Elements, joiner: ReferenceResolver) -> tuple[str, ...]:
     """What a browser would load to show the page: images, styles, scripts and other media."""
     found: dict[str, None] = {}
     for node in elements.embeds:

@@ -34,8 +34,8 @@ from evercrawl.core.document.paragraphs import (
     STUB,
     TEXT,
     Paragraph,
-    Paragraphs,
     ParagraphRange,
+    Paragraphs,
     split_paragraphs,
 )
 

@@ -23,7 +23,7 @@ _ENDINGS = {
     " pptm pptx rtf vsd xls xlsb xlsm xlsx xlt xps",
 }
 FILE_TYPES = tuple(_ENDINGS)
-LONGEST_ENDING = 8
+MAX_EXTENSION_CHARS = 8
 
 _TYPE_OF_ENDING = {ending: kind for kind, endings in _ENDINGS.items() for ending in endings.split()}
 
@@ -34,7 +34,7 @@ def url_file_type(url: str) -> str | None:
     if end < 0:
         end = len(url)
     dot = url.rfind(".", 0, end)
-    if end - dot - 1 > LONGEST_ENDING:
+    if end - dot - 1 > MAX_EXTENSION_CHARS:
         return None
     # An ending with a slash in it, such as that of a bare host, is in no list.
     return _TYPE_OF_ENDING.get(url[dot + 1 : end].lower())

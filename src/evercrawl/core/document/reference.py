@@ -12,9 +12,9 @@ from functools import lru_cache
 from evercrawl.core.document.encoding import encode_text
 from evercrawl.core.url import PAGE_SCHEMES, join, parse
 
-MOST_REMEMBERED = 200_000
+MAX_CACHED_REFERENCES = 200_000
 """References remembered over all folders; then everything is forgotten and learned anew."""
-MOST_FOLDERS = 1024
+MAX_CACHED_FOLDERS = 1024
 """Folders of pages for which is remembered whether they are in the normal form."""
 
 # A path of unreserved characters, without empty segments, and with dot segments at most in front, joins by
@@ -27,12 +27,12 @@ _RAW_IN_QUERY = frozenset(range(0x21, 0x7F)) - frozenset(b"\"#<>'")
 _LONE_SURROGATE = re.compile(f"[{chr(0xD800)}-{chr(0xDFFF)}]")
 
 
-class Memory:
+class ReferenceCache:
     """Folder -> reference -> URL or None; never more than `most` references in all."""
 
     __slots__ = ("_count", "_folders", "_most")
 
-    def __init__(self, most: int = MOST_REMEMBERED) -> None:
+    def __init__(self, most: int = MAX_CACHED_REFERENCES) -> None:
         self._most = most
         self._count = 0
         self._folders: dict[str, dict[str, str | None]] = {}
@@ -53,10 +53,10 @@ class Memory:
         self._count += by
 
 
-_MEMORY = Memory()
+_MEMORY = ReferenceCache()
 
 
-class Joiner:
+class ReferenceResolver:
     """Joins the references of one page against its base URL; only http and https come back, without
     fragment.
     """
@@ -141,7 +141,7 @@ def _folder_and_origin(base: str) -> tuple[str, str]:
     return (folder, bare[:slash]) if is_normal else (base, "")
 
 
-@lru_cache(maxsize=MOST_FOLDERS)
+@lru_cache(maxsize=MAX_CACHED_FOLDERS)
 def _is_normal(url: str) -> bool:
     return parse(url) == url
 

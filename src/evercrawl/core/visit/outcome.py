@@ -24,7 +24,7 @@ is.
 """
 
 
-class Judgement(NamedTuple):
+class VisitOutcome(NamedTuple):
     """What a visit means for its page."""
 
     outcome: Outcome
@@ -39,7 +39,7 @@ class Judgement(NamedTuple):
     """The page was seen, and differs in meaning from what we had; None: it was not seen."""
 
 
-def judge_fetched(page: Page, result: Fetched, *, change: Change | None, copy_of: str | None) -> Judgement:
+def judge_fetched(page: Page, result: Fetched, *, change: Change | None, copy_of: str | None) -> VisitOutcome:
     """A body came. `change`: how it differs from the last sight of the page, None where this is the first.
     `copy_of` is another page's URL that already has this very content.
     """
@@ -70,14 +70,14 @@ _TRUNCATIONS = {
 }
 
 
-def judge_not_modified() -> Judgement:
+def judge_not_modified() -> VisitOutcome:
     """The server vouches for what we have."""
     return _seen(Outcome.UNCHANGED, Reason.NOT_MODIFIED, REASON_TEXT[Reason.NOT_MODIFIED])
 
 
 def judge_moved(
     page: Page, result: Moved, *, refused: tuple[Reason, str] | None, loops: bool, most_hops: int
-) -> Judgement:
+) -> VisitOutcome:
     """A redirect: an error when it loops or goes on too long, refused when its target is, else an answer."""
     if loops or result.target == page.url:
         detail = f"redirects to {result.target}, which leads back here"
@@ -93,7 +93,7 @@ def judge_moved(
     return _seen(Outcome.FETCHED, Reason.MOVED, detail)
 
 
-def judge_failed(page: Page, result: Failed, *, asked: timedelta | None, now: datetime) -> Judgement:
+def judge_failed(page: Page, result: Failed, *, asked: timedelta | None, now: datetime) -> VisitOutcome:
     """No usable answer: try again later as the fault's rule says, or not by ourselves."""
     rule = FAULT_RULES[result.fault]
     outcome, reason = rule.outcome, rule.reason
@@ -107,7 +107,7 @@ def judge_failed(page: Page, result: Failed, *, asked: timedelta | None, now: da
     if wait is not None and asked is not None:
         wait = max(wait, asked)
     due_us = None if wait is None else to_us(now + wait)
-    return Judgement(outcome, reason, detail, due_us, tries, page.interval_s, is_new_version=False)
+    return VisitOutcome(outcome, reason, detail, due_us, tries, page.interval_s, is_new_version=False)
 
 
 def _words(result: Failed, reason: Reason) -> str:
@@ -120,16 +120,16 @@ def _words(result: Failed, reason: Reason) -> str:
     return result.detail or REASON_TEXT[reason]
 
 
-def judge_refused(page: Page, reason: Reason, detail: str, *, now: datetime, wait: timedelta = RECHECK) -> Judgement:
+def judge_refused(page: Page, reason: Reason, detail: str, *, now: datetime, wait: timedelta = RECHECK) -> VisitOutcome:
     """Known, due, and not asked for: robots.txt, the scope or a fence says no."""
     due_us = to_us(now + wait)
-    return Judgement(Outcome.REJECTED, reason, detail, due_us, page.tries, page.interval_s, is_new_version=False)
+    return VisitOutcome(Outcome.REJECTED, reason, detail, due_us, page.tries, page.interval_s, is_new_version=False)
 
 
-def judge_mirrored(page: Page, detail: str, *, now: datetime) -> Judgement:
+def judge_mirrored(page: Page, detail: str, *, now: datetime) -> VisitOutcome:
     """Known, due, and not asked for: a copy of this page is known."""
     due_us = to_us(now + MIRROR_RECHECK)
-    return Judgement(
+    return VisitOutcome(
         Outcome.DUPLICATE, Reason.MIRROR, detail, due_us, page.tries, page.interval_s, is_new_version=False
     )
 
@@ -145,9 +145,9 @@ def foreign_scheme(result: Failed) -> str | None:
 
 def _seen(
     outcome: Outcome, reason: Reason, detail: str, *, changed: bool = False, is_new_version: bool = False
-) -> Judgement:
+) -> VisitOutcome:
     """The site has answered; when to come again is the revisit policy's to say."""
-    return Judgement(outcome, reason, detail, None, 0, 0, is_new_version, changed)
+    return VisitOutcome(outcome, reason, detail, None, 0, 0, is_new_version, changed)
 
 
 MOST_FRESH = timedelta(days=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evercrawl.core.document.elements import parse_tree
-from evercrawl.core.document.main_text import main_text_blocks, extract_main_text
+from evercrawl.core.document.main_text import extract_main_text, main_text_blocks
 
 SENTENCE = "The quick brown fox jumps over the lazy dog, again and again, until both of them are tired. "
 ARTICLE = f"<h1>Foxes</h1><p>{SENTENCE}</p><p>{SENTENCE * 2}</p><pre>one\n  two</pre><ul><li>{SENTENCE}</li></ul>"

@@ -1,0 +1,288 @@
+"""The values that pass between the steps of a visit: `Known`, `Related` and `Decision`.
+
+`gather` reads `Known` before the request, `look_up` reads `Related` once the answer is there, `decide` turns both
+into a `Decision`, and `apply` writes it. None of these values is ever changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import NamedTuple
+
+from evercrawl.core.change.change_history import SiteMemory
+from evercrawl.core.change.snapshot import Snapshot
+from evercrawl.core.duplicates.lsh import Match
+from evercrawl.core.focus.priority import Found
+from evercrawl.core.revisit.outlook import Outlook
+from evercrawl.core.revisit.schedule import Level, Schedule, schedule_named
+from evercrawl.core.robots.robots_rules import RobotsRules
+from evercrawl.core.scope.scope import Scope
+from evercrawl.core.sentiment.field_analysers import Analyser, Field
+from evercrawl.core.sitemap.poll import SignalState
+from evercrawl.core.traps.pattern_probe import ProbeRequest
+from evercrawl.core.traps.trap_state import TrapState
+from evercrawl.core.traps.trap_verdict import HostStats
+from evercrawl.core.traps.user_rules import TrapFilter
+from evercrawl.core.visit.links import FoundLinks
+from evercrawl.core.visit.outcome import VisitOutcome
+from evercrawl.engine.ports import DocumentHandler
+from evercrawl.model.change import Change
+from evercrawl.model.document import Document
+from evercrawl.model.fetch import FetchResult
+from evercrawl.model.page import Baseline, Candidate, DuplicateCandidate, OriginalRecord, Page
+from evercrawl.model.reason import Reason
+from evercrawl.model.settings import Settings
+from evercrawl.model.site import Site
+
+Refused = tuple[Reason, str]
+"""Why a URL is not fetched: the reason and its detail."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The rules of a run that decisions depend on."""
+
+    settings: Settings
+    scope: Scope
+    traps: TrapFilter
+    agent: str
+    handler_of: Callable[[str], DocumentHandler | None]
+    """Media type -> the handler that parses it, besides HTML and plain text."""
+    analysers: tuple[Analyser, ...] = ()
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """The revisit policy that the settings name."""
+        return schedule_named(self.settings.revisit.policy)
+
+
+class Known(NamedTuple):
+    """What is known about a page before its request."""
+
+    robots: RobotsRules | None = None
+    """None: robots.txt was not read."""
+    trap: Refused | None = None
+    """Why trap detection or a user rule refuses the page."""
+    mirror: str | None = None
+    """Where a copy of the page is known, if its site is a mirror."""
+    outlook: Outlook = Outlook()
+    """How the pages of the site change."""
+    is_doubtful: bool = False
+    """The page was a duplicate, and the page that it duplicates has changed since."""
+
+
+class Past(NamedTuple):
+    """What a new answer is compared with; empty before the first version."""
+
+    is_same: bool = False
+    """The same bytes as at the last visit."""
+    text: str | None = None
+    """Main text of the newest version."""
+    body: bytes = b""
+    """Of the newest version; empty where the detector needs none."""
+    baseline: Baseline | None = None
+    snapshot: Snapshot | None = None
+    """Of the last visit; None: there is none, or it cannot be read."""
+
+
+class Comparison(NamedTuple):
+    """How an answer differs from the last visit, and what the next visit needs."""
+
+    change: Change
+    snapshot: bytes | None = None
+    memory: bytes = b""
+    site: SiteMemory | None = None
+    """The site's memory after this comparison; None: as before."""
+
+
+class Content(NamedTuple):
+    """A body, parsed and compared."""
+
+    digest: bytes
+    sha1: bytes
+    document: Document | None = None
+    """None: no handler knows the media type."""
+    original: OriginalRecord | None = None
+    """Where these bytes are archived already."""
+    past: Past = Past()
+    comparison: Comparison | None = None
+    """None: the first visit, or the same bytes as before."""
+
+
+class NearText(NamedTuple):
+    """The signatures of a main text, and the page with the nearest text."""
+
+    signature: bytes | None = None
+    of_page: bytes | None = None
+    """Signature of text and links together, for a text that is too short to be compared alone."""
+    match: Match | None = None
+    page: DuplicateCandidate | None = None
+    """The page that `match` names, as it is now; None: it is gone."""
+
+
+class DuplicateLookup(NamedTuple):
+    """The pages that a page may duplicate."""
+
+    original: DuplicateCandidate | None = None
+    """The page that has the same bytes."""
+    is_original_pending: bool = False
+    """That page was judged since the last commit, so its bytes are current."""
+    previous: DuplicateCandidate | None = None
+    """The page that this one duplicated so far."""
+    canonical: DuplicateCandidate | None = None
+    """The page that this one names as canonical."""
+    near: NearText = NearText()
+
+
+class LinkTarget(NamedTuple):
+    """A site that new links lead to."""
+
+    site: Site
+    pages: int
+    """Pages of the site, those that wait for a commit included."""
+    robots: RobotsRules | None = None
+    traps: TrapState | None = None
+    blocked: Refused | None = None
+    """Why nothing of this new host is fetched."""
+
+
+class NewLink(NamedTuple):
+    """A link that becomes a page, or would become one if it were not refused."""
+
+    candidate: Candidate
+    site: Site
+    is_last: bool = False
+    """It is queued behind all other pages."""
+    refused: Refused | None = None
+
+
+class SiteKnowledge(NamedTuple):
+    """What the pages of a site have taught so far, as of the moment of the decision."""
+
+    site: Site
+    change: SiteMemory = SiteMemory()
+    outlook: Outlook = Outlook()
+    feeds: SignalState | None = None
+    """None: sitemaps are switched off."""
+    traps: TrapState | None = None
+    """None: the site is too small to judge."""
+    soft_404: TrapState | None = None
+    """What the site is known to answer for pages that do not exist; None: nothing."""
+    hosts: HostStats | None = None
+    """Of the site's domain; None: it has one host, or this site was counted."""
+    may_probe: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """What the store knows about an answer: its content, its links and pages like it."""
+
+    knowledge: SiteKnowledge
+    level: Level
+    """What the request budget allows at the moment."""
+    weight: float = 1.0
+    """How much a current copy of the page counts, by its importance."""
+    content: Content | None = None
+    baseline: Baseline | None = None
+    """What the last visit saw, for a 304."""
+    original: OriginalRecord | None = None
+    """What a 304 refers to."""
+    is_loop: bool = False
+    """The target of the redirect leads back to this page."""
+    found: FoundLinks = field(default_factory=FoundLinks)
+    own: Sequence[tuple[Candidate, Site]] = ()
+    """Links of this shard that are not pages yet; they are reserved for this visit."""
+    others: Mapping[int, list[Candidate]] = field(default_factory=dict)
+    """Links of other shards, by shard."""
+    targets: Mapping[int, LinkTarget] = field(default_factory=dict)
+    """Site id -> the site of links in `own`."""
+    duplicates: DuplicateLookup = DuplicateLookup()
+    relevance: Found | None = None
+    """What the focus says about the page; None: the crawl has no focus."""
+    copies: Sequence[Page] = ()
+    """Pages that duplicate this one, where it has changed."""
+
+
+class CreditPlan(NamedTuple):
+    """What happens to the credit of a page."""
+
+    pays: bool = False
+    """False: the page keeps its credit, because its links were not seen."""
+    expands: bool = False
+    """False: all of it goes to the Lambda page."""
+
+
+class TextToIndex(NamedTuple):
+    """A main text that later pages are compared with."""
+
+    signed: bytes
+    chars: int
+    signature: bytes
+    title: str | None
+
+
+class Suspicion(NamedTuple):
+    """A page that may be the site's answer to every unknown URL."""
+
+    is_copy: bool
+    says_not_found: bool
+
+
+class SiteUpdate(NamedTuple):
+    """What a visit teaches about its site; None: nothing new."""
+
+    change: SiteMemory | None = None
+    outlook: Outlook | None = None
+    feeds: SignalState | None = None
+    traps: TrapState | None = None
+    hosts: HostStats | None = None
+    reopened: bool = False
+    """A trap pattern was found wrong: what it kept out is queued again."""
+    log: tuple[str, ...] = ()
+
+
+class Decision(NamedTuple):
+    """Everything that a visit writes."""
+
+    outcome: VisitOutcome
+    answer: FetchResult | None = None
+    """None: no request was sent."""
+    content: Content | None = None
+    original: OriginalRecord | None = None
+    """What the archive record refers to, where the bytes are archived already."""
+    duplicate_of: int | None = None
+    signature: bytes | None = None
+    text_digest: bytes | None = None
+    analysis: Mapping[str, Field] = {}
+    belief: bytes | None = None
+    """What the revisit policy knows about the page now; None: as before."""
+    found: FoundLinks = FoundLinks()
+    links: tuple[NewLink, ...] = ()
+    """Links of this shard: to enter, or refused."""
+    send: Mapping[int, list[Candidate]] = {}
+    """Links for other shards."""
+    credit: CreditPlan = CreditPlan()
+    site: SiteUpdate = SiteUpdate()
+    index: TextToIndex | None = None
+    probe: ProbeRequest | None = None
+    suspicion: Suspicion | None = None
+    requeue: tuple[Page, ...] = ()
+    """Duplicates of this page to visit again."""
+
+
+class Facts(NamedTuple):
+    """What a judgement of a page may look at."""
+
+    page: Page
+    answer: FetchResult
+    known: Known
+    related: Related
+    now: datetime
+    policy: Policy
+
+
+Judgement = Callable[[Facts, Decision], Decision]
+"""Returns the decision with one more part filled in."""
