@@ -1,15 +1,14 @@
-"""The docs are complete, up to date, and lead somewhere."""
+"""The docs are complete, up to date and short, and everything that they name exists."""
 
 from __future__ import annotations
 
 import importlib.util
 import re
-from functools import lru_cache
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import click
-import pytest
 
 from evercrawl.cli.main import COMMANDS, root
 from evercrawl.cli.terminal import EXIT_TEXT, ExitCode
@@ -18,14 +17,20 @@ from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DOCS = REPOSITORY / "docs"
-PAGES = sorted([*DOCS.rglob("*.md"), *REPOSITORY.glob("*.md")])
+PAGES = sorted([*DOCS.rglob("*.md"), *(REPOSITORY / "research").rglob("*.md"), *REPOSITORY.glob("*.md")])
 FILES = frozenset({"notify.sqlite", "notify.lock"})
 """Files of a collection whose names look like settings."""
+MOST_WORDS = 30_000
+"""In the README and all hand-written pages of docs."""
+MOST_ARCHITECTURE_WORDS = 900
+LONGEST_LINE = 120
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
-_PACKAGE_PATH = re.compile(r"`((?:model|core|engine|adapters|cli|config|sim|web|browse)/[\w/.]*)`")
+_PACKAGE_PATH = re.compile(
+    r"`((?:model|core|engine|adapters|cli|cluster|collection|config|lab|outpost|sitemaps|testing|web)/[\w/.]*)`"
+)
 _TEST_PATH = re.compile(r"`(tests/[\w/]+(?:\.py)?)`")
 _TEST_NAME = re.compile(r"`(test_\w+)`")
-_CALL = re.compile(r"evercrawl(?: -C \S+)? ([a-z]+)")
+_CALL = re.compile(r"^\$ evercrawl(?: -C \S+)? ([a-z]+)")
 
 
 def _generator() -> ModuleType:
@@ -41,9 +46,26 @@ def _name(path: Path) -> str:
     return str(path.relative_to(REPOSITORY))
 
 
-@pytest.mark.parametrize("name", ["settings.md", "cli.md", "reasons.md", "exit-codes.md", "api.md", "metrics.md"])
-def test_the_reference_is_up_to_date(name: str) -> None:
-    assert (DOCS / "reference" / name).read_text() == _generator().pages()[name], "run: make docs"
+def _found(pattern: re.Pattern[str]) -> Iterator[tuple[Path, str, str]]:
+    """Yield page, place (file:line) and text of every match in the docs."""
+    for path in PAGES:
+        for number, line in enumerate(path.read_text().splitlines(), start=1):
+            for text in pattern.findall(line):
+                yield path, f"{_name(path)}:{number}", text
+
+
+def _report(found: list[str]) -> None:
+    assert not found, f"{len(found)} problems:\n" + "\n".join(found)
+
+
+def test_the_reference_is_up_to_date() -> None:
+    pages = _generator().pages()
+    assert set(pages) == {path.name for path in (DOCS / "reference").glob("*.md")}
+    _report([
+        f"docs/reference/{name} is out of date; run: make docs"
+        for name, text in pages.items()
+        if (DOCS / "reference" / name).read_text() != text
+    ])  # fmt: skip
 
 
 def test_every_setting_section_reason_and_exit_code_has_a_text() -> None:
@@ -60,38 +82,38 @@ def _options(command: click.Command) -> list[click.Option]:
     return own + [o for child in getattr(command, "commands", {}).values() for o in _options(child)]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_and_option_has_a_text(name: str) -> None:
-    command = root.get_command(click.Context(root), name)
-    assert command is not None
-    assert command.help
-    assert all(option.help for option in _options(command))
+def test_every_command_and_option_has_a_help_text() -> None:
+    found = []
+    for name in COMMANDS:
+        command = root.get_command(click.Context(root), name)
+        assert command is not None, name
+        found += [] if command.help else [f"{name} has no help text"]
+        found += [f"{name} {option.opts[0]} has no help text" for option in _options(command) if not option.help]
+    _report(found)
 
 
-@pytest.mark.parametrize("path", PAGES, ids=_name)
-def test_links_lead_somewhere(path: Path) -> None:
-    for target in _LINK.findall(path.read_text()):
-        if "://" not in target and not target.startswith("#"):
-            assert (path.parent / target.partition("#")[0]).exists(), f"{_name(path)} links to {target}"
+def test_links_lead_somewhere() -> None:
+    _report([
+        f"{place} links to {target}"
+        for path, place, target in _found(_LINK)
+        if "://" not in target
+        and not target.startswith(("#", "mailto:"))
+        and not (path.parent / target.partition("#")[0]).exists()
+    ])  # fmt: skip
 
 
-@pytest.mark.parametrize("path", PAGES, ids=_name)
-def test_files_that_are_named_exist(path: Path) -> None:
-    for target in _PACKAGE_PATH.findall(path.read_text()):
-        assert (REPOSITORY / "src" / "evercrawl" / target).exists(), f"{_name(path)} names {target}"
+def test_named_source_files_exist() -> None:
+    package = REPOSITORY / "src" / "evercrawl"
+    _report([f"{place} names {name}" for _, place, name in _found(_PACKAGE_PATH) if not (package / name).exists()])
 
 
-@pytest.mark.parametrize("path", PAGES, ids=_name)
-def test_tests_that_are_named_exist(path: Path) -> None:
-    text = path.read_text()
-    for target in _TEST_PATH.findall(text):
-        assert (REPOSITORY / target).exists(), f"{_name(path)} names {target}"
+def test_named_tests_exist() -> None:
     defined = _defined_tests()
-    for test in _TEST_NAME.findall(text):
-        assert test in defined, f"{_name(path)} names {test}"
+    found = [f"{place} names {name}" for _, place, name in _found(_TEST_PATH) if not (REPOSITORY / name).exists()]
+    found += [f"{place} names {name}" for _, place, name in _found(_TEST_NAME) if name not in defined]
+    _report(found)
 
 
-@lru_cache(maxsize=1)
 def _defined_tests() -> frozenset[str]:
     sources = (path.read_text() for path in (REPOSITORY / "tests").rglob("test_*.py"))
     return frozenset(name for source in sources for name in re.findall(r"def (test_\w+)", source))
@@ -103,24 +125,44 @@ def test_every_guarantee_names_a_test() -> None:
     assert all(_TEST_PATH.search(promise) or _TEST_NAME.search(promise) for promise in promises)
 
 
-@pytest.mark.parametrize("path", PAGES, ids=_name)
-def test_commands_that_are_shown_exist(path: Path) -> None:
-    lines = [line for line in path.read_text().splitlines() if line.startswith("$ evercrawl ")]
-    for line in lines:
-        found = _CALL.search(line)
-        assert found is not None, line
-        assert found[1] in COMMANDS, line
+def test_shown_commands_exist() -> None:
+    _report([f"{place} shows {name}" for _, place, name in _found(_CALL) if name not in COMMANDS])
 
 
-def test_the_index_leads_to_every_page() -> None:
+def test_the_index_links_every_page() -> None:
     linked = {(DOCS / target).resolve() for target in _LINK.findall((DOCS / "index.md").read_text())}
     expected = {path for path in DOCS.rglob("*.md") if path.parent.name != "decisions"} - {DOCS / "index.md"}
-    assert expected <= linked
+    _report([f"docs/index.md does not link {_name(path)}" for path in sorted(expected - linked)])
     assert DOCS / "decisions" in linked
 
 
-def test_settings_that_are_named_exist() -> None:
+def test_named_settings_exist() -> None:
     names = re.compile(rf"`((?:{'|'.join(sections())})\.[a-z_]+)\b")
+    known = FILES | set(known_settings())
+    _report([f"{place} names {name}" for _, place, name in _found(names) if name not in known])
+
+
+def test_the_docs_are_short() -> None:
+    generated = {DOCS / "reference" / name for name in _generator().pages()}
+    pages = [*DOCS.rglob("*.md"), REPOSITORY / "README.md"]
+    words = {path: len(path.read_text().split()) for path in pages if path not in generated}
+    assert sum(words.values()) <= MOST_WORDS
+    assert words[DOCS / "concepts" / "architecture.md"] <= MOST_ARCHITECTURE_WORDS
+
+
+def test_the_architecture_page_names_every_package() -> None:
+    text = (DOCS / "concepts" / "architecture.md").read_text()
+    packages = {path.parent.name for path in (REPOSITORY / "src" / "evercrawl").glob("*/__init__.py")}
+    assert sorted(name for name in packages if not re.search(rf"\b{name}\b", text)) == []
+
+
+def test_lines_are_wrapped() -> None:
+    found = []
     for path in PAGES:
-        for key in names.findall(path.read_text()):
-            assert key in known_settings() or key in FILES, f"{_name(path)} names {key}"
+        is_code = False
+        for number, line in enumerate(path.read_text().splitlines(), start=1):
+            is_code ^= line.startswith("```")
+            is_free = is_code or line.startswith(("|", "    ")) or "](" in line or "://" in line
+            if len(line) > LONGEST_LINE and not is_free and path.parent.name != "reference":
+                found.append(f"{_name(path)}:{number} has {len(line)} characters")
+    _report(found)
