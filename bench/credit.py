@@ -21,13 +21,11 @@ from typing import NamedTuple, Protocol
 
 from link_graph import LinkGraph, load_graph
 
-from evercrawl.core.credit import (
-    Age,
+from evercrawl.core.credit.age import Age, aged, spent
+from evercrawl.core.credit.flow import (
     Ledger,
     PageCredit,
-    aged,
     balance,
-    band_of_credit,
     credit_of,
     credited,
     distribute,
@@ -35,15 +33,12 @@ from evercrawl.core.credit import (
     hand_out,
     importance_of,
     is_lambda_next,
-    mean_credit,
-    moves_to,
     new_page,
     seed,
-    sinks_to,
     spend,
-    spent,
     whole_of,
 )
+from evercrawl.core.credit.order import band_of_credit, mean_credit, moves_to, sinks_to
 
 LEAST_CORRELATION = 0.8
 MOST_TRAP_SHARE = 0.02

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Protocol
 
-from evercrawl.cluster.build import assemble
+from evercrawl.cluster.crawl_builder import assemble_crawl
 from evercrawl.engine.ports import Fetcher
 from evercrawl.model.settings import Settings
 from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear
@@ -37,7 +37,7 @@ def play(settings: Settings, web: TimedWeb, store: MemoryStore) -> None:
     """Crawl until nothing is left or the limit is reached."""
 
     async def go() -> None:
-        made = assemble(
+        made = assemble_crawl(
             settings,
             clock=web.clock,
             fetcher=web,

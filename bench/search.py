@@ -27,8 +27,8 @@ from urllib.parse import unquote
 from evercrawl.adapters.graph_files import current_graph
 from evercrawl.adapters.sqlite import SqliteStore
 from evercrawl.collection.graph_builder import build_graph
-from evercrawl.collection.search_index import rebuild
-from evercrawl.collection.searcher import Searching
+from evercrawl.collection.search_index import rebuild_index
+from evercrawl.collection.searcher import Searcher
 from evercrawl.config import create_collection
 from evercrawl.core.digest import content_digest, text_digest
 from evercrawl.core.document.compression import outline_of, pack_outline, pack_text
@@ -161,7 +161,7 @@ def text_bytes(folder: Path) -> int:
 def measure_index(folder: Path) -> dict[str, float]:
     """Documents per CPU-second and size."""
     before = process_time()
-    count = rebuild(folder, SearchSettings())
+    count = rebuild_index(folder, SearchSettings())
     cpu = process_time() - before
     size = sum(path.stat().st_size for path in (folder / "index").rglob("*") if path.is_file())
     return {
@@ -218,7 +218,7 @@ def mixed_queries(folder: Path, rng: random.Random, known: list[tuple[str, str]]
 def measure_ask(folder: Path) -> dict[str, object]:
     """Query times in milliseconds (of this thread), and the share of known items in the first ten."""
     rng = random.Random(SEED)
-    searching = Searching(folder, SearchSettings())
+    searching = Searcher(folder, SearchSettings())
     known = known_item_queries(folder, rng)
     missed = []
     for words, url in known:

@@ -19,8 +19,8 @@ from random import Random
 from time import perf_counter, process_time
 from typing import Any
 
-from evercrawl.sitemaps.build import BuildReport, Target, build_from_folder
-from evercrawl.sitemaps.folder import FolderRules, found_files, page_url
+from evercrawl.sitemaps.folder_pages import FolderRules, find_page_files, page_url
+from evercrawl.sitemaps.generator import BuildReport, SitemapTarget, build_from_folder
 
 BASE = "https://docs.example/"
 RULES = FolderRules(BASE)
@@ -51,7 +51,7 @@ def measure(site: Path, folder: Path, *, edits: int, random: Random) -> dict[str
     copy, out = folder / "site", folder / "out"
     shutil.copytree(site, copy, symlinks=True, ignore=shutil.ignore_patterns("*.gz"))
     out.mkdir()
-    target = Target(out, BASE, folder / "state.jsonl")
+    target = SitemapTarget(out, BASE, folder / "state.jsonl")
     first, first_s, first_cpu = _timed(copy, target)
     edited = _edit(copy, edits, random)
     second, second_s, second_cpu = _timed(copy, target)
@@ -71,7 +71,7 @@ def measure(site: Path, folder: Path, *, edits: int, random: Random) -> dict[str
     }
 
 
-def _timed(copy: Path, target: Target) -> tuple[BuildReport, float, float]:
+def _timed(copy: Path, target: SitemapTarget) -> tuple[BuildReport, float, float]:
     began, cpu = perf_counter(), process_time()
     report = build_from_folder(copy, RULES, target)
     return report, perf_counter() - began, process_time() - cpu
@@ -79,7 +79,7 @@ def _timed(copy: Path, target: Target) -> tuple[BuildReport, float, float]:
 
 def _edit(copy: Path, edits: int, random: Random) -> set[str]:
     """Add a sentence to so many files; gives their URLs."""
-    chosen = random.sample([file for file in found_files(copy, RULES) if not Path(file.path).is_symlink()], edits)
+    chosen = random.sample([file for file in find_page_files(copy, RULES) if not Path(file.path).is_symlink()], edits)
     for number, file in enumerate(chosen):
         path = Path(file.path)
         body = path.read_bytes()

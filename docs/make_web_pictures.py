@@ -20,7 +20,7 @@ from tests.web.chromium import chromium, serving
 from tests.web.story import tell_story
 
 from evercrawl.cluster.visit_requests import announce
-from evercrawl.collection.alerts.message_queue import Outbox
+from evercrawl.collection.alerts.alert_outbox import AlertOutbox
 from evercrawl.core.sitemap.websub_protocol import Phase, Subscription, write_subscription
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
 
@@ -79,7 +79,7 @@ def arrange(collection: Path) -> None:
     held = Subscription("token", topic, "https://hub.example/", "secret", Phase.ACTIVE)
     now_us = int(time.time() * 1e6)
     held = held._replace(asked_us=now_us, until_us=now_us + 864_000_000_000, lease_s=864_000)
-    with closing(Outbox(collection)) as outbox:
+    with closing(AlertOutbox(collection)) as outbox:
         outbox.put(Alert("ferry", subject, target, most=20), now_us=0, ends={})
         outbox.put_subscription("token", topic, write_subscription(held))
     announce(collection, [topic, "https://gazette.example/page/3"], by="WebSub https://hub.example/")

@@ -19,7 +19,7 @@ from tests.worlds.cluster.member import Member, Surroundings
 from tests.worlds.cluster.process import ProcessLoop, SimProcess, run_processes
 from tests.worlds.cluster.watch import Watch
 
-from evercrawl.cluster.run import Rhythm
+from evercrawl.cluster.database_worker import WorkerIntervals
 from evercrawl.core.scope.scope import Scope
 from evercrawl.model.settings import Settings
 from evercrawl.testing.store import MemoryStore
@@ -111,7 +111,7 @@ async def _crawl(loop: ProcessLoop, web: D10Web, *, seed: int, scale: float, nod
         watch,
         _settings(web, scale),
         Weather(),
-        Rhythm(report_s=LONGEST.total_seconds()),
+        WorkerIntervals(report_s=LONGEST.total_seconds()),
         forever=False,
     )
     ended: list[asyncio.Future[None]] = []

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from tests.worlds.pipe import pipe
 
-from evercrawl.cluster.build import assemble
+from evercrawl.cluster.crawl_builder import assemble_crawl
 from evercrawl.core.change.detectors import ascii_count
 from evercrawl.core.politeness import pace_from_settings
 from evercrawl.core.revisit.interval_rules import PDFC_EVERY_VISIT, RuleState, frequency_of_change, record_visit
@@ -256,7 +256,7 @@ class _Camp:
         """Every page once, at the same moment of each day."""
         await self.clock.sleep_until(EPOCH + timedelta(days=day, hours=12))
         size, asked, sent = self._bytes(), self.web.requests, self._sent()
-        crawl = assemble(
+        crawl = assemble_crawl(
             self.settings,
             clock=self.clock,
             fetcher=_KeptOpen(self.home),

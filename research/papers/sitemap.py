@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from evercrawl.cluster.build import assemble
+from evercrawl.cluster.crawl_builder import assemble_crawl
 from evercrawl.core.sitemap.read import read_sitemap
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us, to_us
@@ -164,7 +164,7 @@ class _World:
     async def _run(self, start: datetime, *, refresh: bool) -> None:
         clock = SimClock(start)
         self._college.use_clock(clock)
-        crawl = assemble(
+        crawl = assemble_crawl(
             self._settings,
             clock=clock,
             fetcher=self._college,

@@ -21,8 +21,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from evercrawl.collection.alerts.message_queue import Outbox
-from evercrawl.collection.alerts.subscriptions import Websub
+from evercrawl.collection.alerts.alert_outbox import AlertOutbox
+from evercrawl.collection.alerts.subscriptions import WebsubClient
 from evercrawl.core.alerts.message_format import is_genuine
 from evercrawl.core.sitemap.websub_protocol import Phase, Subscription, write_subscription
 from tests.e2e.test_cli import Place
@@ -257,9 +257,9 @@ def test_the_turn_of_a_page_and_pages_that_come_and_go(harbour: Harbour) -> None
 
 def test_a_watch_that_a_hub_wakes_tells_within_seconds_and_goes_on_after_a_kill(harbour: Harbour) -> None:
     collection = harbour.folder / "site.evercrawl"
-    websub = Websub(collection, harbour.settings(), callback=str)
+    websub = WebsubClient(collection, harbour.settings(), callback=str)
     topic = f"{harbour.site}/p1"
-    outbox = Outbox(collection)
+    outbox = AlertOutbox(collection)
     subscription = Subscription("token", topic, "https://hub.example/", "secret", Phase.ACTIVE)
     outbox.put_subscription("token", topic, write_subscription(subscription))
     outbox.close()

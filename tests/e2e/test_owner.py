@@ -26,8 +26,8 @@ import pytest
 from evercrawl.collection.collection import open as open_collection
 from evercrawl.core.sitemap.read import read_sitemap
 from evercrawl.model.sitemap import SitemapType
-from evercrawl.sitemaps.build import BuildReport, Target, build_from_folder
-from evercrawl.sitemaps.folder import FolderRules
+from evercrawl.sitemaps.folder_pages import FolderRules
+from evercrawl.sitemaps.generator import BuildReport, SitemapTarget, build_from_folder
 
 HOST = "owner.test"
 PAGES = 14
@@ -36,8 +36,8 @@ DEADLINE_S = 60
 WSGI_APPLICATION = """
 import sys
 from pathlib import Path
-from evercrawl.sitemaps.static import StaticFiles
-from evercrawl.sitemaps.wsgi import SitemapMiddleware
+from evercrawl.sitemaps.static_server import StaticFiles
+from evercrawl.sitemaps.middleware import SitemapMiddleware
 
 FOLDER = Path({folder!r})
 files = SitemapMiddleware(StaticFiles(FOLDER), FOLDER)
@@ -53,7 +53,7 @@ ASGI_APPLICATION = """
 from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
-from evercrawl.sitemaps.asgi import SitemapMiddleware
+from evercrawl.sitemaps.middleware import SitemapMiddleware
 
 site = Starlette(routes=[Mount("/", StaticFiles(directory={folder!r}, html=True))])
 wrapped = SitemapMiddleware(site, {folder!r})
@@ -273,7 +273,7 @@ def test_a_large_site_has_an_extended_index(owner: Owner) -> None:
     """Beyond the limits of one file `?XTND` gives an index, and the crawler reads what it leads to."""
 
     def build() -> BuildReport:
-        target = Target(owner.site, owner.base, owner.folder / "state.jsonl", most_urls=4)
+        target = SitemapTarget(owner.site, owner.base, owner.folder / "state.jsonl", most_urls=4)
         return build_from_folder(owner.site, FolderRules(owner.base), target)
 
     (owner.site / "robots.txt").write_text(f"User-agent: *\nSitemap: {owner.base}sitemap.xml\n")

@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, urlencode
 import httpx
 import pytest
 
-from evercrawl.collection.alerts.message_queue import Outbox
+from evercrawl.collection.alerts.alert_outbox import AlertOutbox
 from evercrawl.config import create_collection
 from evercrawl.core.sitemap.websub_protocol import Phase, read_subscription, write_subscription
 from tests.e2e.certificates import Authority
@@ -195,7 +195,7 @@ def test_a_lease_is_renewed_and_news_wait_for_a_crawl(news: tuple[Newsroom, Path
         assert found["waiting"] == 1
         assert f"{newsroom.origin}/news/1" in found["announcements"][0]["urls"]
         assert found["announcements"][0]["by"] == f"WebSub {newsroom.origin}/hub"
-    with closing(Outbox(collection)) as outbox:
+    with closing(AlertOutbox(collection)) as outbox:
         ((token, stored),) = outbox.subscriptions().items()
         subscription = read_subscription(stored)
         assert subscription.phase is Phase.ACTIVE
@@ -204,7 +204,7 @@ def test_a_lease_is_renewed_and_news_wait_for_a_crawl(news: tuple[Newsroom, Path
     with _served(collection, env) as (_, client):
         wait_for(lambda: newsroom.answers == ["200 c-17"] * 2)
         assert newsroom.modes == ["subscribe", "subscribe"]
-        with closing(Outbox(collection)) as outbox:
+        with closing(AlertOutbox(collection)) as outbox:
             renewed = read_subscription(outbox.subscriptions()[token])
         assert renewed.until_us is not None
         assert renewed.until_us > (time.time() + LEASE_S / 2) * 1e6

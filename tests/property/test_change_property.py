@@ -8,10 +8,10 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evercrawl.core.change.change_history import PageMemory, SiteMemory
+from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
 from evercrawl.core.change.classify import compare
-from evercrawl.core.change.learning import judge_visit, meet
-from evercrawl.core.change.snapshot import pack, snapshot_of_html, unpack
+from evercrawl.core.change.learning import classify_visit, learn_page
+from evercrawl.core.change.snapshot import pack_snapshot, snapshot_html, unpack_snapshot
 from evercrawl.model.change import ChangeClass
 
 TOKENS = (
@@ -43,23 +43,23 @@ def test_any_two_pages_can_be_compared_either_way(one: bytes, other: bytes):
 @settings(max_examples=150, deadline=None)
 @given(PAGES)
 def test_what_is_packed_can_be_unpacked(page: bytes):
-    snapshot = snapshot_of_html(page)
-    assert unpack(pack(snapshot)) == snapshot
+    snapshot = snapshot_html(page)
+    assert unpack_snapshot(pack_snapshot(snapshot)) == snapshot
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(PAGES, min_size=2, max_size=8))
 def test_any_history_can_be_judged_and_stored(pages: list[bytes]):
-    snapshots = [snapshot_of_html(page) for page in pages]
-    page, site = PageMemory(), meet(snapshots[0], SiteMemory(), page_url="/")
+    snapshots = [snapshot_html(page) for page in pages]
+    page, site = PageChangeHistory(), learn_page(snapshots[0], SiteChangeHistory(), page_url="/")
     for visit, (before, after) in enumerate(pairwise(snapshots), start=2):
-        _, page, site = judge_visit(before, after, page, site, now=NOW, page_url="/", visit=visit)
-        assert PageMemory.from_bytes(page.to_bytes()) == page
-        assert SiteMemory.from_bytes(site.to_bytes()) == site
+        _, page, site = classify_visit(before, after, page, site, now=NOW, page_url="/", visit=visit)
+        assert PageChangeHistory.from_bytes(page.to_bytes()) == page
+        assert SiteChangeHistory.from_bytes(site.to_bytes()) == site
 
 
 @given(st.binary(max_size=100))
 def test_any_bytes_can_be_read_as_memories(stored: bytes):
-    PageMemory.from_bytes(stored)
-    SiteMemory.from_bytes(stored)
-    unpack(stored)
+    PageChangeHistory.from_bytes(stored)
+    SiteChangeHistory.from_bytes(stored)
+    unpack_snapshot(stored)

@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from evercrawl.core.credit import (
+from evercrawl.core.credit.flow import (
     Ledger,
     PageCredit,
     balance,

@@ -9,8 +9,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evercrawl.sitemaps.build import Target, build_from_folder
-from evercrawl.sitemaps.folder import FolderRules
+from evercrawl.sitemaps.folder_pages import FolderRules
+from evercrawl.sitemaps.generator import SitemapTarget, build_from_folder
 
 BASE = "https://example.org/"
 SECOND = 1_000_000_000
@@ -57,7 +57,7 @@ def test_incremental_is_the_same_as_full(rounds: list[list[tuple[str, str, int]]
             now_ns += 10 * SECOND
             reports = [
                 build_from_folder(
-                    site, rules, Target(to, BASE, root / f"{to.name}.state"), full=to == full, now_ns=now_ns
+                    site, rules, SitemapTarget(to, BASE, root / f"{to.name}.state"), full=to == full, now_ns=now_ns
                 )
                 for to in (quick, full)
             ]

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evercrawl.core import url as urls
-from evercrawl.core.sitemap import extended_sitemap, news, read_sitemap, sitemap_files
 from evercrawl.core.sitemap.date import moment_of
+from evercrawl.core.sitemap.discovery import news
+from evercrawl.core.sitemap.read import read_sitemap
+from evercrawl.core.sitemap.write import extended_sitemap, sitemap_files
 from evercrawl.model.sitemap import SitemapEntry, SitemapLimits, SitemapPage, SitemapType
 
 HERE = "http://site.test/sitemap.xml"

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from evercrawl.collection.alerts.alert_outbox import AlertOutbox
 from evercrawl.collection.alerts.event_reader import ShardLog
-from evercrawl.collection.alerts.message_queue import Outbox
-from evercrawl.collection.alerts.notifier import Teller
-from evercrawl.collection.alerts.sender import Letter
+from evercrawl.collection.alerts.notifier import Notifier
+from evercrawl.collection.alerts.sender import OutgoingMessage
 from evercrawl.core.alerts.delivery import Attempt, MessageState, again
 from evercrawl.core.alerts.matching import SaidPage
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind, Frequency
@@ -113,7 +113,7 @@ class Receivers:
     attempts: int = 0
     fate: Fate = field(default_factory=no_death)
 
-    async def send(self, letter: Letter, *, now: datetime) -> Attempt:
+    async def send(self, letter: OutgoingMessage, *, now: datetime) -> Attempt:
         name = letter.alert.name
         self.attempts += 1
         await self.fate.spin()
@@ -146,9 +146,9 @@ async def live(folder: Path, pages: Pages, receivers: Receivers, end: datetime, 
     """One life of the process, until the end or its death; gives the moment."""
     clock, fate = receivers.clock, receivers.fate
     fate.died = died = asyncio.Event()
-    outbox = Outbox(folder)
+    outbox = AlertOutbox(folder)
     settings = Settings(notify=NotifySettings(every=every))
-    teller = Teller(outbox, settings, logs=pages, sender=receivers, clock=clock, off_loop=fate.off_loop)
+    teller = Notifier(outbox, settings, logs=pages, sender=receivers, clock=clock, off_loop=fate.off_loop)
     running = asyncio.create_task(teller.run(asyncio.Event()))
     try:
         async with asyncio.timeout((end - clock.now()).total_seconds()):
@@ -175,7 +175,7 @@ def lives(folder: Path, pages: Pages, receivers: Receivers, end: datetime, every
 
 
 def put(folder: Path, *alerts: Alert) -> None:
-    outbox = Outbox(folder)
+    outbox = AlertOutbox(folder)
     for one in alerts:
         outbox.put(one, now_us=to_us(EPOCH), ends={})
     outbox.close()
@@ -278,7 +278,7 @@ def test_a_message_that_never_arrives_is_set_aside_and_can_be_sent_again(tmp_pat
     receivers = Receivers(clock, is_up=lambda _, now: now > EPOCH + 10 * 24 * HOUR)
     put(tmp_path, alert("all"))
     lives(tmp_path, pages, receivers, EPOCH + 9 * 24 * HOUR, every=HOUR)
-    outbox = Outbox(tmp_path)
+    outbox = AlertOutbox(tmp_path)
     ((message, changes, _),) = outbox.messages(most=5)
     assert (message.state, changes) == (MessageState.FAILED, 1)
     assert 150 < message.tries < 200, "about once an hour for a week"

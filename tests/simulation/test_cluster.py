@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import pytest
 
-from evercrawl.cluster.run import Rhythm
+from evercrawl.cluster.database_worker import WorkerIntervals
 from tests.worlds.cluster.database import Flaws
 from tests.worlds.cluster.faults import Fault
 from tests.worlds.cluster.line import Weather
@@ -33,7 +33,7 @@ SMALL = Plan(
     longest_s=120.0,
     change_every_s=100.0,
     weather=Weather(slow_share=0.3),
-    rhythm=Rhythm(report_s=86_400.0),
+    rhythm=WorkerIntervals(report_s=86_400.0),
 )
 ROUGH = replace(SMALL, sites=200, pages=4, shards=64, lease_s=4.0, fault_every_s=4.0)
 """Leases shorter than many gaps, and faults all the time: what only a rule prevents comes soon."""

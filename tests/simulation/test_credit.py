@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evercrawl.core.credit import Ledger
+from evercrawl.core.credit.flow import Ledger
 from evercrawl.engine import credit as credit_module
 from evercrawl.engine.ports import Stored
 from evercrawl.model.page import Batch, Promotion

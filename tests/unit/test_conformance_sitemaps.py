@@ -9,8 +9,10 @@ from typing import Any
 from evercrawl.collection.tools import sitemap
 from evercrawl.core import url as urls
 from evercrawl.core.robots.robots_txt import parse_robots, sitemap_urls
-from evercrawl.core.sitemap import SitemapWalk, is_in_scope, read_sitemap
+from evercrawl.core.sitemap.address import is_in_scope
 from evercrawl.core.sitemap.date import moment_of
+from evercrawl.core.sitemap.discovery import SitemapWalk
+from evercrawl.core.sitemap.read import read_sitemap
 from evercrawl.model.sitemap import SitemapType
 from tests.shared import conformance_rows
 

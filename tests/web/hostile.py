@@ -9,8 +9,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from evercrawl.cluster.visit_requests import announce
-from evercrawl.collection.alerts.message_queue import Outbox, Told
-from evercrawl.collection.change_inbox import Inbox
+from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MatchedEvent
+from evercrawl.collection.change_inbox import ChangeInbox
 from evercrawl.collection.runs import RUNS_FILE
 from evercrawl.core.alerts.delivery import MessageState
 from evercrawl.core.sitemap.websub_protocol import Phase, Subscription, write_subscription
@@ -91,18 +91,18 @@ def haunt(collection: Path) -> None:
     """Put tricks where other programs and people leave their words: hubs, announcements, logs, the book."""
     words = " ".join(TRICKS)
     announce(collection, [*PAGES, "javascript:window.pwned=22"], by=words)
-    with closing(Outbox(collection)) as outbox:
+    with closing(AlertOutbox(collection)) as outbox:
         topic = f"{SITE}/news.xml?{quote(words)}"
         told = Subscription("token", topic, words, None, Phase.DENIED, detail=words)
         outbox.put_subscription("token", told.topic, write_subscription(told))
         (alert,) = outbox.alerts()
         event = Event(0, 1, 1, next(iter(PAGES)), EventKind.CONTENT, 1.0, 1, 1, TITLE)
-        outbox.note(0, before=outbox.cursors().get(0, 0), after=10**9, told=[Told(alert.id, event)], now_us=1)
+        outbox.note(0, before=outbox.cursors().get(0, 0), after=10**9, told=[MatchedEvent(alert.id, event)], now_us=1)
         message = outbox.compose(alert, upto_us=1, now_us=1)
         assert message is not None
         outbox.write(message._replace(state=MessageState.FAILED, tries=3, ended_us=2, detail=words))
-    Inbox(collection).review([], who=words, words=words, now_us=1)
-    Inbox(collection).mute(f"{SITE}/?{quote(words)}", words, who=words, now_us=1)
+    ChangeInbox(collection).review([], who=words, words=words, now_us=1)
+    ChangeInbox(collection).mute(f"{SITE}/?{quote(words)}", words, who=words, now_us=1)
     with closing(Keyring(collection)) as keyring:
         keyring.note(words, words, words)
         keyring.add_token(words, Scope.READ)

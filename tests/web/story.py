@@ -18,7 +18,7 @@ from random import Random
 import evercrawl
 from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.adapters.warc.writer import WarcArchive
-from evercrawl.cluster.build import assemble
+from evercrawl.cluster.crawl_builder import assemble_crawl
 from evercrawl.cluster.run_summary import summary_of
 from evercrawl.collection.runs import RUNS_FILE
 from evercrawl.config import create_collection
@@ -226,7 +226,7 @@ async def _watch(
 ) -> tuple[Summary, datetime, datetime]:
     stop = StopSignal()
     began = clock.now()
-    crawl = assemble(
+    crawl = assemble_crawl(
         settings,
         clock=clock,
         fetcher=StoryWeb(clock, begin, extra),

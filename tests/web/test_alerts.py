@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.collection.alerts.message_queue import Outbox
-from evercrawl.collection.alerts.registry import AlertBook
+from evercrawl.collection.alerts.alert_outbox import AlertOutbox
+from evercrawl.collection.alerts.registry import AlertRegistry
 from evercrawl.config import create_collection
 from evercrawl.core.alerts.message_format import FEWEST_BYTES, is_genuine, secret_of
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
@@ -183,10 +183,10 @@ def test_serve_tells_while_nobody_crawls(story: Path, tmp_path: Path):
         subject = AlertFilter(patterns=("https://*",))
         secret = secret_of(b"0" * FEWEST_BYTES)
         wish = Alert("all", subject, Destination(Channel.WEBHOOK, address, secret))
-        with closing(Outbox(collection)) as outbox:
+        with closing(AlertOutbox(collection)) as outbox:
             outbox.put(wish, now_us=0, ends={})
         with serving(collection, env={"EVERCRAWL_HTTP__ALLOW_PRIVATE": "true"}):
-            wait_for(lambda: taken and AlertBook(collection, Settings()).one("all").counts.waiting == 0)
+            wait_for(lambda: taken and AlertRegistry(collection, Settings()).one("all").counts.waiting == 0)
     numbers = [json.loads(body)["changes"][0]["number"] for _, body in taken]
     assert len(numbers) >= 3
     assert numbers == sorted(set(numbers))
@@ -217,7 +217,7 @@ def test_apprise_is_offered_where_it_is_installed_and_only_for_services_at_fixed
         assert answer.status_code == 400, address
     form = BY_APPRISE | {"address": SERVICE, "csrf": private.csrf}
     assert private.operator.post("/do/add-alert", data=form).status_code == 303
-    kept = AlertBook(private.service.desk.path, Settings()).one("chat").alert
+    kept = AlertRegistry(private.service.desk.path, Settings()).one("chat").alert
     assert (kept.target.channel, kept.target.address) == (Channel.APPRISE, SERVICE)
     for path in ("/alerts", "/alert?name=chat", "/alerts.json", "/access"):
         shown = private.operator.get(path).text

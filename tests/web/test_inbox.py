@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.collection.change_inbox import Inbox
-from evercrawl.core.change.review import only, reviewed_by
+from evercrawl.collection.change_inbox import ChangeInbox
+from evercrawl.core.change.review import filter_read, read_marks
 from evercrawl.model.change import Change, ChangeClass, Edit
 from evercrawl.model.history import Mark
 from evercrawl.model.listing import ChangeRecord
@@ -79,7 +79,7 @@ def test_everything_and_one_site_can_be_looked_at(own: Interface):
 def test_keys_are_those_of_the_list(own: Interface, keys: str):
     form = {"until": "1", "keys": keys, "csrf": own.csrf}
     assert own.operator.post("/do/review-changes", data=form).status_code == 400
-    assert Inbox(own.service.desk.path).marks() == []
+    assert ChangeInbox(own.service.desk.path).marks() == []
 
 
 def _seen(key: int, at_us: int, url: str = "https://a.example/") -> ChangeRecord:
@@ -87,15 +87,15 @@ def _seen(key: int, at_us: int, url: str = "https://a.example/") -> ChangeRecord
 
 
 def test_an_edit_that_comes_again_later_is_news_again():
-    reviewed = reviewed_by([Mark(7, None, 100), Mark(7, None, 50), Mark(None, "https://b.example", 80)])
+    reviewed = read_marks([Mark(7, None, 100), Mark(7, None, 50), Mark(None, "https://b.example", 80)])
     views = [_seen(7, 100), _seen(7, 101), _seen(8, 90), _seen(9, 80, "https://b.example/x")]
-    assert [view.at_us for view in only(views, reviewed, was_seen=False)] == [101, 90]
-    assert [view.at_us for view in only(views, reviewed, was_seen=True)] == [100, 80]
+    assert [view.at_us for view in filter_read(views, reviewed, was_seen=False)] == [101, 90]
+    assert [view.at_us for view in filter_read(views, reviewed, was_seen=True)] == [100, 80]
 
 
 def test_the_file_forgets_the_oldest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("evercrawl.collection.change_inbox.MOST_REVIEWS", 3)
-    inbox = Inbox(tmp_path)
+    inbox = ChangeInbox(tmp_path)
     assert inbox.stamp() is None
     numbers = [inbox.review([Mark(n, None, n)], who="me", words="w", now_us=n) for n in range(1, 6)]
     assert [one.id for one in inbox.reviews(9)] == numbers[:1:-1]

@@ -13,8 +13,8 @@ import pytest
 
 from evercrawl.cli.main import run
 from evercrawl.collection.alerts.event_reader import CollectionLogs
-from evercrawl.collection.alerts.registry import preview
-from evercrawl.collection.change_inbox import FILE, Inbox
+from evercrawl.collection.alerts.registry import preview_alert
+from evercrawl.collection.change_inbox import FILE, ChangeInbox
 from evercrawl.model.alerts import AlertFilter
 from evercrawl.web.keyring import Scope
 from evercrawl.web.route import API
@@ -29,7 +29,7 @@ SITE = "https://harbour.example"
 def own(story: Path, tmp_path: Path) -> Iterator[Interface]:
     """A copy of the collection, for tests that change something."""
     shutil.copytree(story, tmp_path / "own.evercrawl", ignore=shutil.ignore_patterns("web.sqlite*"))
-    inbox = Inbox(tmp_path / "own.evercrawl")
+    inbox = ChangeInbox(tmp_path / "own.evercrawl")
     assert all(inbox.unmute(one.id) for one in inbox.mutes())
     interface = opened(tmp_path / "own.evercrawl", Serving(port=0))
     yield interface
@@ -87,7 +87,7 @@ def test_the_feed_the_command_and_alerts_are_silent_too(own: Interface, capsys: 
         feed = own.operator.get("/changes.atom", params={"site": SITE, "limit": 200}).text
         assert run(["-C", str(path), "changes", SITE, "--since", "30d", "--json"]) == 0
         rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-        alert = preview(AlertFilter(pages=(url,)), CollectionLogs(path))
+        alert = preview_alert(AlertFilter(pages=(url,)), CollectionLogs(path))
         return feed.count(url), sum(url in row["pages"] for row in rows), alert.told
 
     before = told()
@@ -110,7 +110,7 @@ def test_programs_need_a_token_that_may_operate(own: Interface) -> None:
     assert own.anybody.post(f"{API}/mute-part", json=wish).status_code == 401
     assert own.with_token(Scope.READ).post(f"{API}/mute-part", json=wish).status_code == 403
     assert own.operator.post("/do/mute-part", data=wish).status_code == 403, "it is no form of ours"
-    assert Inbox(own.service.desk.path).mutes() == []
+    assert ChangeInbox(own.service.desk.path).mutes() == []
     client = own.with_token(Scope.OPERATE)
     first, again = (client.post(f"{API}/mute-part", json=wish).json()["mute"] for _ in range(2))
     assert first == again
@@ -131,7 +131,7 @@ def test_programs_need_a_token_that_may_operate(own: Interface) -> None:
 def test_what_would_mute_more_than_a_part_is_refused(own: Interface, wish: dict[str, str]) -> None:
     answer = own.operator.post("/do/mute-part", data=wish | {"csrf": own.csrf})
     assert answer.status_code == 400, answer.text
-    assert Inbox(own.service.desk.path).mutes() == []
+    assert ChangeInbox(own.service.desk.path).mutes() == []
 
 
 @pytest.mark.parametrize("trick", TRICKS)
@@ -144,12 +144,12 @@ def test_hostile_patterns_are_shown_as_text(own: Interface, trick: str) -> None:
 
 
 def test_the_state_of_an_older_inbox_is_brought_up(tmp_path: Path) -> None:
-    Inbox(tmp_path).review([], who="me", words="old", now_us=1)
+    ChangeInbox(tmp_path).review([], who="me", words="old", now_us=1)
     with sqlite3.connect(tmp_path / FILE) as db:
         db.execute("drop table mute")
         db.execute("pragma user_version = 1")
     db.close()
-    inbox = Inbox(tmp_path)
+    inbox = ChangeInbox(tmp_path)
     assert inbox.mutes() == []
     assert [one.words for one in inbox.reviews(5)] == ["old"]
     assert inbox.mute("https://a.test", "Line *", who="me", now_us=2).id == 1

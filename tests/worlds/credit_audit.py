@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evercrawl.core.credit import Ledger, balance, ledger_of
-from evercrawl.core.credit.stored import CREDIT_KEY
+from evercrawl.core.credit.flow import Ledger, balance
+from evercrawl.core.credit.stored import CREDIT_KEY, ledger_of
 from evercrawl.core.visit.link_batch import unpack_links
 from evercrawl.testing.store import MemoryStore
 

@@ -1,4 +1,4 @@
-"""How a running crawl looks: one live line on a terminal, a plain line every half minute elsewhere."""
+"""A running crawl on the terminal: progress, Ctrl-C, and the summary at the end."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from evercrawl.model.sanitize import safe_line
 from evercrawl.cli.terminal import counted, size, span
 from evercrawl.model.report import Progress, Summary
+from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -28,28 +28,28 @@ LIVE_EVERY_S = 0.2
 _NOTE_CHARS = 60
 _HINT = "  [Ctrl-C stops safely]"
 _LEAST_ROOM = 20
-"""Columns for the counts on the narrowest of terminals; the hint is cut off there."""
+"""Columns for the counts on a very narrow terminal, which cuts off the hint."""
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
 class ProgressView(Protocol):
-    """Shows the progress of a run."""
+    """Show the progress of a run."""
 
     last: Progress
 
     def update(self, progress: Progress) -> None:
-        """Take in the newest state; the view decides whether to show it."""
+        """Take the newest state and show it if it is time to."""
 
     def say(self, text: str) -> None:
-        """One line of its own."""
+        """Print a line."""
 
     def dump(self) -> None:
-        """The state now, as a line of its own."""
+        """Print the current state as a line."""
 
 
 @contextmanager
 def open_progress(cli: CliContext) -> Iterator[ProgressView]:
-    """The view that suits the terminal, the flags and CI."""
+    """Yield a live line on a terminal; otherwise print a plain line now and then."""
     wants_live = cli.progress and not cli.quiet and not cli.env.get("CI")
     if not (wants_live and cli.err.is_terminal):
         yield PlainProgress(cli)
@@ -61,7 +61,7 @@ def open_progress(cli: CliContext) -> Iterator[ProgressView]:
 
 
 class PlainProgress:
-    """A line on stderr every `PLAIN_EVERY_S` seconds of the run."""
+    """Print a line on stderr every `PLAIN_EVERY_S` seconds."""
 
     def __init__(self, cli: CliContext) -> None:
         self.cli = cli
@@ -82,7 +82,7 @@ class PlainProgress:
 
 
 class LiveProgress:
-    """One line that is written again in place."""
+    """Rewrite one line in place."""
 
     def __init__(self, cli: CliContext, live: Live) -> None:
         self.cli = cli
@@ -116,7 +116,7 @@ class LiveProgress:
 
 
 def progress_line(progress: Progress) -> str:
-    """The state of a run in one line: pages, rate, bytes, errors, what is left, and what it waits for."""
+    """Return one line: pages, rate, bytes, errors, time left, and what the run waits for."""
     parts = [
         f"{progress.fetched:,}/{progress.known:,} pages",
         f"{progress.requests_per_s:.1f} req/s",
@@ -130,66 +130,66 @@ def progress_line(progress: Progress) -> str:
     if progress.queued and progress.requests_per_s > 0:
         parts.append(f"~{span(progress.queued / progress.requests_per_s)} left")
     if progress.sites_closed:
-        parts.append(f"{progress.sites_closed:,} sites closed")
+        parts.append(f"{progress.sites_closed:,} sites paused")
     note = progress.closed_note or progress.current_site
     if note:
         parts.append(safe_line(note, longest=_NOTE_CHARS))
     return " · ".join(parts)
 
 
-STOPPING = (signal.SIGINT, signal.SIGTERM)
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Stoppable(Protocol):
-    """What the library's StopSignal offers."""
+    """The library's StopSignal."""
 
     def finish(self) -> None:
-        """Take no more pages; requests in flight may end."""
+        """Start no more requests; let those in flight finish."""
 
     def cancel(self) -> None:
-        """End the requests in flight."""
+        """Cancel the requests in flight."""
 
 
 class InterruptHandler:
-    """Counts the signals of one run; `signal_number` is the first that came."""
+    """Stop a run in three stages: finish, cancel, exit. `signal_number` is the first signal."""
 
     def __init__(
-        self, stop: Stoppable, *, say: Callable[[str], None], in_flight: Callable[[], int], patience: timedelta
+        self, stop: Stoppable, *, say: Callable[[str], None], in_flight: Callable[[], int], timeout: timedelta
     ) -> None:
         self.stop = stop
         self.say = say
         self.in_flight = in_flight
-        self.patience = patience
-        self.presses = 0
+        self.timeout = timeout
+        self.count = 0
         self.signal_number: int | None = None
 
-    def pressed(self, number: int) -> None:
-        """One more signal: go one stage further."""
-        self.presses += 1
+    def handle(self, number: int) -> None:
+        """Go one stage further."""
+        self.count += 1
         self.signal_number = self.signal_number or number
-        if self.presses == 1:
-            limit, count = span(self.patience.total_seconds()), self.in_flight()
+        if self.count == 1:
+            limit, count = span(self.timeout.total_seconds()), self.in_flight()
             left = counted(count, "request") if count else "requests in flight"
-            self.say(f"stopping: {left} may finish, {limit} at most; again to cancel them")
+            self.say(f"stopping: {left} may finish within {limit}; press Ctrl-C again to cancel")
             self.stop.finish()
-        elif self.presses == 2:
-            self.say("cancelling the requests in flight; again to exit at once")
+        elif self.count == 2:
+            self.say("cancelling requests in flight; press Ctrl-C again to exit now")
             self.stop.cancel()
         else:
             os._exit(128 + self.signal_number)
 
 
 @contextmanager
-def handle_signals(brake: InterruptHandler, dump: Callable[[], None]) -> Iterator[None]:
-    """Signals of the running loop go to the brake, SIGUSR1 to `dump`, until the block ends."""
+def handle_signals(handler: InterruptHandler, dump: Callable[[], None]) -> Iterator[None]:
+    """Send stop signals to the handler and SIGUSR1 to `dump` until the block ends."""
     loop = asyncio.get_running_loop()
-    for number in STOPPING:
-        loop.add_signal_handler(number, brake.pressed, int(number))
+    for number in STOP_SIGNALS:
+        loop.add_signal_handler(number, handler.handle, int(number))
     loop.add_signal_handler(signal.SIGUSR1, dump)
     try:
         yield
     finally:
-        for number in (*STOPPING, signal.SIGUSR1):
+        for number in (*STOP_SIGNALS, signal.SIGUSR1):
             loop.remove_signal_handler(number)
 
 
@@ -197,21 +197,21 @@ SUMMARY_FIELDS = (
     "requests", "fetched", "new", "changed", "unchanged", "not_modified", "not_needed", "skipped", "errors",
     "bytes", "seconds", "not_needed_by", "url_seen",
 )  # fmt: skip
-"""What scripts rely on, in this order."""
-_MOST_REASONS = 4
+"""The fields that scripts rely on, in this order."""
+_MAX_REASONS = 4
 _LONGEST_NOTE = 160
 _ENDINGS = {
-    "limit": "stopped at a limit of the run or the budget",
+    "limit": "stopped at a limit or the budget",
     "interrupted": "interrupted; the state is saved",
-    "closed": "the sites that are left are closed for now",
+    "closed": "the remaining sites are paused for now",
 }
 
 _CAUSES = {
-    "sitemap": "not announced by the sitemap",
-    "cache": "called fresh by the server",
-    "model": "too early to be worth it",
-    "failed": "tried again later",
-    "gone": "vanished",
+    "sitemap": "unchanged in the sitemap",
+    "cache": "fresh by HTTP caching",
+    "model": "up to date",
+    "failed": "retry later",
+    "gone": "gone",
 }
 """Why known pages are left alone, in words."""
 
@@ -279,9 +279,9 @@ def _facts(summary: Summary) -> list[str]:
 def _by_reason(summary: Summary) -> str:
     """The commonest reasons; the counts are of all refusals, as `skipped --by reason` has them."""
     ranked = sorted(summary.skipped_by.items(), key=lambda item: -item[1])
-    named = [f"{str(reason).replace('_', ' ')} {count:,}" for reason, count in ranked[:_MOST_REASONS]]
-    if len(ranked) > _MOST_REASONS:
-        named.append(f"others {sum(count for _, count in ranked[_MOST_REASONS:]):,}")
+    named = [f"{str(reason).replace('_', ' ')} {count:,}" for reason, count in ranked[:_MAX_REASONS]]
+    if len(ranked) > _MAX_REASONS:
+        named.append(f"others {sum(count for _, count in ranked[_MAX_REASONS:]):,}")
     return f" ({', '.join(named)})" if named else ""
 
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import mmap
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from struct import Struct
 
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.runtime import Ended, RunStats
 from evercrawl.model.site import Site
 
-MOST_CLOSED = 20
+MAX_CLOSED_SITES = 20
 """Closed sites that a report names."""
-ADDED_UP = ("offered", "store_lookups", "false_positives")
+SUMMED_COUNTS = ("offered", "store_lookups", "false_positives")
 """Counts of the URL-seen test; its other figures are rates."""
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class WorkerReport:
     """Where the run of one worker stands."""
 
     tally: RunStats
@@ -29,29 +32,29 @@ class Report:
     url_seen: dict[str, float]
 
 
-def report_of(crawl: Crawl, *, with_times: bool = False) -> Report:
+def worker_report(crawl: Crawl, *, with_times: bool = False) -> WorkerReport:
     """Where the run stands; the answer times are many and only told at the end."""
     tally = crawl.tally if with_times else replace(crawl.tally, answer_ms=[])
-    return Report(
+    return WorkerReport(
         tally=tally,
         pages_before=crawl.pages_before,
         pending_before=crawl.pending_before,
         in_flight=crawl.in_flight(),
-        closed=tuple(crawl.closed_sites()[:MOST_CLOSED]),
+        closed=tuple(crawl.closed_sites()[:MAX_CLOSED_SITES]),
         is_throttled=crawl.is_throttled(),
         url_seen=crawl.url_seen(),
     )
 
 
-class MergedRun:
+class RunTotals:
     """What progress and summary need of a run, from the last report of each worker."""
 
     def __init__(self) -> None:
         self.began = datetime.now(UTC)
-        self._reports: dict[int, Report] = {}
+        self._reports: dict[int, WorkerReport] = {}
         self._ended: list[RunStats] = []
 
-    def note(self, number: int, report: Report) -> None:
+    def note(self, number: int, report: WorkerReport) -> None:
         """A worker says where it stands."""
         self._reports[number] = report
 
@@ -61,21 +64,21 @@ class MergedRun:
         if report is not None:
             self._ended.append(report.tally)
 
-    def together(self) -> Report:
+    def together(self) -> WorkerReport:
         """All of it as one report."""
-        return Report(
+        return WorkerReport(
             tally=self.tally,
             pages_before=self.pages_before,
             pending_before=self.pending_before,
             in_flight=self.in_flight(),
-            closed=tuple(self.closed_sites()[:MOST_CLOSED]),
+            closed=tuple(self.closed_sites()[:MAX_CLOSED_SITES]),
             is_throttled=self.is_throttled(),
             url_seen=self.url_seen(),
         )
 
     @property
     def tally(self) -> RunStats:
-        return merged([*self._ended, *(report.tally for report in self._reports.values())])
+        return merge_stats([*self._ended, *(report.tally for report in self._reports.values())])
 
     @property
     def pages_before(self) -> int:
@@ -101,10 +104,10 @@ class MergedRun:
         return any(report.is_throttled for report in self._reports.values())
 
     def url_seen(self) -> dict[str, float]:
-        return _seen_together([report.url_seen for report in self._reports.values()])
+        return _merge_url_seen([report.url_seen for report in self._reports.values()])
 
 
-def merged(tallies: Iterable[RunStats]) -> RunStats:
+def merge_stats(tallies: Iterable[RunStats]) -> RunStats:
     """The counts of several processes as one."""
     whole = RunStats()
     for tally in tallies:
@@ -131,7 +134,7 @@ def merged(tallies: Iterable[RunStats]) -> RunStats:
     return whole
 
 
-def ended_together(ends: Sequence[Ended]) -> Ended:
+def combined_end(ends: Sequence[Ended]) -> Ended:
     """How the whole ended, where its parts ended like these: the one that says most."""
     for ended in (Ended.INTERRUPTED, Ended.LIMIT, Ended.CLOSED):
         if ended in ends:
@@ -139,16 +142,41 @@ def ended_together(ends: Sequence[Ended]) -> Ended:
     return Ended.DONE
 
 
-def _seen_together(parts: Sequence[dict[str, float]]) -> dict[str, float]:
+def _merge_url_seen(parts: Sequence[dict[str, float]]) -> dict[str, float]:
     """Counts are added up; rates are means, weighted by the links that each worker was offered."""
     if not parts:
         return {}
     offered = sum(part["offered"] for part in parts)
     whole = {}
     for name in parts[0]:
-        if name in ADDED_UP:
+        if name in SUMMED_COUNTS:
             whole[name] = sum(part[name] for part in parts)
         else:
             total = sum(part[name] * part["offered"] for part in parts)
             whole[name] = round(total / offered, 4) if offered else 0.0
     return whole
+
+
+_SLOT = Struct("<QQ")
+
+
+class SharedCounters:
+    """A slot for each worker with its visits and bytes. Each writes its own slot and reads all."""
+
+    def __init__(self, descriptor: int, *, workers: int, number: int = 0) -> None:
+        self._memory = mmap.mmap(descriptor, _SLOT.size * workers)
+        self._at = _SLOT.size * number
+        self._before = _SLOT.unpack_from(self._memory, self._at)
+
+    def spent(self, visits: int, wire_bytes: int) -> tuple[int, int]:
+        """Note what this process has spent; what all have spent, those included that this one replaces."""
+        _SLOT.pack_into(self._memory, self._at, visits + self._before[0], wire_bytes + self._before[1])
+        slots = list(_SLOT.iter_unpack(self._memory))
+        return sum(slot[0] for slot in slots), sum(slot[1] for slot in slots)
+
+
+def create_shared_memory(workers: int) -> int:
+    """A descriptor of memory for so many workers, all zero."""
+    descriptor = os.memfd_create("evercrawl-counts")
+    os.ftruncate(descriptor, _SLOT.size * workers)
+    return descriptor

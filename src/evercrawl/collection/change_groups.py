@@ -10,9 +10,9 @@ from pathlib import Path
 
 from evercrawl.adapters.sqlite.browse import browsing, browsing_all
 from evercrawl.adapters.sqlite.reader import ShardReader, StateReader
-from evercrawl.collection.site_list import site_record
-from evercrawl.core.change.review import Group, groups_of, heard, pattern_of
-from evercrawl.core.change.text_diff import marked, shortened, text_difference
+from evercrawl.collection.site_list import find_site
+from evercrawl.core.change.review import ChangeGroup, group_changes, mute_pattern, unmuted_part
+from evercrawl.core.change.text_diff import diff_text, mark_words, shorten_edit
 from evercrawl.core.url import site_of
 from evercrawl.model.change import BlockEdit, Change, Edit
 from evercrawl.model.history import ChangeGroup, Mute
@@ -37,8 +37,8 @@ def changes_since(
         with reader.shard(shard) as state:
             seen.extend(_seen(state, to_us(since), site))
     if mutes:
-        seen = [(url, left) for url, change in seen if (left := heard(change, url, mutes)) is not None]
-    return [told(group) for group in groups_of(seen, with_noise=noise)]
+        seen = [(url, left) for url, change in seen if (left := unmuted_part(change, url, mutes)) is not None]
+    return [describe_group(group) for group in group_changes(seen, with_noise=noise)]
 
 
 def _seen(state: ShardReader, since_us: int, site: str | None) -> Iterator[tuple[str, Change]]:
@@ -56,7 +56,7 @@ def _is_of(url: str, site: str) -> bool:
     return site.rstrip("/") in (origin, origin.partition("://")[2])
 
 
-def told(group: Group) -> ChangeGroup:
+def describe_group(group: ChangeGroup) -> ChangeGroup:
     """A group as it is shown."""
     lines = [line for edit in group.edits for line in _lines(edit)]
     more = [f"and {len(lines) - EXAMPLE_LINES} more"] if len(lines) > EXAMPLE_LINES else []
@@ -70,12 +70,12 @@ def told(group: Group) -> ChangeGroup:
 
 def _lines(edit: Edit) -> list[str]:
     """What went and came; where a text was edited, with a few words around."""
-    found = text_difference(edit.removed, edit.added)
+    found = diff_text(edit.removed, edit.added)
     return [_line(part) for part in found.edits]
 
 
 def _line(edit: BlockEdit) -> str:
-    words = "".join(marked(run) if edit.sign == "~" else run.text for run in shortened(edit).words)
+    words = "".join(mark_words(run) if edit.sign == "~" else run.text for run in shorten_edit(edit).words)
     return f"{edit.sign} {words}"
 
 
@@ -95,7 +95,7 @@ Choose = Callable[[Sequence[ChangeRecord]], Sequence[ChangeRecord]]
 """The changes that are wanted, of those that were read."""
 
 
-def newest_changes(
+def recent_changes(
     collection: Path, settings: Settings, *, since: datetime, site: str | None = None, noise: bool = False,
     choose: Choose = lambda views: views, most: int = MOST_GROUPS,
 ) -> RecentChanges:  # fmt: skip
@@ -104,7 +104,7 @@ def newest_changes(
     newest = nlargest(MOST_CHANGES, seen, key=lambda view: view.at_us)
     complete = len(seen) < MOST_CHANGES
     chosen = choose(newest)
-    groups = groups_of(((view.url, view.change) for view in chosen), with_noise=noise)
+    groups = group_changes(((view.url, view.change) for view in chosen), with_noise=noise)
     moments = _newest_of_edits(chosen)
     # Only what is shown is put into words: comparing texts is what takes longest here.
     return RecentChanges(
@@ -127,18 +127,18 @@ def _newest_of_edits(views: Sequence[ChangeRecord]) -> dict[int, int]:
     return found
 
 
-def _listed(group: Group, moments: Mapping[int, int]) -> RecentChangeGroup:
+def _listed(group: ChangeGroup, moments: Mapping[int, int]) -> RecentChangeGroup:
     keys = tuple(edit.key for edit in group.edits)
-    forms = (pattern_of(edit.removed, edit.added) for edit in group.edits[:MOST_FORMS])
+    forms = (mute_pattern(edit.removed, edit.added) for edit in group.edits[:MOST_FORMS])
     parts = tuple(dict.fromkeys(form for form in forms if form is not None))
-    return RecentChangeGroup(told(group), keys, max(moments[key] for key in keys), parts)
+    return RecentChangeGroup(describe_group(group), keys, max(moments[key] for key in keys), parts)
 
 
 def without_muted(views: Sequence[ChangeRecord], mutes: Sequence[Mute]) -> Sequence[ChangeRecord]:
     """The changes without what lies in muted parts."""
     if not mutes:
         return views
-    left = ((view, heard(view.change, view.url, mutes)) for view in views)
+    left = ((view, unmuted_part(view.change, view.url, mutes)) for view in views)
     return [view._replace(change=change) for view, change in left if change is not None]
 
 
@@ -154,7 +154,7 @@ def _views(
     collection: Path, settings: Settings, site: str | None, since_us: int, *, most: int = MOST_CHANGES
 ) -> list[ChangeRecord]:
     if site is not None:
-        found = site_record(collection, settings, site)
+        found = find_site(collection, settings, site)
         if found is None:
             return []
         shard, record = found

@@ -11,8 +11,8 @@ from typing import Any
 
 from evercrawl.adapters.sqlite.connection import transaction
 from evercrawl.adapters.sqlite.fault import Translating
-from evercrawl.collection.site_list import origin_in
-from evercrawl.core.change.review import problem_with
+from evercrawl.collection.site_list import find_origin
+from evercrawl.core.change.review import pattern_problem
 from evercrawl.core.url import canonical
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.history import Mark, Mute, Review
@@ -38,7 +38,7 @@ _SINCE_2 = (
 )
 
 
-class Inbox:
+class ChangeInbox:
     """Who has looked at what; every method is one transaction, and any process may call it."""
 
     def __init__(self, collection: Path) -> None:
@@ -141,22 +141,22 @@ class Inbox:
         return version
 
 
-def mute_part(
+def add_mute(
     collection: Path, pattern: str, *, site: str | None = None, page: str | None = None, who: str, now: datetime
 ) -> Mute:
     """Tell nobody any more of edits of this form, on one page or on all of a site; versions are kept."""
     form = " ".join(pattern.split())
-    wrong = problem_with(form)
+    wrong = pattern_problem(form)
     if wrong is not None:
         raise ConfigError(wrong)
-    return Inbox(collection).mute(_place(collection, site, page), form, who=who, now_us=to_us(now))
+    return ChangeInbox(collection).mute(_place(collection, site, page), form, who=who, now_us=to_us(now))
 
 
 def _place(collection: Path, site: str | None, page: str | None) -> str:
     if (site is None) == (page is None):
         raise ConfigError("say where the part is: on a site or on a page")
     if site is not None:
-        return origin_in(collection, site)
+        return find_origin(collection, site)
     url = canonical(page or "")
     if url is None:
         raise ConfigError(f"{page!r} is not a URL; write it like https://example.org/news")

@@ -28,13 +28,13 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.settings import Settings, TrapSettings
 
 if TYPE_CHECKING:
-    from evercrawl.collection.alerts.registry import AlertBook
-    from evercrawl.collection.alerts.subscriptions import Websub
-    from evercrawl.collection.exchange.export_run import ExchangeReport, OnProgress
+    from evercrawl.collection.alerts.registry import AlertRegistry
+    from evercrawl.collection.alerts.subscriptions import WebsubClient
+    from evercrawl.collection.exchange.export_run import ExportReport, OnProgress
     from evercrawl.collection.exchange.import_run import OnImport
     from evercrawl.collection.exchange.import_shard import ImportReport
-    from evercrawl.collection.maintenance import OnVerify, SpacePart, VerifyReport
-    from evercrawl.collection.searcher import Searching
+    from evercrawl.collection.maintenance import DiskUsage, OnVerify, VerifyReport
+    from evercrawl.collection.searcher import Searcher
     from evercrawl.model.change import VersionDiff
     from evercrawl.model.history import ChangeGroup, Mute, PageHistory, PageSentiment, PageStatistics, PruneReport
     from evercrawl.model.links import BadLink, GraphSummary, PageLinks, RankedPage
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
         Summary,
     )
     from evercrawl.model.search import IndexState, SearchResults
-    from evercrawl.model.site import RuleEffect, SlowedSite, TrapPattern
-    from evercrawl.sitemaps.build import BuildReport
+    from evercrawl.model.site import RateOverride, RuleEffect, TrapPattern
+    from evercrawl.sitemaps.generator import BuildReport
 
 __all__ = ["Collection", "Selection", "StopSignal", "open"]
 
@@ -89,13 +89,13 @@ class Collection:
         for: a file of examples, the URL of one, or words; it stays until another is given, or "none".
         Alerts are told meanwhile.
         """
-        from evercrawl.collection.crawl import RunOptions, run_locked, with_seeds
+        from evercrawl.collection.crawl import RunOptions, add_seeds, run_crawl
 
         with CollectionLock(self.path) as lock:
-            self.settings = with_seeds(self.path, self.settings, urls)
+            self.settings = add_seeds(self.path, self.settings, urls)
             tell = on_progress or _tell_nobody
             errand = RunOptions(refresh, forever, focus, stop or StopSignal(), tell)
-            return await run_locked(self.path, self.settings, errand, lock=lock.fileno())
+            return await run_crawl(self.path, self.settings, errand, lock=lock.fileno())
 
     def crawl_blocking(
         self,
@@ -113,20 +113,24 @@ class Collection:
             return runner.run(self.crawl(urls=urls, refresh=refresh, stop=stop, on_progress=on_progress, focus=focus))
 
     @property
-    def alerts(self) -> AlertBook:
+    def alerts(self) -> AlertRegistry:
         """What somebody wants to be told of; add, list, test, log, remove."""
-        from evercrawl.collection.alerts.registry import AlertBook
+        from evercrawl.collection.alerts.registry import AlertRegistry
 
-        return AlertBook(self.path, self.settings)
+        return AlertRegistry(self.path, self.settings)
 
-    def websub(self, public_url: str | None = None) -> Websub:
+    def websub(self, public_url: str | None = None) -> WebsubClient:
         """Subscriptions at hubs; `public_url`: where `evercrawl serve` is reached by them, needed to ask for
         something.
         """
-        from evercrawl.collection.alerts.subscriptions import Websub, callback_at, nowhere  # few ask for it
+        from evercrawl.collection.alerts.subscriptions import (  # few ask for it
+            WebsubClient,
+            callback_url_at,
+            no_callback,
+        )
 
-        callback = nowhere if public_url is None else callback_at(public_url)
-        return Websub(self.path, self.settings, callback=callback)
+        callback = no_callback if public_url is None else callback_url_at(public_url)
+        return WebsubClient(self.path, self.settings, callback=callback)
 
     def status(self) -> Status:
         """Counts by outcome and reason, sites, load, what is due, sites that explode."""
@@ -156,20 +160,20 @@ class Collection:
     def trap_undo(self, pattern: str, site: str | None = None) -> bool:
         """Take back every word about a pattern; False: there was none."""
         from evercrawl.adapters.sqlite.reader import StateReader
-        from evercrawl.collection.traps import say, sites_named
+        from evercrawl.collection.traps import match_sites, set_rule
 
         before = self._trap_settings()
-        after = say(self.path, before, None, pattern, sites_named(StateReader(self.path), site))
+        after = set_rule(self.path, before, None, pattern, match_sites(StateReader(self.path), site))
         self.settings = replace(self.settings, traps=after)
         return after != before
 
     def _rule(self, word: RuleAction, pattern: str, site: str | None, *, do: bool) -> RuleEffect:
-        from evercrawl.collection.traps import effect_of, say
+        from evercrawl.collection.traps import rule_effect, set_rule
 
-        effect = effect_of(self.path, pattern, site)
+        effect = rule_effect(self.path, pattern, site)
         if not do:
             return effect
-        after = say(self.path, self._trap_settings(), word, pattern, effect.sites)
+        after = set_rule(self.path, self._trap_settings(), word, pattern, effect.sites)
         self.settings = replace(self.settings, traps=after)
         return replace(effect, done=True)
 
@@ -177,44 +181,44 @@ class Collection:
         """As they are in the collection's file, which others may have written since."""
         return read_settings(self.path).settings.traps
 
-    def slowed(self) -> tuple[SlowedSite, ...]:
+    def slowed(self) -> tuple[RateOverride, ...]:
         """Sites that are asked more slowly because somebody said so."""
-        from evercrawl.collection.rate_overrides import slowed_sites
+        from evercrawl.collection.rate_overrides import rate_overrides
 
-        return slowed_sites(read_settings(self.path).settings.pace.slower)
+        return rate_overrides(read_settings(self.path).settings.pace.slower)
 
-    def slow_down(self, site: str, gap: timedelta) -> SlowedSite:
+    def slow_down(self, site: str, gap: timedelta) -> RateOverride:
         """At least this gap between two requests to the site from now on, also in a crawl that runs."""
-        from evercrawl.collection.rate_overrides import slow_down
+        from evercrawl.collection.rate_overrides import set_rate_override
 
-        return slow_down(self.path, site, gap)
+        return set_rate_override(self.path, site, gap)
 
     def slow_no_more(self, site: str) -> bool:
         """Take back what was said about the site; False: nothing was."""
-        from evercrawl.collection.rate_overrides import slow_no_more
+        from evercrawl.collection.rate_overrides import remove_rate_override
 
-        return slow_no_more(self.path, site)
+        return remove_rate_override(self.path, site)
 
     def freshness(self) -> FreshnessEstimate:
         """The estimated share of pages whose copy is current, with its uncertainty."""
         from evercrawl.adapters.sqlite.reader import StateReader
-        from evercrawl.collection.forecast import freshness_of
+        from evercrawl.collection.forecast import collection_freshness
 
-        return freshness_of(StateReader(self.path), self.settings.revisit, now=datetime.now(UTC))
+        return collection_freshness(StateReader(self.path), self.settings.revisit, now=datetime.now(UTC))
 
     def plan(self, budget: float | str | None = None) -> RevisitPlan:
         """What would be fetched with a budget (requests a day, or text such as "50/hour"; None: that of the
         settings), and the freshness to expect; nothing is sent.
         """
         from evercrawl.adapters.sqlite.reader import StateReader
-        from evercrawl.collection.forecast import plan_of
+        from evercrawl.collection.forecast import plan_revisits
         from evercrawl.core.politeness import parse_rate
 
         try:
             per_day = parse_rate(budget) if isinstance(budget, str) else budget
         except ValueError as error:
             raise ConfigError(f"the budget {budget!r} {error}") from None
-        return plan_of(StateReader(self.path), self.settings.revisit, budget=per_day, now=datetime.now(UTC))
+        return plan_revisits(StateReader(self.path), self.settings.revisit, budget=per_day, now=datetime.now(UTC))
 
     def why(self, url: str) -> Explanation:
         """What was decided about a URL, by which rule, and when it is due."""
@@ -234,15 +238,15 @@ class Collection:
         """Every visit to a site, or to all, oldest first; `core.crawl_log.crawl_line` writes it as Heritrix
         would.
         """
-        from evercrawl.collection.visit_log import logged_visits
+        from evercrawl.collection.visit_log import iterate_visits
 
-        return logged_visits(self.path, self.settings, site=site, since=since, until=until)
+        return iterate_visits(self.path, self.settings, site=site, since=since, until=until)
 
     def show(self, url: str, at: str | None = None) -> PageContent:
         """A version of a page: `at` (or `@...` behind the URL) is a time, -1, or v3; else the newest."""
-        from evercrawl.collection.stored_pages import page_view
+        from evercrawl.collection.stored_pages import page_content
 
-        return page_view(self.path, self.settings, url, at)
+        return page_content(self.path, self.settings, url, at)
 
     def history(self, url: str) -> PageHistory:
         """Every version of a page, oldest first, with the span in which it came to be."""
@@ -252,21 +256,21 @@ class Collection:
 
     def sentiment(self, url: str) -> PageSentiment:
         """How friendly a page was, version by version, and the mean of its site."""
-        from evercrawl.collection.history import page_mood
+        from evercrawl.collection.history import page_sentiment_history
 
-        return page_mood(self.path, self.settings, url)
+        return page_sentiment_history(self.path, self.settings, url)
 
     def facts(self, url: str) -> PageStatistics:
         """The statistics of one page: parent, ASCII count, last modified, frequency of change, file."""
-        from evercrawl.collection.history import page_facts
+        from evercrawl.collection.history import page_statistics
 
-        return page_facts(self.path, self.settings, url)
+        return page_statistics(self.path, self.settings, url)
 
     def diff(self, url: str, a: str | None = None, b: str | None = None) -> VersionDiff:
         """From version `a` (otherwise the one before the newest) to `b` (otherwise the newest)."""
-        from evercrawl.collection.history import page_difference
+        from evercrawl.collection.history import diff_versions
 
-        return page_difference(self.path, self.settings, url, a, b)
+        return diff_versions(self.path, self.settings, url, a, b)
 
     def changes(
         self, since: datetime, *, site: str | None = None, noise: bool = False, muted: bool = False
@@ -281,21 +285,21 @@ class Collection:
 
     def mutes(self) -> list[Mute]:
         """The parts of pages whose changes nobody wants to be told of."""
-        from evercrawl.collection.change_inbox import Inbox
+        from evercrawl.collection.change_inbox import ChangeInbox
 
-        return Inbox(self.path).mutes()
+        return ChangeInbox(self.path).mutes()
 
     def mute(self, pattern: str, *, site: str | None = None, page: str | None = None, who: str = "library") -> Mute:
         """Tell nobody any more of edits of this form (`*` stands for anything), on a site or on a page."""
-        from evercrawl.collection.change_inbox import mute_part
+        from evercrawl.collection.change_inbox import add_mute
 
-        return mute_part(self.path, pattern, site=site, page=page, who=who, now=datetime.now(UTC))
+        return add_mute(self.path, pattern, site=site, page=page, who=who, now=datetime.now(UTC))
 
     def unmute(self, number: int) -> Mute | None:
         """Take a mute back by its number; None: there is none."""
-        from evercrawl.collection.change_inbox import Inbox
+        from evercrawl.collection.change_inbox import ChangeInbox
 
-        return Inbox(self.path).unmute(number)
+        return ChangeInbox(self.path).unmute(number)
 
     def prune(self, keep: str, *, do: bool = False) -> PruneReport:
         """What a retention rule such as "daily:30 monthly:*" takes away; with `do` it is taken away."""
@@ -311,14 +315,14 @@ class Collection:
         selection: Selection | None = None,
         force: bool = False,
         on_progress: OnProgress | None = None,
-    ) -> ExchangeReport:
+    ) -> ExportReport:
         """Write the selected versions in one of the forms that `evercrawl export` has."""
-        from evercrawl.collection.exchange.export import export, form_named
+        from evercrawl.collection.exchange.export import export, parse_export_format
 
         return export(
             self.path,
             self.settings,
-            form_named(form),
+            parse_export_format(form),
             to=None if to is None else Path(to),
             selection=selection,
             force=force,
@@ -328,10 +332,10 @@ class Collection:
     def import_(self, form: str, files: Sequence[str | Path], *, on_progress: OnImport | None = None) -> ImportReport:
         """Take in WARC files or WACZ packages: every answer in them becomes a visit at its time."""
         from evercrawl.collection.exchange.import_run import import_archives
-        from evercrawl.collection.exchange.import_sources import import_form_named
+        from evercrawl.collection.exchange.import_sources import parse_import_format
 
         paths = [Path(file) for file in files]
-        return import_archives(self.path, self.settings, paths, form=import_form_named(form), on_progress=on_progress)
+        return import_archives(self.path, self.settings, paths, form=parse_import_format(form), on_progress=on_progress)
 
     def build_sitemap(
         self, to: str | Path, *, state: str | Path, base_url: str | None = None, gzip: bool = False
@@ -339,12 +343,12 @@ class Collection:
         """Write sitemaps of the pages below `base_url` (otherwise of the collection's one site) into the
         folder `to`; `state` is the file that the next build compares with.
         """
-        from evercrawl.sitemaps.build import Target
-        from evercrawl.sitemaps.collected import build_from_collection, site_of_collection
-        from evercrawl.sitemaps.folder import base_url_of
+        from evercrawl.collection.sitemap import build_from_collection, collection_base_url
+        from evercrawl.sitemaps.folder_pages import parse_base_url
+        from evercrawl.sitemaps.generator import SitemapTarget
 
-        base = site_of_collection(self.settings) if base_url is None else base_url_of(base_url)
-        target = Target(Path(to), base, Path(state), packed=gzip)
+        base = collection_base_url(self.settings) if base_url is None else parse_base_url(base_url)
+        target = SitemapTarget(Path(to), base, Path(state), packed=gzip)
         return build_from_collection(self.path, self.settings, target)
 
     def verify(self, *, on_progress: OnVerify | None = None) -> VerifyReport:
@@ -353,11 +357,11 @@ class Collection:
 
         return verify(self.path, on_progress=on_progress)
 
-    def space(self) -> list[SpacePart]:
+    def space(self) -> list[DiskUsage]:
         """The room that the collection takes, part by part."""
-        from evercrawl.collection.maintenance import space_of
+        from evercrawl.collection.maintenance import disk_usage
 
-        return space_of(self.path)
+        return disk_usage(self.path)
 
     def vacuum(self) -> int:
         """Give back what the state files hold without need; the number of bytes freed."""
@@ -376,11 +380,11 @@ class Collection:
         settings = self.settings.search
         return search(self.path, settings, query, limit=limit, as_of=as_of, with_facets=with_facets)
 
-    def searching(self) -> Searching:
+    def searching(self) -> Searcher:
         """The index held open for many questions; the caller closes it and brings the index up itself."""
-        from evercrawl.collection.searcher import Searching
+        from evercrawl.collection.searcher import Searcher
 
-        return Searching(self.path, self.settings.search)
+        return Searcher(self.path, self.settings.search)
 
     def index_state(self) -> IndexState:
         """How the search index stands to the collection."""
@@ -391,9 +395,9 @@ class Collection:
     def rebuild_index(self) -> int:
         """Make index and link graph anew from what is stored; the number of versions indexed."""
         from evercrawl.collection.graph_builder import build_graph
-        from evercrawl.collection.search_index import rebuild
+        from evercrawl.collection.search_index import rebuild_index
 
-        count = rebuild(self.path, self.settings.search)
+        count = rebuild_index(self.path, self.settings.search)
         build_graph(self.path)
         return count
 
@@ -425,10 +429,10 @@ class Collection:
 
     def best_pages(self, scores: str = "ranks", most: int = 20) -> list[RankedPage]:
         """The pages with the highest PageRank (ranks), hub or authority scores (hubs, authorities)."""
-        from evercrawl.collection.graph_builder import fresh_graph
-        from evercrawl.collection.link_report import best_pages
+        from evercrawl.collection.graph_builder import up_to_date_graph
+        from evercrawl.collection.link_report import top_pages
 
-        return best_pages(self.path, fresh_graph(self.path), scores, most)
+        return top_pages(self.path, up_to_date_graph(self.path), scores, most)
 
     def rebuild_graph(self) -> None:
         """Make the link graph anew."""

@@ -5,24 +5,27 @@ member of a cluster.
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from evercrawl.adapters.analysers import load_analysers
 from evercrawl.adapters.focus_file import focus_from_examples, focus_from_page, save_focus
-from evercrawl.adapters.plugins import installed_schemes
+from evercrawl.adapters.plugins import installed_schemes, load_filter
 from evercrawl.adapters.sqlite.reader import StateReader
-from evercrawl.cluster.build import build_crawl, is_in_database, pace_for
+from evercrawl.adapters.system import reduce_gc_frequency
+from evercrawl.cluster.crawl_builder import build_crawl, pace_for, uses_database
 from evercrawl.cluster.run_summary import PROGRESS_EVERY_S, reporting, summary_of
+from evercrawl.cluster.supervisor import run_workers
 from evercrawl.cluster.visit_requests import heeding
-from evercrawl.cluster.workers.run import run_crew
-from evercrawl.collection.alerts.notifier import telling
-from evercrawl.collection.forecast import left_alone
-from evercrawl.collection.runs import keep_run, told_live
-from evercrawl.collection.search_index import indexing
-from evercrawl.collection.stored_pages import page_view
+from evercrawl.collection.alerts.notifier import run_notifier
+from evercrawl.collection.forecast import count_wait_causes
+from evercrawl.collection.runs import publish_progress, record_run
+from evercrawl.collection.search_index import follow_crawl
+from evercrawl.collection.stored_pages import page_content
 from evercrawl.config import collection_file, write_setting
 from evercrawl.core.focus.focus import Focus
 from evercrawl.core.focus.query import focus_of_query
@@ -44,7 +47,7 @@ class RunOptions:
     tell: Callable[[Progress], None]
 
 
-def with_seeds(path: Path, settings: Settings, urls: Sequence[str]) -> Settings:
+def add_seeds(path: Path, settings: Settings, urls: Sequence[str]) -> Settings:
     """New seeds belong to the collection from now on: they are written to its file."""
     known = settings.scope.seeds
     seeds = tuple(dict.fromkeys((*known, *urls)))
@@ -58,26 +61,26 @@ def with_seeds(path: Path, settings: Settings, urls: Sequence[str]) -> Settings:
     return settings
 
 
-async def run_locked(path: Path, settings: Settings, errand: RunOptions, *, lock: int) -> Summary:
+async def run_crawl(path: Path, settings: Settings, errand: RunOptions, *, lock: int) -> Summary:
     """Run a collection that the caller has locked (by this open file), tell alerts meanwhile, keep the
     summary.
     """
-    with told_live(path, errand.tell, forever=errand.forever) as tell:
+    with publish_progress(path, errand.tell, forever=errand.forever) as tell:
         began = datetime.now(UTC)
         _check_outposts(path, settings)
         if errand.focus is not None:
             await set_focus(path, settings, errand.focus)
-        async with telling(path, settings):
+        async with run_notifier(path, settings):
             summary = await _run(path, settings, replace(errand, tell=tell), lock=lock)
-        not_needed_by = left_alone(StateReader(path), pages=summary.not_needed, since=began)
+        not_needed_by = count_wait_causes(StateReader(path), pages=summary.not_needed, since=began)
         summary = replace(summary, not_needed_by=not_needed_by)
-        keep_run(path, summary, began=began, forever=errand.forever)
+        record_run(path, summary, began=began, forever=errand.forever)
         return summary
 
 
 def _check_outposts(path: Path, settings: Settings) -> None:
     """An outpost has one home: a site whose shard went to another process would have two askers."""
-    is_shared = settings.crawl.workers > 1 or is_in_database(path, settings.store)
+    is_shared = settings.crawl.workers > 1 or uses_database(path, settings.store)
     if settings.outposts.listen is not None and is_shared:
         raise ConfigError("outposts need one process and its own files at home: leave --workers and --store away")
 
@@ -85,18 +88,20 @@ def _check_outposts(path: Path, settings: Settings) -> None:
 async def _run(path: Path, settings: Settings, errand: RunOptions, *, lock: int) -> Summary:
     if settings.crawl.workers > 1:
         return await _run_crew(path, settings, errand, lock=lock)
-    if is_in_database(path, settings.store):
-        from evercrawl.cluster.ground import Task  # the database's library is an extra
-        from evercrawl.cluster.run import run_in_cluster
+    if uses_database(path, settings.store):
+        from evercrawl.cluster.database_worker import (
+            CrawlTask,  # the database's library is an extra
+            run_in_cluster,
+        )
 
-        task = Task(path, settings, errand.refresh, errand.forever)
+        task = CrawlTask(path, settings, errand.refresh, errand.forever)
         return await run_in_cluster(task, stop=errand.stop, on_progress=errand.tell)
     return await _run_here(path, settings, errand)
 
 
 async def _run_crew(path: Path, settings: Settings, errand: RunOptions, *, lock: int) -> Summary:
-    async with indexing(path, settings.search, forever=errand.forever) as beside:
-        summary = await run_crew(
+    async with follow_crawl(path, settings.search, forever=errand.forever) as beside:
+        summary = await run_workers(
             path,
             settings,
             refresh=errand.refresh,
@@ -111,7 +116,7 @@ async def _run_crew(path: Path, settings: Settings, errand: RunOptions, *, lock:
 
 async def _run_here(path: Path, settings: Settings, errand: RunOptions) -> Summary:
     crawl = build_crawl(path, settings, stop=errand.stop, forever=errand.forever)
-    async with indexing(path, settings.search, forever=errand.forever) as beside:
+    async with follow_crawl(path, settings.search, forever=errand.forever) as beside:
         async with crawl:
             await crawl.begin(refresh=errand.refresh)
             async with heeding(crawl, path), reporting(crawl, errand.tell, every_s=PROGRESS_EVERY_S):
@@ -159,10 +164,30 @@ async def _fetched(url: str, settings: Settings) -> str:
             await crawl.begin()
             await crawl.run()
         try:
-            page = page_view(Path(folder), only_this, url)
+            page = page_content(Path(folder), only_this, url)
         except ConfigError as error:
             cause = crawl.tally.first_error or "robots.txt or the server refused it"
             raise ConfigError(f"--focus {url}: the example could not be fetched: {cause}") from error
     # The crawl that follows does not know that its site was asked just now.
     await asyncio.sleep(pace_for(settings).floor.total_seconds())
     return page.html.decode("utf-8", "replace")
+
+
+def check_plugins(settings: Settings) -> None:
+    """Raise ConfigError for a filter, URL pattern or analyser that cannot be used; modules in this folder count."""
+    names = (*settings.scope.plugins, *settings.analysis.enabled)
+    if any(":" in name for name in names):
+        sys.path.insert(0, str(Path.cwd()))
+    filters = {name: load_filter(name) for name in settings.scope.plugins}
+    Scope(settings.scope, filters=filters, schemes=installed_schemes())
+    load_analysers(settings.analysis.enabled)
+
+
+def min_delay(settings: Settings) -> timedelta:
+    """Return the shortest delay between two requests to a site."""
+    return pace_for(settings).floor
+
+
+def tune_process() -> None:
+    """Tune the garbage collector of a process that does nothing but crawl."""
+    reduce_gc_frequency()

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from evercrawl.adapters.plugins import installed_schemes
 from evercrawl.adapters.sqlite.reader import ShardReader, StateReader
-from evercrawl.collection.forecast import belief_in, level_of, stored_purse
+from evercrawl.collection.forecast import budget_level, estimate_of, stored_budget
 from evercrawl.collection.status import _now, _words
-from evercrawl.core.credit import weight_of
+from evercrawl.core.credit.order import weight_of
 from evercrawl.core.politeness import parse_delay_rules
 from evercrawl.core.revisit.announcements import false_share, has_announcements
 from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate, change_rate
@@ -59,7 +59,7 @@ def explain(collection: Path, settings: Settings, url: str) -> Explanation:
                 found = _explain_page(page, site, state.visits(page.id, MOST_DECISIONS), slowed)
                 said = state.analyses(page.id).get(page.version, {})
                 found = replace(found, relevance=said.get("relevance"))
-                habits = habits_of(reader, state, page, settings.revisit, now=_now())
+                habits = page_forecast(reader, state, page, settings.revisit, now=_now())
                 return _with_credit(replace(found, habits=habits), state.credit(page.key), settings)
     return _explain_refusal(reader, name) or _unknown(name, settings, name)
 
@@ -175,7 +175,7 @@ def _unknown(url: str, settings: Settings, name: str | None) -> Explanation:
 DIGITS = 4
 
 
-def habits_of(
+def page_forecast(
     reader: StateReader, state: ShardReader, page: PageRecord, settings: RevisitSettings, *, now: datetime
 ) -> PageForecast | None:
     """What was learned about a page; None: it has never been seen."""
@@ -184,7 +184,7 @@ def habits_of(
         return None
     outlook = FRESHNESS.read(state.memory(row.site_id, FRESHNESS.name))
     pages = sum(_pages(reader))
-    level = level_of(stored_purse(reader, settings, pages=pages), settings)
+    level = budget_level(stored_budget(reader, settings, pages=pages), settings)
     return _habits(page, row, outlook, level, policy=settings.policy, now=now)
 
 
@@ -200,7 +200,7 @@ def _habits(
     page: PageRecord, row: SampledPage, outlook: SiteModel, level: BudgetLevel, *, policy: str, now: datetime
 ) -> PageForecast:
     today, hub = to_us(now) / DAY_US, hub_of(page.url)
-    belief = belief_in(row, outlook)
+    belief = estimate_of(row, outlook)
     a, b = change_rate(belief, outlook.belief)
     worth = _worth(row, outlook, level, policy=policy, today=today)
     spared = outlook.spared(hub, now=today)

@@ -43,7 +43,7 @@ from evercrawl.model.time import DAY_US, to_us
 DAY = timedelta(days=1)
 
 
-def stored_purse(reader: StateReader, settings: RevisitSettings, *, pages: int) -> RequestBudget:
+def stored_budget(reader: StateReader, settings: RevisitSettings, *, pages: int) -> RequestBudget:
     """The purse as the last run left it."""
     worth = settings.worth / DAY
     threshold = initial_threshold(per_day=settings.budget, pages=pages, worth=worth)
@@ -55,14 +55,14 @@ def stored_purse(reader: StateReader, settings: RevisitSettings, *, pages: int) 
     return purse
 
 
-def level_of(purse: RequestBudget, settings: RevisitSettings) -> BudgetLevel:
+def budget_level(purse: RequestBudget, settings: RevisitSettings) -> BudgetLevel:
     """What that purse allows, within the settings' bounds."""
     return purse.level(shortest=settings.shortest / DAY, longest=settings.longest / DAY)
 
 
-def steering_of(reader: StateReader, settings: RevisitSettings, *, pages: int) -> RevisitStatus:
+def revisit_status(reader: StateReader, settings: RevisitSettings, *, pages: int) -> RevisitStatus:
     """Policy, budget and threshold in force."""
-    purse = stored_purse(reader, settings, pages=pages)
+    purse = stored_budget(reader, settings, pages=pages)
     return RevisitStatus(settings.policy, settings.budget, purse.threshold)
 
 
@@ -71,7 +71,7 @@ MOST_SAMPLED = 20_000
 VANISHED = frozenset({Reason.NOT_FOUND, Reason.GONE})
 
 
-class Gathered(NamedTuple):
+class ForecastSample(NamedTuple):
     """The sample."""
 
     pages: list[ForecastPage]
@@ -85,9 +85,9 @@ class Gathered(NamedTuple):
         return round(sampled / self.share)
 
 
-def gathered(reader: StateReader, *, now_us: int, policy: str, most: int = MOST_SAMPLED) -> Gathered:
+def take_sample(reader: StateReader, *, now_us: int, policy: str, most: int = MOST_SAMPLED) -> ForecastSample:
     """A systematic sample over all shards; every page where there are no more than `most`."""
-    found = Gathered([], {}, {}, 1.0)
+    found = ForecastSample([], {}, {}, 1.0)
     read, pages = 0, 0
     for shard, ids in _chosen(reader, most):
         with reader.shard(shard) as state:
@@ -96,10 +96,10 @@ def gathered(reader: StateReader, *, now_us: int, policy: str, most: int = MOST_
     return found._replace(share=min(1.0, read / pages) if read else 1.0)
 
 
-def sampled(reader: StateReader, *, most: int = MOST_SAMPLED) -> Iterator[tuple[SampledPage, SiteModel]]:
+def iterate_sample(reader: StateReader, *, most: int = MOST_SAMPLED) -> Iterator[tuple[SampledPage, SiteModel]]:
     """The same sample row by row, each with what is expected of its site."""
     for shard, ids in _chosen(reader, most):
-        known = Gathered([], {}, {}, 1.0)
+        known = ForecastSample([], {}, {}, 1.0)
         with reader.shard(shard) as state:
             for start in range(0, len(ids), ROWS_AT_A_TIME):
                 rows = state.sampled_pages(ids[start : start + ROWS_AT_A_TIME])
@@ -127,7 +127,7 @@ def _sizes(reader: StateReader) -> dict[int, int]:
     return sizes
 
 
-def _take(state: ShardReader, shard: int, ids: range, found: Gathered, *, now_us: int, policy: str) -> int:
+def _take(state: ShardReader, shard: int, ids: range, found: ForecastSample, *, now_us: int, policy: str) -> int:
     """Add a shard's part of the sample; the number of rows that were read."""
     read = 0
     for start in range(0, len(ids), ROWS_AT_A_TIME):
@@ -136,20 +136,22 @@ def _take(state: ShardReader, shard: int, ids: range, found: Gathered, *, now_us
         _learn_sites(state, shard, {row.site_id for row in rows}, found)
         for row in rows:
             key = (shard, row.site_id)
-            page = tended_of(row, key, found.outlooks[key], now_us=now_us, policy=policy)
+            page = forecast_page(row, key, found.outlooks[key], now_us=now_us, policy=policy)
             if page is not None:
                 found.pages.append(page)
     return read
 
 
-def _learn_sites(state: ShardReader, shard: int, ids: set[int], found: Gathered) -> None:
+def _learn_sites(state: ShardReader, shard: int, ids: set[int], found: ForecastSample) -> None:
     unknown = [number for number in ids if (shard, number) not in found.sites]
     for site in state.sampled_sites(unknown, FRESHNESS.name) if unknown else ():
         found.sites[shard, site.id] = site._replace(memory=None)
         found.outlooks[shard, site.id] = FRESHNESS.read(site.memory)
 
 
-def tended_of(row: SampledPage, site: Hashable, outlook: SiteModel, *, now_us: int, policy: str) -> ForecastPage | None:
+def forecast_page(
+    row: SampledPage, site: Hashable, outlook: SiteModel, *, now_us: int, policy: str
+) -> ForecastPage | None:
     """The page as forecasts see it; None: it is refused, has vanished, or is not asked for again."""
     if row.outcome is Outcome.REJECTED or row.reason in VANISHED:
         return None
@@ -161,14 +163,14 @@ def tended_of(row: SampledPage, site: Hashable, outlook: SiteModel, *, now_us: i
         row.url,
         site,
         hub,
-        belief_in(row, outlook),
+        estimate_of(row, outlook),
         changes=max(row.version - 1, 0),
         interval=_interval(row.belief) if policy != OPTIMAL else 0.0,
         counts=row.version > 0 and row.reason is not Reason.MOVED,
     )
 
 
-def belief_in(row: SampledPage, outlook: SiteModel) -> PageEstimate:
+def estimate_of(row: SampledPage, outlook: SiteModel) -> PageEstimate:
     """What is stored, or what the counts of visits and versions say where another policy was at work."""
     stored = page_estimate_of(row.belief)
     if stored is not None:
@@ -196,14 +198,14 @@ MOST_PLANNED = 5_000
 DIGITS = 4
 
 
-def freshness_of(reader: StateReader, settings: RevisitSettings, *, now: datetime) -> FreshnessEstimate:
+def collection_freshness(reader: StateReader, settings: RevisitSettings, *, now: datetime) -> FreshnessEstimate:
     """The estimated freshness of a collection as it is."""
     now_us = to_us(now)
-    found = gathered(reader, now_us=now_us, policy=settings.policy)
+    found = take_sample(reader, now_us=now_us, policy=settings.policy)
     return _freshness(found, estimate_freshness(found.pages, found.outlooks, now=now_us / DAY_US, share=found.share))
 
 
-def _freshness(found: Gathered, estimates: FreshnessEstimates) -> FreshnessEstimate:
+def _freshness(found: ForecastSample, estimates: FreshnessEstimates) -> FreshnessEstimate:
     whole = estimates.whole
     largest = sorted(estimates.sites, key=lambda site: -estimates.sites[site].pages)[:MOST_SITES]
     return FreshnessEstimate(
@@ -217,7 +219,9 @@ def _freshness(found: Gathered, estimates: FreshnessEstimates) -> FreshnessEstim
     )
 
 
-def _site(found: Gathered, site: Hashable, estimate: FreshShare, *, requests: float | None = None) -> SiteFreshness:
+def _site(
+    found: ForecastSample, site: Hashable, estimate: FreshShare, *, requests: float | None = None
+) -> SiteFreshness:
     return SiteFreshness(
         found.sites[site].name,
         found.in_all(estimate.pages),
@@ -227,14 +231,16 @@ def _site(found: Gathered, site: Hashable, estimate: FreshShare, *, requests: fl
     )
 
 
-def plan_of(reader: StateReader, settings: RevisitSettings, *, budget: float | None, now: datetime) -> RevisitPlan:
+def plan_revisits(
+    reader: StateReader, settings: RevisitSettings, *, budget: float | None, now: datetime
+) -> RevisitPlan:
     """What would be fetched with a budget in requests a day (None: the settings' own), and how fresh it
     keeps the pages; nothing is sent.
     """
     now_us, per_day = to_us(now), budget if budget is not None else settings.budget
-    found = gathered(reader, now_us=now_us, policy=settings.policy, most=MOST_PLANNED)
+    found = take_sample(reader, now_us=now_us, policy=settings.policy, most=MOST_PLANNED)
     purse = RequestBudget(per_day, settings.worth / DAY, pages=found.in_all(len(found.pages)))
-    level = level_of(purse, settings)
+    level = budget_level(purse, settings)
     found = found._replace(pages=_with_turns(found, settings.policy, level))
     ground = ForecastInput(found.pages, found.outlooks, now_us / DAY_US, found.share)
     return _plan(
@@ -246,14 +252,16 @@ def plan_of(reader: StateReader, settings: RevisitSettings, *, budget: float | N
     )
 
 
-def _with_turns(found: Gathered, policy: str, level: BudgetLevel) -> list[ForecastPage]:
+def _with_turns(found: ForecastSample, policy: str, level: BudgetLevel) -> list[ForecastPage]:
     """Under `uniform` every page comes once in a turn of all of them."""
     if policy != "uniform":
         return found.pages
     return [page._replace(interval=level.span) for page in found.pages]
 
 
-def _plan(found: Gathered, made: BudgetForecast, *, now: FreshShare, policy: str, per_day: float | None) -> RevisitPlan:
+def _plan(
+    found: ForecastSample, made: BudgetForecast, *, now: FreshShare, policy: str, per_day: float | None
+) -> RevisitPlan:
     whole = made.expected.whole
     return RevisitPlan(
         policy=policy,
@@ -277,13 +285,13 @@ def _planned(pick: NextPick) -> PlannedVisit:
 
 
 def _busiest(
-    found: Gathered, expected: Mapping[Hashable, FreshShare], requests: Mapping[Hashable, float]
+    found: ForecastSample, expected: Mapping[Hashable, FreshShare], requests: Mapping[Hashable, float]
 ) -> tuple[SiteFreshness, ...]:
     busiest = sorted(requests, key=lambda site: -requests[site])[:MOST_SITES]
     return tuple(_site(found, site, expected.get(site, FreshShare()), requests=requests[site]) for site in busiest)
 
 
-def left_alone(reader: StateReader, *, pages: int, since: datetime) -> dict[str, int]:
+def count_wait_causes(reader: StateReader, *, pages: int, since: datetime) -> dict[str, int]:
     """Cause -> pages, of `pages` in all that a run which began at `since` did not ask for.
 
     Of a large collection a sample is looked at; the counts add up to `pages` in any case.
@@ -293,7 +301,7 @@ def left_alone(reader: StateReader, *, pages: int, since: datetime) -> dict[str,
     since_us = to_us(since)
     counted = Counter(
         wait_cause(row.belief, outlook, is_gone=row.due_us is None, tries=row.tries)
-        for row, outlook in sampled(reader)
+        for row, outlook in iterate_sample(reader)
         if _is_left(row, since_us)
     )
     return _shared_out(pages, counted)

@@ -107,13 +107,13 @@ def url_hash(url: str) -> int:
     return int(xxh3_64_intdigest(url.encode("utf-8", "replace")))
 
 
-def fresh_graph(collection: Path) -> LinkGraphFiles:
+def up_to_date_graph(collection: Path) -> LinkGraphFiles:
     """The graph of everything that is stored now, built if it is not there yet."""
     found = current_graph(collection)
     return found if found is not None and _ends(collection) == _noted_ends(found) else build_graph(collection)
 
 
-def is_worn(collection: Path, *, most: int | None = None) -> bool:
+def is_outdated(collection: Path, *, most: int | None = None) -> bool:
     """There is no graph, or much was stored since it was made; with `most` the second only of a collection
     with no more visits than that.
     """

@@ -12,7 +12,7 @@ import numpy as np
 from evercrawl.adapters.graph_files import LinkGraphFiles
 from evercrawl.adapters.sqlite.log import log_reader, shards_of
 from evercrawl.adapters.tantivy.text_index import page_number
-from evercrawl.collection.graph_builder import fresh_graph
+from evercrawl.collection.graph_builder import up_to_date_graph
 from evercrawl.collection.link_report import DEAD, urls_of
 from evercrawl.core.linkgraph.graph_metrics import UNREACHED
 from evercrawl.core.linkgraph.structure_chart import DrawnPage, draw_structure
@@ -28,7 +28,7 @@ def export_graph(collection: Path, form: str, to: Path, *, force: bool = False) 
     """Write the graph; GraphML into one file, Parquet into `NAME.pages` and `NAME.links`."""
     if form not in FORMS:
         raise ConfigError(f"{form!r} is no form of a graph; choose {' or '.join(FORMS)}")
-    graph = fresh_graph(collection)
+    graph = up_to_date_graph(collection)
     targets = [to] if form == "graphml" else list(_parquet_files(to))
     for path in targets:
         if path.exists() and not force:
@@ -118,7 +118,7 @@ MOST_PAGES = 200_000
 
 def draw_graph(collection: Path, site: str | None = None) -> str:
     """The structure of the collection, or of one of its sites, as SVG."""
-    graph = fresh_graph(collection)
+    graph = up_to_date_graph(collection)
     dead = _dead(collection)
     pages = graph.pages.tolist()
     urls = urls_of(collection, pages)

@@ -10,14 +10,14 @@ from typing import Any
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.collection.stored_pages import (
     StoredPage,
-    document_of,
-    page_name,
-    present,
-    read_back,
+    canonical_page_url,
+    load_page,
+    parse_response,
+    read_response,
     seen_until,
-    stored_page,
+    utc_now,
 )
-from evercrawl.core.change.text_diff import text_difference
+from evercrawl.core.change.text_diff import diff_text
 from evercrawl.core.sentiment.sentences import Sentiment, site_sentiment
 from evercrawl.core.url import shard_of_site, site_of
 from evercrawl.model.change import FieldChange, VersionDiff, VersionMark
@@ -41,7 +41,7 @@ from evercrawl.model.time import from_us
 
 def page_history(collection: Path, settings: Settings, url: str) -> PageHistory:
     """Every version of a page with the span in which it came to be, and every visit."""
-    stored = stored_page(collection, settings, url)
+    stored = load_page(collection, settings, url)
     until = seen_until(stored.versions, stored.visits)
     return PageHistory(
         url=stored.page.url,
@@ -86,11 +86,11 @@ def _past_visit(visit: VisitRecord) -> PastVisit:
     )
 
 
-def page_facts(collection: Path, settings: Settings, url: str) -> PageStatistics:
+def page_statistics(collection: Path, settings: Settings, url: str) -> PageStatistics:
     """The statistics of a page; ConfigError where no version of it is stored."""
-    stored = stored_page(collection, settings, url)
+    stored = load_page(collection, settings, url)
     page, newest = stored.page, stored.versions[-1]
-    body = read_back(collection, settings, stored.shard, newest).body
+    body = read_response(collection, settings, stored.shard, newest).body
     return PageStatistics(
         url=page.url,
         parent=page.parent,
@@ -127,20 +127,20 @@ CLEARLY = 0.05
 """A page with a smaller mean is neither positive nor negative: most sentences are plain facts."""
 
 
-def page_mood(collection: Path, settings: Settings, url: str) -> PageSentiment:
+def page_sentiment_history(collection: Path, settings: Settings, url: str) -> PageSentiment:
     """The score of each version of a page that has one, oldest first, and the mean of its site."""
-    stored = stored_page(collection, settings, url)
+    stored = load_page(collection, settings, url)
     then = [
         VersionSentiment(kept.version.number, from_us(kept.seen_us), said["sentiment"], said["sentiment_sentences"])
         for kept in stored.versions
         if "sentiment" in (said := stored.analyses.get(kept.version.number, {}))
     ]
-    return PageSentiment(stored.page.url, tuple(then), site_mood(collection, settings, stored.page.url))
+    return PageSentiment(stored.page.url, tuple(then), mean_site_sentiment(collection, settings, stored.page.url))
 
 
-def site_mood(collection: Path, settings: Settings, url: str) -> SiteSentiment:
+def mean_site_sentiment(collection: Path, settings: Settings, url: str) -> SiteSentiment:
     """The mean over the newest versions of the pages of a URL's site."""
-    site = site_of(page_name(url))
+    site = site_of(canonical_page_url(url))
     pages = [
         Sentiment(said["sentiment"], said["sentiment_sentences"], 0, 0)
         for _, said in _said_about(collection, settings, site)
@@ -158,7 +158,7 @@ def _said_about(collection: Path, settings: Settings, site: str) -> Iterator[tup
             yield from state.analyses_of_site(site)
 
 
-def mood_label(score: float | None) -> str | None:
+def sentiment_label(score: float | None) -> str | None:
     """pos, neg or neutral, as a search for `sentiment:neg` means it; None: there is no score."""
     if score is None:
         return None
@@ -169,17 +169,17 @@ TOLD_HEADERS = ("content-type", "content-language", "x-robots-tag")
 """Header fields that say something about the page itself."""
 
 
-def page_difference(
+def diff_versions(
     collection: Path, settings: Settings, url: str, a: str | None = None, b: str | None = None
 ) -> VersionDiff:
     """From version `a` (otherwise the one before the newest) to `b` (otherwise the newest)."""
-    stored = stored_page(collection, settings, url)
-    now = present()
+    stored = load_page(collection, settings, url)
+    now = utc_now()
     before = stored.versions[max(0, len(stored.versions) - 2)] if a is None else stored.chosen(a, now=now)
-    return difference_between(collection, settings, stored, before, stored.chosen(b, now=now))
+    return diff_records(collection, settings, stored, before, stored.chosen(b, now=now))
 
 
-def difference_between(
+def diff_records(
     collection: Path, settings: Settings, stored: StoredPage, before: VersionRecord, after: VersionRecord
 ) -> VersionDiff:
     """What differs between these two; texts as they were stored, the rest as the archive has it."""
@@ -189,7 +189,7 @@ def difference_between(
         return VersionDiff(name, *marks, same_bytes=True)
     sides = [_side(collection, settings, stored, kept) for kept in (before, after)]
     (old, old_fields, old_text), (new, new_fields, new_text) = sides
-    text = text_difference(old_text, new_text)
+    text = diff_text(old_text, new_text)
     old_links, new_links = _links(old), _links(new)
     return VersionDiff(
         name,
@@ -210,8 +210,8 @@ def _mark(kept: VersionRecord) -> VersionMark:
 def _side(
     collection: Path, settings: Settings, stored: StoredPage, kept: VersionRecord
 ) -> tuple[Document, dict[str, str | None], str]:
-    back = read_back(collection, settings, stored.shard, kept)
-    document = document_of(stored.page.url, back.headers, back.body, settings)
+    back = read_response(collection, settings, stored.shard, kept)
+    document = parse_response(stored.page.url, back.headers, back.body, settings)
     with StateReader(collection).shard(stored.shard) as state:
         text = state.text(stored.page.id, kept.version.number)
     fields: dict[str, str | None] = {

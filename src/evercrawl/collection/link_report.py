@@ -11,7 +11,7 @@ import numpy as np
 from evercrawl.adapters.graph_files import LinkGraphFiles, current_graph
 from evercrawl.adapters.sqlite.log import GONE, log_reader, shards_of
 from evercrawl.adapters.tantivy.text_index import page_number, split_page_number
-from evercrawl.collection.graph_builder import HASH_BYTES, fresh_graph, url_hash
+from evercrawl.collection.graph_builder import HASH_BYTES, up_to_date_graph, url_hash
 from evercrawl.core.linkgraph.graph_metrics import UNREACHED
 from evercrawl.core.url import canonical, canonical_of_href, key_of, shard_of_site, site_of
 from evercrawl.errors import ConfigError
@@ -29,7 +29,7 @@ def page_links(collection: Path, settings: Settings, url: str, *, as_it_was: boo
     by one of everything that is stored now.
     """
     page, name = page_at(collection, settings, url)
-    graph = current_graph(collection) if as_it_was else fresh_graph(collection)
+    graph = current_graph(collection) if as_it_was else up_to_date_graph(collection)
     shard, page_id = split_page_number(page)
     with log_reader(collection, shard) as reader:
         outline, held = reader.outline(page_id), reader.credit(key_of(name))
@@ -88,7 +88,7 @@ def _incoming(collection: Path, graph: LinkGraphFiles, sources: list[int], name:
 
 def graph_summary(collection: Path) -> GraphSummary:
     """How many pages and links there are, and what hangs loose."""
-    graph = fresh_graph(collection)
+    graph = up_to_date_graph(collection)
     depths = np.asarray(graph.array("depths"))
     linked = np.bincount(np.asarray(graph.array("targets")), minlength=len(graph.pages)) > 0
     is_seed = np.zeros(len(graph.pages), dtype=bool)
@@ -106,7 +106,7 @@ def graph_summary(collection: Path) -> GraphSummary:
 
 def orphans(collection: Path) -> list[str]:
     """Known pages that no page links to, seeds left out."""
-    graph = fresh_graph(collection)
+    graph = up_to_date_graph(collection)
     linked = np.bincount(np.asarray(graph.array("targets")), minlength=len(graph.pages)) > 0
     linked[list(graph.notes.get("seeds", []))] = True
     return sorted(urls_of(collection, graph.pages[~linked].tolist()).values())
@@ -227,7 +227,7 @@ def page_at(collection: Path, settings: Settings, url: str) -> tuple[int, str]:
     raise ConfigError(f"{name} is not a page of this collection; ask why with: evercrawl why {name}")
 
 
-def best_pages(collection: Path, graph: LinkGraphFiles, scores: str, most: int) -> list[RankedPage]:
+def top_pages(collection: Path, graph: LinkGraphFiles, scores: str, most: int) -> list[RankedPage]:
     """The pages with the highest scores of one array."""
     values = graph.array(scores)
     places = np.argsort(-values, kind="stable")[:most]

@@ -15,19 +15,19 @@ from typing import NamedTuple
 from evercrawl.adapters.sqlite.browse import BrowseReader, browsing, browsing_all, shards_of
 from evercrawl.adapters.sqlite.reader import MOST_ID
 from evercrawl.errors import ConfigError
-from evercrawl.model.listing import DuePage, Portion
+from evercrawl.model.listing import DuePage, PagedRows
 from evercrawl.model.report import SkippedUrl
 from evercrawl.model.time import to_us
 
 _PLACE = re.compile(r"(\d{1,4})\.([0-9a-f]{0,64})", re.ASCII)
 
 
-def place_word(shard: int, inside: bytes | int) -> str:
+def encode_cursor(shard: int, inside: bytes | int) -> str:
     """The word for a place."""
     return f"{shard}.{inside.hex() if isinstance(inside, bytes) else format(inside, 'x')}"
 
 
-def place_of(word: str | None) -> tuple[int, str]:
+def decode_cursor(word: str | None) -> tuple[int, str]:
     """Shard and the place in it; None: the beginning. ConfigError where the word is not one of ours."""
     if not word:
         return 0, ""
@@ -37,12 +37,12 @@ def place_of(word: str | None) -> tuple[int, str]:
     return int(found[1]), found[2]
 
 
-def number_in(inside: str) -> int:
+def cursor_number(inside: str) -> int:
     """The place as a number; 0: the beginning."""
     return min(int(inside or "0", 16), 2**63 - 1)
 
 
-def key_in(inside: str) -> bytes:
+def cursor_key(inside: str) -> bytes:
     """The place as a key; empty: the beginning."""
     return bytes.fromhex(inside if len(inside) % 2 == 0 else inside[:-1])
 
@@ -51,10 +51,10 @@ HOURS_AHEAD = 24
 _DIGITS = 16
 
 
-def pages_due(collection: Path, *, after: str | None = None, most: int = 50) -> Portion[DuePage]:
+def list_due_pages(collection: Path, *, after: str | None = None, most: int = 50) -> PagedRows[DuePage]:
     """The pages that are due next, over all shards."""
-    last, inside = place_of(after)
-    behind_us, behind_id = number_in(inside[:_DIGITS]), number_in(inside[_DIGITS:])
+    last, inside = decode_cursor(after)
+    behind_us, behind_id = cursor_number(inside[:_DIGITS]), cursor_number(inside[_DIGITS:])
     lists = []
     for shard, reader in browsing_all(collection):
         # Pages that are due at the same moment are told apart by shard and number.
@@ -64,9 +64,9 @@ def pages_due(collection: Path, *, after: str | None = None, most: int = 50) -> 
     found = list(islice(merge(*lists), most + 1))
     pages = tuple(row[3] for row in found[:most])
     if len(found) <= most:
-        return Portion(pages, None)
+        return PagedRows(pages, None)
     due_us, shard, number, _ = found[most - 1]
-    return Portion(pages, f"{shard}.{due_us:0{_DIGITS}x}{number:0{_DIGITS}x}")
+    return PagedRows(pages, f"{shard}.{due_us:0{_DIGITS}x}{number:0{_DIGITS}x}")
 
 
 def due_by_hour(collection: Path, *, now: datetime) -> list[int]:
@@ -78,7 +78,7 @@ def due_by_hour(collection: Path, *, now: datetime) -> list[int]:
     return [counted[hour] for hour in range(HOURS_AHEAD)]
 
 
-def queued_by_band(collection: Path) -> list[tuple[int, int, int]]:
+def queued_by_priority(collection: Path) -> list[tuple[int, int, int]]:
     """Band, sites whose most urgent page is in it, and their queued pages; the most urgent band first."""
     sites: Counter[int] = Counter()
     pages: Counter[int] = Counter()
@@ -100,11 +100,11 @@ class _Found(NamedTuple):
     place: str
 
 
-def skipped_portion(
+def list_skipped(
     collection: Path, *, reason: str | None = None, after: str | None = None, most: int = 50
-) -> Portion[SkippedUrl]:
+) -> PagedRows[SkippedUrl]:
     """The next refused URLs, of one reason or any: first those that never became pages, then the others."""
-    begin, inside = place_of(after)
+    begin, inside = decode_cursor(after)
     end = time.monotonic() + LONGEST_S
     found: list[_Found] = []
     shards = shards_of(collection)
@@ -115,15 +115,15 @@ def skipped_portion(
             behind = inside if place == begin else ""
             found += _some(reader, place, behind, reason, most - len(found) + 1)
         if len(found) > most:
-            return Portion(tuple(one.row for one in found[:most]), found[most - 1].place)
+            return PagedRows(tuple(one.row for one in found[:most]), found[most - 1].place)
         if time.monotonic() > end and place != PAGES_FROM + shards[-1]:
-            return Portion(tuple(one.row for one in found), f"{place + 1}.")
-    return Portion(tuple(one.row for one in found), None)
+            return PagedRows(tuple(one.row for one in found), f"{place + 1}.")
+    return PagedRows(tuple(one.row for one in found), None)
 
 
 def _some(reader: BrowseReader, place: int, behind: str, reason: str | None, most: int) -> Iterator[_Found]:
     if place >= PAGES_FROM:
-        number = number_in(behind)
+        number = cursor_number(behind)
         pages = (
             reader.rejected_pages(number, most)
             if reason is None
@@ -132,7 +132,7 @@ def _some(reader: BrowseReader, place: int, behind: str, reason: str | None, mos
         for page in pages:
             yield _Found(SkippedUrl(page.url, page.reason, page.detail, page.parent), f"{place}.{page.id:x}")
         return
-    key = key_in(behind)
+    key = cursor_key(behind)
     refusals = reader.refusals(key, most) if reason is None else reader.refusals_of(reason, after=key, most=most)
     for one in refusals:
         yield _Found(SkippedUrl(one.url, one.reason, one.detail, one.parent), f"{place}.{one.key.hex()}")

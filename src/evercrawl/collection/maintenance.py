@@ -27,7 +27,7 @@ from evercrawl.adapters.system import CollectionLock, sync_folder
 from evercrawl.adapters.warc.rewrite import RewritePlan, RewriteResult, plan_rewrite, rewrite_file
 from evercrawl.adapters.warc.shard_archive import QUARANTINE_SUFFIX, file_name, shard_files, truncate_archive
 from evercrawl.collection.exchange.import_run import WORK_FOLDER
-from evercrawl.collection.stored_pages import decode_answer, stored_answer
+from evercrawl.collection.stored_pages import decode_answer, read_stored_record
 from evercrawl.core.change.versions import kept_versions, parse_rule
 from evercrawl.core.digest import content_digest, payload_sha1
 from evercrawl.errors import ConfigError, StoreUnavailable
@@ -41,7 +41,7 @@ MOST_PROBLEMS = 100
 
 
 @dataclass(slots=True)
-class FileReport:
+class VerifiedFile:
     """One archive file: the versions whose records lie in it."""
 
     name: str
@@ -57,7 +57,7 @@ class VerifyReport:
 
     versions: int = 0
     damaged: int = 0
-    files: dict[str, FileReport] = field(default_factory=dict)
+    files: dict[str, VerifiedFile] = field(default_factory=dict)
 
     def is_sound(self) -> bool:
         """Every version holds."""
@@ -71,20 +71,20 @@ def verify(collection: Path, *, on_progress: OnVerify | None = None) -> VerifyRe
     """Read every version and compute its digests anew."""
     report, archive = VerifyReport(), collection / "archive"
     for path in sorted(archive.glob("*.warc.gz")):
-        report.files[path.name] = FileReport(path.name, path.stat().st_size)
+        report.files[path.name] = VerifiedFile(path.name, path.stat().st_size)
     for shard in StateReader(collection).shards():
         with stored_reader(collection, shard) as reader:
             for version in reader.stored_versions(Bounds(newest_only=False)):
-                _note(report, version, problem_of(archive, reader, version))
+                _note(report, version, check_version(archive, reader, version))
                 if on_progress is not None:
                     on_progress(report)
     return report
 
 
-def problem_of(archive: Path, reader: StoredReader, version: StoredVersion) -> str | None:
+def check_version(archive: Path, reader: StoredReader, version: StoredVersion) -> str | None:
     """What is wrong with a version; None: nothing."""
     try:
-        stored = stored_answer(archive, reader, version)
+        stored = read_stored_record(archive, reader, version)
         if payload_sha1(stored.http.body) != version.payload_sha1:
             return "the payload is not what its SHA-1 says"
         if content_digest(decode_answer(version, stored.http)) != version.digest:
@@ -95,7 +95,7 @@ def problem_of(archive: Path, reader: StoredReader, version: StoredVersion) -> s
 
 
 def _note(report: VerifyReport, version: StoredVersion, problem: str | None) -> None:
-    file = report.files.setdefault(version.file, FileReport(version.file))
+    file = report.files.setdefault(version.file, VerifiedFile(version.file))
     report.versions += 1
     file.versions += 1
     if problem is None:
@@ -112,7 +112,7 @@ LEAST_PAGES_FREE = 16
 
 
 @dataclass(frozen=True, slots=True)
-class SpacePart:
+class DiskUsage:
     """One part of a collection on disk."""
 
     name: str
@@ -122,7 +122,7 @@ class SpacePart:
     """Bytes that `vacuum` would free, as far as that can be told."""
 
 
-def space_of(collection: Path) -> list[SpacePart]:
+def disk_usage(collection: Path) -> list[DiskUsage]:
     """State, archive, log and the rest."""
     free = _free_bytes(collection)
     state = [path for path in state_folder(collection).glob("*") if path.is_file()]
@@ -148,12 +148,12 @@ def vacuum(collection: Path, settings: Settings) -> int:
     Nothing that was stored is touched, and nobody may be crawling meanwhile.
     """
     with CollectionLock(collection):
-        before = sum(part.bytes for part in space_of(collection))
+        before = sum(part.bytes for part in disk_usage(collection))
         for shard in shards_in(collection):
             _vacuum(shard_path(collection, shard), durability=settings.store.durability)
         for folder in _left_behind(collection):
             shutil.rmtree(folder)
-        return before - sum(part.bytes for part in space_of(collection))
+        return before - sum(part.bytes for part in disk_usage(collection))
 
 
 def _vacuum(path: Path, *, durability: str) -> None:
@@ -185,8 +185,8 @@ def _left_behind(collection: Path) -> list[Path]:
     return [path for path in collection.glob(f"{WORK_FOLDER}*") if path.is_dir()]
 
 
-def _part(name: str, files: list[Path], *, reclaimable: int = 0) -> SpacePart:
-    return SpacePart(name, len(files), sum(path.stat().st_size for path in files), reclaimable)
+def _part(name: str, files: list[Path], *, reclaimable: int = 0) -> DiskUsage:
+    return DiskUsage(name, len(files), sum(path.stat().st_size for path in files), reclaimable)
 
 
 SOFTWARE = f"evercrawl/{__version__}"

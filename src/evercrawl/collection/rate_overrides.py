@@ -5,32 +5,32 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
-from evercrawl.collection.site_list import origin_in
+from evercrawl.collection.site_list import find_origin
 from evercrawl.config import collection_file, read_settings, write_setting
 from evercrawl.core.politeness import MAX_RULE_DELAY, parse_delay_rules, replace_delay_rule
 from evercrawl.errors import ConfigError
-from evercrawl.model.site import SlowedSite
+from evercrawl.model.site import RateOverride
 
 
-def slowed_sites(rules: tuple[str, ...]) -> tuple[SlowedSite, ...]:
+def rate_overrides(rules: tuple[str, ...]) -> tuple[RateOverride, ...]:
     """The sites that rules slow down, by name."""
-    return tuple(SlowedSite(site, gap.total_seconds()) for site, gap in sorted(parse_delay_rules(rules).items()))
+    return tuple(RateOverride(site, gap.total_seconds()) for site, gap in sorted(parse_delay_rules(rules).items()))
 
 
-def slow_down(collection: Path, site: str, gap: timedelta) -> SlowedSite:
+def set_rate_override(collection: Path, site: str, gap: timedelta) -> RateOverride:
     """From now on at least this gap lies between two requests to the site, also in a crawl that runs."""
     if not timedelta(0) < gap <= MAX_RULE_DELAY:
         most = f"{MAX_RULE_DELAY.total_seconds():.0f} s"
         raise ConfigError(f"the gap must be more than 0 and at most {most}; leave a site out by scope.exclude")
-    name = origin_in(collection, site)
+    name = find_origin(collection, site)
     _write(collection, replace_delay_rule(_rules(collection), name, gap))
-    return SlowedSite(name, gap.total_seconds())
+    return RateOverride(name, gap.total_seconds())
 
 
-def slow_no_more(collection: Path, site: str) -> bool:
+def remove_rate_override(collection: Path, site: str) -> bool:
     """Take back what was said about the site; False: nothing was."""
     before = _rules(collection)
-    after = replace_delay_rule(before, origin_in(collection, site), None)
+    after = replace_delay_rule(before, find_origin(collection, site), None)
     if after != before:
         _write(collection, after)
     return after != before

@@ -48,7 +48,7 @@ class PastRun:
 
 
 @contextmanager
-def told_live(
+def publish_progress(
     collection: Path, on_progress: Callable[[Progress], None] | None, *, forever: bool
 ) -> Iterator[Callable[[Progress], None]]:
     """A listener that also keeps the live file, which is gone behind the block."""
@@ -95,7 +95,7 @@ def live_run(collection: Path, *, now: datetime) -> LiveRun | None:
     return run if now - run.at < STALE_AFTER else None
 
 
-def keep_run(collection: Path, summary: Summary, *, began: datetime, forever: bool) -> None:
+def record_run(collection: Path, summary: Summary, *, began: datetime, forever: bool) -> None:
     """Add a run that ended; written with one call, so that lines of two processes do not mix."""
     fields = {"began": began, "ended": datetime.now(UTC), "forever": forever, "summary": asdict(summary)}
     line = json.dumps(fields, default=_moment)

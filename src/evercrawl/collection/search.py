@@ -12,9 +12,9 @@ from time import monotonic, perf_counter
 
 from evercrawl.adapters.remote_search import search_remote, without_token
 from evercrawl.adapters.tantivy import IndexBusy
-from evercrawl.collection.graph_builder import build_graph, is_worn
-from evercrawl.collection.search_index import catch_up, lag_of, open_text_index
-from evercrawl.collection.searcher import Searching
+from evercrawl.collection.graph_builder import build_graph, is_outdated
+from evercrawl.collection.search_index import catch_up, index_lag, open_text_index
+from evercrawl.collection.searcher import Searcher
 from evercrawl.config import is_collection, read_settings
 from evercrawl.core.search.ranking import fused
 from evercrawl.errors import ConfigError, EvercrawlError
@@ -38,27 +38,27 @@ def search(
     with_facets: bool = False,
 ) -> SearchResults:
     """The best hits of one collection; what a crawl stored a moment ago is among them."""
-    is_busy = bring_up(collection, settings)
-    searching = Searching(collection, settings)
+    is_busy = update_index(collection, settings)
+    searching = Searcher(collection, settings)
     try:
         found = searching.find(text, limit=limit, as_of=as_of, now=now, with_facets=with_facets)
     finally:
         searching.close()
-    return replace(found, lag=lag_of(collection, open_text_index(collection))) if is_busy else found
+    return replace(found, lag=index_lag(collection, open_text_index(collection))) if is_busy else found
 
 
-def bring_up(collection: Path, settings: SearchSettings) -> bool:
+def update_index(collection: Path, settings: SearchSettings) -> bool:
     """Index what is missing; True: another process is at it, so that a little may be missing still."""
     try:
         catch_up(collection, open_text_index(collection), settings)
     except IndexBusy:
         return True
-    if is_worn(collection, most=RENEWED_AT_ONCE):
+    if is_outdated(collection, most=RENEWED_AT_ONCE):
         build_graph(collection)
     return False
 
 
-def search_several(
+def search_collections(
     sources: Sequence[str], text: str, *, limit: int, timeout_s: float, as_of: datetime | None = None
 ) -> SearchResults:
     """One query over collections in folders and over served ones (http:// or https://)."""
@@ -66,7 +66,7 @@ def search_several(
         (_shown(source), _ask_of(source, text, limit=limit, timeout_s=timeout_s, as_of=as_of))
         for source in dict.fromkeys(sources)
     ]
-    return ask_all(asks, limit=limit, timeout_s=timeout_s)
+    return query_sources(asks, limit=limit, timeout_s=timeout_s)
 
 
 def _is_served(source: str) -> bool:
@@ -95,7 +95,7 @@ Ask = Callable[[], Sequence[Hit]]
 _Answer = tuple[int, Sequence[Hit] | str]
 
 
-def ask_all(sources: Sequence[tuple[str, Ask]], *, limit: int, timeout_s: float) -> SearchResults:
+def query_sources(sources: Sequence[tuple[str, Ask]], *, limit: int, timeout_s: float) -> SearchResults:
     """The merged answer of all sources (name, how to ask) that answer in time."""
     began = perf_counter()
     answers: queue.SimpleQueue[_Answer] = queue.SimpleQueue()
@@ -103,7 +103,7 @@ def ask_all(sources: Sequence[tuple[str, Ask]], *, limit: int, timeout_s: float)
         # Daemons: one that hangs does not keep the program from ending.
         threading.Thread(target=_ask, args=(answers, place, ask), name=f"ask {name}", daemon=True).start()
     given, troubles = _collect(answers, [name for name, _ in sources], timeout_s)
-    hits = merged([(sources[place][0], given[place]) for place in sorted(given)])
+    hits = merge_hits([(sources[place][0], given[place]) for place in sorted(given)])
     took_ms = (perf_counter() - began) * 1000
     return SearchResults(tuple(hits[:limit]), len(hits), took_ms, troubles=tuple(troubles))
 
@@ -137,7 +137,7 @@ def _collect(
     return given, [SourceTrouble(name, problems.get(place, late)) for place, name in silent]
 
 
-def merged(answers: Sequence[tuple[str, Sequence[Hit]]]) -> list[Hit]:
+def merge_hits(answers: Sequence[tuple[str, Sequence[Hit]]]) -> list[Hit]:
     """The hits of several sources as one list; a page that several have is listed once, with all of them."""
     best: dict[str, Hit] = {}
     named: dict[str, list[str]] = {}

@@ -41,7 +41,7 @@ def open_text_index(collection: Path) -> TextIndex:
         return TextIndex(collection)
 
 
-def lag_of(collection: Path, index: TextIndex) -> int:
+def index_lag(collection: Path, index: TextIndex) -> int:
     """Visits that are stored and not indexed yet."""
     lag, searcher = 0, index.searcher()
     for shard in shards_of(collection):
@@ -59,10 +59,10 @@ def index_state(collection: Path, index: TextIndex) -> IndexState:
         with log_reader(collection, shard) as reader:
             versions += reader.version_count()
         documents += index.versions_of(shard, searcher)
-    return IndexState(documents, versions, lag_of(collection, index), index.size())
+    return IndexState(documents, versions, index_lag(collection, index), index.size())
 
 
-def rebuild(collection: Path, settings: SearchSettings) -> int:
+def rebuild_index(collection: Path, settings: SearchSettings) -> int:
     """Make the index anew from the collection; gives the number of versions indexed."""
     remove_index(collection)
     heap_bytes = max(REBUILD_HEAP_BYTES, settings.heap_bytes)
@@ -229,7 +229,7 @@ GRAPH_EVERY = timedelta(hours=1)
 """Where a crawl goes on for ever, the link graph is made anew no more often."""
 
 
-class Beside:
+class IndexUpdater:
     """The thread; it never stops the crawl, whatever happens to the index."""
 
     def __init__(self, collection: Path, settings: SearchSettings) -> None:
@@ -278,16 +278,18 @@ class Beside:
             log.info("another process writes the search index")
 
     def _renew_graph(self) -> None:
-        from evercrawl.collection.graph_builder import build_graph, is_worn
+        from evercrawl.collection.graph_builder import build_graph, is_outdated
 
-        if is_worn(self._collection):
+        if is_outdated(self._collection):
             build_graph(self._collection)
 
 
 @asynccontextmanager
-async def indexing(collection: Path, settings: SearchSettings, *, forever: bool = False) -> AsyncIterator[Beside]:
+async def follow_crawl(
+    collection: Path, settings: SearchSettings, *, forever: bool = False
+) -> AsyncIterator[IndexUpdater]:
     """The index follows while the block runs, and has everything behind it, where the settings want that."""
-    beside = Beside(collection, settings)
+    beside = IndexUpdater(collection, settings)
     follows = settings.enabled and (settings.follow == "always" or (settings.follow == "watch" and forever))
     if follows:
         beside.start()

@@ -82,7 +82,7 @@ Rows = dict[tuple[int, int], FoundRow]
 """Page and number of a version -> what is stored of it."""
 
 
-class Searching:
+class Searcher:
     """A collection open for questions; `close` it. Each question sees what is indexed at its moment."""
 
     def __init__(self, collection: Path, settings: SearchSettings) -> None:
@@ -205,7 +205,7 @@ class Searching:
             candidate = known[group[0]]
             row = rows[candidate.page, candidate.number]
             tone = self._tone(candidate, rows) if query.tone is not None else None
-            if query.tone is not None and (tone is None or named(tone) is not query.tone):
+            if query.tone is not None and (tone is None or tone_named(tone) is not query.tone):
                 continue
             rank += 1
             yield Hit(
@@ -231,7 +231,7 @@ class Searching:
         known = [one for one in candidates if (one.page, one.number) in rows]
         listed = [_facet_row(rows[one.page, one.number]) for one in known]
         tones = [tone for one in known[:MOST_FACET_TONES] if (tone := self._tone(one, rows)) is not None]
-        counted = Counter(named(tone) for tone in tones)
+        counted = Counter(tone_named(tone) for tone in tones)
         return Facets(
             sites=sites_in(listed),
             langs=facet_languages(listed),
@@ -246,7 +246,7 @@ class Searching:
         row = rows[candidate.page, candidate.number]
         if row.lang not in (None, "en"):
             return None
-        return tone_of(self._text(candidate), row.lang, digest=row.text_digest)
+        return sentiment_of(self._text(candidate), row.lang, digest=row.text_digest)
 
     def _rows(self, candidates: Sequence[RankedVersion]) -> Rows:
         """What is stored of the candidates; one that was pruned since is missing."""
@@ -327,7 +327,7 @@ _kept: OrderedDict[bytes, float | None] = OrderedDict()
 _turn = threading.Lock()
 
 
-def tone_of(text: str, lang: str | None, *, digest: bytes | None = None) -> float | None:
+def sentiment_of(text: str, lang: str | None, *, digest: bytes | None = None) -> float | None:
     """The score of a text, -1 to 1; None: it cannot be judged. `digest` names the text."""
     with _turn:
         if digest is not None and digest in _kept:
@@ -342,7 +342,7 @@ def tone_of(text: str, lang: str | None, *, digest: bytes | None = None) -> floa
     return score
 
 
-def named(tone: float) -> Tone:
+def tone_named(tone: float) -> Tone:
     """What `sentiment:` calls a score."""
     if abs(tone) < CLEAR_TONE:
         return Tone.NEUTRAL

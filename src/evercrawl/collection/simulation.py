@@ -29,7 +29,7 @@ _VANISHED = frozenset({Reason.NOT_FOUND, Reason.GONE})
 _UNREADABLE = (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, StopIteration)
 
 
-def trace_in(file: Path, *, most_pages: int) -> Trace:
+def read_trace_file(file: Path, *, most_pages: int) -> Trace:
     """The trace of a file; ConfigError where it cannot be read as one."""
     try:
         trace = read_trace(file, most_pages=most_pages)
@@ -44,7 +44,7 @@ def trace_in(file: Path, *, most_pages: int) -> Trace:
     return _checked(trace, str(file))
 
 
-def trace_of(collection: Path, *, most_pages: int) -> Trace:
+def trace_of_collection(collection: Path, *, most_pages: int) -> Trace:
     """The history of a collection: a page lives from when it was found, and changed somewhere between the
     last visit that saw the old version and the first that saw the new one.
     """
@@ -97,7 +97,7 @@ NAMES = (*POLICIES, "oracle")
 """The oracle is told each page's true mean rate: what learning can hope for at most."""
 MOST_PER_PAGE_DAY = 1000.0
 
-__all__ = ["NAMES", "SIGNALS", "PolicyTrial", "budget_of", "checked_policies", "trials"]
+__all__ = ["NAMES", "SIGNALS", "PolicyTrial", "budget_of", "parse_policies", "run_trials"]
 
 
 class PolicyTrial(NamedTuple):
@@ -112,7 +112,7 @@ class PolicyTrial(NamedTuple):
     """Share of the visits that found something new."""
 
 
-def checked_policies(names: str) -> list[str]:
+def parse_policies(names: str) -> list[str]:
     """The policies of a list with commas; ConfigError names one that there is not."""
     chosen = list(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
     unknown = [name for name in chosen if name not in NAMES]
@@ -147,7 +147,7 @@ def _live_pages(trace: Trace) -> float:
     return sum(lives) / max(trace.days - begin, 1e-9)
 
 
-def trials(
+def run_trials(
     traces: Sequence[Trace],
     policies: Sequence[str],
     budgets: Sequence[str],
@@ -171,7 +171,7 @@ LEAST_REQUESTS = 1e-4
 """A policy that asked for nothing has a place on a logarithmic scale all the same."""
 
 
-class Scale(NamedTuple):
+class ChartScale(NamedTuple):
     """A range of values, drawn from one place to another."""
 
     low: float
@@ -185,7 +185,7 @@ class Scale(NamedTuple):
         return self.begin + (value - self.low) / span * (self.end - self.begin)
 
 
-def drawing(runs: Sequence[PolicyTrial]) -> str:
+def freshness_chart(runs: Sequence[PolicyTrial]) -> str:
     """The whole picture."""
     traces = list(dict.fromkeys(run.trace for run in runs))
     colours = dict(zip(dict.fromkeys(run.policy for run in runs), cycle(COLOURS), strict=False))
@@ -203,9 +203,9 @@ def drawing(runs: Sequence[PolicyTrial]) -> str:
 
 def _panel(name: str, runs: Sequence[PolicyTrial], colours: dict[str, str], *, top: int) -> str:
     places = [_place(run) for run in runs]
-    x = Scale(min(places), max(places), LEFT, WIDTH - RIGHT)
+    x = ChartScale(min(places), max(places), LEFT, WIDTH - RIGHT)
     lowest = floor(20.0 * min(run.freshness for run in runs)) / 20.0
-    y = Scale(min(lowest, 0.95), 1.0, top + HEIGHT - BOTTOM, top + TOP)
+    y = ChartScale(min(lowest, 0.95), 1.0, top + HEIGHT - BOTTOM, top + TOP)
     parts = [_text(LEFT, top + 24, f"{name}: freshness against requests", weight="bold"), _grid(x, y)]
     parts.append(_text((x.begin + x.end) / 2, y.begin + 40, "requests per page and day", anchor="middle"))
     for row, policy in enumerate(dict.fromkeys(run.policy for run in runs)):
@@ -219,7 +219,7 @@ def _place(run: PolicyTrial) -> float:
     return log10(max(run.requests_per_page_day, LEAST_REQUESTS))
 
 
-def _grid(x: Scale, y: Scale) -> str:
+def _grid(x: ChartScale, y: ChartScale) -> str:
     parts = []
     for step in range(GRID + 1):
         share = step / GRID
@@ -233,7 +233,7 @@ def _grid(x: Scale, y: Scale) -> str:
     return "".join(parts)
 
 
-def _line(points: Sequence[tuple[float, float]], x: Scale, y: Scale, colour: str) -> str:
+def _line(points: Sequence[tuple[float, float]], x: ChartScale, y: ChartScale, colour: str) -> str:
     placed = [(x.at(asked), y.at(fresh)) for asked, fresh in points]
     path = " ".join(f"{across:.1f},{up:.1f}" for across, up in placed)
     dots = "".join(f'<circle cx="{across:.1f}" cy="{up:.1f}" r="3" fill="{colour}"/>' for across, up in placed)

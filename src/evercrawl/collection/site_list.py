@@ -10,30 +10,30 @@ from pathlib import Path
 from statistics import median
 
 from evercrawl.adapters.sqlite.browse import browsing, browsing_all, shards_of
-from evercrawl.collection.listings import key_in, number_in, place_of, place_word
+from evercrawl.collection.listings import cursor_key, cursor_number, decode_cursor, encode_cursor
 from evercrawl.config import read_settings
 from evercrawl.core.url import canonical, shard_of_site, site_of
 from evercrawl.errors import ConfigError
-from evercrawl.model.listing import PageRow, Portion, SiteLoad, SiteRow, VisitRow
+from evercrawl.model.listing import PagedRows, PageRow, SiteLoad, SiteRow, VisitRow
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
 from evercrawl.model.time import to_us
 
 
-def sites_listed(collection: Path, *, after: str | None = None, most: int = 50) -> Portion[SiteRow]:
+def list_sites(collection: Path, *, after: str | None = None, most: int = 50) -> PagedRows[SiteRow]:
     """The next sites, shard by shard in the order in which they were met."""
-    first, inside = place_of(after)
+    first, inside = decode_cursor(after)
     rows: list[SiteRow] = []
     for shard in shards_of(collection):
         if shard < first:
             continue
         with browsing(collection, shard) as reader:
-            behind = number_in(inside) if shard == first else 0
+            behind = cursor_number(inside) if shard == first else 0
             rows += (found := reader.site_portion(behind, most - len(rows) + 1))
         if len(rows) > most:
-            return Portion(tuple(rows[:most]), place_word(shard, found[-2].id if len(found) > 1 else behind))
-    return Portion(tuple(rows), None)
+            return PagedRows(tuple(rows[:most]), encode_cursor(shard, found[-2].id if len(found) > 1 else behind))
+    return PagedRows(tuple(rows), None)
 
 
 def largest_sites(collection: Path, most: int) -> list[SiteRow]:
@@ -48,7 +48,7 @@ def busiest_sites(collection: Path, most: int) -> list[SiteRow]:
     return nlargest(most, found, key=lambda site: site.pending)
 
 
-def site_record(collection: Path, settings: Settings, name: str) -> tuple[int, Site] | None:
+def find_site(collection: Path, settings: Settings, name: str) -> tuple[int, Site] | None:
     """Shard and record of a site, by origin or host; None: the collection does not know it."""
     for origin in _origins(name):
         shard = shard_of_site(origin, settings.store.shards)
@@ -60,9 +60,9 @@ def site_record(collection: Path, settings: Settings, name: str) -> tuple[int, S
     return None
 
 
-def origin_in(collection: Path, name: str) -> str:
+def find_origin(collection: Path, name: str) -> str:
     """The origin that a text names: of a bare host the one that the collection knows, otherwise https."""
-    known = site_record(collection, read_settings(collection).settings, name)
+    known = find_site(collection, read_settings(collection).settings, name)
     return _origins(name)[0] if known is None else known[1].name
 
 
@@ -75,15 +75,15 @@ def _origins(name: str) -> list[str]:
     return [site_of(page) for page in pages]
 
 
-def pages_of_site(
+def list_site_pages(
     collection: Path, shard: int, site: Site, *, after: str | None = None, most: int = 50
-) -> Portion[PageRow]:
+) -> PagedRows[PageRow]:
     """The next pages of a site; pages of one folder stand together."""
-    _, inside = place_of(after)
+    _, inside = decode_cursor(after)
     with browsing(collection, shard) as reader:
-        rows = reader.site_pages(site.name, site.id, after=key_in(inside), most=most + 1)
-    more = place_word(shard, rows[most - 1].key) if len(rows) > most else None
-    return Portion(tuple(rows[:most]), more)
+        rows = reader.site_pages(site.name, site.id, after=cursor_key(inside), most=most + 1)
+    more = encode_cursor(shard, rows[most - 1].key) if len(rows) > most else None
+    return PagedRows(tuple(rows[:most]), more)
 
 
 LINES_READ = 200_000
@@ -92,7 +92,7 @@ MOST_VISITS = 2000
 SECOND_US = 1_000_000
 
 
-def load_of(collection: Path, shard: int, site: Site) -> SiteLoad:
+def site_load(collection: Path, shard: int, site: Site) -> SiteLoad:
     """Requests ever, and the newest of them with the gaps between."""
     with browsing(collection, shard) as reader:
         visits = reader.visits_of_site(site.id, lines=LINES_READ, most=MOST_VISITS)
@@ -146,7 +146,7 @@ def visits_by_day(collection: Path) -> dict[date, dict[str, int]]:
     return {day: dict(counts) for day, counts in sorted(days.items())}
 
 
-def last_visits(collection: Path, most: int) -> list[VisitRow]:
+def newest_visits(collection: Path, most: int) -> list[VisitRow]:
     """The newest visits of all sites, newest first."""
     found = (visit for _, reader in browsing_all(collection) for visit in reader.last_visits(0, most))
     return nlargest(most, found, key=lambda visit: visit.at_us)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from evercrawl.adapters.sqlite.reader import StateReader
-from evercrawl.collection.forecast import freshness_of, steering_of
+from evercrawl.collection.forecast import collection_freshness, revisit_status
 from evercrawl.core.url import site_of
 from evercrawl.model.report import ClosedSite, Savings, SkippedUrl, Status
 from evercrawl.model.settings import Settings
@@ -45,9 +45,9 @@ def status_of(collection: Path, settings: Settings) -> Status:
         archive_files=len(archive),
         archive_bytes=sum(path.stat().st_size for path in archive),
         state_bytes=sum(path.stat().st_size for path in (collection / "state").glob("*.sqlite*")),
-        freshness=freshness_of(reader, settings.revisit, now=now),
-        saved=saved_in(reader, now_us=to_us(now)),
-        steering=steering_of(reader, settings.revisit, pages=totals.pages),
+        freshness=collection_freshness(reader, settings.revisit, now=now),
+        saved=savings(reader, now_us=to_us(now)),
+        steering=revisit_status(reader, settings.revisit, pages=totals.pages),
     )
 
 
@@ -104,7 +104,7 @@ def _is_of(url: str, site: str) -> bool:
     return site.rstrip("/") in (origin, origin.partition("://")[2])
 
 
-def saved_in(reader: StateReader, *, now_us: int) -> Savings:
+def savings(reader: StateReader, *, now_us: int) -> Savings:
     """Answers 304 with the bodies that they spared, and pages that nobody has to ask for yet."""
     answers = body_bytes = not_due = 0
     for shard in reader.shards():

@@ -42,7 +42,7 @@ from evercrawl.model.time import from_us
 MOST_VISITS = 10_000
 
 
-def present() -> datetime:
+def utc_now() -> datetime:
     """The present moment."""
     return datetime.now(UTC)
 
@@ -66,7 +66,7 @@ class StoredPage:
         return self.versions[choose_version(marks, which, now=now)]
 
 
-def page_name(url: str) -> str:
+def canonical_page_url(url: str) -> str:
     """The canonical form of a URL that this installation could fetch; ConfigError where there is none."""
     name = canonical(url, (*PAGE_SCHEMES, *(f"{scheme}://" for scheme in installed_schemes())))
     if name is None:
@@ -74,9 +74,9 @@ def page_name(url: str) -> str:
     return name
 
 
-def stored_page(collection: Path, settings: Settings, url: str) -> StoredPage:
+def load_page(collection: Path, settings: Settings, url: str) -> StoredPage:
     """The page with at least one version; ConfigError where there is none."""
-    name = page_name(url)
+    name = canonical_page_url(url)
     found = _look_up(collection, settings, name)
     if found is None or not found.versions:
         raise ConfigError(f"no version of {name} is stored; ask for the reason with: evercrawl why {name}")
@@ -97,12 +97,12 @@ def _look_up(collection: Path, settings: Settings, name: str) -> StoredPage | No
     return StoredPage(shard, page, tuple(versions), tuple(visits), analyses)
 
 
-def split_moment(collection: Path, settings: Settings, text: str) -> tuple[str, str | None]:
+def split_version(collection: Path, settings: Settings, text: str) -> tuple[str, str | None]:
     """URL and version of `URL[@VERSION]`; an @ that belongs to a known page's URL stays there."""
     url, at, which = text.rpartition("@")
-    if not at or not url or not names_version(which, now=present()):
+    if not at or not url or not names_version(which, now=utc_now()):
         return text, None
-    if canonical(text) is not None and _look_up(collection, settings, page_name(text)) is not None:
+    if canonical(text) is not None and _look_up(collection, settings, canonical_page_url(text)) is not None:
         return text, None
     return url, which
 
@@ -111,7 +111,7 @@ def split_moment(collection: Path, settings: Settings, text: str) -> tuple[str, 
 
 
 @dataclass(frozen=True, slots=True)
-class ReadBack:
+class StoredResponse:
     """A version as the archive has it; a revisit record has a head of its own and another's body."""
 
     head: bytes
@@ -121,7 +121,7 @@ class ReadBack:
     """Decoded."""
 
 
-def read_back(collection: Path, settings: Settings, shard: int, kept: VersionRecord) -> ReadBack:
+def read_response(collection: Path, settings: Settings, shard: int, kept: VersionRecord) -> StoredResponse:
     """The answer that a version was stored from."""
     place = kept.version
     folder = collection / "archive"
@@ -132,7 +132,7 @@ def read_back(collection: Path, settings: Settings, shard: int, kept: VersionRec
             source = _source(folder, state.original(place.digest), record)
     limits = DecodeLimits(settings.http.decoded_bytes, settings.http.ratio)
     body = decoded_body(source.headers, source.wire_body, limits=limits)
-    return ReadBack(record.head, record.headers, source.wire_body, body)
+    return StoredResponse(record.head, record.headers, source.wire_body, body)
 
 
 def _source(folder: Path, original: OriginalRecord | None, record: ArchivedResponse) -> ArchivedResponse:
@@ -141,7 +141,7 @@ def _source(folder: Path, original: OriginalRecord | None, record: ArchivedRespo
     return read_record(folder, original.file, original.offset, original.length)
 
 
-def document_of(url: str, headers: Headers, body: bytes, settings: Settings) -> Document:
+def parse_response(url: str, headers: Headers, body: bytes, settings: Settings) -> Document:
     """The document as a crawl reads it: by a handler where its media type has one."""
     kind = sniff_media_type(headers, body)
     handler = None if kind in BUILT_IN_TYPES else InstalledHandlers().get(kind)
@@ -159,17 +159,17 @@ def seen_until(versions: Sequence[VersionRecord], visits: Sequence[VisitRecord])
     return until
 
 
-def page_view(collection: Path, settings: Settings, url: str, at: str | None = None) -> PageContent:
+def page_content(collection: Path, settings: Settings, url: str, at: str | None = None) -> PageContent:
     """The version that `at` (or the `@...` behind the URL) names; the newest where neither does."""
     if at is None:
-        url, at = split_moment(collection, settings, url)
-    stored = stored_page(collection, settings, url)
-    kept = stored.chosen(at, now=present())
-    back = read_back(collection, settings, stored.shard, kept)
+        url, at = split_version(collection, settings, url)
+    stored = load_page(collection, settings, url)
+    kept = stored.chosen(at, now=utc_now())
+    back = read_response(collection, settings, stored.shard, kept)
     with StateReader(collection).shard(stored.shard) as state:
         text = state.text(stored.page.id, kept.version.number)
     name = stored.page.url
-    document = document_of(name, back.headers, back.body, settings)
+    document = parse_response(name, back.headers, back.body, settings)
     return PageContent(
         url=name,
         status=kept.status or 200,
@@ -195,7 +195,7 @@ _NO_RATIO = 1e9
 """What was decoded once is decoded again, however well it was packed; the number of bytes is the limit."""
 
 
-class StoredAnswer(NamedTuple):
+class StoredRecord(NamedTuple):
     """An answer with its body, wherever that lies."""
 
     packed: bytes
@@ -206,12 +206,12 @@ class StoredAnswer(NamedTuple):
     is_revisit: bool
 
 
-def stored_answer(archive: Path, reader: StoredReader, version: StoredVersion) -> StoredAnswer:
+def read_stored_record(archive: Path, reader: StoredReader, version: StoredVersion) -> StoredRecord:
     """The answer of a version; StoreUnavailable says which record is damaged or not there."""
     packed, record = _record_at(archive, version.file, version.offset, version.length)
     http = _http_of(record, version.file, version.offset)
     if record.kind != "revisit":
-        return StoredAnswer(packed, record, http, False)
+        return StoredRecord(packed, record, http, False)
     original = reader.original(version.digest)
     if original is None or original.record_id == version.record_id:
         raise StoreUnavailable(
@@ -219,7 +219,7 @@ def stored_answer(archive: Path, reader: StoredReader, version: StoredVersion) -
         )
     _, holder = _record_at(archive, original.file, original.offset, original.length)
     body = _http_of(holder, original.file, original.offset).body
-    return StoredAnswer(packed, record, http._replace(body=body), True)
+    return StoredRecord(packed, record, http._replace(body=body), True)
 
 
 def _record_at(archive: Path, file: str, offset: int, length: int) -> tuple[bytes, WarcRecord]:
@@ -237,7 +237,7 @@ def _http_of(record: WarcRecord, file: str, offset: int) -> HttpBlock:
         raise StoreUnavailable(f"the archive's record in {file} at {offset} is damaged: {error}") from error
 
 
-def request_of(archive: Path, version: StoredVersion, answer: StoredAnswer) -> tuple[bytes, WarcRecord] | None:
+def request_record(archive: Path, version: StoredVersion, answer: StoredRecord) -> tuple[bytes, WarcRecord] | None:
     """The request that an answer belongs to, packed and parsed: it lies behind its answer, if it was kept."""
     try:
         behind = read_archive_bytes(archive, version.file, version.offset + version.length, REQUEST_LIMIT)

@@ -100,10 +100,10 @@ def _ruled(settings: TrapSettings) -> list[TrapPattern]:
     ]
 
 
-def effect_of(collection: Path, pattern: str, site: str | None) -> RuleEffect:
+def rule_effect(collection: Path, pattern: str, site: str | None) -> RuleEffect:
     """What a rule about the pattern would touch."""
     reader = StateReader(collection)
-    sites = sites_named(reader, site)
+    sites = match_sites(reader, site)
     effect = RuleEffect(pattern, sites, 0, 0, 0, 0, 0)
     for shard in reader.shards():
         with reader.shard(shard) as state:
@@ -143,7 +143,7 @@ def _is_meant(effect: RuleEffect, url: str) -> bool:
     return (not effect.sites or site_of(url) in effect.sites) and matches(effect.pattern, url)
 
 
-def sites_named(reader: StateReader, site: str | None) -> tuple[str, ...]:
+def match_sites(reader: StateReader, site: str | None) -> tuple[str, ...]:
     """The sites that the operator means: by origin or by host; none: all sites."""
     if site is None:
         return ()
@@ -158,7 +158,7 @@ def sites_named(reader: StateReader, site: str | None) -> tuple[str, ...]:
     return found
 
 
-def say(
+def set_rule(
     collection: Path, settings: TrapSettings, word: RuleAction | None, pattern: str, sites: tuple[str, ...]
 ) -> TrapSettings:
     """Write a rule to the collection's file, where a running crawl finds it; None takes it out."""

@@ -1,27 +1,36 @@
-"""Urls."""
+"""URLs as people type them: checked, canonical, and never a private address where that matters."""
 
 from __future__ import annotations
 
+import asyncio
 import re
+from difflib import get_close_matches
 
+from evercrawl.core.url import PAGE_SCHEMES, canonical, site_of, site_parts
 from evercrawl.errors import ConfigError
+from evercrawl.model.settings import Settings
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?!\d+(?:[/?#]|$))")
-"""What stands before a colon, unless a port follows it: `localhost:8000` is a host."""
-
-
+"""The text before a colon, unless a port follows it: `localhost:8000` is a host."""
 _WEB_SCHEMES = ("http", "https")
 
 
-def parse_page_url(text: str) -> str:
-    """The canonical URL of what the user typed; a bare host name means https."""
-    from evercrawl.core.url import PAGE_SCHEMES, canonical
+class PrivateAddressError(ConfigError):
+    """The URL leads to a machine that only we can reach."""
 
+
+def with_scheme(text: str) -> str:
+    """Return the typed URL; a bare host name means https."""
+    return text if "://" in text else f"https://{text}"
+
+
+def parse_page_url(text: str) -> str:
+    """Return the canonical URL of what the user typed; a bare host name means https."""
     typed = text.strip()
     scheme = _SCHEME.match(typed)
-    schemes = (
-        PAGE_SCHEMES if scheme is None or scheme[1].lower() in _WEB_SCHEMES else _fetchable_schemes(scheme[1], text)
-    )
+    schemes = PAGE_SCHEMES
+    if scheme is not None and scheme[1].lower() not in _WEB_SCHEMES:
+        schemes = _fetchable_schemes(scheme[1], typed)
     found = canonical(typed if scheme is not None else f"https://{typed}", schemes)
     if found is None:
         raise ConfigError(f"{text!r} is not a URL that can be crawled; write it like https://example.org/")
@@ -29,13 +38,39 @@ def parse_page_url(text: str) -> str:
 
 
 def _fetchable_schemes(scheme: str, text: str) -> tuple[str, ...]:
-    """The schemes that can be fetched; ConfigError where this one is not among them."""
+    """Return the schemes with a handler; raise ConfigError if `scheme` has none."""
     from evercrawl.adapters.plugins import installed_schemes
 
     installed = installed_schemes()
     if scheme.lower() not in installed:
-        known = " or ".join((*_WEB_SCHEMES, *installed))
-        raise ConfigError(
-            f"{text!r} is not a URL that can be crawled: {scheme!r} is not {known}; write it like https://example.org/"
-        )
+        close = get_close_matches(scheme.lower(), (*_WEB_SCHEMES, *installed), n=1)
+        better = f"did you mean {close[0] + text[len(scheme) :]!r}?" if close else "write it like https://example.org/"
+        raise ConfigError(f"{text!r} is not a URL that can be crawled: no handler for {scheme!r}; {better}")
     return tuple(f"{name}://" for name in installed)
+
+
+def require_public_url(settings: Settings, text: str) -> str:
+    """Return the canonical URL; raise PrivateAddressError if its host resolves to a private address."""
+    from evercrawl.adapters.http.connections import FetchFailed
+    from evercrawl.model.fetch import Fault
+
+    url = canonical(with_scheme(text.strip()))
+    if url is None:
+        raise ConfigError(f"{text!r} is not a URL that can be crawled; write it like https://example.org/")
+    site = site_parts(site_of(url))
+    try:
+        asyncio.run(_resolve(settings, site.host, site.port))
+    except FetchFailed as failure:
+        if failure.fault is Fault.PRIVATE_ADDRESS:
+            raise PrivateAddressError(f"{url} is refused: {failure.detail}") from failure
+    return url
+
+
+async def _resolve(settings: Settings, host: str, port: int) -> None:
+    from evercrawl.adapters.http.dns import Resolver
+
+    resolver = Resolver(settings.dns, settings.http)
+    try:
+        await resolver.addresses(host, port)
+    finally:
+        await resolver.close()

@@ -15,7 +15,7 @@ from heapq import merge
 from pathlib import Path
 
 from evercrawl.adapters.sqlite.browse import browsing, shards_of
-from evercrawl.collection.site_list import site_record
+from evercrawl.collection.site_list import find_site
 from evercrawl.errors import ConfigError
 from evercrawl.model.listing import VisitLogRow
 from evercrawl.model.reason import Reason
@@ -59,7 +59,7 @@ _NOT_IN_FIELD = re.compile(r"[^\x21-\x7e]")
 _WITHOUT_BODY = frozenset({Reason.NOT_MODIFIED})
 
 
-def crawl_line(visit: VisitLogRow, *, with_parent: bool = True) -> str:
+def heritrix_line(visit: VisitLogRow, *, with_parent: bool = True) -> str:
     """The line of one visit, without its end; `with_parent`: say which page led here."""
     begin, moment = from_us(visit.at_us), from_us(visit.at_us) + timedelta(milliseconds=visit.took_ms)
     fields = (
@@ -108,7 +108,7 @@ LINES_AT_A_TIME = 500
 _LAST_US = 2**62
 
 
-def logged_visits(
+def iterate_visits(
     collection: Path,
     settings: Settings,
     *,
@@ -121,7 +121,7 @@ def logged_visits(
     if site is None:
         logs = [_of_shard(collection, shard, None, span) for shard in shards_of(collection)]
         return merge(*logs, key=lambda visit: visit.at_us)
-    found = site_record(collection, settings, site)
+    found = find_site(collection, settings, site)
     if found is None:
         raise ConfigError(f"the collection does not know the site {site}")
     return _of_shard(collection, found[0], found[1].id, span)

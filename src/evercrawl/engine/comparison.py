@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from evercrawl.core.change.change_history import PageMemory, SiteMemory
-from evercrawl.core.change.detectors import MEANING, Sight, plain_change, text_change
-from evercrawl.core.change.learning import judge_visit, meet
-from evercrawl.core.change.snapshot import Snapshot, unpack
+from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
+from evercrawl.core.change.detectors import DEFAULT_DETECTOR, FetchedContent, detect_change, text_change
+from evercrawl.core.change.learning import classify_visit, learn_page
+from evercrawl.core.change.snapshot import Snapshot, unpack_snapshot
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decoded_body
 from evercrawl.engine.ports import Archive, ShardStore
@@ -32,7 +32,7 @@ MOST_MET = 30
 class Past:
     """What a comparison needs to know; for the first visit to a page only the notes on its site."""
 
-    notes: SiteState[SiteMemory]
+    notes: SiteState[SiteChangeHistory]
     is_same: bool = False
     """The same bytes as at the last visit."""
     text: str | None = None
@@ -62,15 +62,15 @@ def compared(
     page: Page, document: Document | None, body: bytes, past: Past, *, detector: str, now: datetime
 ) -> Compared:
     """How an answer differs from the last sight of its page; the site's notes learn from it."""
-    if document is None or document.snapshot is None or detector != MEANING:
+    if document is None or document.snapshot is None or detector != DEFAULT_DETECTOR:
         text = document.text if document is not None else None
-        return Compared(plain_change(detector, Sight(past.body, past.text), Sight(body, text)))
-    after = unpack(document.snapshot)
-    memory = PageMemory() if past.look is None else PageMemory.from_bytes(past.look.memory)
+        return Compared(detect_change(detector, FetchedContent(past.body, past.text), FetchedContent(body, text)))
+    after = unpack_snapshot(document.snapshot)
+    memory = PageChangeHistory() if past.look is None else PageChangeHistory.from_bytes(past.look.memory)
     if past.snapshot is None or after is None:
         change = text_change(past.text, document.text)
     else:
-        change, memory, site = judge_visit(
+        change, memory, site = classify_visit(
             past.snapshot, after, memory, past.notes.memory, now=now, page_url=page.url, visit=page.visits + 1
         )
         past.notes.learn(site)
@@ -80,16 +80,22 @@ def compared(
 def met(page: Page, document: Document | None, past: Past) -> None:
     """The site's notes learn from a page that is seen for the first time."""
     packed = document.snapshot if document is not None else None
-    snapshot = unpack(packed) if packed is not None else None
+    snapshot = unpack_snapshot(packed) if packed is not None else None
     if snapshot is not None:
-        past.notes.learn(meet(snapshot, past.notes.memory, page_url=page.url))
+        past.notes.learn(learn_page(snapshot, past.notes.memory, page_url=page.url))
 
 
 class Comparisons:
     """Reads for the visits of one shard what they compare with."""
 
     def __init__(
-        self, store: ShardStore, archive: Archive, memories: SiteStates[SiteMemory], *, settings: Settings, agent: str
+        self,
+        store: ShardStore,
+        archive: Archive,
+        memories: SiteStates[SiteChangeHistory],
+        *,
+        settings: Settings,
+        agent: str,
     ) -> None:
         self.memories = memories
         self._store = store
@@ -106,14 +112,14 @@ class Comparisons:
         if digest == page.digest:
             return Past(notes, is_same=True, look=look)
         text = await self._store.text(page.id, page.version)
-        before = unpack(look.snapshot) if look is not None else None
-        if before is not None and self._settings.change.detector == MEANING:
+        before = unpack_snapshot(look.snapshot) if look is not None else None
+        if before is not None and self._settings.change.detector == DEFAULT_DETECTOR:
             return Past(notes, text=text, look=look, snapshot=before)
         headers, body = await self._newest_version(page)
         document = parse_document(
             page.url, headers, body, agent=self._agent, limits=self._settings.parse, wants_snapshot=True
         )
-        before = unpack(document.snapshot) if document.snapshot is not None else None
+        before = unpack_snapshot(document.snapshot) if document.snapshot is not None else None
         return Past(notes, text=text, body=body, look=look, snapshot=before)
 
     async def rested(self, page: Page) -> None:
@@ -142,7 +148,7 @@ def sight_of(page: Page, look: Baseline) -> OriginalRecord:
     return OriginalRecord(page.id, page.url, look.seen_us, *place)
 
 
-def rest(look: Baseline | None, notes: SiteState[SiteMemory]) -> None:
+def rest(look: Baseline | None, notes: SiteState[SiteChangeHistory]) -> None:
     """The site's notes after a visit that found a page as it was."""
-    memory = PageMemory() if look is None else PageMemory.from_bytes(look.memory)
+    memory = PageChangeHistory() if look is None else PageChangeHistory.from_bytes(look.memory)
     notes.learn(notes.memory.rested(memory))

@@ -13,33 +13,27 @@ from heapq import nlargest
 from operator import itemgetter
 from typing import NamedTuple
 
-from evercrawl.core.credit import (
-    Age,
+from evercrawl.core.credit.age import Age, aged, joined, spent
+from evercrawl.core.credit.flow import (
+    MICROS,
+    SEED_CREDITS,
     Ledger,
     PageCredit,
     adopted,
-    aged,
-    band_of_credit,
     credit_of,
     distribute,
     enter,
     hand_out,
     importance_of,
     is_lambda_next,
-    joined,
-    ledger_of,
-    mean_credit,
-    mean_importance,
-    moves_to,
     receive,
     resting,
     set_aside,
     spend,
-    spent,
-    weight_of,
     whole_of,
 )
-from evercrawl.core.credit.flow import MICROS, SEED_CREDITS
+from evercrawl.core.credit.order import band_of_credit, mean_credit, mean_importance, moves_to, weight_of
+from evercrawl.core.credit.stored import ledger_of
 from evercrawl.core.frontier import band_of
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.model.page import Candidate, Page, QueuePosition

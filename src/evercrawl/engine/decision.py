@@ -1,6 +1,6 @@
-"""The values that pass between the steps of a visit: `Known`, `Related` and `Decision`.
+"""The values that pass between the steps of a visit: `PageKnowledge`, `Related` and `Decision`.
 
-`gather` reads `Known` before the request, `look_up` reads `Related` once the answer is there, `decide` turns both
+`gather` reads `PageKnowledge` before the request, `look_up` reads `Related` once the answer is there, `decide` turns both
 into a `Decision`, and `apply` writes it. None of these values is ever changed.
 """
 
@@ -12,10 +12,9 @@ from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple
 
-from evercrawl.core.change.change_history import SiteMemory
+from evercrawl.core.change.change_history import SiteChangeHistory
 from evercrawl.core.change.snapshot import Snapshot
-from evercrawl.core.duplicates.lsh import Match
-from evercrawl.core.focus.priority import Found
+from evercrawl.core.duplicates.minhash import Match
 from evercrawl.core.revisit.outlook import Outlook
 from evercrawl.core.revisit.schedule import Level, Schedule, schedule_named
 from evercrawl.core.robots.robots_rules import RobotsRules
@@ -52,6 +51,7 @@ class Policy:
     handler_of: Callable[[str], DocumentHandler | None]
     """Media type -> the handler that parses it, besides HTML and plain text."""
     analysers: tuple[Analyser, ...] = ()
+    is_focused: bool = False
 
     @cached_property
     def schedule(self) -> Schedule:
@@ -59,7 +59,7 @@ class Policy:
         return schedule_named(self.settings.revisit.policy)
 
 
-class Known(NamedTuple):
+class PageKnowledge(NamedTuple):
     """What is known about a page before its request."""
 
     robots: RobotsRules | None = None
@@ -94,7 +94,7 @@ class Comparison(NamedTuple):
     change: Change
     snapshot: bytes | None = None
     memory: bytes = b""
-    site: SiteMemory | None = None
+    site: SiteChangeHistory | None = None
     """The site's memory after this comparison; None: as before."""
 
 
@@ -163,7 +163,7 @@ class SiteKnowledge(NamedTuple):
     """What the pages of a site have taught so far, as of the moment of the decision."""
 
     site: Site
-    change: SiteMemory = SiteMemory()
+    change: SiteChangeHistory = SiteChangeHistory()
     outlook: Outlook = Outlook()
     feeds: SignalState | None = None
     """None: sitemaps are switched off."""
@@ -200,8 +200,6 @@ class Related:
     targets: Mapping[int, LinkTarget] = field(default_factory=dict)
     """Site id -> the site of links in `own`."""
     duplicates: DuplicateLookup = DuplicateLookup()
-    relevance: Found | None = None
-    """What the focus says about the page; None: the crawl has no focus."""
     copies: Sequence[Page] = ()
     """Pages that duplicate this one, where it has changed."""
 
@@ -234,7 +232,7 @@ class Suspicion(NamedTuple):
 class SiteUpdate(NamedTuple):
     """What a visit teaches about its site; None: nothing new."""
 
-    change: SiteMemory | None = None
+    change: SiteChangeHistory | None = None
     outlook: Outlook | None = None
     feeds: SignalState | None = None
     traps: TrapState | None = None
@@ -273,16 +271,16 @@ class Decision(NamedTuple):
     """Duplicates of this page to visit again."""
 
 
-class Facts(NamedTuple):
+class VisitFacts(NamedTuple):
     """What a judgement of a page may look at."""
 
     page: Page
     answer: FetchResult
-    known: Known
+    known: PageKnowledge
     related: Related
     now: datetime
     policy: Policy
 
 
-Judgement = Callable[[Facts, Decision], Decision]
+Judgement = Callable[[VisitFacts, Decision], Decision]
 """Returns the decision with one more part filled in."""

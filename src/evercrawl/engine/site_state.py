@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from evercrawl.core.change.change_history import SiteMemory
+from evercrawl.core.change.change_history import SiteChangeHistory
 from evercrawl.core.revisit.site_model import SiteModel, site_model_bytes, site_model_of
 from evercrawl.core.sitemap.poll import state_bytes, state_of
 from evercrawl.core.traps.trap_state import trap_state_bytes, trap_state_of
@@ -46,8 +46,8 @@ class StateKind(Generic[T]):
 
 CHANGE = StateKind(
     "change",
-    read=lambda stored: SiteMemory() if stored is None else SiteMemory.from_bytes(stored),
-    write=SiteMemory.to_bytes,
+    read=lambda stored: SiteChangeHistory() if stored is None else SiteChangeHistory.from_bytes(stored),
+    write=SiteChangeHistory.to_bytes,
     size=lambda memory: len(memory.texts),
 )
 FRESHNESS = StateKind(

@@ -15,7 +15,7 @@ Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
-class Portion(Generic[Row]):
+class PagedRows(Generic[Row]):
     """Some rows of a list, and where the next begin."""
 
     rows: tuple[Row, ...]

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from evercrawl.model.document import Link
 from evercrawl.model.fetch import Headers
 from evercrawl.model.reason import Outcome, Reason
-from evercrawl.model.site import SlowedSite, TrapPattern
+from evercrawl.model.site import RateOverride, TrapPattern
 
 Stopped = Literal["done", "limit", "interrupted", "closed"]
 """Why a run ended: nothing left, a limit of the run, Ctrl-C, or every remaining site is closed for now."""
@@ -115,7 +115,7 @@ class Status:
     steering: RevisitStatus | None = None
     traps: tuple[TrapPattern, ...] = ()
     """Sites that explode: of each the pattern behind a fence that cost most; a few."""
-    slowed: tuple[SlowedSite, ...] = ()
+    slowed: tuple[RateOverride, ...] = ()
     """Sites that the operator slows down."""
 
 

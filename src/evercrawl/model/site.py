@@ -55,7 +55,7 @@ class Site(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SlowedSite:
+class RateOverride:
     """A site that the operator wants to be asked more slowly."""
 
     site: str

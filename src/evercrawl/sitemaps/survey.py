@@ -26,12 +26,12 @@ from evercrawl.model.fetch import Failed, Fault, Fetched, FetchResult, Moved, he
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import RobotsRecord
 from evercrawl.model.sitemap import Sitemap, SitemapEntry, SitemapLimits, SitemapType
-from evercrawl.sitemaps.visitor import NotAsked, PoliteVisitor
+from evercrawl.sitemaps.polite_client import PoliteClient, RequestSkipped
 
-MOST_HOPS = 5
-MOST_PROBES = 5
+MAX_REDIRECTS = 5
+MAX_PROBES = 5
 """Pages that the sitemap lacks which are asked for, to know that they are there."""
-MOST_ENTRIES = 500_000
+MAX_ENTRIES = 500_000
 """Of all files together; more are not looked at."""
 
 _DATES = re.compile(rb"<(?:[\w.-]+:)?(lastmod|LAST_UPDATED)\s*>\s*([^<]{1,200})<", re.IGNORECASE)
@@ -40,7 +40,7 @@ _LIMITS = SitemapLimits(most_bytes=64 * 1024 * 1024, most_entries=200_000)
 """Larger than the protocol's: what is beyond those is to be seen and named."""
 
 
-class FileRead(NamedTuple):
+class SurveyedFile(NamedTuple):
     """One sitemap file as it was read; `failure` says why it was not."""
 
     url: str
@@ -52,14 +52,14 @@ class FileRead(NamedTuple):
     failure: str | None = None
 
 
-class Listed(NamedTuple):
+class ListedEntry(NamedTuple):
     """An entry, and the file that has it."""
 
     entry: SitemapEntry
     source: str
 
 
-class PageSeen(NamedTuple):
+class SampledPage(NamedTuple):
     """What a request for a page gave."""
 
     url: str
@@ -73,20 +73,20 @@ class PageSeen(NamedTuple):
 
 
 @dataclass
-class Survey:
+class SitemapSurvey:
     """Everything that a judgement rests on."""
 
     site: str
     now: datetime
-    files: list[FileRead] = field(default_factory=list)
-    entries: list[Listed] = field(default_factory=list)
+    files: list[SurveyedFile] = field(default_factory=list)
+    entries: list[ListedEntry] = field(default_factory=list)
     forbidden: list[str] = field(default_factory=list)
     """Listed pages that robots.txt forbids."""
-    seen: list[PageSeen] = field(default_factory=list)
+    seen: list[SampledPage] = field(default_factory=list)
     """The sample."""
     candidates: Counter[str] = field(default_factory=Counter)
     """Pages that are linked and not listed, with the number of links."""
-    probed: list[PageSeen] = field(default_factory=list)
+    probed: list[SampledPage] = field(default_factory=list)
     """Those of them that were asked for."""
     known: list[str] = field(default_factory=list)
     """Pages that a collection has seen and that want to be listed."""
@@ -95,18 +95,18 @@ class Survey:
     """The site's last word where nothing may be asked of it: out of reach, private, or forbidden."""
 
 
-class Surveyor:
+class SitemapSurveyor:
     """Gathers a survey; without a visitor, of files on this machine alone."""
 
-    def __init__(self, visitor: PoliteVisitor | None, settings: Settings, *, sample: int) -> None:
+    def __init__(self, visitor: PoliteClient | None, settings: Settings, *, sample: int) -> None:
         self._visitor = visitor
         self._settings = settings
         self._sample = sample
 
-    async def of_site(self, url: str, *, now: datetime) -> Survey:
+    async def of_site(self, url: str, *, now: datetime) -> SitemapSurvey:
         """The survey of a site, or of the sitemap at this very address."""
         assert self._visitor is not None
-        survey = Survey(site_of(url), now)
+        survey = SitemapSurvey(site_of(url), now)
         gate = await self._visitor.gate_of(survey.site)
         if gate.record.stance in ("forbid", "private"):
             survey.closed = gate.record
@@ -119,17 +119,17 @@ class Surveyor:
         while (address := walk.next()) is not None:
             file = await self._file(address)
             walk.take(address, file.sitemap)
-            _take(survey, file)
+            _add_file(survey, file)
         await self._look(survey)
         return survey
 
-    async def of_file(self, path: Path, *, now: datetime) -> Survey:
+    async def of_file(self, path: Path, *, now: datetime) -> SitemapSurvey:
         """The survey of a sitemap file; those that an index names are looked for beside it."""
-        survey = Survey("", now)
+        survey = SitemapSurvey("", now)
         waiting, known = [path], {path.name}
         while waiting:
-            file = _local(waiting.pop(0))
-            _take(survey, file)
+            file = _read_local(waiting.pop(0))
+            _add_file(survey, file)
             if file.sitemap.type is SitemapType.INDEX:
                 names = [entry.url.rpartition("/")[2] for entry in file.sitemap.entries]
                 fresh = [name for name in dict.fromkeys(names) if name and name not in known]
@@ -142,19 +142,19 @@ class Surveyor:
             await self._look(survey)
         return survey
 
-    async def _file(self, url: str) -> FileRead:
+    async def _file(self, url: str) -> SurveyedFile:
         assert self._visitor is not None
         limit = _LIMITS.most_bytes
         result = await self._followed(url, body_limit=limit)
         if isinstance(result, Fetched):
-            return _read(result.body, url, header(result.headers, "content-type"))
-        detail = result.detail if isinstance(result, (Failed, NotAsked)) else "it only leads to redirects"
-        return FileRead(url, Sitemap(SitemapType.UNKNOWN, error=detail), failure=detail)
+            return _parse_file(result.body, url, header(result.headers, "content-type"))
+        detail = result.detail if isinstance(result, (Failed, RequestSkipped)) else "it only leads to redirects"
+        return SurveyedFile(url, Sitemap(SitemapType.UNKNOWN, error=detail), failure=detail)
 
-    async def _followed(self, url: str, *, body_limit: int | None = None) -> FetchResult | NotAsked:
+    async def _followed(self, url: str, *, body_limit: int | None = None) -> FetchResult | RequestSkipped:
         assert self._visitor is not None
         result = await self._visitor.ask(canonical(url) or url, body_limit=body_limit)
-        for _ in range(MOST_HOPS):
+        for _ in range(MAX_REDIRECTS):
             if not isinstance(result, Moved):
                 break
             result = await self._visitor.ask(result.target, body_limit=body_limit)
@@ -162,7 +162,7 @@ class Surveyor:
 
     # Pages
 
-    async def _look(self, survey: Survey) -> None:
+    async def _look(self, survey: SitemapSurvey) -> None:
         """The sample's pages, the front page, and some that are linked and not listed."""
         assert self._visitor is not None
         gate = await self._visitor.gate_of(survey.site)
@@ -172,7 +172,7 @@ class Surveyor:
         own = [one.entry for one in survey.entries if _site(one.entry.url) == survey.site]
         survey.forbidden = [entry.url for entry in own if not gate.verdict(canonical(entry.url) or "").allowed]
         refused = set(survey.forbidden)
-        chosen = sampled([entry for entry in own if entry.url not in refused], self._sample)
+        chosen = choose_sample([entry for entry in own if entry.url not in refused], self._sample)
         for entry in chosen:
             survey.seen.append(await self.see(entry.url))
             if survey.seen[-1].kind == "closed":
@@ -184,46 +184,46 @@ class Surveyor:
         await self._probe(survey, pages)
         survey.requests = self._visitor.requests
 
-    async def _probe(self, survey: Survey, pages: Iterable[PageSeen]) -> None:
+    async def _probe(self, survey: SitemapSurvey, pages: Iterable[SampledPage]) -> None:
         assert self._visitor is not None
         listed = {canonical(one.entry.url) for one in survey.entries}
         gate = await self._visitor.gate_of(survey.site)
         for page in pages:
-            for target in own_links(page, survey.site):
+            for target in internal_links(page, survey.site):
                 if target not in listed and gate.verdict(target).allowed:
                     survey.candidates[target] += 1
-        for url, _ in survey.candidates.most_common(min(MOST_PROBES, self._sample)):
+        for url, _ in survey.candidates.most_common(min(MAX_PROBES, self._sample)):
             survey.probed.append(await self.see(url))
 
-    async def see(self, url: str) -> PageSeen:
+    async def see(self, url: str) -> SampledPage:
         """What is at the address of a page."""
         assert self._visitor is not None
         name = canonical(url)
         if name is None:
-            return PageSeen(url, "dead", "it is not a URL that can be fetched")
+            return SampledPage(url, "dead", "it is not a URL that can be fetched")
         return self._seen(url, name, await self._visitor.ask(name))
 
-    def _seen(self, url: str, name: str, result: FetchResult | NotAsked) -> PageSeen:
+    def _seen(self, url: str, name: str, result: FetchResult | RequestSkipped) -> SampledPage:
         match result:
-            case NotAsked():
-                return PageSeen(url, "forbidden" if result.is_forbidden else "closed", result.detail)
+            case RequestSkipped():
+                return SampledPage(url, "forbidden" if result.is_forbidden else "closed", result.detail)
             case Moved():
-                return PageSeen(url, "moved", f"{result.status} to {result.target}")
+                return SampledPage(url, "moved", f"{result.status} to {result.target}")
             case Failed(fault=Fault.NOT_FOUND | Fault.GONE | Fault.HTTP_ERROR):
-                return PageSeen(url, "dead", f"status {result.status}")
+                return SampledPage(url, "dead", f"status {result.status}")
             case Failed():
-                return PageSeen(url, "failed", result.detail)
+                return SampledPage(url, "failed", result.detail)
             case Fetched():
                 return self._fetched(url, name, result)
             case _:
-                return PageSeen(url, "failed", "304 to a question without a condition")
+                return SampledPage(url, "failed", "304 to a question without a condition")
 
-    def _fetched(self, url: str, name: str, result: Fetched) -> PageSeen:
+    def _fetched(self, url: str, name: str, result: Fetched) -> SampledPage:
         agent, limits = self._settings.identity.product, self._settings.parse
         document = parse_document(name, result.headers, result.body, agent=agent, limits=limits)
         if sniff_media_type(result.headers, result.body) not in HTML_TYPES:
             document = Document(document.encoding, name, robots=document.robots, text=document.text)
-        return PageSeen(
+        return SampledPage(
             url,
             "ok",
             at=result.exchange.began,
@@ -238,22 +238,22 @@ def _site(url: str) -> str:
     return "" if name is None else site_of(name)
 
 
-def _take(survey: Survey, file: FileRead) -> None:
+def _add_file(survey: SitemapSurvey, file: SurveyedFile) -> None:
     survey.files.append(file)
     if file.sitemap.type is not SitemapType.INDEX:
-        room = MOST_ENTRIES - len(survey.entries)
-        survey.entries += [Listed(entry, file.url) for entry in file.sitemap.entries[:room]]
+        room = MAX_ENTRIES - len(survey.entries)
+        survey.entries += [ListedEntry(entry, file.url) for entry in file.sitemap.entries[:room]]
 
 
-def _local(path: Path) -> FileRead:
+def _read_local(path: Path) -> SurveyedFile:
     try:
-        return _read(path.read_bytes(), path.name, None)
+        return _parse_file(path.read_bytes(), path.name, None)
     except OSError as error:
         detail = f"{path} cannot be read: {error.strerror or error}"
-        return FileRead(path.name, Sitemap(SitemapType.UNKNOWN, error=detail), failure=detail)
+        return SurveyedFile(path.name, Sitemap(SitemapType.UNKNOWN, error=detail), failure=detail)
 
 
-def _read(body: bytes, url: str, content_type: str | None) -> FileRead:
+def _parse_file(body: bytes, url: str, content_type: str | None) -> SurveyedFile:
     sitemap = read_sitemap(body, url, content_type=content_type, limits=_LIMITS)
     data = unpacked(body, most_bytes=_LIMITS.most_bytes).data
     unreadable = tuple(
@@ -262,10 +262,10 @@ def _read(body: bytes, url: str, content_type: str | None) -> FileRead:
         if (text := raw.decode("utf-8", "replace").strip())
         and (moment_of if name.lower() == b"lastmod" else moment_of_milliseconds)(text) is None
     )
-    return FileRead(url, sitemap, len(data), unreadable)
+    return SurveyedFile(url, sitemap, len(data), unreadable)
 
 
-def sampled(entries: list[SitemapEntry], most: int) -> list[SitemapEntry]:
+def choose_sample(entries: list[SitemapEntry], most: int) -> list[SitemapEntry]:
     """The pages to look at: half of them with the newest dates, the others drawn by their names."""
     unique = list({entry.url: entry for entry in entries}.values())
     dated = sorted(
@@ -281,7 +281,7 @@ def sampled(entries: list[SitemapEntry], most: int) -> list[SitemapEntry]:
     return newest + drawn[: most - len(newest)]
 
 
-def own_links(page: PageSeen, site: str) -> list[str]:
+def internal_links(page: SampledPage, site: str) -> list[str]:
     """The pages of the same site that a page links and lets robots follow."""
     if page.document is None or page.document.robots.nofollow:
         return []

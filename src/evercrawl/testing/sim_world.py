@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from evercrawl.cluster.build import assemble
+from evercrawl.cluster.crawl_builder import assemble_crawl
 from evercrawl.core.focus.focus import Focus
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.runtime import Ended, StopSignal
@@ -77,7 +77,7 @@ class SimWorld:
         await asyncio.gather(running, return_exceptions=True)
 
     def _assemble(self, stop: StopSignal, *, forever: bool = False) -> Crawl:
-        return assemble(
+        return assemble_crawl(
             self.settings,
             clock=self.clock,
             fetcher=self.web,

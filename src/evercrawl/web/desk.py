@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from evercrawl.collection.alerts.subscriptions import Websub, callback_at, nowhere
+from evercrawl.collection.alerts.subscriptions import WebsubClient, callback_url_at, no_callback
 from evercrawl.collection.collection import Collection
 from evercrawl.config import Configured, collection_file, read_settings
 from evercrawl.model.links import PageLinks
@@ -97,10 +97,12 @@ class Desk:
         return self._public_origin is not None
 
     @property
-    def websub(self) -> Websub:
+    def websub(self) -> WebsubClient:
         """The subscriptions at hubs."""
         origin = self._public_origin
-        return Websub(self.path, self.settings, callback=nowhere if origin is None else callback_at(origin))
+        return WebsubClient(
+            self.path, self.settings, callback=no_callback if origin is None else callback_url_at(origin)
+        )
 
     def search(
         self, query: str, *, limit: int, as_of: datetime | None = None, with_facets: bool = False
@@ -113,12 +115,12 @@ class Desk:
 
     def _bring_up(self) -> int:
         """The number of visits that another process has still to index."""
-        from evercrawl.collection.search import bring_up
-        from evercrawl.collection.search_index import lag_of, open_text_index
+        from evercrawl.collection.search import update_index
+        from evercrawl.collection.search_index import index_lag, open_text_index
 
         with self._making_graph:
-            is_busy = bring_up(self.path, self.settings.search)
-        return lag_of(self.path, open_text_index(self.path)) if is_busy else 0
+            is_busy = update_index(self.path, self.settings.search)
+        return index_lag(self.path, open_text_index(self.path)) if is_busy else 0
 
     def links(self, url: str) -> tuple[PageLinks, bool]:
         """The links of a page, and whether a link graph was made here yet; it is renewed beside the page, by
@@ -128,10 +130,10 @@ class Desk:
         return self.collection.links(url, as_it_was=True), bool(is_made)
 
     def _renew_graph(self) -> bool:
-        from evercrawl.collection.graph_builder import fresh_graph
+        from evercrawl.collection.graph_builder import up_to_date_graph
 
         with self._making_graph:
-            fresh_graph(self.path)
+            up_to_date_graph(self.path)
         return True
 
     def now(self) -> datetime:

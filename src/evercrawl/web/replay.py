@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from evercrawl.collection.captures import nearest_capture
-from evercrawl.collection.stored_pages import document_of
+from evercrawl.collection.stored_pages import parse_response
 from evercrawl.core.document.encoding import decode_body, detect_charset
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.listing import Capture
@@ -150,7 +150,7 @@ class Replay:
         return answer
 
     def _asks_not_to_be_shown(self, view: PageContent) -> bool:
-        return document_of(view.url, view.headers, view.html, self.desk.settings).robots.noarchive
+        return parse_response(view.url, view.headers, view.html, self.desk.settings).robots.noarchive
 
     def _drawn(self, view: PageContent, stamp: str, modifier: str, prefix: str) -> Response:
         kind = (view.content_type or "application/octet-stream").partition(";")[0].strip().lower()

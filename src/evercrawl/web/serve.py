@@ -16,7 +16,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from evercrawl.adapters.sqlite.browse import IDLE
-from evercrawl.collection.alerts.notifier import telling
+from evercrawl.collection.alerts.notifier import run_notifier
 from evercrawl.engine.runtime import StopSignal
 from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.report import Summary
@@ -214,7 +214,7 @@ class Service:
         """Alerts are told while nobody crawls, too; a crawl in this process tells by itself."""
         if self.how.crawl or self.how.read_only:
             return nullcontext()
-        return telling(self.desk.path, self.desk.settings)
+        return run_notifier(self.desk.path, self.desk.settings)
 
     @asynccontextmanager
     async def _renewed(self) -> AsyncIterator[None]:

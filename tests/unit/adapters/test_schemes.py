@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evercrawl.adapters.plugins import load_schemes
-from evercrawl.cluster.build import assemble
+from evercrawl.cluster.crawl_builder import assemble_crawl
 from evercrawl.engine.ports import Clock
 from evercrawl.engine.runtime import Ended
 from evercrawl.errors import ConfigError
@@ -55,7 +55,7 @@ def test_a_scheme_that_somebody_brings_is_crawled():
     async def crawl() -> tuple[Ended, Shelf]:
         clock = SimClock()
         shelf = Shelf(settings, clock, "")
-        made = assemble(
+        made = assemble_crawl(
             settings,
             clock=clock,
             fetcher=SimWeb(1, sites=1, clock=clock),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from evercrawl.collection.runs import LIVE_FILE, RUNS_FILE, keep_run, live_run, past_run, past_runs, told_live
+from evercrawl.collection.runs import LIVE_FILE, RUNS_FILE, live_run, past_run, past_runs, publish_progress, record_run
 from evercrawl.model.report import Progress, Summary
 
 
@@ -15,7 +15,7 @@ def _now() -> datetime:
 
 def test_a_run_under_way_is_told_to_other_processes(tmp_path: Path):
     heard: list[Progress] = []
-    with told_live(tmp_path, heard.append, forever=True) as tell:
+    with publish_progress(tmp_path, heard.append, forever=True) as tell:
         tell(Progress(fetched=3))
         tell(Progress(fetched=4))
         run = live_run(tmp_path, now=_now())
@@ -35,7 +35,7 @@ def test_a_live_file_that_cannot_be_read_is_none(tmp_path: Path):
 def test_runs_come_newest_first_and_in_portions(tmp_path: Path):
     assert past_runs(tmp_path) == []
     for number in range(5):
-        keep_run(tmp_path, Summary(requests=number), began=_now(), forever=False)
+        record_run(tmp_path, Summary(requests=number), began=_now(), forever=False)
     whole = past_runs(tmp_path)
     assert [run.summary["requests"] for run in whole] == [4, 3, 2, 1, 0]
     first = past_runs(tmp_path, most=2)
@@ -47,7 +47,7 @@ def test_runs_come_newest_first_and_in_portions(tmp_path: Path):
 
 
 def test_a_line_that_was_cut_off_is_left_out(tmp_path: Path):
-    keep_run(tmp_path, Summary(requests=1), began=_now(), forever=False)
+    record_run(tmp_path, Summary(requests=1), began=_now(), forever=False)
     with (tmp_path / RUNS_FILE).open("a") as file:
         file.write('{"began": "2026-')
     assert [run.summary["requests"] for run in past_runs(tmp_path)] == [1]

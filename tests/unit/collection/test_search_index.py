@@ -10,10 +10,10 @@ import pytest
 from evercrawl.adapters.graph_files import current_graph, load_partial_ranks, save_partial_ranks
 from evercrawl.adapters.sqlite.store import SqliteStore, shard_path
 from evercrawl.adapters.tantivy import IndexBusy, TextIndex
-from evercrawl.collection.graph_builder import build_graph, fresh_graph, is_worn
-from evercrawl.collection.search import bring_up, search
-from evercrawl.collection.search_index import catch_up, index_state, missing_versions, open_text_index, rebuild
-from evercrawl.collection.searcher import Searching
+from evercrawl.collection.graph_builder import build_graph, is_outdated, up_to_date_graph
+from evercrawl.collection.search import search, update_index
+from evercrawl.collection.search_index import catch_up, index_state, missing_versions, open_text_index, rebuild_index
+from evercrawl.collection.searcher import Searcher
 from evercrawl.core.digest import content_digest, text_digest
 from evercrawl.core.document.compression import pack_outline, pack_text
 from evercrawl.core.duplicates.minhash import signature
@@ -94,7 +94,7 @@ def story(tmp_path: Path) -> Iterator[Story]:
 def test_an_empty_collection_finds_nothing(story: Story):
     assert story.found("anything") == []
     assert index_state(story.folder, open_text_index(story.folder)).documents == 0
-    assert not is_worn(story.folder)
+    assert not is_outdated(story.folder)
 
 
 def test_each_look_takes_in_what_is_new_and_nothing_twice(story: Story):
@@ -150,7 +150,7 @@ def test_a_damaged_index_is_made_anew(story: Story):
 def test_a_rebuild_gives_the_same(story: Story):
     story.write(("/a", "a red fish"), ("/b", "a blue fish"))
     before = story.found("fish")
-    assert rebuild(story.folder, SETTINGS) == 2
+    assert rebuild_index(story.folder, SETTINGS) == 2
     assert sorted(story.found("fish")) == sorted(before)
 
 
@@ -160,7 +160,7 @@ def test_while_another_writes_one_still_searches(story: Story):
     index = TextIndex(story.folder)
     with index.writing(SETTINGS.heap_bytes):
         story.write(("/b", "a blue fish"))
-        assert bring_up(story.folder, SETTINGS)
+        assert update_index(story.folder, SETTINGS)
         with pytest.raises(IndexBusy):
             catch_up(story.folder, TextIndex(story.folder), SETTINGS)
         found = search(story.folder, SETTINGS, "fish")
@@ -171,11 +171,11 @@ def test_while_another_writes_one_still_searches(story: Story):
 
 def test_the_same_searching_sees_later_commits(story: Story):
     story.write(("/a", "a red fish"))
-    bring_up(story.folder, SETTINGS)
-    searching = Searching(story.folder, SETTINGS)
+    update_index(story.folder, SETTINGS)
+    searching = Searcher(story.folder, SETTINGS)
     assert searching.find("bird").hits == ()
     story.write(("/b", "a blue bird"))
-    bring_up(story.folder, SETTINGS)
+    update_index(story.folder, SETTINGS)
     assert [hit.version for hit in searching.find("birds").hits] == [1]
     with pytest.raises(ConfigError, match="limit"):
         searching.find("bird", limit=0)
@@ -196,13 +196,13 @@ def test_tone_is_a_filter(story: Story):
 
 def test_the_graph_is_made_when_something_is_new(story: Story):
     story.write(("/a", "one"), ("/b", "two"), ("/c", "three"))
-    assert is_worn(story.folder)
+    assert is_outdated(story.folder)
     built = build_graph(story.folder)
     assert (len(built.pages), built.graph.links) == (3, 2)
-    assert fresh_graph(story.folder).folder == built.folder
-    assert not is_worn(story.folder)
+    assert up_to_date_graph(story.folder).folder == built.folder
+    assert not is_outdated(story.folder)
     story.write(("/d", "four"))
-    assert fresh_graph(story.folder).graph.links == 3
+    assert up_to_date_graph(story.folder).graph.links == 3
     assert len(list((story.folder / "graph").glob("g*"))) == 1
     assert story.found("the first")[0] == ("/a", 1), "what others call it"
 
@@ -217,4 +217,4 @@ def test_ranks_of_a_run_that_was_broken_off_are_kept_for_the_same_links(story: S
     assert load_partial_ranks(story.folder, 8) is None
     (story.folder / "graph" / "current").write_text("g99")
     assert current_graph(story.folder) is None
-    assert len(fresh_graph(story.folder).pages) == 1
+    assert len(up_to_date_graph(story.folder).pages) == 1

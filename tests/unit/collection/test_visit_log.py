@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from evercrawl.collection.visit_log import CODES, crawl_line
+from evercrawl.collection.visit_log import CODES, heritrix_line
 from evercrawl.model.listing import VisitLogRow
 from evercrawl.model.reason import Reason
 
@@ -20,7 +20,7 @@ FORM = re.compile(
 
 
 def test_a_visit_is_one_line_of_twelve_fields() -> None:
-    line = crawl_line(FETCHED)
+    line = heritrix_line(FETCHED)
     assert FORM.fullmatch(line)
     fields = line.split()
     assert fields == [
@@ -40,7 +40,7 @@ def test_a_visit_is_one_line_of_twelve_fields() -> None:
 
 
 def test_a_parent_that_is_not_to_be_told_is_left_out() -> None:
-    assert crawl_line(FETCHED, with_parent=False).split()[5] == "-"
+    assert heritrix_line(FETCHED, with_parent=False).split()[5] == "-"
 
 
 @pytest.mark.parametrize(
@@ -48,12 +48,12 @@ def test_a_parent_that_is_not_to_be_told_is_left_out() -> None:
 )
 def test_failures_have_the_codes_of_heritrix(reason: str, code: str) -> None:
     failed = FETCHED._replace(status=None, outcome="error", reason=reason)
-    fields = crawl_line(failed).split()
+    fields = heritrix_line(failed).split()
     assert (fields[1], fields[9]) == (code, "-")
 
 
 def test_an_answer_without_a_body_has_no_digest() -> None:
-    assert crawl_line(FETCHED._replace(status=304, reason="not_modified")).split()[9] == "-"
+    assert heritrix_line(FETCHED._replace(status=304, reason="not_modified")).split()[9] == "-"
 
 
 def test_every_code_is_below_zero() -> None:
@@ -66,7 +66,7 @@ def test_nothing_crawled_ends_a_field_or_a_line(trick: str) -> None:
     hostile = FETCHED._replace(
         url=f"https://a.test/{trick}", parent=f"https://a.test/{trick}", content_type=f"text/{trick}"
     )
-    line = crawl_line(hostile)
+    line = heritrix_line(hostile)
     assert FORM.fullmatch(line)
     assert line.isascii()
     assert line.isprintable()

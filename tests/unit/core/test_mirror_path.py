@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.collection.exchange.page_tree import LONGEST_NAME, LONGEST_PATH, another_name, mirror_path
+from evercrawl.collection.exchange.page_tree import LONGEST_NAME, LONGEST_PATH, mirror_path, unique_name
 from evercrawl.core.url import canonical
 from tests.shared import conformance_rows
 
@@ -75,11 +75,11 @@ def test_long_paths_are_cut_and_still_tell_apart(tail: str) -> None:
 
 
 def test_another_name_keeps_the_ending_and_is_always_the_same() -> None:
-    first = another_name("index.html", "http://a.test/A")
+    first = unique_name("index.html", "http://a.test/A")
     assert first.startswith("index~")
     assert first.endswith(".html")
-    assert first == another_name("index.html", "http://a.test/A") != another_name("index.html", "http://a.test/a")
-    assert_safe(("a", another_name("a" * LONGEST_NAME, "http://a.test/A", 12)))
+    assert first == unique_name("index.html", "http://a.test/A") != unique_name("index.html", "http://a.test/a")
+    assert_safe(("a", unique_name("a" * LONGEST_NAME, "http://a.test/A", 12)))
 
 
 @given(st.text(max_size=200), st.sampled_from([".html", ".pdf", "", ".md"]))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.change.text_diff import blocks_of, text_difference
+from evercrawl.core.change.text_diff import diff_text, text_blocks
 from evercrawl.web.pages.side_by_side import side_by_side
 
 BEFORE = "one\ntwo\nthree\nfour\nfive\nsix\nseven"
 
 
 def _rows(after: str) -> list[tuple[str, str, str]]:
-    found = text_difference(BEFORE, after)
-    rows = side_by_side(found.edits, blocks_of(after))
+    found = diff_text(BEFORE, after)
+    rows = side_by_side(found.edits, text_blocks(after))
     return [(row.kind, "".join(run.text for run in row.before), "".join(run.text for run in row.after)) for row in rows]
 
 
@@ -47,7 +47,7 @@ def test_nothing_differs():
     ],
 )
 def test_every_block_of_the_newer_text_is_shown_or_counted(after: str):
-    found = text_difference(BEFORE, after)
-    rows = side_by_side(found.edits, blocks_of(after))
+    found = diff_text(BEFORE, after)
+    rows = side_by_side(found.edits, text_blocks(after))
     counted = sum(row.left_out if row.kind == "gap" else bool(row.after) for row in rows)
-    assert counted == len(blocks_of(after))
+    assert counted == len(text_blocks(after))

@@ -12,11 +12,10 @@ from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 from evercrawl.adapters.postgres.membership import Membership
-from evercrawl.cluster.build import assemble
-from evercrawl.cluster.ground import Task, margin_of
-from evercrawl.cluster.link import ClusterLink
-from evercrawl.cluster.run import Rhythm, work
-from evercrawl.cluster.totals import MergedRun
+from evercrawl.cluster.crawl_builder import assemble_crawl
+from evercrawl.cluster.database_peers import DatabasePeers
+from evercrawl.cluster.database_worker import CrawlTask, WorkerIntervals, lease_margin, run_worker
+from evercrawl.cluster.totals import RunTotals
 from evercrawl.core.scope.scope import Scope
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.ports import Fetcher
@@ -49,7 +48,7 @@ class Surroundings(NamedTuple):
     watch: Watch
     settings: Settings
     weather: Weather
-    rhythm: Rhythm
+    rhythm: WorkerIntervals
     forever: bool = True
 
 
@@ -98,9 +97,9 @@ class Member:
         self._main.add_done_callback(lambda _: on_end(self))
 
     async def _live(self) -> None:
-        task = Task(Path("/nowhere"), self._settings, forever=self._around.forever)
+        task = CrawlTask(Path("/nowhere"), self._settings, forever=self._around.forever)
         try:
-            await work(task, MergedRun(), stop=self.stop, ground_of=lambda _: self, rhythm=self._around.rhythm)
+            await run_worker(task, RunTotals(), stop=self.stop, ground_of=lambda _: self, rhythm=self._around.rhythm)
         except (LeaseLost, StoreUnavailable, asyncio.CancelledError) as error:
             log.info("worker %d ends: %s", self.process.number, error)
         except Exception as error:
@@ -117,7 +116,7 @@ class Member:
         pool = SimPool(self._around.server, self.line, self.process, self._around.watch)
         worker = UUID(int=self._chance.getrandbits(128))
         self.tenure = Membership(
-            pool, NAMESPACE, worker=worker, lease=lease, margin=margin_of(lease), now=self.process.boot_s
+            pool, NAMESPACE, worker=worker, lease=lease, margin=lease_margin(lease), now=self.process.boot_s
         )
         self._around.watch.tenures[worker] = Tenure(self.process.number, self._holds(self.tenure))
         return self.tenure
@@ -129,12 +128,12 @@ class Member:
     def _holds(self, membership: Membership) -> Callable[[], bool]:
         return lambda: not self.process.is_dead and membership.holds()
 
-    def crawl(self, membership: Membership, link: ClusterLink, stop: StopSignal) -> Crawl:
+    def crawl(self, membership: Membership, link: DatabasePeers, stop: StopSignal) -> Crawl:
         """The engine over simulated ports."""
         around, client = self._around, self._around.client_of(self.process)
         if not around.server.flaws.unasked_lease:
             client.may_send = link.may_ask
-        self.running = assemble(
+        self.running = assemble_crawl(
             self._settings,
             clock=self.process,
             fetcher=client,

@@ -11,7 +11,7 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
-from evercrawl.cluster.run import Rhythm
+from evercrawl.cluster.database_worker import WorkerIntervals
 from evercrawl.core.scope.scope import Scope
 from evercrawl.model.settings import Settings
 from evercrawl.testing.store import MemoryStore
@@ -39,7 +39,7 @@ SETTLED_S = 0.5
 
 
 FAIR = Weather(slow_share=0.02)
-UNHURRIED = Rhythm(look_s=30.0, report_s=86_400.0)
+UNHURRIED = WorkerIntervals(look_s=30.0, report_s=86_400.0)
 """Links may take half a minute, so that weeks can be simulated; what belongs to the lease keeps its time."""
 FLAWLESS = Flaws()
 
@@ -60,7 +60,7 @@ class Plan:
     longest_s: float = 5 * 86_400.0
     change_every_s: float = 4 * 86_400.0
     weather: Weather = FAIR
-    rhythm: Rhythm = UNHURRIED
+    rhythm: WorkerIntervals = UNHURRIED
     faults: dict[Fault, float] = field(default_factory=lambda: dict(USUAL))
     flaws: Flaws = FLAWLESS
     until: Offence | None = None

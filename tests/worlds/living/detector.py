@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import NamedTuple
 
-from evercrawl.core.change.change_history import PageMemory, SiteMemory
-from evercrawl.core.change.learning import judge_visit, meet
-from evercrawl.core.change.review import Group, groups_of
-from evercrawl.core.change.snapshot import Snapshot, snapshot_of_html
+from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
+from evercrawl.core.change.learning import classify_visit, learn_page
+from evercrawl.core.change.review import ChangeGroup, group_changes
+from evercrawl.core.change.snapshot import Snapshot, snapshot_html
 from evercrawl.model.change import NO_CHANGE, Change
 from evercrawl.testing.randomness import uniform
 from evercrawl.testing.virtual_time import EPOCH
@@ -61,32 +61,32 @@ class Report:
         """Changes of content that were not seen."""
         return sum(visit.has_content_changed and not visit.change.changed for visit in self.seen)
 
-    def groups_at(self, day: int) -> list[Group]:
+    def groups_at(self, day: int) -> list[ChangeGroup]:
         """Groups of changes within two days that hold most of the pages which saw the template change."""
         days = range(day, day + DAYS_OF_A_GROUP)
         visits = [visit for visit in self.seen if visit.day in days]
         edited = {visit.url for visit in visits if visit.has_template_changed}
-        groups = groups_of((visit.url, visit.change) for visit in visits)
+        groups = group_changes((visit.url, visit.change) for visit in visits)
         return [group for group in groups if 2 * len(edited & set(group.pages)) > len(edited)]
 
 
 def watch(site: LivingSite, *, days: int) -> Report:
     """Visit every page once a day, judge each visit as a crawl does, and hold it against the truth."""
-    report, memory = Report(), SiteMemory()
-    pages: dict[str, PageMemory] = {}
+    report, memory = Report(), SiteChangeHistory()
+    pages: dict[str, PageChangeHistory] = {}
     last: dict[str, tuple[Answer, Snapshot]] = {}
     for day, url, at_s in _visits(site, days):
         answer = site.answer(url, at_s)
-        snapshot = snapshot_of_html(answer.html)
+        snapshot = snapshot_html(answer.html)
         if url not in last:
-            memory, pages[url] = meet(snapshot, memory, page_url=url), PageMemory()
+            memory, pages[url] = learn_page(snapshot, memory, page_url=url), PageChangeHistory()
         else:
             before, snapshot_before = last[url]
             change = NO_CHANGE
             if before.html == answer.html:
                 memory = memory.rested(pages[url])
             else:
-                change, pages[url], memory = judge_visit(
+                change, pages[url], memory = classify_visit(
                     snapshot_before,
                     snapshot,
                     pages[url],

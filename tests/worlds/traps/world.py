@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from evercrawl.cluster.build import assemble
+from evercrawl.cluster.crawl_builder import assemble_crawl
 from evercrawl.core.http.content_coding import DecodeLimits
 from evercrawl.core.http.http1 import ResponseHead
 from evercrawl.core.http.message import RawResponse, fetch_result
@@ -92,7 +92,7 @@ class TrappedWorld:
             crawl=replace(base.crawl, max_pages=most),
             identity=replace(base.identity, contact="mailto:simulation@example.org"),
         )
-        crawl = assemble(
+        crawl = assemble_crawl(
             settings,
             clock=self.clock,
             fetcher=web,

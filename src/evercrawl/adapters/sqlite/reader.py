@@ -18,9 +18,9 @@ from evercrawl.adapters.sqlite.rows import refusal_from, site_from, text_of
 from evercrawl.adapters.sqlite.sights import change_from
 from evercrawl.adapters.sqlite.statements import SQL
 from evercrawl.adapters.sqlite.store import shard_path, shards_in
-from evercrawl.core.credit import PageCredit, importance_of, ledger_of, mean_importance
-from evercrawl.core.credit.flow import MICROS
-from evercrawl.core.credit.stored import CREDIT_KEY
+from evercrawl.core.credit.flow import MICROS, PageCredit, importance_of
+from evercrawl.core.credit.order import mean_importance
+from evercrawl.core.credit.stored import CREDIT_KEY, ledger_of
 from evercrawl.core.document.compression import MAX_CHAIN
 from evercrawl.model.listing import (
     ChangeRecord,

@@ -108,18 +108,18 @@ def alert_add_command(
     Told is what is met from now on, while `crawl` or `watch` runs, or by `alert run`. A webhook's secret is
     printed here and never again.
     """
-    from evercrawl.collection.alerts.registry import AlertBook
+    from evercrawl.collection.alerts.registry import AlertRegistry
 
     path = cli.require_collection()
     flags: dict[str, object] = {"http.allow_private": True} if allow_private else {}
-    book = AlertBook(path, cli.configured(path, flags).settings)
+    book = AlertRegistry(path, cli.configured(path, flags).settings)
     alert = book.add(_new_alert(name, options), replacing=replacing)
     _report_added(cli, alert, as_json=as_json)
     return ExitCode.OK
 
 
 def _new_alert(name: str, options: dict[str, Any]) -> Alert:
-    from evercrawl.collection.alerts.registry import usual_most
+    from evercrawl.collection.alerts.registry import default_batch_size
     from evercrawl.model.alerts import CHANGES, Alert, AlertFilter, EventKind, Frequency
 
     target = _alert_target(options)
@@ -138,7 +138,7 @@ def _new_alert(name: str, options: dict[str, Any]) -> Alert:
         rhythm=rhythm,
         daily_at=options["daily_at"],
         quiet=options["quiet"],
-        most=options["most"] or usual_most(target.channel, rhythm),
+        most=options["most"] or default_batch_size(target.channel, rhythm),
     )
 
 
@@ -222,11 +222,11 @@ def alert_test_command(cli: CliContext, /, name: str, allow_private: bool, as_js
     \b
     evercrawl alert test prices
     """
-    from evercrawl.collection.alerts.registry import AlertBook
+    from evercrawl.collection.alerts.registry import AlertRegistry
 
     path = cli.require_collection()
     flags: dict[str, object] = {"http.allow_private": True} if allow_private else {}
-    attempt = asyncio.run(AlertBook(path, cli.configured(path, flags).settings).test(name))
+    attempt = asyncio.run(AlertRegistry(path, cli.configured(path, flags).settings).test(name))
     if as_json:
         emit_json("alert-test", {"name": name, "delivered": attempt.is_delivered, "detail": attempt.detail})
     else:
@@ -346,16 +346,16 @@ def alert_run_command(
 
 
 async def _deliver_once(path: Path, settings: Settings) -> None:
-    from evercrawl.collection.alerts.message_queue import outbox_path
-    from evercrawl.collection.alerts.notifier import tell_once
+    from evercrawl.collection.alerts.alert_outbox import outbox_path
+    from evercrawl.collection.alerts.notifier import deliver_once
 
     if outbox_path(path).exists():
-        await tell_once(path, settings)
+        await deliver_once(path, settings)
 
 
 async def _deliver_until_stopped(cli: CliContext, path: Path, settings: Settings) -> int | None:
     """Gives the signal that ended it."""
-    from evercrawl.collection.alerts.notifier import tell
+    from evercrawl.collection.alerts.notifier import deliver_until_stopped
 
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     came: list[int] = []
@@ -366,7 +366,7 @@ async def _deliver_until_stopped(cli: CliContext, path: Path, settings: Settings
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, end, int(number))
-    await tell(path, settings, stop, say=cli.note)
+    await deliver_until_stopped(path, settings, stop, say=cli.note)
     return came[0] if came else None
 
 

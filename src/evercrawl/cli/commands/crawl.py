@@ -1,9 +1,8 @@
-"""`evercrawl crawl`: start, resume or update."""
+"""The commands `crawl` and `watch`: start, resume or update a collection."""
 
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,16 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import common_options, setting_flag
+from evercrawl.cli.options import allow_private_option, common_options, pace_option, setting_flag
 from evercrawl.cli.terminal import emit_json, exit_code_of
-from evercrawl.collection.urls import parse_page_url
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
     from evercrawl.cli.progress import ProgressView
     from evercrawl.config import Configured
     from evercrawl.model.report import Summary
-    from evercrawl.model.settings import ScopeSettings
 
 FLAG_KEYS = {
     "max_pages": "crawl.max_pages",
@@ -41,15 +38,15 @@ FLAG_KEYS = {
     "budget": "revisit.budget",
     "outposts": "outposts.listen",
 }
-"""Which setting each flag overrides for one run."""
+"""The setting that each flag overrides for one run."""
 
-KEPT_SECTION = "scope."
-"""Flags of this section describe the collection, so they are written into it when it is made."""
+SAVED_SECTION = "scope."
+"""Flags of this section describe the collection, so a new collection saves them."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """One run: which collection, with which settings and which URLs on top of what it knows."""
+    """One run: the collection, its settings, and the URLs given for it."""
 
     path: Path
     is_new: bool
@@ -57,50 +54,55 @@ class RunPlan:
     configured: Configured
     refresh: bool
     forever: bool = False
-    """Wait for what comes due instead of ending."""
+    """Wait for pages to become due instead of ending."""
     focus: str | None = None
-    """What to look for; None: as before."""
+    """The topic; None keeps the current one."""
 
 
 def _setting(flag: str, *names: str, **attributes: Any) -> Callable[[Any], Any]:
-    """An option that overrides the setting which FLAG_KEYS names."""
+    """Return an option that overrides the setting named in FLAG_KEYS."""
     name = names[0] if names else flag.removeprefix("--").replace("-", "_")
     return setting_flag(FLAG_KEYS[name], flag, *names, **attributes)
 
 
-def _rate(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
+def parse_budget(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    """Return the requests per day that an option asks for."""
     from evercrawl.core.politeness import parse_rate
 
     try:
         return None if text is None else parse_rate(text)
     except ValueError as error:
-        raise click.BadParameter(f"{text!r} {error}", context, option) from error
+        raise click.BadParameter(f"{text!r} cannot be used, it {error}.", context, option) from None
 
 
 _RUN_OPTIONS = (
-    _setting("--max-time", metavar="SECONDS", help="Stop after this time; also 5m, 2h."),
-    _setting("--depth", metavar="N", help="Follow links at most N steps from a seed."),
+    _setting("--max-time", metavar="SECONDS", help="Stop after this time: 90, 5m, 2h."),
+    _setting("--depth", metavar="N", help="Follow links at most N steps from a start URL."),
     click.option(
-        "--scope", type=click.Choice(["host", "prefix", "domain", "list"]), help="Which URLs belong. Default: host."
+        "--scope", type=click.Choice(["host", "prefix", "domain", "list"]), help="Which URLs to crawl. Default: host."
     ),
-    click.option("--pace", type=click.Choice(["gentle", "paper", "own"]), help="How gently to ask. Default: gentle."),
-    _setting("--gap", metavar="SECONDS", help="Least gap per site; a larger Crawl-delay still wins."),
-    _setting("--concurrency", metavar="N", help="Most requests in flight over all sites."),
-    _setting("--workers", metavar="N", help="Processes that share the work, to use more than one core."),
-    _setting("--store", metavar="DSN", help="postgresql://user@host/database: keep the state there."),
-    click.option("--budget", metavar="N/day", callback=_rate, help="Most requests a day in all; also 50/hour."),
-    _setting("--include", multiple=True, metavar="RE", help="Only URLs that match one of these. Repeatable."),
-    _setting("--exclude", multiple=True, metavar="RE", help="No URLs that match one of these. Repeatable."),
-    _setting("--filter", "filters", multiple=True, metavar="MODULE:OBJECT", help="A filter of your own. Repeatable."),
-    click.option("--allow-private", is_flag=True, help="Allow loopback, private and link-local addresses."),
-    _setting("--resolve", multiple=True, metavar="HOST:PORT:ADDR", help="Use this address, as curl does. Repeatable."),
-    _setting("--outposts", metavar="HOST:PORT", help="Listen here for paired outposts and use them."),
-    click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object on stdout."),
+    pace_option,
+    _setting("--gap", metavar="SECONDS", help="Minimum delay per site. A longer Crawl-delay still wins."),
+    _setting("--concurrency", metavar="N", help="Maximum requests in flight over all sites."),
+    _setting("--workers", metavar="N", help="Worker processes, to use several cores."),
+    _setting("--store", metavar="DSN", help="Keep the state in postgresql://user@host/database."),
+    click.option("--budget", metavar="N/day", callback=parse_budget, help="Maximum requests: 1000/day, 50/hour."),
+    _setting("--include", multiple=True, metavar="RE", help="Crawl only URLs that match. Repeatable."),
+    _setting("--exclude", multiple=True, metavar="RE", help="Skip URLs that match. Repeatable."),
+    _setting(
+        "--filter", "filters", multiple=True, metavar="MODULE:OBJECT", help="Use your own URL filter. Repeatable."
+    ),
+    allow_private_option,
+    _setting(
+        "--resolve", multiple=True, metavar="HOST:PORT:ADDR", help="Connect to this address, like curl. Repeatable."
+    ),
+    _setting("--outposts", metavar="HOST:PORT", help="Accept paired outposts at this address."),
+    click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object."),
 )
 
 
 def run_options(function: Any) -> Any:
-    """The options that every command has that asks sites."""
+    """Add the options of commands that crawl."""
     for option in reversed(_RUN_OPTIONS):
         function = option(function)
     return function
@@ -108,12 +110,12 @@ def run_options(function: Any) -> Any:
 
 @click.command("crawl")
 @click.argument("urls", nargs=-1, metavar="[URL]...")
-@_setting("--max-pages", metavar="N", help="Stop after N pages of this run, or none. Default: 10000.")
-@click.option("--refresh", is_flag=True, help="Visit every known page now, whatever the schedule says.")
+@_setting("--max-pages", metavar="N", help="Stop after N pages; none: no limit. Default: 10000.")
+@click.option("--refresh", is_flag=True, help="Visit every known page now, due or not.")
 @click.option(
     "--focus",
     metavar="FILE|URL|QUERY",
-    help="Look for a topic: a file of examples, the URL of an example, or words. It stays; none ends it.",
+    help="Crawl for a topic: examples file, example URL, or words. Saved; none turns it off.",
 )
 @run_options
 @common_options
@@ -121,24 +123,24 @@ def run_options(function: Any) -> Any:
 def crawl_command(
     cli: CliContext, /, urls: tuple[str, ...], refresh: bool, focus: str | None, as_json: bool, **flags: Any
 ) -> int:
-    """Crawl from the URLs, or go on where the collection stands.
+    """Crawl a site, or resume and update a collection.
 
     \b
-    evercrawl crawl https://example.org                    a whole host into ./example.org.evercrawl
-    evercrawl crawl                                        resume, or visit what is due
+    evercrawl crawl https://example.org        a whole host into ./example.org.evercrawl
+    evercrawl crawl                            resume, or visit what is due
     evercrawl crawl https://example.org/docs/ --scope prefix --max-pages 500
-    evercrawl crawl https://example.org --focus examples.jsonl    pages like the examples first
-    evercrawl crawl https://example.org --focus "solar power"     pages about these words first
+    evercrawl crawl https://example.org --focus examples.jsonl
+    evercrawl crawl https://example.org --focus "solar power"
 
-    Calling it again never starts over: pages that wait are fetched, pages that are due are visited again.
-    Ctrl-C stops safely; a second one cancels the requests in flight.
+    A second run continues where the first stopped: it fetches queued pages and revisits pages that are due.
+    Press Ctrl-C to stop safely, and again to cancel the requests in flight.
     """
     plan = plan_run(cli, urls, refresh=refresh, flags=given_flags(flags))
     return execute_run(cli, replace(plan, focus=focus), as_json=as_json)
 
 
 def execute_run(cli: CliContext, plan: RunPlan, *, as_json: bool) -> int:
-    """Run as planned, say what was done, and give the exit code."""
+    """Run as planned, print the summary, and return the exit code."""
     summary, signal_number = _run_and_summarise(cli, plan)
     if as_json:
         from evercrawl.cli.progress import summary_fields
@@ -148,7 +150,7 @@ def execute_run(cli: CliContext, plan: RunPlan, *, as_json: bool) -> int:
 
 
 def given_flags(flags: dict[str, Any]) -> dict[str, object]:
-    """The flags that were given, by setting."""
+    """Return the flags that were given, by setting."""
     given = {FLAG_KEYS[name]: value for name, value in flags.items() if value not in (None, (), False)}
     if given.get("pace.mode") == "own" and "crawl.concurrency" in given:
         given["pace.own_concurrency"] = given["crawl.concurrency"]
@@ -158,7 +160,9 @@ def given_flags(flags: dict[str, Any]) -> dict[str, object]:
 def plan_run(
     cli: CliContext, urls: Sequence[str], *, flags: dict[str, object], refresh: bool = False, forever: bool = False
 ) -> RunPlan:
-    """Which collection is meant, made if it is new, and with which settings."""
+    """Return the collection and settings of a run; create the collection if it is new."""
+    from evercrawl.collection.crawl import check_plugins
+    from evercrawl.collection.urls import parse_page_url
     from evercrawl.config import collection_file, create_collection, is_collection, write_setting
 
     seeds = tuple(parse_page_url(url) for url in urls)
@@ -167,11 +171,10 @@ def plan_run(
     configured = cli.configured(path, flags)
     known = () if is_new else cli.configured(path).settings.scope.seeds
     fresh = tuple(seed for seed in dict.fromkeys(seeds) if seed not in known)
-    _check_scope(configured.settings.scope)
-    _check_analysers(configured.settings.analysis.enabled)
+    check_plugins(configured.settings)
     if is_new:
-        kept = {key: value for key, value in flags.items() if key.startswith(KEPT_SECTION)}
-        create_collection(path, {"scope.seeds": fresh, **kept})
+        saved = {key: value for key, value in flags.items() if key.startswith(SAVED_SECTION)}
+        create_collection(path, {"scope.seeds": fresh, **saved})
     elif fresh:
         write_setting(collection_file(path), "scope.seeds", (*known, *fresh))
     if is_new or fresh:
@@ -179,46 +182,26 @@ def plan_run(
     return RunPlan(path, is_new, seeds, configured, refresh, forever)
 
 
-def _check_scope(scope: ScopeSettings) -> None:
-    """ConfigError for a filter or pattern that cannot be used, before a folder is made for nothing."""
-    from evercrawl.adapters.plugins import installed_schemes, load_filter
-    from evercrawl.core.scope.scope import Scope
-
-    if scope.plugins:
-        sys.path.insert(0, str(Path.cwd()))
-    filters = {name: load_filter(name) for name in scope.plugins}
-    Scope(scope, filters=filters, schemes=installed_schemes())
-
-
-def _check_analysers(names: Sequence[str]) -> None:
-    """ConfigError for an analyser that cannot be used; modules in this folder are found."""
-    from evercrawl.adapters.analysers import load_analysers
-
-    if any(":" in name for name in names):
-        sys.path.insert(0, str(Path.cwd()))
-    load_analysers(names)
-
-
 def _collection_for(cli: CliContext, seeds: Sequence[str]) -> Path:
-    """The collection that is named, or around us, or of the first URL; without a URL, the one here."""
+    """Return the named or enclosing collection, else that of the first URL; without a URL, the one here."""
     from evercrawl.config import default_collection_path, enclosing_collection
 
     if not seeds:
         found = cli.find_collection()
         if found is None:
-            raise ConfigError("nothing to crawl: name a URL, or a collection with -C DIR")
+            raise ConfigError("nothing to crawl; give a URL, or a collection with -C DIR")
         return found
     return cli.named_collection() or enclosing_collection(Path.cwd()) or default_collection_path(seeds[0])
 
 
 def _run_and_summarise(cli: CliContext, plan: RunPlan) -> tuple[Summary, int | None]:
-    from evercrawl.adapters.system import reduce_gc_frequency
     from evercrawl.cli.context import close_log, open_log
     from evercrawl.cli.progress import open_progress, summary_box
+    from evercrawl.collection.crawl import tune_process
 
     _print_header(cli, plan)
     open_log(plan.path, verbose=cli.verbose)
-    reduce_gc_frequency()
+    tune_process()
     try:
         with open_progress(cli) as view, asyncio.Runner(loop_factory=_loop_factory()) as runner:
             summary, signal_number = runner.run(_crawl(plan, view))
@@ -242,10 +225,10 @@ async def _crawl(plan: RunPlan, view: ProgressView) -> tuple[Summary, int | None
 
     settings = plan.configured.settings
     stop = StopSignal()
-    brake = InterruptHandler(
-        stop, say=view.say, in_flight=lambda: view.last.in_flight, patience=settings.crawl.shutdown
+    handler = InterruptHandler(
+        stop, say=view.say, in_flight=lambda: view.last.in_flight, timeout=settings.crawl.shutdown
     )
-    with handle_signals(brake, view.dump):
+    with handle_signals(handler, view.dump):
         async with open_collection(plan.path, create=True, settings=settings) as collection:
             summary = await collection.crawl(
                 urls=plan.urls,
@@ -255,21 +238,21 @@ async def _crawl(plan: RunPlan, view: ProgressView) -> tuple[Summary, int | None
                 on_progress=view.update,
                 focus=plan.focus,
             )
-    return summary, brake.signal_number
+    return summary, handler.signal_number
 
 
 def _print_header(cli: CliContext, plan: RunPlan) -> None:
     from evercrawl.cli.progress import display_path
-    from evercrawl.cluster.build import pace_for
+    from evercrawl.collection.crawl import min_delay
     from evercrawl.model import __version__
 
     settings = plan.configured.settings
     names = ", ".join(url.split("/")[2] for url in plan.urls[:3]) or "resume"
     more = f" and {len(plan.urls) - 3} more" if len(plan.urls) > 3 else ""
-    fresh = "  (new)" if plan.is_new else ""
-    cli.note(f"evercrawl {__version__} · {names}{more} · collection {display_path(plan.path)}{fresh}")
-    if settings.identity.contact is None and pace_for(settings).floor:
-        cli.note("! no contact set, so one request a second per site is the fastest; set yours:")
+    new = "  (new)" if plan.is_new else ""
+    cli.note(f"evercrawl {__version__} · {names}{more} · collection {display_path(plan.path)}{new}")
+    if settings.identity.contact is None and min_delay(settings):
+        cli.note("! no contact set: at most one request per second per site. Set yours:")
         cli.note("  evercrawl config contact you@example.org")
 
 
@@ -280,22 +263,22 @@ def _print_header(cli: CliContext, plan: RunPlan) -> None:
     "port",
     type=click.IntRange(0, 65535),
     metavar="PORT",
-    help="Serve the web interface too, at this port of this machine.",
+    help="Also open the web interface on this local port.",
 )
 @run_options
 @common_options
 @pass_cli
 def watch_command(cli: CliContext, /, urls: tuple[str, ...], port: int | None, as_json: bool, **flags: Any) -> int:
-    """Keep the collection fresh until stopped: pages when a visit is worth it, sitemaps, new pages.
+    """Keep a collection up to date until you stop it.
 
     \b
-    evercrawl watch                                        whatever the collection knows
-    evercrawl watch https://example.org --budget 500/day   at most 500 requests a day
-    evercrawl watch --serve 8787                           and look at it in a browser meanwhile
-    evercrawl plan --budget 500/day                        what that would bring, sending nothing
+    evercrawl watch                                        all known pages
+    evercrawl watch https://example.org --budget 500/day   at most 500 requests per day
+    evercrawl watch --serve 8787                           with the web interface
+    evercrawl plan --budget 500/day                        estimate first, without requests
 
-    Every visit is learned from: pages that change often are seen often, pages that rest seldom, none never.
-    Ctrl-C (or SIGTERM) stops safely, and the next call goes on; a crash loses nothing.
+    It learns from every visit: pages that change often are visited often, the others rarely, and every page
+    sometimes. Press Ctrl-C (or send SIGTERM) to stop safely; the next run continues. A crash loses nothing.
     """
     chosen = given_flags(flags) | {"crawl.max_pages": None}
     if port is not None:

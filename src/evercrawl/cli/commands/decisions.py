@@ -297,7 +297,7 @@ def log_command(cli: CliContext, site: str | None, since: str | None, until: str
     evercrawl log example.org --since 7d > crawl.log
     evercrawl log --json | jq -r 'select(.status == 503) | .url'
     """
-    from evercrawl.collection.visit_log import crawl_line
+    from evercrawl.collection.visit_log import heritrix_line
     from evercrawl.model.time import parse_when
 
     now = datetime.now(UTC)
@@ -311,7 +311,7 @@ def log_command(cli: CliContext, site: str | None, since: str | None, until: str
             if as_json:
                 _emit_visit(visit)
             else:
-                sys.stdout.write(crawl_line(visit) + "\n")
+                sys.stdout.write(heritrix_line(visit) + "\n")
 
 
 def _emit_visit(visit: VisitLogRow) -> None:

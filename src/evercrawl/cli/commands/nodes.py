@@ -11,9 +11,9 @@ import click
 
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import CommandGroup, common_options
-from evercrawl.model.sanitize import safe_line
 from evercrawl.cli.terminal import counted, emit_json, moment, size
 from evercrawl.errors import ConfigError
+from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
     from evercrawl.outpost.status import OutpostStatus
@@ -35,10 +35,10 @@ def cluster_command() -> None:
 @pass_cli
 def cluster_status(cli: CliContext, as_json: bool) -> None:
     """List the workers that live: where, since when, how many shards, what they have done in this run."""
-    from evercrawl.cluster.look import members
+    from evercrawl.cluster.database_worker import list_workers
 
     with cli.open_collection() as collection:
-        found = members(collection.path, collection.settings.store.url)
+        found = list_workers(collection.path, collection.settings.store.url)
     for member in found:
         if as_json:
             emit_json("cluster", member._asdict() | {"id": str(member.id)})
@@ -60,10 +60,10 @@ def cluster_drain(cli: CliContext, worker: str) -> None:
 
     ID is the beginning of a worker's id as `cluster status` shows it.
     """
-    from evercrawl.cluster.look import send_home
+    from evercrawl.cluster.database_worker import drain_workers
 
     with cli.open_collection() as collection:
-        asked = send_home(collection.path, worker, collection.settings.store.url)
+        asked = drain_workers(collection.path, worker, collection.settings.store.url)
     if not asked:
         raise click.ClickException(f"no worker's id begins with {worker!r}; see: evercrawl cluster status")
     cli.note(f"{asked} asked; each ends with its next heartbeat")

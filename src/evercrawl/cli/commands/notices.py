@@ -210,9 +210,9 @@ def websub_unsubscribe(cli: CliContext, topic: str, public_url: str, as_json: bo
 
 
 def _show_subscription(one: Subscription, *, as_json: bool) -> None:
-    from evercrawl.collection.alerts.subscriptions import told_of
+    from evercrawl.collection.alerts.subscriptions import subscription_fields
 
-    fields = told_of(one)
+    fields = subscription_fields(one)
     if as_json:
         emit_json("hub", fields)
         return

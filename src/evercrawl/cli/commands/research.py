@@ -89,14 +89,14 @@ def simulate_command(
     Policies: optimal, uniform, fixed, paper-adaptive, paper-selective, paper-pdfc, nutch, stormcrawler and
     oracle (knows the true change rates).
     """
-    from evercrawl.collection.simulation import checked_policies, trials
+    from evercrawl.collection.simulation import parse_policies, run_trials
 
-    names = checked_policies(policy)
+    names = parse_policies(policy)
     histories = _read_traces(cli, traces, pages)
     budgets = [text.strip() for text in budget.split(",") if text.strip()]
     runs: list[PolicyTrial] = []
     with live_line(cli) as show:
-        for run in trials(histories, names, budgets, signal=signal, on_begin=show):
+        for run in run_trials(histories, names, budgets, signal=signal, on_begin=show):
             runs.append(run)
             if as_json:
                 emit_json("simulate", run._asdict())
@@ -107,14 +107,14 @@ def simulate_command(
 
 
 def _read_traces(cli: CliContext, traces: Sequence[Path], pages: int) -> list[Trace]:
-    from evercrawl.collection.simulation import trace_in, trace_of
+    from evercrawl.collection.simulation import read_trace_file, trace_of_collection
 
     if traces:
-        return [trace_in(file, most_pages=pages) for file in traces]
+        return [read_trace_file(file, most_pages=pages) for file in traces]
     found = cli.find_collection()
     if found is None:
         raise ConfigError("no history to replay; give --trace FILE, or a collection with -C DIR")
-    return [trace_of(found, most_pages=pages)]
+    return [trace_of_collection(found, most_pages=pages)]
 
 
 def _show_simulation(histories: Sequence[Trace], runs: Sequence[PolicyTrial]) -> None:
@@ -136,10 +136,10 @@ def _simulation_row(run: PolicyTrial) -> str:
 
 
 def _write_chart(plot: Path, runs: Sequence[PolicyTrial]) -> None:
-    from evercrawl.collection.simulation import drawing
+    from evercrawl.collection.simulation import freshness_chart
 
     try:
-        plot.write_text(drawing(runs), encoding="utf-8")
+        plot.write_text(freshness_chart(runs), encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"cannot write the chart to {plot}: {error.strerror}") from None
 

@@ -81,10 +81,10 @@ def _run_search(
 
     at = None if as_of is None else parse_when(as_of, now=datetime.now(UTC).astimezone(), at_end=True)
     if sources:
-        from evercrawl.collection.search import search_several
+        from evercrawl.collection.search import search_collections
 
         waits = cli.configured(cli.find_collection()).settings.search.source_timeout.total_seconds()
-        return search_several(sources, text, limit=limit, timeout_s=timeout or waits, as_of=at)
+        return search_collections(sources, text, limit=limit, timeout_s=timeout or waits, as_of=at)
     with cli.open_collection() as collection:
         if rebuild:
             count = collection.rebuild_index()

@@ -1,43 +1,59 @@
-"""`evercrawl config`: show or change settings."""
+"""Commands to set evercrawl up: `config`, `doctor`, `completion` and `version`."""
 
 from __future__ import annotations
 
 import platform
 import sqlite3
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import CommandGroup, common_options
+from evercrawl.cli.options import (
+    CommandGroup,
+    allow_private_option,
+    common_options,
+    json_option,
+    network_flags,
+    resolve_option,
+)
 from evercrawl.cli.terminal import ExitCode, emit_json
-from evercrawl.collection.doctor import CheckResult, check_machine
-from evercrawl.collection.urls import parse_page_url
 from evercrawl.errors import ConfigError
 from evercrawl.model import __version__
 from evercrawl.model.sanitize import safe_line
+
+if TYPE_CHECKING:
+    from evercrawl.collection.doctor import CheckResult
+
+_CHECK_STYLES = {"ok": "green", "warn": "yellow", "fail": "red"}
+_SHELLS = {
+    "bash": ('eval "$(evercrawl completion bash)"', "~/.bashrc"),
+    "zsh": ('eval "$(evercrawl completion zsh)"', "~/.zshrc"),
+    "fish": ("evercrawl completion fish | source", "~/.config/fish/config.fish"),
+}
+"""The line that turns completion on, and the file it belongs in."""
 
 
 @click.group("config", cls=CommandGroup)
 @common_options
 def config_command() -> None:
-    """Show or change settings; every one of them is in the reference and in `config show`.
+    """Show or change settings.
 
     \b
-    evercrawl config contact you@example.org          your contact, for all your collections
-    evercrawl config show --origin                    every value and where it comes from
-    evercrawl config set pace.gap 5s                  for the collection that is here
+    evercrawl config contact you@example.org    your contact, for all your collections
+    evercrawl config show --origin              every value and where it comes from
+    evercrawl config set pace.gap 5s            for this collection
     """
 
 
 @config_command.command("show")
-@click.option("--origin", is_flag=True, help="Say where each value comes from.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--origin", is_flag=True, help="Show where each value comes from.")
+@json_option
 @common_options
 @pass_cli
 def config_show(cli: CliContext, origin: bool, as_json: bool) -> None:
-    """Every setting in force."""
+    """List all settings with their values."""
     from evercrawl.config.schema import known_settings
 
     configured = cli.configured(cli.find_collection())
@@ -63,11 +79,11 @@ def _setting_text(key: str, value: object) -> str:
 
 @config_command.command("get")
 @click.argument("key")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @pass_cli
 def config_get(cli: CliContext, key: str, as_json: bool) -> None:
-    """One value, such as: evercrawl config get pace.mode."""
+    """Print one value, for example: evercrawl config get pace.mode."""
     configured = cli.configured(cli.find_collection())
     form = _setting_text(key, configured.value(key))
     if as_json:
@@ -79,22 +95,25 @@ def config_get(cli: CliContext, key: str, as_json: bool) -> None:
 @config_command.command("set")
 @click.argument("key")
 @click.argument("value")
-@click.option("--user", "for_user", is_flag=True, help="For all your collections.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--user", "for_user", is_flag=True, help="Set it for all your collections.")
+@json_option
 @common_options
 @pass_cli
 def config_set(cli: CliContext, key: str, value: str, for_user: bool, as_json: bool) -> None:
-    """Set one value in the collection's settings file (or, with --user, in your own)."""
+    """Set a value in the collection's settings file, or with --user in your own."""
     _write_setting(cli, _user_file(cli) if for_user else _collection_file(cli), key, value, as_json=as_json)
 
 
 @config_command.command("contact")
 @click.argument("address")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @pass_cli
 def config_contact(cli: CliContext, address: str, as_json: bool) -> None:
-    """Set your mail address or page, shown to sites in every request; with -C only for that collection."""
+    """Set the mail address or page that sites see in every request.
+
+    It applies to all your collections, or with -C only to that one.
+    """
     file = _collection_file(cli) if cli.directory else _user_file(cli)
     _write_setting(cli, file, "identity.contact", address, as_json=as_json)
 
@@ -103,7 +122,7 @@ def _write_setting(cli: CliContext, file: Path, key: str, value: str, *, as_json
     from evercrawl.config import write_setting
 
     if key == "store.shards":
-        raise ConfigError("store.shards is fixed when a collection is made; set it with EVERCRAWL_STORE__SHARDS then")
+        raise ConfigError("store.shards cannot change later; set EVERCRAWL_STORE__SHARDS when you create a collection")
     write_setting(file, key, value)
     if as_json:
         emit_json("config", {"key": key, "value": value, "file": str(file)})
@@ -122,67 +141,88 @@ def _collection_file(cli: CliContext) -> Path:
 
     found = cli.find_collection()
     if found is None:
-        raise ConfigError("no collection here; name one with -C DIR, or set it for all of them with --user")
+        raise ConfigError("no collection here; give one with -C DIR, or use --user for all of yours")
     return collection_file(found)
-
-
-_CHECK_STYLES = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
 @click.command("doctor")
 @click.argument("url", required=False)
-@click.option("--allow-private", is_flag=True, help="Allow loopback, private and link-local addresses.")
-@click.option("--resolve", multiple=True, metavar="HOST:PORT:ADDR", help="Use this address, as curl does.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@allow_private_option
+@resolve_option
+@json_option
 @common_options
 @pass_cli
 def doctor_command(
     cli: CliContext, /, url: str | None, allow_private: bool, resolve: tuple[str, ...], as_json: bool
 ) -> int:
-    """Check Python, SQLite, DNS, TLS, clock, disk, extras and your contact; with a URL, its robots.txt too.
+    """Check Python, SQLite, DNS, TLS, clock, disk, extras and your contact.
+
+    With a URL, also check what the site's robots.txt allows. Only this sends a request.
 
     \b
     evercrawl doctor
     evercrawl doctor https://example.org/some/page
 
-    The exit code is 1 when a check fails. Only the form with a URL makes a request.
+    The exit code is 1 if a check fails.
     """
+    from evercrawl.collection.doctor import check_machine, check_site
+    from evercrawl.collection.urls import parse_page_url
+
     collection = cli.find_collection()
-    flags: dict[str, object] = {"http.allow_private": True} if allow_private else {}
-    flags |= {"http.resolve": resolve} if resolve else {}
-    settings = cli.configured(collection, flags).settings
-    findings = list(check_machine(settings, collection or Path.cwd()))
+    settings = cli.configured(collection, network_flags(allow_private=allow_private, resolve=resolve)).settings
+    checks = list(check_machine(settings, collection or Path.cwd()))
     if url is not None:
-        from evercrawl.collection.doctor import check_site
-
-        findings += check_site(parse_page_url(url), settings)
-    _show_checks(cli, findings, as_json=as_json)
-    return ExitCode.ERROR if any(finding.verdict == "fail" for finding in findings) else ExitCode.OK
+        checks += check_site(parse_page_url(url), settings)
+    _show_checks(cli, checks, as_json=as_json)
+    return ExitCode.ERROR if any(check.verdict == "fail" for check in checks) else ExitCode.OK
 
 
-def _show_checks(cli: CliContext, findings: list[CheckResult], *, as_json: bool) -> None:
+def _show_checks(cli: CliContext, checks: list[CheckResult], *, as_json: bool) -> None:
     if as_json:
         fields = [
-            {"name": one.name, "verdict": one.verdict, "detail": one.detail, "remedy": one.remedy} for one in findings
+            {"name": one.name, "verdict": one.verdict, "detail": one.detail, "remedy": one.remedy} for one in checks
         ]
         emit_json("doctor", {"checks": fields})
         return
     from rich.text import Text
 
-    for one in findings:
-        line = Text.assemble(
-            (f"{one.verdict:<5}", _CHECK_STYLES[one.verdict]), f"{one.name:<11} {safe_line(one.detail)}"
-        )
-        cli.out.print(line, soft_wrap=True)
+    for one in checks:
+        verdict = (f"{one.verdict:<5}", _CHECK_STYLES[one.verdict])
+        cli.out.print(Text.assemble(verdict, f"{one.name:<11} {safe_line(one.detail)}"), soft_wrap=True)
         if one.remedy:
             cli.out.print(Text(f"     {'':<11} → {one.remedy}", style="dim"), soft_wrap=True)
 
 
+@click.command("completion")
+@click.argument("shell", type=click.Choice(list(_SHELLS)))
+@common_options
+def completion_command(shell: str) -> None:
+    """Print the script that completes commands and options with Tab.
+
+    To turn it on, add one line to your shell's start-up file:
+
+    \b
+    bash  ~/.bashrc                   eval "$(evercrawl completion bash)"
+    zsh   ~/.zshrc                    eval "$(evercrawl completion zsh)"
+    fish  ~/.config/fish/config.fish  evercrawl completion fish | source
+    """
+    from click.shell_completion import get_completion_class
+
+    from evercrawl.cli.main import root
+
+    found = get_completion_class(shell)
+    if found is None:
+        raise ConfigError(f"there is no completion for {shell!r}")
+    line, file = _SHELLS[shell]
+    click.echo(f"# To turn completion on, add this line to {file}: {line}")
+    click.echo(found(root, {}, "evercrawl", "_EVERCRAWL_COMPLETE").source())
+
+
 @click.command("version")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 def version_command(as_json: bool) -> None:
-    """The version of evercrawl and of what it stands on."""
+    """Show the versions of evercrawl, Python and SQLite, for bug reports."""
     versions = {"evercrawl": __version__, "python": platform.python_version(), "sqlite": sqlite3.sqlite_version}
     if as_json:
         emit_json("version", versions)

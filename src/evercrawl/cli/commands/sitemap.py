@@ -10,13 +10,12 @@ import click
 from evercrawl.cli.commands.sitemap_audit import sitemap_check, sitemap_ping
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import CommandGroup, common_options
-from evercrawl.model.sanitize import safe_line
 from evercrawl.cli.terminal import counted, emit_json, live_line, span
 from evercrawl.errors import ConfigError
+from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
-    from evercrawl.sitemaps.build import BuildReport, OnPage, Target
-
+    from evercrawl.sitemaps.generator import BuildReport, OnPage, SitemapTarget
 
 
 @click.group("sitemap", cls=CommandGroup)
@@ -99,7 +98,7 @@ def sitemap_build(cli: CliContext, /, source: str | None, as_json: bool, **optio
 
 def _build(
     cli: CliContext, source: str | None, options: dict[str, Any], on_page: OnPage
-) -> tuple[BuildReport, Target]:
+) -> tuple[BuildReport, SitemapTarget]:
     if source is not None and not source.lower().startswith(WEB_SCHEMES):
         return _from_folder(cli, Path(source), options, on_page)
     return _from_collection(cli, source, options, on_page)
@@ -107,9 +106,9 @@ def _build(
 
 def _from_folder(
     cli: CliContext, folder: Path, options: dict[str, Any], on_page: OnPage
-) -> tuple[BuildReport, Target]:
-    from evercrawl.sitemaps.build import build_from_folder
-    from evercrawl.sitemaps.folder import ENDINGS, FolderRules
+) -> tuple[BuildReport, SitemapTarget]:
+    from evercrawl.sitemaps.folder_pages import PAGE_EXTENSIONS, FolderRules
+    from evercrawl.sitemaps.generator import build_from_folder
 
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a folder; for a site write its URL, like https://example.org/")
@@ -117,7 +116,7 @@ def _from_folder(
     rules = FolderRules(
         base_url,
         clean_urls=options["clean_urls"],
-        endings=tuple(one.lstrip(".").lower() for one in options["endings"]) or ENDINGS,
+        endings=tuple(one.lstrip(".").lower() for one in options["endings"]) or PAGE_EXTENSIONS,
         ignore=options["ignore"],
         agent=cli.configured(None).settings.identity.product,
     )
@@ -126,23 +125,23 @@ def _from_folder(
 
 
 def _base_url(cli: CliContext, folder: Path, options: dict[str, Any]) -> str:
-    from evercrawl.sitemaps.folder import base_url_of, known_base_url
-    from evercrawl.sitemaps.state import read_state
+    from evercrawl.sitemaps.build_state import read_state
+    from evercrawl.sitemaps.folder_pages import detect_base_url, parse_base_url
 
     if options["base_url"] is not None:
-        return base_url_of(options["base_url"])
-    return known_base_url(folder, read_state(_state_file(cli, folder, options)))
+        return parse_base_url(options["base_url"])
+    return detect_base_url(folder, read_state(_state_file(cli, folder, options)))
 
 
 def _from_collection(
     cli: CliContext, url: str | None, options: dict[str, Any], on_page: OnPage
-) -> tuple[BuildReport, Target]:
-    from evercrawl.sitemaps.collected import build_from_collection, site_of_collection
-    from evercrawl.sitemaps.folder import base_url_of
+) -> tuple[BuildReport, SitemapTarget]:
+    from evercrawl.collection.sitemap import build_from_collection, collection_base_url
+    from evercrawl.sitemaps.folder_pages import parse_base_url
 
     path = _crawl_site(cli, url, options) if url is not None else cli.require_collection()
     settings = cli.configured(path).settings
-    base_url = base_url_of(options["base_url"]) if options["base_url"] else site_of_collection(settings)
+    base_url = parse_base_url(options["base_url"]) if options["base_url"] else collection_base_url(settings)
     default = path / "sitemap"
     if options["target"] is None:
         default.mkdir(exist_ok=True)
@@ -162,21 +161,21 @@ def _crawl_site(cli: CliContext, url: str, options: dict[str, Any]) -> Path:
     return plan.path
 
 
-def _build_target(cli: CliContext, default: Path, base_url: str, options: dict[str, Any]) -> Target:
-    from evercrawl.sitemaps.build import Target
+def _build_target(cli: CliContext, default: Path, base_url: str, options: dict[str, Any]) -> SitemapTarget:
+    from evercrawl.sitemaps.generator import SitemapTarget
 
     folder: Path = options["target"] or default
-    return Target(folder, base_url, _state_file(cli, default, options), packed=options["packed"])
+    return SitemapTarget(folder, base_url, _state_file(cli, default, options), packed=options["packed"])
 
 
 def _state_file(cli: CliContext, default: Path, options: dict[str, Any]) -> Path:
-    from evercrawl.sitemaps.state import state_place
+    from evercrawl.sitemaps.build_state import state_path
 
-    state: Path = options["state"] or state_place(cli.env, options["target"] or default)
+    state: Path = options["state"] or state_path(cli.env, options["target"] or default)
     return state
 
 
-def _build_fields(report: BuildReport, target: Target) -> dict[str, Any]:
+def _build_fields(report: BuildReport, target: SitemapTarget) -> dict[str, Any]:
     return {
         "folder": str(target.folder),
         "base_url": target.base_url,
@@ -193,7 +192,7 @@ def _build_fields(report: BuildReport, target: Target) -> dict[str, Any]:
     }
 
 
-def _report_build(cli: CliContext, report: BuildReport, target: Target) -> None:
+def _report_build(cli: CliContext, report: BuildReport, target: SitemapTarget) -> None:
     news = f"{len(report.added):,} added, {len(report.changed):,} changed, {len(report.removed):,} removed"
     cli.note(f"{counted(report.pages, 'page')}: {news}, in {span(report.seconds)}")
     if not report.is_first:
@@ -226,17 +225,17 @@ def sitemap_serve(cli: CliContext, /, folder: Path, host: str, port: int, clean_
     evercrawl sitemap serve public/
 
     For trying out and for small sites behind a proxy; nginx and Apache do the same with a line of
-    configuration, and Python applications with evercrawl.sitemaps.wsgi or evercrawl.sitemaps.asgi. Files with a
+    configuration, and Python applications with evercrawl.sitemaps.middleware or evercrawl.sitemaps.middleware. Files with a
     name that begins with a dot are not given. Ctrl-C ends it.
     """
-    from evercrawl.sitemaps.answer import STANDARD
-    from evercrawl.sitemaps.static import server_for
+    from evercrawl.sitemaps.middleware import STANDARD
+    from evercrawl.sitemaps.static_server import create_server
 
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a folder")
     if not (folder / STANDARD).is_file():
         raise ConfigError(f"{folder} has no {STANDARD}; make it with: evercrawl sitemap build {folder}")
-    with server_for(folder, host=host, port=port, clean_urls=clean_urls) as server:
+    with create_server(folder, host=host, port=port, clean_urls=clean_urls) as server:
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{server.server_port}/"
         if as_json:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evercrawl.model.settings import Settings
-    from evercrawl.sitemaps.indexnow import Announced
-    from evercrawl.sitemaps.judge import Judgement
-    from evercrawl.sitemaps.survey import Survey
+    from evercrawl.sitemaps.checks import SitemapReport
+    from evercrawl.sitemaps.indexnow_client import IndexNowSubmission
+    from evercrawl.sitemaps.survey import SitemapSurvey
 
 WEB_SCHEMES = ("http://", "https://")
 DEFAULT_SAMPLE = 20
@@ -90,30 +90,30 @@ def sitemap_check(cli: CliContext, /, subject: str, least: int, as_json: bool, *
 
 async def _survey(
     subject: str, settings: Settings, *, sample: int, offline: bool, show: Callable[[str], None]
-) -> Survey:
+) -> SitemapSurvey:
     from evercrawl.adapters.http.client import HttpFetcher
     from evercrawl.adapters.system import SystemClock
-    from evercrawl.cluster.build import pace_for
+    from evercrawl.cluster.crawl_builder import pace_for
     from evercrawl.collection.urls import parse_page_url
     from evercrawl.model import __version__
     from evercrawl.model.user_agent import user_agent
-    from evercrawl.sitemaps.survey import Surveyor, require_sitemap_file
-    from evercrawl.sitemaps.visitor import PoliteVisitor
+    from evercrawl.sitemaps.polite_client import PoliteClient
+    from evercrawl.sitemaps.survey import SitemapSurveyor, require_sitemap_file
 
     now = datetime.now(UTC)
     is_file = not subject.lower().startswith(WEB_SCHEMES) and Path(subject).exists()
     if offline:
-        return await Surveyor(None, settings, sample=0).of_file(require_sitemap_file(Path(subject)), now=now)
+        return await SitemapSurveyor(None, settings, sample=0).of_file(require_sitemap_file(Path(subject)), now=now)
     # What is beyond the protocol's limit of 50 MiB has to be seen to be named.
     http = replace(settings.http, wire_bytes=MOST_BYTES, decoded_bytes=MOST_BYTES)
     settings = replace(settings, http=http)
     clock = SystemClock()
     fetcher = HttpFetcher(settings, clock, user_agent(settings.identity, __version__))
     try:
-        visitor = PoliteVisitor(
+        visitor = PoliteClient(
             fetcher, clock, settings, pace=pace_for(settings), on_request=lambda url: show(safe_line(url))
         )
-        surveyor = Surveyor(visitor, settings, sample=sample)
+        surveyor = SitemapSurveyor(visitor, settings, sample=sample)
         if is_file:
             return await surveyor.of_file(require_sitemap_file(Path(subject)), now=now)
         return await surveyor.of_site(parse_page_url(subject), now=now)
@@ -121,7 +121,7 @@ async def _survey(
         await fetcher.close()
 
 
-def _report_closed(cli: CliContext, survey: Survey) -> int:
+def _report_closed(cli: CliContext, survey: SitemapSurvey) -> int:
     record = survey.closed
     assert record is not None
     if record.stance == "private":
@@ -131,26 +131,26 @@ def _report_closed(cli: CliContext, survey: Survey) -> int:
     return ExitCode.NOTHING_REACHABLE if is_away else ExitCode.REFUSED
 
 
-def _judge(survey: Survey, collection: Path | None, settings: Settings) -> Judgement:
-    from evercrawl.collection.stored_pages import StoredPage, stored_page
-    from evercrawl.sitemaps.collected import listable_pages
-    from evercrawl.sitemaps.judge import judge
+def _judge(survey: SitemapSurvey, collection: Path | None, settings: Settings) -> SitemapReport:
+    from evercrawl.collection.sitemap import listable_pages
+    from evercrawl.collection.stored_pages import StoredPage, load_page
+    from evercrawl.sitemaps.checks import check_sitemap
 
     if collection is None:
-        return judge(survey)
+        return check_sitemap(survey)
     survey.known = listable_pages(collection, settings, survey.site)
 
     def history(url: str) -> StoredPage | None:
         try:
-            return stored_page(collection, settings, url)
+            return load_page(collection, settings, url)
         except ConfigError:
             return None
 
-    return judge(survey, history)
+    return check_sitemap(survey, history)
 
 
-def _check_fields(survey: Survey, judgement: Judgement, least: int) -> dict[str, Any]:
-    from evercrawl.sitemaps.finding import WEIGHTS
+def _check_fields(survey: SitemapSurvey, judgement: SitemapReport, least: int) -> dict[str, Any]:
+    from evercrawl.sitemaps.checks import WEIGHTS
 
     return {
         "site": survey.site,
@@ -185,8 +185,8 @@ def _check_fields(survey: Survey, judgement: Judgement, least: int) -> dict[str,
     }
 
 
-def _show_judgement(survey: Survey, judgement: Judgement) -> None:
-    from evercrawl.sitemaps.finding import WEIGHTS
+def _show_judgement(survey: SitemapSurvey, judgement: SitemapReport) -> None:
+    from evercrawl.sitemaps.checks import WEIGHTS
 
     about = f"{counted(judgement.files, 'file')}, {judgement.entries:,} entries, {judgement.dated:,} with dates"
     looked = f"{counted(judgement.sampled, 'page')} looked at, {counted(judgement.witnessed, 'date')} held"
@@ -242,7 +242,7 @@ def sitemap_ping(
     """
     if make_key is not None:
         return _make_key(cli, make_key, as_json=as_json)
-    from evercrawl.sitemaps.indexnow import ENDPOINT
+    from evercrawl.sitemaps.indexnow_client import ENDPOINT
 
     wanted = [*urls, *(_urls_in(options["report"]) if options["report"] is not None else ())]
     key = _key(options)
@@ -260,9 +260,9 @@ def sitemap_ping(
 
 
 def _make_key(cli: CliContext, folder: Path, *, as_json: bool) -> int:
-    from evercrawl.sitemaps.indexnow import make_key
+    from evercrawl.sitemaps.indexnow_client import create_key
 
-    key, path = make_key(folder)
+    key, path = create_key(folder)
     if as_json:
         emit_json("sitemap-key", {"key": key, "file": str(path)})
     else:
@@ -272,12 +272,12 @@ def _make_key(cli: CliContext, folder: Path, *, as_json: bool) -> int:
 
 
 def _key(options: dict[str, Any]) -> str:
-    from evercrawl.sitemaps.indexnow import checked_key, key_in
+    from evercrawl.sitemaps.indexnow_client import read_key, validate_key
 
     if options["key"]:
-        return checked_key(options["key"])
+        return validate_key(options["key"])
     if options["key_file"]:
-        return key_in(options["key_file"])
+        return read_key(options["key_file"])
     raise ConfigError("IndexNow needs a key: --key or --key-file; make one with --make-key DIR")
 
 
@@ -302,24 +302,24 @@ def _urls_in(path: Path) -> list[str]:
 
 async def _announce(
     urls: list[str], key: str, key_location: str | None, endpoint: str, settings: Settings
-) -> list[Announced]:
+) -> list[IndexNowSubmission]:
     from evercrawl.adapters.http.poster import JsonPoster
     from evercrawl.core.url import canonical
     from evercrawl.model import __version__
     from evercrawl.model.user_agent import user_agent
-    from evercrawl.sitemaps.indexnow import announce
+    from evercrawl.sitemaps.indexnow_client import submit_urls
 
     address = canonical(endpoint)
     if address is None:
         raise ConfigError(f"--endpoint {endpoint!r} is not a URL")
     poster = JsonPoster(settings, user_agent(settings.identity, __version__))
     try:
-        return await announce(poster, urls, key=key, key_location=key_location, endpoint=address)
+        return await submit_urls(poster, urls, key=key, key_location=key_location, endpoint=address)
     finally:
         await poster.close()
 
 
-def _report_ping(cli: CliContext, done: list[Announced], *, as_json: bool) -> None:
+def _report_ping(cli: CliContext, done: list[IndexNowSubmission], *, as_json: bool) -> None:
     if as_json:
         fields = [one._asdict() | {"taken": one.is_taken} for one in done]
         announced = sum(one.urls for one in done if one.is_taken)

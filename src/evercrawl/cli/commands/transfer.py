@@ -16,7 +16,7 @@ from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
     from evercrawl.collection.collection import Selection
-    from evercrawl.collection.exchange.export_run import ExchangeReport
+    from evercrawl.collection.exchange.export_run import ExportReport
     from evercrawl.collection.exchange.import_shard import ImportReport
     from evercrawl.collection.maintenance import VerifyReport
 
@@ -114,7 +114,7 @@ def _selection(
     )
 
 
-def _report_export(cli: CliContext, report: ExchangeReport, *, as_json: bool) -> None:
+def _report_export(cli: CliContext, report: ExportReport, *, as_json: bool) -> None:
     if as_json and report.path is not None:
         fields = {"path": report.path, "pages": report.pages, "versions": report.versions, "damaged": report.damaged}
         emit_json("export", fields)

@@ -303,13 +303,13 @@ def _diff_lines(found: VersionDiff) -> list[Text]:
 def _edit_line(edit: BlockEdit) -> Text:
     from rich.text import Text
 
-    from evercrawl.core.change.text_diff import marked, shortened
+    from evercrawl.core.change.text_diff import mark_words, shorten_edit
 
     if edit.sign != "~":
         return _styled(edit.sign, f"{edit.sign} {''.join(words.text for words in edit.words)}")
     line = Text("~ ")
-    for words in shortened(edit).words:
-        line.append(safe_line(marked(words)), style=_DIFF_STYLES[words.sign])
+    for words in shorten_edit(edit).words:
+        line.append(safe_line(mark_words(words)), style=_DIFF_STYLES[words.sign])
     return line
 
 

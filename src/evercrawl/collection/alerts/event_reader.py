@@ -13,8 +13,8 @@ from typing import NamedTuple, Protocol, TypeVar
 from evercrawl.adapters.sqlite.happened import MOST_EDITS, events_between, log_end, page_after, text_before
 from evercrawl.adapters.sqlite.reader import ShardReader, StateReader
 from evercrawl.adapters.sqlite.store import shard_path
-from evercrawl.collection.alerts.message_queue import KnownAlert, Outbox, Told
-from evercrawl.collection.change_inbox import Inbox
+from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MatchedEvent, StoredAlert
+from evercrawl.collection.change_inbox import ChangeInbox
 from evercrawl.core.alerts.matching import SaidPage, Says, Texts, Tone, says, wanted
 from evercrawl.core.change.review import is_muted
 from evercrawl.errors import StoreUnavailable
@@ -59,7 +59,7 @@ class Logs(Protocol):
         """One log, closed behind the block."""
 
 
-class Judging(NamedTuple):
+class EventJudges(NamedTuple):
     """How queries and sentiment are judged."""
 
     says: Says
@@ -80,14 +80,14 @@ def _says(query: str, page: SaidPage) -> bool:
     return says(query, page, cut=index_words, stem=stem_words)
 
 
-BY_WORDS = Judging(_says, _tone)
+BY_WORDS = EventJudges(_says, _tone)
 """Queries mean what they mean in search, of the page as it is now."""
 
 
-class Follower:
+class EventReader:
     """Reads on where the outbox says that it stopped."""
 
-    def __init__(self, outbox: Outbox, logs: Logs, *, judging: Judging = BY_WORDS) -> None:
+    def __init__(self, outbox: AlertOutbox, logs: Logs, *, judging: EventJudges = BY_WORDS) -> None:
         self._outbox = outbox
         self._logs = logs
         self._judging = judging
@@ -106,7 +106,7 @@ class Follower:
                 self._stamps[shard] = stamp
         return noted
 
-    def _follow_shard(self, shard: int, after: int, alerts: Sequence[KnownAlert], now_us: int) -> int:
+    def _follow_shard(self, shard: int, after: int, alerts: Sequence[StoredAlert], now_us: int) -> int:
         noted = 0
         with self._logs.open(shard) as shard_log:
             end = shard_log.end()
@@ -121,20 +121,22 @@ class Follower:
                 after, noted = upto, noted + len(told)
         return noted
 
-    def _wanted(self, shard_log: ShardLog, events: Sequence[Event], alerts: Sequence[KnownAlert]) -> list[Told]:
+    def _wanted(
+        self, shard_log: ShardLog, events: Sequence[Event], alerts: Sequence[StoredAlert]
+    ) -> list[MatchedEvent]:
         told = []
         for event in events:
-            texts = texts_of(shard_log, event)
+            texts = event_texts(shard_log, event)
             for known in alerts:
                 if event.at_us < known.since_us:
                     continue
                 found = wanted(known.alert.subject, event, texts, says=self._judging.says, tone=self._judging.tone)
                 if found is not None:
-                    told.append(Told(known.id, found))
+                    told.append(MatchedEvent(known.id, found))
         return told
 
 
-def texts_of(shard_log: ShardLog, event: Event) -> Texts:
+def event_texts(shard_log: ShardLog, event: Event) -> Texts:
     """The texts of an event, read when they are needed."""
     nothing = SaidPage(event.url, event.title or "", "", None)
     return Texts(_once(shard_log.page_after, event, nothing), _once(shard_log.text_before, event, ""))
@@ -207,7 +209,7 @@ class CollectionLogs:
     def open(self, shard: int) -> Iterator[ShardLog]:
         """One log, closed behind the block."""
         with self._reader.shard(shard) as state:
-            yield _StoredLog(shard, state, Inbox(self._collection).mutes())
+            yield _StoredLog(shard, state, ChangeInbox(self._collection).mutes())
 
     def ends(self) -> dict[int, int]:
         """Shard -> the newest line of its log."""

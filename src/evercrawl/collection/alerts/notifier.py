@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from evercrawl.adapters.system import CollectionLock, SystemClock
-from evercrawl.collection.alerts.event_reader import CollectionLogs, Follower, Logs
-from evercrawl.collection.alerts.message_queue import Outbox, outbox_path
-from evercrawl.collection.alerts.sender import Deliverer, Sender, Senders, patience_of
+from evercrawl.collection.alerts.alert_outbox import AlertOutbox, outbox_path
+from evercrawl.collection.alerts.event_reader import CollectionLogs, EventReader, Logs
+from evercrawl.collection.alerts.sender import ChannelSender, Deliverer, MessageSender, retry_policy
 from evercrawl.engine.ports import Clock
 from evercrawl.errors import CollectionBusy, EvercrawlError
 from evercrawl.model.settings import Settings
@@ -26,16 +26,16 @@ FORGET_EVERY = timedelta(hours=1)
 log = logging.getLogger(__name__)
 
 
-class Teller:
+class Notifier:
     """Follows the log and serves the alerts of an outbox that is there."""
 
     def __init__(
         self,
-        outbox: Outbox,
+        outbox: AlertOutbox,
         settings: Settings,
         *,
         logs: Logs,
-        sender: Sender,
+        sender: MessageSender,
         clock: Clock,
         off_loop: Callable[[Callable[[], object]], Awaitable[object]] = asyncio.to_thread,
     ) -> None:
@@ -45,12 +45,12 @@ class Teller:
         self._off_loop = off_loop
         self._sender = sender
         self._stir = asyncio.Event()
-        self._follower = Follower(outbox, logs)
+        self._follower = EventReader(outbox, logs)
         self._deliverer = Deliverer(
             outbox,
             sender,
             clock=clock,
-            patience=patience_of(settings.notify),
+            patience=retry_policy(settings.notify),
             quiet=settings.notify.quiet,
             off_loop=off_loop,
             stirred=self._stir.set,
@@ -103,18 +103,18 @@ class Teller:
             await self._off_loop(lambda: self._outbox.forget(before_us=before_us))
 
 
-def open_teller(collection: Path, settings: Settings) -> Teller:
+def open_notifier(collection: Path, settings: Settings) -> Notifier:
     """A teller of a real collection."""
-    return Teller(
-        Outbox(collection),
+    return Notifier(
+        AlertOutbox(collection),
         settings,
         logs=CollectionLogs(collection),
-        sender=Senders(settings, collection=collection.resolve().name),
+        sender=ChannelSender(settings, collection=collection.resolve().name),
         clock=SystemClock(),
     )
 
 
-async def tell(
+async def deliver_until_stopped(
     collection: Path, settings: Settings, stop: asyncio.Event, *, say: Callable[[str], None] = log.info
 ) -> None:
     """Tell until stopped. Waits while there is no alert, and while another process tells."""
@@ -139,7 +139,7 @@ async def tell(
 
 
 async def _tell(collection: Path, settings: Settings, stop: asyncio.Event) -> None:
-    teller = open_teller(collection, settings)
+    teller = open_notifier(collection, settings)
     try:
         await teller.run(stop)
         await teller.catch_up(within_s=FINISH_S)
@@ -147,12 +147,12 @@ async def _tell(collection: Path, settings: Settings, stop: asyncio.Event) -> No
         await teller.close()
 
 
-async def tell_once(collection: Path, settings: Settings) -> None:
+async def deliver_once(collection: Path, settings: Settings) -> None:
     """Take in everything that was committed and try to send what waits; CollectionBusy where another process
     does so.
     """
     with CollectionLock(collection, LOCK):
-        teller = open_teller(collection, settings)
+        teller = open_notifier(collection, settings)
         try:
             await teller.catch_up(within_s=settings.notify.timeout.total_seconds() + FINISH_S)
         finally:
@@ -169,13 +169,13 @@ async def _first_of(*events: asyncio.Event, within_s: float) -> None:
 
 
 @asynccontextmanager
-async def telling(collection: Path, settings: Settings) -> AsyncIterator[None]:
+async def run_notifier(collection: Path, settings: Settings) -> AsyncIterator[None]:
     """Alerts are told while the block runs, and once more behind it; a fault of theirs ends nothing else."""
     if not settings.notify.enabled:
         yield
         return
     stop = asyncio.Event()
-    task = asyncio.create_task(tell(collection, settings, stop))
+    task = asyncio.create_task(deliver_until_stopped(collection, settings, stop))
     try:
         yield
     finally:

@@ -12,9 +12,9 @@ from heapq import nlargest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evercrawl.collection.alerts.event_reader import BY_WORDS, CollectionLogs, Judging, Logs, texts_of
-from evercrawl.collection.alerts.message_queue import MessageCounts, Outbox, outbox_path
-from evercrawl.collection.alerts.sender import Letter, Senders, require_apprise
+from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MessageCounts, outbox_path
+from evercrawl.collection.alerts.event_reader import BY_WORDS, CollectionLogs, EventJudges, Logs, event_texts
+from evercrawl.collection.alerts.sender import ChannelSender, OutgoingMessage, require_apprise
 from evercrawl.core.alerts.definition import wrong_in
 from evercrawl.core.alerts.delivery import Attempt, Message, MessageState, again
 from evercrawl.core.alerts.matching import wanted
@@ -40,7 +40,7 @@ class AlertStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class LoggedMessage:
+class MessageLogEntry:
     """A message, and how many changes it tells."""
 
     message: Message
@@ -64,14 +64,14 @@ class LoggedMessage:
         }
 
 
-def usual_most(channel: Channel, rhythm: Frequency) -> int:
+def default_batch_size(channel: Channel, rhythm: Frequency) -> int:
     """How many changes go into one message unless somebody says otherwise."""
     if rhythm is not Frequency.AT_ONCE:
         return DIGEST
     return SINGLE if channel is Channel.WEBHOOK else BUNDLE
 
 
-class AlertBook:
+class AlertRegistry:
     """What `evercrawl alert` does, for programs; alerts may be changed while another process delivers."""
 
     def __init__(self, collection: Path, settings: Settings) -> None:
@@ -116,13 +116,13 @@ class AlertBook:
 
     def log(
         self, name: str | None = None, *, state: MessageState | None = None, most: int = 50, before: int | None = None
-    ) -> list[LoggedMessage]:
+    ) -> list[MessageLogEntry]:
         """The newest messages, newest first; `before`: those that stand before this place."""
         if name is None and not outbox_path(self._collection).exists():
             return []
         with self._existing(name) if name is not None else self._outbox() as outbox:
             rows = outbox.messages(name, state=state, most=most, before=before)
-            return [LoggedMessage(*row) for row in rows]
+            return [MessageLogEntry(*row) for row in rows]
 
     def retry(self, name: str) -> int:
         """Messages that were set aside are sent again; gives their number."""
@@ -140,23 +140,23 @@ class AlertBook:
             assert known is not None
             now = datetime.now(UTC)
             message = Message(f"msg_{outbox.uid}_test_{secrets.token_hex(6)}", name, to_us(now), tries=1)
-            letter = Letter(known.alert, message, (), (), outbox.uid)
-        senders = Senders(self._settings, collection=self._collection.resolve().name)
+            letter = OutgoingMessage(known.alert, message, (), (), outbox.uid)
+        senders = ChannelSender(self._settings, collection=self._collection.resolve().name)
         try:
             return await senders.send(letter, now=now)
         finally:
             await senders.close()
 
     @contextmanager
-    def _outbox(self) -> Iterator[Outbox]:
-        outbox = Outbox(self._collection)
+    def _outbox(self) -> Iterator[AlertOutbox]:
+        outbox = AlertOutbox(self._collection)
         try:
             yield outbox
         finally:
             outbox.close()
 
     @contextmanager
-    def _existing(self, name: str) -> Iterator[Outbox]:
+    def _existing(self, name: str) -> Iterator[AlertOutbox]:
         if not outbox_path(self._collection).exists():
             raise ConfigError(f"there is no alert {name!r}; see: evercrawl alert list")
         with self._outbox() as outbox:
@@ -213,7 +213,7 @@ PATIENCE_S = 2.0
 """Texts are read and judged no longer than this."""
 
 
-class Preview(NamedTuple):
+class AlertPreview(NamedTuple):
     """Events that would have been told, of those that were looked at."""
 
     told: int
@@ -224,9 +224,9 @@ class Preview(NamedTuple):
     """The newest, newest first."""
 
 
-def preview(
-    subject: AlertFilter, logs: Logs, *, judging: Judging = BY_WORDS, clock: Callable[[], float] = time.monotonic
-) -> Preview:
+def preview_alert(
+    subject: AlertFilter, logs: Logs, *, judging: EventJudges = BY_WORDS, clock: Callable[[], float] = time.monotonic
+) -> AlertPreview:
     """What the newest visits of a collection would have brought to an alert about this."""
     shards, end = logs.shards(), clock() + PATIENCE_S
     lines = max(FEWEST_OF_SHARD, LINES // max(1, len(shards)))
@@ -239,8 +239,8 @@ def preview(
                 if clock() > end:
                     break
                 looked_at, oldest_us = looked_at + 1, min(oldest_us, event.at_us)
-                found = wanted(subject, event, texts_of(shard_log, event), says=judging.says, tone=judging.tone)
+                found = wanted(subject, event, event_texts(shard_log, event), says=judging.says, tone=judging.tone)
                 if found is not None:
                     told.append(found)
     examples = nlargest(EXAMPLES, told, key=lambda event: event.at_us)
-    return Preview(len(told), looked_at, from_us(oldest_us) if looked_at else None, tuple(examples))
+    return AlertPreview(len(told), looked_at, from_us(oldest_us) if looked_at else None, tuple(examples))

@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from evercrawl.adapters.http.poster import JsonPoster
 from evercrawl.adapters.system import write_atomically
-from evercrawl.collection.alerts.message_queue import KnownAlert, Outbox
+from evercrawl.collection.alerts.alert_outbox import AlertOutbox, StoredAlert
 from evercrawl.core.alerts.delivery import Attempt, Compose, Message, Patience, Send, Wait, begun, ended, next_step
 from evercrawl.core.alerts.message_format import atom_feed, document, plain_text, signed_headers, subject_line
 from evercrawl.core.faults import retry_after
@@ -41,7 +41,7 @@ LONGEST_DETAIL = 300
 log = logging.getLogger(__name__)
 
 
-class Letter(NamedTuple):
+class OutgoingMessage(NamedTuple):
     """All that an attempt needs."""
 
     alert: Alert
@@ -53,17 +53,17 @@ class Letter(NamedTuple):
     """A word for the outbox that it comes from."""
 
 
-class Sender(Protocol):
+class MessageSender(Protocol):
     """Delivers letters."""
 
-    async def send(self, letter: Letter, *, now: datetime) -> Attempt:
+    async def send(self, letter: OutgoingMessage, *, now: datetime) -> Attempt:
         """How the attempt ended; every way has a limit of its own, so that none is left to go on unseen."""
 
     async def close(self) -> None:
         """Let go of everything."""
 
 
-class Senders:
+class ChannelSender:
     """The real ways out."""
 
     def __init__(self, settings: Settings, *, collection: str, env: Mapping[str, str] | None = None) -> None:
@@ -78,7 +78,7 @@ class Senders:
             Channel.APPRISE: self._apprise,
         }
 
-    async def send(self, letter: Letter, *, now: datetime) -> Attempt:
+    async def send(self, letter: OutgoingMessage, *, now: datetime) -> Attempt:
         """How the attempt ended, whatever happened."""
         try:
             return await self._ways[letter.alert.target.channel](letter, now)
@@ -93,7 +93,7 @@ class Senders:
         if self._poster is not None:
             await self._poster.close()
 
-    async def _webhook(self, letter: Letter, now: datetime) -> Attempt:
+    async def _webhook(self, letter: OutgoingMessage, now: datetime) -> Attempt:
         message, target = letter.message, letter.alert.target
         body = document(
             letter.alert, letter.notices, message_id=message.id, collection=self._collection, made_us=message.made_us
@@ -113,14 +113,14 @@ class Senders:
             self._poster = JsonPoster(settings, user_agent(settings.identity, __version__))
         return self._poster
 
-    async def _mail(self, letter: Letter, now: datetime) -> Attempt:
+    async def _mail(self, letter: OutgoingMessage, now: datetime) -> Attempt:
         settings = self._settings.notify
         sender = settings.mail_from or self._settings.identity.contact
         if settings.mail_host is None or sender is None or "@" not in sender:
             return Attempt(False, "set notify.mail_host and notify.mail_from to send mail")
 
-        mail = mail_of(letter, sender, collection=self._collection)
-        await asyncio.to_thread(hand_over, mail, settings, self._password())
+        mail = build_mail(letter, sender, collection=self._collection)
+        await asyncio.to_thread(send_mail, mail, settings, self._password())
         return Attempt(True, f"taken by {settings.mail_host}")
 
     def _password(self) -> str | None:
@@ -129,7 +129,7 @@ class Senders:
             return self._env.get(PASSWORD_VARIABLE)
         return Path(file).expanduser().read_text(encoding="utf-8").strip()
 
-    async def _atom(self, letter: Letter, now: datetime) -> Attempt:
+    async def _atom(self, letter: OutgoingMessage, now: datetime) -> Attempt:
         recent = letter.recent if letter.notices else ()
         feed_id = f"urn:evercrawl:{letter.uid}:{letter.alert.name}"
         feed = atom_feed(letter.alert, recent, feed_id=feed_id, collection=self._collection)
@@ -139,7 +139,7 @@ class Senders:
         await asyncio.to_thread(write_atomically, path, feed)
         return Attempt(True, f"written to {path.name}")
 
-    async def _apprise(self, letter: Letter, now: datetime) -> Attempt:
+    async def _apprise(self, letter: OutgoingMessage, now: datetime) -> Attempt:
         title = subject_line(letter.alert, letter.notices)
         text = plain_text(letter.alert, letter.notices, collection=self._collection)
         is_sent = await asyncio.to_thread(_by_apprise, letter.alert.target.address, title, text)
@@ -173,7 +173,7 @@ def _shown(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:LONGEST_DETAIL]
 
 
-def mail_of(letter: Letter, sender: str, *, collection: str) -> EmailMessage:
+def build_mail(letter: OutgoingMessage, sender: str, *, collection: str) -> EmailMessage:
     """The letter as a mail, the same at every attempt but for its way."""
     mail = EmailMessage()
     mail["From"], mail["To"] = sender, letter.alert.target.address
@@ -187,7 +187,7 @@ def mail_of(letter: Letter, sender: str, *, collection: str) -> EmailMessage:
     return mail
 
 
-def hand_over(mail: EmailMessage, settings: NotifySettings, password: str | None) -> None:
+def send_mail(mail: EmailMessage, settings: NotifySettings, password: str | None) -> None:
     """Give a mail to the server; raises what smtplib raises."""
     timeout = settings.timeout.total_seconds()
     assert settings.mail_host is not None
@@ -212,7 +212,7 @@ MOST_AT_A_TIME = 256
 T = TypeVar("T")
 
 
-def patience_of(settings: NotifySettings) -> Patience:
+def retry_policy(settings: NotifySettings) -> Patience:
     """How attempts are spread over time."""
     return Patience(settings.first_wait, settings.longest_wait, settings.patience)
 
@@ -222,8 +222,8 @@ class Deliverer:
 
     def __init__(
         self,
-        outbox: Outbox,
-        sender: Sender,
+        outbox: AlertOutbox,
+        sender: MessageSender,
         *,
         clock: Clock,
         patience: Patience,
@@ -255,7 +255,7 @@ class Deliverer:
                 self._serving[known.id] = task
                 task.add_done_callback(partial(self._served, known.id))
 
-    def _resting(self, known: KnownAlert) -> KnownAlert:
+    def _resting(self, known: StoredAlert) -> StoredAlert:
         alert = known.alert
         return known._replace(alert=replace(alert, quiet=alert.quiet or self._quiet))
 
@@ -282,7 +282,7 @@ class Deliverer:
             log.error("alert %d cannot be served", number, exc_info=error)
         self._stirred()
 
-    async def _serve(self, known: KnownAlert) -> None:
+    async def _serve(self, known: StoredAlert) -> None:
         """One step after the other until the alert has to wait."""
         while True:
             now = self._clock.now()
@@ -298,7 +298,7 @@ class Deliverer:
                 case Send(message):
                     await self._send(known, message)
 
-    async def _send(self, known: KnownAlert, message: Message) -> None:
+    async def _send(self, known: StoredAlert, message: Message) -> None:
         on_its_way = begun(message)
         letter = await self._off(lambda: self._letter(known, on_its_way))
         attempt = await self._sender.send(letter, now=self._clock.now())
@@ -307,7 +307,7 @@ class Deliverer:
         if not attempt.is_delivered:
             log.warning("alert %s: %s (attempt %d)", known.alert.name, attempt.detail, after.tries)
 
-    def _letter(self, known: KnownAlert, message: Message) -> Letter:
+    def _letter(self, known: StoredAlert, message: Message) -> OutgoingMessage:
         """Note that the message is on its way, and gather what it says."""
         self._outbox.write(message)
         notices = self._outbox.notices(message.id)
@@ -316,7 +316,7 @@ class Deliverer:
             if known.alert.target.channel is Channel.ATOM and notices
             else []
         )
-        return Letter(known.alert, message, notices, recent, self._outbox.uid)
+        return OutgoingMessage(known.alert, message, notices, recent, self._outbox.uid)
 
     async def _off(self, work: Callable[[], T]) -> T:
         done: T = await self._off_loop(work)  # type: ignore[assignment]

@@ -19,7 +19,7 @@ from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.http.poster import JsonPoster
 from evercrawl.adapters.system import SystemClock
 from evercrawl.cluster.visit_requests import announce
-from evercrawl.collection.alerts.message_queue import Outbox, outbox_path
+from evercrawl.collection.alerts.alert_outbox import AlertOutbox, outbox_path
 from evercrawl.core.sitemap.websub_protocol import (
     HEAD_BYTES,
     Phase,
@@ -60,7 +60,7 @@ class CallbackReply(NamedTuple):
     body: str = ""
 
 
-def callback_at(public_url: str) -> Callable[[str], str]:
+def callback_url_at(public_url: str) -> Callable[[str], str]:
     """Token -> where hubs reach it at an interface of this address; ConfigError where it is none."""
     parts = urlsplit(public_url)
     if parts.scheme not in ("http", "https") or not parts.netloc:
@@ -68,7 +68,7 @@ def callback_at(public_url: str) -> Callable[[str], str]:
     return lambda token: f"{public_url.rstrip('/')}/websub/{token}"
 
 
-def told_of(one: Subscription) -> dict[str, Any]:
+def subscription_fields(one: Subscription) -> dict[str, Any]:
     """A subscription for people and programs, without its token and its secret."""
     return {
         "topic": one.topic,
@@ -83,12 +83,12 @@ def told_of(one: Subscription) -> dict[str, Any]:
     }
 
 
-def nowhere(token: str) -> str:
+def no_callback(token: str) -> str:
     """For those who look only: hubs cannot reach us."""
     raise ConfigError("hubs need an address at which they reach us: --public-url")
 
 
-class Websub:
+class WebsubClient:
     """The subscriptions of one collection."""
 
     def __init__(
@@ -143,7 +143,7 @@ class Websub:
         """Every subscription, by topic."""
         if not outbox_path(self._collection).exists():
             return []
-        with closing(Outbox(self._collection)) as outbox:
+        with closing(AlertOutbox(self._collection)) as outbox:
             return [read_subscription(stored) for stored in outbox.subscriptions().values()]
 
     async def subscribe(self, url: str) -> Subscription:
@@ -207,12 +207,12 @@ class Websub:
     def _of(self, token: str) -> Subscription | None:
         if not outbox_path(self._collection).exists():
             return None
-        with closing(Outbox(self._collection)) as outbox:
+        with closing(AlertOutbox(self._collection)) as outbox:
             stored = outbox.subscriptions().get(token)
         return None if stored is None else read_subscription(stored)
 
     def _keep(self, subscription: Subscription) -> None:
-        with closing(Outbox(self._collection)) as outbox:
+        with closing(AlertOutbox(self._collection)) as outbox:
             outbox.put_subscription(subscription.token, subscription.topic, write_subscription(subscription))
 
     def _agent(self) -> str:

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import BinaryIO, Literal, get_args
 
 from evercrawl.collection.exchange.export_run import (
-    ExchangeReport,
+    ExportReport,
     ExportRun,
     OnProgress,
     Selection,
     new_file,
     new_folder,
+    open_output,
     standard_output,
-    writing,
 )
 from evercrawl.collection.exchange.page_tree import write_markdown, write_mirror
 from evercrawl.collection.exchange.tables import (
@@ -30,9 +30,9 @@ from evercrawl.collection.exchange.web_archives import write_cdxj, write_wacz, w
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.settings import Settings
 
-ExportForm = Literal["warc", "wacz", "cdxj", "parquet", "jsonl", "csv", "markdown", "mirror", "sqlite", "dataset"]
-FORMS: tuple[ExportForm, ...] = get_args(ExportForm)
-ENDINGS: dict[ExportForm, str] = {
+ExportFormat = Literal["warc", "wacz", "cdxj", "parquet", "jsonl", "csv", "markdown", "mirror", "sqlite", "dataset"]
+EXPORT_FORMATS: tuple[ExportFormat, ...] = get_args(ExportFormat)
+ENDINGS: dict[ExportFormat, str] = {
     "warc": ".warc.gz",
     "wacz": ".wacz",
     "cdxj": ".cdxj",
@@ -44,18 +44,18 @@ ENDINGS: dict[ExportForm, str] = {
     "sqlite": ".sqlite",
     "dataset": "-dataset",
 }
-STREAMS: dict[ExportForm, Callable[[ExportRun, BinaryIO], None]] = {
+STREAMS: dict[ExportFormat, Callable[[ExportRun, BinaryIO], None]] = {
     "cdxj": write_cdxj,
     "jsonl": write_jsonl,
     "csv": write_csv,
 }
 """Forms that go to standard output unless a file is named."""
-FILES: dict[ExportForm, Callable[[ExportRun, Path], None]] = {
+FILES: dict[ExportFormat, Callable[[ExportRun, Path], None]] = {
     "wacz": write_wacz,
     "parquet": write_parquet,
     "sqlite": write_sqlite,
 }
-FOLDERS: dict[ExportForm, Callable[[ExportRun, Path], None]] = {
+FOLDERS: dict[ExportFormat, Callable[[ExportRun, Path], None]] = {
     "markdown": write_markdown,
     "mirror": write_mirror,
     "dataset": write_dataset,
@@ -65,13 +65,13 @@ FOLDERS: dict[ExportForm, Callable[[ExportRun, Path], None]] = {
 def export(
     collection: Path,
     settings: Settings,
-    form: ExportForm,
+    form: ExportFormat,
     *,
     to: Path | None = None,
     selection: Selection | None = None,
     force: bool = False,
     on_progress: OnProgress | None = None,
-) -> ExchangeReport:
+) -> ExportReport:
     """Write the selected versions in one form; without `to` a stream goes to standard output."""
     run = ExportRun(collection, settings, selection or Selection(), on_progress)
     if form in ("parquet", "dataset"):
@@ -88,7 +88,7 @@ def export(
     return run.report
 
 
-def _write(run: ExportRun, form: ExportForm, target: Path, *, force: bool) -> None:
+def _write(run: ExportRun, form: ExportFormat, target: Path, *, force: bool) -> None:
     if form in FOLDERS:
         with new_folder(target, force=force) as folder:
             FOLDERS[form](run, folder)
@@ -97,20 +97,20 @@ def _write(run: ExportRun, form: ExportForm, target: Path, *, force: bool) -> No
             _write_file(run, form, file, target)
 
 
-def default_target(collection: Path, form: ExportForm) -> Path:
+def default_target(collection: Path, form: ExportFormat) -> Path:
     """Where an export goes that names no place: here, under the collection's name."""
     return Path(collection.absolute().name.removesuffix(".evercrawl") + ENDINGS[form])
 
 
-def form_named(name: str) -> ExportForm:
+def parse_export_format(name: str) -> ExportFormat:
     """The form of this name."""
-    for form in FORMS:
+    for form in EXPORT_FORMATS:
         if form == name:
             return form
-    raise ConfigError(f"there is no export {name!r}; the forms are {', '.join(FORMS)}")
+    raise ConfigError(f"there is no export {name!r}; the forms are {', '.join(EXPORT_FORMATS)}")
 
 
-def _to_standard_output(run: ExportRun, form: ExportForm) -> None:
+def _to_standard_output(run: ExportRun, form: ExportFormat) -> None:
     with standard_output() as out:
         if form == "jsonl":
             write_jsonl(run, out, is_terminal=sys.stdout.isatty())
@@ -118,11 +118,11 @@ def _to_standard_output(run: ExportRun, form: ExportForm) -> None:
             STREAMS[form](run, out)
 
 
-def _write_file(run: ExportRun, form: ExportForm, file: Path, target: Path) -> None:
+def _write_file(run: ExportRun, form: ExportFormat, file: Path, target: Path) -> None:
     if form in FILES:
         FILES[form](run, file)
         return
-    with writing(file) as out:
+    with open_output(file) as out:
         if form == "warc":
             write_warc(run, out, target.name)
         else:

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.adapters.sqlite.stored import Bounds, StoredReader, StoredVersion, stored_reader
-from evercrawl.collection.stored_pages import StoredAnswer, decode_answer, parse_answer, stored_answer
+from evercrawl.collection.stored_pages import StoredRecord, decode_answer, parse_answer, read_stored_record
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.document import Document
 from evercrawl.model.settings import Settings
@@ -36,16 +36,16 @@ class Selection:
     """Otherwise the newest of each page that is not behind `until`."""
 
 
-def selected(collection: Path, selection: Selection) -> Iterator[tuple[StoredReader, StoredVersion]]:
+def selected_versions(collection: Path, selection: Selection) -> Iterator[tuple[StoredReader, StoredVersion]]:
     """The selected versions, each with the reader of its shard; those of one page follow each other."""
-    bounds = bounds_of(selection)
+    bounds = selection_bounds(selection)
     for shard in StateReader(collection).shards():
         with stored_reader(collection, shard) as reader:
             for version in reader.stored_versions(bounds):
                 yield reader, version
 
 
-def bounds_of(selection: Selection) -> Bounds:
+def selection_bounds(selection: Selection) -> Bounds:
     """The selection in terms of the store."""
     return Bounds(
         site=selection.site.strip().rstrip("/").lower() if selection.site else None,
@@ -61,7 +61,7 @@ MOST_DAMAGE = 100
 
 
 @dataclass(slots=True)
-class ExchangeReport:
+class ExportReport:
     """What was taken out."""
 
     path: str | None = None
@@ -75,21 +75,21 @@ class ExchangeReport:
     """What is wrong with the first of them."""
 
 
-OnProgress = Callable[[ExchangeReport], None]
+OnProgress = Callable[[ExportReport], None]
 
 
 class SelectedAnswer(NamedTuple):
     """A version and the answer that it was stored from."""
 
     version: StoredVersion
-    stored: StoredAnswer
+    stored: StoredRecord
 
 
-class PageCopy(NamedTuple):
+class ExportedPage(NamedTuple):
     """A version with all that can be read out of it."""
 
     version: StoredVersion
-    stored: StoredAnswer
+    stored: StoredRecord
     body: bytes
     document: Document
     analysis: Mapping[str, Any]
@@ -104,7 +104,7 @@ class ExportRun:
     settings: Settings
     selection: Selection
     on_progress: OnProgress | None = None
-    report: ExchangeReport = field(default_factory=ExchangeReport)
+    report: ExportReport = field(default_factory=ExportReport)
     _last_page: tuple[int, int] | None = None
 
     @property
@@ -114,27 +114,27 @@ class ExportRun:
 
     def answers(self) -> Iterator[SelectedAnswer]:
         """Every selected version that can be read."""
-        for reader, version in selected(self.collection, self.selection):
+        for reader, version in selected_versions(self.collection, self.selection):
             try:
-                answer = SelectedAnswer(version, stored_answer(self.archive, reader, version))
+                answer = SelectedAnswer(version, read_stored_record(self.archive, reader, version))
             except StoreUnavailable as error:
                 self._note_damage(version, error)
                 continue
             yield answer
             self._count(reader, version)
 
-    def pages(self) -> Iterator[PageCopy]:
+    def pages(self) -> Iterator[ExportedPage]:
         """The same, decoded and parsed."""
-        for reader, version in selected(self.collection, self.selection):
+        for reader, version in selected_versions(self.collection, self.selection):
             try:
-                stored = stored_answer(self.archive, reader, version)
+                stored = read_stored_record(self.archive, reader, version)
                 body = decode_answer(version, stored.http)
             except StoreUnavailable as error:
                 self._note_damage(version, error)
                 continue
             document = parse_answer(version, stored.http, body, self.settings)
             analysis = reader.analyses(version.page_id).get(version.number, {})
-            yield PageCopy(version, stored, body, document, analysis)
+            yield ExportedPage(version, stored, body, document, analysis)
             self._count(reader, version)
 
     def _count(self, reader: StoredReader, version: StoredVersion) -> None:
@@ -156,7 +156,7 @@ MAPPING = "mapping.jsonl"
 """The file by which a folder is known to be an export of ours."""
 
 
-def require_free(target: Path, *, force: bool) -> None:
+def require_writable(target: Path, *, force: bool) -> None:
     """ConfigError where something is in the way that must not be replaced."""
     if not target.parent.is_dir():
         raise ConfigError(f"the folder {target.parent} does not exist; make it first")
@@ -171,13 +171,13 @@ def require_free(target: Path, *, force: bool) -> None:
 @contextmanager
 def new_file(target: Path, *, force: bool) -> Iterator[Path]:
     """A file under another name, which becomes `target` when the block ends well and is removed when not."""
-    require_free(target, force=force)
+    require_writable(target, force=force)
     if target.is_dir():
         raise ConfigError(f"{target} is a folder, and a file was to be written; name it with -o")
     beside = _beside(target)
     try:
         yield beside
-        require_free(target, force=force)
+        require_writable(target, force=force)
         _in_place(beside, target)
     finally:
         beside.unlink(missing_ok=True)
@@ -186,7 +186,7 @@ def new_file(target: Path, *, force: bool) -> Iterator[Path]:
 @contextmanager
 def new_folder(target: Path, *, force: bool) -> Iterator[Path]:
     """The same for a folder."""
-    require_free(target, force=force)
+    require_writable(target, force=force)
     beside = _beside(target)
     try:
         beside.mkdir()
@@ -194,14 +194,14 @@ def new_folder(target: Path, *, force: bool) -> Iterator[Path]:
         raise _unwritable(beside, error) from error
     try:
         yield beside
-        require_free(target, force=force)
+        require_writable(target, force=force)
         _replace_folder(beside, target)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[BinaryIO]:
+def open_output(path: Path) -> Iterator[BinaryIO]:
     """A new file to write to; what the disk says against it becomes StoreUnavailable."""
     try:
         with path.open("xb") as file:

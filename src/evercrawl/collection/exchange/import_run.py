@@ -13,11 +13,17 @@ from evercrawl.adapters.sqlite.stored import stored_reader
 from evercrawl.adapters.system import CollectionLock, SystemClock
 from evercrawl.adapters.warc.reader import WarcDamage, WarcRecord, parse_warc_date
 from evercrawl.adapters.warc.writer import WarcArchive
-from evercrawl.collection.exchange.import_shard import Import, ImportReport, IntoShard, MomentOfRecord, Numbers
+from evercrawl.collection.exchange.import_shard import (
+    IdCounter,
+    ImportContext,
+    ImportReport,
+    RecordClock,
+    ShardImporter,
+)
 from evercrawl.collection.exchange.import_sources import (
     Catalogue,
     CatalogueEntry,
-    ImportForm,
+    ImportFormat,
     RecordFiles,
     RecordPlace,
     placed_records,
@@ -45,14 +51,14 @@ OnImport = Callable[[ImportReport], None]
 
 
 def import_archives(
-    collection: Path, settings: Settings, files: list[Path], *, form: ImportForm, on_progress: OnImport | None = None
+    collection: Path, settings: Settings, files: list[Path], *, form: ImportFormat, on_progress: OnImport | None = None
 ) -> ImportReport:
     """Take in the captures of WARC files or WACZ packages and say what became of them."""
     with CollectionLock(collection), TemporaryDirectory(prefix=WORK_FOLDER, dir=collection) as folder:
         paths = warc_files(files, form, Path(folder))
         catalogue, records = Catalogue(Path(folder) / "catalogue.sqlite"), RecordFiles(paths)
         try:
-            taking = TakeIn(_import(collection, settings, catalogue, records), on_progress)
+            taking = ArchiveImporter(_import(collection, settings, catalogue, records), on_progress)
             for number, path in enumerate(paths):
                 taking.find(path, number)
             catalogue.close_entries()
@@ -63,8 +69,8 @@ def import_archives(
             catalogue.close()
 
 
-def _import(collection: Path, settings: Settings, catalogue: Catalogue, records: RecordFiles) -> Import:
-    clock = MomentOfRecord()
+def _import(collection: Path, settings: Settings, catalogue: Catalogue, records: RecordFiles) -> ImportContext:
+    clock = RecordClock()
     around = Runtime(
         settings=settings,
         clock=clock,
@@ -75,7 +81,7 @@ def _import(collection: Path, settings: Settings, catalogue: Catalogue, records:
         agent=settings.identity.product,
         guard=TrapFilter(settings.traps),
     )
-    return Import(collection, settings, catalogue, records, around, clock)
+    return ImportContext(collection, settings, catalogue, records, around, clock)
 
 
 class NoFetcher:
@@ -89,10 +95,10 @@ class NoFetcher:
         """There is nothing to close."""
 
 
-class TakeIn:
+class ArchiveImporter:
     """One import: find everything, then take it in shard by shard."""
 
-    def __init__(self, shared: Import, on_progress: OnImport | None) -> None:
+    def __init__(self, shared: ImportContext, on_progress: OnImport | None) -> None:
         self._import = shared
         self._on_progress = on_progress
         self.report = shared.report
@@ -165,8 +171,8 @@ class TakeIn:
         archive.cut_back(facts.archive_end)
         ledger = CommitBuffer(store, archive, epoch=facts.epoch, pages=self._import.settings.store.commit_pages)
         with stored_reader(self._import.collection, shard) as reader:
-            numbers = Numbers(facts.next_id, facts.next_seq, facts.next_site_id)
-            into = IntoShard(self._import, store, archive, ledger=ledger, reader=reader, numbers=numbers)
+            numbers = IdCounter(facts.next_id, facts.next_seq, facts.next_site_id)
+            into = ShardImporter(self._import, store, archive, ledger=ledger, reader=reader, numbers=numbers)
             try:
                 for entry in self._import.catalogue.of_shard(shard):
                     await into.take(entry)

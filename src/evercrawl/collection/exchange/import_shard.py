@@ -13,11 +13,11 @@ from evercrawl.adapters.warc.writer import WarcArchive
 from evercrawl.collection.exchange.import_sources import (
     Catalogue,
     CatalogueEntry,
-    Damaged,
+    DamagedRecord,
     ImportedAnswer,
     RecordFiles,
+    fetch_result_of,
     response_parts,
-    result_of_capture,
 )
 from evercrawl.core.digest import content_digest
 from evercrawl.core.frontier import band_of
@@ -80,7 +80,7 @@ class ImportReport:
             self.damage.append(text)
 
 
-class MomentOfRecord:
+class RecordClock:
     """A clock that stands at the moment of the record in hand."""
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ class MomentOfRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Import:
+class ImportContext:
     """What all shards of an import share."""
 
     collection: Path
@@ -103,12 +103,12 @@ class Import:
     catalogue: Catalogue
     records: RecordFiles
     around: Runtime
-    clock: MomentOfRecord
+    clock: RecordClock
     report: ImportReport = field(default_factory=ImportReport)
 
 
 @dataclass(slots=True)
-class Numbers:
+class IdCounter:
     """The next numbers of a shard."""
 
     page: int
@@ -116,20 +116,20 @@ class Numbers:
     site: int
 
 
-class IntoShard:
+class ShardImporter:
     """Captures into one shard, oldest first. Invariant: a page is in a batch at most once, so the store knows
     its newest state whenever a capture is judged.
     """
 
     def __init__(
         self,
-        shared: Import,
+        shared: ImportContext,
         store: ShardStore,
         archive: WarcArchive,
         *,
         ledger: CommitBuffer,
         reader: StoredReader,
-        numbers: Numbers,
+        numbers: IdCounter,
     ) -> None:
         self._import = shared
         self._report = shared.report
@@ -155,7 +155,7 @@ class IntoShard:
         """One capture; what cannot be used is counted and left out."""
         try:
             result = self._result(entry)
-        except (Damaged, ValueError, StoreUnavailable) as error:
+        except (DamagedRecord, ValueError, StoreUnavailable) as error:
             self._report.note_damage(f"{entry.url} of {from_us(entry.at_us):%Y-%m-%dT%H:%M:%SZ}: {error}")
             return
         if result is None:
@@ -197,7 +197,7 @@ class IntoShard:
             http=http,
             request_head=request_head,
         )
-        return result_of_capture(capture, self._import.settings.http)
+        return fetch_result_of(capture, self._import.settings.http)
 
     def _request_head(self, entry: CatalogueEntry) -> bytes:
         place = self._import.catalogue.request_of(entry)

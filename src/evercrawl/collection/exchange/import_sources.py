@@ -32,8 +32,8 @@ from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.fetch import Exchange, FetchResult, Request
 from evercrawl.model.settings import HttpSettings
 
-ImportForm = Literal["warc", "wacz"]
-IMPORT_FORMS: tuple[ImportForm, ...] = get_args(ImportForm)
+ImportFormat = Literal["warc", "wacz"]
+IMPORT_FORMATS: tuple[ImportFormat, ...] = get_args(ImportFormat)
 OPEN_FILES = 16
 LOOKED_AT_BYTES = 64
 """Where a file says what it is; some writers put blank lines first."""
@@ -50,15 +50,15 @@ class RecordPlace(NamedTuple):
     nth: int
 
 
-def import_form_named(name: str) -> ImportForm:
+def parse_import_format(name: str) -> ImportFormat:
     """The form of this name."""
-    for form in IMPORT_FORMS:
+    for form in IMPORT_FORMATS:
         if form == name:
             return form
-    raise ConfigError(f"{name!r} cannot be taken in; the forms are {', '.join(IMPORT_FORMS)}")
+    raise ConfigError(f"{name!r} cannot be taken in; the forms are {', '.join(IMPORT_FORMATS)}")
 
 
-def warc_files(files: list[Path], form: ImportForm, folder: Path) -> list[Path]:
+def warc_files(files: list[Path], form: ImportFormat, folder: Path) -> list[Path]:
     """The WARC files that are meant; those inside packages are unpacked into `folder`."""
     if form == "warc":
         for file in files:
@@ -175,7 +175,7 @@ def _nth_record(member: bytes, place: RecordPlace) -> WarcRecord:
     raise ValueError("the record is not where it was")
 
 
-def digest_holds(header: str | None, data: bytes) -> bool | None:
+def matches_digest(header: str | None, data: bytes) -> bool | None:
     """Whether data is what a digest header says; None: there is no digest that we can read."""
     name, _, value = (header or "").partition(":")
     compute = _HASHES.get(name.strip().lower())
@@ -203,7 +203,7 @@ IMPORTED_TAG = '"imported"'
 CHUNK_LINE_BYTES = 4096
 
 
-class Damaged(Exception):
+class DamagedRecord(Exception):
     """The record does not hold what it says."""
 
 
@@ -223,24 +223,24 @@ def response_parts(record: WarcRecord) -> HttpBlock:
     try:
         parts = parse_http_block(record.block)
     except ValueError as error:
-        raise Damaged(str(error)) from error
-    block = digest_holds(record.headers.get("warc-block-digest"), record.block)
+        raise DamagedRecord(str(error)) from error
+    block = matches_digest(record.headers.get("warc-block-digest"), record.block)
     if block is False:
-        raise Damaged("the block is not what its digest says")
-    plain = dechunked(parts)
+        raise DamagedRecord("the block is not what its digest says")
+    plain = remove_chunking(parts)
     said = record.headers.get("warc-payload-digest")
     is_whole = "warc-truncated" not in record.headers
     if block is None and is_whole and not _is_payload(said, (plain, parts.body)):
-        raise Damaged("the payload is not what its digest says")
+        raise DamagedRecord("the payload is not what its digest says")
     return parts._replace(body=plain)
 
 
 def _is_payload(said: str | None, forms: tuple[bytes, ...]) -> bool:
     """Writers differ in whether the transfer coding belongs to the payload."""
-    return any(digest_holds(said, form) is not False for form in forms)
+    return any(matches_digest(said, form) is not False for form in forms)
 
 
-def dechunked(parts: HttpBlock) -> bytes:
+def remove_chunking(parts: HttpBlock) -> bytes:
     """The body without chunks; many writers remove them and leave the field that announces them."""
     codings = split_list([value for name, value in parts.headers if name.lower() == "transfer-encoding"])
     if "chunked" not in codings:
@@ -269,7 +269,7 @@ def _joined_chunks(body: bytes) -> bytes | None:
         pieces.append(piece)
 
 
-def result_of_capture(capture: ImportedAnswer, settings: HttpSettings) -> FetchResult:
+def fetch_result_of(capture: ImportedAnswer, settings: HttpSettings) -> FetchResult:
     """How the visit ended, by the rules of a crawl."""
     body = capture.http.body
     head = response_block_head(capture.http.head, body_bytes=None if capture.is_cut else len(body))
@@ -277,7 +277,7 @@ def result_of_capture(capture: ImportedAnswer, settings: HttpSettings) -> FetchR
     try:
         parsed = parse_response_head(head, limits)
     except BadResponse as error:
-        raise Damaged(error.detail) from error
+        raise DamagedRecord(error.detail) from error
     exchange = Exchange(
         request_head=capture.request_head,
         response_head=capture.http.head,

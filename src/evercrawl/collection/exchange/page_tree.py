@@ -20,7 +20,7 @@ import orjson
 from selectolax.lexbor import LexborNode
 
 from evercrawl.adapters.sqlite.stored import StoredVersion
-from evercrawl.collection.exchange.export_run import MAPPING, ExportRun, PageCopy, selected, writing
+from evercrawl.collection.exchange.export_run import MAPPING, ExportedPage, ExportRun, open_output, selected_versions
 from evercrawl.core.document.bounds import truncate_markup
 from evercrawl.core.document.elements import parse_tree
 from evercrawl.core.document.encoding import decode_body
@@ -62,13 +62,13 @@ class Snapshots:
 def _first_of_minutes(run: ExportRun) -> list[int]:
     """The first moment in every minute in which something was stored: no more than there were minutes."""
     first: dict[int, int] = {}
-    for _, version in selected(run.collection, run.selection):
+    for _, version in selected_versions(run.collection, run.selection):
         minute = version.seen_us // _MINUTE_US
         first[minute] = min(version.seen_us, first.get(minute, version.seen_us))
     return sorted(first.values())
 
 
-class TakenNames:
+class FileNames:
     """Which names are taken, without regard to case, so that any file system can hold the tree."""
 
     def __init__(self, path: Path) -> None:
@@ -93,7 +93,7 @@ class TakenNames:
         """The path itself, or with another last name; folders are shared, files are not."""
         free, count = path, 0
         while (taken := self._kind(free)) is not None and not (as_folder and taken):
-            free = (*path[:-1], another_name(path[-1], url, count))
+            free = (*path[:-1], unique_name(path[-1], url, count))
             count += 1
         return free
 
@@ -110,9 +110,9 @@ class TakenNames:
 
 
 @contextmanager
-def _taken_names() -> Iterator[TakenNames]:
+def _taken_names() -> Iterator[FileNames]:
     with TemporaryDirectory(prefix="evercrawl-") as place:
-        names = TakenNames(Path(place) / "names.sqlite")
+        names = FileNames(Path(place) / "names.sqlite")
         try:
             yield names
         finally:
@@ -139,13 +139,13 @@ def _write_tree(
     run: ExportRun,
     folder: Path,
     *,
-    ending_of: Callable[[PageCopy], str],
-    content_of: Callable[[PageCopy], bytes],
+    ending_of: Callable[[ExportedPage], str],
+    content_of: Callable[[ExportedPage], bytes],
     has_moments: bool,
 ) -> None:
     snapshots = Snapshots(run) if has_moments else None
     last: tuple[str, int] | None = None
-    with _taken_names() as names, writing(folder / MAPPING) as mapping:
+    with _taken_names() as names, open_output(folder / MAPPING) as mapping:
         for page in run.pages():
             version = page.version
             moment: tuple[str, ...] = ()
@@ -160,14 +160,14 @@ def _write_tree(
             mapping.write(_mapping_line(version, parts, wanted, is_moved=parts != (*moment, *wanted.parts)))
 
 
-def _ending(page: PageCopy) -> str:
+def _ending(page: ExportedPage) -> str:
     return _ENDINGS.get(sniff_media_type(page.stored.http.headers, page.body), "")
 
 
 def _write_file(folder: Path, parts: tuple[str, ...], content: bytes, *, at_us: int) -> None:
     path = folder.joinpath(*parts)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with writing(path) as file:
+    with open_output(path) as file:
         file.write(content)
     os.utime(path, ns=(at_us * 1000, at_us * 1000))
 
@@ -227,7 +227,7 @@ def mirror_path(url: str, *, ending: str) -> MirrorPath:
     return MirrorPath(parts, list(parts) != wanted)
 
 
-def another_name(name: str, url: str, count: int = 0) -> str:
+def unique_name(name: str, url: str, count: int = 0) -> str:
     """A name for the same thing where the first is taken: with a digest of the URL before its ending."""
     found = _ENDING.search(name)
     stem, ending = (name[: found.start()], found[0]) if found else (name, "")
@@ -292,7 +292,7 @@ _LINE_START = re.compile(r"(?m)^(\s*)([#+>-]|\d+[.)])(?=\s)")
 _SPACE = re.compile(r"[ \t\r\f]*\n[ \t\r\f]*|[ \t\r\f]+")
 
 
-class Block(NamedTuple):
+class MarkdownBlock(NamedTuple):
     """A piece of the page that stands by itself."""
 
     plain: str
@@ -300,7 +300,7 @@ class Block(NamedTuple):
     markdown: str
 
 
-def markdown_of(page: PageCopy) -> str:
+def markdown_of(page: ExportedPage) -> str:
     """The whole file: title, source, main text."""
     version, document = page.version, page.document
     title = _one_line(version.title or document.title or version.url)
@@ -314,7 +314,7 @@ def markdown_of(page: PageCopy) -> str:
     return "\n\n".join([*parts, *(block.markdown for block in blocks)]) + "\n"
 
 
-def _main_blocks(page: PageCopy) -> list[Block]:
+def _main_blocks(page: ExportedPage) -> list[MarkdownBlock]:
     document = page.document
     if sniff_media_type(page.stored.http.headers, page.body) not in HTML_TYPES:
         return _plain_blocks(document.text)
@@ -325,8 +325,8 @@ def _main_blocks(page: PageCopy) -> list[Block]:
     return kept or _plain_blocks(document.text)
 
 
-def _plain_blocks(text: str) -> list[Block]:
-    return [Block(line, _escaped(line)) for line in text.splitlines() if line.strip()]
+def _plain_blocks(text: str) -> list[MarkdownBlock]:
+    return [MarkdownBlock(line, _escaped(line)) for line in text.splitlines() if line.strip()]
 
 
 class _Blocks:
@@ -334,9 +334,9 @@ class _Blocks:
 
     def __init__(self, base_url: str) -> None:
         self._base = base_url
-        self._found: list[Block] = []
+        self._found: list[MarkdownBlock] = []
 
-    def of(self, root: LexborNode) -> list[Block]:
+    def of(self, root: LexborNode) -> list[MarkdownBlock]:
         self._walk(root, indent="", depth=0)
         return self._found
 
@@ -375,20 +375,20 @@ class _Blocks:
         text = "".join(self._inline(node, 0) for node in run).strip()
         plain = _one_line("".join(node.text() if node.tag != "br" else " " for node in run))
         if plain:
-            self._found.append(Block(plain, _indented(_guarded(text), indent)))
+            self._found.append(MarkdownBlock(plain, _indented(_guarded(text), indent)))
 
     def _add(self, node: LexborNode, mark: str, *, indent: str) -> None:
         plain = _one_line(node.text())
         if plain:
             text = " ".join(self._children(node, 0).split())
-            self._found.append(Block(plain, f"{indent}{mark}{text}"))
+            self._found.append(MarkdownBlock(plain, f"{indent}{mark}{text}"))
 
     def _code(self, node: LexborNode, *, indent: str) -> None:
         text = node.text().strip("\n")
         fence = "```"
         while fence in text:
             fence += "`"
-        self._found.append(Block(_one_line(text), _indented(f"{fence}\n{text}\n{fence}", indent)))
+        self._found.append(MarkdownBlock(_one_line(text), _indented(f"{fence}\n{text}\n{fence}", indent)))
 
     def _items(self, node: LexborNode, tag: str, *, indent: str, depth: int) -> None:
         number = 0
@@ -409,7 +409,7 @@ class _Blocks:
         plain = _one_line(" ".join(cell.text() for cell in cells))
         if plain:
             row = " | ".join(" ".join(self._children(cell, 0).split()) for cell in cells)
-            self._found.append(Block(plain, indent + (row if len(cells) == 1 else f"| {row} |")))
+            self._found.append(MarkdownBlock(plain, indent + (row if len(cells) == 1 else f"| {row} |")))
 
     def _children(self, node: LexborNode, depth: int) -> str:
         return "".join(self._inline(child, depth + 1) for child in node.iter(include_text=True))

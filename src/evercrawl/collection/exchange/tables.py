@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
-from evercrawl.collection.exchange.export_run import MAPPING, ExportRun, PageCopy
+from evercrawl.collection.exchange.export_run import MAPPING, ExportedPage, ExportRun
 from evercrawl.core.url import canonical, shard_of_site, site_of
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.time import from_us
@@ -80,7 +80,7 @@ class ExportRow(NamedTuple):
     version: int
 
 
-def row_of(page: PageCopy) -> ExportRow:
+def export_row(page: ExportedPage) -> ExportRow:
     """The version as a row; `digest` stands for the decoded body."""
     version = page.version
     return ExportRow(
@@ -99,7 +99,7 @@ def row_of(page: PageCopy) -> ExportRow:
 def write_jsonl(run: ExportRun, out: BinaryIO, *, is_terminal: bool = False) -> None:
     """One JSON object a version, with what analysers said about it where they said something."""
     for page in run.pages():
-        out.write(json_line(row_of(page), analysis=page.analysis, is_terminal=is_terminal))
+        out.write(json_line(export_row(page), analysis=page.analysis, is_terminal=is_terminal))
 
 
 def json_line(row: NamedTuple, *, analysis: Mapping[str, Any] | None = None, is_terminal: bool = False) -> bytes:
@@ -119,12 +119,12 @@ def write_csv(run: ExportRun, out: BinaryIO) -> None:
     try:
         lines = csv.writer(text)
         lines.writerow(ExportRow._fields)
-        lines.writerows([harmless(cell) for cell in row_of(page)] for page in run.pages())
+        lines.writerows([escape_formula(cell) for cell in export_row(page)] for page in run.pages())
     finally:
         text.detach()
 
 
-def harmless(cell: object) -> object:
+def escape_formula(cell: object) -> object:
     """The cell, with a quote before it where a spreadsheet would run it."""
     if not isinstance(cell, str):
         return cell
@@ -192,11 +192,11 @@ def write_sqlite(run: ExportRun, target: Path) -> None:
         db.close()
 
 
-def _fill(db: sqlite3.Connection, pages: Iterator[PageCopy]) -> None:
+def _fill(db: sqlite3.Connection, pages: Iterator[ExportedPage]) -> None:
     db.execute("begin")
     page_id, url = 0, ""
     for count, page in enumerate(pages, start=1):
-        row = row_of(page)
+        row = export_row(page)
         if row.url != url:
             page_id, url = page_id + 1, row.url
             db.execute("insert into pages values (?, ?, ?, 0)", (page_id, url, site_of(url)))
@@ -280,7 +280,7 @@ def write_dataset(run: ExportRun, folder: Path) -> None:
     """A folder for each table, in it a folder for each shard, and a list of all files."""
     shards = run.settings.store.shards
 
-    def shard_of(page: PageCopy) -> int:
+    def shard_of(page: ExportedPage) -> int:
         return shard_of_site(site_of(page.version.url), shards)
 
     with (folder / MAPPING).open("x", encoding="utf-8") as mapping:
@@ -300,7 +300,7 @@ def write_dataset(run: ExportRun, folder: Path) -> None:
                     mapping.write(json.dumps(entry) + "\n")
 
 
-def _write_page(page: PageCopy, outs: Mapping[str, BinaryIO], counts: dict[str, int]) -> None:
+def _write_page(page: ExportedPage, outs: Mapping[str, BinaryIO], counts: dict[str, int]) -> None:
     version, document = page.version, page.document
     site = site_of(version.url)
     rows: dict[str, list[NamedTuple]] = {
@@ -330,7 +330,7 @@ def _write_page(page: PageCopy, outs: Mapping[str, BinaryIO], counts: dict[str, 
         outs[table].writelines(json_line(row) for row in found)
 
 
-def _links_of(page: PageCopy, site: str) -> Iterator[_Link]:
+def _links_of(page: ExportedPage, site: str) -> Iterator[_Link]:
     """Links by the names that `pages` has for their targets; what is no address of the web is left out."""
     for link in page.document.links:
         target = canonical(link.url)

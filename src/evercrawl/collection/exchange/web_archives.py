@@ -22,14 +22,14 @@ from evercrawl.adapters.warc.gzip_members import compress_record
 from evercrawl.adapters.warc.reader import WarcRecord
 from evercrawl.adapters.warc.records import request_record_for, resolved_record_id, resolved_response, warcinfo_record
 from evercrawl.collection.exchange.export_run import ExportRun, SelectedAnswer
-from evercrawl.collection.stored_pages import StoredAnswer, request_of
+from evercrawl.collection.stored_pages import StoredRecord, request_record
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.url import surt
 from evercrawl.model import __version__
 from evercrawl.model.time import from_us
 
 
-class Out(Protocol):
+class ByteSink(Protocol):
     """Something that bytes can be written to."""
 
     def write(self, data: bytes, /) -> int:
@@ -46,7 +46,7 @@ class WarcPosition(NamedTuple):
 class WarcFile:
     """A WARC file that grows. Invariant: no record in it needs one that is elsewhere."""
 
-    def __init__(self, out: Out, name: str, *, archive: Path, level: int) -> None:
+    def __init__(self, out: ByteSink, name: str, *, archive: Path, level: int) -> None:
         self._out = out
         self._archive = archive
         self._level = level
@@ -59,7 +59,7 @@ class WarcFile:
 
     def add(self, answer: SelectedAnswer) -> WarcPosition:
         """Write an answer and, if it was kept, its request; gives the place of the answer."""
-        request = request_of(self._archive, answer.version, answer.stored)
+        request = request_record(self._archive, answer.version, answer.stored)
         if not answer.stored.is_revisit:
             place = self._write(answer.stored.packed)
             if request is not None:
@@ -86,7 +86,7 @@ class WarcFile:
         return place
 
 
-def write_warc(run: ExportRun, out: Out, name: str) -> None:
+def write_warc(run: ExportRun, out: ByteSink, name: str) -> None:
     """Every selected version."""
     file = WarcFile(out, name, archive=run.archive, level=run.settings.archive.level)
     for answer in run.answers():
@@ -97,7 +97,7 @@ REVISIT_TYPE = "warc/revisit"
 LINES_AT_A_TIME = 1000
 
 
-def cdxj_line(version: StoredVersion, stored: StoredAnswer, *, mime: str, file: str, offset: int, length: int) -> str:
+def cdxj_line(version: StoredVersion, stored: StoredRecord, *, mime: str, file: str, offset: int, length: int) -> str:
     """The line of one record; numbers are strings, as the tools of the field have them."""
     fields = {
         "url": version.url,
@@ -112,7 +112,7 @@ def cdxj_line(version: StoredVersion, stored: StoredAnswer, *, mime: str, file: 
     return f"{surt(version.url)} {stamp} {orjson.dumps(fields).decode()}"
 
 
-def mime_of(stored: StoredAnswer) -> str:
+def mime_of(stored: StoredRecord) -> str:
     """The media type that an index names for a response."""
     return sniff_media_type(stored.http.headers, stored.http.body[:2000])
 
@@ -173,7 +173,7 @@ PAGES_HEADER = {"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}
 INDEX_HEADER = {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}
 
 
-class Package:
+class WaczPackage:
     """The ZIP with its manifest. Invariant: every member is listed with the SHA-256 of what was written."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
@@ -181,13 +181,13 @@ class Package:
         self._resources: list[dict[str, object]] = []
 
     @contextmanager
-    def member(self, path: str, *, stored: bool) -> Iterator[HashedOut]:
+    def member(self, path: str, *, stored: bool) -> Iterator[HashingSink]:
         """A new member; `stored`: not compressed."""
         info = zipfile.ZipInfo(path, date_time=datetime.now(UTC).timetuple()[:6])
         info.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
         info.external_attr = 0o644 << 16
         with self._archive.open(info, "w", force_zip64=True) as member:
-            out = HashedOut(member)
+            out = HashingSink(member)
             yield out
         name = path.rpartition("/")[2]
         self._resources.append({"name": name, "path": path, "hash": out.digest(), "bytes": out.size})
@@ -203,7 +203,7 @@ class Package:
         )
 
 
-class HashedOut:
+class HashingSink:
     """Passes bytes on and keeps their number and digest."""
 
     def __init__(self, out: IO[bytes]) -> None:
@@ -230,7 +230,7 @@ def write_wacz(run: ExportRun, target: Path) -> None:
         sorted_lines(Path(folder)) as lines,
         zipfile.ZipFile(target, "x", allowZip64=True) as archive,
     ):
-        package, list_of_pages = Package(archive), Path(folder) / "pages.jsonl"
+        package, list_of_pages = WaczPackage(archive), Path(folder) / "pages.jsonl"
         with package.member(f"archive/{WARC_NAME}", stored=True) as out, list_of_pages.open("xb") as pages:
             main_page = _write_records(run, out, lines, pages)
         _write_index(package, lines)
@@ -240,7 +240,7 @@ def write_wacz(run: ExportRun, target: Path) -> None:
         package.close(_about(run, main_page))
 
 
-def _write_records(run: ExportRun, out: HashedOut, lines: SortedLines, pages: BinaryIO) -> SelectedAnswer | None:
+def _write_records(run: ExportRun, out: HashingSink, lines: SortedLines, pages: BinaryIO) -> SelectedAnswer | None:
     """The WARC, its index lines and its list of pages; gives the first page."""
     file = WarcFile(out, WARC_NAME, archive=run.archive, level=run.settings.archive.level)
     pages.write(orjson.dumps(PAGES_HEADER) + b"\n")
@@ -267,7 +267,7 @@ def _page_line(answer: SelectedAnswer) -> bytes:
     return orjson.dumps(fields | {"size": version.body_bytes}) + b"\n"
 
 
-def _write_index(package: Package, lines: SortedLines) -> None:
+def _write_index(package: WaczPackage, lines: SortedLines) -> None:
     """The index in blocks, and a second one that says where each block lies and what it begins with."""
     blocks = [b"!meta 0 " + orjson.dumps(INDEX_HEADER) + b"\n"]
     with package.member("indexes/index.cdx.gz", stored=True) as out:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from xxhash import xxh64_intdigest
 
-from evercrawl.core.change.text_diff import edit_key, text_difference
+from evercrawl.core.change.text_diff import changed_words, diff_text
 from evercrawl.model.change import NO_CHANGE, Change, ChangeClass, Edit, Words
 
 
@@ -33,14 +33,14 @@ class AsciiCountDetector:
         return NO_CHANGE if before == after else Change(ChangeClass.CONTENT, 1.0)
 
 
-MEANING = "meaning"
+DEFAULT_DETECTOR = "meaning"
 """The default: `judge_visit` decides, with what page and site taught us."""
-DETECTORS = (MEANING, "text", "bytes", AsciiCountDetector.name)
+DETECTORS = (DEFAULT_DETECTOR, "text", "bytes", AsciiCountDetector.name)
 MOST_EDITS_SHOWN = 8
 SHOWN_CHARS = 200
 
 
-class Sight(NamedTuple):
+class FetchedContent(NamedTuple):
     """A page's answer at one visit."""
 
     body: bytes
@@ -48,16 +48,16 @@ class Sight(NamedTuple):
     """Main text; None: no document."""
 
 
-def plain_change(detector: str, before: Sight, after: Sight) -> Change:
+def detect_change(detector: str, before: FetchedContent, after: FetchedContent) -> Change:
     """The change between two answers that are not the same, by the detector of that name."""
     if detector == AsciiCountDetector.name:
         return AsciiCountDetector().compare(before.body, after.body)
     if detector == "bytes":
-        return other_bytes()
+        return bytes_change()
     return text_change(before.text, after.text)
 
 
-def other_bytes() -> Change:
+def bytes_change() -> Change:
     """Something differs of which only the bytes are known."""
     words = "the content has other bytes"
     return Change(ChangeClass.CONTENT, 1.0, (Edit(_key("", words), False, "", words),))
@@ -66,11 +66,11 @@ def other_bytes() -> Change:
 def text_change(before: str | None, after: str | None) -> Change:
     """The change between two texts; where there are none, between the bytes they would stand for."""
     if before is None or after is None:
-        return other_bytes()
-    found = text_difference(before, after)
+        return bytes_change()
+    found = diff_text(before, after)
     if not found.edits:
-        return Change(ChangeClass.NOISE) if before or after else other_bytes()
-    edits = tuple(_edit(edit_key(edit)) for edit in found.edits[:MOST_EDITS_SHOWN])
+        return Change(ChangeClass.NOISE) if before or after else bytes_change()
+    edits = tuple(_edit(changed_words(edit)) for edit in found.edits[:MOST_EDITS_SHOWN])
     return Change(ChangeClass.CONTENT, found.size, edits)
 
 

@@ -40,7 +40,7 @@ COUNTED_PEOPLE = (
     r"\b(?:online|active|viewing|watching|browsing|looking|reading|here now|right now)\b"
 )
 COUNTED_TIMES = r"\b(?:read|seen|viewed|visited|opened|played|shared|downloaded|requested|accessed)\b.{0,12}?\btimes?\b"
-KEPT_WORDS = (
+UPKEEP_WORDS = (
     # Words with which a page speaks of its own making.
     r"(?:last |page |site )?(?:updated|modified|generated|refreshed|rendered|retrieved|cached|checked|served)"
     r"|(?:last|latest) (?:update|change|check|refresh|edit)|as of|(?:current|local|server) (?:time|date)"
@@ -64,7 +64,7 @@ NOW_WORDS = (
     r"|nous sommes|aujourd'hui|il est|heure|hoy(?: es)?|hora|son las|ahora|oggi(?: è)?|ora|sono le|hoje|agora"
     r"|vandaag|tijd|nu|i ?dag|klockan|klokken|dzisiaj|dziś|godzina|dnes|je|bugün|saat|сегодня|сейчас|время"
 )
-KEPT_SIGNS = r"最終更新日?時?|更新日時?|更新时间|更新時間|更新|最后更新|最後更新|生成|업데이트|수정일|최종 수정"
+UPKEEP_SIGNS = r"最終更新日?時?|更新日時?|更新时间|更新時間|更新|最后更新|最後更新|生成|업데이트|수정일|최종 수정"
 NOW_SIGNS = r"現在時?刻?|本日|今日|现在|現在|时间|時刻|今天|현재|오늘|시각"
 _SMALL = (
     "on at in by the of is it to and am pm a an um uhr der die das den am ist vom und le la les à de du des"
@@ -133,7 +133,7 @@ PROSE_WORDS = 8
 """From this length on a text is a statement rather than a label."""
 DENSE_CHARS_PER_WORD = 2
 """In scripts without spaces, roughly."""
-MOST_REMEMBERED = 4096
+MAX_CACHED_TEXTS = 4096
 YEAR_DIGITS = 4
 
 _ANY = re.IGNORECASE
@@ -158,7 +158,7 @@ _DATE = re.compile(
 )
 _WEEKDAY = re.compile(rf"\b(?:{WEEKDAYS})\b\.?|[月火水木金土日]曜日?|星期[一二三四五六日天]|[월화수목금토일]요일", _ANY)
 _COUNT = re.compile(rf"\b(?:{COUNT_WORDS})\b|{COUNT_SIGNS}|{COUNTED_TIMES}|{COUNTED_PEOPLE}", _ANY)
-_KEPT = re.compile(rf"\b(?:{KEPT_WORDS})\b|{KEPT_SIGNS}", _ANY)
+_KEPT = re.compile(rf"\b(?:{UPKEEP_WORDS})\b|{UPKEEP_SIGNS}", _ANY)
 _NOW = re.compile(rf"\b(?:{NOW_WORDS})\b|{NOW_SIGNS}", _ANY)
 _AGE = re.compile("|".join(f"(?<!\\w)(?:{one})(?!\\w)" for one in RELATIVE_TIMES), _ANY)
 _MONTH = re.compile(rf"\b(?:{MONTHS})\b", _ANY)
@@ -175,7 +175,7 @@ _SIGNS = re.compile(r"#(?:[\s.,:;/'-]*#)+")
 _TYPOGRAPHY = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "…": "..."})
 
 
-def words_in(text: str) -> float:
+def count_words(text: str) -> float:
     """How many words a text has; in scripts that do not part them, about as many as it would have."""
     dense = len(_DENSE.findall(text)) if not text.isascii() else 0
     return len(text.split()) + dense / DENSE_CHARS_PER_WORD
@@ -183,24 +183,24 @@ def words_in(text: str) -> float:
 
 def is_prose(text: str) -> bool:
     """The text says something, other than a label, a count or a headline would."""
-    return words_in(text) >= PROSE_WORDS
+    return count_words(text) >= PROSE_WORDS
 
 
-def has_money(text: str) -> bool:
+def has_price(text: str) -> bool:
     """The text names a price."""
     return _MONEY.search(text) is not None
 
 
-@lru_cache(maxsize=MOST_REMEMBERED)
-def meaning(text: str) -> str:
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
+def significant_text(text: str) -> str:
     """The text without what means nothing, and without spaces; empty where nothing is left."""
-    clean = plain(text)
-    if len(clean) > SHORT_CHARS or words_in(clean) > SHORT_WORDS:
+    clean = normalize_text(text)
+    if len(clean) > SHORT_CHARS or count_words(clean) > SHORT_WORDS:
         return _packed(_unstamped(clean))
     return _short_meaning(clean)
 
 
-def plain(text: str) -> str:
+def normalize_text(text: str) -> str:
     """The text in one way of writing its characters."""
     return _INVISIBLE.sub("", text if text.isascii() else normalize("NFKC", text).translate(_TYPOGRAPHY))
 
@@ -219,7 +219,7 @@ def _short_meaning(text: str) -> str:
         aged = _YEAR.sub("#", aged)
     if _NUMBER.search(aged) and _COUNT.search(aged) and not _MONEY.search(aged):
         counted = _NUMBER.sub("#", aged)
-        return "" if words_in(counted) <= TINY_WORDS else _packed(counted)
+        return "" if count_words(counted) <= TINY_WORDS else _packed(counted)
     dateless = _without_clock(aged)
     return _packed(_TOKEN.sub("#", dateless) if _IDENTITY.search(dateless) else dateless)
 
@@ -254,16 +254,16 @@ def _packed(text: str) -> str:
     return "".join(text.split())
 
 
-@lru_cache(maxsize=MOST_REMEMBERED)
-def shape(text: str) -> str:
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
+def text_shape(text: str) -> str:
     """The text with every run of numbers, dates and times replaced by one sign."""
-    dateless = _WEEKDAY.sub("#", _DATE.sub("#", _STAMP.sub("#", _TOKEN.sub("#", plain(text)))))
+    dateless = _WEEKDAY.sub("#", _DATE.sub("#", _STAMP.sub("#", _TOKEN.sub("#", normalize_text(text)))))
     return _SIGNS.sub("#", _packed(_NUMBER.sub("#", _CLOCK.sub("#", dateless))))
 
 
-def likeness(one: str, other: str) -> float:
+def text_similarity(one: str, other: str) -> float:
     """The share of the shorter text with which both begin or end, numbers aside: 1 for one shape."""
-    first, second = shape(one), shape(other)
+    first, second = text_shape(one), text_shape(other)
     shortest = min(len(first), len(second))
     if not shortest:
         return 0.0
@@ -282,9 +282,9 @@ def _common(one: str, other: str) -> int:
     return same
 
 
-def title_meaning(title: str) -> str:
+def significant_title(title: str) -> str:
     """A title without the count of unread things in front."""
-    return meaning(_TITLE_COUNT.sub("", title))
+    return significant_text(_TITLE_COUNT.sub("", title))
 
 
 def is_todays_date(text: str, *, now: datetime) -> bool:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from evercrawl.core.change.classify import MOST_EDITS_SHOWN, SHOWN_CHARS
-from evercrawl.core.change.text_diff import Run, matching_runs
+from evercrawl.core.change.classify import MAX_EDIT_CHARS, MAX_EDITS
+from evercrawl.core.change.text_diff import MatchingRun, matching_runs
 from evercrawl.core.url import site_of
 from evercrawl.model.change import Change, ChangeClass, Edit
 from evercrawl.model.history import Mark, Mute
@@ -18,7 +18,7 @@ from evercrawl.model.listing import ChangeRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Reviewed:
+class ReadMarks:
     """What was looked at: single edits, all of a site, or everything, each up to a moment."""
 
     edits: dict[int, int] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class Reviewed:
         return view.at_us <= until_us
 
 
-def reviewed_by(marks: Iterable[Mark]) -> Reviewed:
+def read_marks(marks: Iterable[Mark]) -> ReadMarks:
     """What marks say together: the latest of each counts."""
     edits: dict[int, int] = {}
     sites: dict[str, int] = {}
@@ -43,10 +43,10 @@ def reviewed_by(marks: Iterable[Mark]) -> Reviewed:
             sites[mark.site] = max(mark.until_us, sites.get(mark.site, 0))
         else:
             all_us = max(all_us, mark.until_us)
-    return Reviewed(edits, sites, all_us)
+    return ReadMarks(edits, sites, all_us)
 
 
-def only(views: Iterable[ChangeRecord], reviewed: Reviewed, *, was_seen: bool) -> list[ChangeRecord]:
+def filter_read(views: Iterable[ChangeRecord], reviewed: ReadMarks, *, was_seen: bool) -> list[ChangeRecord]:
     """The changes with those of their edits that were looked at, or were not; none without edits."""
     kept = []
     for view in views:
@@ -56,13 +56,13 @@ def only(views: Iterable[ChangeRecord], reviewed: Reviewed, *, was_seen: bool) -
     return kept
 
 
-SAME_VISITS = 0.6
+MIN_SHARED_VISITS = 0.6
 """Two edits belong together when the visits that met them are the same to this share."""
-MOST_COMPARED = 200
+MAX_COMPARED_EDITS = 200
 """Edits are held against so many others that more visits met."""
 
 
-class Group(NamedTuple):
+class ChangeGroup(NamedTuple):
     """Pages that changed in the same way."""
 
     kind: ChangeClass
@@ -73,7 +73,7 @@ class Group(NamedTuple):
     is_template: bool
 
 
-def groups_of(changes: Iterable[tuple[str, Change]], *, with_noise: bool = False) -> list[Group]:
+def group_changes(changes: Iterable[tuple[str, Change]], *, with_noise: bool = False) -> list[ChangeGroup]:
     """The groups of the given changes (page URL, change), the most significant first.
 
     An edit of a single page outside its content is shown only `with_noise`: it is no news about the page
@@ -99,7 +99,7 @@ def _together(met_in: dict[int, dict[int, None]]) -> list[list[int]]:
         same.setdefault(frozenset(visits), []).append(key)
     lists: list[tuple[frozenset[int], list[int]]] = []
     for met, keys in sorted(same.items(), key=lambda entry: len(entry[0]), reverse=True):
-        nearly = (known for known in lists[:MOST_COMPARED] if _alike(known[0], met))
+        nearly = (known for known in lists[:MAX_COMPARED_EDITS] if _alike(known[0], met))
         target = next(nearly, None) if len(met) > 1 else None
         if target is None:
             lists.append((met, keys))
@@ -110,26 +110,26 @@ def _together(met_in: dict[int, dict[int, None]]) -> list[list[int]]:
 
 def _alike(known: frozenset[int], met: frozenset[int]) -> bool:
     common = len(known & met)
-    return common >= SAME_VISITS * (len(known) + len(met) - common)
+    return common >= MIN_SHARED_VISITS * (len(known) + len(met) - common)
 
 
 def _group(
     keys: list[int], edits: dict[int, Edit], met_in: dict[int, dict[int, None]], seen: list[tuple[str, Change]]
-) -> Group:
+) -> ChangeGroup:
     visits = dict.fromkeys(place for key in keys for place in met_in[key])
     chosen = tuple(edits[key] for key in keys)
     is_template = all(edit.is_template for edit in chosen)
     found = [seen[place][1] for place in visits]
     kind = ChangeClass.NOISE if is_template else max((change.kind for change in found), key=_rank)
     size = 0.0 if is_template else max(change.size for change in found)
-    return Group(kind, size, tuple(dict.fromkeys(seen[place][0] for place in visits)), chosen, is_template)
+    return ChangeGroup(kind, size, tuple(dict.fromkeys(seen[place][0] for place in visits)), chosen, is_template)
 
 
 def _rank(kind: ChangeClass) -> int:
     return list(ChangeClass).index(kind)
 
 
-def _significance(group: Group) -> tuple[int, float, int]:
+def _significance(group: ChangeGroup) -> tuple[int, float, int]:
     return _rank(group.kind), group.size, len(group.pages)
 
 
@@ -141,23 +141,23 @@ _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _STARS = re.compile(r"\*[\s*]*\*")
 
 
-def pattern_of(removed: str, added: str) -> str | None:
+def mute_pattern(removed: str, added: str) -> str | None:
     """The form that both texts of an edit have; None: nothing in them stays the same."""
-    is_cut = max(len(removed), len(added)) >= SHOWN_CHARS
+    is_cut = max(len(removed), len(added)) >= MAX_EDIT_CHARS
     if is_cut:
         # Where a text is cut off depends on what varies in it: what stands near its end says nothing.
-        removed, added = removed[: SHOWN_CHARS - SLACK_CHARS], added[: SHOWN_CHARS - SLACK_CHARS]
+        removed, added = removed[: MAX_EDIT_CHARS - SLACK_CHARS], added[: MAX_EDIT_CHARS - SLACK_CHARS]
         removed, added = removed.rpartition(" ")[0], added.rpartition(" ")[0]
     if removed and added:
         form = _common_form(removed.split(), added.split())
     else:
         form = _NUMBER.sub("*", " ".join((removed or added).split()))
     form = _STARS.sub("*", form + (" *" if is_cut else ""))[:LONGEST_PATTERN]
-    return None if problem_with(form) else form
+    return None if pattern_problem(form) else form
 
 
 def _common_form(old: Sequence[str], new: Sequence[str]) -> str:
-    runs = [Run(0, 0, 0), *matching_runs(old, new), Run(len(old), len(new), 0)]
+    runs = [MatchingRun(0, 0, 0), *matching_runs(old, new), MatchingRun(len(old), len(new), 0)]
     words: list[str] = []
     for before, after in pairwise(runs):
         is_gap = before.a + before.length < after.a or before.b + before.length < after.b
@@ -166,7 +166,7 @@ def _common_form(old: Sequence[str], new: Sequence[str]) -> str:
     return " ".join(words)
 
 
-def problem_with(pattern: str) -> str | None:
+def pattern_problem(pattern: str) -> str | None:
     """None for a pattern that can be used, otherwise what is wrong with it."""
     if len(pattern) > LONGEST_PATTERN:
         return f"a pattern has at most {LONGEST_PATTERN} characters"
@@ -175,7 +175,7 @@ def problem_with(pattern: str) -> str | None:
     return None
 
 
-def has_form(pattern: str, text: str) -> bool:
+def matches_pattern(pattern: str, text: str) -> bool:
     """The text has the form of the pattern; in time that grows with their lengths, whatever they are."""
     first, *others = _plain(pattern).split("*")
     rest = _plain(text)
@@ -201,23 +201,23 @@ def is_muted(mutes: Iterable[Mute], url: str, removed: str, added: str) -> bool:
     texts = [text for text in (removed, added) if text]
     places = (url, site_of(url))
     return any(
-        mute.place in places and all(has_form(mute.pattern, text) for text in texts)
+        mute.place in places and all(matches_pattern(mute.pattern, text) for text in texts)
         for mute in mutes
     )  # fmt: skip
 
 
-def heard(change: Change, url: str, mutes: Sequence[Mute]) -> Change | None:
+def unmuted_part(change: Change, url: str, mutes: Sequence[Mute]) -> Change | None:
     """The change without its muted edits; None: all of it is muted.
 
     Only the first edits of a change are known: where there may be more, it is told as it is.
     """
     edits = tuple(edit for edit in change.edits if not is_muted(mutes, url, edit.removed, edit.added))
-    if len(edits) == len(change.edits) or (not edits and len(change.edits) >= MOST_EDITS_SHOWN):
+    if len(edits) == len(change.edits) or (not edits and len(change.edits) >= MAX_EDITS):
         return change
     return replace(change, edits=edits) if edits else None
 
 
-def muted(change: Change, url: str, mutes: Sequence[Mute]) -> Change | None:
+def muted_part(change: Change, url: str, mutes: Sequence[Mute]) -> Change | None:
     """The change with its muted edits alone; None: it has none."""
     edits = tuple(edit for edit in change.edits if is_muted(mutes, url, edit.removed, edit.added))
     return replace(change, edits=edits) if edits else None

@@ -20,9 +20,9 @@ from zstandard import ZstdCompressor, ZstdDecompressor, ZstdError
 from evercrawl.core.document.bounds import truncate_markup
 from evercrawl.core.document.elements import Attributes, Elements, parse_tree, tag_id, tag_ids, text_node_id
 
-MOST_REMEMBERED_NAMES = 20_000
-LONGEST_NAMES = 500
-LONGEST_PLAIN_WORD = 24
+MAX_CACHED_NAMES = 20_000
+MAX_NAMES_CHARS = 500
+MAX_WORD_CHARS = 24
 """Longer ones are made by machines."""
 
 
@@ -59,7 +59,7 @@ _NAME_BORDER = re.compile(r"[-_:]+")
 _DIGITS = re.compile(r"\d+")
 
 
-class Naming(NamedTuple):
+class NameClass(NamedTuple):
     """What the names of an element say: a stable number for its path, and whose part it is."""
 
     mark: int
@@ -69,20 +69,20 @@ class Naming(NamedTuple):
     """The site's, unless it stands in the main element."""
 
 
-UNNAMED = Naming(0, is_site=False, is_site_outside=False)
+UNNAMED = NameClass(0, is_site=False, is_site_outside=False)
 
 
-class _Namings(dict[str, Naming]):
+class _Namings(dict[str, NameClass]):
     """Judges what it does not know yet, since a site uses few combinations of names very often."""
 
-    def __missing__(self, names: str) -> Naming:
-        if len(self) >= MOST_REMEMBERED_NAMES:
+    def __missing__(self, names: str) -> NameClass:
+        if len(self) >= MAX_CACHED_NAMES:
             self.clear()
-        naming = self[names] = _judged(names[:LONGEST_NAMES])
+        naming = self[names] = _judged(names[:MAX_NAMES_CHARS])
         return naming
 
 
-NAMINGS = _Namings()
+NAME_CLASSES = _Namings()
 """The verdict on the classes and the id of an element, separated by spaces."""
 
 
@@ -91,7 +91,7 @@ def is_site_role(role: str | None) -> bool:
     return role is not None and role.strip().lower() in _ROLES
 
 
-def _judged(names: str) -> Naming:
+def _judged(names: str) -> NameClass:
     kept = []
     is_site = is_site_outside = False
     for name in _CAMEL.sub("-", names).lower().split():
@@ -104,13 +104,13 @@ def _judged(names: str) -> Naming:
         is_site = is_site or name in _WHOLE_NAMES or not _SURE_WORDS.isdisjoint(plain)
         is_site_outside = is_site_outside or not _LIKELY_WORDS.isdisjoint(plain)
     mark = xxh32_intdigest(" ".join(sorted(set(kept))).encode("utf-8", "surrogatepass")) if kept else 0
-    return Naming(mark, is_site, is_site or is_site_outside)
+    return NameClass(mark, is_site, is_site or is_site_outside)
 
 
 def _is_random(name: str) -> bool:
     """Digits within letters, or more letters than a word has: drawn anew by some machine, not written."""
     inner = name.strip("0123456789-_")
-    return len(name) > LONGEST_PLAIN_WORD or any(char.isdigit() for char in inner.replace("-", ""))
+    return len(name) > MAX_WORD_CHARS or any(char.isdigit() for char in inner.replace("-", ""))
 
 
 BODY, ARTICLE, MAIN, SITE_BY_NAME, SITE = range(5)
@@ -124,9 +124,9 @@ HEADLINE = 0b1_0000
 """The block is a heading of the first level."""
 PARAGRAPH = 0b10_0000
 
-MOST_BLOCKS = 20_000
-MOST_CHARS = 2_000_000
-LINKED_FROM = 0.5
+MAX_BLOCKS = 20_000
+MAX_CHARS = 2_000_000
+MIN_LINKED_SHARE = 0.5
 CARD_CHARS = 200
 
 _INLINE, _TEXT, _PHRASE, _LINK, _BREAK, _CELL, _BLOCK, _LEAF, _PART = range(9)
@@ -161,7 +161,7 @@ _MASK = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
-class Metadata:
+class SnapshotMetadata:
     """What a page says about itself."""
 
     title: str = ""
@@ -177,24 +177,24 @@ class Snapshot:
     paths: tuple[int, ...]
     flags: bytes
     texts: tuple[str, ...]
-    metadata: Metadata = Metadata()
+    metadata: SnapshotMetadata = SnapshotMetadata()
 
 
-def snapshot_of(tree: LexborHTMLParser, elements: Elements) -> Snapshot:
+def take_snapshot(tree: LexborHTMLParser, elements: Elements) -> Snapshot:
     """The snapshot of a parsed page."""
     body = tree.body
     paths, flags, texts = _walked(body, _around(elements.code)) if body is not None else ([], [], [])
     return Snapshot(tuple(paths), bytes(flags), tuple(texts), _metadata(elements))
 
 
-def snapshot_of_html(html: bytes | str) -> Snapshot:
+def snapshot_html(html: bytes | str) -> Snapshot:
     """The snapshot of a page that is not parsed yet; bytes are taken as UTF-8."""
     markup = html.encode("utf-8", "replace") if isinstance(html, str) else html
     tree = parse_tree(truncate_markup(markup))
-    return snapshot_of(tree, Elements(tree))
+    return take_snapshot(tree, Elements(tree))
 
 
-def _metadata(elements: Elements) -> Metadata:
+def _metadata(elements: Elements) -> SnapshotMetadata:
     named: dict[str, str] = {}
     for meta in elements.metas:
         name = (meta.get("name") or "").strip().lower()
@@ -204,7 +204,7 @@ def _metadata(elements: Elements) -> Metadata:
         (attributes["href"] for attributes, rel, is_in_head in elements.relations if is_in_head and "canonical" in rel),
         None,
     )
-    return Metadata(
+    return SnapshotMetadata(
         title=_collapsed(elements.title.text_lexbor() if elements.title is not None else None),
         description=named.get("description", ""),
         canonical="".join((canonical or "").split()),
@@ -226,9 +226,9 @@ def _walked(body: LexborNode, code: set[int]) -> tuple[list[int], list[int], lis
     texts: list[str] = []
     pieces: list[str] = []
     linked = 0
-    path, region, card_at = 1, BODY, MOST_BLOCKS
+    path, region, card_at = 1, BODY, MAX_BLOCKS
     kinds, known_kinds, text_id, link_id = _KINDS, len(_KINDS), _TEXT_ID, _A
-    marks, leaf_flags, namings = _MARKS, _LEAF_FLAGS, NAMINGS
+    marks, leaf_flags, namings = _MARKS, _LEAF_FLAGS, NAME_CLASSES
     stack: list[tuple[LexborNode, int, int, int, int]] = []
     node: LexborNode | None = body.first_child
     chars = 0
@@ -276,7 +276,7 @@ def _walked(body: LexborNode, code: set[int]) -> tuple[list[int], list[int], lis
             if pieces:
                 chars += _flush(paths, flags, texts, pieces, linked, path, region)
                 linked = 0
-            if chars > MOST_CHARS or len(texts) >= MOST_BLOCKS:
+            if chars > MAX_CHARS or len(texts) >= MAX_BLOCKS:
                 break
             child = node.first_child
             if child is not None:
@@ -349,23 +349,23 @@ def _flush(
     if size:
         texts.append(text)
         paths.append(path)
-        flags.append(flag | LINKED if linked > LINKED_FROM * size else flag)
+        flags.append(flag | LINKED if linked > MIN_LINKED_SHARE * size else flag)
     return size
 
 
-def _naming(attributes: Attributes) -> Naming:
+def _naming(attributes: Attributes) -> NameClass:
     names = attributes.get("class") or ""
     if identity := attributes.get("id"):
         names = f"{names} {identity}"
-    naming = NAMINGS[names]
+    naming = NAME_CLASSES[names]
     if not naming.is_site and (
         is_site_role(attributes.get("role")) or "hidden" in attributes or attributes.get("aria-hidden") == "true"
     ):
-        return Naming(naming.mark, is_site=True, is_site_outside=True)
+        return NameClass(naming.mark, is_site=True, is_site_outside=True)
     return naming
 
 
-def _region(kind: int, region: int, naming: Naming) -> int:
+def _region(kind: int, region: int, naming: NameClass) -> int:
     """The region inside an element; what lies in the site's part stays there."""
     if region >= SITE_BY_NAME:
         return region
@@ -380,9 +380,9 @@ def _region(kind: int, region: int, naming: Naming) -> int:
     return region
 
 
-LEVEL = 1
+COMPRESSION_LEVEL = 1
 """Level 3 saves 3 % of the bytes and takes 40 % longer."""
-MOST_BYTES = 4 * MOST_CHARS + 16 * MOST_BLOCKS + 1_000_000
+MAX_SNAPSHOT_BYTES = 4 * MAX_CHARS + 16 * MAX_BLOCKS + 1_000_000
 """A stored snapshot that claims more is damaged."""
 
 METADATA_TEXTS = 4
@@ -395,7 +395,7 @@ _SEPARATOR = "\x1e"
 
 @lru_cache(maxsize=1)
 def _compressor() -> ZstdCompressor:
-    return ZstdCompressor(level=LEVEL, write_checksum=False)
+    return ZstdCompressor(level=COMPRESSION_LEVEL, write_checksum=False)
 
 
 @lru_cache(maxsize=1)
@@ -403,7 +403,7 @@ def _decompressor() -> ZstdDecompressor:
     return ZstdDecompressor()
 
 
-def pack(snapshot: Snapshot) -> bytes:
+def pack_snapshot(snapshot: Snapshot) -> bytes:
     """The snapshot as bytes: most of it compressed text; each different path is stored once."""
     known = list(dict.fromkeys(snapshot.paths))
     number_of = dict(zip(known, range(len(known)), strict=True))
@@ -420,10 +420,10 @@ def pack(snapshot: Snapshot) -> bytes:
     return _compressor().compress(raw)
 
 
-def unpack(stored: bytes) -> Snapshot | None:
+def unpack_snapshot(stored: bytes) -> Snapshot | None:
     """The snapshot that was packed; None where it cannot be read."""
     try:
-        raw = _decompressor().decompress(stored, max_output_size=MOST_BYTES)
+        raw = _decompressor().decompress(stored, max_output_size=MAX_SNAPSHOT_BYTES)
         return _read(raw)
     except (ZstdError, error, ValueError, IndexError):
         return None
@@ -445,5 +445,5 @@ def _read(raw: bytes) -> Snapshot:
         tuple(known[number] for number in numbers),
         flags,
         tuple(texts[METADATA_TEXTS:]),
-        Metadata(*texts[:METADATA_TEXTS]),
+        SnapshotMetadata(*texts[:METADATA_TEXTS]),
     )

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from xxhash import xxh64_intdigest
 
-from evercrawl.core.change.noise import likeness, meaning, plain, shape, title_meaning
+from evercrawl.core.change.noise import normalize_text, significant_text, significant_title, text_shape, text_similarity
 from evercrawl.core.change.snapshot import (
     ARTICLE,
     BODY,
@@ -28,22 +28,22 @@ from evercrawl.core.change.snapshot import (
     REGION_BITS,
     SITE,
     SITE_BY_NAME,
-    Metadata,
     Snapshot,
+    SnapshotMetadata,
 )
 
 MAIN_SHARE = 0.4
 """Of the text outside links and the site's parts, so much in the main element makes it the only place."""
-PROSY_CHARS = 200
-LINKS_BESIDE_PROSE = 2
+MIN_PAGE_PROSE_CHARS = 200
+MAX_LINKS_PER_PROSE = 2
 """A page with more than so many times its prose in links is a list of links, and these are its content."""
-MISLEADING = 2
+MAX_NAMED_SITE_RATIO = 2
 """So many times the rest may a part be that is the site's by its name."""
 
-IsOwn = Callable[[int], bool]
+IsOwnBlock = Callable[[int], bool]
 
 
-def own_test(snapshot: Snapshot) -> IsOwn:
+def own_block_test(snapshot: Snapshot) -> IsOwnBlock:
     """A test that tells from a block's flags whether the block is the page's own."""
     chars = [0, 0, 0, 0, 0]
     linked = 0
@@ -61,11 +61,11 @@ def own_test(snapshot: Snapshot) -> IsOwn:
         own_regions = {MAIN}
     elif has_headed_article and chars[ARTICLE] >= MAIN_SHARE * free:
         own_regions = {MAIN, ARTICLE}
-    if chars[SITE_BY_NAME] > MISLEADING * free:
+    if chars[SITE_BY_NAME] > MAX_NAMED_SITE_RATIO * free:
         own_regions.add(SITE_BY_NAME)
     if not any(chars[region] for region in own_regions) and chars[SITE]:
         own_regions.add(SITE)
-    linked_is_site = free >= PROSY_CHARS and linked <= LINKS_BESIDE_PROSE * free
+    linked_is_site = free >= MIN_PAGE_PROSE_CHARS and linked <= MAX_LINKS_PER_PROSE * free
 
     def is_own(flag: int) -> bool:
         region = flag & REGION_BITS
@@ -76,11 +76,11 @@ def own_test(snapshot: Snapshot) -> IsOwn:
 
 TITLE, DESCRIPTION, CANONICAL, ROBOTS, MOVED = range(0xFFFFFFF0, 0xFFFFFFF5)
 """The paths of metadata, and of the order of paragraphs."""
-MOST_LIKENESSES = 400
+MAX_SIMILARITY_PAIRS = 400
 """So many pairs of blocks of one path are looked at for the most alike."""
-RUNNING_CHARS = 40
+MIN_PROSE_CHARS = 40
 """Shorter paragraphs are labels, whose order means little."""
-ALIKE = 0.4
+MIN_VARIATION_SIMILARITY = 0.4
 """Texts of which this share is the same are variations of each other."""
 
 _SESSION = re.compile(
@@ -93,7 +93,7 @@ _SESSION = re.compile(
 _TITLE_BORDER = re.compile(r"\s+[-–—|·•»«:/]+\s+|\s*[|｜»«]\s*")
 
 
-class Seat(IntEnum):
+class RowPosition(IntEnum):
     """Where a block stands among those of the same path; an end of the row is a place of its own."""
 
     ALONE = 0
@@ -102,13 +102,13 @@ class Seat(IntEnum):
     WITHIN = 3
 
 
-class Piece(NamedTuple):
+class UnmatchedBlock(NamedTuple):
     """A block that only one of the versions has."""
 
     path: int
     flag: int
     text: str
-    seat: Seat
+    seat: RowPosition
 
 
 class Hunk(NamedTuple):
@@ -119,7 +119,7 @@ class Hunk(NamedTuple):
     added: str
     is_own: bool
     is_linked: bool
-    seat: Seat = Seat.ALONE
+    seat: RowPosition = RowPosition.ALONE
     is_balanced: bool = True
     """As many blocks of this path went as came."""
     is_metadata: bool = False
@@ -127,15 +127,17 @@ class Hunk(NamedTuple):
     @property
     def is_number(self) -> bool:
         """Only numbers, dates and the like differ."""
-        return bool(self.removed and self.added) and shape(self.removed) == shape(self.added)
+        return bool(self.removed and self.added) and text_shape(self.removed) == text_shape(self.added)
 
     @property
     def is_variation(self) -> bool:
         """One text was varied, rather than dropped for another."""
-        return bool(self.removed and self.added) and likeness(self.removed, self.added) >= ALIKE
+        return (
+            bool(self.removed and self.added) and text_similarity(self.removed, self.added) >= MIN_VARIATION_SIMILARITY
+        )
 
 
-class Difference(NamedTuple):
+class SnapshotDiff(NamedTuple):
     """All places where two versions differ."""
 
     hunks: list[Hunk]
@@ -143,27 +145,27 @@ class Difference(NamedTuple):
     """Paragraphs of the page's own that stand elsewhere in the order."""
 
 
-def difference(before: Snapshot, after: Snapshot) -> Difference:
+def diff_snapshots(before: Snapshot, after: Snapshot) -> SnapshotDiff:
     """The places where two snapshots differ; none where they differ in noise only."""
     metadata = _metadata_hunks(before.metadata, after.metadata)
     if before.texts == after.texts:
-        return Difference(metadata, [])
-    was_own, is_own = own_test(before), own_test(after)
+        return SnapshotDiff(metadata, [])
+    was_own, is_own = own_block_test(before), own_block_test(after)
     removed, added = _unmatched(before, after)
     hunks = [] if _is_cut_otherwise(removed, added) else _paired(removed, added, was_own, is_own)
-    return Difference(hunks + metadata, _moved(before, after, was_own, is_own))
+    return SnapshotDiff(hunks + metadata, _moved(before, after, was_own, is_own))
 
 
-def _unmatched(before: Snapshot, after: Snapshot) -> tuple[list[Piece], list[Piece]]:
+def _unmatched(before: Snapshot, after: Snapshot) -> tuple[list[UnmatchedBlock], list[UnmatchedBlock]]:
     """Blocks without a counterpart of the same text, then of the same meaning, anywhere on the page."""
     old, new = Counter(before.texts), Counter(after.texts)
     removed, added = _pieces(before, old - new), _pieces(after, new - old)
-    old_meanings = Counter(meaning(piece.text) for piece in removed)
-    new_meanings = Counter(meaning(piece.text) for piece in added)
+    old_meanings = Counter(significant_text(piece.text) for piece in removed)
+    new_meanings = Counter(significant_text(piece.text) for piece in added)
     return _meaning_more(removed, old_meanings - new_meanings), _meaning_more(added, new_meanings - old_meanings)
 
 
-def _pieces(snapshot: Snapshot, wanted: Counter[str]) -> list[Piece]:
+def _pieces(snapshot: Snapshot, wanted: Counter[str]) -> list[UnmatchedBlock]:
     """So many blocks of each text as are wanted."""
     if not wanted:
         return []
@@ -176,35 +178,39 @@ def _pieces(snapshot: Snapshot, wanted: Counter[str]) -> list[Piece]:
             wanted[text] -= 1
             path = paths[at]
             seat = _seat(at, first=first_of[path], last=last_of[path])
-            pieces.append(Piece(path, snapshot.flags[at], text, seat))
+            pieces.append(UnmatchedBlock(path, snapshot.flags[at], text, seat))
     return pieces
 
 
-def _seat(at: int, *, first: int, last: int) -> Seat:
+def _seat(at: int, *, first: int, last: int) -> RowPosition:
     if first == last:
-        return Seat.ALONE
-    return Seat.FIRST if at == first else Seat.LAST if at == last else Seat.WITHIN
+        return RowPosition.ALONE
+    return RowPosition.FIRST if at == first else RowPosition.LAST if at == last else RowPosition.WITHIN
 
 
-def _meaning_more(pieces: list[Piece], wanted: Counter[str]) -> list[Piece]:
+def _meaning_more(pieces: list[UnmatchedBlock], wanted: Counter[str]) -> list[UnmatchedBlock]:
     """So many blocks of each meaning as are wanted; those that mean nothing never are."""
     taken = []
     for piece in pieces:
-        key = meaning(piece.text)
+        key = significant_text(piece.text)
         if key and wanted[key] > 0:
             wanted[key] -= 1
             taken.append(piece)
     return taken
 
 
-def _is_cut_otherwise(removed: list[Piece], added: list[Piece]) -> bool:
+def _is_cut_otherwise(removed: list[UnmatchedBlock], added: list[UnmatchedBlock]) -> bool:
     """The same words in the same order, only in other blocks: new markup, old text."""
     if not removed or not added:
         return False
-    return "".join(meaning(piece.text) for piece in removed) == "".join(meaning(piece.text) for piece in added)
+    return "".join(significant_text(piece.text) for piece in removed) == "".join(
+        significant_text(piece.text) for piece in added
+    )
 
 
-def _paired(removed: list[Piece], added: list[Piece], was_own: IsOwn, is_own: IsOwn) -> list[Hunk]:
+def _paired(
+    removed: list[UnmatchedBlock], added: list[UnmatchedBlock], was_own: IsOwnBlock, is_own: IsOwnBlock
+) -> list[Hunk]:
     """Each removed block with the added one that took its place: of the same path, the most alike first."""
     old_at, new_at = _by_path(removed), _by_path(added)
     hunks = []
@@ -215,17 +221,19 @@ def _paired(removed: list[Piece], added: list[Piece], was_own: IsOwn, is_own: Is
     return hunks
 
 
-def _by_path(pieces: list[Piece]) -> dict[int, list[Piece]]:
-    found: dict[int, list[Piece]] = defaultdict(list)
+def _by_path(pieces: list[UnmatchedBlock]) -> dict[int, list[UnmatchedBlock]]:
+    found: dict[int, list[UnmatchedBlock]] = defaultdict(list)
     for piece in pieces:
         found[piece.path].append(piece)
     return found
 
 
-def _matched(old: list[Piece], new: list[Piece]) -> list[tuple[Piece | None, Piece | None]]:
+def _matched(
+    old: list[UnmatchedBlock], new: list[UnmatchedBlock]
+) -> list[tuple[UnmatchedBlock | None, UnmatchedBlock | None]]:
     """Pairs of alike blocks, then of those at the same end of the row, then in order, then what is left."""
     rest_old, rest_new = list(old), list(new)
-    pairs: list[tuple[Piece | None, Piece | None]] = []
+    pairs: list[tuple[UnmatchedBlock | None, UnmatchedBlock | None]] = []
     for one, other in (*_alike_pairs(old, new), *_pairs_at_ends(old, new)):
         if one in rest_old and other in rest_new:
             rest_old.remove(one)
@@ -234,16 +242,16 @@ def _matched(old: list[Piece], new: list[Piece]) -> list[tuple[Piece | None, Pie
     return pairs + list(zip_longest(rest_old, rest_new))
 
 
-def _alike_pairs(old: list[Piece], new: list[Piece]) -> list[tuple[Piece, Piece]]:
-    if not 1 < len(old) * len(new) <= MOST_LIKENESSES:
+def _alike_pairs(old: list[UnmatchedBlock], new: list[UnmatchedBlock]) -> list[tuple[UnmatchedBlock, UnmatchedBlock]]:
+    if not 1 < len(old) * len(new) <= MAX_SIMILARITY_PAIRS:
         return []
-    scored = [(likeness(one.text, other.text), one, other) for one in old for other in new]
-    alike = [entry for entry in scored if entry[0] >= ALIKE]
+    scored = [(text_similarity(one.text, other.text), one, other) for one in old for other in new]
+    alike = [entry for entry in scored if entry[0] >= MIN_VARIATION_SIMILARITY]
     return [(one, other) for _, one, other in sorted(alike, key=lambda entry: -entry[0])]
 
 
-def _pairs_at_ends(old: list[Piece], new: list[Piece]) -> list[tuple[Piece, Piece]]:
-    ends = (Seat.FIRST, Seat.LAST)
+def _pairs_at_ends(old: list[UnmatchedBlock], new: list[UnmatchedBlock]) -> list[tuple[UnmatchedBlock, UnmatchedBlock]]:
+    ends = (RowPosition.FIRST, RowPosition.LAST)
     return [
         (one, other)
         for one in old[:1] + old[-1:]
@@ -252,7 +260,7 @@ def _pairs_at_ends(old: list[Piece], new: list[Piece]) -> list[tuple[Piece, Piec
     ]
 
 
-def _hunk(old: Piece | None, new: Piece | None, was_own: IsOwn, is_own: IsOwn) -> Hunk:
+def _hunk(old: UnmatchedBlock | None, new: UnmatchedBlock | None, was_own: IsOwnBlock, is_own: IsOwnBlock) -> Hunk:
     some = new or old
     assert some is not None, "a hunk has at least one side"
     return Hunk(
@@ -261,11 +269,11 @@ def _hunk(old: Piece | None, new: Piece | None, was_own: IsOwn, is_own: IsOwn) -
         new.text if new else "",
         is_own=bool((old and was_own(old.flag)) or (new and is_own(new.flag))),
         is_linked=all(piece.flag & LINKED for piece in (old, new) if piece is not None),
-        seat=some.seat if old is None or new is None or old.seat == new.seat else Seat.WITHIN,
+        seat=some.seat if old is None or new is None or old.seat == new.seat else RowPosition.WITHIN,
     )
 
 
-def _moved(before: Snapshot, after: Snapshot, was_own: IsOwn, is_own: IsOwn) -> list[str]:
+def _moved(before: Snapshot, after: Snapshot, was_own: IsOwnBlock, is_own: IsOwnBlock) -> list[str]:
     """Paragraphs of prose that both versions have, in another order.
 
     Lists and cards may be sorted in any way; paragraphs that follow each other are read in their order.
@@ -278,22 +286,22 @@ def _moved(before: Snapshot, after: Snapshot, was_own: IsOwn, is_own: IsOwn) -> 
     return [text for text, now_here in zip(old, new, strict=True) if text != now_here]
 
 
-def _running_prose(snapshot: Snapshot, is_own: IsOwn) -> list[str]:
+def _running_prose(snapshot: Snapshot, is_own: IsOwnBlock) -> list[str]:
     paths, flags, texts = snapshot.paths, snapshot.flags, snapshot.texts
     same = tuple(map(eq, paths, paths[1:]))
     in_row = map(or_, (*same, False), (False, *same))
     return [
         text
         for flag, text, is_in_row in zip(flags, texts, in_row, strict=False)
-        if is_in_row and len(text) >= RUNNING_CHARS and flag & PARAGRAPH and not flag & LINKED and is_own(flag)
+        if is_in_row and len(text) >= MIN_PROSE_CHARS and flag & PARAGRAPH and not flag & LINKED and is_own(flag)
     ]
 
 
-def _metadata_hunks(before: Metadata, after: Metadata) -> list[Hunk]:
+def _metadata_hunks(before: SnapshotMetadata, after: SnapshotMetadata) -> list[Hunk]:
     if before == after:
         return []
     sides = (
-        (DESCRIPTION, before.description, after.description, meaning),
+        (DESCRIPTION, before.description, after.description, significant_text),
         (CANONICAL, before.canonical, after.canonical, _lasting_url),
         (ROBOTS, before.robots, after.robots, _packed),
     )
@@ -304,15 +312,15 @@ def _metadata_hunks(before: Metadata, after: Metadata) -> list[Hunk]:
 
 def _title_hunks(before: str, after: str) -> list[Hunk]:
     """The pieces of a title are compared each for itself: one is the page's, another the site's."""
-    if title_meaning(before) == title_meaning(after):
+    if significant_title(before) == significant_title(after):
         return []
-    old, new = title_pieces(before), title_pieces(after)
+    old, new = title_parts(before), title_parts(after)
     gone = [piece for piece in old if piece not in new]
     come = [piece for piece in new if piece not in old]
     return [_metadata_hunk(TITLE, *pair) for pair in zip_longest(gone, come, fillvalue="")]
 
 
-def title_pieces(title: str) -> list[str]:
+def title_parts(title: str) -> list[str]:
     """The parts of a title between dashes, bars and the like."""
     return [piece for piece in _TITLE_BORDER.split(title) if piece]
 
@@ -330,11 +338,11 @@ def _packed(text: str) -> str:
     return "".join(text.split())
 
 
-MOST_REMEMBERED = 2048
+MAX_CACHED_EDITS = 2048
 """Each edit is asked for several times while a page is judged."""
 
 
-class Part(NamedTuple):
+class KeyedEdit(NamedTuple):
     """An edit inside a difference; one of both texts may be empty."""
 
     key: int
@@ -347,7 +355,7 @@ class Part(NamedTuple):
         return self.added or self.removed
 
 
-def parts_of(hunk: Hunk) -> list[Part]:
+def edits_in(hunk: Hunk) -> list[KeyedEdit]:
     """The edits in a difference: one, or two where a text was dropped for another that has nothing of it.
 
     Two, because what went and what came need not belong together: in a place where adverts take turns,
@@ -358,19 +366,19 @@ def parts_of(hunk: Hunk) -> list[Part]:
     return [_part(hunk.removed, hunk.added)]
 
 
-def joined_key(keys: set[int]) -> int | None:
+def combine_keys(keys: set[int]) -> int | None:
     """One key for several edits that were made together; None where there is none."""
     return xxh64_intdigest(repr(sorted(keys)).encode()) if keys else None
 
 
-@lru_cache(maxsize=MOST_REMEMBERED)
-def _part(removed: str, added: str) -> Part:
+@lru_cache(maxsize=MAX_CACHED_EDITS)
+def _part(removed: str, added: str) -> KeyedEdit:
     """The edit with a key that is made of the words that differ and one more on each side."""
-    old, new = plain(removed).split(), plain(added).split()
+    old, new = normalize_text(removed).split(), normalize_text(added).split()
     if old and new:
         old, new = _trimmed(old, new)
     words = "\x1f".join((" ".join(old), " ".join(new)))
-    return Part(xxh64_intdigest(words.encode("utf-8", "surrogatepass")), removed, added)
+    return KeyedEdit(xxh64_intdigest(words.encode("utf-8", "surrogatepass")), removed, added)
 
 
 def _trimmed(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:

@@ -16,15 +16,15 @@ from typing import NamedTuple
 
 from evercrawl.model.change import BlockEdit, Sign, TextDiff, Words
 
-MOST_CELLS = 10_000
+MAX_SEARCH_CELLS = 10_000
 """A gap is searched thoroughly up to this product of its two lengths."""
-MOST_ROUNDS = 16
+MAX_ROUNDS = 16
 """How often a gap is divided by what is unique in it."""
-MOST_PAIRINGS = 2_500
+MAX_PAIRINGS = 2_500
 """In a gap with more pairs of blocks than this, nothing is taken for an edited form of something else."""
-MOST_BLOCK_CHARS = 50_000
+MAX_BLOCK_CHARS = 50_000
 """Longer blocks are compared as wholes."""
-ALIKE = 0.4
+MIN_BLOCK_SIMILARITY = 0.4
 """From this share of common words on, two blocks are one block that was edited."""
 
 _TOKEN = re.compile(
@@ -33,7 +33,7 @@ _TOKEN = re.compile(
 )
 
 
-class Run(NamedTuple):
+class MatchingRun(NamedTuple):
     """`length` items from `a` on in the one sequence are those from `b` on in the other."""
 
     a: int
@@ -48,33 +48,33 @@ class _Gap(NamedTuple):
     b_end: int
 
 
-def text_difference(before: str, after: str) -> TextDiff:
+def diff_text(before: str, after: str) -> TextDiff:
     """The edits that lead from one text to the other, in the order of the newer one."""
     if before == after:
         return TextDiff()
-    old, new = blocks_of(before), blocks_of(after)
+    old, new = text_blocks(before), text_blocks(after)
     edits = tuple(edit for gap in _gaps_between(old, new) for edit in _edits(old, new, gap))
     changed = sum(len(words.text) for edit in edits for words in edit.words if words.sign != " ")
     total = sum(map(len, old)) + sum(map(len, new))
     return TextDiff(edits, min(1.0, changed / total) if total else 0.0)
 
 
-def edit_key(edit: BlockEdit) -> tuple[Words, ...]:
+def changed_words(edit: BlockEdit) -> tuple[Words, ...]:
     """What the same edit has in common on different pages: the words that went and came, not those around."""
     return tuple(words for words in edit.words if words.sign != " ")
 
 
-def blocks_of(text: str) -> list[str]:
+def text_blocks(text: str) -> list[str]:
     return [line for line in text.split("\n") if line and not line.isspace()]
 
 
 # Aligning
 
 
-def matching_runs(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Run]:
+def matching_runs(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[MatchingRun]:
     """What two sequences have in common, in order; never quadratic in their lengths."""
-    runs: list[Run] = []
-    waiting = [(_Gap(0, len(a), 0, len(b)), MOST_ROUNDS)]
+    runs: list[MatchingRun] = []
+    waiting = [(_Gap(0, len(a), 0, len(b)), MAX_ROUNDS)]
     while waiting:
         gap, rounds = waiting.pop()
         gap = _without_ends(a, b, gap, runs)
@@ -89,23 +89,23 @@ def matching_runs(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Run]:
     return _joined(sorted(runs))
 
 
-def _without_ends(a: Sequence[Hashable], b: Sequence[Hashable], gap: _Gap, runs: list[Run]) -> _Gap:
+def _without_ends(a: Sequence[Hashable], b: Sequence[Hashable], gap: _Gap, runs: list[MatchingRun]) -> _Gap:
     """The gap without what its beginnings and ends have in common, which goes to the runs."""
     low_a, high_a, low_b, high_b = gap
     while low_a < high_a and low_b < high_b and a[low_a] == b[low_b]:
         low_a, low_b = low_a + 1, low_b + 1
     while low_a < high_a and low_b < high_b and a[high_a - 1] == b[high_b - 1]:
         high_a, high_b = high_a - 1, high_b - 1
-    runs.append(Run(gap.a, gap.b, low_a - gap.a))
-    runs.append(Run(high_a, high_b, gap.a_end - high_a))
+    runs.append(MatchingRun(gap.a, gap.b, low_a - gap.a))
+    runs.append(MatchingRun(high_a, high_b, gap.a_end - high_a))
     return _Gap(low_a, high_a, low_b, high_b)
 
 
-def _anchors(a: Sequence[Hashable], b: Sequence[Hashable], gap: _Gap) -> list[Run]:
+def _anchors(a: Sequence[Hashable], b: Sequence[Hashable], gap: _Gap) -> list[MatchingRun]:
     """Items that stand once in each side, as far as they come in the same order (longest such sequence)."""
     places_a, places_b = _places_of_unique(a, gap.a, gap.a_end), _places_of_unique(b, gap.b, gap.b_end)
     pairs = [(place, places_b[item]) for item, place in places_a.items() if item in places_b]
-    return [Run(at_a, at_b, 1) for at_a, at_b in _longest_rising(pairs)]
+    return [MatchingRun(at_a, at_b, 1) for at_a, at_b in _longest_rising(pairs)]
 
 
 def _places_of_unique(items: Sequence[Hashable], start: int, end: int) -> dict[Hashable, int]:
@@ -131,29 +131,29 @@ def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return chosen[::-1]
 
 
-def _between(runs: list[Run], gap: _Gap) -> Iterator[_Gap]:
+def _between(runs: list[MatchingRun], gap: _Gap) -> Iterator[_Gap]:
     at_a, at_b = gap.a, gap.b
-    for run in [*runs, Run(gap.a_end, gap.b_end, 0)]:
+    for run in [*runs, MatchingRun(gap.a_end, gap.b_end, 0)]:
         if run.a > at_a or run.b > at_b:
             yield _Gap(at_a, run.a, at_b, run.b)
         at_a, at_b = run.a + run.length, run.b + run.length
 
 
-def _searched(a: Sequence[Hashable], b: Sequence[Hashable], gap: _Gap) -> list[Run]:
-    if (gap.a_end - gap.a) * (gap.b_end - gap.b) > MOST_CELLS:
+def _searched(a: Sequence[Hashable], b: Sequence[Hashable], gap: _Gap) -> list[MatchingRun]:
+    if (gap.a_end - gap.a) * (gap.b_end - gap.b) > MAX_SEARCH_CELLS:
         return []
     matcher = SequenceMatcher(None, a[gap.a : gap.a_end], b[gap.b : gap.b_end], autojunk=False)
-    return [Run(gap.a + at_a, gap.b + at_b, length) for at_a, at_b, length in matcher.get_matching_blocks()]
+    return [MatchingRun(gap.a + at_a, gap.b + at_b, length) for at_a, at_b, length in matcher.get_matching_blocks()]
 
 
-def _joined(runs: list[Run]) -> list[Run]:
-    joined: list[Run] = []
+def _joined(runs: list[MatchingRun]) -> list[MatchingRun]:
+    joined: list[MatchingRun] = []
     for run in runs:
         if not run.length:
             continue
         last = joined[-1] if joined else None
         if last is not None and (last.a + last.length, last.b + last.length) == (run.a, run.b):
-            joined[-1] = Run(last.a, last.b, last.length + run.length)
+            joined[-1] = MatchingRun(last.a, last.b, last.length + run.length)
         else:
             joined.append(run)
     return joined
@@ -183,7 +183,7 @@ def _whole(sign: Sign, block: str, place: int) -> BlockEdit:
 
 def _pairs(old: list[str], new: list[str], gap: _Gap) -> list[tuple[int, int]]:
     """Which removed block lives on in which added one; in order on both sides."""
-    if (gap.a_end - gap.a) * (gap.b_end - gap.b) > MOST_PAIRINGS:
+    if (gap.a_end - gap.a) * (gap.b_end - gap.b) > MAX_PAIRINGS:
         return []
     bags = {place: _bag(new[place]) for place in range(gap.b, gap.b_end)}
     pairs: list[tuple[int, int]] = []
@@ -192,14 +192,14 @@ def _pairs(old: list[str], new: list[str], gap: _Gap) -> list[tuple[int, int]]:
         bag = _bag(old[place_a])
         likeness = [(_likeness(bag, bags[place_b]), -place_b) for place_b in range(following, gap.b_end)]
         best, place_b = max(likeness, default=(0.0, 0))
-        if best >= ALIKE:
+        if best >= MIN_BLOCK_SIMILARITY:
             pairs.append((place_a, -place_b))
             following = 1 - place_b
     return pairs
 
 
 def _bag(block: str) -> Counter[str]:
-    return Counter(token for token in _TOKEN.findall(block[:MOST_BLOCK_CHARS]) if not token.isspace())
+    return Counter(token for token in _TOKEN.findall(block[:MAX_BLOCK_CHARS]) if not token.isspace())
 
 
 def _likeness(a: Counter[str], b: Counter[str]) -> float:
@@ -210,13 +210,13 @@ def _likeness(a: Counter[str], b: Counter[str]) -> float:
 
 def _word_difference(before: str, after: str) -> tuple[Words, ...]:
     """The words of an edited block; " " and "+" together are the newer block, " " and "-" the older one."""
-    if max(len(before), len(after)) > MOST_BLOCK_CHARS:
+    if max(len(before), len(after)) > MAX_BLOCK_CHARS:
         return Words("-", before), Words("+", after)
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     runs = [run for run in matching_runs(old, new) if _says_something(old[run.a : run.a + run.length])]
     pieces: list[Words] = []
     at_a, at_b = 0, 0
-    for run in [*runs, Run(len(old), len(new), 0)]:
+    for run in [*runs, MatchingRun(len(old), len(new), 0)]:
         pieces.append(Words("-", "".join(old[at_a : run.a])))
         pieces.append(Words("+", "".join(new[at_b : run.b])))
         pieces.append(Words(" ", "".join(old[run.a : run.a + run.length])))
@@ -229,20 +229,20 @@ def _says_something(tokens: list[str]) -> bool:
     return any(token[0].isalnum() for token in tokens)
 
 
-WORDS_AROUND = 6
-LONGEST_RUN = 400
+CONTEXT_WORDS = 6
+MAX_RUN_CHARS = 400
 """Characters of one run of changed words that are shown."""
 ELLIPSIS = "…"
 MARKS = {" ": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}
 
 
-def marked(words: Words) -> str:
+def mark_words(words: Words) -> str:
     """A run of words between its signs."""
     opening, closing = MARKS[words.sign]
     return f"{opening}{words.text}{closing}"
 
 
-def shortened(edit: BlockEdit) -> BlockEdit:
+def shorten_edit(edit: BlockEdit) -> BlockEdit:
     """The edit with long runs of words cut: unchanged ones to those beside a change, others to a limit."""
     last = len(edit.words) - 1
     words = [
@@ -253,13 +253,13 @@ def shortened(edit: BlockEdit) -> BlockEdit:
 
 
 def _cut(run: Words) -> Words:
-    return run if len(run.text) <= LONGEST_RUN else Words(run.sign, run.text[: LONGEST_RUN - 1] + ELLIPSIS)
+    return run if len(run.text) <= MAX_RUN_CHARS else Words(run.sign, run.text[: MAX_RUN_CHARS - 1] + ELLIPSIS)
 
 
 def _context(run: Words, *, is_first: bool, is_last: bool) -> Words:
     words = run.text.split(" ")
-    kept_before = 0 if is_first else WORDS_AROUND
-    kept_behind = 0 if is_last else WORDS_AROUND
+    kept_before = 0 if is_first else CONTEXT_WORDS
+    kept_behind = 0 if is_last else CONTEXT_WORDS
     if len(words) <= kept_before + kept_behind + 1:
         return _cut(run)
     head = " ".join(words[:kept_before]) + " " if kept_before else ""

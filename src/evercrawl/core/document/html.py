@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser
 
-from evercrawl.core.change.snapshot import pack, snapshot_of
+from evercrawl.core.change.snapshot import pack_snapshot, take_snapshot
 from evercrawl.core.document.bounds import truncate_markup
 from evercrawl.core.document.elements import Attributes, Elements, is_refresh, parse_tree
 from evercrawl.core.document.encoding import (
@@ -82,7 +82,7 @@ def html_document(
         robots=robots_directives(headers, elements.metas, agent=agent),
         text=extract_main_text(body, most_chars=limits.text_chars, title=title) if body is not None else "",
         headings=extract_headings(elements) if all_details or wants_outline else (),
-        snapshot=pack(snapshot_of(tree, elements)) if wants_snapshot else None,
+        snapshot=pack_snapshot(take_snapshot(tree, elements)) if wants_snapshot else None,
         unread=unread,
     )
     joiner.close()

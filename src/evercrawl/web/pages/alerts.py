@@ -10,7 +10,7 @@ from typing import Any
 from starlette.responses import Response
 
 from evercrawl.collection.alerts.event_reader import CollectionLogs
-from evercrawl.collection.alerts.registry import AlertBook, AlertStatus, preview, usual_most
+from evercrawl.collection.alerts.registry import AlertRegistry, AlertStatus, default_batch_size, preview_alert
 from evercrawl.collection.alerts.sender import has_apprise
 from evercrawl.core.alerts.definition import HOSTED, alert_fields, problem_with, shown, wrong_in
 from evercrawl.core.alerts.delivery import MessageState
@@ -54,9 +54,9 @@ NAMED = Parameter("name", "The alert's name.", required=True)
 LOG = (NAMED, Parameter("state", "Only messages that stand so.", "choice", choices=STATES))
 
 
-def book_of(desk: Desk) -> AlertBook:
+def book_of(desk: Desk) -> AlertRegistry:
     """The alerts of the collection."""
-    return AlertBook(desk.path, desk.settings)
+    return AlertRegistry(desk.path, desk.settings)
 
 
 def alerts(desk: Desk, asked: Asked) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def _previewed(desk: Desk, asked: Asked) -> dict[str, Any]:
     fields = {one.name: asked[one.name] for one in WISH} | {"name": asked["name"]}
     try:
         alert = _alert(desk, asked)
-        found = preview(alert.subject, CollectionLogs(desk.path))
+        found = preview_alert(alert.subject, CollectionLogs(desk.path))
     except (BadRequest, ConfigError) as error:
         return {"wish": fields, "preview": None, "problem": str(error)}
     examples = [
@@ -160,7 +160,7 @@ def alert_feed(desk: Desk, asked: Asked) -> Response:
     return Response(feed, media_type="application/atom+xml")
 
 
-def _known(book: AlertBook, name: str) -> AlertStatus:
+def _known(book: AlertRegistry, name: str) -> AlertStatus:
     try:
         return book.one(name)
     except ConfigError as error:
@@ -179,7 +179,7 @@ def _alert(desk: Desk, asked: Asked) -> Alert:
         rhythm=rhythm,
         daily_at=_hour(asked["daily_at"]),
         quiet=tuple(asked["quiet"].replace(",", " ").split()),
-        most=usual_most(target.channel, rhythm),
+        most=default_batch_size(target.channel, rhythm),
     )
     wrong = wrong_in(wish)
     if wrong is not None:

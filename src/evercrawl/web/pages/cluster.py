@@ -15,9 +15,9 @@ def cluster(desk: Desk, asked: Asked) -> dict[str, Any]:
     """Who works on the collection; in a folder there is no cluster."""
     if not _is_in_database(desk):
         return {"in_database": False, "workers": [], "shards": desk.settings.store.shards, "owned": 0}
-    from evercrawl.cluster.look import members
+    from evercrawl.cluster.database_worker import list_workers
 
-    found = members(desk.path, desk.settings.store.url)
+    found = list_workers(desk.path, desk.settings.store.url)
     return {
         "in_database": True,
         "shards": desk.settings.store.shards,
@@ -30,9 +30,9 @@ def drain_worker(desk: Desk, asked: Asked) -> Done:
     """Ask a worker, or all, to finish, save and end."""
     if not _is_in_database(desk):
         raise BadRequest("this collection lies in a folder: there is no cluster", 409)
-    from evercrawl.cluster.look import send_home
+    from evercrawl.cluster.database_worker import drain_workers
 
-    count = send_home(desk.path, asked["worker"], desk.settings.store.url)
+    count = drain_workers(desk.path, asked["worker"], desk.settings.store.url)
     if not count:
         raise BadRequest("no worker's id begins so", 404)
     words = "1 worker was asked" if count == 1 else f"{count:,} workers were asked"

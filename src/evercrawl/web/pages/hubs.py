@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from evercrawl.cluster.visit_requests import VisitRequest, announcements
-from evercrawl.collection.alerts.subscriptions import told_of
+from evercrawl.collection.alerts.subscriptions import subscription_fields
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.steer import guarded_url
 from evercrawl.web.parameter import BadRequest
@@ -21,7 +21,7 @@ def hubs(desk: Desk, asked: Asked) -> dict[str, Any]:
     waiting, shown = announcements(desk.path, most=ANNOUNCEMENTS_SHOWN)
     return {
         "can_be_reached": desk.can_be_reached,
-        "subscriptions": [told_of(one) for one in desk.websub.subscriptions()],
+        "subscriptions": [subscription_fields(one) for one in desk.websub.subscriptions()],
         "waiting": waiting,
         "announcements": [_announced(one) for one in shown],
     }
@@ -34,7 +34,7 @@ def subscribe(desk: Desk, asked: Asked) -> Done:
     url = guarded_url(desk.settings, asked["url"])
     made = asyncio.run(desk.websub.subscribe(url))
     words = f"the hub {made.hub} was asked" + (f": {made.detail}" if made.detail else "")
-    return Done(words, "/hubs", {"subscription": told_of(made)})
+    return Done(words, "/hubs", {"subscription": subscription_fields(made)})
 
 
 def unsubscribe(desk: Desk, asked: Asked) -> Done:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from evercrawl.collection.change_groups import MOST_PAGES_NAMED, Choose, newest_changes, without_muted
-from evercrawl.collection.change_inbox import MOST_KEYS, Inbox
-from evercrawl.core.change.review import muted, only, reviewed_by
+from evercrawl.collection.change_groups import MOST_PAGES_NAMED, Choose, recent_changes, without_muted
+from evercrawl.collection.change_inbox import MOST_KEYS, ChangeInbox
+from evercrawl.core.change.review import filter_read, muted_part, read_marks
 from evercrawl.core.url import site_of
 from evercrawl.model.history import Mark, Mute
 from evercrawl.model.listing import ChangeRecord, RecentChangeGroup
@@ -31,11 +31,11 @@ _KEY_MASK = 2**64 - 1
 
 def changes(desk: Desk, asked: Asked) -> dict[str, Any]:
     """The newest changes, grouped, the most significant first: those that nobody has looked at yet."""
-    since, inbox = asked["since"] or desk.now() - timedelta(days=7), Inbox(desk.path)
+    since, inbox = asked["since"] or desk.now() - timedelta(days=7), ChangeInbox(desk.path)
     key = f"changes {since:%Y%m%d%H%M} {asked['site']} {asked['noise']} {asked['state']} {inbox.stamp()}"
     news = desk.remembered(
         key,
-        lambda: newest_changes(
+        lambda: recent_changes(
             desk.path,
             desk.settings,
             since=since,
@@ -64,7 +64,7 @@ def changes(desk: Desk, asked: Asked) -> dict[str, Any]:
     }
 
 
-def _in_state(inbox: Inbox, state: str) -> Choose:
+def _in_state(inbox: ChangeInbox, state: str) -> Choose:
     """What nobody has looked at or muted; what somebody has looked at; what is muted; or all there is."""
     mutes = inbox.mutes()
     if state == "all":
@@ -72,11 +72,11 @@ def _in_state(inbox: Inbox, state: str) -> Choose:
     if state == "muted":
         return lambda views: _muted(views, mutes)
     was_seen = state == "reviewed"
-    return lambda views: only(without_muted(views, mutes), reviewed_by(inbox.marks()), was_seen=was_seen)
+    return lambda views: filter_read(without_muted(views, mutes), read_marks(inbox.marks()), was_seen=was_seen)
 
 
 def _muted(views: Sequence[ChangeRecord], mutes: Sequence[Mute]) -> list[ChangeRecord]:
-    found = ((view, muted(view.change, view.url, mutes)) for view in views)
+    found = ((view, muted_part(view.change, view.url, mutes)) for view in views)
     return [view._replace(change=change) for view, change in found if change is not None]
 
 
@@ -108,7 +108,7 @@ def review_changes(desk: Desk, asked: Asked) -> Done:
     else:
         marks = [Mark(None, None, until_us)]
         words = "everything"
-    number = Inbox(desk.path).review(
+    number = ChangeInbox(desk.path).review(
         marks, who=asked.visitor.name, words=words[:LONGEST_WORDS], now_us=to_us(desk.now())
     )
     return Done(f"looked at: {words[:LONGEST_WORDS]}", link_to("/changes", site=asked["site"]), {"review": number})
@@ -141,6 +141,6 @@ def undo_mute(desk: Desk, asked: Asked) -> Done:
 
 def undo_review(desk: Desk, asked: Asked) -> Done:
     """Take a review back: its changes are news again."""
-    if not Inbox(desk.path).undo(asked["id"]):
+    if not ChangeInbox(desk.path).undo(asked["id"]):
         raise BadRequest("there is no such review", 404)
     return Done("taken back", "/changes")

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from evercrawl.collection.runs import live_run, past_runs
-from evercrawl.collection.site_list import busiest_sites, changes_by_day, largest_sites, last_visits, visits_by_day
+from evercrawl.collection.site_list import busiest_sites, changes_by_day, largest_sites, newest_visits, visits_by_day
 from evercrawl.model.reason import Reason
 from evercrawl.web.chart import calendar, stacked_bars
 from evercrawl.web.desk import Desk
@@ -86,7 +86,7 @@ def live(desk: Desk, asked: Asked) -> dict[str, Any]:
         "child": desk.crawl.pid,
         "last_exit": desk.crawl.last_exit,
         "last_words": desk.crawl.last_words(2000) if desk.crawl.last_exit else "",
-        "visits": last_visits(desk.path, 25),
+        "visits": newest_visits(desk.path, 25),
         "lanes": desk.remembered("lanes", lambda: busiest_sites(desk.path, LANES_SHOWN), least_s=1) or [],
         "seeds": desk.settings.scope.seeds,
     }

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any
 
-from evercrawl.collection.stored_pages import page_name
-from evercrawl.core.change.classify import SHOWN_CHARS
-from evercrawl.core.change.review import pattern_of
-from evercrawl.core.change.text_diff import blocks_of
+from evercrawl.collection.stored_pages import canonical_page_url
+from evercrawl.core.change.classify import MAX_EDIT_CHARS
+from evercrawl.core.change.review import mute_pattern
+from evercrawl.core.change.text_diff import text_blocks
 from evercrawl.core.url import site_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.change import BlockEdit
@@ -74,7 +74,7 @@ def diff(desk: Desk, asked: Asked) -> dict[str, Any]:
     newer = desk.collection.show(found.url, f"v{found.after.version}").text if found.edits else ""
     return {
         "difference": found,
-        "rows": side_by_side(found.edits, blocks_of(newer)),
+        "rows": side_by_side(found.edits, text_blocks(newer)),
         "came": found.words_of("+"),
         "went": found.words_of("-"),
         "parts_edited": _parts(found.edits),
@@ -85,19 +85,19 @@ def diff(desk: Desk, asked: Asked) -> dict[str, Any]:
 
 def _parts(edits: Sequence[BlockEdit]) -> list[str]:
     """What stays the same in the parts that were edited: patterns by which each can be muted."""
-    found = (pattern_of(_side(edit, "-"), _side(edit, "+")) for edit in edits[:PARTS_LOOKED_AT])
+    found = (mute_pattern(_side(edit, "-"), _side(edit, "+")) for edit in edits[:PARTS_LOOKED_AT])
     return list(dict.fromkeys(form for form in found if form is not None))[:PARTS_SHOWN]
 
 
 def _side(edit: BlockEdit, sign: str) -> str:
     if edit.sign not in ("~", sign):
         return ""
-    return "".join(run.text for run in edit.words if run.sign in (" ", sign))[:SHOWN_CHARS]
+    return "".join(run.text for run in edit.words if run.sign in (" ", sign))[:MAX_EDIT_CHARS]
 
 
 def show(desk: Desk, asked: Asked) -> dict[str, Any]:
     """One version: its text, headers and links; the archived page itself is shown by replay."""
-    found = desk.collection.show(page_name(full_url(asked["url"])), asked["at"] or "v0")
+    found = desk.collection.show(canonical_page_url(full_url(asked["url"])), asked["at"] or "v0")
     stamp = f"{found.fetched_at:%Y%m%d%H%M%S}"
     origin = desk.replay_origin(asked.host)
     return {

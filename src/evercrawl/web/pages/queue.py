@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import Any
 
-from evercrawl.collection.listings import due_by_hour, pages_due, queued_by_band, skipped_portion
+from evercrawl.collection.listings import due_by_hour, list_due_pages, list_skipped, queued_by_priority
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.web.chart import bars
 from evercrawl.web.desk import Desk
@@ -16,10 +16,10 @@ BAND_WORDS = {0: "seeds and what comes first", 1: "urgent", 2: "ordinary"}
 
 def frontier(desk: Desk, asked: Asked) -> dict[str, Any]:
     """The queue by urgency, what is due in the next hours, and the pages that come next."""
-    portion = pages_due(desk.path, after=asked["after"], most=asked["limit"])
+    portion = list_due_pages(desk.path, after=asked["after"], most=asked["limit"])
     return {
         "now": desk.now(),
-        "queue": desk.remembered("queue", lambda: queued_by_band(desk.path), least_s=3) or [],
+        "queue": desk.remembered("queue", lambda: queued_by_priority(desk.path), least_s=3) or [],
         "due_by_hour": desk.remembered("due", lambda: due_by_hour(desk.path, now=desk.now()), least_s=5) or [],
         "pages": portion.rows,
         "next": portion.next,
@@ -36,7 +36,7 @@ def frontier_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
 def skipped(desk: Desk, asked: Asked) -> dict[str, Any]:
     """A portion of the URLs that were not asked for, and how many there are for which reason."""
     status = desk.remembered("status", lambda: desk.collection.status(), least_s=3)
-    portion = skipped_portion(desk.path, reason=asked["reason"], after=asked["after"], most=asked["limit"])
+    portion = list_skipped(desk.path, reason=asked["reason"], after=asked["after"], most=asked["limit"])
     by_reason = dict(status.by_reason) if status else {}
     return {
         "reason": asked["reason"],

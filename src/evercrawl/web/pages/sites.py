@@ -7,8 +7,8 @@ from datetime import date, timedelta
 from math import ceil
 from typing import Any
 
-from evercrawl.cluster.build import pace_for
-from evercrawl.collection.site_list import load_of, pages_of_site, site_changes_by_day, site_record, sites_listed
+from evercrawl.cluster.crawl_builder import pace_for
+from evercrawl.collection.site_list import find_site, list_site_pages, list_sites, site_changes_by_day, site_load
 from evercrawl.core.politeness import MAX_RULE_DELAY, parse_delay_rules
 from evercrawl.core.robots.robots_txt import parse_robots
 from evercrawl.model.listing import SiteLoad
@@ -30,13 +30,13 @@ SLIDER_END_S = 120
 
 def sites(desk: Desk, asked: Asked) -> dict[str, Any]:
     """A portion of the sites."""
-    portion = sites_listed(desk.path, after=asked["after"], most=asked["limit"])
+    portion = list_sites(desk.path, after=asked["after"], most=asked["limit"])
     return {"sites": portion.rows, "next": portion.next}
 
 
 def known_site(desk: Desk, name: str) -> tuple[int, Site]:
     """Shard and record of a site; BadRequest where the collection does not know it."""
-    found = site_record(desk.path, desk.settings, name)
+    found = find_site(desk.path, desk.settings, name)
     if found is None:
         raise BadRequest(f"the collection does not know the site {name}", 404)
     return found
@@ -45,7 +45,7 @@ def known_site(desk: Desk, name: str) -> tuple[int, Site]:
 def site(desk: Desk, asked: Asked) -> dict[str, Any]:
     """A site: pace, robots.txt, its pages, its changes day by day."""
     shard, record = known_site(desk, asked["name"])
-    portion = pages_of_site(desk.path, shard, record, after=asked["after"], most=asked["limit"])
+    portion = list_site_pages(desk.path, shard, record, after=asked["after"], most=asked["limit"])
     days = desk.remembered(
         f"calendar {record.name}", lambda: site_changes_by_day(desk.path, shard, record.id, now=desk.now()), least_s=5
     )
@@ -110,7 +110,7 @@ def site_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
 def load(desk: Desk, asked: Asked) -> dict[str, Any]:
     """What a site had to bear from us."""
     shard, record = known_site(desk, asked["name"])
-    found = desk.remembered(f"load {record.name}", lambda: load_of(desk.path, shard, record), wait_s=5.0)
+    found = desk.remembered(f"load {record.name}", lambda: site_load(desk.path, shard, record), wait_s=5.0)
     if found is None:
         raise BadRequest("the load of this site is still being counted; this page shows it in a moment", 503, again_s=1)
     return {

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 from starlette.responses import Response
 
 from evercrawl.collection.change_groups import change_feed
-from evercrawl.collection.change_inbox import Inbox
+from evercrawl.collection.change_inbox import ChangeInbox
 from evercrawl.model.listing import ChangeRecord
 from evercrawl.model.sanitize import safe_block, safe_line
 from evercrawl.model.search import Hit
@@ -45,7 +45,7 @@ class Entry(NamedTuple):
 def atom(desk: Desk, asked: Asked) -> Response:
     """The newest changes, newest first."""
     origin = desk.own_origin(asked.host)
-    mutes = Inbox(desk.path).mutes()
+    mutes = ChangeInbox(desk.path).mutes()
     views = change_feed(desk.path, desk.settings, site=asked["site"], most=asked["limit"], mutes=mutes)
     entries = [_of_change(view, origin) for view in views]
     here = origin + link_to("/changes.atom", site=asked["site"])

@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.responses import Response, StreamingResponse
 
-from evercrawl.collection.visit_log import crawl_line, logged_visits
+from evercrawl.collection.visit_log import heritrix_line, iterate_visits
 from evercrawl.model.listing import VisitLogRow
 from evercrawl.web.desk import Desk
 from evercrawl.web.pages.sites import known_site
@@ -33,7 +33,7 @@ def crawl_log(desk: Desk, asked: Asked) -> Response:
 def log_file(desk: Desk, values: Mapping[str, Any], *, for_owner: bool = False) -> Response:
     """The log as a download; owners of a site do not learn which pages of others lead to theirs."""
     site = values["site"] and known_site(desk, values["site"])[1].name
-    visits = logged_visits(desk.path, desk.settings, site=site, since=values["since"], until=values["until"])
+    visits = iterate_visits(desk.path, desk.settings, site=site, since=values["since"], until=values["until"])
     lines = _lines(desk, islice(visits, values["limit"]), site if for_owner else None)
     headers = {"Content-Disposition": 'attachment; filename="crawl.log"', "X-Accel-Buffering": "no"}
     return StreamingResponse(lines, media_type="text/plain", headers=headers)
@@ -46,4 +46,4 @@ def _lines(desk: Desk, visits: Iterator[VisitLogRow], only_site: str | None) -> 
 
 def _line(visit: VisitLogRow, only_site: str | None) -> str:
     is_told = only_site is None or (visit.parent or "").startswith(f"{only_site}/")
-    return crawl_line(visit, with_parent=is_told) + "\n"
+    return heritrix_line(visit, with_parent=is_told) + "\n"

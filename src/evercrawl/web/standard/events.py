@@ -16,7 +16,7 @@ from starlette.responses import Response, StreamingResponse
 from evercrawl.adapters.sqlite.browse import browsing, browsing_all, shards_of
 from evercrawl.adapters.sqlite.store import shard_path
 from evercrawl.collection.runs import live_run
-from evercrawl.collection.site_list import busiest_sites, last_visits
+from evercrawl.collection.site_list import busiest_sites, newest_visits
 from evercrawl.model.listing import VisitRow
 from evercrawl.web.desk import Desk
 from evercrawl.web.parameter import BadRequest, Parameter
@@ -173,7 +173,7 @@ class Pulse:
                 rate = max(0.0, (requests - self._before[1]) / (at - self._before[0]))
                 self._rates = [*self._rates, round(rate, 2)][-SAMPLES:]
             self._before = (at, requests)
-        visits = last_visits(self.desk.path, SHOWN_VISITS)
+        visits = newest_visits(self.desk.path, SHOWN_VISITS)
         lanes = self.desk.remembered("lanes", lambda: busiest_sites(self.desk.path, LANES_SHOWN), least_s=1)
         told = {"run": run, "rates": self._rates, "visits": visits, "lanes": lanes or []}
         return json_line({**told, "child": self.desk.crawl.pid})

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.system import SystemClock
 from evercrawl.cluster.visit_requests import announce
-from evercrawl.collection.site_list import site_record
+from evercrawl.collection.site_list import find_site
 from evercrawl.core.url import canonical, site_of
 from evercrawl.model import __version__
 from evercrawl.model.fetch import Fetched
@@ -77,7 +77,7 @@ class IndexNow:
         return Response("", 202)
 
     async def _require_proof(self, site: str, key: str, place: str) -> None:
-        known = await run_in_threadpool(site_record, self.desk.path, self.desk.settings, site)
+        known = await run_in_threadpool(find_site, self.desk.path, self.desk.settings, site)
         seeds = {site_of(seed) for seed in self.desk.settings.scope.seeds}
         if known is None and site not in seeds:
             raise BadRequest("this collection does not crawl that host", 422)

@@ -6,8 +6,14 @@ import os
 
 import pytest
 
-from evercrawl.cluster.totals import MergedRun, Report, ended_together, merged
-from evercrawl.cluster.workers.counts import SharedCounts, shared_memory
+from evercrawl.cluster.totals import (
+    RunTotals,
+    SharedCounters,
+    WorkerReport,
+    combined_end,
+    create_shared_memory,
+    merge_stats,
+)
 from evercrawl.engine.runtime import Ended, RunStats
 from evercrawl.model.reason import Outcome, Reason
 
@@ -20,13 +26,13 @@ def a_tally(fetched: int) -> RunStats:
     return tally
 
 
-def a_report(fetched: int) -> Report:
+def a_report(fetched: int) -> WorkerReport:
     seen = {"offered": 10 * fetched, "cache_hit_rate": fetched / 10, "store_lookups": 1}
-    return Report(a_tally(fetched), 100, 3, 2, (), fetched > 5, seen)
+    return WorkerReport(a_tally(fetched), 100, 3, 2, (), fetched > 5, seen)
 
 
 def test_counts_are_added_up():
-    whole = merged([a_tally(3), a_tally(4)])
+    whole = merge_stats([a_tally(3), a_tally(4)])
     assert (whole.requests, whole.wire_bytes, whole.visits, whole.new, whole.found) == (9, 7000, 7, 7, 14)
     assert whole.outcomes == {(Outcome.FETCHED, Reason.NEW): 7}
     assert whole.refused == {Reason.ROBOTS: 2}
@@ -34,7 +40,7 @@ def test_counts_are_added_up():
 
 
 def test_what_a_dead_worker_had_done_still_counts():
-    run = MergedRun()
+    run = RunTotals()
     run.note(0, a_report(3))
     run.note(1, a_report(6))
     assert (run.tally.visits, run.pages_before, run.in_flight(), run.is_throttled()) == (9, 200, 4, True)
@@ -54,15 +60,15 @@ def test_what_a_dead_worker_had_done_still_counts():
     ],
 )
 def test_a_run_ends_as_its_parts(ends: list[Ended], whole: Ended):
-    assert ended_together(ends) is whole
+    assert combined_end(ends) is whole
 
 
 def test_what_all_have_spent_counts_those_that_were_replaced():
-    memory = shared_memory(2)
-    first, second = (SharedCounts(memory, workers=2, number=number) for number in range(2))
+    memory = create_shared_memory(2)
+    first, second = (SharedCounters(memory, workers=2, number=number) for number in range(2))
     assert first.spent(5, 500) == (5, 500)
     assert second.spent(7, 70) == (12, 570)
-    again = SharedCounts(memory, workers=2, number=1)
+    again = SharedCounters(memory, workers=2, number=1)
     assert again.spent(1, 10) == (13, 580)
     assert first.spent(6, 600) == (14, 680)
     os.close(memory)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.collection.alerts.event_reader import LINES_AT_A_TIME, Follower, ShardLog
-from evercrawl.collection.alerts.message_queue import Outbox
+from evercrawl.collection.alerts.alert_outbox import AlertOutbox
+from evercrawl.collection.alerts.event_reader import LINES_AT_A_TIME, EventReader, ShardLog
 from evercrawl.core.alerts.matching import SaidPage
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind
@@ -56,32 +56,32 @@ class Log:
 
 
 @pytest.fixture
-def outbox(tmp_path: Path) -> Iterator[Outbox]:
-    with closing(Outbox(tmp_path)) as opened:
+def outbox(tmp_path: Path) -> Iterator[AlertOutbox]:
+    with closing(AlertOutbox(tmp_path)) as opened:
         yield opened
 
 
-def put(outbox: Outbox, name: str, *, since_us: int = 0, query: str | None = None) -> int:
+def put(outbox: AlertOutbox, name: str, *, since_us: int = 0, query: str | None = None) -> int:
     outbox.put(Alert(name, AlertFilter(query=query), TARGET), now_us=since_us, ends={})
     known = outbox.named(name)
     assert known is not None
     return known.id
 
 
-def test_a_long_log_is_taken_in_by_portions_and_only_once(outbox: Outbox) -> None:
+def test_a_long_log_is_taken_in_by_portions_and_only_once(outbox: AlertOutbox) -> None:
     number = put(outbox, "a")
     log = Log(2 * LINES_AT_A_TIME + 10)
-    follower = Follower(outbox, log)
+    follower = EventReader(outbox, log)
     assert follower.follow(now_us=1) == 10
     assert [upto - after for after, upto in log.asked] == [LINES_AT_A_TIME, LINES_AT_A_TIME, 10]
     assert follower.follow(now_us=2) == 0
-    assert Follower(outbox, log).follow(now_us=3) == 0
+    assert EventReader(outbox, log).follow(now_us=3) == 0
     assert outbox.counts(number).waiting == 10
 
 
-def test_nothing_is_read_without_alerts_or_news(outbox: Outbox) -> None:
+def test_nothing_is_read_without_alerts_or_news(outbox: AlertOutbox) -> None:
     log = Log(10, stamped="same")
-    follower = Follower(outbox, log)
+    follower = EventReader(outbox, log)
     follower.follow(now_us=1)
     assert log.asked == []
     put(outbox, "a")
@@ -94,16 +94,16 @@ def test_nothing_is_read_without_alerts_or_news(outbox: Outbox) -> None:
     assert log.asked == [(0, 10), (10, 20)]
 
 
-def test_what_was_met_before_an_alert_is_not_told_to_it(outbox: Outbox) -> None:
+def test_what_was_met_before_an_alert_is_not_told_to_it(outbox: AlertOutbox) -> None:
     old, young = put(outbox, "old"), put(outbox, "young", since_us=2001)
-    Follower(outbox, Log(3000)).follow(now_us=1)
+    EventReader(outbox, Log(3000)).follow(now_us=1)
     assert (outbox.counts(old).waiting, outbox.counts(young).waiting) == (3, 1)
 
 
-def test_a_log_that_was_cut_back_is_followed_from_there(outbox: Outbox) -> None:
+def test_a_log_that_was_cut_back_is_followed_from_there(outbox: AlertOutbox) -> None:
     number = put(outbox, "a")
     log = Log(3000)
-    follower = Follower(outbox, log)
+    follower = EventReader(outbox, log)
     follower.follow(now_us=1)
     log.lines = 1500
     assert follower.follow(now_us=2) == 0
@@ -113,10 +113,10 @@ def test_a_log_that_was_cut_back_is_followed_from_there(outbox: Outbox) -> None:
     assert outbox.counts(number).waiting == 3, "the same visit is not told twice"
 
 
-def test_a_text_that_cannot_be_read_holds_up_nothing(outbox: Outbox) -> None:
+def test_a_text_that_cannot_be_read_holds_up_nothing(outbox: AlertOutbox) -> None:
     asking, other = put(outbox, "asking", query="ferry"), put(outbox, "other")
     log = Log(1000)
-    Follower(outbox, log).follow(now_us=1)
+    EventReader(outbox, log).follow(now_us=1)
     log.lines, log.is_damaged = 2000, True
-    Follower(outbox, log).follow(now_us=2)
+    EventReader(outbox, log).follow(now_us=2)
     assert (outbox.counts(asking).waiting, outbox.counts(other).waiting) == (1, 2)

@@ -13,7 +13,7 @@ from types import ModuleType
 
 import pytest
 
-from evercrawl.collection.alerts.sender import Letter, Senders, mail_of, require_apprise
+from evercrawl.collection.alerts.sender import ChannelSender, OutgoingMessage, build_mail, require_apprise
 from evercrawl.core.alerts.delivery import Attempt, Message
 from evercrawl.core.alerts.message_format import secret_of
 from evercrawl.errors import ConfigError
@@ -62,15 +62,15 @@ def receiver() -> Iterator[Receiver]:
     thread.join()
 
 
-def letter(channel: Channel, address: str, notices: tuple[PendingEvent, ...] = NOTICES) -> Letter:
+def letter(channel: Channel, address: str, notices: tuple[PendingEvent, ...] = NOTICES) -> OutgoingMessage:
     secret = secret_of(bytes(24)) if channel is Channel.WEBHOOK else None
     alert = Alert("a", AlertFilter(), Destination(channel, address, secret))
-    return Letter(alert, Message("msg_1", "a", EVENT.at_us, tries=1), notices, notices, "uid")
+    return OutgoingMessage(alert, Message("msg_1", "a", EVENT.at_us, tries=1), notices, notices, "uid")
 
 
-def sent(one: Letter, settings: Settings = SETTINGS) -> Attempt:
+def sent(one: OutgoingMessage, settings: Settings = SETTINGS) -> Attempt:
     async def send() -> Attempt:
-        senders = Senders(settings, collection="c", env={})
+        senders = ChannelSender(settings, collection="c", env={})
         try:
             return await senders.send(one, now=NOW)
         finally:
@@ -116,7 +116,7 @@ def test_a_feed_is_the_same_however_often_it_is_written(tmp_path: Path) -> None:
 
 def test_mail_needs_a_server_and_a_title_adds_no_header() -> None:
     assert "mail_host" in sent(letter(Channel.MAIL, "you@example.org")).detail
-    mail = mail_of(letter(Channel.MAIL, "you@example.org"), "me@example.org", collection="c")
+    mail = build_mail(letter(Channel.MAIL, "you@example.org"), "me@example.org", collection="c")
     assert mail["Bcc"] is None
     assert mail["Message-ID"] == "<msg_1@example.org>"
     assert "Home Bcc: x@y changed" in str(mail["Subject"])

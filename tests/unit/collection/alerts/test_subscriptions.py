@@ -12,7 +12,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from evercrawl.collection.alerts.subscriptions import Websub
+from evercrawl.collection.alerts.subscriptions import WebsubClient
 from evercrawl.core.sitemap.websub_protocol import Phase, Subscription
 from evercrawl.errors import ConfigError
 from evercrawl.model.settings import HttpSettings, Settings
@@ -25,7 +25,7 @@ class Place:
 
     def __init__(self) -> None:
         self.forms: list[dict[str, str]] = []
-        self.websub: Websub | None = None
+        self.websub: WebsubClient | None = None
         self.url = ""
 
     def feed(self) -> bytes:
@@ -83,7 +83,9 @@ def test_subscribe_be_verified_hear_and_end(tmp_path: Path) -> None:
 
     place = Place()
     with serving(place):
-        websub = Websub(tmp_path, SETTINGS, callback=lambda token: f"https://me.example/websub/{token}", queue=queue)
+        websub = WebsubClient(
+            tmp_path, SETTINGS, callback=lambda token: f"https://me.example/websub/{token}", queue=queue
+        )
         place.websub = websub
         asyncio.run(websub.subscribe(f"{place.url}/feed"))
         (subscription,) = websub.subscriptions()
@@ -106,7 +108,7 @@ def test_subscribe_be_verified_hear_and_end(tmp_path: Path) -> None:
 
 def test_a_notice_that_is_not_signed_is_taken_and_ignored(tmp_path: Path) -> None:
     heard: list[Sequence[str]] = []
-    websub = Websub(tmp_path, SETTINGS, callback=str, queue=lambda urls, _: heard.append(urls))
+    websub = WebsubClient(tmp_path, SETTINGS, callback=str, queue=lambda urls, _: heard.append(urls))
     subscription = Subscription("t", "https://example.org/feed", "https://hub.example/", "secret", Phase.ACTIVE)
     websub._keep(subscription)
     good = "sha256=" + hmac.new(b"secret", b"body", hashlib.sha256).hexdigest()

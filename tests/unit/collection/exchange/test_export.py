@@ -19,14 +19,14 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from evercrawl.collection.collection import Collection, Selection
-from evercrawl.collection.exchange.export import FORMS, export
-from evercrawl.collection.exchange.tables import ExportRow, harmless, json_line
+from evercrawl.collection.exchange.export import EXPORT_FORMATS, export
+from evercrawl.collection.exchange.tables import ExportRow, escape_formula, json_line
 from evercrawl.errors import ConfigError
 from tests.unit.adapters.warc.foreign import payloads_by_fastwarc, payloads_by_warcio, problems
 from tests.unit.collection.exchange.archives import SITE, collection_of, day, html, response, versions_of
 
 ALL = Selection(all_versions=True)
-IN_PROCESS = [form for form in FORMS if form not in ("parquet", "dataset")]
+IN_PROCESS = [form for form in EXPORT_FORMATS if form not in ("parquet", "dataset")]
 """DuckDB complains about itself when a test run ends, so it is tested as a command in tests/e2e."""
 A, B = html("A", "The first text."), html("B", "The second text.")
 FIELDS = ["url", "fetched_at", "status", "content_type", "title", "lang", "text", "digest", "version"]
@@ -249,7 +249,14 @@ def test_csv_cells_cannot_become_formulas(tmp_path):
     assert names == FIELDS
     assert row[4] == '\'=HYPERLINK("http://evil.test")'
     assert row[6].startswith("'+1 is a start")
-    assert [harmless(cell) for cell in ("@x", "-1", "\tx", "a=b", 5, None)] == ["'@x", "'-1", "'\tx", "a=b", 5, None]
+    assert [escape_formula(cell) for cell in ("@x", "-1", "\tx", "a=b", 5, None)] == [
+        "'@x",
+        "'-1",
+        "'\tx",
+        "a=b",
+        5,
+        None,
+    ]
 
 
 def test_parquet_without_duckdb_says_what_to_install(collection, tmp_path, monkeypatch):

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from evercrawl.adapters.sqlite import SqliteStore, StateReader
-from evercrawl.collection.explain import habits_of
-from evercrawl.collection.forecast import freshness_of, gathered, plan_of, steering_of
-from evercrawl.collection.status import saved_in
+from evercrawl.collection.explain import page_forecast
+from evercrawl.collection.forecast import collection_freshness, plan_revisits, revisit_status, take_sample
+from evercrawl.collection.status import savings
 from evercrawl.core.revisit.rate_estimate import SiteEstimate
 from evercrawl.core.revisit.site_model import SiteModel, site_model_bytes
 from evercrawl.core.revisit.visit_schedule import named_schedule
@@ -94,11 +94,11 @@ def habits(reader: StateReader, policy: str, number: int) -> PageForecast | None
     with reader.shard(0) as state:
         page = state.page(a_page(number).key)
         assert page is not None
-        return habits_of(reader, state, page, settings_for(policy), now=NOW)
+        return page_forecast(reader, state, page, settings_for(policy), now=NOW)
 
 
 def test_freshness_leaves_out_what_is_gone_and_counts_what_is_missing(reader: StateReader, policy: str) -> None:
-    found = freshness_of(reader, settings_for(policy), now=NOW)
+    found = collection_freshness(reader, settings_for(policy), now=NOW)
     assert (found.pages, found.without_copy, found.sampled) == (PAGES - 2, 1, PAGES - 2)
     assert 0.5 < found.freshness < found.of_copies < 1.0
     assert 0.0 < found.uncertainty < 0.2
@@ -106,14 +106,14 @@ def test_freshness_leaves_out_what_is_gone_and_counts_what_is_missing(reader: St
 
 
 def test_a_sample_stands_for_the_whole(reader: StateReader, policy: str) -> None:
-    some = gathered(reader, now_us=NOW_US, policy=policy, most=10)
+    some = take_sample(reader, now_us=NOW_US, policy=policy, most=10)
     assert some.share == pytest.approx(0.25)
     assert len(some.pages) <= 10
-    assert gathered(reader, now_us=NOW_US, policy=policy, most=PAGES).share == 1.0
+    assert take_sample(reader, now_us=NOW_US, policy=policy, most=PAGES).share == 1.0
 
 
 def test_what_was_saved_is_counted_from_the_log(reader: StateReader) -> None:
-    saved = saved_in(reader, now_us=NOW_US)
+    saved = savings(reader, now_us=NOW_US)
     answers = (PAGES - 2) * (VISITS - 1) - 2
     assert saved.not_modified == answers
     assert saved.not_modified_bytes == answers * 345
@@ -121,7 +121,7 @@ def test_what_was_saved_is_counted_from_the_log(reader: StateReader) -> None:
 
 
 def test_a_plan_keeps_its_budget(reader: StateReader, policy: str) -> None:
-    plan = plan_of(reader, settings_for(policy), budget=3.0, now=NOW)
+    plan = plan_revisits(reader, settings_for(policy), budget=3.0, now=NOW)
     assert plan.policy == policy
     assert plan.budget_per_day == 3.0
     assert 0.0 < plan.requests_per_day <= 3.0
@@ -130,13 +130,13 @@ def test_a_plan_keeps_its_budget(reader: StateReader, policy: str) -> None:
     assert plan.first[0].url == a_page(NEW).url
     assert plan.first[0].value_days is None
     assert 1 <= plan.pages_due <= PAGES
-    more = plan_of(reader, settings_for(policy), budget=30.0, now=NOW)
+    more = plan_revisits(reader, settings_for(policy), budget=30.0, now=NOW)
     assert more.expected_freshness >= plan.expected_freshness
 
 
 def test_without_a_budget_the_settings_decide(reader: StateReader, policy: str) -> None:
-    assert plan_of(reader, settings_for(policy, 3.0), budget=None, now=NOW).budget_per_day == 3.0
-    free = plan_of(reader, settings_for(policy), budget=None, now=NOW)
+    assert plan_revisits(reader, settings_for(policy, 3.0), budget=None, now=NOW).budget_per_day == 3.0
+    free = plan_revisits(reader, settings_for(policy), budget=None, now=NOW)
     assert free.budget_per_day is None
     assert free.requests_per_day > 0.0
 
@@ -171,12 +171,12 @@ def test_signals_and_validators_of_the_site_are_told(reader: StateReader, policy
 
 @pytest.mark.parametrize("policy", ["optimal"])
 def test_the_threshold_is_the_one_that_the_last_run_left(reader: StateReader, policy: str) -> None:
-    assert steering_of(reader, settings_for(policy, 50.0), pages=PAGES).threshold_days == 3.5
-    assert steering_of(reader, settings_for(policy), pages=PAGES).threshold_days == 0.25
+    assert revisit_status(reader, settings_for(policy, 50.0), pages=PAGES).threshold_days == 3.5
+    assert revisit_status(reader, settings_for(policy), pages=PAGES).threshold_days == 0.25
 
 
 def test_an_empty_collection_has_a_forecast_too(tmp_path: Path) -> None:
     empty = StateReader(tmp_path)
-    assert freshness_of(empty, SETTINGS, now=NOW).pages == 0
-    assert plan_of(empty, SETTINGS, budget=10.0, now=NOW).requests_per_day == 0.0
-    assert saved_in(empty, now_us=NOW_US).not_modified == 0
+    assert collection_freshness(empty, SETTINGS, now=NOW).pages == 0
+    assert plan_revisits(empty, SETTINGS, budget=10.0, now=NOW).requests_per_day == 0.0
+    assert savings(empty, now_us=NOW_US).not_modified == 0

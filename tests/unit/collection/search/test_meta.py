@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from evercrawl.collection.search import ask_all, merged
+from evercrawl.collection.search import merge_hits, query_sources
 from evercrawl.errors import ConfigError
 from evercrawl.model.search import Hit, Span
 
@@ -15,7 +15,7 @@ def hit(url: str, rank: int, day: int = 1) -> Hit:
 
 
 def test_what_two_sources_have_comes_first_in_its_newest_form():
-    hits = merged([("one", [hit("a", 1), hit("b", 2, day=3)]), ("two", [hit("c", 1), hit("b", 2, day=5)])])
+    hits = merge_hits([("one", [hit("a", 1), hit("b", 2, day=3)]), ("two", [hit("c", 1), hit("b", 2, day=5)])])
     assert [found.url for found in hits] == ["b", "a", "c"]
     assert (hits[0].source, hits[0].version, hits[0].rank) == ("one, two", 5, 1)
 
@@ -35,7 +35,7 @@ def test_sources_that_fail_or_hang_are_named_and_not_waited_for():
 
     began = time.monotonic()
     sources = [("good", lambda: [hit("a", 1)]), ("slow", hangs), ("bad", fails), ("broken", breaks)]
-    found = ask_all(sources, limit=10, timeout_s=0.3)
+    found = query_sources(sources, limit=10, timeout_s=0.3)
     release.set()
     assert time.monotonic() - began < 10
     assert [one.url for one in found.hits] == ["a"]

@@ -6,8 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from evercrawl.collection.simulation import PolicyTrial, drawing, trials
-from evercrawl.collection.simulation import budget_of, checked_policies
+from evercrawl.collection.simulation import PolicyTrial, budget_of, freshness_chart, parse_policies, run_trials
 from evercrawl.errors import ConfigError
 from tests.unit.lab.synthetic import synthetic_trace
 
@@ -16,7 +15,7 @@ TRACE = synthetic_trace(pages=40, days=120.0)
 
 def test_every_policy_meets_every_budget() -> None:
     told: list[str] = []
-    runs = list(trials([TRACE], ["optimal", "uniform"], ["0.1", "0.4"], on_begin=told.append))
+    runs = list(run_trials([TRACE], ["optimal", "uniform"], ["0.1", "0.4"], on_begin=told.append))
     assert [(run.policy, run.budget) for run in runs] == [
         ("optimal", 0.1),
         ("optimal", 0.4),
@@ -40,11 +39,11 @@ def test_a_budget_for_all_pages_is_divided_among_those_that_live() -> None:
 
 
 def test_policies_are_known_by_name() -> None:
-    assert checked_policies("optimal, nutch,optimal") == ["optimal", "nutch"]
+    assert parse_policies("optimal, nutch,optimal") == ["optimal", "nutch"]
     with pytest.raises(ConfigError, match="no revisit policy 'best'; there are optimal, uniform"):
-        checked_policies("optimal,best")
+        parse_policies("optimal,best")
     with pytest.raises(ConfigError, match="name a revisit policy"):
-        checked_policies(" , ")
+        parse_policies(" , ")
 
 
 def test_the_picture_is_svg_and_text_in_it_is_harmless() -> None:
@@ -53,7 +52,7 @@ def test_the_picture_is_svg_and_text_in_it_is_harmless() -> None:
         for policy, freshness in (("optimal", 0.9), ("uniform", 0.8))
         for budget in (0.05, 0.1)
     ]
-    root = ElementTree.fromstring(drawing([*runs, PolicyTrial("one", "nutch", 0.1, 0.4, 0.0, 0.0)]))
+    root = ElementTree.fromstring(freshness_chart([*runs, PolicyTrial("one", "nutch", 0.1, 0.4, 0.0, 0.0)]))
     space = "{http://www.w3.org/2000/svg}"
     assert len(root.findall(f"{space}polyline")) == 3
     words = [element.text for element in root.findall(f"{space}text")]

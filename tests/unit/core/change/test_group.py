@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evercrawl.core.change.review import groups_of
+from evercrawl.core.change.review import group_changes
 from evercrawl.model.change import Change, ChangeClass, Edit
 
 MENU = Edit(1, is_template=True, removed="News", added="Stories")
@@ -21,7 +21,7 @@ def content(size: float, *edits: Edit) -> Change:
 
 def test_edits_made_on_the_same_pages_are_one_group():
     changes = [(f"/{number}", noise(MENU, FOOTER)) for number in range(9)]
-    (group,) = groups_of(changes)
+    (group,) = group_changes(changes)
     assert group.is_template
     assert set(group.edits) == {MENU, FOOTER}
     assert len(group.pages) == 9
@@ -30,7 +30,7 @@ def test_edits_made_on_the_same_pages_are_one_group():
 def test_content_comes_first_and_is_a_group_of_its_own():
     changes = [(f"/{number}", noise(MENU)) for number in range(9)]
     changes += [("/3", content(0.5, TEXT)), ("/4", content(0.1, PRICE, MENU)), ("/5", content(0.1, PRICE))]
-    groups = groups_of(changes)
+    groups = group_changes(changes)
     assert [(group.kind, len(group.pages)) for group in groups] == [
         (ChangeClass.CONTENT, 1),
         (ChangeClass.CONTENT, 2),
@@ -39,4 +39,4 @@ def test_content_comes_first_and_is_a_group_of_its_own():
 
 
 def test_an_edit_of_one_page_outside_its_content_is_not_shown():
-    assert groups_of([("/a", noise(MENU)), ("/b", noise())]) == []
+    assert group_changes([("/a", noise(MENU)), ("/b", noise())]) == []

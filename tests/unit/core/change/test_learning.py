@@ -8,15 +8,15 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from evercrawl.core.change.change_history import (
-    MOST_EDITS,
-    MOST_PAGE_PLACES,
-    MOST_SITE_PLACES,
-    MOST_TEXTS,
-    PageMemory,
-    SiteMemory,
+    MAX_PAGE_LOCATIONS,
+    MAX_SITE_EDITS,
+    MAX_SITE_LOCATIONS,
+    MAX_SITE_TEXTS,
+    PageChangeHistory,
+    SiteChangeHistory,
 )
-from evercrawl.core.change.learning import judge_visit, meet
-from evercrawl.core.change.snapshot import Snapshot, snapshot_of_html
+from evercrawl.core.change.learning import classify_visit, learn_page
+from evercrawl.core.change.snapshot import Snapshot, snapshot_html
 from evercrawl.model.change import Change, ChangeClass
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -34,24 +34,24 @@ class Watched:
     """A site under watch: each call of `see` is a visit."""
 
     def __init__(self) -> None:
-        self.site = SiteMemory()
-        self.pages: dict[str, PageMemory] = {}
+        self.site = SiteChangeHistory()
+        self.pages: dict[str, PageChangeHistory] = {}
         self.last: dict[str, Snapshot] = {}
         self.visits = 0
         self.visits_to: Counter[str] = Counter()
 
     def see(self, url: str, markup: str, *, visit: int | None = None) -> Change | None:
-        after = snapshot_of_html(markup)
+        after = snapshot_html(markup)
         before = self.last.get(url)
         self.last[url] = after
         self.visits += 1
         self.visits_to[url] = visit or self.visits_to[url] + 1
         now = START + timedelta(hours=self.visits)
         if before is None:
-            self.site = meet(after, self.site, page_url=url)
-            self.pages[url] = PageMemory()
+            self.site = learn_page(after, self.site, page_url=url)
+            self.pages[url] = PageChangeHistory()
             return None
-        change, self.pages[url], self.site = judge_visit(
+        change, self.pages[url], self.site = classify_visit(
             before, after, self.pages[url], self.site, now=now, page_url=url, visit=self.visits_to[url]
         )
         return change
@@ -135,7 +135,7 @@ def test_prices_on_pages_that_rest_otherwise_are_content_on_each_of_them():
     found = []
     for at, url in enumerate(urls[::3]):
         found.append(watched.see(url, article("<p>Cost: 75</p>"), visit=20 + at))
-        watched.site = watched.site.rested(PageMemory()).rested(PageMemory())
+        watched.site = watched.site.rested(PageChangeHistory()).rested(PageChangeHistory())
     assert all(change is not None and change.kind is ChangeClass.CONTENT for change in found)
 
 
@@ -230,16 +230,16 @@ def test_memories_survive_storing():
     for number in range(5):
         for url in "abc":
             watched.see(url, counter(number))
-            watched.site = SiteMemory.from_bytes(watched.site.to_bytes())
-            watched.pages[url] = PageMemory.from_bytes(watched.pages[url].to_bytes())
-    assert watched.site == SiteMemory.from_bytes(watched.site.to_bytes())
+            watched.site = SiteChangeHistory.from_bytes(watched.site.to_bytes())
+            watched.pages[url] = PageChangeHistory.from_bytes(watched.pages[url].to_bytes())
+    assert watched.site == SiteChangeHistory.from_bytes(watched.site.to_bytes())
     assert watched.see("a", counter(99)) is not None
     assert watched.site.places
 
 
 def test_what_cannot_be_read_is_nothing():
-    assert PageMemory.from_bytes(b"?") == PageMemory()
-    assert SiteMemory.from_bytes(b"\xff" * 40) == SiteMemory()
+    assert PageChangeHistory.from_bytes(b"?") == PageChangeHistory()
+    assert SiteChangeHistory.from_bytes(b"\xff" * 40) == SiteChangeHistory()
 
 
 def test_memories_stay_small():
@@ -251,9 +251,9 @@ def test_memories_stay_small():
                 for at in range(260)
             )
             watched.see(str(url), f"<main>{blocks}</main>")
-    assert all(len(memory.places) <= MOST_PAGE_PLACES for memory in watched.pages.values())
-    assert len(watched.site.places) <= MOST_SITE_PLACES
-    assert len(watched.site.texts) <= MOST_TEXTS
-    assert len(watched.site.edits) <= MOST_EDITS
+    assert all(len(memory.places) <= MAX_PAGE_LOCATIONS for memory in watched.pages.values())
+    assert len(watched.site.places) <= MAX_SITE_LOCATIONS
+    assert len(watched.site.texts) <= MAX_SITE_TEXTS
+    assert len(watched.site.edits) <= MAX_SITE_EDITS
     assert len(watched.site.to_bytes()) < 32_000
     assert max(len(memory.to_bytes()) for memory in watched.pages.values()) < 700

@@ -6,8 +6,15 @@ import time
 
 import pytest
 
-from evercrawl.core.change.classify import MOST_EDITS_SHOWN, SHOWN_CHARS
-from evercrawl.core.change.review import LONGEST_PATTERN, has_form, heard, is_muted, muted, pattern_of
+from evercrawl.core.change.classify import MAX_EDIT_CHARS, MAX_EDITS
+from evercrawl.core.change.review import (
+    LONGEST_PATTERN,
+    is_muted,
+    matches_pattern,
+    mute_pattern,
+    muted_part,
+    unmuted_part,
+)
 from evercrawl.model.change import Change, ChangeClass, Edit
 from evercrawl.model.history import Mute
 
@@ -30,17 +37,17 @@ def rule(pattern: str, place: str = "https://a.test") -> Mute:
     ],
 )
 def test_the_form_of_an_edit_is_what_both_texts_share(removed: str, added: str, form: str | None) -> None:
-    assert pattern_of(removed, added) == form
+    assert mute_pattern(removed, added) == form
     if form is not None:
-        assert all(has_form(form, text) for text in (removed, added) if text)
+        assert all(matches_pattern(form, text) for text in (removed, added) if text)
 
 
 def test_a_text_that_was_cut_may_go_on() -> None:
-    long = "word " * SHOWN_CHARS
-    form = pattern_of(f"1 {long}"[:SHOWN_CHARS], f"2 {long}"[:SHOWN_CHARS])
+    long = "word " * MAX_EDIT_CHARS
+    form = mute_pattern(f"1 {long}"[:MAX_EDIT_CHARS], f"2 {long}"[:MAX_EDIT_CHARS])
     assert form is not None
     assert form.endswith("*")
-    assert has_form(form, f"3 {long}"[:SHOWN_CHARS])
+    assert matches_pattern(form, f"3 {long}"[:MAX_EDIT_CHARS])
 
 
 @pytest.mark.parametrize(
@@ -56,12 +63,12 @@ def test_a_text_that_was_cut_may_go_on() -> None:
     ],
 )
 def test_forms(pattern: str, text: str, is_form: bool) -> None:
-    assert has_form(pattern, text) is is_form
+    assert matches_pattern(pattern, text) is is_form
 
 
 def test_a_hostile_pattern_costs_no_time() -> None:
     began = time.process_time()
-    assert not has_form("a*" * (LONGEST_PATTERN // 2) + "b", "a" * 100_000)
+    assert not matches_pattern("a*" * (LONGEST_PATTERN // 2) + "b", "a" * 100_000)
     assert time.process_time() - began < 0.5
 
 
@@ -82,19 +89,19 @@ def _change(*edits: tuple[str, str]) -> Change:
 def test_only_the_edits_in_a_muted_part_are_left_out() -> None:
     mutes = [rule("seen * times")]
     both = _change(("seen 3 times", "seen 4 times"), ("open", "closed"))
-    left = heard(both, URL, mutes)
+    left = unmuted_part(both, URL, mutes)
     assert left is not None
     assert [edit.added for edit in left.edits] == ["closed"]
-    found = muted(both, URL, mutes)
+    found = muted_part(both, URL, mutes)
     assert found is not None
     assert [edit.added for edit in found.edits] == ["seen 4 times"]
     alone = _change(("seen 3 times", "seen 4 times"))
-    assert heard(alone, URL, mutes) is None
+    assert unmuted_part(alone, URL, mutes) is None
     other = _change(("open", "closed"))
-    assert heard(other, URL, mutes) is other
-    assert muted(other, URL, mutes) is None
+    assert unmuted_part(other, URL, mutes) is other
+    assert muted_part(other, URL, mutes) is None
 
 
 def test_where_edits_may_be_unknown_nothing_is_kept_from_the_reader() -> None:
-    many = _change(*((f"seen {n} times", f"seen {n + 1} times") for n in range(MOST_EDITS_SHOWN)))
-    assert heard(many, URL, [rule("seen * times")]) is many
+    many = _change(*((f"seen {n} times", f"seen {n + 1} times") for n in range(MAX_EDITS)))
+    assert unmuted_part(many, URL, [rule("seen * times")]) is many

@@ -6,7 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evercrawl.core.change.noise import has_money, is_prose, is_todays_date, likeness, meaning, shape
+from evercrawl.core.change.noise import (
+    has_price,
+    is_prose,
+    is_todays_date,
+    significant_text,
+    text_shape,
+    text_similarity,
+)
 
 NOW = datetime(2026, 3, 12, 9, 14, tzinfo=UTC)
 
@@ -20,27 +27,29 @@ NOW = datetime(2026, 3, 12, 9, 14, tzinfo=UTC)
     ],
 )  # fmt: skip
 def test_nothing_is_left(text: str):
-    assert meaning(text) == ""
+    assert significant_text(text) == ""
 
 
 @pytest.mark.parametrize(
     "text", ["Price: 89.90", "Monday 9:00 - 17:00", "12 March 2024", "Serves 4 people", "In stock: 12", "Hier klicken"]
 )
 def test_everything_is_left(text: str):
-    assert meaning(text) == text.replace(" ", "")
+    assert significant_text(text) == text.replace(" ", "")
 
 
 def test_prose_keeps_its_numbers_but_not_times_to_the_second():
     text = "The council voted 31 to 14 on the tram line, which had been viewed 3 times before in this very hall"
-    assert meaning(text) != meaning(text.replace("31", "32"))
+    assert significant_text(text) != significant_text(text.replace("31", "32"))
     stamped = f"{text}, as of 12 March 2024 09:14:03"
-    assert meaning(stamped) == meaning(stamped.replace("09:14:03", "10:15:04").replace("12 March", "13 April"))
+    assert significant_text(stamped) == significant_text(
+        stamped.replace("09:14:03", "10:15:04").replace("12 March", "13 April")
+    )
 
 
 def test_shapes():
-    assert shape("10,412 views on 3 May 2024") == shape("9 views on 12 June 2025")
-    assert shape("-3 degrees") == shape("17 degrees")
-    assert shape("3 degrees") != shape("3 metres")
+    assert text_shape("10,412 views on 3 May 2024") == text_shape("9 views on 12 June 2025")
+    assert text_shape("-3 degrees") == text_shape("17 degrees")
+    assert text_shape("3 degrees") != text_shape("3 metres")
 
 
 def test_prose_in_a_script_without_spaces():
@@ -59,12 +68,12 @@ def test_another_date(text: str):
 
 
 def test_likeness():
-    assert likeness("Today: 7 degrees, rain", "Today: 19 degrees, sun") > 0.7
-    assert likeness("Buy shoes", "Win a holiday") < 0.4
-    assert likeness("", "x") == 0
+    assert text_similarity("Today: 7 degrees, rain", "Today: 19 degrees, sun") > 0.7
+    assert text_similarity("Buy shoes", "Win a holiday") < 0.4
+    assert text_similarity("", "x") == 0
 
 
 def test_money():
-    assert has_money("1.299,00 €")
-    assert has_money("from 12 USD")
-    assert not has_money("12 metres")
+    assert has_price("1.299,00 €")
+    assert has_price("from 12 USD")
+    assert not has_price("12 metres")

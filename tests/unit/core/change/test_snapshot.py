@@ -10,15 +10,15 @@ from evercrawl.core.change.snapshot import (
     HEADLINE,
     LINKED,
     MAIN,
-    MOST_BLOCKS,
+    MAX_BLOCKS,
     PARAGRAPH,
     REGION_BITS,
     SITE,
     SITE_BY_NAME,
-    Metadata,
-    pack,
-    snapshot_of_html,
-    unpack,
+    SnapshotMetadata,
+    pack_snapshot,
+    snapshot_html,
+    unpack_snapshot,
 )
 
 PAGE = """<html><head><title> A  title </title><meta name=Description content="About&#10;it">
@@ -31,12 +31,12 @@ PAGE = """<html><head><title> A  title </title><meta name=Description content="A
 
 
 def regions(markup: str) -> dict[str, int]:
-    snapshot = snapshot_of_html(markup)
+    snapshot = snapshot_html(markup)
     return {text: flag & REGION_BITS for text, flag in zip(snapshot.texts, snapshot.flags, strict=True)}
 
 
 def test_blocks_in_order():
-    assert snapshot_of_html(PAGE).texts == (
+    assert snapshot_html(PAGE).texts == (
         "Top", "One", "First bold words.", "loose text", "a b", "Head", "In main", "Advert", "Article",
         "Link", "Below", "Foot",
     )  # fmt: skip
@@ -51,7 +51,7 @@ def test_regions():
 
 
 def test_flags():
-    snapshot = snapshot_of_html(PAGE)
+    snapshot = snapshot_html(PAGE)
     flags = dict(zip(snapshot.texts, snapshot.flags, strict=True))
     assert flags["Head"] & HEADLINE
     assert flags["First bold words."] & PARAGRAPH
@@ -59,7 +59,7 @@ def test_flags():
 
 
 def test_metadata():
-    assert snapshot_of_html(PAGE).metadata == Metadata("A title", "About it", "/ab", "noindex")
+    assert snapshot_html(PAGE).metadata == SnapshotMetadata("A title", "About it", "/ab", "noindex")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_metadata():
     ],
 )
 def test_paths(one: str, other: str, is_same: bool):
-    assert (snapshot_of_html(one).paths == snapshot_of_html(other).paths) is is_same
+    assert (snapshot_html(one).paths == snapshot_html(other).paths) is is_same
 
 
 @pytest.mark.parametrize(
@@ -85,26 +85,26 @@ def test_paths(one: str, other: str, is_same: bool):
     ],
 )
 def test_code_is_no_text_of_a_paragraph(markup: str, expected: list[tuple[str, int]]):
-    snapshot = snapshot_of_html(markup)
+    snapshot = snapshot_html(markup)
     assert list(zip(snapshot.texts, snapshot.flags, strict=True)) == expected
 
 
 def test_siblings_with_other_names_stand_elsewhere():
-    paths = snapshot_of_html("<ul><li>a<li>b<li class=c>c<li>d</ul><ol><li>e</ol>").paths
+    paths = snapshot_html("<ul><li>a<li>b<li class=c>c<li>d</ul><ol><li>e</ol>").paths
     assert paths[0] == paths[1] == paths[3]
     assert len(set(paths)) == 3
 
 
 @pytest.mark.parametrize("markup", ["", PAGE, "<p>\ud800 é 日本", "<p>x" * 300])
 def test_packing_keeps_everything(markup: str):
-    snapshot = snapshot_of_html(markup)
-    assert unpack(pack(snapshot)) == snapshot
+    snapshot = snapshot_html(markup)
+    assert unpack_snapshot(pack_snapshot(snapshot)) == snapshot
 
 
-@pytest.mark.parametrize("stored", [b"", b"nonsense", pack(snapshot_of_html(PAGE))[:-9]])
+@pytest.mark.parametrize("stored", [b"", b"nonsense", pack_snapshot(snapshot_html(PAGE))[:-9]])
 def test_what_cannot_be_read_is_none(stored: bytes):
-    assert unpack(stored) is None
+    assert unpack_snapshot(stored) is None
 
 
 def test_the_number_of_blocks_is_limited():
-    assert len(snapshot_of_html("<p>x</p>" * (MOST_BLOCKS + 500)).texts) <= MOST_BLOCKS + 1
+    assert len(snapshot_html("<p>x</p>" * (MAX_BLOCKS + 500)).texts) <= MAX_BLOCKS + 1

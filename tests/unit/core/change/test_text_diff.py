@@ -8,7 +8,7 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evercrawl.core.change.text_diff import edit_key, matching_runs, text_difference
+from evercrawl.core.change.text_diff import changed_words, diff_text, matching_runs
 from evercrawl.model.change import BlockEdit, Words
 
 LONGEST_S = 2.0
@@ -21,52 +21,52 @@ def rebuilt(edits: tuple[BlockEdit, ...], sign: str) -> list[str]:
 
 
 def test_equal_texts_have_no_difference() -> None:
-    assert text_difference("a\nb", "a\nb").edits == ()
-    assert text_difference("", "").size == 0.0
+    assert diff_text("a\nb", "a\nb").edits == ()
+    assert diff_text("", "").size == 0.0
 
 
 def test_a_word_inside_a_block() -> None:
-    found = text_difference("Title\nThe price is 30 euros today.\nEnd", "Title\nThe price is 25 euros today.\nEnd")
+    found = diff_text("Title\nThe price is 30 euros today.\nEnd", "Title\nThe price is 25 euros today.\nEnd")
     (edit,) = found.edits
     assert edit.sign == "~"
     assert edit.place == 2
-    assert edit_key(edit) == (Words("-", "30"), Words("+", "25"))
+    assert changed_words(edit) == (Words("-", "30"), Words("+", "25"))
     assert 0 < found.size < 0.1
 
 
 def test_blocks_that_come_and_go() -> None:
-    found = text_difference("one\ntwo\nthree", "one\nthree\nfour")
+    found = diff_text("one\ntwo\nthree", "one\nthree\nfour")
     assert [(edit.sign, edit.words[0].text, edit.place) for edit in found.edits] == [("-", "two", 2), ("+", "four", 3)]
 
 
 def test_a_new_block_in_front_leaves_the_others_alone() -> None:
     blocks = [f"paragraph {number} says something of its own" for number in range(50)]
-    found = text_difference("\n".join(blocks), "\n".join(["news!", *blocks]))
+    found = diff_text("\n".join(blocks), "\n".join(["news!", *blocks]))
     assert [edit.sign for edit in found.edits] == ["+"]
 
 
 def test_an_edited_block_beside_a_new_one_is_found() -> None:
     before = "intro\nThe harbour is open from nine to five.\nend"
     after = "intro\nA storm is coming.\nThe harbour is open from ten to five.\nend"
-    found = text_difference(before, after)
+    found = diff_text(before, after)
     assert [edit.sign for edit in found.edits] == ["+", "~"]
 
 
 def test_words_of_scripts_without_spaces() -> None:
-    (edit,) = text_difference("東京の天気は晴れです。", "東京の天気は雨です。").edits
+    (edit,) = diff_text("東京の天気は晴れです。", "東京の天気は雨です。").edits
     assert edit.sign == "~"
-    assert edit_key(edit) == (Words("-", "晴れ"), Words("+", "雨"))
+    assert changed_words(edit) == (Words("-", "晴れ"), Words("+", "雨"))
 
 
 def test_spaces_between_two_changed_words_do_not_tear_them_apart() -> None:
-    (edit,) = text_difference("we sell red apples in autumn only", "we sell green pears in autumn only").edits
-    assert edit_key(edit) == (Words("-", "red apples"), Words("+", "green pears"))
+    (edit,) = diff_text("we sell red apples in autumn only", "we sell green pears in autumn only").edits
+    assert changed_words(edit) == (Words("-", "red apples"), Words("+", "green pears"))
 
 
 def test_the_same_edit_has_the_same_key_on_other_pages() -> None:
-    (one,) = text_difference("About ships. Call 123 now.", "About ships. Call 456 now.").edits
-    (two,) = text_difference("On boats and more. Call 123 now.", "On boats and more. Call 456 now.").edits
-    assert edit_key(one) == edit_key(two)
+    (one,) = diff_text("About ships. Call 123 now.", "About ships. Call 456 now.").edits
+    (two,) = diff_text("On boats and more. Call 123 now.", "On boats and more. Call 456 now.").edits
+    assert changed_words(one) == changed_words(two)
 
 
 @settings(max_examples=150, deadline=None)
@@ -88,7 +88,7 @@ _BLOCKS = st.lists(st.text("ab c,", min_size=1, max_size=12).filter(str.strip), 
 @settings(max_examples=150, deadline=None)
 @given(_BLOCKS, _BLOCKS)
 def test_edits_hold_all_that_differs(old: list[str], new: list[str]) -> None:
-    found = text_difference("\n".join(old), "\n".join(new))
+    found = diff_text("\n".join(old), "\n".join(new))
     gone, came = rebuilt(found.edits, "-"), rebuilt(found.edits, "+")
     assert len(old) - len(gone) == len(new) - len(came)
     left_old, left_new = list(old), list(new)
@@ -103,7 +103,7 @@ def test_edits_hold_all_that_differs(old: list[str], new: list[str]) -> None:
 
 def timed(before: str, after: str) -> float:
     began = time.process_time()
-    text_difference(before, after)
+    diff_text(before, after)
     return time.process_time() - began
 
 

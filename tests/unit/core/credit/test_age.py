@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from evercrawl.core.credit import Age, Ledger, PageCredit, aged, joined, spend, spent
+from evercrawl.core.credit.age import Age, aged, joined, spent
+from evercrawl.core.credit.flow import Ledger, PageCredit, spend
 
 
 def test_a_generation_passes_when_half_of_all_credit_was_spent() -> None:

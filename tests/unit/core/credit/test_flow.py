@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.credit import (
+from evercrawl.core.credit.flow import (
+    MICROS,
+    SEED_CREDITS,
     Ledger,
     PageCredit,
     balance,
@@ -23,7 +25,6 @@ from evercrawl.core.credit import (
     settle,
     spend,
 )
-from evercrawl.core.credit.flow import MICROS, SEED_CREDITS
 
 
 def page_with(credits: int) -> tuple[PageCredit, Ledger]:

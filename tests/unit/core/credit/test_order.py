@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.credit import Ledger, band_of_credit, mean_credit, moves_to, sinks_to
+from evercrawl.core.credit.flow import Ledger
+from evercrawl.core.credit.order import band_of_credit, mean_credit, moves_to, sinks_to
 
 MEAN = 1000
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.change.snapshot import snapshot_of_html, unpack
+from evercrawl.core.change.snapshot import snapshot_html, unpack_snapshot
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.document.media_type import sniff_media_type
 from evercrawl.model.document import Alternate, Document, Link, Refresh
@@ -200,7 +200,7 @@ def test_a_snapshot_is_made_where_it_is_wanted() -> None:
     limits = ParseSettings()
     document = parse_document(URL, HTML, page, agent="", limits=limits, wants_snapshot=True)
     assert document.snapshot is not None
-    assert unpack(document.snapshot) == snapshot_of_html(page)
+    assert unpack_snapshot(document.snapshot) == snapshot_html(page)
     assert parse(page).snapshot is None
     plain = (("Content-Type", "text/plain"),)
     assert parse_document(URL, plain, page, agent="", limits=limits, wants_snapshot=True).snapshot is None

@@ -4,7 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from evercrawl.core.sitemap import (
+from evercrawl.core.sitemap.discovery import (
+    MOST_FEEDS,
+    MOST_INDEX_DEPTH,
     Notice,
     SitemapWalk,
     Source,
@@ -15,7 +17,6 @@ from evercrawl.core.sitemap import (
     news,
     sources_of,
 )
-from evercrawl.core.sitemap.discovery import MOST_FEEDS, MOST_INDEX_DEPTH
 from evercrawl.core.sitemap.read import read_sitemap
 from evercrawl.core.sitemap.write import extended_sitemap
 from evercrawl.model.sitemap import Sitemap, SitemapEntry, SitemapPage, SitemapType

@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from evercrawl.core.sitemap import read_sitemap
+from evercrawl.core.sitemap.read import read_sitemap
 from evercrawl.core.sitemap.soup import MOST_TAGS, feed_soup
 from evercrawl.core.sitemap.unpack import unpacked
 from evercrawl.core.sitemap.xml import LONGEST_TOKEN

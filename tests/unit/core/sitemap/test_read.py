@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evercrawl.core.sitemap import is_in_scope, read_sitemap
+from evercrawl.core.sitemap.address import is_in_scope
+from evercrawl.core.sitemap.read import read_sitemap
 from evercrawl.model.document import Alternate
 from evercrawl.model.sitemap import Sitemap, SitemapType
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from evercrawl.core.sitemap import extended_sitemap, gzipped, read_sitemap, sitemap_files
-from evercrawl.core.sitemap.write import MOST_BYTES, MOST_URLS, escaped
+from evercrawl.core.sitemap.read import read_sitemap
+from evercrawl.core.sitemap.write import MOST_BYTES, MOST_URLS, escaped, extended_sitemap, gzipped, sitemap_files
 from evercrawl.model.sitemap import SitemapEntry, SitemapPage, SitemapType
 
 SITE = "http://site.test/"

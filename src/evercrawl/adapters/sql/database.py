@@ -1,0 +1,71 @@
+"""What the store's code needs of a database: SQLite answers at once, PostgreSQL after a while.
+
+Parameters of single statements are named. Rows of batch statements are tuples in the order of the columns that the
+statement declares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
+
+Row = Any
+"""A sequence of values; a tuple or the driver's own record."""
+BeforeTransaction = Callable[[], Awaitable[None]]
+
+
+class DuplicateKey(Exception):
+    """An insert broke the uniqueness of a key."""
+
+
+class Queries(Protocol):
+    """Reads from one shard."""
+
+    async def all(self, name: str, **values: object) -> list[Row]:
+        """Return every row."""
+
+    async def one(self, name: str, **values: object) -> Row | None:
+        """Return the first row; None: there is none."""
+
+    async def each(self, name: str, rows: Sequence[tuple[object, ...]]) -> list[Row]:
+        """Run a batch query, which gives at most one row for each input; return those rows in any order."""
+
+
+class Transaction(Queries, Protocol):
+    """Reads and writes of one shard, all of which take effect or none."""
+
+    async def execute(self, name: str, **values: object) -> None:
+        """Run one statement without a result."""
+
+    async def write(self, name: str, rows: Iterable[tuple[object, ...]]) -> None:
+        """Run a batch statement, now or at the latest before the next read."""
+
+    async def count(self, name: str, rows: Sequence[tuple[object, ...]]) -> int:
+        """Run a batch update now; return how many rows it changed."""
+
+
+class ShardDatabase(Queries, Protocol):
+    """The tables of one shard."""
+
+    def transaction(self, before: BeforeTransaction | None = None) -> AbstractAsyncContextManager[Transaction]:
+        """Begin a transaction that no other owner of the shard can enter; await `before` first, with reads held back."""
+
+    async def close(self) -> None:
+        """Release the file or connection."""
+
+
+class BlockingQueries(Protocol):
+    """Reads from one shard, for commands: every call waits for its rows."""
+
+    def rows(self, name: str, **values: object) -> list[Row]:
+        """Return every row."""
+
+    def row(self, name: str, **values: object) -> Row | None:
+        """Return the first row; None: there is none."""
+
+    def rows_for(self, name: str, rows: Sequence[tuple[object, ...]]) -> list[Row]:
+        """Run a batch query; return at most one row for each input, in any order."""
+
+    def close(self) -> None:
+        """Release the file or connection."""

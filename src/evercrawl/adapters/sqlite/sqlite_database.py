@@ -1,0 +1,141 @@
+"""Executes the store's statements in the SQLite file of one shard; every call does its work at once, without threads."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+from evercrawl.adapters.sql.database import BeforeTransaction, DuplicateKey, Row
+from evercrawl.adapters.sql.statements import SHARD, SQL, Statement
+from evercrawl.adapters.sqlite.state_file import TranslateErrors, shard_of, transaction, translate_error
+
+
+class SqliteConnection:
+    """The open file of one shard. Implements `BlockingQueries`, and writes."""
+
+    def __init__(self, path: Path, db: sqlite3.Connection) -> None:
+        self.path = path
+        self.shard = shard_of(path)
+        self.db = db
+        self._texts: dict[str, str] = {}
+
+    def rows(self, name: str, **values: object) -> list[Row]:
+        """Return every row."""
+        try:
+            return self.db.execute(self._text(name), SQL[name].values(values)).fetchall()
+        except sqlite3.Error as error:
+            raise translate_error(error, self.path) from error
+
+    def row(self, name: str, **values: object) -> Row | None:
+        """Return the first row; None: there is none."""
+        try:
+            return self.db.execute(self._text(name), SQL[name].values(values)).fetchone()
+        except sqlite3.Error as error:
+            raise translate_error(error, self.path) from error
+
+    def rows_for(self, name: str, rows: Sequence[tuple[object, ...]]) -> list[Row]:
+        """Run a batch query in one read transaction: alone, each lookup would pay for its own locks."""
+        text, execute = self._text(name), self.db.execute
+        begins = len(rows) > 1 and not self.db.in_transaction
+        try:
+            if begins:
+                execute("begin")
+            try:
+                return [found for row in rows if (found := execute(text, row).fetchone()) is not None]
+            finally:
+                if begins:
+                    execute("commit")
+        except sqlite3.Error as error:
+            raise translate_error(error, self.path) from error
+
+    def run(self, name: str, **values: object) -> None:
+        """Run one statement without a result."""
+        with self._errors():
+            self.db.execute(self._text(name), SQL[name].values(values))
+
+    def run_many(self, name: str, rows: Iterable[tuple[object, ...]]) -> int:
+        """Run a batch statement; return how many rows it changed."""
+        with self._errors():
+            return self.db.executemany(self._text(name), rows).rowcount
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit the whole block or nothing of it."""
+        with TranslateErrors(self.path), transaction(self.db):
+            yield
+
+    def close(self) -> None:
+        """Close the file."""
+        with TranslateErrors(self.path):
+            self.db.close()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.IntegrityError as error:
+            raise DuplicateKey(f"{self.path}: {error}") from error
+        except sqlite3.Error as error:
+            raise translate_error(error, self.path) from error
+
+    def _text(self, name: str) -> str:
+        text = self._texts.get(name)
+        if text is None:
+            text = self._texts[name] = _sqlite_text(SQL[name], self.shard)
+        return text
+
+
+def _sqlite_text(statement: Statement, shard: int) -> str:
+    """The shard is a literal, the other parameters are numbered."""
+    places = {name: f"?{place}" for place, name in enumerate(statement.parameters, start=1)}
+    return statement.render({**places, SHARD: str(shard)}.__getitem__)
+
+
+class SqliteDatabase:
+    """Implements `ShardDatabase` and its `Transaction` over one open file."""
+
+    def __init__(self, connection: SqliteConnection, on_close: Callable[[int], None]) -> None:
+        self.connection = connection
+        self._on_close = on_close
+        self._is_open = True
+
+    async def all(self, name: str, **values: object) -> list[Row]:
+        """Return every row."""
+        return self.connection.rows(name, **values)
+
+    async def one(self, name: str, **values: object) -> Row | None:
+        """Return the first row; None: there is none."""
+        return self.connection.row(name, **values)
+
+    async def each(self, name: str, rows: Sequence[tuple[object, ...]]) -> list[Row]:
+        """Run a batch query; return at most one row for each input."""
+        return self.connection.rows_for(name, rows)
+
+    async def execute(self, name: str, **values: object) -> None:
+        """Run one statement without a result."""
+        self.connection.run(name, **values)
+
+    async def write(self, name: str, rows: Iterable[tuple[object, ...]]) -> None:
+        """Run a batch statement now."""
+        self.connection.run_many(name, rows)
+
+    async def count(self, name: str, rows: Sequence[tuple[object, ...]]) -> int:
+        """Run a batch update; return how many rows it changed."""
+        return self.connection.run_many(name, rows)
+
+    @asynccontextmanager
+    async def transaction(self, before: BeforeTransaction | None = None) -> AsyncIterator[SqliteDatabase]:
+        """Commit the whole block or nothing of it."""
+        if before is not None:
+            await before()
+        with self.connection.transaction():
+            yield self
+
+    async def close(self) -> None:
+        """Close the file; a second call does nothing."""
+        if self._is_open:
+            self._is_open = False
+            self.connection.close()
+            self._on_close(self.connection.shard)

@@ -1,0 +1,237 @@
+"""The SQLite file of one shard: open it, tune it, create its tables, and explain its errors."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from types import TracebackType
+from typing import Literal
+
+from evercrawl.errors import BugFound, EvercrawlError, StoreUnavailable
+
+SCHEMA = files(__package__).joinpath("schema.sql").read_text(encoding="utf-8")
+SCHEMA_VERSION = 6
+PAGE_BYTES = 4096
+BUSY_TIMEOUT_S = 10.0
+"""How long a statement waits for a reader or a checkpoint of another process."""
+WAL_PAGES = 4000
+"""SQLite moves the write-ahead log into the file when the log has this many pages."""
+WAL_BYTES = 64 * 1024 * 1024
+"""SQLite truncates a longer log to this size after a checkpoint."""
+CACHED_STATEMENTS = 256
+_SYNCHRONOUS = {"process": "normal", "power": "full"}
+_SHARD_FILE = re.compile(r"s(\d{2,})\.sqlite")
+_FIRST_ROW = """
+insert into shard (shard, epoch, is_clean, next_id, next_seq, next_site_id, next_parcel, refusals_kept, refusals_dropped)
+values (?, 0, 1, 1, 1, 1, 1, 0, 0)
+"""
+
+
+# Where the files are
+
+
+def state_folder(collection: Path) -> Path:
+    """Return the folder with the state files of a collection."""
+    return collection / "state"
+
+
+def shard_path(collection: Path, shard: int) -> Path:
+    """Return the state file of one shard."""
+    return state_folder(collection) / f"s{shard:02}.sqlite"
+
+
+def shards_in(collection: Path) -> list[int]:
+    """Return the shards that have a state file."""
+    folder = state_folder(collection)
+    if not folder.is_dir():
+        return []
+    return sorted(int(match[1]) for path in folder.iterdir() if (match := _SHARD_FILE.fullmatch(path.name)))
+
+
+def shard_of(path: Path) -> int:
+    """Return the shard whose state file this is, by its name."""
+    match = _SHARD_FILE.fullmatch(path.name)
+    if match is None:
+        raise BugFound(f"{path} is not the name of a state file")
+    return int(match[1])
+
+
+# Open
+
+
+def open_for_writing(path: Path, *, durability: str) -> sqlite3.Connection:
+    """Open a shard's file and create it if needed. The connection autocommits; transactions begin explicitly."""
+    with TranslateErrors(path):
+        _make_folder(path.parent)
+        db = _connect(f"{path.absolute().as_uri()}?mode=rwc")
+        try:
+            _tune(db, durability)
+            _create_schema(db, path)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+
+def open_for_reading(path: Path) -> sqlite3.Connection:
+    """Open a shard's file read-only; this does not disturb a crawl in another process."""
+    with TranslateErrors(path):
+        db = _connect(f"{path.absolute().as_uri()}?mode=ro")
+        try:
+            if _version(db, path) == 0:  # another process is creating it
+                _create_beside(path)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+
+def set_cache(db: sqlite3.Connection, size_bytes: int) -> None:
+    """Limit the page cache; SQLite takes a negative number as KiB."""
+    db.execute(f"pragma cache_size = {-(size_bytes // 1024)}")
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """Commit the whole block or nothing of it."""
+    db.execute("begin immediate")
+    try:
+        yield
+        db.execute("commit")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("rollback")
+        raise
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreUnavailable(
+            f"the folder {folder} cannot be created: {error.strerror}; check the path and your permissions"
+        ) from error
+
+
+def _connect(uri: str) -> sqlite3.Connection:
+    db = sqlite3.connect(
+        uri,
+        uri=True,
+        isolation_level=None,
+        timeout=BUSY_TIMEOUT_S,
+        cached_statements=CACHED_STATEMENTS,
+        check_same_thread=False,
+    )
+    db.create_function("greatest", -1, _greatest, deterministic=True)
+    return db
+
+
+def _greatest(*values: int | None) -> int | None:
+    """The largest value; null only if all are, as in PostgreSQL."""
+    return max((value for value in values if value is not None), default=None)
+
+
+def _tune(db: sqlite3.Connection, durability: str) -> None:
+    db.execute(f"pragma page_size = {PAGE_BYTES}")
+    db.execute("pragma journal_mode = wal")
+    db.execute(f"pragma synchronous = {_SYNCHRONOUS[durability]}")
+    db.execute(f"pragma wal_autocheckpoint = {WAL_PAGES}")
+    db.execute(f"pragma journal_size_limit = {WAL_BYTES}")
+    # Pages are public: deleted content need not be overwritten with zeros.
+    db.execute("pragma secure_delete = off")
+    db.execute("pragma temp_store = memory")
+
+
+def _version(db: sqlite3.Connection, path: Path) -> int:
+    """Return the version of the schema; 0: the file has none yet."""
+    version = int(db.execute("pragma user_version").fetchone()[0])
+    if version not in (0, SCHEMA_VERSION):
+        raise StoreUnavailable(
+            f"the state file {path} was written by another version of evercrawl (schema {version}, this one uses"
+            f" {SCHEMA_VERSION}); install that version, or start a new collection"
+        )
+    return version
+
+
+def _create_schema(db: sqlite3.Connection, path: Path) -> None:
+    """Create the tables in one transaction, unless they are there."""
+    if _version(db, path) == SCHEMA_VERSION:
+        return
+    with transaction(db):
+        if _version(db, path) == 0:
+            for statement in _statements_of(SCHEMA):
+                db.execute(statement)
+            db.execute(_FIRST_ROW, (shard_of(path),))
+            db.execute(f"pragma user_version = {SCHEMA_VERSION}")
+
+
+def _statements_of(script: str) -> Iterator[str]:
+    """Split a script; `executescript` would end the transaction."""
+    part = ""
+    for line in script.splitlines():
+        part += f"{line}\n"
+        if sqlite3.complete_statement(part):
+            yield part
+            part = ""
+
+
+def _create_beside(path: Path) -> None:
+    db = _connect(f"{path.absolute().as_uri()}?mode=rw")
+    try:
+        _create_schema(db, path)
+    finally:
+        db.close()
+
+
+# Errors
+
+_DAMAGED = ("is damaged", "restore it from a backup, or replace it by what `sqlite3 FILE .recover` can still read")
+_NOT_WRITABLE = ("cannot be written", "check the permissions of the file and of its folder")
+_IN_USE = ("is locked by another program", "close the program that has the file open and try again")
+_REMEDIES: dict[int, tuple[str, str]] = {
+    sqlite3.SQLITE_FULL: (
+        "cannot grow because the disk is full",
+        "free some space and crawl again; everything up to the last commit is stored",
+    ),
+    sqlite3.SQLITE_BUSY: _IN_USE,
+    sqlite3.SQLITE_LOCKED: _IN_USE,
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_NOTADB: _DAMAGED,
+    sqlite3.SQLITE_READONLY: _NOT_WRITABLE,
+    sqlite3.SQLITE_PERM: _NOT_WRITABLE,
+    sqlite3.SQLITE_CANTOPEN: ("cannot be opened", "check that the folder exists and that you may read and write it"),
+    sqlite3.SQLITE_IOERR: ("could not be read or written", "check the disk; the system log may say more"),
+}
+_PRIMARY = 0xFF
+"""The low byte of SQLite's extended result codes is the general code."""
+
+
+def translate_error(error: sqlite3.Error, path: Path) -> EvercrawlError:
+    """Return StoreUnavailable for faults of the environment, and BugFound for a wrong statement."""
+    code = getattr(error, "sqlite_errorcode", None)
+    remedy = _REMEDIES.get(code & _PRIMARY) if code is not None else None
+    if remedy is None:
+        return BugFound(f"the state file {path} rejected one of our statements: {error}")
+    problem, advice = remedy
+    return StoreUnavailable(f"the state file {path} {problem} ({error}); {advice}")
+
+
+class TranslateErrors:
+    """A context in which SQLite's exceptions become ours."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> Literal[False]:
+        if isinstance(error, sqlite3.Error):
+            raise translate_error(error, self._path) from error
+        return False

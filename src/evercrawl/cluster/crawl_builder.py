@@ -1,0 +1,261 @@
+"""Where the parts of a real crawl are joined, by name and with types."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from uuid import uuid4
+
+from evercrawl.adapters.analysers import load_analysers
+from evercrawl.adapters.duplicates_index import NEW_ENTRIES, NearDuplicateIndex
+from evercrawl.adapters.focus_file import load_focus
+from evercrawl.adapters.http.client import HttpFetcher
+from evercrawl.adapters.objectstore.bucket import open_bucket
+from evercrawl.adapters.objectstore.uploader import Uploader, set_archive_address
+from evercrawl.adapters.plugins import FetcherByScheme, InstalledHandlers, load_filter, load_schemes
+from evercrawl.adapters.postgres.marker import mark, marked
+from evercrawl.adapters.sqlite.store import SqliteStore, shards_in
+from evercrawl.adapters.system import SystemClock, retain_freed_memory
+from evercrawl.adapters.warc.writer import WarcArchive
+from evercrawl.config.load import slower_sites_in, trap_rules_in
+from evercrawl.core.duplicates.url_seen import PopularCache, SeenTest
+from evercrawl.core.focus.focus import Focus
+from evercrawl.core.politeness import Pace, pace_from_settings
+from evercrawl.core.scope.scope import Scope
+from evercrawl.core.traps.user_rules import TrapFilter
+from evercrawl.engine.crawl import Crawl, NewRules, NewSlower
+from evercrawl.engine.focus import FocusGuide
+from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, OpenNear, Store
+from evercrawl.engine.runtime import NoPeers, Peers, Runtime, StopSignal
+from evercrawl.errors import ConfigError
+from evercrawl.model import __version__
+from evercrawl.model.settings import ArchiveSettings, SeenSettings, Settings, StoreSettings
+from evercrawl.model.user_agent import user_agent
+
+SOFTWARE = f"evercrawl/{__version__}"
+MIN_NEW_ENTRIES = 1024
+"""Signatures that the near-duplicate index of each shard holds in memory at least, about 2 KB each."""
+
+
+def build_crawl(
+    collection: Path,
+    settings: Settings,
+    *,
+    stop: StopSignal | None = None,
+    forever: bool = False,
+    neighbours: Peers | None = None,
+    store: Store | None = None,
+    member: str = "",
+) -> Crawl:
+    """A crawl of a collection on disk, over the real network; `forever`: it waits for what comes due.
+
+    `neighbours`: the processes that own the other shards; `store`: the state, where it is open already;
+    `member`: a word that no other process has, where several write archives of the same shards.
+    """
+    retain_freed_memory()
+    neighbours = neighbours or NoPeers()
+    clock = SystemClock()
+    if settings.archive.url is not None:
+        # Names that nobody has used before: what was uploaded is never written to again.
+        member = member or uuid4().hex[:12]
+    uploader = _uploader(collection, settings.archive, member)
+    store = store or open_store(collection, settings.store)
+    if settings.archive.acknowledge == "stored":
+        settings = _wait_for_uploads(settings, store, uploader)
+    agent = user_agent(settings.identity, __version__)
+    schemes = load_schemes(settings, clock, agent)
+    return assemble_crawl(
+        settings,
+        clock=clock,
+        fetcher=_fetcher(collection, settings, clock, agent, neighbours),
+        schemes=schemes,
+        store=store,
+        open_archive=_warc_files(collection, settings, clock, member, uploader),
+        open_near=_near_indexes(collection, settings),
+        stop=stop,
+        forever=forever,
+        new_rules=trap_rules_in(collection, settings.traps).changed,
+        new_slower=slower_sites_in(collection, settings.pace.slower).changed,
+        neighbours=neighbours,
+        after=uploader.end if uploader is not None else None,
+        focus=load_focus(collection),
+    )
+
+
+def _fetcher(collection: Path, settings: Settings, clock: Clock, agent: str, neighbours: Peers) -> Fetcher:
+    """Our own connections; with `outposts.listen` also those of outposts."""
+    own = HttpFetcher(settings, clock, agent, may_send=neighbours.may_ask)
+    if settings.outposts.listen is None:
+        return own
+    from evercrawl.outpost.coordinator import Coordinator
+
+    home = Coordinator(collection, settings, clock, direct=own)
+    home.listen(settings.outposts.listen, collection)
+    return home
+
+
+def uses_database(collection: Path, settings: StoreSettings) -> bool:
+    """Does the state of a collection lie in a database, where others may work on it too?"""
+    return settings.url is not None or marked(collection) is not None
+
+
+def open_store(collection: Path, settings: StoreSettings) -> Store:
+    """The state of a collection: in its files, or in the database that the settings name."""
+    address = settings.url or marked(collection)
+    if address is None:
+        return SqliteStore(collection, settings)
+    try:
+        from evercrawl.adapters.postgres.store import PostgresStore, place_of
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"--store needs the extra postgres ({error.name} is missing): pip install 'evercrawl[postgres]'"
+        ) from error
+    if marked(collection) is None and shards_in(collection):
+        raise ConfigError(
+            f"the state of {collection} lies in its files and cannot be joined with a database;"
+            " move it there: evercrawl store move --to DSN"
+        )
+    store = PostgresStore(place_of(address), settings)
+    mark(collection, address)
+    return store
+
+
+def assemble_crawl(
+    settings: Settings,
+    *,
+    clock: Clock,
+    fetcher: Fetcher,
+    store: Store,
+    open_archive: OpenArchive,
+    open_near: OpenNear,
+    schemes: Mapping[str, Fetcher] | None = None,
+    stop: StopSignal | None = None,
+    seed: int = 0,
+    forever: bool = False,
+    new_rules: NewRules | None = None,
+    new_slower: NewSlower | None = None,
+    neighbours: Peers | None = None,
+    after: Callable[[], Awaitable[None]] | None = None,
+    focus: Focus | None = None,
+    scope: Scope | None = None,
+) -> Crawl:
+    """A crawl from given ports: the same for the real world and for a simulated one. `scope`: which URLs
+    belong, where that is not what the settings say.
+    """
+    around = Runtime(
+        settings=settings,
+        clock=clock,
+        fetcher=FetcherByScheme(fetcher, schemes) if schemes else fetcher,
+        scope=scope or _scope(settings, schemes or ()),
+        popular=PopularCache(settings.seen.cache_entries),
+        handler_of=InstalledHandlers().get,
+        agent=settings.identity.product,
+        guard=TrapFilter(settings.traps),
+        neighbours=neighbours or NoPeers(),
+        focus=None if focus is None else FocusGuide(focus, window=settings.focus.window, bands=settings.frontier.bands),
+        analysers=load_analysers(settings.analysis.enabled),
+    )
+    return Crawl(
+        store=store,
+        open_archive=open_archive,
+        open_near=open_near,
+        around=around,
+        seen=SeenTest(_key_cache_settings(settings.seen)),
+        pace=pace_for(settings),
+        seed=seed,
+        stop=stop,
+        forever=forever,
+        after=after,
+        new_rules=new_rules,
+        new_slower=new_slower,
+    )
+
+
+def _scope(settings: Settings, schemes: Iterable[str]) -> Scope:
+    return Scope(
+        settings.scope,
+        filters={name: load_filter(name) for name in settings.scope.plugins},
+        allow_ports=settings.http.allow_ports,
+        schemes=schemes,
+    )
+
+
+def pace_for(settings: Settings) -> Pace:
+    """The pace of a run. Hosts in private address ranges are taken to be the operator's own: no contact is
+    asked for them.
+    """
+    is_own_net = settings.pace.mode == "own" and settings.http.allow_private
+    anonymous = settings.identity.contact is None and not is_own_net
+    return pace_from_settings(
+        settings.pace,
+        delay_cap=settings.robots.crawl_delay_cap,
+        anonymous=anonymous,
+        per_day=settings.revisit.site_budget,
+    )
+
+
+def _key_cache_settings(settings: SeenSettings) -> SeenSettings:
+    """The key cache only sees what the cache of popular URLs in front of it missed, so it can be small."""
+    return replace(settings, cache_entries=max(1024, settings.cache_entries // 16))
+
+
+def _near_indexes(collection: Path, settings: Settings) -> OpenNear:
+    new_entries = max(MIN_NEW_ENTRIES, NEW_ENTRIES // settings.store.shards)
+    return lambda shard: NearDuplicateIndex(collection / "near" / f"s{shard:02}", new_entries=new_entries)
+
+
+def _uploader(collection: Path, settings: ArchiveSettings, member: str) -> Uploader | None:
+    """What brings archive files to object storage; None: they stay in the collection's folder."""
+    if settings.url is None:
+        return None
+    folder = collection / "archive"
+    bucket = open_bucket(settings.url)
+    set_archive_address(folder, settings.url)
+    return Uploader(folder, bucket, keep_local=settings.keep_local, member=member)
+
+
+def _wait_for_uploads(settings: Settings, store: Store, uploader: Uploader | None) -> Settings:
+    """Every commit waits until the shard's files are stored elsewhere, and finishes a file for that.
+
+    The embedded store cannot wait in the middle of a commit without showing others half of it.
+    """
+    if uploader is None or not hasattr(store, "before_commit"):
+        raise ConfigError("archive.acknowledge = stored needs archive.url and the state in a database: --store")
+    store.before_commit = uploader.secure
+    seldom = max(settings.store.commit_every, settings.archive.upload_every)
+    return replace(
+        settings,
+        store=replace(settings.store, commit_every=seldom),
+        archive=replace(settings.archive, upload_every=timedelta(0)),
+    )
+
+
+def _warc_files(
+    collection: Path, settings: Settings, clock: Clock, member: str, uploader: Uploader | None
+) -> OpenArchive:
+    folder = collection / "archive"
+    about = {"operator": settings.identity.contact} if settings.identity.contact else {}
+
+    before: dict[int, WarcArchive] = {}
+    """A worker may let a shard go and have it back: its files are numbered on, even if none is left here."""
+
+    def open_archive(shard: int) -> Archive:
+        if uploader is not None:
+            uploader.begin()
+        before[shard] = opened = WarcArchive(
+            folder,
+            shard,
+            settings=settings.archive,
+            software=SOFTWARE,
+            clock=clock,
+            about=about,
+            durable=settings.store.durability == "power",
+            member=member,
+            first_number=before[shard].next_number if shard in before else 1,
+            on_finished=uploader.tell if uploader is not None else None,
+        )
+        return opened
+
+    return open_archive

@@ -1,0 +1,334 @@
+"""Starts the workers of a run, passes their messages on, and knows when all of them have nothing left."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import os
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from evercrawl.adapters.sqlite.reader import StateReader
+from evercrawl.cluster.run_summary import PROGRESS_EVERY_S, reporting, summary_of
+from evercrawl.cluster.totals import RunTotals, WorkerReport, combined_end, create_shared_memory
+from evercrawl.cluster.worker_messages import (
+    ConfirmLinks,
+    DeliverLinks,
+    OfferUrl,
+    PeerMessage,
+    RemoteFetch,
+    RemoteFetchResult,
+    RunOver,
+    SeedMoved,
+    StopWorker,
+    WorkerDone,
+    WorkerFailed,
+    WorkerIdle,
+    WorkerLogRecord,
+    WorkerRestarted,
+    WorkerTask,
+    pack_message,
+    read_message,
+)
+from evercrawl.engine.runtime import Ended, StopSignal
+from evercrawl.errors import EvercrawlError, WorkerLost
+from evercrawl.model.fetch import Failed, Fault
+from evercrawl.model.report import Progress, Summary
+from evercrawl.model.settings import Settings
+from evercrawl.model.time import to_us
+
+MAX_DEATHS = 5
+"""Workers that may die in one run before it is given up."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _WorkerHandle:
+    """A worker as its crew sees it."""
+
+    process: asyncio.subprocess.Process
+    writer: asyncio.StreamWriter
+    passed_on: int = 0
+    quiet: WorkerIdle | None = None
+    ended: Ended | None = None
+
+    @property
+    def rests(self) -> bool:
+        """It has ended, or had nothing left to do after the last message that it was given."""
+        if self.ended is not None:
+            return True
+        return self.quiet is not None and self.quiet.heard == self.passed_on
+
+    def say(self, message: object) -> None:
+        if self.ended is None and not self.writer.is_closing():
+            self.writer.write(pack_message(message))
+
+
+class Supervisor:
+    """The workers of one run. A worker that dies is started anew; its shards wait out their gaps."""
+
+    def __init__(
+        self,
+        collection: Path,
+        settings: Settings,
+        *,
+        workers: int,
+        shares: Sequence[float],
+        stop: StopSignal,
+        refresh: bool = False,
+        forever: bool = False,
+        keep_open: Sequence[int] = (),
+    ) -> None:
+        """`shares`: the part of the budget that each worker gets. `keep_open`: descriptors that workers hold
+        as well, such as the collection's lock.
+        """
+        self.run_facts = RunTotals()
+        self._workers = workers
+        self._stop = stop
+        self._counts = create_shared_memory(workers)
+        self._keep_open = (*keep_open, self._counts)
+        self._hands: dict[int, _WorkerHandle] = {}
+        self._asked: dict[tuple[int, int], int] = {}
+        """Sender and number of a request -> the worker that was asked."""
+        self._deaths = 0
+        self._failure: EvercrawlError | None = None
+        self._orders = [
+            WorkerTask(
+                collection,
+                _worker_settings(settings, workers=workers, share=shares[number]),
+                number,
+                workers,
+                refresh,
+                forever,
+                os.getcwd(),
+            )
+            for number in range(workers)
+        ]
+
+    async def run(self) -> Ended:
+        """Until every worker has ended; raises the first error that one of them met."""
+        passing_on: asyncio.Task[None] | None = None
+        try:
+            # Every worker can be reached before the first one has something to say to another.
+            readers = await asyncio.gather(*(self._hire(orders.number) for orders in self._orders))
+            for orders in self._orders:
+                self._instruct(orders)
+            passing_on = asyncio.create_task(self._pass_on_stops())
+            await asyncio.gather(*map(self._keep_going, self._orders, readers))
+        finally:
+            if passing_on is not None:
+                passing_on.cancel()
+            await self._end_all()
+            os.close(self._counts)
+        if self._failure is not None:
+            raise self._failure
+        return combined_end([hand.ended for hand in self._hands.values() if hand.ended is not None])
+
+    async def _keep_going(self, orders: WorkerTask, reader: asyncio.StreamReader) -> None:
+        """One place in the crew: its worker, and the next one after a death."""
+        while not await self._listen(orders.number, reader):
+            await self._bury(orders.number)
+            if self._stop.stage or self._failure is not None:
+                return
+            orders = orders._replace(refresh=False)
+            reader = await self._hire(orders.number)
+            self._instruct(orders)
+            self._tell_of_birth(orders.number)
+
+    async def _hire(self, number: int) -> asyncio.StreamReader:
+        """A new process for this place, which waits for its orders."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            arguments = ("-m", "evercrawl.cluster.worker_process", str(theirs.fileno()), str(self._counts))
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, *arguments, pass_fds=(theirs.fileno(), *self._keep_open)
+            )
+        reader, writer = await asyncio.open_connection(sock=ours)
+        self._hands[number] = _WorkerHandle(process, writer)
+        return reader
+
+    def _instruct(self, orders: WorkerTask) -> None:
+        hand = self._hands[orders.number]
+        hand.say(orders)
+        if self._stop.stage:
+            hand.say(StopWorker(self._stop.stage))
+
+    def _tell_of_birth(self, number: int) -> None:
+        for other, hand in self._hands.items():
+            if other != number:
+                hand.quiet = None
+                hand.say(WorkerRestarted(number))
+
+    async def _listen(self, number: int, reader: asyncio.StreamReader) -> bool:
+        """Take a worker's messages; True: it has ended as it should."""
+        hand = self._hands[number]
+        while (message := await read_message(reader)) is not None:
+            match message:
+                case WorkerReport():
+                    self.run_facts.note(number, message)
+                case WorkerIdle():
+                    hand.quiet = message
+                case WorkerLogRecord(record=record):
+                    logging.getLogger(record.name).handle(record)
+                case WorkerDone(ended=ended, report=report):
+                    self.run_facts.note(number, report)
+                    hand.ended = ended
+                    self._answer_for(number)
+                case WorkerFailed(error=error):
+                    self._fail(error)
+                    hand.ended = Ended.INTERRUPTED
+                case _:
+                    assert isinstance(message, PeerMessage)
+                    self._route(number, message)
+            self._end_if_all_rest()
+            if hand.ended is not None:
+                hand.writer.close()
+                return True
+        return False
+
+    def _route(self, sender: int, message: PeerMessage) -> None:
+        if isinstance(message, SeedMoved):
+            for number in self._hands:
+                if number != sender:
+                    self._pass(number, message)
+            return
+        self._pass(self._receiver(message), message)
+
+    def _receiver(self, message: PeerMessage) -> int:
+        match message:
+            case DeliverLinks(parcel=parcel):
+                return parcel.target % self._workers
+            case ConfirmLinks(source=source):
+                return source % self._workers
+            case OfferUrl(shard=shard):
+                return shard % self._workers
+            case RemoteFetch(shard=shard, sender=sender, token=token):
+                receiver = shard % self._workers
+                self._asked[sender, token] = receiver
+                return receiver
+            case RemoteFetchResult(receiver=receiver, token=token):
+                self._asked.pop((receiver, token), None)
+                return receiver
+        raise AssertionError(message)
+
+    def _pass(self, number: int, message: PeerMessage) -> None:
+        hand = self._hands.get(number)
+        if hand is None or hand.ended is not None:
+            if isinstance(message, RemoteFetch):
+                self._refuse(message.sender, message.token)
+            return
+        hand.passed_on += 1
+        hand.say(message)
+
+    def _answer_for(self, number: int) -> None:
+        """Nobody waits for a worker that is gone."""
+        for (sender, token), asked in list(self._asked.items()):
+            if asked == number:
+                self._refuse(sender, token)
+
+    def _refuse(self, sender: int, token: int) -> None:
+        failed = Failed("", Fault.INTERNAL, "the worker that owns the site has ended", timedelta(0))
+        self._asked.pop((sender, token), None)
+        self._pass(sender, RemoteFetchResult(failed, sender, token))
+
+    def _end_if_all_rest(self) -> None:
+        if len(self._hands) == self._workers and all(hand.rests for hand in self._hands.values()):
+            for hand in self._hands.values():
+                hand.say(RunOver())
+
+    async def _bury(self, number: int) -> None:
+        hand = self._hands[number]
+        code = await hand.process.wait()
+        hand.writer.close()
+        self.run_facts.bury(number)
+        self._answer_for(number)
+        self._deaths += 1
+        how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+        log.warning("worker %d ended %s without a word", number + 1, how)
+        if self._deaths > MAX_DEATHS:
+            self._fail(
+                WorkerLost(
+                    f"workers died {self._deaths} times, the last {how}; everything that was saved is safe:"
+                    " look for memory limits of the system, use fewer --workers, and run the command again"
+                )
+            )
+
+    def _fail(self, error: EvercrawlError) -> None:
+        """The first error ends the run; the others save what they have."""
+        if self._failure is None:
+            self._failure = error
+            self._tell_all(StopWorker(1))
+
+    async def _pass_on_stops(self) -> None:
+        while True:
+            await self._stop.changed()
+            self._tell_all(StopWorker(self._stop.stage))
+
+    def _tell_all(self, message: object) -> None:
+        for hand in self._hands.values():
+            hand.say(message)
+
+    async def _end_all(self) -> None:
+        """No worker outlives its crew: without a connection each saves and ends."""
+        for hand in self._hands.values():
+            hand.writer.close()
+        for hand in self._hands.values():
+            with suppress(ProcessLookupError):
+                await hand.process.wait()
+
+
+def _worker_settings(settings: Settings, *, workers: int, share: float) -> Settings:
+    """What one of several workers may use: its part of the budget, of the connections and of the memory."""
+    crawl, store, revisit = settings.crawl, settings.store, settings.revisit
+    return replace(
+        settings,
+        crawl=replace(crawl, concurrency=max(1, math.ceil(crawl.concurrency / workers))),
+        store=replace(store, cache_bytes=store.cache_bytes // workers),
+        revisit=replace(revisit, budget=None if revisit.budget is None else revisit.budget * share),
+    )
+
+
+async def run_workers(
+    collection: Path,
+    settings: Settings,
+    *,
+    refresh: bool,
+    forever: bool,
+    stop: StopSignal,
+    on_progress: Callable[[Progress], None] | None,
+    lock: int,
+) -> Summary:
+    """Visit what is due with `crawl.workers` processes; `lock` is held until the last of them has ended."""
+    workers = min(settings.crawl.workers, settings.store.shards)
+    crew = Supervisor(
+        collection,
+        settings,
+        workers=workers,
+        shares=budget_shares(StateReader(collection), workers),
+        stop=stop,
+        refresh=refresh,
+        forever=forever,
+        keep_open=(lock,),
+    )
+    async with reporting(crew.run_facts, on_progress, every_s=PROGRESS_EVERY_S):
+        ended = await crew.run()
+    return summary_of(crew.run_facts, collection, ended)
+
+
+def budget_shares(reader: StateReader, workers: int) -> list[float]:
+    """The part of a budget that each worker gets: half of it alike, half by the pages that it owns."""
+    pages, now_us = [0] * workers, to_us(datetime.now(UTC))
+    for number in reader.shards():
+        with reader.shard(number) as shard:
+            pages[number % workers] += shard.totals(now_us).pages
+    known = sum(pages)
+    if not known:
+        return [1.0 / workers] * workers
+    return [0.5 / workers + 0.5 * own / known for own in pages]

@@ -1,0 +1,248 @@
+"""One worker: `python -m evercrawl.cluster.worker_process SOCKET COUNTS`, started by `crew` with both descriptors."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from logging.handlers import QueueHandler
+
+from evercrawl.adapters.system import reduce_gc_frequency
+from evercrawl.cluster.crawl_builder import build_crawl, uses_database
+from evercrawl.cluster.totals import RunTotals, SharedCounters, WorkerReport, worker_report
+from evercrawl.cluster.visit_requests import WorkerPart, heeding
+from evercrawl.cluster.worker_messages import (
+    ConfirmLinks,
+    DeliverLinks,
+    OfferUrl,
+    RemoteFetch,
+    RemoteFetchResult,
+    RunOver,
+    SeedMoved,
+    StopWorker,
+    WorkerDone,
+    WorkerFailed,
+    WorkerIdle,
+    WorkerLogRecord,
+    WorkerRestarted,
+    WorkerTask,
+    pack_message,
+    read_message,
+)
+from evercrawl.engine.crawl import Crawl
+from evercrawl.engine.runtime import Ended, StopSignal
+from evercrawl.errors import BugFound, EvercrawlError
+from evercrawl.model.fetch import FetchResult, Request
+from evercrawl.model.page import Candidate, LinkBatch
+
+REPORT_EVERY_S = 0.25
+
+
+class _SupervisorLogHandler(QueueHandler):
+    """Log records go to the process that has the log file."""
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        super().__init__(None)  # type: ignore[arg-type]  # nothing is queued: see enqueue
+        self._writer = writer
+
+    def enqueue(self, record: logging.LogRecord) -> None:
+        self._writer.write(pack_message(WorkerLogRecord(record)))
+
+
+async def _serve(descriptor: int, counts: int) -> None:
+    reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=descriptor))
+    orders = await read_message(reader)
+    if not isinstance(orders, WorkerTask):
+        return
+    log = logging.getLogger("evercrawl")
+    log.addHandler(_SupervisorLogHandler(writer))
+    log.setLevel(logging.INFO)
+    try:
+        last: object = await _crawl(orders, reader, writer, counts)
+    except EvercrawlError as error:
+        last = WorkerFailed(error)
+    except Exception as defect:
+        log.exception("a worker broke")
+        last = WorkerFailed(BugFound(f"a worker broke: {type(defect).__name__}: {defect}"))
+    writer.write(pack_message(last))
+    await writer.drain()
+    # A word of the crew that finds nobody would break the connection, and our last one might be lost with it.
+    while await read_message(reader) is not None:
+        pass
+    writer.close()
+    await writer.wait_closed()
+
+
+async def _crawl(
+    orders: WorkerTask, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, counts: int
+) -> WorkerDone:
+    if orders.settings.scope.plugins:
+        sys.path.insert(0, orders.plugin_folder)
+    if uses_database(orders.collection, orders.settings.store):
+        return await _as_member(orders, reader, writer)
+    shared = SharedCounters(counts, workers=orders.workers, number=orders.number)
+    link = WorkerPeers(
+        orders.number, orders.workers, counts=shared, send=lambda message: writer.write(pack_message(message))
+    )
+    stop = StopSignal()
+    crawl = build_crawl(orders.collection, orders.settings, stop=stop, forever=orders.forever, neighbours=link)
+    async with crawl:
+        listening = asyncio.create_task(link.listen(reader, crawl, stop))
+        await crawl.begin(refresh=orders.refresh)
+        reporting = asyncio.create_task(_report(lambda: worker_report(crawl), writer))
+        try:
+            async with heeding(crawl, orders.collection, WorkerPart(orders.number, orders.workers)):
+                ended = await crawl.run()
+        finally:
+            reporting.cancel()
+            listening.cancel()
+    return WorkerDone(ended, worker_report(crawl, with_times=True))
+
+
+async def _as_member(orders: WorkerTask, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> WorkerDone:
+    """The database holds the workers together; who started us only hears how it goes, and may stop us."""
+    from evercrawl.cluster.database_worker import (
+        CrawlTask,  # the database's library is an extra
+        run_worker,
+    )
+
+    stop, facts = StopSignal(), RunTotals()
+    listening = asyncio.create_task(_follow_stops(reader, stop))
+    reporting = asyncio.create_task(_report(facts.together, writer))
+    try:
+        task = CrawlTask(orders.collection, orders.settings, orders.refresh, orders.forever)
+        ended = await run_worker(task, facts, stop=stop)
+    finally:
+        reporting.cancel()
+        listening.cancel()
+    return WorkerDone(ended, facts.together())
+
+
+async def _follow_stops(reader: asyncio.StreamReader, stop: StopSignal) -> None:
+    while (message := await read_message(reader)) is not None:
+        if isinstance(message, StopWorker):
+            stop.finish() if message.stage == 1 else stop.cancel()
+    stop.cancel()
+
+
+async def _report(report: Callable[[], WorkerReport], writer: asyncio.StreamWriter) -> None:
+    while True:
+        writer.write(pack_message(report()))
+        await writer.drain()
+        await asyncio.sleep(REPORT_EVERY_S)
+
+
+def main() -> None:
+    """Serve until the run is over. Ctrl-C is for the process that started us, which passes it on."""
+    import uvloop
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    descriptor, counts = map(int, sys.argv[1:3])
+    reduce_gc_frequency()
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(descriptor, counts))
+
+
+if __name__ == "__main__":
+    main()
+
+
+class WorkerPeers:
+    """Implements `Neighbours`."""
+
+    def __init__(self, number: int, workers: int, *, counts: SharedCounters, send: Callable[[object], None]) -> None:
+        self._number = number
+        self._workers = workers
+        self._counts = counts
+        self._send = send
+        self._heard = 0
+        self._is_over = False
+        self._said: WorkerIdle | None = None
+        self._next_token = 0
+        self._answers: dict[int, asyncio.Future[FetchResult]] = {}
+
+    def owns(self, shard: int) -> bool:
+        return shard % self._workers == self._number
+
+    def is_first(self) -> bool:
+        return self._number == 0
+
+    def may_ask(self) -> bool:
+        return True
+
+    def bring(self, parcel: LinkBatch) -> None:
+        self._send(DeliverLinks(parcel))
+
+    def fetches(self) -> bool:
+        return False
+
+    def confirm(self, source: int, target: int, seq: int) -> None:
+        self._send(ConfirmLinks(source, target, seq))
+
+    def offer(self, candidate: Candidate, shard: int) -> None:
+        self._send(OfferUrl(candidate, shard))
+
+    def adopted(self, seed: str, target: str) -> None:
+        self._send(SeedMoved(seed, target))
+
+    def spent(self, visits: int, wire_bytes: int) -> tuple[int, int]:
+        return self._counts.spent(visits, wire_bytes)
+
+    def agree(self, ended: Ended) -> bool:
+        """Everybody rests when all have said so after the last message that was passed on to them."""
+        quiet = WorkerIdle(ended, self._heard)
+        if not self._is_over and quiet != self._said:
+            self._said = quiet
+            self._send(quiet)
+        return self._is_over
+
+    async def ask(self, request: Request, shard: int) -> FetchResult:
+        token = self._next_token
+        self._next_token += 1
+        answer: asyncio.Future[FetchResult] = asyncio.get_running_loop().create_future()
+        self._answers[token] = answer
+        self._send(RemoteFetch(request, shard, self._number, token))
+        try:
+            return await answer
+        finally:
+            del self._answers[token]
+
+    async def listen(self, reader: asyncio.StreamReader, crawl: Crawl, stop: StopSignal) -> None:
+        """Do what others ask for, until they are gone; then the run ends, for nobody holds it together."""
+        while (message := await read_message(reader)) is not None:
+            match message:
+                case RunOver():
+                    self._is_over = True
+                case StopWorker(stage=stage):
+                    stop.finish() if stage == 1 else stop.cancel()
+                case WorkerRestarted(number=number):
+                    crawl.post.begin_soon(crawl.post.bring_again(lambda shard: shard % self._workers == number))
+                case _:
+                    self._heard += 1
+                    self._take(message, crawl)
+            crawl.wake()
+        stop.cancel()
+
+    def _take(self, message: object, crawl: Crawl) -> None:
+        match message:
+            case DeliverLinks(parcel=parcel):
+                crawl.post.bring(parcel)
+            case ConfirmLinks(source=source, target=target, seq=seq):
+                crawl.post.confirmed(source, target, seq)
+            case OfferUrl(candidate=candidate):
+                crawl.post.begin_soon(crawl.offering.offer(candidate))
+            case SeedMoved(seed=seed, target=target):
+                crawl.scope.adopt(seed, target)
+            case RemoteFetch():
+                crawl.post.begin_soon(self._run(message, crawl))
+            case RemoteFetchResult(token=token, result=result):
+                waiting = self._answers.get(token)
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(result)
+
+    async def _run(self, asked: RemoteFetch, crawl: Crawl) -> None:
+        result = await crawl.answer(asked.request)
+        self._send(RemoteFetchResult(result, asked.sender, asked.token))

@@ -1,1 +1,0 @@
-"""One crawl on several processes of one machine: each owns every n-th shard."""

@@ -1,0 +1,328 @@
+"""What follows from an answer: pure functions, without a store, a clock or a network.
+
+`decide` runs every judgement of `JUDGEMENTS` in order; each fills in one part of the decision. To judge pages by
+something new, write one function and add one line to that tuple (see CONTRIBUTING.md).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime, timedelta
+from typing import assert_never
+
+from evercrawl.core.document.bounds import limits_met
+from evercrawl.core.sentiment.field_analysers import fields_of
+from evercrawl.core.url import site_of
+from evercrawl.core.visit.links import FoundLinks
+from evercrawl.core.visit.outcome import (
+    VisitOutcome,
+    fresh_for,
+    judge_failed,
+    judge_fetched,
+    judge_mirrored,
+    judge_moved,
+    judge_not_modified,
+    judge_refused,
+)
+from evercrawl.engine.decision import (
+    Content,
+    CreditPlan,
+    Decision,
+    Judgement,
+    NewLink,
+    PageKnowledge,
+    Policy,
+    Refused,
+    Related,
+    VisitFacts,
+)
+from evercrawl.engine.duplicates import copies_to_requeue, find_duplicate
+from evercrawl.engine.interpret import after_first_visit, after_unchanged_visit, original_of, requested_wait
+from evercrawl.engine.probes import suspect_soft_404, verify_not_soft_404
+from evercrawl.engine.revisits import has_lying_validators, is_conditional, next_visit
+from evercrawl.engine.traps import TRAP_RECHECK, count_hosts, count_visit, is_trap_link, trap_probe
+from evercrawl.model.change import NO_CHANGE
+from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified, Request
+from evercrawl.model.page import Page
+from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
+from evercrawl.model.time import to_us
+
+FEED_DEPTH = 1
+"""Feeds count only if a page this near to a seed names them."""
+MAX_FEEDS = 3
+
+
+# Before the request
+
+
+def first_refusal(page: Page, known: PageKnowledge, *, now: datetime, policy: Policy) -> Decision | None:
+    """Return the first reason not to fetch a page; None: it may be fetched."""
+    for check in REFUSALS:
+        outcome = check(page, known, now, policy)
+        if outcome is not None:
+            return Decision(outcome)
+    return None
+
+
+def robots_refusal(page: Page, known: PageKnowledge, now: datetime, _: Policy) -> VisitOutcome | None:
+    """Refuse what robots.txt forbids."""
+    if known.robots is None:
+        return judge_refused(page, Reason.ROBOTS_UNREACHABLE, "robots.txt was not read", now=now)
+    verdict = known.robots.verdict(page.url)
+    if verdict.allowed:
+        return None
+    return judge_refused(page, verdict.reason or Reason.ROBOTS, verdict.detail, now=now)
+
+
+def scope_refusal(page: Page, _: PageKnowledge, now: datetime, policy: Policy) -> VisitOutcome | None:
+    """Refuse what is outside the scope, which may have changed since the page was found."""
+    scope = policy.scope
+    refused = scope.verdict(page.url, depth=page.depth, hops=page.hops, is_seed=scope.is_seed(page.url))
+    return None if refused is None else judge_refused(page, *refused, now=now)
+
+
+def trap_refusal(page: Page, known: PageKnowledge, now: datetime, _: Policy) -> VisitOutcome | None:
+    """Refuse what a user rule excludes or trap detection blocks."""
+    if known.trap is None:
+        return None
+    if known.trap[0] is Reason.TRAP:
+        return judge_refused(page, *known.trap, now=now, wait=TRAP_RECHECK)
+    return judge_refused(page, *known.trap, now=now)
+
+
+def mirror_refusal(page: Page, known: PageKnowledge, now: datetime, _: Policy) -> VisitOutcome | None:
+    """Skip a page that is known from the site that its own site mirrors."""
+    return None if known.mirror is None else judge_mirrored(page, known.mirror, now=now)
+
+
+QUEUE_REFUSALS = (scope_refusal, trap_refusal)
+"""Checked when a page is read from the queue, before its site is asked for robots.txt."""
+REFUSALS = (robots_refusal, *QUEUE_REFUSALS, mirror_refusal)
+
+
+def request_for(page: Page, known: PageKnowledge, *, policy: Policy) -> Request:
+    """Return the request for a page, conditional only if we hold the content that the validators stand for."""
+    conditional = is_conditional(page, known.outlook, audit=policy.settings.revisit.audit)
+    if page.version == 0 or known.is_doubtful or not conditional:
+        return Request(page.url)
+    return Request(page.url, etag=page.etag, last_modified=page.last_modified)
+
+
+# After it
+
+
+def decide(
+    page: Page, answer: FetchResult, known: PageKnowledge, related: Related, *, now: datetime, policy: Policy
+) -> Decision:
+    """Return everything that follows from an answer."""
+    facts = VisitFacts(page, answer, known, related, now, policy)
+    decision = Decision(outcome_of(facts), answer, related.content, found=related.found)
+    for judge in JUDGEMENTS:
+        decision = judge(facts, decision)
+    return decision
+
+
+def outcome_of(facts: VisitFacts) -> VisitOutcome:
+    """Return outcome and reason of a visit, before anything but the answer itself is considered."""
+    page, answer, related = facts.page, facts.answer, facts.related
+    match answer:
+        case Fetched():
+            assert related.content is not None
+            return fetched_outcome(page, answer, related.content)
+        case NotModified():
+            return judge_not_modified()
+        case Moved():
+            most_hops = facts.policy.settings.http.redirects
+            refused = redirect_refusal(page, answer, facts.known) or _target_refusal(answer, related.found)
+            return judge_moved(page, answer, refused=refused, loops=related.is_loop, most_hops=most_hops)
+        case Failed():
+            return judge_failed(page, answer, asked=requested_wait(answer, now=facts.now), now=facts.now)
+        case unknown:
+            assert_never(unknown)
+
+
+def fetched_outcome(page: Page, answer: Fetched, content: Content) -> VisitOutcome:
+    """Return the outcome of a visit that got a body."""
+    past, comparison, original = content.past, content.comparison, content.original
+    is_copy = original is not None and original.page_id != page.id and not past.is_same
+    return judge_fetched(
+        page,
+        answer,
+        change=NO_CHANGE if past.is_same else comparison.change if comparison is not None else None,
+        copy_of=original.url if is_copy and original is not None else None,
+    )
+
+
+def redirect_refusal(page: Page, answer: Moved, known: PageKnowledge) -> Refused | None:
+    """Return why robots.txt forbids the target; rules of another site are checked when its turn comes."""
+    if known.robots is None or site_of(answer.target) != site_of(page.url):
+        return None
+    verdict = known.robots.verdict(answer.target)
+    return None if verdict.allowed else (Reason.ROBOTS, verdict.detail)
+
+
+def _target_refusal(answer: Moved, found: FoundLinks) -> Refused | None:
+    for refusal in found.refusals:
+        return refusal.reason, refusal.detail
+    return None
+
+
+def stop_at_bad_redirects(facts: VisitFacts, decision: Decision) -> Decision:
+    """Follow a redirect only if it is one that counts as an answer."""
+    if not isinstance(facts.answer, Moved) or decision.outcome.reason is Reason.MOVED:
+        return decision
+    return decision._replace(found=FoundLinks([], decision.found.refusals, decision.found.met))
+
+
+def name_parser_limits(facts: VisitFacts, decision: Decision) -> Decision:
+    """Say in the detail which limits of the parser the page has met."""
+    content = decision.content
+    if content is None or content.document is None or not isinstance(facts.answer, Fetched):
+        return decision
+    document, most_links = content.document, facts.policy.settings.parse.links
+    limits = limits_met(
+        len(facts.answer.body), unread=document.unread, links=len(document.links), most_links=most_links
+    )
+    if not limits:
+        return decision
+    return decision._replace(outcome=decision.outcome._replace(detail=f"{decision.outcome.detail}; {limits}"))
+
+
+def refer_to_original(facts: VisitFacts, decision: Decision) -> Decision:
+    """Let the archive record refer to the same bytes, where they are archived already."""
+    content = decision.content
+    if content is None:
+        return decision._replace(original=facts.related.original)
+    original = content.original
+    if original is None and content.past.is_same and content.past.baseline is not None:
+        original = original_of(facts.page, content.past.baseline)
+    is_copy = original is not None and original.page_id != facts.page.id and not content.past.is_same
+    return decision._replace(original=original, duplicate_of=original.page_id if is_copy and original else None)
+
+
+def learn_change(facts: VisitFacts, decision: Decision) -> Decision:
+    """Learn which places of the site's pages change by themselves."""
+    memory, content = facts.related.knowledge.change, decision.content
+    after = None
+    if isinstance(facts.answer, NotModified):
+        after = after_unchanged_visit(facts.related.baseline, memory)
+    elif content is not None and facts.page.version == 0:
+        after = after_first_visit(facts.page, content.document, memory)
+    elif content is not None and content.past.is_same:
+        after = after_unchanged_visit(content.past.baseline, memory)
+    elif content is not None and content.comparison is not None:
+        after = content.comparison.site
+    return decision if after is None else decision._replace(site=decision.site._replace(change=after))
+
+
+def analyse(facts: VisitFacts, decision: Decision) -> Decision:
+    """Add what analysers say about a new version."""
+    content = decision.content
+    if content is None or content.document is None or not decision.outcome.is_new_version:
+        return decision
+    if not facts.policy.analysers:
+        return decision
+    return decision._replace(analysis=fields_of(content.document, facts.policy.analysers))
+
+
+def judge_links(facts: VisitFacts, decision: Decision) -> Decision:
+    """Decide which of the new links become pages."""
+    if not decision.found.candidates:
+        return decision
+    settings, targets = facts.policy.settings, facts.related.targets
+    entered: Counter[int] = Counter()
+    links = []
+    for candidate, site in facts.related.own:
+        target = targets[site.id]
+        pages = target.pages + entered[site.id]
+        link = is_trap_link(NewLink(candidate, site), target, pages=pages, year=facts.now.year, filter=facts.policy.traps)
+        if link.refused is None:
+            link = link._replace(refused=_link_refusal(link, facts, pages, settings.scope.pages_per_site))
+        entered[site.id] += link.refused is None
+        links.append(link)
+    return decision._replace(links=tuple(links), send=facts.related.others)
+
+
+def _link_refusal(link: NewLink, facts: VisitFacts, pages: int, pages_per_site: int | None) -> Refused | None:
+    if pages_per_site is not None and pages >= pages_per_site:
+        return Reason.SITE_FULL, f"{REASON_TEXT[Reason.SITE_FULL]} ({pages_per_site})"
+    rules = facts.related.targets[link.site.id].robots
+    if rules is None:
+        return None
+    verdict = rules.verdict(link.candidate.url)
+    # While robots.txt cannot be read nothing is decided: the page waits in the queue.
+    if verdict.allowed or rules.is_unreachable:
+        return None
+    return verdict.reason or Reason.ROBOTS, verdict.detail
+
+
+def pay_credit(facts: VisitFacts, decision: Decision) -> Decision:
+    """Let the links have the page's credit; a page whose links were not seen keeps it.
+
+    Links of a duplicate get nothing: the page that it duplicates has paid them.
+    """
+    outcome = decision.outcome
+    if isinstance(facts.answer, NotModified) or (outcome.changed is None and outcome.due_us is not None):
+        return decision
+    return decision._replace(credit=CreditPlan(pays=True, expands=outcome.outcome is not Outcome.DUPLICATE))
+
+
+def schedule(facts: VisitFacts, decision: Decision) -> Decision:
+    """Set the next visit, unless the fault has set it, and learn how often pages change."""
+    page, answer, outcome = facts.page, facts.answer, decision.outcome
+    if outcome.changed is None:
+        return decision
+    outlook = facts.related.knowledge.outlook
+    if isinstance(answer, Fetched) and outcome.changed and has_lying_validators(page, answer):
+        outlook = outlook._replace(lies=outlook.lies + 1)
+    duplicate_of = decision.duplicate_of if isinstance(answer, Fetched) else page.duplicate_of
+    weight = facts.related.weight * (1.0 if duplicate_of is None else facts.policy.settings.duplicates.weight)
+    planned = next_visit(
+        page,
+        outlook,
+        changed=bool(outcome.changed) and page.version > 0,
+        now_us=to_us(facts.now),
+        fresh=fresh_for(answer.headers) if isinstance(answer, (Fetched, NotModified)) else timedelta(0),
+        level=facts.related.level,
+        weight=weight,
+        policy=facts.policy,
+    )
+    outcome = outcome._replace(due_us=planned.due_us, interval_s=planned.interval_s)
+    changed = planned.outlook if planned.outlook is not facts.related.knowledge.outlook else None
+    return decision._replace(outcome=outcome, belief=planned.belief, site=decision.site._replace(outlook=changed))
+
+
+def note_feeds(facts: VisitFacts, decision: Decision) -> Decision:
+    """Count the request, and remember feeds that a page near the site's entrance names."""
+    state = facts.related.knowledge.feeds
+    if state is None or not isinstance(facts.answer, (Fetched, NotModified)):
+        return decision
+    state = state._replace(requests=state.requests + 1)
+    document = decision.content.document if decision.content is not None else None
+    feeds = document.feeds if document is not None else ()
+    if feeds and facts.page.depth <= FEED_DEPTH and len(state.feeds) < MAX_FEEDS:
+        name = facts.related.knowledge.site.name
+        own = [feed for feed in feeds if site_of(feed) == name]
+        state = state._replace(feeds=tuple(dict.fromkeys((*state.feeds, *own)))[:MAX_FEEDS])
+    return decision._replace(site=decision.site._replace(feeds=state))
+
+
+JUDGEMENTS: tuple[Judgement, ...] = (
+    name_parser_limits,
+    refer_to_original,
+    learn_change,
+    find_duplicate,
+    stop_at_bad_redirects,
+    verify_not_soft_404,
+    analyse,
+    count_hosts,
+    judge_links,
+    count_visit,
+    trap_probe,
+    suspect_soft_404,
+    pay_credit,
+    schedule,
+    copies_to_requeue,
+    note_feeds,
+)
+"""Every judgement of a page, in reading order."""

@@ -1,0 +1,101 @@
+"""What the last build knew of each page, so that the next one can tell what is new.
+
+One JSON object with the facts of the build, then one JSON array a page; the file is replaced as a whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from evercrawl.adapters.system import write_atomically
+from evercrawl.errors import StoreUnavailable
+
+FORMAT = "evercrawl-sitemap-state"
+VERSION = 1
+NAME_CHARS = 40
+
+
+class PageEntry(NamedTuple):
+    """A page as a build found it."""
+
+    key: str
+    """The file's path below the folder, or the page's URL."""
+    mark: str
+    """What stays the same while the source of the page was not touched."""
+    digest: str
+    changed_ms: int
+    """When the content became what it is."""
+    title: str
+    url: str
+    left_out: str | None = None
+    """Why the page is not listed; None: it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildState:
+    """Everything that one build leaves for the next."""
+
+    source: str = ""
+    """Which rules made the rows: others mean that every page has to be read anew."""
+    built_ms: int | None = None
+    """None: there was no build yet."""
+    files: tuple[str, ...] = ()
+    """The files that the build wrote."""
+    rows: Mapping[str, PageEntry] = field(default_factory=dict)
+
+
+def state_path(env: Mapping[str, str], target: Path) -> Path:
+    """The state of the sitemaps in a folder: in the user's state folder, since a generator may empty the
+    other and a web server would show it.
+    """
+    home = env.get("XDG_STATE_HOME") or str(Path(env.get("HOME", "~")).expanduser() / ".local" / "state")
+    whole = str(target.resolve())
+    mark = hashlib.sha256(whole.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    name = "".join(char if char.isalnum() or char in ".-" else "-" for char in target.resolve().name)
+    return Path(home) / "evercrawl" / "sitemaps" / f"{name[:NAME_CHARS] or 'site'}-{mark}.jsonl"
+
+
+def read_state(path: Path) -> BuildState:
+    """The state that the last build left; an empty one where there was none."""
+    try:
+        lines = path.read_bytes().splitlines()
+        head = orjson.loads(lines[0])
+        if head["format"] != FORMAT or head["version"] != VERSION:
+            raise ValueError(f"version {head.get('version')} of {head.get('format')}")
+        rows = {row.key: row for row in (PageEntry(*orjson.loads(line)) for line in lines[1:])}
+        return BuildState(head["source"], int(head["built_ms"]), tuple(head["files"]), rows)
+    except FileNotFoundError:
+        return BuildState()
+    except OSError as error:
+        raise StoreUnavailable(f"{path} cannot be read: {error.strerror or error}") from error
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise StoreUnavailable(
+            f"{path} is not the state of a sitemap build ({error}); name another with --state, or remove it: "
+            "the next build then takes the files' times for a first guess"
+        ) from error
+
+
+def write_state(path: Path, state: BuildState) -> None:
+    """Replace the state as a whole."""
+    head = {
+        "format": FORMAT,
+        "version": VERSION,
+        "source": state.source,
+        "built_ms": state.built_ms,
+        "files": state.files,
+    }
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreUnavailable(f"{path.parent} cannot be made: {error.strerror or error}") from error
+    write_atomically(path, b"\n".join((orjson.dumps(head), *_lines(state.rows.values()))) + b"\n")
+
+
+def _lines(rows: Iterable[PageEntry]) -> Iterable[bytes]:
+    return (orjson.dumps(tuple(row)) for row in rows)

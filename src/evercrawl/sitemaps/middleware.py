@@ -1,0 +1,218 @@
+"""Which answer does a request for a sitemap get? Conditional, packed where the client can unpack, HEAD too.
+
+The request with the parameter XTND (paper C, section 4.3) gets the extended sitemap, everybody else
+the standard one. A request that is not about a sitemap gets no answer here: it is the site's own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evercrawl.core.digest import content_digest
+from evercrawl.core.faults import http_date
+from evercrawl.core.sitemap.discovery import EXTENDED_PARAMETER
+from evercrawl.core.sitemap.write import gzipped
+
+STANDARD, EXTENDED = "sitemap.xml", "sitemap-extended.xml"
+MIN_GZIP_BYTES = 512
+"""Bytes; smaller files are not worth packing."""
+MAX_CACHE_BYTES = 128 * 1024 * 1024
+"""Of files in memory; beyond it those that were read first are read again."""
+MAX_AGE_S = 300
+"""How long others may use a copy without asking."""
+
+_NAME = re.compile(r"/(sitemap[A-Za-z0-9._-]*\.xml(?:\.gz)?)", re.ASCII)
+_ETAG = re.compile(r'(?:W/)?("[^"]*")')
+_TYPES = {".xml": "application/xml; charset=utf-8", ".gz": "application/gzip"}
+
+Fields = tuple[tuple[str, str], ...]
+
+
+class SitemapResponse(NamedTuple):
+    """Status, header fields and body; the body of a HEAD is empty, its fields are those of the GET."""
+
+    status: int
+    headers: Fields
+    body: bytes
+
+
+class _CachedFile(NamedTuple):
+    """A file as it was when it had this mark."""
+
+    mark: tuple[int, int, int]
+    data: bytes
+    packed: bytes | None
+    etag: str
+    modified: datetime
+
+
+@dataclass
+class SitemapFolder:
+    """The sitemaps that lie in a folder; each file is read when it changed and held in memory."""
+
+    folder: Path
+    prefix: str = ""
+    """The path under which the site is mounted, without a slash at its end."""
+    _held: dict[str, _CachedFile] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def answer(self, method: str, path: str, query: str, headers: Mapping[str, str]) -> SitemapResponse | None:
+        """The answer to a request; names in `headers` are in lower case. None: not a sitemap's business."""
+        if method not in ("GET", "HEAD") or not path.startswith(self.prefix):
+            return None
+        held = self._wanted(path[len(self.prefix) :], is_extended=wants_extended(query))
+        if held is None:
+            return None
+        name, file = held
+        packs = file.packed is not None and _accepts_gzip(headers.get("accept-encoding", ""))
+        etag = f'"{file.etag}-gz"' if packs else f'"{file.etag}"'
+        fields: list[tuple[str, str]] = [
+            ("ETag", etag),
+            ("Last-Modified", format_datetime(file.modified, usegmt=True)),
+            ("Cache-Control", f"max-age={MAX_AGE_S}"),
+        ]
+        if file.packed is not None:
+            fields.append(("Vary", "Accept-Encoding"))
+        if _is_current(headers, etag, file.modified):
+            return SitemapResponse(304, tuple(fields), b"")
+        body = file.packed if packs and file.packed is not None else file.data
+        fields.append(("Content-Type", _TYPES[Path(name).suffix]))
+        fields.append(("Content-Length", str(len(body))))
+        if packs:
+            fields.append(("Content-Encoding", "gzip"))
+        return SitemapResponse(200, tuple(fields), body if method == "GET" else b"")
+
+    def _wanted(self, path: str, *, is_extended: bool) -> tuple[str, _CachedFile] | None:
+        """The file that a path means; the parameter works at the sitemap's address and the front page's."""
+        if is_extended and path in ("/", "", f"/{STANDARD}") and (file := self._file(EXTENDED)) is not None:
+            return EXTENDED, file
+        match = _NAME.fullmatch(path)
+        if match is None or (file := self._file(match[1])) is None:
+            return None
+        return match[1], file
+
+    def _file(self, name: str) -> _CachedFile | None:
+        path = self.folder / name
+        try:
+            stat = path.stat()
+            mark = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+            with self._lock:
+                held = self._held.get(name)
+            if held is not None and held.mark == mark:
+                return held
+            data = path.read_bytes()
+        except OSError:
+            return None
+        packs = len(data) >= MIN_GZIP_BYTES and not name.endswith(".gz")
+        modified = datetime.fromtimestamp(stat.st_mtime_ns // 1_000_000_000, UTC)
+        held = _CachedFile(mark, data, gzipped(data) if packs else None, content_digest(data).hex(), modified)
+        with self._lock:
+            self._hold(name, held)
+        return held
+
+    def _hold(self, name: str, held: _CachedFile) -> None:
+        self._held.pop(name, None)
+        self._held[name] = held
+        while len(self._held) > 1 and sum(len(one.data) for one in self._held.values()) > MAX_CACHE_BYTES:
+            self._held.pop(next(iter(self._held)))
+
+
+def wants_extended(query: str) -> bool:
+    """The query has the parameter XTND, with or without a value."""
+    return any(part.partition("=")[0].upper() == EXTENDED_PARAMETER for part in re.split("[&;]", query))
+
+
+def _accepts_gzip(accepted: str) -> bool:
+    """Accept-Encoding names gzip (or everything) and does not refuse it (RFC 9110 section 12.5.3)."""
+    weights: dict[str, float] = {}
+    for part in accepted.lower().split(","):
+        coding, _, rest = part.partition(";")
+        quality = re.fullmatch(r"\s*q\s*=\s*([0-9.]+)\s*", rest)
+        try:
+            weights[coding.strip()] = float(quality[1]) if quality else 1.0
+        except ValueError:
+            weights[coding.strip()] = 0.0
+    return weights.get("gzip", weights.get("*", 0.0)) > 0
+
+
+def _is_current(headers: Mapping[str, str], etag: str, modified: datetime) -> bool:
+    """The client's copy is current; If-None-Match wins over If-Modified-Since (RFC 9110 section 13.2.2)."""
+    if (tags := headers.get("if-none-match")) is not None:
+        return tags.strip() == "*" or etag in _ETAG.findall(tags)
+    since = http_date(headers["if-modified-since"]) if "if-modified-since" in headers else None
+    return since is not None and modified <= since
+
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+AsgiApplication = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class AsgiSitemapMiddleware:
+    """Answers `/sitemap*.xml` and the parameter XTND from a folder; the rest is the application's."""
+
+    def __init__(self, application: AsgiApplication, folder: str | Path, *, prefix: str = "") -> None:
+        self._application = application
+        self._sitemaps = SitemapFolder(Path(folder), prefix.rstrip("/"))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One connection: a request, or something that only the application knows."""
+        if scope["type"] != "http" or not _may_be_sitemap(scope):
+            await self._application(scope, receive, send)
+            return
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        query = scope.get("query_string", b"").decode("latin-1")
+        # A file that changed is read and packed: that is not for the event loop.
+        found = await asyncio.to_thread(self._sitemaps.answer, scope["method"], scope["path"], query, headers)
+        if found is None:
+            await self._application(scope, receive, send)
+            return
+        fields = [(name.lower().encode(), value.encode("latin-1")) for name, value in found.headers]
+        await send({"type": "http.response.start", "status": found.status, "headers": fields})
+        await send({"type": "http.response.body", "body": found.body})
+
+
+def _may_be_sitemap(scope: Scope) -> bool:
+    """Cheap, since every request of the site comes this way."""
+    return "sitemap" in scope["path"] or b"xtnd" in scope.get("query_string", b"").lower()
+
+
+Environment = dict[str, Any]
+StartResponse = Callable[..., Any]
+WsgiApplication = Callable[[Environment, StartResponse], Iterable[bytes]]
+
+_CONDITIONS = {
+    "if-none-match": "HTTP_IF_NONE_MATCH",
+    "if-modified-since": "HTTP_IF_MODIFIED_SINCE",
+    "accept-encoding": "HTTP_ACCEPT_ENCODING",
+}
+
+
+class WsgiSitemapMiddleware:
+    """Answers `/sitemap*.xml` and the parameter XTND from a folder; the rest is the application's."""
+
+    def __init__(self, application: WsgiApplication, folder: str | Path, *, prefix: str = "") -> None:
+        self._application = application
+        self._sitemaps = SitemapFolder(Path(folder), prefix.rstrip("/"))
+
+    def __call__(self, environ: Environment, start_response: StartResponse) -> Iterable[bytes]:
+        """One request."""
+        headers = {name: environ[key] for name, key in _CONDITIONS.items() if key in environ}
+        found = self._sitemaps.answer(
+            environ.get("REQUEST_METHOD", "GET"), environ.get("PATH_INFO", ""), environ.get("QUERY_STRING", ""), headers
+        )
+        if found is None:
+            return self._application(environ, start_response)
+        start_response(f"{found.status} {HTTPStatus(found.status).phrase}", list(found.headers))
+        return [found.body]

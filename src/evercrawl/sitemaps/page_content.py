@@ -1,0 +1,158 @@
+"""What does a page say that a search engine would call new? A digest of it, and whether it wants to be
+listed.
+
+The digest covers title, description, the texts and the links of the page's own part. Menus, sidebars, footers
+and what is called alike are the site's: a new entry in the menu does not make every page new. Nor do scripts,
+styles, comments, white space, times of generation and counters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from evercrawl.core.change.noise import significant_text
+from evercrawl.core.change.snapshot import (
+    BODY,
+    NAME_CLASSES,
+    REGION_BITS,
+    SITE,
+    SITE_BY_NAME,
+    Snapshot,
+    is_site_role,
+    take_snapshot,
+)
+from evercrawl.core.digest import content_digest, text_digest
+from evercrawl.core.document.elements import Elements, tag_ids
+from evercrawl.core.document.html import (
+    base_url,
+    canonical_link,
+    find_refresh,
+    page_title,
+    parse_page,
+    robots_directives,
+)
+from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
+from evercrawl.core.document.reference import ReferenceResolver
+from evercrawl.model.fetch import Headers
+from evercrawl.model.settings import ParseSettings
+
+MAX_NAMED_RATIO = 2
+"""So many times the rest may a part be that is the site's by its name; then the name misleads."""
+
+_SITE_ELEMENTS = tag_ids("nav aside footer dialog menu")
+_HEADER = tag_ids("header")
+_OWN_ELEMENTS = tag_ids("main article")
+_DIGIT = re.compile(r"\d")
+_LIMITS = ParseSettings()
+_FIELD, _ENTRY = "\x1e", "\x1f"
+
+
+class PageContent(NamedTuple):
+    """What a sitemap needs to know of a page."""
+
+    digest: bytes
+    """Equal for contents that say the same."""
+    title: str = ""
+    noindex: bool = False
+    canonical: str | None = None
+    """Where the page says that it lives."""
+    moves_to: str | None = None
+    """Where it sends its readers at once."""
+
+
+def read_content(url: str, headers: Headers, body: bytes, *, agent: str, site: str) -> PageContent:
+    """The reading of a file or an answer; other than HTML, every byte counts.
+
+    Links within `site` (its address up to and with the last slash) are digested without it, so that a site
+    which moves as a whole has the same content.
+    """
+    kind = sniff_media_type(headers, body)
+    if kind not in HTML_TYPES:
+        return PageContent(content_digest(body), noindex=robots_directives(headers, [], agent=agent).noindex)
+    tree, elements, encoding, _ = parse_page(headers, body, kind=kind, every_anchor=True)
+    joiner = ReferenceResolver(url, base_url(url, elements.base), encoding)
+    refresh = find_refresh(url, headers, elements.metas, joiner)
+    reading = PageContent(
+        digest=_digest(tree, elements, joiner, site),
+        title=page_title(elements, _LIMITS) or _headline(tree),
+        noindex=robots_directives(headers, elements.metas, agent=agent).noindex,
+        canonical=canonical_link(elements, headers, joiner),
+        moves_to=refresh.url if refresh is not None and refresh.delay == 0 else None,
+    )
+    joiner.close()
+    return reading
+
+
+def _headline(tree: LexborHTMLParser) -> str:
+    node = tree.css_first("h1")
+    return " ".join(node.text_lexbor().split())[: _LIMITS.title_chars] if node is not None else ""
+
+
+def _digest(tree: LexborHTMLParser, elements: Elements, joiner: ReferenceResolver, site: str) -> bytes:
+    snapshot = take_snapshot(tree, elements)
+    said = _ENTRY.join(filter(None, map(_without_noise, own_texts(snapshot))))
+    links = _ENTRY.join(target.removeprefix(site) for target in _own_links(elements, joiner))
+    about = snapshot.metadata
+    return text_digest(_FIELD.join((about.title, about.description, said, links)))
+
+
+def _without_noise(text: str) -> str:
+    """The text without what a machine counts or stamps, which has digits in it."""
+    return significant_text(text) if _DIGIT.search(text) else text
+
+
+def own_texts(snapshot: Snapshot) -> list[str]:
+    """The blocks outside of the site's parts; all of them where nothing else is there."""
+    blocks = list(zip(snapshot.flags, snapshot.texts, strict=True))
+    chars = [0] * (REGION_BITS + 1)
+    for flag, text in blocks:
+        chars[flag & REGION_BITS] += len(text)
+    free = sum(chars[BODY:SITE_BY_NAME])
+    first_refused = SITE if chars[SITE_BY_NAME] > MAX_NAMED_RATIO * free else SITE_BY_NAME
+    own = [text for flag, text in blocks if flag & REGION_BITS < first_refused]
+    return own or list(snapshot.texts)
+
+
+def _own_links(elements: Elements, joiner: ReferenceResolver) -> Iterator[str]:
+    """The targets of links outside of the site's parts, in order."""
+    known: dict[int, bool] = {}
+    for _, node, _ in elements.links:
+        href = node.attributes.get("href")
+        if href and not _is_in_site_part(node.parent, known):
+            target = joiner.url(href)
+            if target is not None:
+                yield target
+
+
+def _is_in_site_part(node: LexborNode | None, known: dict[int, bool]) -> bool:
+    """The element, or one around it, is the site's; what was found out is remembered for all on the way."""
+    passed: list[int] = []
+    verdict = False
+    while node is not None:
+        identity = node.mem_id
+        if identity in known:
+            verdict = known[identity]
+            break
+        passed.append(identity)
+        if node.tag_id in _OWN_ELEMENTS:
+            break
+        if _is_site_part(node):
+            verdict = True
+            break
+        node = node.parent
+    known.update(dict.fromkeys(passed, verdict))
+    return verdict
+
+
+def _is_site_part(node: LexborNode) -> bool:
+    if node.tag_id in _SITE_ELEMENTS or node.tag_id in _HEADER:
+        return True
+    attributes = node.attributes
+    if not attributes:
+        return False
+    names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".strip()
+    return bool(names and NAME_CLASSES[names].is_site) or is_site_role(attributes.get("role"))

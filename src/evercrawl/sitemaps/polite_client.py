@@ -1,0 +1,107 @@
+"""Requests for an owner's check: one at a time, as robots.txt and the pace of a crawl allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from evercrawl.core.faults import FAULT_RULES
+from evercrawl.core.politeness import HostQueue, Pace
+from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots, redirect_loop_record, robots_record_of
+from evercrawl.core.url import registrable_domain, site_of, site_parts
+from evercrawl.engine.interpret import site_pause
+from evercrawl.engine.ports import Clock, Fetcher
+from evercrawl.model.fetch import Failed, FetchResult, Moved, Request
+from evercrawl.model.settings import Settings
+from evercrawl.model.site import Site
+from evercrawl.model.time import from_us, span_us, to_us
+
+
+class RequestSkipped(NamedTuple):
+    """A request that was not made, and why."""
+
+    url: str
+    detail: str
+    is_forbidden: bool
+    """robots.txt says no; otherwise the site wants to be left alone for longer than we wait."""
+
+
+class PoliteClient:
+    """Asks sites for pages. No site is asked before its robots.txt is known, nor within its gap."""
+
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        clock: Clock,
+        settings: Settings,
+        *,
+        pace: Pace,
+        on_request: Callable[[str], None] | None = None,
+    ) -> None:
+        self._fetcher = fetcher
+        self._clock = clock
+        self._settings = settings
+        self._pace = pace
+        self._on_request = on_request
+        self._lanes: dict[str, HostQueue] = {}
+        self.requests = 0
+
+    async def ask(self, url: str, *, body_limit: int | None = None) -> FetchResult | RequestSkipped:
+        """The answer for a canonical URL, redirects not followed."""
+        gate = await self.gate_of(site_of(url))
+        verdict = gate.verdict(url)
+        if not verdict.allowed:
+            return RequestSkipped(url, verdict.detail, is_forbidden=True)
+        return await self._send(Request(url, body_limit=body_limit))
+
+    async def gate_of(self, site: str) -> RobotsRules:
+        """What the site's robots.txt says; it is asked for once."""
+        lane = self._lane(site)
+        if lane.gate is None:
+            lane.gate = await self._robots(site)
+            lane.heed_delay(now_us=to_us(self._clock.now()), pace=self._pace)
+        return lane.gate
+
+    async def _robots(self, site: str) -> RobotsRules:
+        settings = self._settings.robots
+        result = await self._send(Request(f"{site}/robots.txt", body_limit=settings.body_bytes))
+        for _ in range(settings.redirects):
+            if not isinstance(result, Moved):
+                break
+            result = await self._send(Request(result.target, body_limit=settings.body_bytes))
+        now = self._clock.now()
+        if isinstance(result, (Moved, RequestSkipped)):
+            record = redirect_loop_record(now=now, settings=settings)
+        else:
+            record = robots_record_of(None, result, now=now, settings=settings)
+        return compile_robots(record, agent=self._settings.identity.product)
+
+    async def _send(self, request: Request) -> FetchResult | RequestSkipped:
+        lane = self._lane(site_of(request.url))
+        now = self._clock.now()
+        opens = from_us(lane.site.open_us)
+        if opens - now > self._settings.crawl.patience:
+            return RequestSkipped(request.url, lane.site.closed_reason or "the site's gap is long", False)
+        if self._on_request is not None:
+            self._on_request(request.url)
+        await self._clock.sleep_until(opens)
+        self.requests += 1
+        result = await self._fetcher.fetch(request)
+        self._answered(lane, result)
+        return result
+
+    def _answered(self, lane: HostQueue, result: FetchResult) -> None:
+        now = self._clock.now()
+        failed = isinstance(result, Failed) and FAULT_RULES[result.fault].blames_site
+        took = result.took if isinstance(result, Failed) else result.exchange.took
+        pause = site_pause(result, failures=lane.site.failures + 1, now=now)
+        if pause is not None:
+            detail = result.detail if isinstance(result, Failed) else "the site asks us to wait"
+            lane.close_until(to_us(now) + span_us(pause), detail)
+        lane.answered(now_us=to_us(now), took=took, failed=failed, wire_bytes=0, pace=self._pace)
+
+    def _lane(self, site: str) -> HostQueue:
+        if site not in self._lanes:
+            domain = registrable_domain(site_parts(site).host)
+            self._lanes[site] = HostQueue(Site(len(self._lanes), site, domain), None, bands=1)
+        return self._lanes[site]

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evercrawl.collection.alerts.alert_outbox import FILE, AlertOutbox, MatchedEvent
+from evercrawl.collection.alerts.sender import retry_policy
+from evercrawl.core.alerts.delivery import Attempt, MessageState, Patience, begun, ended
+from evercrawl.errors import StoreUnavailable
+from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind
+from evercrawl.model.settings import NotifySettings
+from evercrawl.model.time import from_us
+
+ALERT = Alert("a", AlertFilter(), Destination(Channel.WEBHOOK, "https://example.org/"), most=2)
+PATIENCE: Patience = retry_policy(NotifySettings())
+
+
+@pytest.fixture
+def outbox(tmp_path: Path) -> Iterator[AlertOutbox]:
+    with closing(AlertOutbox(tmp_path)) as opened:
+        yield opened
+
+
+def event(line: int) -> Event:
+    return Event(0, line, line, f"https://example.org/{line}", EventKind.CONTENT, 0.5, line, 2)
+
+
+def told(outbox: AlertOutbox, *lines: int, name: str = "a") -> list[MatchedEvent]:
+    known = outbox.named(name)
+    assert known is not None
+    return [MatchedEvent(known.id, event(line)) for line in lines]
+
+
+def test_events_and_place_are_taken_in_together_and_once(outbox: AlertOutbox) -> None:
+    outbox.put(ALERT, now_us=0, ends={})
+    assert outbox.note(0, before=0, after=3, told=told(outbox, 1, 3), now_us=9)
+    assert not outbox.note(0, before=0, after=3, told=told(outbox, 1, 3), now_us=9), "somebody else was first"
+    assert outbox.cursors() == {0: 3}
+    (known,) = outbox.alerts()
+    assert outbox.counts(known.id).waiting == 2
+
+
+def test_the_first_alert_begins_at_the_end_of_the_logs(outbox: AlertOutbox) -> None:
+    outbox.put(ALERT, now_us=5, ends={0: 7, 3: 9})
+    outbox.put(replace(ALERT, name="b"), now_us=6, ends={0: 100})
+    assert outbox.cursors() == {0: 7, 3: 9}
+    assert [known.since_us for known in outbox.alerts()] == [5, 6]
+
+
+def test_an_alert_that_is_changed_keeps_what_waits(outbox: AlertOutbox) -> None:
+    assert outbox.put(ALERT, now_us=0, ends={})
+    outbox.note(0, before=0, after=1, told=told(outbox, 1), now_us=1)
+    assert not outbox.put(replace(ALERT, most=7), now_us=2, ends={})
+    (known,) = outbox.alerts()
+    assert (known.alert.most, outbox.counts(known.id).waiting) == (7, 1)
+
+
+def test_a_message_is_fixed_when_it_is_made(outbox: AlertOutbox) -> None:
+    outbox.put(ALERT, now_us=0, ends={})
+    outbox.note(0, before=0, after=3, told=told(outbox, 1, 2, 3), now_us=1)
+    (known,) = outbox.alerts()
+    first = outbox.compose(known, upto_us=1, now_us=2)
+    assert first is not None
+    assert [notice.event.visit for notice in outbox.notices(first.id)] == [1, 2]
+    second = outbox.compose(known, upto_us=1, now_us=2)
+    assert second is not None
+    assert second.id != first.id
+    assert outbox.compose(known, upto_us=1, now_us=2) is None
+    assert outbox.queue(known.id).head == first
+    outbox.write(ended(begun(first), Attempt(True), PATIENCE, now=from_us(3)))
+    assert outbox.queue(known.id).head == second
+    assert outbox.busy_alerts() == {known.id}
+    assert [message.id for message, *_ in outbox.messages(most=9)] == [second.id, first.id]
+    assert [count for _, count, _ in outbox.messages("a", state=MessageState.DELIVERED, most=9)] == [2]
+
+
+def test_what_waits_is_never_forgotten(outbox: AlertOutbox) -> None:
+    outbox.put(ALERT, now_us=0, ends={})
+    outbox.note(0, before=0, after=3, told=told(outbox, 1, 2, 3), now_us=1)
+    (known,) = outbox.alerts()
+    first = outbox.compose(known, upto_us=1, now_us=2)
+    assert first is not None
+    outbox.write(ended(begun(first), Attempt(True), PATIENCE, now=from_us(10)))
+    assert outbox.forget(before_us=10) == 0
+    assert outbox.forget(before_us=11) == 1
+    assert outbox.counts(known.id)[:3] == (1, 0, 0)
+
+
+def test_a_removed_alert_takes_what_waits_along(outbox: AlertOutbox) -> None:
+    outbox.put(ALERT, now_us=0, ends={})
+    late = told(outbox, 4)
+    outbox.note(0, before=0, after=3, told=told(outbox, 1, 2, 3), now_us=1)
+    assert outbox.remove("a") == 3
+    assert outbox.remove("a") is None
+    assert outbox.note(0, before=3, after=4, told=late, now_us=1)
+    assert outbox.busy_alerts() == set()
+
+
+def test_a_newer_file_is_left_alone_and_a_damaged_one_is_named(tmp_path: Path) -> None:
+    AlertOutbox(tmp_path).close()
+    with closing(sqlite3.connect(tmp_path / FILE)) as db:
+        db.execute("pragma user_version = 99")
+    with pytest.raises(StoreUnavailable, match="newer evercrawl"):
+        AlertOutbox(tmp_path)
+    (tmp_path / FILE).write_bytes(b"nonsense" * 1000)
+    with pytest.raises(StoreUnavailable, match=FILE):
+        AlertOutbox(tmp_path)
+
+
+def test_two_collections_never_give_the_same_id(tmp_path: Path) -> None:
+    ids = set()
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        with closing(AlertOutbox(tmp_path / name)) as outbox:
+            outbox.put(ALERT, now_us=0, ends={})
+            outbox.note(0, before=0, after=1, told=told(outbox, 1), now_us=1)
+            message = outbox.compose(outbox.alerts()[0], upto_us=1, now_us=1)
+            assert message is not None
+            assert "." not in message.id, "a dot would make the signed words ambiguous"
+            ids.add(message.id)
+    assert len(ids) == 2
