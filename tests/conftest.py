@@ -1,7 +1,8 @@
-"""What tests of several folders share."""
+"""Fixtures and hooks for all tests."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from tests.postgres_server import PostgresServer, running_server
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    """A server for the whole run, started when the first test needs it."""
+    """Start a PostgreSQL server for the whole run when the first test needs it."""
     with running_server() as server:
         yield server
 
@@ -26,5 +27,13 @@ def pytest_sessionstart() -> None:
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Bytes (a gzip header holds the time) do not become part of a test's name: it is the same everywhere."""
+    """Keep bytes out of test names: a gzip header contains the time, and xdist needs equal names in all processes."""
     return argname if isinstance(val, bytes) else None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what was not tested and why, so that no test vanishes silently."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(report.longrepr[2] if isinstance(report.longrepr, tuple) else "" for report in skipped)
+    for reason, count in reasons.most_common():
+        terminalreporter.write_line(f"NOT TESTED ({count}): {reason.removeprefix('Skipped: ')}", yellow=True)

@@ -1,5 +1,6 @@
-"""Test vectors that live outside the repository; a test that needs them skips with a clear word where they
-are absent.
+"""Test vectors outside the repository, in the folder that EVERCRAWL_SHARED names.
+
+Without the variable, tests that need them are skipped and the summary says so. With it, missing data is a failure.
 """
 
 from __future__ import annotations
@@ -16,15 +17,18 @@ SHARED = Path(os.environ.get("EVERCRAWL_SHARED", Path(__file__).resolve().parent
 
 
 def shared_path(name: str) -> Path:
-    """A file or folder below the shared data; skips the test where it is absent."""
+    """Return a file or folder of the shared data; skip or fail the test if it is missing."""
     path = SHARED / name
     if not path.exists():
-        pytest.skip(f"{name} is not below EVERCRAWL_SHARED={SHARED}")
+        message = f"shared test data is missing: set EVERCRAWL_SHARED to the folder that contains {name}"
+        if "EVERCRAWL_SHARED" in os.environ:
+            pytest.fail(message, pytrace=False)
+        pytest.skip(message)
     return path
 
 
 def conformance_rows(name: str) -> list[dict[str, Any]]:
-    """The rows of one conformance file, such as `robots/rules.jsonl`."""
+    """Return the rows of one conformance file, such as `robots/rules.jsonl`."""
     path = shared_path(f"conformance/{name}")
     text = gzip.decompress(path.read_bytes()).decode() if path.suffix == ".gz" else path.read_text("utf-8")
     return [json.loads(line) for line in text.split("\n") if line]

@@ -29,6 +29,7 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.report import Explanation
 from tests.e2e.certificates import Authority
+from tests.programs import find_program
 from tests.shared import conformance_rows
 from tests.worlds.hostile.cast import Cast, as_described
 from tests.worlds.hostile.command import Command, Ran
@@ -414,16 +415,12 @@ def private_plan(allow_private: bool) -> dict[str, Any]:
 
 
 def in_a_private_net(folder: Path, plan: dict[str, Any]) -> dict[str, Any]:
-    """Crawl in a network namespace; skips where the system does not allow one."""
-    namespace = ["unshare", "--user", "--map-root-user", "--net"]
-    try:
-        probe = subprocess.run(
-            [*namespace, "ip", "link", "set", "lo", "up"], capture_output=True, text=True, check=False
-        )
-    except FileNotFoundError:
-        pytest.skip("there is no `unshare` here")
+    """Crawl in a network namespace; skip the test if the kernel does not allow one."""
+    namespace = [find_program("unshare", package="util-linux"), "--user", "--map-root-user", "--net"]
+    ip = find_program("ip", package="iproute2")
+    probe = subprocess.run([*namespace, ip, "link", "set", "lo", "up"], capture_output=True, text=True, check=False)
     if probe.returncode:
-        pytest.skip(f"no network namespace can be made here: {probe.stderr.strip()}")
+        pytest.skip(f"the kernel does not allow a network namespace: {probe.stderr.strip()}")
     command = [*namespace, sys.executable, "-m", "tests.worlds.hostile.private_net", str(folder)]
     ran = subprocess.run(command, input=json.dumps(plan), capture_output=True, text=True, timeout=60, check=False)
     assert ran.returncode == 0, ran.stderr
@@ -501,16 +498,12 @@ LOST_BY_A_FULL_DISK = 30
 
 
 def on_a_small_disk(folder: Path, seed: str, settings: dict[str, str]) -> dict[str, Any]:
-    """Crawl on a file system of a few megabytes, then give it more; skips where none can be mounted."""
-    namespace = ["unshare", "--user", "--map-root-user", "--mount"]
-    try:
-        probe = subprocess.run(
-            [*namespace, "mount", "-t", "tmpfs", "x", str(folder)], capture_output=True, text=True, check=False
-        )
-    except FileNotFoundError:
-        pytest.skip("there is no `unshare` here")
+    """Crawl on a file system of a few megabytes, then enlarge it; skip the test if the kernel allows no mount."""
+    namespace = [find_program("unshare", package="util-linux"), "--user", "--map-root-user", "--mount"]
+    mount = [find_program("mount", package="mount"), "-t", "tmpfs", "x", str(folder)]
+    probe = subprocess.run([*namespace, *mount], capture_output=True, text=True, check=False)
     if probe.returncode:
-        pytest.skip(f"no file system can be mounted here: {probe.stderr.strip()}")
+        pytest.skip(f"the kernel does not allow a mount: {probe.stderr.strip()}")
     command = [*namespace, sys.executable, "-m", "tests.worlds.hostile.full_disk", str(folder), seed]
     plan = json.dumps(settings)
     ran = subprocess.run(command, input=plan, capture_output=True, text=True, timeout=100, check=False)

@@ -7,7 +7,6 @@ import http.client
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -28,6 +27,7 @@ from evercrawl.core.sitemap.read import read_sitemap
 from evercrawl.model.sitemap import SitemapType
 from evercrawl.sitemaps.folder_pages import FolderRules
 from evercrawl.sitemaps.generator import BuildReport, SitemapTarget, build_from_folder
+from tests.programs import find_program
 
 HOST = "owner.test"
 PAGES = 14
@@ -199,9 +199,7 @@ def guide_block(language: str, mark: str) -> str:
 @contextmanager
 def nginx(owner: Owner) -> Iterator[None]:
     """nginx with the lines of the guide."""
-    program = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/bin")
-    if program is None:
-        pytest.skip("nginx is not installed")
+    program = find_program("nginx", package="nginx-light")
     blocks = guide_block("nginx", "sitemap")
     user = "user root;" if os.geteuid() == 0 else ""
     (owner.folder / "nginx.conf").write_text(

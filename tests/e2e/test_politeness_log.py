@@ -1,7 +1,7 @@
-"""The log of the servers proves it: one request at a time, the gap kept, robots.txt first and obeyed.
+"""Server logs prove politeness: one request at a time, delays kept, robots.txt first and obeyed.
 
-The sites are asked at a gentle pace in one crawl, and again by a second process right behind it. Some are
-served by a small server of our own, and, where it is installed, others by nginx.
+One process crawls the sites, and a second one right after it. A small server of our own serves some sites, nginx the
+others, so that half of the evidence is independent of our code.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import asyncio
 import getpass
 import itertools
 import json
-import shutil
 import socket
 import subprocess
 import time
@@ -21,6 +20,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.programs import find_program
 from tests.worlds.hostile.command import Command, Ran
 from tests.worlds.hostile.sites import Asked, Respond, Web, html, robots_txt, web
 
@@ -97,11 +97,8 @@ def put_own_sites(sites: Web) -> None:
 
 @contextmanager
 def nginx(folder: Path) -> Iterator[dict[str, str]]:
-    """Two sites of nginx by name; none where it is not installed."""
-    program = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/bin")
-    if program is None:
-        yield {}
-        return
+    """Serve two sites with nginx, whose log is independent of our own server."""
+    program = find_program("nginx", package="nginx-light")
     ports = {"nginx": _free_port(), "nginx-delayed": _free_port()}
     (folder / "nginx.conf").write_text(_nginx_conf(folder, ports))
     server = subprocess.Popen([program, "-p", str(folder), "-c", "nginx.conf", "-e", "errors.log"])

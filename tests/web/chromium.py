@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from shutil import which
 
 from playwright.sync_api import Browser, sync_playwright
+
+from tests.programs import find_program
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -60,8 +61,7 @@ def serving(collection: Path, *flags: str, env: dict[str, str] | None = None) ->
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """Debian's Chromium, headless."""
-    path = which("chromium")
-    assert path is not None, "chromium is missing: apt-get install chromium"
+    path = find_program("chromium", package="chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS, headless=True)
         try:

@@ -207,7 +207,6 @@ SERVICE = "tgram://123456789:abcdefg_hijklmnop/12315544"
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_apprise_is_offered_where_it_is_installed_and_only_for_services_at_fixed_places(private: Interface):
-    pytest.importorskip("apprise")
     page = private.operator.get("/alerts").text
     assert '<option value="apprise">' in page
     for address in ("json://127.0.0.1:8080/", "syslog://", "", "fcm://x/?keyfile=/etc/passwd"):

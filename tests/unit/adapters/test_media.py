@@ -5,11 +5,10 @@ from __future__ import annotations
 import io
 from importlib.metadata import EntryPoint
 
+import pypdf
 import pytest
 
 from evercrawl.adapters.plugins import HANDLER_GROUP, load_handlers
-
-pypdf = pytest.importorskip("pypdf")
 
 
 def point(name: str, value: str) -> EntryPoint:

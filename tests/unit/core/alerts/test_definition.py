@@ -34,7 +34,8 @@ def test_only_the_service_is_shown() -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_no_service_has_a_host_or_a_file_in_its_address() -> None:
-    apprise = pytest.importorskip("apprise")
+    import apprise
+
     known = {
         scheme: entry["details"]
         for entry in apprise.Apprise().details()["schemas"]
