@@ -11,18 +11,28 @@ STAMP := $(VENV)/.installed
 COMPILED := .venv-compiled
 UV_VERSION := 0.13.7
 
-# $(call need,COMMAND,DEBIAN PACKAGE): install a system package where its command is missing; fail where that is not possible.
+# $(call need,COMMAND,DEBIAN PACKAGE,REASON): check that a program is there. Root on Debian gets its package, announced
+# with the reason before it is installed; everybody else gets an error that says what to install and why.
 define need
 	command -v $(1) >/dev/null || { \
+	  echo "$(1) is missing. It is needed $(3)." >&2; \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    echo "installing $(2)"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(2) >/dev/null; \
-	  else echo "$(1) is missing: install it (on Debian: apt-get install $(2))" >&2; exit 1; fi; }
+	    echo "Installing the Debian package $(2)." >&2; \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(2) >/dev/null; \
+	  else echo "Install it first (on Debian: apt-get install $(2))." >&2; exit 1; fi; }
 endef
 
-# The server's programs lie outside the path on Debian.
+# Debian keeps the server's programs outside the path.
 define need_postgres
-	ls /usr/lib/postgresql/*/bin/pg_ctl >/dev/null 2>&1 || $(call need,pg_ctl,postgresql)
+	ls /usr/lib/postgresql/*/bin/pg_ctl >/dev/null 2>&1 || $(call need,pg_ctl,postgresql,$(1))
 endef
+
+define need_nginx
+	$(call need,nginx,nginx-light,$(1))
+endef
+
+# Formatted, linted and, together with the tests, checked by `make check`.
+SOURCES := src tests docs bench research
 
 .PHONY: help
 help:  ## list the targets
@@ -32,11 +42,11 @@ help:  ## list the targets
 venv: $(STAMP)  ## set up the environment in .venv from requirements.lock, with evercrawl as editable, pure Python
 
 $(STAMP): requirements.lock pyproject.toml
-	@$(call need,$(PYTHON),python3)
+	@$(call need,$(PYTHON),python3,to run evercrawl)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; say which with PYTHON=..." >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    echo "installing python3-venv"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null; \
+	    echo "Installing the Debian package python3-venv: it is needed to set up the environment in $(VENV)."; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null; \
 	  else echo "python3-venv is missing: install it (on Debian: apt-get install python3-venv)" >&2; exit 1; fi; }
 	@echo "setting up the environment in $(VENV); this takes a minute, once"
 	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
@@ -65,27 +75,31 @@ $(COMPILED)/.installed: $(shell find src -name '*.py') pyproject.toml requiremen
 demo: $(STAMP)  ## crawl a small living web on this machine, change it, crawl again
 	@$(BIN)/python -m tests.worlds.demo
 
-.PHONY: check
-check: $(STAMP)  ## format, lint, types, architecture, unit, property, docs; under 90 s
-	$(BIN)/ruff format --check src tests docs bench hatch_build.py
-	$(BIN)/ruff check src tests docs bench hatch_build.py
+.PHONY: lint
+lint: $(STAMP)  ## format, lint and types
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/mypy
-	$(BIN)/pytest -n 2 --dist loadfile -m "not slow" tests/architecture tests/unit tests/property tests/docs
+
+.PHONY: check
+check: lint  ## format, lint, types, architecture, unit, property, docs; under a minute
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" tests/architecture tests/unit tests/property tests/docs
 
 .PHONY: test
-test: venv  ## everything that CI runs
-	@$(call need,nginx,nginx-light)
-	@$(call need,chromium,chromium)
-	@$(need_postgres)
-	$(BIN)/ruff format --check src tests docs bench hatch_build.py
-	$(BIN)/ruff check src tests docs bench hatch_build.py
-	$(BIN)/mypy
+test: lint  ## everything that CI runs; under ten minutes
+	@$(call need_nginx,as a web server whose log is independent of our own code)
+	@$(call need,chromium,chromium,to test the web interface in a browser)
+	@$(call need_postgres,to test collections in PostgreSQL)
 	$(BIN)/pytest -n 2 --dist loadfile tests
+
+.PHONY: house
+house: $(STAMP)  ## measure the layout of the package against its targets
+	$(BIN)/python tests/architecture/house.py -v
 
 .PHONY: bench
 bench: venv  ## speed beside other crawlers, growth, 200 crashes
-	@$(call need,nginx,nginx-light)
-	@$(call need,wget,wget)
+	@$(call need_nginx,to serve the benchmark web)
+	@$(call need,wget,wget,as one of the crawlers in the race)
 	$(BIN)/python bench/race.py 3
 	$(MAKE) bench-growth bench-crash bench-watch
 
@@ -105,7 +119,7 @@ bench-crash: venv  ## kill -9 at 200 random moments, resume, check the archive
 
 .PHONY: bench-failover
 bench-failover: venv  ## workers and the database die and come back for five minutes; the last line is JSON
-	@$(need_postgres)
+	@$(call need_postgres,for the measurements with PostgreSQL)
 	$(BIN)/python -m tests.e2e.failover --minutes 5
 
 .PHONY: bench-cluster-sim
@@ -114,12 +128,12 @@ bench-cluster-sim: venv  ## 100 workers, 10,000 sites, faults, in virtual time; 
 
 .PHONY: bench-cost
 bench-cost: venv  ## CPU of a page with the state in PostgreSQL and in files; needs the served web of the shared bench folder
-	@$(need_postgres)
+	@$(call need_postgres,for the measurements with PostgreSQL)
 	PYTHONPATH=. $(BIN)/python bench/cost.py 3
 
 .PHONY: bench-scale
 bench-scale: venv  ## two workers against one, then commits at 12 million URLs in a fifth of their memory; an hour, quiet machine
-	@$(need_postgres)
+	@$(call need_postgres,for the measurements with PostgreSQL)
 	PYTHONPATH=. $(BIN)/python bench/scale.py 3
 	PYTHONPATH=. $(BIN)/python bench/scale.py 3 --store postgres
 	PYTHONPATH=. $(BIN)/python bench/commit_rate.py --links random
@@ -154,7 +168,7 @@ picture: venv  ## draw the picture of the README again, from a crawl of the demo
 
 .PHONY: web-pictures
 web-pictures: venv  ## take the pictures of the web interface again, from a collection made in virtual time
-	@$(call need,chromium,chromium)
+	@$(call need,chromium,chromium,to take screenshots of the web interface)
 	PYTHONPATH=. $(BIN)/python docs/make_web_pictures.py
 
 .PHONY: lock
