@@ -21,24 +21,26 @@ from typing import NamedTuple, Protocol
 
 from link_graph import LinkGraph, load_graph
 
-from evercrawl.core.credit.age import Age, aged, spent
-from evercrawl.core.credit.flow import (
-    Ledger,
+from evercrawl.core.credit.credit_priority import credit_priority, lowered_priority, mean_credit, raised_priority
+from evercrawl.core.credit.ledger import (
+    CreditAge,
+    CreditLedger,
     PageCredit,
+    add_pages,
+    age_after_spending,
+    allocate,
     balance,
     credit_of,
-    credited,
-    distribute,
-    enter,
-    hand_out,
     importance_of,
     is_lambda_next,
+    mint_seeds,
     new_page,
-    seed,
+    pay_dividend,
     spend,
-    whole_of,
+    total_credit,
+    with_generation,
+    with_share,
 )
-from evercrawl.core.credit.order import band_of_credit, mean_credit, moves_to, sinks_to
 
 LEAST_CORRELATION = 0.8
 MOST_TRAP_SHARE = 0.02
@@ -65,8 +67,8 @@ class Crawl:
 
     def __init__(self, seeds: Sequence[int], links_of: LinksOf) -> None:
         self.links_of = links_of
-        self.ledger, share = seed(Ledger(), len(seeds))
-        self.age = Age()
+        self.ledger, share = mint_seeds(CreditLedger(), len(seeds))
+        self.age = CreditAge()
         self.pages: dict[int, PageCredit] = {}
         self.ever_earned: dict[int, int] = {}
         self.visited: set[int] = set()
@@ -74,22 +76,22 @@ class Crawl:
 
     def _give(self, pages: Sequence[int], share: int) -> list[int]:
         new = [page for page in pages if page not in self.pages]
-        self.ledger = hand_out(enter(self.ledger, len(new)), kept=share * len(pages))
+        self.ledger = allocate(add_pages(self.ledger, len(new)), kept=share * len(pages))
         fresh, generation = new_page(self.ledger), self.ledger.generation
         for page in pages:
-            self.pages[page] = credited(self.pages.get(page, fresh), share, generation=generation)
+            self.pages[page] = with_share(self.pages.get(page, fresh), share, generation=generation)
             self.ever_earned[page] = self.ever_earned.get(page, 0) + share
         return new
 
     def visit(self, page: int) -> Sequence[int]:
         """Lambda's turn where it is richer, then the page's; gives back who has received credit."""
         if is_lambda_next(self.ledger, highest=credit_of(self.pages[page], self.ledger.dividend)):
-            self.ledger = distribute(self.ledger)
+            self.ledger = pay_dividend(self.ledger)
         links = self.links_of(page)
         before = self.ledger.turnover
         self.ledger, self.pages[page], share = spend(self.pages[page], self.ledger, links=len(links))
-        self.age = spent(self.age, self.ledger.turnover - before, whole=whole_of(self.ledger))
-        self.ledger = aged(self.ledger, self.age)
+        self.age = age_after_spending(self.age, self.ledger.turnover - before, whole=total_credit(self.ledger))
+        self.ledger = with_generation(self.ledger, self.age)
         self._give(links, share)
         self.visited.add(page)
         return links
@@ -147,8 +149,8 @@ class Banded:
         credit = credit_of(crawl.pages[page], crawl.ledger.dividend)
         band = self._band_of.get(page)
         if band is None:
-            self._queue(page, band_of_credit(credit, mean=mean, bands=BANDS))
-        elif (better := moves_to(band, credit, mean=mean, bands=BANDS)) is not None:
+            self._queue(page, credit_priority(credit, mean=mean, bands=BANDS))
+        elif (better := raised_priority(band, credit, mean=mean, bands=BANDS)) is not None:
             self.moves += 1
             self._queue(page, better)
 
@@ -164,7 +166,7 @@ class Banded:
                 if self._band_of.get(page) != band:
                     continue
                 credit, mean = credit_of(crawl.pages[page], crawl.ledger.dividend), mean_credit(crawl.ledger)
-                lower = sinks_to(band, credit, mean=mean, bands=BANDS)
+                lower = lowered_priority(band, credit, mean=mean, bands=BANDS)
                 if lower is None:
                     del self._band_of[page]
                     return page

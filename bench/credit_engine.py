@@ -19,8 +19,7 @@ from credit import SITES, TRAP_LINKS, Web, linked_web, listed_web, page_rank, sp
 from link_graph import LinkGraph, load_graph
 from played import play, settings_for
 
-from evercrawl.core.credit.flow import balance
-from evercrawl.core.credit.stored import CREDIT_KEY, ledger_of
+from evercrawl.core.credit.ledger import CREDIT_KEY, balance, ledger_of
 from evercrawl.core.visit.link_batch import unpack_links
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import Settings

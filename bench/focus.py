@@ -21,9 +21,9 @@ from typing import NamedTuple
 from plot import COLOURS, LEFT, RIGHT, WIDTH, line, text
 
 from evercrawl.core.document.html import parse_document
-from evercrawl.core.focus.focus import ExamplePage, Focus, learned
-from evercrawl.core.focus.priority import Steering
-from evercrawl.core.focus.queue import FocusedQueue
+from evercrawl.core.focus.focus import ExamplePage, Focus, learn_focus
+from evercrawl.core.focus.focus_frontier import FocusedQueue
+from evercrawl.core.focus.link_scorer import LinkScorer
 from evercrawl.model.document import Document, Link
 from evercrawl.model.settings import ParseSettings
 
@@ -101,7 +101,7 @@ def by_parent(web: Web, start: str, scores: dict[str, float]) -> list[str]:
 
 def ours(web: Web, start: str, focus: Focus) -> list[str]:
     """The order of a focused crawl."""
-    queue = FocusedQueue(Steering(focus), [start], admits=web.__contains__)
+    queue = FocusedQueue(LinkScorer(focus), [start], admits=web.__contains__)
     done = []
     while (url := queue.next()) is not None:
         queue.saw(url, web[url].document)
@@ -188,7 +188,7 @@ def main() -> None:
             continue
         examples = [page for other, (_, pages) in known.items() if other != name for page in pages]
         began = process_time()
-        focus = learned(examples, random=Random(0))
+        focus = learn_focus(examples, random=Random(0))
         spent = process_time() - began
         scores = {url: focus.score(url, page.document) for url, page in web.items()}
         print(f"{name:<22} {average_precision(web, scores):.3f} {spent:9.1f}")

@@ -15,7 +15,7 @@ from statistics import mean, stdev
 
 from focus import LEAST_REACH, Web, ours, reached, read, result_of
 
-from evercrawl.core.focus.focus import ExamplePage, learned
+from evercrawl.core.focus.focus import ExamplePage, learn_focus
 
 LEARNED_SHARE = 0.75
 LEAST_OUT, MOST_OUT = 0.1, 0.2
@@ -43,7 +43,7 @@ def quarter(web: Web, examples: list[ExamplePage], number: int) -> float | None:
     start = start_of(part, number, random)
     if start is None:
         return None
-    focus = learned([page for page in examples if random.random() < LEARNED_SHARE], random=Random(0))
+    focus = learn_focus([page for page in examples if random.random() < LEARNED_SHARE], random=Random(0))
     return result_of(part, ours(part, start, focus)).quarter
 
 

@@ -12,9 +12,9 @@ import gzip
 from pathlib import Path
 
 from evercrawl.adapters.learned import BACKGROUND_FILE, FOLDER
-from evercrawl.core.focus.background import shares_of, written
-from evercrawl.core.focus.feature import page_blocks
-from evercrawl.core.focus.relevance import page_of
+from evercrawl.core.focus.classifier import feature_shares, format_shares
+from evercrawl.core.focus.focus import page_of
+from evercrawl.core.focus.page_features import page_blocks
 
 
 def main() -> None:
@@ -28,7 +28,7 @@ def main() -> None:
             "", page_of("http://page.test/", gzip.decompress(path.read_bytes()).decode("utf-8", "replace"))
         )
         pages.append({name: features for name, features in blocks.items() if name not in ("url", "shape")})
-    (FOLDER / BACKGROUND_FILE).write_text(written(shares_of(pages)), encoding="utf-8")
+    (FOLDER / BACKGROUND_FILE).write_text(format_shares(feature_shares(pages)), encoding="utf-8")
 
 
 if __name__ == "__main__":

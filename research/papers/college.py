@@ -13,7 +13,7 @@ from typing import NamedTuple
 from evercrawl.core.http.content_coding import DecodeLimits
 from evercrawl.core.http.http1 import ResponseHead
 from evercrawl.core.http.message import RawResponse, constant_headers, fetch_result, request_bytes
-from evercrawl.core.sitemap.write import extended_sitemap, sitemap_files
+from evercrawl.core.sitemap.sitemap_writer import extended_sitemap, sitemap_files
 from evercrawl.core.url import path_of
 from evercrawl.engine.ports import Clock
 from evercrawl.model.fetch import Exchange, FetchResult, Headers, Request

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from evercrawl.cluster.crawl_builder import assemble_crawl
-from evercrawl.core.sitemap.read import read_sitemap
+from evercrawl.core.sitemap.sitemap_reader import read_sitemap
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us, to_us
 from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear

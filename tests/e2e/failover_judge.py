@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 import asyncpg
 
-from evercrawl.core.credit.flow import balance
-from evercrawl.core.credit.stored import CREDIT_KEY, ledger_of
+from evercrawl.core.credit.ledger import CREDIT_KEY, balance, ledger_of
 from evercrawl.core.visit.link_batch import unpack_links
 from tests.e2e.test_workers import DOMAINS, Web
 

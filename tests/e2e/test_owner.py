@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from evercrawl.collection.collection import open as open_collection
-from evercrawl.core.sitemap.read import read_sitemap
+from evercrawl.core.sitemap.sitemap_reader import read_sitemap
 from evercrawl.model.sitemap import SitemapType
 from evercrawl.sitemaps.folder_pages import FolderRules
 from evercrawl.sitemaps.generator import BuildReport, SitemapTarget, build_from_folder

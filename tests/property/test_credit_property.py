@@ -8,23 +8,23 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from evercrawl.core.credit.flow import (
-    Ledger,
+from evercrawl.core.credit.ledger import (
+    CreditLedger,
     PageCredit,
+    add_pages,
+    allocate,
     balance,
     credit_of,
-    credited,
-    distribute,
-    enter,
     even_out,
-    hand_out,
     is_lambda_next,
-    leave,
+    mint_seeds,
     new_page,
+    pay_dividend,
     receive,
-    seed,
+    remove_page,
     settle,
     spend,
+    with_share,
 )
 
 SHARDS = 3
@@ -45,7 +45,7 @@ class Shard:
     """What a store keeps of one shard; a commit makes it durable, a crash goes back to the last commit."""
 
     def __init__(self) -> None:
-        self.ledger = Ledger()
+        self.ledger = CreditLedger()
         self.pages: dict[int, PageCredit] = {}
         self.outbox: list[Parcel] = []
         self.taken = dict.fromkeys(range(SHARDS), 0)
@@ -59,10 +59,10 @@ class Shard:
 
     def give(self, page: int, amount: int) -> None:
         if page not in self.pages:
-            self.ledger = enter(self.ledger)
+            self.ledger = add_pages(self.ledger)
             self.pages[page] = new_page(self.ledger)
-        self.ledger = hand_out(self.ledger, kept=amount)
-        self.pages[page] = credited(self.pages[page], amount, generation=self.ledger.generation)
+        self.ledger = allocate(self.ledger, kept=amount)
+        self.pages[page] = with_share(self.pages[page], amount, generation=self.ledger.generation)
 
     def post(self, source: int, target: int, shares: tuple[tuple[int, int], ...], gift: int = 0) -> None:
         self.outbox.append(Parcel(self.next_parcel, source, target, shares, gift))
@@ -81,7 +81,7 @@ class CreditMachine(RuleBasedStateMachine):
             if not seeds:
                 continue
             self.minted += amount
-            shard.ledger, share = seed(shard.ledger, len(seeds), amount=amount)
+            shard.ledger, share = mint_seeds(shard.ledger, len(seeds), amount=amount)
             for page in seeds:
                 shard.give(page, share)
         self.stored = [shard.copy() for shard in self.live]
@@ -98,22 +98,22 @@ class CreditMachine(RuleBasedStateMachine):
             return
         page = data.draw(st.sampled_from(sorted(shard.pages)))
         if is_lambda_next(shard.ledger, highest=credit_of(shard.pages[page], shard.ledger.dividend)):
-            shard.ledger = distribute(shard.ledger)
+            shard.ledger = pay_dividend(shard.ledger)
         count = len(links) + refused
         shard.ledger, shard.pages[page], share = spend(shard.pages[page], shard.ledger, links=count)
-        shard.ledger = hand_out(shard.ledger, refused=share * refused)
+        shard.ledger = allocate(shard.ledger, refused=share * refused)
         for link in links:
             if link % SHARDS == at:
                 shard.give(link, share)
         for target in range(SHARDS):
             others = tuple((link, share) for link in links if link % SHARDS == target != at)
             if others:
-                shard.ledger = hand_out(shard.ledger, sent=share * len(others))
+                shard.ledger = allocate(shard.ledger, sent=share * len(others))
                 shard.post(at, target, others)
 
     @rule(at=shards)
     def lambdas_turn(self, at: int) -> None:
-        self.live[at].ledger = distribute(self.live[at].ledger)
+        self.live[at].ledger = pay_dividend(self.live[at].ledger)
 
     @rule(at=shards, counts=st.lists(st.integers(0, 50), min_size=SHARDS, max_size=SHARDS))
     def even_lambdas(self, at: int, counts: list[int]) -> None:
@@ -135,7 +135,7 @@ class CreditMachine(RuleBasedStateMachine):
         shard = self.live[at]
         if len(shard.pages) > 1:
             page = data.draw(st.sampled_from(sorted(shard.pages)))
-            shard.ledger = leave(shard.pages.pop(page), shard.ledger)
+            shard.ledger = remove_page(shard.pages.pop(page), shard.ledger)
 
     @rule(at=shards, repeats=st.integers(1, 2))
     def deliver(self, at: int, repeats: int) -> None:
@@ -146,7 +146,7 @@ class CreditMachine(RuleBasedStateMachine):
                 continue
             target.taken[at] = parcel.seq
             target.ledger = receive(target.ledger, parcel.gift + sum(share for _, share in parcel.shares))
-            target.ledger = hand_out(target.ledger, refused=parcel.gift)
+            target.ledger = allocate(target.ledger, refused=parcel.gift)
             for page, share in parcel.shares:
                 target.give(page, share)
 

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from evercrawl.adapters.learned import load_paper_model, load_sentiment_model
 from evercrawl.collection.tools import sentiment
-from evercrawl.core.focus.focus import Focus, learned
-from evercrawl.core.focus.priority import Steering
-from evercrawl.core.focus.relevance import page_of, relevance
+from evercrawl.core.focus.focus import Focus, learn_focus, page_of, relevance
+from evercrawl.core.focus.link_scorer import LinkScorer
 from evercrawl.core.sentiment.sentences import page_sentiment
 from tests.unit.core.focus.pages import examples
 
@@ -21,7 +20,7 @@ TEXTS = st.text(st.characters(), max_size=200) | st.lists(
     ),
     max_size=20,
 ).map(" ".join)
-FOCUS = learned(examples("http://one.test"), random=Random(0))
+FOCUS = learn_focus(examples("http://one.test"), random=Random(0))
 
 
 @settings(max_examples=300, deadline=None)
@@ -41,9 +40,9 @@ def test_any_text_gets_a_score_within_bounds(text: str):
 def test_any_page_gets_a_relevance_and_its_links_a_value(url: str, html: str):
     assert 0 <= relevance(FOCUS, url, html) <= 1
     linking = f"<title>{html}</title><a href='http://x.test/{url}'>{html}</a> {url}"
-    found = Steering(FOCUS).found(url, page_of(url, linking), depth=0)
+    found = LinkScorer(FOCUS).found(url, page_of(url, linking), depth=0)
     for prospect in found.prospects:
-        assert 0 <= Steering(FOCUS).value(prospect) <= 3
+        assert 0 <= LinkScorer(FOCUS).value(prospect) <= 3
 
 
 @given(st.binary(max_size=60))

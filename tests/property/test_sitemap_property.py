@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evercrawl.core import url as urls
-from evercrawl.core.sitemap.date import moment_of
-from evercrawl.core.sitemap.discovery import news
-from evercrawl.core.sitemap.read import read_sitemap
-from evercrawl.core.sitemap.write import extended_sitemap, sitemap_files
+from evercrawl.core.sitemap.sitemap_discovery import sitemap_news
+from evercrawl.core.sitemap.sitemap_reader import read_sitemap
+from evercrawl.core.sitemap.sitemap_values import parse_date
+from evercrawl.core.sitemap.sitemap_writer import extended_sitemap, sitemap_files
 from evercrawl.model.sitemap import SitemapEntry, SitemapLimits, SitemapPage, SitemapType
 
 HERE = "http://site.test/sitemap.xml"
@@ -81,7 +81,7 @@ def test_a_cut_file_gives_the_first_entries(pages: list[SitemapPage], percent: i
 
 @given(st.text(max_size=40) | st.text("0123456789-T:+.Z ,JanGMT", max_size=40))
 def test_a_date_is_a_moment_in_utc_or_nothing(text: str):
-    moment = moment_of(text)
+    moment = parse_date(text)
     assert moment is None or moment.tzinfo is UTC
 
 
@@ -90,7 +90,7 @@ def test_every_page_is_news_at_most_once(pages: list[SitemapPage], data: st.Data
     entries = [SitemapEntry(page.url, page.lastmod) for page in pages]
     known = {page.url: page.lastmod for page in data.draw(st.lists(st.sampled_from(pages)))} if pages else {}
     now = datetime(2100, 1, 1, tzinfo=UTC)
-    found = news(entries, known, now=now)
+    found = sitemap_news(entries, known, now=now)
     named = [notice.url for notice in found.notices] + [entry.url for entry in found.new]
     assert len(named) == len(set(named))
     assert {entry.url for entry in found.new} == {page.url for page in pages} - known.keys()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evercrawl.core.credit.flow import Ledger
+from evercrawl.core.credit.ledger import CreditLedger
 from evercrawl.engine import credit as credit_module
 from evercrawl.engine.ports import Stored
 from evercrawl.model.page import Batch, Promotion
@@ -29,7 +29,7 @@ def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(credit_module, "VISITS_A_ROUND", 15)
 
 
-def check_books(store: MemoryStore) -> Ledger:
+def check_books(store: MemoryStore) -> CreditLedger:
     """Every shard's books agree with its pages, and all of them with what was minted."""
     assert mistakes(store) == []
     return max(ledgers_of(store).values(), key=lambda ledger: ledger.pages)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from random import Random
 
-from evercrawl.core.focus.focus import Focus, learned
+from evercrawl.core.focus.focus import Focus, learn_focus
 from evercrawl.model.fetch import Request
 from evercrawl.model.settings import Settings
 from evercrawl.testing import NO_FAULTS, SimWeb
@@ -17,7 +17,7 @@ from tests.unit.core.focus.pages import examples, web
 SIZE = 12
 COURSES = SIZE
 SITE = "http://two.test"
-FOCUS = learned(examples("http://one.test"), random=Random(0))
+FOCUS = learn_focus(examples("http://one.test"), random=Random(0))
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
 
 

@@ -9,10 +9,9 @@ from typing import Any
 from evercrawl.collection.tools import sitemap
 from evercrawl.core import url as urls
 from evercrawl.core.robots.robots_txt import parse_robots, sitemap_urls
-from evercrawl.core.sitemap.address import is_in_scope
-from evercrawl.core.sitemap.date import moment_of
-from evercrawl.core.sitemap.discovery import SitemapWalk
-from evercrawl.core.sitemap.read import read_sitemap
+from evercrawl.core.sitemap.sitemap_discovery import SitemapWalk
+from evercrawl.core.sitemap.sitemap_reader import read_sitemap
+from evercrawl.core.sitemap.sitemap_values import is_in_scope, parse_date
 from evercrawl.model.sitemap import SitemapType
 from tests.shared import conformance_rows
 
@@ -25,7 +24,7 @@ def urls_of(found: Row) -> list[str]:
 
 
 def is_same(name: str, expected: Any, got: Any) -> bool:
-    return moment_of(expected) == moment_of(got) if name == "lastmod" else expected == got
+    return parse_date(expected) == parse_date(got) if name == "lastmod" else expected == got
 
 
 def entries_hold(expected: list[Row], found: Row) -> bool:
@@ -92,7 +91,7 @@ def test_parse():
 
 def test_dates():
     rows = conformance_rows("sitemaps/dates.jsonl")
-    wrong = [row["input"] for row in rows if moment_of(row["input"]) != moment_of(row["utc"])]
+    wrong = [row["input"] for row in rows if parse_date(row["input"]) != parse_date(row["utc"])]
     assert wrong == []
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from evercrawl.core.document.media_type import media_kind
 from evercrawl.core.search.query_parser import parse_query
-from evercrawl.core.search.ranking import FacetRow, changed_in, host_of, kinds_in, sites_in
+from evercrawl.core.search.ranking import FacetRow, count_changed, url_host, count_kinds, count_sites
 from evercrawl.errors import ConfigError
 from tests.web.conftest import Interface
 
@@ -107,10 +107,10 @@ def test_counting():
         FacetRow("https://a.example:8080", None, int(now.timestamp() * 1e6), "image/png"),
         FacetRow("https://b.example?x", "en", 0, "text/html"),
     ]
-    assert [(one.value, one.count) for one in sites_in(rows)] == [("a.example:8080", 2), ("b.example", 1)]
-    assert [(one.value, one.count) for one in kinds_in(rows)] == [("html", 2), ("image", 1)]
-    assert [one.count for one in changed_in(rows, now=now)] == [1, 1, 1, 1]
-    assert host_of("https://B.example/") == "b.example"
+    assert [(one.value, one.count) for one in count_sites(rows)] == [("a.example:8080", 2), ("b.example", 1)]
+    assert [(one.value, one.count) for one in count_kinds(rows)] == [("html", 2), ("image", 1)]
+    assert [one.count for one in count_changed(rows, now=now)] == [1, 1, 1, 1]
+    assert url_host("https://B.example/") == "b.example"
 
 
 def test_a_query_names_types():

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evercrawl.core.credit.flow import Ledger, balance
-from evercrawl.core.credit.stored import CREDIT_KEY, ledger_of
+from evercrawl.core.credit.ledger import CREDIT_KEY, CreditLedger, balance, ledger_of
 from evercrawl.core.visit.link_batch import unpack_links
 from evercrawl.testing.store import MemoryStore
 
 
-def ledgers_of(store: MemoryStore) -> dict[int, Ledger]:
+def ledgers_of(store: MemoryStore) -> dict[int, CreditLedger]:
     """Each shard's books as they are stored."""
     return {shard: ledger_of(store.state_of(shard).memories.get(CREDIT_KEY)) for shard in range(store.shards)}
 
@@ -36,7 +35,7 @@ def mistakes(store: MemoryStore) -> list[str]:
     return found
 
 
-def _in_shard(store: MemoryStore, shard: int, ledger: Ledger) -> Iterator[str]:
+def _in_shard(store: MemoryStore, shard: int, ledger: CreditLedger) -> Iterator[str]:
     pages = [record.page for record in store.state_of(shard).records.values()]
     held = sum(page.credit + ledger.dividend for page in pages)
     if balance(ledger) != 0 or ledger.in_hand != 0:

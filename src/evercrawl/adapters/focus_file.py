@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evercrawl.adapters.learned import load_background
-from evercrawl.core.focus.focus import Focus
-from evercrawl.core.focus.relevance import focus_of
+from evercrawl.core.focus.focus import Focus, focus_of
 from evercrawl.errors import ConfigError
 
 FILE = "topic.bin"

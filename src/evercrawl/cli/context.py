@@ -1,4 +1,4 @@
-"""What every command shares: which collection, how much to say, where to."""
+"""What every command shares: the collection, the consoles and the log file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import sys
 from dataclasses import dataclass, field
 from functools import cached_property
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class CliContext:
-    """The global options of one call."""
+    """The global options of one command."""
 
     directory: Path | None = None
     quiet: bool = False
@@ -34,38 +33,38 @@ class CliContext:
     env: dict[str, str] = field(default_factory=lambda: dict(os.environ))
 
     def named_collection(self) -> Path | None:
-        """The collection that -C or EVERCRAWL_COLLECTION names, whether it exists or not."""
+        """Return the collection that -C or EVERCRAWL_COLLECTION names, even if it does not exist."""
         if self.directory is not None:
             return self.directory
         named = self.env.get("EVERCRAWL_COLLECTION")
         return Path(named) if named else None
 
     def find_collection(self) -> Path | None:
-        """The collection that this call is about; None: there is none."""
+        """Return the named collection, or the one in or above this folder; None if there is none."""
         from evercrawl.config import find_collection, is_collection
 
         named = self.named_collection()
         if named is None:
             return find_collection(Path.cwd())
         if not is_collection(named):
-            raise ConfigError(f"{named} is not a collection; make one with: evercrawl -C {named} crawl URL")
+            raise ConfigError(f"{named} is not a collection; create one with: evercrawl -C {named} crawl URL")
         return named
 
     def require_collection(self) -> Path:
-        """The collection of this call; ConfigError where there is none."""
+        """Return the collection; raise ConfigError if there is none."""
         found = self.find_collection()
         if found is None:
-            raise ConfigError("no collection here; name one with -C DIR, or make one with: evercrawl crawl URL")
+            raise ConfigError("no collection here; give one with -C DIR, or create one with: evercrawl crawl URL")
         return found
 
     def configured(self, collection: Path | None, flags: dict[str, object] | None = None) -> Configured:
-        """The settings in force."""
+        """Return the settings in force."""
         from evercrawl.config import read_settings
 
         return read_settings(collection, flags=flags, env=self.env)
 
     def open_collection(self) -> Collection:
-        """The collection of this call, opened for looking."""
+        """Open the collection for reading."""
         from evercrawl.collection.collection import open as open_collection
 
         path = self.require_collection()
@@ -73,16 +72,16 @@ class CliContext:
 
     @cached_property
     def out(self) -> Console:
-        """Standard output: data."""
+        """Return the console on standard output, for data."""
         return self._console(to_stderr=False)
 
     @cached_property
     def err(self) -> Console:
-        """Standard error: everything that is not data."""
+        """Return the console on standard error, for everything else."""
         return self._console(to_stderr=True)
 
     def _console(self, *, to_stderr: bool) -> Console:
-        """A console that takes no markup, so that crawled text is never more than text."""
+        """Return a console without markup, so that crawled text stays plain text."""
         from rich.console import Console
 
         return Console(
@@ -96,13 +95,12 @@ class CliContext:
         )
 
     def note(self, text: str) -> None:
-        """One line for the user on stderr, unless -q."""
+        """Print a line on stderr, unless -q is given."""
         if not self.quiet:
             click.echo(text, err=True)
 
 
 pass_cli = click.make_pass_decorator(CliContext, ensure=True)
-
 
 LOG_FILE = "evercrawl.log"
 LOG_BYTES = 5_000_000
@@ -110,7 +108,9 @@ LOG_FILES = 3
 
 
 def open_log(folder: Path, *, verbose: int) -> Path:
-    """Send the package's log records to a file in `folder`, at most `LOG_FILES` of `LOG_BYTES`."""
+    """Write log records to a file in `folder`, at most `LOG_FILES` files of `LOG_BYTES`."""
+    from logging.handlers import RotatingFileHandler
+
     path = folder / LOG_FILE
     folder.mkdir(parents=True, exist_ok=True)
     handler = RotatingFileHandler(
@@ -134,13 +134,13 @@ def close_log() -> None:
 
 
 def log_bug(error: Exception, cli: CliContext) -> Path | None:
-    """Write the traceback to the log and say where; None where nothing can be written."""
+    """Write the traceback to the log and return its path; None if that fails."""
     for folder in _folders(cli):
         try:
             path = open_log(folder, verbose=0)
         except OSError:
             continue
-        logging.getLogger("evercrawl").error("defect", exc_info=error)
+        logging.getLogger("evercrawl").error("bug", exc_info=error)
         close_log()
         return path
     return None

@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import click
 
-from evercrawl.cli.context import CliContext
+from evercrawl.cli.context import CliContext, log_bug
 from evercrawl.cli.options import CommandGroup, common_options
 from evercrawl.cli.terminal import ExitCode
 from evercrawl.errors import BugFound, EvercrawlError
 from evercrawl.model import __version__
+from evercrawl.model.sanitize import safe_block, safe_line
 
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
@@ -126,29 +127,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command; every error ends as one clear message and an exit code."""
+    """Run a command and return its exit code; turn every error into one clear message."""
     cli = CliContext()
     try:
         code = root.main(list(arguments), prog_name="evercrawl", standalone_mode=False, obj=cli)
         return int(code) if isinstance(code, int) else ExitCode.OK
     except click.ClickException as error:
-        _say_usage(error)
+        _print_usage_error(error)
         return ExitCode.USAGE
     except (KeyboardInterrupt, click.Abort):
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        return _reader_left()
+        return _close_broken_pipe()
     except BugFound as error:
-        return _say_defect(error, cli)
+        return _print_bug(error, cli)
     except EvercrawlError as error:
-        return _say_error(error)
+        return _print_error(error)
     except OSError as error:
-        return _say_file_error(error) if _is_about_files(error) else _say_defect(error, cli)
+        return _print_file_error(error) if _is_file_error(error) else _print_bug(error, cli)
     except Exception as error:
-        return _say_defect(error, cli)
+        return _print_bug(error, cli)
 
 
-def _say_usage(error: click.ClickException) -> None:
+def _print_usage_error(error: click.ClickException) -> None:
     context = error.ctx if isinstance(error, click.UsageError) else None
     message = error.format_message()
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
@@ -159,35 +160,27 @@ def _say_usage(error: click.ClickException) -> None:
         click.echo(f"help: {context.command_path} --help", err=True)
 
 
-def _say_error(error: EvercrawlError) -> int:
-    from evercrawl.model.sanitize import safe_block
-
+def _print_error(error: EvercrawlError) -> int:
     click.echo(f"evercrawl: {safe_block(str(error))}", err=True)
     return error.exit_code
 
 
-def _is_about_files(error: OSError) -> bool:
+def _is_file_error(error: OSError) -> bool:
     return error.filename is not None or error.errno in _DISK_ERRORS
 
 
-def _say_file_error(error: OSError) -> int:
-    """A file that cannot be used as the user wants it, or a disk that takes no more."""
-    from evercrawl.model.sanitize import safe_line
-
+def _print_file_error(error: OSError) -> int:
     name = safe_line(os.fsdecode(error.filename)) if error.filename is not None else "a file"
-    click.echo(f"evercrawl: {name} cannot be used: {error.strerror}", err=True)
+    click.echo(f"evercrawl: cannot use {name}: {error.strerror}", err=True)
     return ExitCode.STORE if error.errno in _DISK_ERRORS else ExitCode.USAGE
 
 
-def _say_defect(error: Exception, cli: CliContext) -> int:
-    """A short word for the user; the traceback goes to the log, and to the terminal only with -v."""
-    from evercrawl.cli.context import log_bug
-    from evercrawl.model.sanitize import safe_line
-
-    place = log_bug(error, cli)
+def _print_bug(error: Exception, cli: CliContext) -> int:
+    """Print a short message; the traceback goes to the log, and with -v to the terminal."""
+    path = log_bug(error, cli)
     summary = safe_line(f"{type(error).__name__}: {error}", longest=300)
-    click.echo(f"evercrawl: this is a defect in evercrawl: {summary}", err=True)
-    click.echo(f"The details are in {place}" if place else "Call again with -v for the details", err=True)
+    click.echo(f"evercrawl: this is a bug in evercrawl: {summary}", err=True)
+    click.echo(f"Details are in {path}" if path else "Run it again with -v for details", err=True)
     if cli.verbose:
         import traceback
 
@@ -195,8 +188,8 @@ def _say_defect(error: Exception, cli: CliContext) -> int:
     return ExitCode.ERROR
 
 
-def _reader_left() -> int:
-    """The reader of our pipe has seen enough (`| head`): no error, and no second complaint at exit."""
+def _close_broken_pipe() -> int:
+    """Exit quietly when the reader of our pipe has gone (`| head`)."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return ExitCode.OK
 

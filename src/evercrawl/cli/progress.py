@@ -12,7 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from evercrawl.cli.terminal import counted, size, span
+from evercrawl.cli.terminal import format_duration, format_size, plural
 from evercrawl.model.report import Progress, Summary
 from evercrawl.model.sanitize import safe_line
 
@@ -120,7 +120,7 @@ def progress_line(progress: Progress) -> str:
     parts = [
         f"{progress.fetched:,}/{progress.known:,} pages",
         f"{progress.requests_per_s:.1f} req/s",
-        size(progress.bytes),
+        format_size(progress.bytes),
         f"{progress.errors:,} errors",
     ]
     if progress.harvest_ratio is not None:
@@ -128,7 +128,7 @@ def progress_line(progress: Progress) -> str:
     if progress.skipped:
         parts.append(f"{progress.skipped:,} skipped")
     if progress.queued and progress.requests_per_s > 0:
-        parts.append(f"~{span(progress.queued / progress.requests_per_s)} left")
+        parts.append(f"~{format_duration(progress.queued / progress.requests_per_s)} left")
     if progress.sites_closed:
         parts.append(f"{progress.sites_closed:,} sites paused")
     note = progress.closed_note or progress.current_site
@@ -168,8 +168,8 @@ class InterruptHandler:
         self.count += 1
         self.signal_number = self.signal_number or number
         if self.count == 1:
-            limit, count = span(self.timeout.total_seconds()), self.in_flight()
-            left = counted(count, "request") if count else "requests in flight"
+            limit, count = format_duration(self.timeout.total_seconds()), self.in_flight()
+            left = plural(count, "request") if count else "requests in flight"
             self.say(f"stopping: {left} may finish within {limit}; press Ctrl-C again to cancel")
             self.stop.finish()
         elif self.count == 2:
@@ -217,7 +217,7 @@ _CAUSES = {
 
 
 def summary_fields(summary: Summary) -> dict[str, Any]:
-    """The summary as `crawl --json` prints it."""
+    """Return the summary as `crawl --json` prints it."""
     fields = {name: getattr(summary, name) for name in SUMMARY_FIELDS} | {"seconds": round(summary.seconds, 3)}
     if summary.harvest_ratio is not None:
         fields["harvest_ratio"] = summary.harvest_ratio
@@ -225,7 +225,7 @@ def summary_fields(summary: Summary) -> dict[str, Any]:
 
 
 def summary_box(summary: Summary, collection: Path) -> RenderableType:
-    """The summary for people; its last lines say where the data is, how to resume and how to look."""
+    """Return the summary for people, with the next commands to run."""
     from rich.console import Group
     from rich.panel import Panel
     from rich.text import Text
@@ -261,42 +261,43 @@ def _facts(summary: Summary) -> list[str]:
     if summary.skipped:
         facts.append(f"skipped {summary.skipped:,}{_by_reason(summary)}")
     if summary.not_needed:
-        facts.append(f"not asked for: {summary.not_needed:,}{_by_cause(summary)}")
+        facts.append(f"not needed {summary.not_needed:,}{_by_cause(summary)}")
     if summary.harvest_ratio is not None:
-        facts.append(f"on topic: {summary.harvest_ratio:.0%} of the pages (harvest ratio)")
+        facts.append(f"on topic: {summary.harvest_ratio:.0%} of the fetched pages")
     facts.append(_load(summary))
     if summary.nothing_reachable:
-        facts.append("no site could be reached")
+        facts.append("no site could be reached; check the network with: evercrawl doctor")
     if summary.stopped in _ENDINGS:
-        facts.append(f"{_ENDINGS[summary.stopped]}; {counted(summary.remaining, 'page')} left in the queue")
+        facts.append(f"{_ENDINGS[summary.stopped]}; {plural(summary.remaining, 'page')} left in the queue")
     if summary.stopped == "closed" and summary.closed_note:
-        facts.append(f"closed: {safe_line(summary.closed_note, longest=_LONGEST_NOTE)}")
+        facts.append(f"paused: {safe_line(summary.closed_note, longest=_LONGEST_NOTE)}")
     if summary.first_error:
         facts.append(f"first error: {safe_line(summary.first_error, longest=_LONGEST_NOTE)}")
     return facts
 
 
 def _by_reason(summary: Summary) -> str:
-    """The commonest reasons; the counts are of all refusals, as `skipped --by reason` has them."""
+    """Return the most common reasons, counted as `skipped --by reason` does."""
     ranked = sorted(summary.skipped_by.items(), key=lambda item: -item[1])
     named = [f"{str(reason).replace('_', ' ')} {count:,}" for reason, count in ranked[:_MAX_REASONS]]
     if len(ranked) > _MAX_REASONS:
-        named.append(f"others {sum(count for _, count in ranked[_MAX_REASONS:]):,}")
+        named.append(f"other {sum(count for _, count in ranked[_MAX_REASONS:]):,}")
     return f" ({', '.join(named)})" if named else ""
 
 
 def _by_cause(summary: Summary) -> str:
-    """Why known pages were left alone."""
+    """Return why known pages were not visited."""
     named = [f"{_CAUSES.get(cause, cause)} {count:,}" for cause, count in summary.not_needed_by.items()]
     return f" ({', '.join(named)})" if named else ""
 
 
 def _load(summary: Summary) -> str:
-    load = f"site load: {counted(summary.requests, 'request')}, {size(summary.bytes)} in {span(summary.seconds)}"
+    took = format_duration(summary.seconds)
+    load = f"site load: {plural(summary.requests, 'request')}, {format_size(summary.bytes)} in {took}"
     if summary.median_answer_ms is not None:
         load += f", median {summary.median_answer_ms:,} ms"
     if summary.longest_parallel_per_site:
-        load += f", never more than {summary.longest_parallel_per_site:,} at a time per site"
+        load += f", at most {summary.longest_parallel_per_site:,} at a time per site"
     return load
 
 
@@ -310,7 +311,7 @@ def _next_steps(summary: Summary, collection: Path) -> list[tuple[str, str]]:
 
 
 def display_path(path: Path) -> Path | str:
-    """A path as the user would type it from here."""
+    """Return the path as the user would type it from here."""
     try:
         inside = path.resolve().relative_to(Path.cwd())
     except ValueError:
@@ -319,7 +320,7 @@ def display_path(path: Path) -> Path | str:
 
 
 def command_for(collection: Path) -> str:
-    """The shortest `evercrawl` call that finds this collection from here."""
+    """Return the shortest `evercrawl` call that finds this collection from here."""
     from evercrawl.config import find_collection
     from evercrawl.errors import ConfigError
 

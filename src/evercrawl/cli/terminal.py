@@ -1,4 +1,4 @@
-"""How data leaves a command: JSON for programs, safe text for people."""
+"""Output of commands: JSON for programs, text for people, and exit codes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,11 @@ if TYPE_CHECKING:
     from evercrawl.model.report import FreshnessEstimate, RevisitStatus, Summary
 
 _BYTE_UNITS = ("B", "kB", "MB", "GB", "TB")
+SHOW_EVERY_S = 0.2
 
 
 def emit_json(name: str, fields: Mapping[str, Any]) -> None:
-    """One JSON object on one line of stdout, its schema first.
-
-    Everything beyond printable ASCII is escaped: nothing is lost, and the line is harmless on a terminal.
-    """
+    """Print one JSON object on one line, its schema first; non-ASCII is escaped, so it is safe on a terminal."""
     line = json.dumps({"schema": f"evercrawl.{name}/1", **fields}, default=_plain)
     click.echo(line.replace("\x7f", "\\u007f"))
 
@@ -33,7 +31,7 @@ def emit_json(name: str, fields: Mapping[str, Any]) -> None:
 def _plain(value: object) -> object:
     match value:
         case datetime():
-            return moment(value)
+            return exact_time(value)
         case timedelta():
             return value.total_seconds()
         case Mapping():
@@ -41,31 +39,47 @@ def _plain(value: object) -> object:
         case bytes():
             return value.decode("utf-8", "replace")
         case _:
-            raise TypeError(f"{type(value).__name__} has no JSON form here")
+            raise TypeError(f"no JSON form for {type(value).__name__}")
 
 
-def moment(at: datetime) -> str:
-    """A time as ISO 8601 in UTC, to the second."""
+def exact_time(at: datetime) -> str:
+    """Return a time as ISO 8601 in UTC, to the second."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def size(count: int) -> str:
-    """Bytes for people: 41 MB."""
+def local_time(at: datetime) -> str:
+    """Return a time in the user's time zone, to the minute: 2026-11-16 10:40."""
+    return at.astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def relative_time(at: datetime, *, now: datetime | None = None) -> str:
+    """Return a time relative to now: 2 minutes ago, in 3 hours."""
+    seconds = (at - (now or datetime.now(UTC))).total_seconds()
+    amount = abs(seconds)
+    for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60)):
+        if amount >= size * (2 if unit == "day" else 1):
+            words = plural(round(amount / size), unit)
+            return f"in {words}" if seconds > 0 else f"{words} ago"
+    return "just now" if seconds <= 0 else "in a moment"
+
+
+def format_size(count: int) -> str:
+    """Return a number of bytes for people: 41 MB."""
     amount = float(count)
     for unit in _BYTE_UNITS:
         if amount < 1000 or unit == _BYTE_UNITS[-1]:
             return f"{amount:.1f} {unit}" if amount < 10 and unit != "B" else f"{amount:,.0f} {unit}"
         amount /= 1000
-    raise AssertionError("the last unit takes everything")
+    raise AssertionError("the last unit has no limit")
 
 
-def counted(count: int, noun: str) -> str:
-    """A number of things: 1 page, 2,000 pages."""
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun: 1 page, 2,000 pages."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def span(seconds: float) -> str:
-    """A duration for people: 42 s, 29 min, 3 h 20 min, 4 days."""
+def format_duration(seconds: float) -> str:
+    """Return a duration for people: 42 s, 29 min, 3 h 20 min, 4 days."""
     if seconds < 90:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -76,12 +90,9 @@ def span(seconds: float) -> str:
     return f"{minutes // 1440} days"
 
 
-SHOW_EVERY_S = 0.2
-
-
 @contextmanager
 def live_line(cli: CliContext) -> Iterator[Callable[[str], None]]:
-    """A function that shows a text in place of the one before; it is gone behind the block."""
+    """Yield a function that shows a text in place of the last one; the line disappears at the end."""
     wanted = cli.progress and not cli.quiet and not cli.env.get("CI")
     if not (wanted and cli.err.is_terminal):
         yield lambda text: None
@@ -102,7 +113,7 @@ def live_line(cli: CliContext) -> Iterator[Callable[[str], None]]:
 
 
 class ExitCode(IntEnum):
-    """Every exit code; the text of each is in `EXIT_TEXT`."""
+    """The exit codes; `EXIT_TEXT` explains them."""
 
     OK = 0
     ERROR = 1
@@ -117,21 +128,21 @@ class ExitCode(IntEnum):
 
 
 EXIT_TEXT: dict[ExitCode, str] = {
-    ExitCode.OK: "done",
-    ExitCode.ERROR: "an error that no other code names, or a failed check of `doctor`, `sitemap` or `lab`",
-    ExitCode.USAGE: "wrong use: a flag, setting, file or URL that cannot be used",
+    ExitCode.OK: "success",
+    ExitCode.ERROR: "any other error, or a failed check (`doctor`, `sitemap check`, `links --dead`, `lab`)",
+    ExitCode.USAGE: "wrong usage: a flag, setting, file or URL is not valid",
     ExitCode.NOTHING_REACHABLE: "no site could be reached",
     ExitCode.STORE: "the collection cannot be read or written: in use, damaged, or the disk is full",
-    ExitCode.REFUSED: "everything was refused by robots.txt",
-    ExitCode.LIMIT: "a limit of the run was reached; the state is saved, the same command goes on",
-    ExitCode.THROTTLED: "the site asks us to wait longer than the run's patience; the state is saved",
-    ExitCode.INTERRUPTED: "interrupted by Ctrl-C; the state is saved",
-    ExitCode.TERMINATED: "ended by SIGTERM; the state is saved",
+    ExitCode.REFUSED: "robots.txt forbids every page",
+    ExitCode.LIMIT: "the run reached a limit; the state is saved, and the same command continues",
+    ExitCode.THROTTLED: "the site asks us to wait longer than the run may take; the state is saved",
+    ExitCode.INTERRUPTED: "interrupted with Ctrl-C; the state is saved",
+    ExitCode.TERMINATED: "stopped by SIGTERM; the state is saved",
 }
 
 
 def exit_code_of(summary: Summary, *, signal_number: int | None) -> int:
-    """The exit code of a run; an interruption says more than what the run had met until then."""
+    """Return the exit code of a run; an interruption wins over everything else."""
     if summary.stopped == "interrupted":
         return 128 + signal_number if signal_number else ExitCode.INTERRUPTED
     if summary.nothing_reachable:
@@ -143,30 +154,30 @@ def exit_code_of(summary: Summary, *, signal_number: int | None) -> int:
     return ExitCode.LIMIT if summary.stopped == "limit" else ExitCode.OK
 
 
-def share(value: float, uncertainty: float) -> str:
-    """A share with its standard error: 93.4 % ± 0.8 %."""
-    return f"{value:.1%} ± {uncertainty:.1%}".replace("%", " %")
+def format_share(value: float, uncertainty: float) -> str:
+    """Return a share with its standard error: 93.4% ± 0.8%."""
+    return f"{value:.1%} ± {uncertainty:.1%}"
 
 
-def rate(per_day: float) -> str:
-    """Requests a day: 1,000 a day, 0.25 a day."""
-    return f"{per_day:,.0f} a day" if per_day >= 10 else f"{per_day:.2g} a day"
+def format_rate(per_day: float) -> str:
+    """Return a rate: 1,000 per day, 0.25 per day."""
+    return f"{per_day:,.0f} per day" if per_day >= 10 else f"{per_day:.2g} per day"
 
 
-def freshness_words(found: FreshnessEstimate) -> str:
-    """The estimate and what it rests on."""
+def freshness_text(found: FreshnessEstimate) -> str:
+    """Return the estimated freshness and its basis."""
     if not found.pages:
-        return "nothing to estimate yet"
-    words = f"{share(found.freshness, found.uncertainty)} of {counted(found.pages, 'page')} (estimated)"
+        return "no estimate yet"
+    text = f"{format_share(found.freshness, found.uncertainty)} of {plural(found.pages, 'page')} (estimate)"
     if found.without_copy:
-        words += f"; {found.without_copy:,} without a copy count as stale, of the others {found.of_copies:.1%}"
-    return words.replace("%", " %").replace("  %", " %")
+        text += f"; {found.without_copy:,} not fetched yet, {found.of_copies:.1%} of the others"
+    return text
 
 
-def steering_words(steering: RevisitStatus) -> str:
-    """Policy, budget and threshold."""
-    budget = "no budget" if steering.budget_per_day is None else f"budget {rate(steering.budget_per_day)}"
-    words = f"{steering.policy}, {budget}"
-    if steering.policy == "optimal":
-        words += f", a visit should bring {in_words(steering.threshold_days)} of a current copy"
-    return words
+def revisit_text(status: RevisitStatus) -> str:
+    """Return policy and budget, and how much a visit must gain."""
+    budget = "no budget" if status.budget_per_day is None else f"budget {format_rate(status.budget_per_day)}"
+    text = f"{status.policy}, {budget}"
+    if status.policy == "optimal":
+        text += f", a visit must gain {in_words(status.threshold_days)} of a current copy"
+    return text

@@ -27,8 +27,7 @@ from evercrawl.collection.runs import publish_progress, record_run
 from evercrawl.collection.search_index import follow_crawl
 from evercrawl.collection.stored_pages import page_content
 from evercrawl.config import collection_file, write_setting
-from evercrawl.core.focus.focus import Focus
-from evercrawl.core.focus.query import focus_of_query
+from evercrawl.core.focus.focus import Focus, focus_of_query
 from evercrawl.core.scope.scope import Scope
 from evercrawl.engine.runtime import Ended, StopSignal
 from evercrawl.errors import ConfigError

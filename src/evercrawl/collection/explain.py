@@ -11,7 +11,7 @@ from evercrawl.adapters.plugins import installed_schemes
 from evercrawl.adapters.sqlite.reader import ShardReader, StateReader
 from evercrawl.collection.forecast import budget_level, estimate_of, stored_budget
 from evercrawl.collection.status import _now, _words
-from evercrawl.core.credit.order import weight_of
+from evercrawl.core.credit.credit_priority import importance_weight
 from evercrawl.core.politeness import parse_delay_rules
 from evercrawl.core.revisit.announcements import false_share, has_announcements
 from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate, change_rate
@@ -68,7 +68,7 @@ def _with_credit(found: Explanation, credit: CreditSummary | None, settings: Set
     """Importance, and the value of a visit as it is weighed by it."""
     if credit is None:
         return found
-    weight = weight_of(credit.importance, mean=1.0, influence=settings.credit.influence)
+    weight = importance_weight(credit.importance, mean=1.0, influence=settings.credit.influence)
     if found.duplicate_of is not None:
         weight *= settings.duplicates.weight
     habits = found.habits

@@ -28,7 +28,7 @@ from evercrawl.adapters.warc.rewrite import RewritePlan, RewriteResult, plan_rew
 from evercrawl.adapters.warc.shard_archive import QUARANTINE_SUFFIX, file_name, shard_files, truncate_archive
 from evercrawl.collection.exchange.import_run import WORK_FOLDER
 from evercrawl.collection.stored_pages import decode_answer, read_stored_record
-from evercrawl.core.change.versions import kept_versions, parse_rule
+from evercrawl.core.change.versions import parse_retention, versions_to_keep
 from evercrawl.core.digest import content_digest, payload_sha1
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model import __version__
@@ -194,10 +194,10 @@ SOFTWARE = f"evercrawl/{__version__}"
 
 def prune(collection: Path, settings: Settings, rule_text: str, *, do: bool) -> PruneReport:
     """What the rule takes away; with `do` it is taken away."""
-    rule = parse_rule(rule_text)
+    rule = parse_retention(rule_text)
 
     def keeps(moments: Sequence[datetime]) -> set[int]:
-        return kept_versions(moments, rule)
+        return versions_to_keep(moments, rule)
 
     report = PruneReport(rule_text, done=do)
     if not do:

@@ -16,7 +16,7 @@ from evercrawl.collection.graph_builder import build_graph, is_outdated
 from evercrawl.collection.search_index import catch_up, index_lag, open_text_index
 from evercrawl.collection.searcher import Searcher
 from evercrawl.config import is_collection, read_settings
-from evercrawl.core.search.ranking import fused
+from evercrawl.core.search.ranking import fuse_rankings
 from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.search import Hit, SearchResults, SourceTrouble
 from evercrawl.model.settings import SearchSettings
@@ -147,7 +147,7 @@ def merge_hits(answers: Sequence[tuple[str, Sequence[Hit]]]) -> list[Hit]:
             if kept is None or hit.fetched_at > kept.fetched_at:
                 best[hit.url] = hit
             named.setdefault(hit.url, []).append(name)
-    ranking = fused([[hit.url for hit in hits] for _, hits in answers])
+    ranking = fuse_rankings([[hit.url for hit in hits] for _, hits in answers])
     return [
         replace(best[url], rank=rank, score=round(score, 6), source=", ".join(dict.fromkeys(named[url])))
         for rank, (url, score) in enumerate(ranking, start=1)

@@ -35,15 +35,15 @@ from evercrawl.core.search.ranking import (
     ANCHOR,
     GONE,
     FacetRow,
-    Said,
-    changed_in,
-    groups_alike,
+    TextFingerprint,
+    count_changed,
+    group_near_duplicates,
     importance_bonus,
-    kinds_in,
-    sites_in,
+    count_kinds,
+    count_sites,
 )
-from evercrawl.core.search.ranking import languages_in as facet_languages
-from evercrawl.core.search.snippet import MOST_TEXT_CHARS, Sought, snippet_of
+from evercrawl.core.search.ranking import count_languages as facet_languages
+from evercrawl.core.search.snippet import MAX_TEXT_CHARS, SnippetTerm, make_snippet
 from evercrawl.core.search.tokenizer import shown, stands_alone
 from evercrawl.core.sentiment.sentences import page_sentiment
 from evercrawl.errors import ConfigError, StoreUnavailable
@@ -56,7 +56,7 @@ CANDIDATES_PER_HIT = 4
 """The index gives more than is asked for: importance and anchor texts may still reorder them."""
 LOOKED_AT_PER_HIT = 3
 """Of these, those that say nearly the same are folded into one."""
-MOST_TEXT_BYTES = MOST_TEXT_CHARS + MOST_TEXT_CHARS // 2
+MOST_TEXT_BYTES = MAX_TEXT_CHARS + MAX_TEXT_CHARS // 2
 """Of a text that are read for a snippet; nearly all characters of most languages that are looked at."""
 MOST_KNOWN_FORMS = 5000
 """Words whose forms are remembered between questions."""
@@ -199,7 +199,7 @@ class Searcher:
         known = [candidate for candidate in candidates if (candidate.page, candidate.number) in rows]
         said = [_said(rows[candidate.page, candidate.number]) for candidate in known]
         rank = 0
-        for group in groups_alike(said) if query.tone is None else ([place] for place in range(len(known))):
+        for group in group_near_duplicates(said) if query.tone is None else ([place] for place in range(len(known))):
             if rank >= limit:
                 return
             candidate = known[group[0]]
@@ -212,7 +212,7 @@ class Searcher:
                 rank=rank,
                 url=row.url,
                 title=row.title,
-                snippet=snippet_of(self._text(candidate, most_bytes=MOST_TEXT_BYTES), sought),
+                snippet=make_snippet(self._text(candidate, most_bytes=MOST_TEXT_BYTES), sought),
                 score=round(candidate.score, 4),
                 version=row.number,
                 fetched_at=from_us(row.seen_us),
@@ -233,10 +233,10 @@ class Searcher:
         tones = [tone for one in known[:MOST_FACET_TONES] if (tone := self._tone(one, rows)) is not None]
         counted = Counter(tone_named(tone) for tone in tones)
         return Facets(
-            sites=sites_in(listed),
+            sites=count_sites(listed),
             langs=facet_languages(listed),
-            changed=changed_in(listed, now=now),
-            kinds=kinds_in(listed),
+            changed=count_changed(listed, now=now),
+            kinds=count_kinds(listed),
             tones=tuple(FacetValue(tone.value, counted[tone]) for tone in Tone if counted[tone]),
             looked_at=len(listed),
             toned=len(tones),
@@ -298,11 +298,11 @@ def _facet_row(row: FoundRow) -> FacetRow:
     return FacetRow(row.url, row.lang, row.seen_us, row.content_type)
 
 
-def _said(row: FoundRow) -> Said:
-    return Said(row.text_digest, row.signature, row.words)
+def _said(row: FoundRow) -> TextFingerprint:
+    return TextFingerprint(row.text_digest, row.signature, row.words)
 
 
-def _sought(query: Query, asking: IndexQueryBuilder) -> list[Sought]:
+def _sought(query: Query, asking: IndexQueryBuilder) -> list[SnippetTerm]:
     """What to mark in the texts."""
     sought = []
     for group in query.groups:
@@ -310,11 +310,11 @@ def _sought(query: Query, asking: IndexQueryBuilder) -> list[Sought]:
             words = index_words(term.text)
             if len(words) == 1 and not term.is_literal and not stands_alone(shown(words[0])):
                 forms = asking.all_forms(words[0], query.langs or asking.languages)
-                sought.append(Sought(words[0], is_word=True, forms=frozenset(forms)))
+                sought.append(SnippetTerm(words[0], is_word=True, forms=frozenset(forms)))
             elif len(words) == 1 and not stands_alone(shown(words[0])):
-                sought.append(Sought(words[0], is_word=True))
+                sought.append(SnippetTerm(words[0], is_word=True))
             elif words:
-                sought.append(Sought(" ".join(map(shown, words)), is_word=False))
+                sought.append(SnippetTerm(" ".join(map(shown, words)), is_word=False))
     return sought
 
 

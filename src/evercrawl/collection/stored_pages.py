@@ -23,7 +23,7 @@ from evercrawl.adapters.warc.reader import (
     read_archive_bytes,
     read_record,
 )
-from evercrawl.core.change.versions import choose_version, names_version
+from evercrawl.core.change.versions import choose_version, is_version_name
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.document.media_type import sniff_media_type
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode, decoded_body
@@ -100,7 +100,7 @@ def _look_up(collection: Path, settings: Settings, name: str) -> StoredPage | No
 def split_version(collection: Path, settings: Settings, text: str) -> tuple[str, str | None]:
     """URL and version of `URL[@VERSION]`; an @ that belongs to a known page's URL stays there."""
     url, at, which = text.rpartition("@")
-    if not at or not url or not names_version(which, now=utc_now()):
+    if not at or not url or not is_version_name(which, now=utc_now()):
         return text, None
     if canonical(text) is not None and _look_up(collection, settings, canonical_page_url(text)) is not None:
         return text, None

@@ -21,11 +21,11 @@ from evercrawl.core.document.encoding import DECODE_ONLY, detect_charset, encode
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.document.media_type import url_file_type
 from evercrawl.core.duplicates.minhash import is_near_duplicate, signature, similarity
-from evercrawl.core.focus.relevance import focus_of, relevance
+from evercrawl.core.focus.focus import focus_of, relevance
 from evercrawl.core.robots.robots_txt import RobotsTxt, parse_robots, sitemap_urls, verdict_for
 from evercrawl.core.sentiment.sentences import LONGEST_SENTENCE, is_english, words_of
-from evercrawl.core.sitemap.address import is_in_scope
-from evercrawl.core.sitemap.read import read_sitemap
+from evercrawl.core.sitemap.sitemap_reader import read_sitemap
+from evercrawl.core.sitemap.sitemap_values import is_in_scope
 from evercrawl.core.traps.url_check import url_verdict
 from evercrawl.core.url import canonical_of_href, join, key_of, parse
 from evercrawl.model.document import Document, Link

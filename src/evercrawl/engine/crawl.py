@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from random import Random
 from types import TracebackType
 
-from evercrawl.core.credit.stored import CREDIT_KEY
+from evercrawl.core.credit.ledger import CREDIT_KEY
 from evercrawl.core.duplicates.url_seen import KnownFilter, SeenTest
 from evercrawl.core.frontier import Frontier
 from evercrawl.core.politeness import Pace, SideRequest, parse_delay_rules, parse_hours, quiet_until

@@ -13,27 +13,36 @@ from heapq import nlargest
 from operator import itemgetter
 from typing import NamedTuple
 
-from evercrawl.core.credit.age import Age, aged, joined, spent
-from evercrawl.core.credit.flow import (
+from evercrawl.core.credit.credit_priority import (
+    credit_priority,
+    importance_weight,
+    mean_credit,
+    mean_importance,
+    raised_priority,
+)
+from evercrawl.core.credit.ledger import (
     MICROS,
     SEED_CREDITS,
-    Ledger,
+    CreditAge,
+    CreditLedger,
     PageCredit,
-    adopted,
+    add_pages,
+    adopt_pages,
+    age_after_spending,
+    allocate,
+    as_stored,
     credit_of,
-    distribute,
-    enter,
-    hand_out,
     importance_of,
     is_lambda_next,
+    join_age,
+    ledger_of,
+    pay_dividend,
     receive,
-    resting,
     set_aside,
     spend,
-    whole_of,
+    total_credit,
+    with_generation,
 )
-from evercrawl.core.credit.order import band_of_credit, mean_credit, mean_importance, moves_to, weight_of
-from evercrawl.core.credit.stored import ledger_of
 from evercrawl.core.frontier import band_of
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.model.page import Candidate, Page, QueuePosition
@@ -57,7 +66,7 @@ Parcels = dict[int, list[Candidate]]
 class CreditShares(NamedTuple):
     """A visit's payment: what leaves the page, and its links with their shares."""
 
-    spent: int
+    age_after_spending: int
     placed: Placed
     parcels: Parcels
     waited: int = 0
@@ -77,21 +86,21 @@ class Generations:
 
     def __init__(self, whole: Callable[[], int]) -> None:
         """`whole`: all credit in these shards."""
-        self.age = Age()
+        self.age = CreditAge()
         self._whole = whole
         self._unbooked = 0
         self._bar = 0
 
-    def join(self, ledger: Ledger) -> None:
+    def join(self, ledger: CreditLedger) -> None:
         """A shard more, with its books as they were stored."""
-        self.age = joined(self.age, ledger)
+        self.age = join_age(self.age, ledger)
 
     def spend(self, credit: int) -> None:
         """So much was spent. The sum over all shards is made a thousand times a generation, not more."""
         self._unbooked += credit
         if self._unbooked > self._bar:
             whole = self._whole()
-            self.age = spent(self.age, self._unbooked, whole=whole)
+            self.age = age_after_spending(self.age, self._unbooked, whole=whole)
             self._unbooked, self._bar = 0, whole // BOOKED_PARTS
 
 
@@ -113,7 +122,7 @@ class ShardCredit:
         generations: Generations,
     ) -> None:
         amount = SEED_CREDITS * MICROS
-        self._ledger = adopted(ledger_of(stored), pages, amount=amount)
+        self._ledger = adopt_pages(ledger_of(stored), pages, amount=amount)
         self._generations = generations
         generations.join(self._ledger)
         self._seed_share = amount // max(1, seeds)
@@ -129,11 +138,11 @@ class ShardCredit:
         self._mean = mean_importance(self._ledger)
 
     @property
-    def ledger(self) -> Ledger:
+    def ledger(self) -> CreditLedger:
         """The books up to now."""
         if self._entered or self._kept or self._sent or self._refused:
-            ledger = hand_out(self._ledger, kept=self._kept, sent=self._sent, refused=self._refused)
-            self._ledger = enter(ledger, self._entered) if self._entered else ledger
+            ledger = allocate(self._ledger, kept=self._kept, sent=self._sent, refused=self._refused)
+            self._ledger = add_pages(ledger, self._entered) if self._entered else ledger
             self._entered = self._kept = self._sent = self._refused = 0
         return self._ledger
 
@@ -145,13 +154,13 @@ class ShardCredit:
     @property
     def whole(self) -> int:
         """All credit of this shard."""
-        return whole_of(self._ledger)
+        return total_credit(self._ledger)
 
-    def to_store(self) -> Ledger:
+    def to_store(self) -> CreditLedger:
         """The books as the next commit has to write them."""
-        self._ledger = aged(self.ledger, self._generations.age)
+        self._ledger = with_generation(self.ledger, self._generations.age)
         self._mean = mean_importance(self._ledger)
-        return resting(self._ledger)
+        return as_stored(self._ledger)
 
     # New pages
 
@@ -173,7 +182,7 @@ class ShardCredit:
             return 0
         if not candidate.credit:
             return self._bands - 1
-        return band_of_credit(candidate.credit, mean=mean_credit(self._ledger), bands=self._bands)
+        return credit_priority(candidate.credit, mean=mean_credit(self._ledger), bands=self._bands)
 
     def entered(self, candidate: Candidate) -> Columns:
         """The page is new, and has its share; a seed's is minted."""
@@ -210,7 +219,7 @@ class ShardCredit:
         links = len(offers.met) + len(offers.candidates) + len(offers.refusals) if expands else 0
         self._ledger, _, share = spend(held, self._ledger, links=links)
         self._generations.spend(credit)
-        self._ledger = aged(self._ledger, self._generations.age)
+        self._ledger = with_generation(self._ledger, self._generations.age)
         if share:
             self._share_out(share, offers, placed, parcels)
         priced = {target: _priced(sent, share) for target, sent in parcels.items()}
@@ -236,7 +245,7 @@ class ShardCredit:
         elsewhere = sum(self._pages_elsewhere().values())
         aside = ledger.lambda_page * elsewhere // (ledger.pages + elsewhere)
         self._for_others += aside
-        self._ledger = distribute(set_aside(ledger, aside))
+        self._ledger = pay_dividend(set_aside(ledger, aside))
 
     def _put(self, urls: Iterable[str], share: int) -> None:
         pot = self._pot
@@ -295,7 +304,7 @@ class ShardCredit:
 
     def wrote(self, *, kept: int, sent: int, refused: int) -> None:
         """What was taken out of the pot has gone to pages here, to other shards, or (no page) to Lambda."""
-        self._ledger = hand_out(self.ledger, kept=kept, sent=sent, refused=refused)
+        self._ledger = allocate(self.ledger, kept=kept, sent=sent, refused=refused)
 
     def gifts(self) -> dict[int, int]:
         """What the Lambdas of other shards get, by their pages; the rest comes back to ours."""
@@ -304,7 +313,7 @@ class ShardCredit:
         total = sum(pages.values())
         gifts = {shard: gift for shard, count in pages.items() if (gift := aside * count // total) >= count}
         sent = sum(gifts.values())
-        self._ledger = hand_out(self.ledger, sent=sent, refused=aside - sent)
+        self._ledger = allocate(self.ledger, sent=sent, refused=aside - sent)
         return gifts
 
     def better_band(self, standing: QueuePosition, gained: int) -> int | None:
@@ -313,7 +322,7 @@ class ShardCredit:
             return None
         ledger = self.ledger
         credit = standing.credit + ledger.dividend + gained
-        return moves_to(standing.band, credit, mean=mean_credit(ledger), bands=self._bands)
+        return raised_priority(standing.band, credit, mean=mean_credit(ledger), bands=self._bands)
 
     # Importance
 
@@ -324,7 +333,7 @@ class ShardCredit:
 
     def weight(self, page: Page) -> float:
         """What a current copy of the page counts in revisits, 1 for an average one."""
-        return weight_of(self.importance(page), mean=self._mean, influence=self._settings.influence)
+        return importance_weight(self.importance(page), mean=self._mean, influence=self._settings.influence)
 
     def importance(self, page: Page) -> int:
         """What links gave to the page, faded up to now."""

@@ -20,7 +20,7 @@ from evercrawl.core.revisit.schedule import Level, Schedule, schedule_named
 from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.sentiment.field_analysers import Analyser, Field
-from evercrawl.core.sitemap.poll import SignalState
+from evercrawl.core.sitemap.sitemap_discovery import SitemapState
 from evercrawl.core.traps.pattern_probe import ProbeRequest
 from evercrawl.core.traps.trap_state import TrapState
 from evercrawl.core.traps.trap_verdict import HostStats
@@ -165,7 +165,7 @@ class SiteKnowledge(NamedTuple):
     site: Site
     change: SiteChangeHistory = SiteChangeHistory()
     outlook: Outlook = Outlook()
-    feeds: SignalState | None = None
+    feeds: SitemapState | None = None
     """None: sitemaps are switched off."""
     traps: TrapState | None = None
     """None: the site is too small to judge."""
@@ -234,7 +234,7 @@ class SiteUpdate(NamedTuple):
 
     change: SiteChangeHistory | None = None
     outlook: Outlook | None = None
-    feeds: SignalState | None = None
+    feeds: SitemapState | None = None
     traps: TrapState | None = None
     hosts: HostStats | None = None
     reopened: bool = False

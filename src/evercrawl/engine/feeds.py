@@ -15,17 +15,21 @@ from evercrawl.core.revisit.announcements import after_announcement, after_poll
 from evercrawl.core.revisit.site_model import SiteModel
 from evercrawl.core.revisit.visit_schedule import page_estimate_bytes, page_estimate_of
 from evercrawl.core.robots.robots_txt import sitemap_urls
-from evercrawl.core.sitemap.discovery import (
+from evercrawl.core.sitemap.sitemap_discovery import (
+    SitemapSource,
+    SitemapState,
     SitemapWalk,
-    Source,
     SourceKind,
+    SourceState,
     extended_url,
     found_kind,
-    is_settled,
+    is_poll_due,
+    is_superseded,
+    poll_interval,
+    should_request,
     sources_of,
 )
-from evercrawl.core.sitemap.poll import SignalState, SourceState, is_poll_due, is_worth_asking, poll_interval
-from evercrawl.core.sitemap.read import read_sitemap
+from evercrawl.core.sitemap.sitemap_reader import read_sitemap
 from evercrawl.core.url import canonical, key_of, site_of
 from evercrawl.core.visit.links import FoundLinks, add_url
 from evercrawl.engine.runtime import TaskSet
@@ -56,7 +60,7 @@ A_DAY = timedelta(days=1)
 class SitemapPoller:
     """The sources of one shard's sites."""
 
-    def __init__(self, shard: Shard, states: SiteStates[SignalState], *, forever: bool) -> None:
+    def __init__(self, shard: Shard, states: SiteStates[SitemapState], *, forever: bool) -> None:
         self.states = states
         self.polls = TaskSet()
         self._shard = shard
@@ -98,7 +102,7 @@ class SitemapPoller:
         notes.learn(state)
         await self._consider(lane.site, state)
 
-    async def _consider(self, site: Site, state: SignalState) -> None:
+    async def _consider(self, site: Site, state: SitemapState) -> None:
         if site.id not in self._polled:
             if not state.sources and state.requests >= self._settings.probe_after:
                 self._unprobed[site.id] = site
@@ -108,7 +112,7 @@ class SitemapPoller:
                 self._polled.discard(site.id)
                 self._want(site)
 
-    def _is_due(self, site: Site, state: SignalState, outlook: SiteModel) -> bool:
+    def _is_due(self, site: Site, state: SitemapState, outlook: SiteModel) -> bool:
         level = self._shard.revisits.level()
         return is_poll_due(
             state, outlook.belief, pages=site.pages, per_day=site.pages / level.span, threshold=level.threshold
@@ -164,11 +168,11 @@ class SitemapPoller:
         for source in sources_of(site.name, named=self._named(site), feeds=notes.memory.feeds):
             is_own = site_of(source.url) == site.name
             known = notes.memory.sources.get(source.url)
-            if is_settled(source.kind, found) or not is_own or _was_just_missing(source, notes.memory):
+            if is_superseded(source.kind, found) or not is_own or _was_just_missing(source, notes.memory):
                 continue
             if misses >= MOST_MISSES:
                 break
-            if is_worth_asking(known, now=self._now()):
+            if should_request(known, now=self._now()):
                 kind, news = await self._read(source, site, notes, outlook)
                 announced += news
                 misses += kind is None
@@ -183,7 +187,7 @@ class SitemapPoller:
         return named[:MOST_NAMED]
 
     async def _read(
-        self, source: Source, site: Site, notes: SiteState[SignalState], outlook: SiteState[SiteModel]
+        self, source: SitemapSource, site: Site, notes: SiteState[SitemapState], outlook: SiteState[SiteModel]
     ) -> tuple[SourceKind | None, int]:
         """Read a source and all that it leads to; gives what it is, and how much it announced."""
         states = notes.memory.sources
@@ -195,7 +199,7 @@ class SitemapPoller:
             if site_of(url) != site.name:
                 continue
             before = notes.memory.sources.get(url)
-            sitemap = await self._ask(Source(url, source.kind), site, notes)
+            sitemap = await self._ask(SitemapSource(url, source.kind), site, notes)
             after = notes.memory.sources.get(url)
             if url == source.url and after is not None and after.read is not None:
                 kind = SourceKind(after.kind)
@@ -209,13 +213,13 @@ class SitemapPoller:
                 announced += await self._take_in(sitemap.entries, url, outlook, since=since)
         return kind, announced
 
-    def _learn_extended(self, source: Source, notes: SiteState[SignalState]) -> SourceKind:
+    def _learn_extended(self, source: SitemapSource, notes: SiteState[SitemapState]) -> SourceKind:
         """Where an index leads to extended sitemaps, it is one itself: the others need not be asked for."""
         state = notes.memory.sources[source.url]._replace(kind=SourceKind.EXTENDED.value)
         notes.learn(notes.memory.with_source(source.url, state))
         return SourceKind.EXTENDED
 
-    async def _ask(self, source: Source, site: Site, notes: SiteState[SignalState]) -> Sitemap | None:
+    async def _ask(self, source: SitemapSource, site: Site, notes: SiteState[SitemapState]) -> Sitemap | None:
         """The sitemap at this address; None where there is none, or none that differs from the last time."""
         gate, url = self._shard.gate_of(site), source.url
         if gate is not None and not gate.verdict(url).allowed:
@@ -231,7 +235,9 @@ class SitemapPoller:
         self._shard.ledger.batch.memories[site.id, SIGNALS.name] = SIGNALS.write(notes.memory)
         return sitemap
 
-    def _judge(self, source: Source, known: SourceState, result: FetchResult) -> tuple[Sitemap | None, SourceState]:
+    def _judge(
+        self, source: SitemapSource, known: SourceState, result: FetchResult
+    ) -> tuple[Sitemap | None, SourceState]:
         """What an answer holds, and what is remembered of its source."""
         now = self._now()
         if isinstance(result, NotModified):
@@ -245,7 +251,7 @@ class SitemapPoller:
                 return sitemap, SourceState(kind.value, now, now, etag, date)
         return None, known._replace(read=None, asked=now, etag=None, last_modified=None)
 
-    def _close(self, site: Site, notes: SiteState[SignalState], outlook: SiteState[SiteModel], announced: int) -> None:
+    def _close(self, site: Site, notes: SiteState[SitemapState], outlook: SiteState[SiteModel], announced: int) -> None:
         now, state = self._now(), notes.memory
         silent = 0 if announced else state.silent + 1
         notes.learn(state._replace(polled=now, requests=0, silent=silent, waiting=announced))
@@ -346,7 +352,7 @@ def _as_parent(url: str) -> Page:
     return Page(0, b"", url, 0, 0, 0, 0, 0)
 
 
-def _was_just_missing(source: Source, state: SignalState) -> bool:
+def _was_just_missing(source: SitemapSource, state: SitemapState) -> bool:
     """The same file was not there when it was asked for with the parameter: most servers ignore that."""
     if source.kind is not SourceKind.GUESSED:
         return False

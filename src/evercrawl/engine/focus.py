@@ -6,9 +6,9 @@ import logging
 from dataclasses import replace
 
 from evercrawl.core.digest import content_digest
-from evercrawl.core.focus.board import Board
 from evercrawl.core.focus.focus import Focus
-from evercrawl.core.focus.priority import Steering
+from evercrawl.core.focus.focus_frontier import FocusFrontier
+from evercrawl.core.focus.link_scorer import LinkScorer
 from evercrawl.core.frontier import band_of_worth
 from evercrawl.core.url import canonical
 from evercrawl.model.document import Document
@@ -32,7 +32,7 @@ class FocusGuide:
         self.window = window
         """Pages of one site among which the best is looked for."""
         self._bands = bands
-        self._board = Board(Steering(focus))
+        self._board = FocusFrontier(LinkScorer(focus))
         self._name = content_digest(focus.to_bytes())
 
     def worth_of(self, url: str) -> float:

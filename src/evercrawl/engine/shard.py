@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 
-from evercrawl.core.credit.stored import CREDIT_KEY, ledger_bytes
+from evercrawl.core.credit.ledger import CREDIT_KEY, ledger_bytes
 from evercrawl.core.duplicates.url_seen import KnownFilter
 from evercrawl.core.faults import FAULT_RULES
 from evercrawl.core.frontier import FetchRobots, FetchSide, Frontier, Idle, PagesNeeded, Visit, Wait

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from evercrawl.core.change.change_history import SiteChangeHistory
 from evercrawl.core.revisit.site_model import SiteModel, site_model_bytes, site_model_of
-from evercrawl.core.sitemap.poll import state_bytes, state_of
+from evercrawl.core.sitemap.sitemap_discovery import sitemap_state_bytes, sitemap_state_of
 from evercrawl.core.traps.trap_state import trap_state_bytes, trap_state_of
 from evercrawl.engine.ports import ShardStore
 
@@ -58,7 +58,7 @@ FRESHNESS = StateKind(
 )
 
 
-SIGNALS = StateKind("signals", read=state_of, write=state_bytes, size=lambda _: 1)
+SIGNALS = StateKind("signals", read=sitemap_state_of, write=sitemap_state_bytes, size=lambda _: 1)
 TRAPS = StateKind("traps", read=lambda stored: trap_state_of(stored or b""), write=trap_state_bytes, size=lambda _: 1)
 
 

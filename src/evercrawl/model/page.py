@@ -42,7 +42,7 @@ class Page(NamedTuple):
     last_us: int | None = None
     """The last visit."""
     credit: int = 0
-    """What the page holds but for the dividends of its shard (`core/credit/flow.py`)."""
+    """What the page holds but for the dividends of its shard (`core/credit/ledger.py`)."""
     earned: int = 0
     """What links gave to the page, faded, as of `generation`."""
     generation: int = 0

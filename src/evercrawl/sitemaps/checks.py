@@ -16,9 +16,8 @@ from typing import NamedTuple
 from evercrawl.collection.stored_pages import StoredPage, seen_until
 from evercrawl.core.digest import text_digest
 from evercrawl.core.faults import http_date
-from evercrawl.core.sitemap.address import is_in_scope
-from evercrawl.core.sitemap.date import moment_of
-from evercrawl.core.sitemap.write import MOST_BYTES, MOST_URLS
+from evercrawl.core.sitemap.sitemap_values import is_in_scope, parse_date
+from evercrawl.core.sitemap.sitemap_writer import MOST_BYTES, MOST_URLS
 from evercrawl.core.url import canonical
 from evercrawl.model.sitemap import SitemapEntry, SitemapType
 from evercrawl.model.time import from_us
@@ -243,7 +242,7 @@ def _check_by_page(lastmod: datetime, page: SampledPage) -> DateCheck | None:
 
 def _stated_change(page: SampledPage) -> tuple[str, datetime] | None:
     """The page's own date of change, else Last-Modified where that is not merely the time of the answer."""
-    if page.document is not None and (stated := moment_of(page.document.modified)) is not None:
+    if page.document is not None and (stated := parse_date(page.document.modified)) is not None:
         return "the page", stated
     sent = http_date(page.date) if page.date else page.at
     said = http_date(page.last_modified) if page.last_modified else None

@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evercrawl.adapters.system import exclusive_lock, write_atomically
-from evercrawl.core.sitemap.write import MOST_BYTES, MOST_URLS, SitemapFile, extended_files, gzipped, sitemap_files
+from evercrawl.core.sitemap.sitemap_writer import (
+    MOST_BYTES,
+    MOST_URLS,
+    SitemapFile,
+    extended_files,
+    gzip_bytes,
+    sitemap_files,
+)
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.sitemap import SitemapPage
 from evercrawl.model.time import from_us
@@ -181,5 +188,5 @@ def _files(target: SitemapTarget, pages: list[SitemapPage]) -> Iterator[SitemapF
     for make, stem in makers:
         for file in make(pages, target.base_url, stem=stem, most_urls=target.most_urls, most_bytes=target.most_bytes):
             if target.packed and not file.name.endswith(GZIP_SUFFIX):
-                yield SitemapFile(file.name + GZIP_SUFFIX, gzipped(file.data), file.lastmod)
+                yield SitemapFile(file.name + GZIP_SUFFIX, gzip_bytes(file.data), file.lastmod)
             yield file

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 from evercrawl.core.digest import content_digest
 from evercrawl.core.faults import http_date
-from evercrawl.core.sitemap.discovery import EXTENDED_PARAMETER
-from evercrawl.core.sitemap.write import gzipped
+from evercrawl.core.sitemap.sitemap_discovery import EXTENDED_PARAMETER
+from evercrawl.core.sitemap.sitemap_writer import gzip_bytes
 
 STANDARD, EXTENDED = "sitemap.xml", "sitemap-extended.xml"
 MIN_GZIP_BYTES = 512
@@ -114,7 +114,7 @@ class SitemapFolder:
             return None
         packs = len(data) >= MIN_GZIP_BYTES and not name.endswith(".gz")
         modified = datetime.fromtimestamp(stat.st_mtime_ns // 1_000_000_000, UTC)
-        held = _CachedFile(mark, data, gzipped(data) if packs else None, content_digest(data).hex(), modified)
+        held = _CachedFile(mark, data, gzip_bytes(data) if packs else None, content_digest(data).hex(), modified)
         with self._lock:
             self._hold(name, held)
         return held

@@ -15,10 +15,9 @@ from xxhash import xxh64_intdigest
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type, url_file_type
 from evercrawl.core.robots.robots_txt import sitemap_urls
-from evercrawl.core.sitemap.date import moment_of, moment_of_milliseconds
-from evercrawl.core.sitemap.discovery import WELL_KNOWN, SitemapWalk
-from evercrawl.core.sitemap.read import read_sitemap
-from evercrawl.core.sitemap.unpack import unpacked
+from evercrawl.core.sitemap.sitemap_discovery import WELL_KNOWN, SitemapWalk
+from evercrawl.core.sitemap.sitemap_reader import read_sitemap, unpack_body
+from evercrawl.core.sitemap.sitemap_values import parse_date, parse_milliseconds
 from evercrawl.core.url import canonical, site_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.document import Document
@@ -255,12 +254,12 @@ def _read_local(path: Path) -> SurveyedFile:
 
 def _parse_file(body: bytes, url: str, content_type: str | None) -> SurveyedFile:
     sitemap = read_sitemap(body, url, content_type=content_type, limits=_LIMITS)
-    data = unpacked(body, most_bytes=_LIMITS.most_bytes).data
+    data = unpack_body(body, most_bytes=_LIMITS.most_bytes).data
     unreadable = tuple(
         text
         for name, raw in _DATES.findall(data)
         if (text := raw.decode("utf-8", "replace").strip())
-        and (moment_of if name.lower() == b"lastmod" else moment_of_milliseconds)(text) is None
+        and (parse_date if name.lower() == b"lastmod" else parse_milliseconds)(text) is None
     )
     return SurveyedFile(url, sitemap, len(data), unreadable)
 

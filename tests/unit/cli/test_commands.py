@@ -95,10 +95,10 @@ def test_a_refused_crawl_leaves_no_folder_behind(flags: list[str], tmp_path: Pat
 @pytest.mark.parametrize(
     ("error", "code", "words"),
     [
-        (FileNotFoundError(2, "No such file or directory", "far/x.svg"), 2, "far/x.svg cannot be used: No such"),
-        (PermissionError(13, "Permission denied", "x\x1b.svg"), 2, "cannot be used: Permission denied"),
-        (OSError(28, "No space left on device"), 5, "a file cannot be used: No space left on device"),
-        (OSError(9, "Bad file descriptor"), 1, "this is a defect in evercrawl"),
+        (FileNotFoundError(2, "No such file or directory", "far/x.svg"), 2, "cannot use far/x.svg: No such"),
+        (PermissionError(13, "Permission denied", "x\x1b.svg"), 2, ".svg: Permission denied"),
+        (OSError(28, "No space left on device"), 5, "cannot use a file: No space left on device"),
+        (OSError(9, "Bad file descriptor"), 1, "this is a bug in evercrawl"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_no_defect_of_ours(

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evercrawl.cli.terminal import counted, emit_json, size, span
+from evercrawl.cli.terminal import emit_json, format_duration, format_size, plural
 
 
 def test_json_is_ascii_and_loses_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -23,7 +23,7 @@ def test_json_is_ascii_and_loses_nothing(capsys: pytest.CaptureFixture[str]) -> 
     ("count", "text"), [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (41_000_000, "41 MB"), (10**16, "10,000 TB")]
 )
 def test_sizes(count: int, text: str) -> None:
-    assert size(count) == text
+    assert format_size(count) == text
 
 
 @pytest.mark.parametrize(
@@ -31,8 +31,8 @@ def test_sizes(count: int, text: str) -> None:
     [(0.25, "0.2 s"), (42, "42 s"), (29 * 60, "29 min"), (12_000, "3 h 20 min"), (4 * 86_400, "4 days")],
 )
 def test_durations(seconds: float, text: str) -> None:
-    assert span(seconds) == text
+    assert format_duration(seconds) == text
 
 
 def test_one_thing_is_not_many() -> None:
-    assert (counted(1, "page"), counted(2000, "page")) == ("1 page", "2,000 pages")
+    assert (plural(1, "page"), plural(2000, "page")) == ("1 page", "2,000 pages")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.core.change.versions import RetentionPart, kept_versions, parse_rule
+from evercrawl.core.change.versions import RetentionPart, parse_retention, versions_to_keep
 from evercrawl.errors import ConfigError
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -19,37 +19,37 @@ def days(count: int, *, a_day: int = 1) -> list[datetime]:
 
 
 def test_a_rule_is_read() -> None:
-    rule = parse_rule("daily:30 weekly:12, monthly:*")
+    rule = parse_retention("daily:30 weekly:12, monthly:*")
     assert rule == (RetentionPart("daily", 30), RetentionPart("weekly", 12), RetentionPart("monthly", None))
-    assert parse_rule(" all ") == ()
+    assert parse_retention(" all ") == ()
 
 
 @pytest.mark.parametrize("text", ["", "daily", "daily:", "daily:0", "daily:-1", "daily:x", "dayly:3", "daily:3;"])
 def test_a_rule_that_cannot_be_read(text: str) -> None:
     with pytest.raises(ConfigError, match="retention rule"):
-        parse_rule(text)
+        parse_retention(text)
 
 
 def test_no_rule_keeps_everything() -> None:
-    assert kept_versions(days(5), ()) == set(range(5))
-    assert kept_versions([], parse_rule("daily:1")) == set()
+    assert versions_to_keep(days(5), ()) == set(range(5))
+    assert versions_to_keep([], parse_retention("daily:1")) == set()
 
 
 def test_the_last_of_each_day_stays() -> None:
     moments = days(3, a_day=4)
-    assert kept_versions(moments, parse_rule("daily:*")) == {3, 7, 11}
-    assert kept_versions(moments, parse_rule("daily:2")) == {7, 11}
-    assert kept_versions(moments, parse_rule("latest:5")) == {7, 8, 9, 10, 11}
+    assert versions_to_keep(moments, parse_retention("daily:*")) == {3, 7, 11}
+    assert versions_to_keep(moments, parse_retention("daily:2")) == {7, 11}
+    assert versions_to_keep(moments, parse_retention("latest:5")) == {7, 8, 9, 10, 11}
 
 
 def test_days_without_a_version_do_not_count() -> None:
     moments = [START, START + timedelta(days=100), START + timedelta(days=101)]
-    assert kept_versions(moments, parse_rule("daily:3")) == {0, 1, 2}
+    assert versions_to_keep(moments, parse_retention("daily:3")) == {0, 1, 2}
 
 
 def test_parts_add_up() -> None:
     moments = days(365)
-    kept = kept_versions(moments, parse_rule("daily:30 weekly:12 monthly:*"))
+    kept = versions_to_keep(moments, parse_retention("daily:30 weekly:12 monthly:*"))
     assert set(range(335, 365)) <= kept
     by_month = {(moment.year, moment.month) for moment in moments}
     assert {(moments[place].year, moments[place].month) for place in kept} == by_month
@@ -67,7 +67,7 @@ def test_parts_add_up() -> None:
 def test_the_newest_stays_and_pruning_twice_changes_nothing(seconds: list[int], parts: list[tuple[str, int]]) -> None:
     moments = [START + timedelta(seconds=second) for second in sorted(seconds)]
     rule = [RetentionPart(*part) for part in parts]
-    kept = sorted(kept_versions(moments, rule))
+    kept = sorted(versions_to_keep(moments, rule))
     assert kept[-1] == len(moments) - 1
     again = [moments[place] for place in kept]
-    assert kept_versions(again, rule) == set(range(len(again)))
+    assert versions_to_keep(again, rule) == set(range(len(again)))

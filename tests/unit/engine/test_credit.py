@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from evercrawl.core.credit.flow import balance
-from evercrawl.core.credit.stored import ledger_bytes, ledger_of
+from evercrawl.core.credit.ledger import balance, ledger_bytes, ledger_of
 from evercrawl.core.url import key_of
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.engine.credit import Generations, ShardCredit

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from evercrawl.adapters.system import exclusive_lock, write_atomically
-from evercrawl.core.sitemap.read import read_sitemap
+from evercrawl.core.sitemap.sitemap_reader import read_sitemap
 from evercrawl.errors import CollectionBusy, StoreUnavailable
 from evercrawl.model.sitemap import SitemapType
 from evercrawl.model.time import from_us

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from evercrawl.core.focus.background import Shares, read
+from evercrawl.core.focus.classifier import FeatureShares, parse_shares
 from evercrawl.core.sentiment.nbsvm import DefaultModel
 from evercrawl.core.sentiment.naive_bayes import PaperModel
 
@@ -30,6 +30,6 @@ def load_paper_model() -> PaperModel:
 
 
 @lru_cache(maxsize=1)
-def load_background() -> Shares:
+def load_background() -> FeatureShares:
     """What pages look like in general."""
-    return read((FOLDER / BACKGROUND_FILE).read_text("utf-8"))
+    return parse_shares((FOLDER / BACKGROUND_FILE).read_text("utf-8"))

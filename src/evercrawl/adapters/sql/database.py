@@ -6,13 +6,12 @@ statement declares.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
 Row = Any
 """A sequence of values; a tuple or the driver's own record."""
-BeforeTransaction = Callable[[], Awaitable[None]]
 
 
 class DuplicateKey(Exception):
@@ -48,8 +47,11 @@ class Transaction(Queries, Protocol):
 class ShardDatabase(Queries, Protocol):
     """The tables of one shard."""
 
-    def transaction(self, before: BeforeTransaction | None = None) -> AbstractAsyncContextManager[Transaction]:
-        """Begin a transaction that no other owner of the shard can enter; await `before` first, with reads held back."""
+    def exclusive(self) -> AbstractAsyncContextManager[None]:
+        """Hold back the reads of this process: no one sees what memory has handed over and is not stored yet."""
+
+    def transaction(self) -> AbstractAsyncContextManager[Transaction]:
+        """Begin a transaction, inside `exclusive`; no other owner of the shard can be in one at the same time."""
 
     async def close(self) -> None:
         """Release the file or connection."""

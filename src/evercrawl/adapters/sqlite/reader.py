@@ -18,9 +18,8 @@ from evercrawl.adapters.sqlite.rows import refusal_from, site_from, text_of
 from evercrawl.adapters.sqlite.sights import change_from
 from evercrawl.adapters.sqlite.statements import SQL
 from evercrawl.adapters.sqlite.store import shard_path, shards_in
-from evercrawl.core.credit.flow import MICROS, PageCredit, importance_of
-from evercrawl.core.credit.order import mean_importance
-from evercrawl.core.credit.stored import CREDIT_KEY, ledger_of
+from evercrawl.core.credit.credit_priority import mean_importance
+from evercrawl.core.credit.ledger import CREDIT_KEY, MICROS, PageCredit, importance_of, ledger_of
 from evercrawl.core.document.compression import MAX_CHAIN
 from evercrawl.model.listing import (
     ChangeRecord,

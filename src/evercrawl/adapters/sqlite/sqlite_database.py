@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-from evercrawl.adapters.sql.database import BeforeTransaction, DuplicateKey, Row
+from evercrawl.adapters.sql.database import DuplicateKey, Row
 from evercrawl.adapters.sql.statements import SHARD, SQL, Statement
 from evercrawl.adapters.sqlite.state_file import TranslateErrors, shard_of, transaction, translate_error
 
@@ -126,10 +126,13 @@ class SqliteDatabase:
         return self.connection.run_many(name, rows)
 
     @asynccontextmanager
-    async def transaction(self, before: BeforeTransaction | None = None) -> AsyncIterator[SqliteDatabase]:
+    async def exclusive(self) -> AsyncIterator[None]:
+        """Every call runs to its end, so there is nothing to hold back."""
+        yield
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[SqliteDatabase]:
         """Commit the whole block or nothing of it."""
-        if before is not None:
-            await before()
         with self.connection.transaction():
             yield self
 

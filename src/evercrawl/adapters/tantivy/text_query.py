@@ -10,7 +10,7 @@ from pathlib import Path
 import tantivy
 
 from evercrawl.adapters.tantivy.text_index import STEMMERS, anchor_schema, open_index, stem_analyser, word_analyser
-from evercrawl.core.search.ranking import HEADINGS, TEXT, TITLE, URL, Form, form_weights
+from evercrawl.core.search.ranking import HEADINGS, TEXT, TITLE, URL, WordForm, form_weights
 from evercrawl.core.search.tokenizer import searchable
 from evercrawl.model.search import Query, QueryField, Term
 from evercrawl.model.time import to_us
@@ -98,7 +98,7 @@ class IndexQueryBuilder:
         longest = len(word) + MAX_SUFFIX
         near = [pair for pair in self._neighbours(shared) if len(pair[0]) <= longest]
         stems = stem_words([text for text, _ in near], language) if near else []
-        forms = [Form(*pair) for pair, own in zip(near, stems, strict=True) if own == stem or pair[0] == word]
+        forms = [WordForm(*pair) for pair, own in zip(near, stems, strict=True) if own == stem or pair[0] == word]
         forms.sort(key=lambda form: (form.text != word, -form.documents))
         return form_weights(word, forms[:MAX_FORMS], documents=max(1, self.searcher.num_docs))
 

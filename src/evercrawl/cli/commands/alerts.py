@@ -11,7 +11,7 @@ import click
 
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import CommandGroup, common_options
-from evercrawl.cli.terminal import ExitCode, counted, emit_json, moment
+from evercrawl.cli.terminal import ExitCode, emit_json, exact_time, plural
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
 
@@ -195,7 +195,7 @@ def _show_alert(status: AlertStatus) -> None:
     way, address = alert.target.channel.value, safe_line(alert.target.address)
     click.echo(f"{alert.name}  {alert.rhythm.value} by {way} {address}")
     click.echo(f"  {_subject_text(status)}")
-    waits = f"{counted(counts.delivered, 'change')} told, {counts.waiting:,} waiting"
+    waits = f"{plural(counts.delivered, 'change')} told, {counts.waiting:,} waiting"
     click.echo(f"  {waits}" + (f", {counts.failed:,} set aside" if counts.failed else ""))
     if counts.trouble:
         click.echo(f"  held up: {safe_line(counts.trouble)}")
@@ -261,9 +261,9 @@ def alert_log_command(cli: CliContext, /, name: str | None, state: str | None, m
             emit_json("alert-message", fields)
         else:
             detail = f": {safe_line(fields['detail'])}" if fields["detail"] else ""
-            tries = counted(fields["tries"], "attempt")
-            what = f"{fields['alert']}  {counted(fields['changes'], 'change')}"
-            click.echo(f"{moment(fields['made_at'])}  {what}  {fields['state']}, {tries}{detail}")
+            tries = plural(fields["tries"], "attempt")
+            what = f"{fields['alert']}  {plural(fields['changes'], 'change')}"
+            click.echo(f"{exact_time(fields['made_at'])}  {what}  {fields['state']}, {tries}{detail}")
     if not found:
         cli.note("no message yet")
     return ExitCode.OK
@@ -285,7 +285,7 @@ def alert_retry_command(cli: CliContext, /, name: str, as_json: bool) -> int:
     if as_json:
         emit_json("alert-retry", {"name": name, "messages": count})
     else:
-        click.echo(f"{counted(count, 'message')} will be sent again")
+        click.echo(f"{plural(count, 'message')} will be sent again")
     return ExitCode.OK
 
 
@@ -304,7 +304,7 @@ def alert_remove_command(cli: CliContext, /, name: str, as_json: bool) -> int:
     if as_json:
         emit_json("alert-remove", {"name": name, "dropped": dropped})
     else:
-        waiting = f"; {counted(dropped, 'change')} waited and will not be told" if dropped else ""
+        waiting = f"; {plural(dropped, 'change')} waited and will not be told" if dropped else ""
         click.echo(f"alert {name} is removed{waiting}")
     return ExitCode.OK
 

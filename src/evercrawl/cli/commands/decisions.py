@@ -13,7 +13,7 @@ import click
 
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import common_options
-from evercrawl.cli.terminal import ExitCode, counted, emit_json, freshness_words, moment, size, steering_words
+from evercrawl.cli.terminal import ExitCode, emit_json, exact_time, format_size, freshness_text, plural, revisit_text
 from evercrawl.collection.urls import parse_page_url
 from evercrawl.model.reason import REASON_TEXT
 from evercrawl.model.sanitize import safe_line
@@ -60,23 +60,23 @@ def _show_page(facts: PageStatistics, *, as_json: bool) -> None:
         emit_json("page", asdict(facts))
         return
     for name, value in asdict(facts).items():
-        text = moment(value) if isinstance(value, datetime) else str("-" if value is None else value)
+        text = exact_time(value) if isinstance(value, datetime) else str("-" if value is None else value)
         click.echo(f"{name.replace('_', ' '):<20} {safe_line(text)}")
 
 
 def _show_status(cli: CliContext, status: Status) -> None:
     lines = {
         "collection": safe_line(status.path),
-        "pages": f"{status.pages:,} known, {status.queued:,} in the queue, {counted(status.versions, 'version')}",
+        "pages": f"{status.pages:,} known, {status.queued:,} in the queue, {plural(status.versions, 'version')}",
         "sites": f"{status.sites:,}",
-        "due": f"{status.due_now:,} now" + (f", next {moment(status.next_due)}" if status.next_due else ""),
-        "freshness": freshness_words(status.freshness) if status.freshness else "",
-        "steered by": steering_words(status.steering) if status.steering else "",
-        "load": f"{counted(status.requests, 'request')}, {size(status.bytes)}",
+        "due": f"{status.due_now:,} now" + (f", next {exact_time(status.next_due)}" if status.next_due else ""),
+        "freshness": freshness_text(status.freshness) if status.freshness else "",
+        "steered by": revisit_text(status.steering) if status.steering else "",
+        "load": f"{plural(status.requests, 'request')}, {format_size(status.bytes)}",
         "saved": _saved_text(status.saved) if status.saved else "",
-        "disk": f"{counted(status.archive_files, 'WARC file')} with {size(status.archive_bytes)}, "
-        f"state {size(status.state_bytes)}",
-        "refused": f"{counted(status.refused, 'URL')} (see: evercrawl skipped)",
+        "disk": f"{plural(status.archive_files, 'WARC file')} with {format_size(status.archive_bytes)}, "
+        f"state {format_size(status.state_bytes)}",
+        "refused": f"{plural(status.refused, 'URL')} (see: evercrawl skipped)",
     }
     for name, text in lines.items():
         if text:
@@ -85,7 +85,7 @@ def _show_status(cli: CliContext, status: Status) -> None:
     _print_counts(cli, "reason", status.by_reason)
     for closed in status.closed_sites:
         reason = safe_line(closed.reason, longest=100)
-        click.echo(f"closed until {moment(closed.opens_at)}: {safe_line(closed.site)} ({reason})")
+        click.echo(f"closed until {exact_time(closed.opens_at)}: {safe_line(closed.site)} ({reason})")
     for slowed in status.slowed:
         click.echo(f"slowed by you: {safe_line(slowed.site)}, one request in {slowed.gap_s:g} s")
     for trap in status.traps:
@@ -97,8 +97,8 @@ def _show_status(cli: CliContext, status: Status) -> None:
 
 def _saved_text(saved: Savings) -> str:
     """What the log proves, in words."""
-    spared = f"{counted(saved.not_modified, 'answer')} 304 spared {size(saved.not_modified_bytes)}"
-    return f"{spared}; {counted(saved.not_due, 'known page')} not worth a request now"
+    spared = f"{plural(saved.not_modified, 'answer')} 304 spared {format_size(saved.not_modified_bytes)}"
+    return f"{spared}; {plural(saved.not_due, 'known page')} not worth a request now"
 
 
 def _print_counts(cli: CliContext, name: str, counts: Mapping[str, int]) -> None:
@@ -167,7 +167,7 @@ def explanation_fields(found: Explanation) -> dict[str, Any]:
 
 def _change_lines(habits: PageForecast) -> dict[str, str]:
     """Rate and evidence, signals, value and threshold, the next visit."""
-    lied = counted(habits.validators_that_lied, "validator")
+    lied = plural(habits.validators_that_lied, "validator")
     return {
         "habit": habits.words,
         "copy": f"current with probability {habits.chance_current:.2f}",
@@ -186,10 +186,10 @@ def _value_text(habits: PageForecast) -> str:
 
 
 def _announcement_text(told: Announcements) -> str:
-    polled = f"last read {moment(told.last_poll)}" if told.last_poll else "never read"
+    polled = f"last read {exact_time(told.last_poll)}" if told.last_poll else "never read"
     if not told.trusted:
         return f"the site announces nothing that can be used ({polled})"
-    waiting = counted(told.waiting, "announcement")
+    waiting = plural(told.waiting, "announcement")
     return (
         f"{told.recall:.0%} of changes are announced, {told.false_share:.0%} of this page's announcements "
         f"are false; {waiting} since the last visit; {polled}"
@@ -229,16 +229,16 @@ def _show_explanation(found: Explanation) -> None:
         "importance": "" if found.importance is None else f"{found.importance:g} times the mean",
         "visits": str(found.visits or ""),
         "relevance": "" if found.relevance is None else _relevance_text(found.relevance),
-        "site opens": moment(found.site_opens_at) if found.site_opens_at else "",
+        "site opens": exact_time(found.site_opens_at) if found.site_opens_at else "",
         "slowed": "" if found.slowed_to_s is None else f"by you, to one request in {found.slowed_to_s:g} s",
-        "due": moment(found.due) if found.due else "",
+        "due": exact_time(found.due) if found.due else "",
         **(_change_lines(found.habits) if found.habits else {}),
     }
     for name, text in facts.items():
         if text:
             click.echo(f"  {name:<11} {text}")
     for visit in found.decisions[:_MOST_VISITS]:
-        click.echo(f"  {moment(visit.at)}  {visit.status or '-':<4} {visit.outcome}: {visit.reason}")
+        click.echo(f"  {exact_time(visit.at)}  {visit.status or '-':<4} {visit.outcome}: {visit.reason}")
 
 
 @click.command("skipped")

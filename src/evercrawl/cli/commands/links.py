@@ -11,7 +11,7 @@ import click
 
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import CommandGroup, common_options
-from evercrawl.cli.terminal import ExitCode, counted, emit_json
+from evercrawl.cli.terminal import ExitCode, emit_json, plural
 from evercrawl.collection.urls import parse_page_url
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
@@ -43,7 +43,7 @@ def links_command(cli: CliContext, url: str, as_json: bool) -> None:
         return
     click.echo(safe_line(found.url))
     if found.pagerank is not None and found.times_average is not None:
-        far = "not linked from a seed" if found.clicks is None else f"{counted(found.clicks, 'click')} from one"
+        far = "not linked from a seed" if found.clicks is None else f"{plural(found.clicks, 'click')} from one"
         click.echo(f"  PageRank {found.pagerank:.3g}, {found.times_average:.1f} times the average; {far}")
     _show_link_ends("linked from", found.incoming, found.incoming_count)
     _show_link_ends("links to", found.outgoing, len(found.outgoing))
@@ -69,7 +69,7 @@ def _link_end_fields(ends: Sequence[LinkEnd]) -> list[dict[str, Any]]:
 
 
 def _show_link_ends(title: str, ends: Sequence[LinkEnd], count: int) -> None:
-    click.echo(f"  {title} {counted(count, 'page')}" + (", the first of them:" if count > len(ends) else ""))
+    click.echo(f"  {title} {plural(count, 'page')}" + (", the first of them:" if count > len(ends) else ""))
     for end in ends:
         text = safe_line(end.text, longest=_ANCHOR_CHARS)
         mark = "  (nofollow)" if end.nofollow else ""
@@ -127,7 +127,7 @@ def check_links(cli: CliContext, site: str | None, only_dead: bool, as_json: boo
                 page = found.url
                 click.echo(safe_line(page))
             click.echo(f"  {_bad_link_line(found)}")
-    cli.note(f"{counted(count, 'link')} to correct, {broken_count:,} of them lead nowhere")
+    cli.note(f"{plural(count, 'link')} to correct, {broken_count:,} of them lead nowhere")
     return ExitCode.ERROR if broken_count else ExitCode.OK
 
 
@@ -198,8 +198,8 @@ def graph_stats(cli: CliContext, as_json: bool) -> None:
     if as_json:
         emit_json("graph", asdict(found))
         return
-    click.echo(f"{counted(found.pages, 'page')}, {counted(found.links, 'link')}")
-    click.echo(f"{counted(found.orphans, 'orphan')}; no way leads to {counted(found.unreached, 'page')}")
+    click.echo(f"{plural(found.pages, 'page')}, {plural(found.links, 'link')}")
+    click.echo(f"{plural(found.orphans, 'orphan')}; no way leads to {plural(found.unreached, 'page')}")
     for clicks, pages in enumerate(found.by_depth):
         click.echo(f"  {clicks:>3} clicks  {pages:,}")
 
@@ -231,7 +231,7 @@ def graph_export(cli: CliContext, form: str, to: Path, force: bool) -> None:
     """Write pages and links with their scores: one GraphML file, or two of Parquet (.pages and .links)."""
     with cli.open_collection() as collection:
         counts = collection.export_graph(form, to, force=force)
-    cli.note(f"{counted(counts['pages'], 'page')} and {counted(counts['links'], 'link')} written")
+    cli.note(f"{plural(counts['pages'], 'page')} and {plural(counts['links'], 'link')} written")
 
 
 @graph_command.command("draw")

@@ -11,7 +11,7 @@ import click
 
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import CommandGroup, common_options
-from evercrawl.cli.terminal import counted, emit_json, moment, size
+from evercrawl.cli.terminal import emit_json, exact_time, format_size, plural
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
 
@@ -44,7 +44,7 @@ def cluster_status(cli: CliContext, as_json: bool) -> None:
             emit_json("cluster", member._asdict() | {"id": str(member.id)})
             continue
         state = "draining" if member.draining else "resting" if member.quiet else "at work"
-        done = f"{member.shards:>5} shards  {member.visits:>9,} visits  {size(member.wire_bytes):>9}"
+        done = f"{member.shards:>5} shards  {member.visits:>9,} visits  {format_size(member.wire_bytes):>9}"
         place = f"{member.host} ({member.pid}), since {member.began:%Y-%m-%d %H:%M} UTC"
         click.echo(f"{str(member.id)[:8]}  {state:<9} {done}  {place}")
     if not found and not as_json:
@@ -128,7 +128,7 @@ def outpost_pair(
         return
     click.echo(code)
     allow = " ".join(f"--allow {route}" for route in routes)
-    cli.note(f"Run this near the site within {counted(hours, 'hour')}; the code works once:")
+    cli.note(f"Run this near the site within {plural(hours, 'hour')}; the code works once:")
     cli.note(f"  evercrawl outpost run --home {home or 'HOST:PORT'} --code {code} {allow}")
 
 
@@ -237,12 +237,12 @@ def outpost_status(cli: CliContext, as_json: bool) -> None:
 
 
 def _outpost_line(one: OutpostStatus) -> str:
-    share = f"{one.share:.1%} of {size(one.bytes_plain)}" if one.share is not None else "nothing yet"
-    seen = moment(one.seen) if one.seen else "never"
+    share = f"{one.share:.1%} of {format_size(one.bytes_plain)}" if one.share is not None else "nothing yet"
+    seen = exact_time(one.seen) if one.seen else "never"
     answers = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in one.counts.items() if count)
     return (
         f"{safe_line(one.name)} ({safe_line(' '.join(one.routes))}): "
-        f"{counted(one.requests, 'request')} to the sites, {size(one.bytes_sent)} sent ({share})\n"
+        f"{plural(one.requests, 'request')} to the sites, {format_size(one.bytes_sent)} sent ({share})\n"
         f"    {answers or 'no answers'}; seen {seen}{', has the lease' if one.has_lease else ''}"
     )
 

@@ -11,7 +11,7 @@ import click
 
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import CommandGroup, common_options
-from evercrawl.cli.terminal import ExitCode, emit_json, moment
+from evercrawl.cli.terminal import ExitCode, emit_json, exact_time
 from evercrawl.model.history import Mute
 from evercrawl.model.sanitize import safe_line
 from evercrawl.model.time import from_us
@@ -52,7 +52,7 @@ def mute_list(cli: CliContext, as_json: bool) -> None:
             emit_json("mute", _mute_fields(one))
         else:
             click.echo(f"{one.id:>4}  {safe_line(one.place)}  {safe_line(one.pattern)}")
-            click.echo(f"      {moment(from_us(one.at_us))} by {safe_line(one.who)}")
+            click.echo(f"      {exact_time(from_us(one.at_us))} by {safe_line(one.who)}")
     if not found and not as_json:
         cli.note("nothing is muted")
 
@@ -216,7 +216,7 @@ def _show_subscription(one: Subscription, *, as_json: bool) -> None:
     if as_json:
         emit_json("hub", fields)
         return
-    until = f", until {moment(fields['until'])}" if fields["until"] else ""
+    until = f", until {exact_time(fields['until'])}" if fields["until"] else ""
     click.echo(f"{one.phase.value:<7} {safe_line(one.topic)}{until}")
     click.echo(f"        by {safe_line(one.hub)}{'' if one.secret else ', not signed: the hub has no TLS'}")
     if one.detail:

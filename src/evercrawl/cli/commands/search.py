@@ -10,7 +10,7 @@ import click
 
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import CommandGroup, common_options
-from evercrawl.cli.terminal import counted, emit_json, moment, size
+from evercrawl.cli.terminal import emit_json, exact_time, format_size, plural
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
 
@@ -88,7 +88,7 @@ def _run_search(
     with cli.open_collection() as collection:
         if rebuild:
             count = collection.rebuild_index()
-            cli.note(f"the index was made anew: {counted(count, 'version')}")
+            cli.note(f"the index was made anew: {plural(count, 'version')}")
         elif collection.index_state().lag > MANY_BEHIND:
             cli.note("indexing what was crawled since; this takes a moment")
         return collection.search(text, limit=limit, as_of=at)
@@ -141,9 +141,9 @@ def _show_hits(cli: CliContext, found: SearchResults) -> None:
         cli.note("nothing found")
     else:
         more = " with most of the words" if found.is_partial else ""
-        cli.note(f"{counted(found.total, 'version')} match{more}; {found.took_ms:.0f} ms")
+        cli.note(f"{plural(found.total, 'version')} match{more}; {found.took_ms:.0f} ms")
     if found.lag:
-        cli.note(f"{counted(found.lag, 'visit')} of a running crawl will be searchable in a moment")
+        cli.note(f"{plural(found.lag, 'visit')} of a running crawl will be searchable in a moment")
 
 
 def _snippet(hit: Hit) -> Text:
@@ -156,7 +156,7 @@ def _snippet(hit: Hit) -> Text:
 
 
 def _hit_footer(hit: Hit) -> str:
-    parts = [f"v{hit.version} of {moment(hit.fetched_at)}"]
+    parts = [f"v{hit.version} of {exact_time(hit.fetched_at)}"]
     if hit.alike:
         parts.append(f"{hit.alike} more say nearly the same")
     if hit.sentiment is not None:
@@ -195,9 +195,9 @@ def index_status(cli: CliContext, as_json: bool) -> None:
     if as_json:
         emit_json("index", asdict(state))
         return
-    click.echo(f"{counted(state.documents, 'version')} of {state.versions:,} indexed, {size(state.bytes)}")
+    click.echo(f"{plural(state.documents, 'version')} of {state.versions:,} indexed, {format_size(state.bytes)}")
     if state.lag:
-        click.echo(f"{counted(state.lag, 'visit')} not looked at yet; the next search does")
+        click.echo(f"{plural(state.lag, 'visit')} not looked at yet; the next search does")
 
 
 @index_command.command("rebuild")
@@ -212,4 +212,4 @@ def index_rebuild(cli: CliContext, as_json: bool) -> None:
     if as_json:
         emit_json("index", asdict(state) | {"indexed": count})
     else:
-        click.echo(f"{counted(count, 'version')} indexed, {size(state.bytes)}")
+        click.echo(f"{plural(count, 'version')} indexed, {format_size(state.bytes)}")

@@ -10,7 +10,7 @@ import click
 from evercrawl.cli.commands.sitemap_audit import sitemap_check, sitemap_ping
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import CommandGroup, common_options
-from evercrawl.cli.terminal import counted, emit_json, live_line, span
+from evercrawl.cli.terminal import emit_json, format_duration, live_line, plural
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
 
@@ -194,7 +194,7 @@ def _build_fields(report: BuildReport, target: SitemapTarget) -> dict[str, Any]:
 
 def _report_build(cli: CliContext, report: BuildReport, target: SitemapTarget) -> None:
     news = f"{len(report.added):,} added, {len(report.changed):,} changed, {len(report.removed):,} removed"
-    cli.note(f"{counted(report.pages, 'page')}: {news}, in {span(report.seconds)}")
+    cli.note(f"{plural(report.pages, 'page')}: {news}, in {format_duration(report.seconds)}")
     if not report.is_first:
         for sign, urls in (("+", report.added), ("~", report.changed), ("-", report.removed)):
             for url in urls[:MOST_SHOWN]:
@@ -202,7 +202,7 @@ def _report_build(cli: CliContext, report: BuildReport, target: SitemapTarget) -
             if len(urls) > MOST_SHOWN:
                 click.echo(f"{sign} and {len(urls) - MOST_SHOWN:,} more")
     for reason, pages in report.left_out.items():
-        cli.note(f"  left out: {counted(pages, 'page')} ({reason})")
+        cli.note(f"  left out: {plural(pages, 'page')} ({reason})")
     written = ", ".join(report.written) or "nothing new to write"
     cli.note(f"  {target.folder}: {written}")
     if report.is_first:

@@ -14,7 +14,7 @@ import click
 
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import common_options
-from evercrawl.cli.terminal import ExitCode, counted, emit_json, live_line
+from evercrawl.cli.terminal import ExitCode, emit_json, live_line, plural
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
 
@@ -188,8 +188,8 @@ def _check_fields(survey: SitemapSurvey, judgement: SitemapReport, least: int) -
 def _show_judgement(survey: SitemapSurvey, judgement: SitemapReport) -> None:
     from evercrawl.sitemaps.checks import WEIGHTS
 
-    about = f"{counted(judgement.files, 'file')}, {judgement.entries:,} entries, {judgement.dated:,} with dates"
-    looked = f"{counted(judgement.sampled, 'page')} looked at, {counted(judgement.witnessed, 'date')} held"
+    about = f"{plural(judgement.files, 'file')}, {judgement.entries:,} entries, {judgement.dated:,} with dates"
+    looked = f"{plural(judgement.sampled, 'page')} looked at, {plural(judgement.witnessed, 'date')} held"
     click.echo(f"{safe_line(survey.site)}: score {judgement.score} of 100 ({about}; {looked})")
     for one in judgement.findings:
         click.echo(f"  -{one.cost:<4.0f} {one.count:,} of {one.of:,}: {WEIGHTS[one.fault].words} [{one.fault}]")
@@ -327,7 +327,7 @@ def _report_ping(cli: CliContext, done: list[IndexNowSubmission], *, as_json: bo
         return
     for one in done:
         status = "" if one.status is None else f" {one.status}"
-        click.echo(f"{safe_line(one.host)}: {counted(one.urls, 'URL')}:{status} {safe_line(one.meaning)}")
+        click.echo(f"{safe_line(one.host)}: {plural(one.urls, 'URL')}:{status} {safe_line(one.meaning)}")
         if one.retry_after is not None:
             cli.note(f"  the service asks to wait {one.retry_after.total_seconds():,.0f} s")
     if not done:

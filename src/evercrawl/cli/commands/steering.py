@@ -11,9 +11,9 @@ import click
 
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import CommandGroup, common_options
-from evercrawl.model.sanitize import safe_line
-from evercrawl.cli.terminal import ExitCode, counted, emit_json, rate, share
+from evercrawl.cli.terminal import ExitCode, emit_json, format_rate, format_share, plural
 from evercrawl.core.politeness import parse_rate
+from evercrawl.model.sanitize import safe_line
 from evercrawl.model.time import in_words
 
 if TYPE_CHECKING:
@@ -161,8 +161,8 @@ def _apply_rule(
 def _show_effect(effect: RuleEffect, word: str) -> None:
     sample = "" if effect.looked_at >= effect.of else f", of {effect.looked_at:,} that were looked at"
     click.echo(
-        f"{counted(effect.known, 'known page')} ({effect.waiting:,} not asked for yet{sample}) and "
-        f"{counted(effect.refused, 'refused URL')} would be {word}"
+        f"{plural(effect.known, 'known page')} ({effect.waiting:,} not asked for yet{sample}) and "
+        f"{plural(effect.refused, 'refused URL')} would be {word}"
     )
     for url in effect.examples:
         click.echo(f"  {safe_line(url)}")
@@ -299,15 +299,15 @@ def _show_plan(plan: RevisitPlan) -> None:
     if not plan.pages:
         click.echo("no page to keep fresh yet")
         return
-    of = f" of {rate(plan.budget_per_day)}" if plan.budget_per_day is not None else ""
+    of = f" of {format_rate(plan.budget_per_day)}" if plan.budget_per_day is not None else ""
     lines = {
-        "requests": f"{rate(plan.requests_per_day)}{of}, for {counted(plan.pages, 'page')}",
-        "freshness": f"{share(plan.expected_freshness, plan.uncertainty)} to expect, "
+        "requests": f"{format_rate(plan.requests_per_day)}{of}, for {plural(plan.pages, 'page')}",
+        "freshness": f"{format_share(plan.expected_freshness, plan.uncertainty)} to expect, "
         f"{plan.freshness_now:.1%} now".replace("%", " %").replace("  %", " %"),
         "threshold": _threshold_text(plan),
-        "worth it now": f"{counted(plan.pages_due, 'page')}",
-        "not there yet": f"{counted(plan.without_copy, 'page')}" if plan.without_copy else "",
-        "rests on": f"a sample of {counted(plan.sampled, 'page')}" if plan.sampled < plan.pages else "",
+        "worth it now": f"{plural(plan.pages_due, 'page')}",
+        "not there yet": f"{plural(plan.without_copy, 'page')}" if plan.without_copy else "",
+        "rests on": f"a sample of {plural(plan.sampled, 'page')}" if plan.sampled < plan.pages else "",
     }
     for name, text in lines.items():
         if text:
@@ -336,6 +336,6 @@ def _show_busiest_sites(plan: RevisitPlan) -> None:
     if len(plan.sites) > 1:
         click.echo("sites with most requests")
     for site in plan.sites if len(plan.sites) > 1 else ():
-        asked = rate(site.requests_per_day or 0.0)
-        fresh = share(site.freshness, site.uncertainty)
-        click.echo(f"  {asked:>14}  {fresh:<16}  {counted(site.pages, 'page'):>14}  {safe_line(site.site)}")
+        asked = format_rate(site.requests_per_day or 0.0)
+        fresh = format_share(site.freshness, site.uncertainty)
+        click.echo(f"  {asked:>14}  {fresh:<16}  {plural(site.pages, 'page'):>14}  {safe_line(site.site)}")

@@ -9,7 +9,7 @@ import click
 
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import CommandGroup, common_options
-from evercrawl.cli.terminal import counted, emit_json, live_line, size
+from evercrawl.cli.terminal import emit_json, format_size, live_line, plural
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
 
@@ -48,9 +48,9 @@ def store_stats(cli: CliContext, as_json: bool) -> None:
         return
     for part in parts:
         if part.files:
-            free = f"  ({size(part.reclaimable)} free)" if part.reclaimable else ""
-            click.echo(f"{part.name:<18} {size(part.bytes):>9}  {part.files:>6,} files{free}")
-    click.echo(f"{'in all':<18} {size(total):>9}")
+            free = f"  ({format_size(part.reclaimable)} free)" if part.reclaimable else ""
+            click.echo(f"{part.name:<18} {format_size(part.bytes):>9}  {part.files:>6,} files{free}")
+    click.echo(f"{'in all':<18} {format_size(total):>9}")
 
 
 @store_command.command("vacuum")
@@ -64,7 +64,7 @@ def store_vacuum(cli: CliContext, as_json: bool) -> None:
     if as_json:
         emit_json("store-vacuum", {"freed": freed})
     else:
-        click.echo(f"{size(max(freed, 0))} freed")
+        click.echo(f"{format_size(max(freed, 0))} freed")
 
 
 @store_command.command("move")
@@ -136,12 +136,12 @@ def store_prune(cli: CliContext, rule: str, yes: bool, as_json: bool) -> None:
 
 def _show_pruned(cli: CliContext, report: PruneReport) -> None:
     went = "deleted" if report.done else "would go"
-    pages = counted(report.pages, "page")
-    click.echo(f"{counted(report.versions, 'version')} of {pages} {went}, {report.versions_kept:,} stay")
+    pages = plural(report.pages, "page")
+    click.echo(f"{plural(report.versions, 'version')} of {pages} {went}, {report.versions_kept:,} stay")
     if report.kept_for_others:
-        click.echo(f"{counted(report.kept_for_others, 'version')} stay because others share their bytes")
+        click.echo(f"{plural(report.kept_for_others, 'version')} stay because others share their bytes")
     least = "" if report.done else "at least "
-    click.echo(f"{least}{size(report.archive_bytes)} of the archive {went}")
+    click.echo(f"{least}{format_size(report.archive_bytes)} of the archive {went}")
     for name in report.untouched_files:
         cli.note(f"{safe_line(name)} is damaged and was left as it is")
     if not report.done and report.versions:
@@ -176,10 +176,10 @@ def store_upload(cli: CliContext, as_json: bool) -> None:
             folder,
             open_bucket(settings.url),
             keep_local=settings.keep_local,
-            on_file=lambda so_far: show(f"{so_far.files} files · {size(so_far.bytes)}"),
+            on_file=lambda so_far: show(f"{so_far.files} files · {format_size(so_far.bytes)}"),
         )
     if as_json:
         emit_json("store-upload", {"files": done.files, "bytes": done.bytes, "busy": done.busy})
     else:
-        left = f"; {counted(done.busy, 'file')} still being written" if done.busy else ""
-        click.echo(f"{counted(done.files, 'file')} uploaded, {size(done.bytes)}{left}")
+        left = f"; {plural(done.busy, 'file')} still being written" if done.busy else ""
+        click.echo(f"{plural(done.files, 'file')} uploaded, {format_size(done.bytes)}{left}")

@@ -11,7 +11,7 @@ import click
 
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import common_options
-from evercrawl.cli.terminal import ExitCode, counted, emit_json, live_line, size
+from evercrawl.cli.terminal import ExitCode, emit_json, format_size, live_line, plural
 from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def export_command(
             to,
             selection=selection,
             force=force,
-            on_progress=lambda so_far: show(f"{so_far.versions:,} versions · {size(so_far.bytes)} read"),
+            on_progress=lambda so_far: show(f"{so_far.versions:,} versions · {format_size(so_far.bytes)} read"),
         )
     _report_export(cli, report, as_json=as_json)
     return ExitCode.STORE if report.damaged else ExitCode.OK
@@ -120,11 +120,11 @@ def _report_export(cli: CliContext, report: ExportReport, *, as_json: bool) -> N
         emit_json("export", fields)
     else:
         where = f" in {report.path}" if report.path else ""
-        cli.note(f"{counted(report.versions, 'version')} of {counted(report.pages, 'page')}{where}")
+        cli.note(f"{plural(report.versions, 'version')} of {plural(report.pages, 'page')}{where}")
     for problem in report.damage[:_MAX_PROBLEMS]:
         click.echo(f"left out: {safe_line(problem)}", err=True)
     if report.damaged:
-        click.echo(f"{counted(report.damaged, 'version')} could not be read; see: evercrawl verify", err=True)
+        click.echo(f"{plural(report.damaged, 'version')} could not be read; see: evercrawl verify", err=True)
 
 
 _MAX_DAMAGE = 10
@@ -187,8 +187,8 @@ def _import_progress(report: ImportReport) -> str:
 
 def _report_import(cli: CliContext, path: Path, report: ImportReport) -> None:
     cli.note(
-        f"{counted(report.versions, 'version')} and {counted(report.unchanged, 'other visit')} of"
-        f" {counted(report.records, 'record')}, {counted(report.new_pages, 'new page')}, in {path}"
+        f"{plural(report.versions, 'version')} and {plural(report.unchanged, 'other visit')} of"
+        f" {plural(report.records, 'record')}, {plural(report.new_pages, 'new page')}, in {path}"
     )
     for name, words in _LEFT_OUT.items():
         if number := getattr(report, name):
@@ -235,8 +235,8 @@ def _emit_verify(report: VerifyReport) -> None:
 def _show_verify(report: VerifyReport) -> None:
     for file in report.files.values():
         verdict = f"{file.damaged:,} damaged" if file.damaged else "sound"
-        click.echo(f"{file.name}  {size(file.bytes):>8}  {counted(file.versions, 'version'):>16}  {verdict}")
+        click.echo(f"{file.name}  {format_size(file.bytes):>8}  {plural(file.versions, 'version'):>16}  {verdict}")
         for problem in file.problems[:_MAX_FILE_PROBLEMS]:
             click.echo(f"  {safe_line(problem)}")
     verdict = f"{report.damaged:,} damaged" if report.damaged else "all can be read back"
-    click.echo(f"{counted(report.versions, 'version')} in {counted(len(report.files), 'file')}: {verdict}")
+    click.echo(f"{plural(report.versions, 'version')} in {plural(len(report.files), 'file')}: {verdict}")

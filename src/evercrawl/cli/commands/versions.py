@@ -12,7 +12,7 @@ import click
 
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import common_options
-from evercrawl.cli.terminal import ExitCode, counted, emit_json, moment, size
+from evercrawl.cli.terminal import ExitCode, emit_json, exact_time, format_size, plural
 from evercrawl.collection.urls import parse_page_url
 from evercrawl.model.sanitize import safe_block, safe_line
 
@@ -51,9 +51,9 @@ def history_command(cli: CliContext, url: str, visits: bool, as_json: bool) -> N
     for version in found.versions:
         click.echo(_history_line(version))
     if visits:
-        click.echo(counted(len(found.visits), "visit"))
+        click.echo(plural(len(found.visits), "visit"))
         for visit in reversed(found.visits):
-            click.echo(f"  {moment(visit.at)}  {visit.status or '-':<4} {visit.outcome}: {visit.reason}")
+            click.echo(f"  {exact_time(visit.at)}  {visit.status or '-':<4} {visit.outcome}: {visit.reason}")
 
 
 def version_fields(version: PastVersion) -> dict[str, Any]:
@@ -96,13 +96,13 @@ def _history_visit_fields(visit: PastVisit) -> dict[str, Any]:
 
 def _history_line(version: PastVersion) -> str:
     """Which version, when, what kind of change, how large, what it is called."""
-    span = f"{moment(version.seen_at)}"
-    since = f"after {moment(version.changed_after)}" if version.changed_after else "first seen"
+    span = f"{exact_time(version.seen_at)}"
+    since = f"after {exact_time(version.changed_after)}" if version.changed_after else "first seen"
     change = version.change_class or "-"
     share = "" if version.size is None else f" {version.size:.1%}"
     title = safe_line(version.title or "", longest=_TITLE_CHARS)
     what = f"{change}{share}"
-    body = size(version.body_bytes)
+    body = format_size(version.body_bytes)
     mood = version.analysis.get("sentiment")
     friendly = "" if mood is None else f"  sentiment {mood:+.2f}"
     return f"  v{version.version:<4} {span}  {since:<26} {what:<16} {body:>8}{friendly}  {title}".rstrip()
@@ -279,15 +279,15 @@ def _diff_stat(found: VersionDiff) -> str:
 def _show_diff(cli: CliContext, found: VersionDiff) -> None:
     before, after = found.before, found.after
     click.echo(f"{safe_line(found.url)}")
-    click.echo(f"--- v{before.version}  {moment(before.seen_at)}")
-    click.echo(f"+++ v{after.version}  {moment(after.seen_at)}")
+    click.echo(f"--- v{before.version}  {exact_time(before.seen_at)}")
+    click.echo(f"+++ v{after.version}  {exact_time(after.seen_at)}")
     for line in _diff_lines(found):
         cli.out.print(line, soft_wrap=True)
     if found.is_empty:
         same = "the same bytes" if found.same_bytes else "the same text, links and metadata"
         cli.note(same)
     else:
-        cli.note(f"{counted(len(found.edits), 'block')}: {_diff_stat(found)}")
+        cli.note(f"{plural(len(found.edits), 'block')}: {_diff_stat(found)}")
 
 
 def _diff_lines(found: VersionDiff) -> list[Text]:
@@ -366,7 +366,7 @@ def _emit_group(group: ChangeGroup) -> None:
 
 def _show_group(group: ChangeGroup) -> None:
     first, others = group.pages[0], len(group.pages) - 1
-    where = f"{counted(len(group.pages), 'page')}: the same edit" if others else safe_line(first)
+    where = f"{plural(len(group.pages), 'page')}: the same edit" if others else safe_line(first)
     click.echo(f"{group.change_class} {group.size:.1%}  {where}")
     if others:
         for url in group.pages[:_PAGES_SHOWN]:
@@ -404,8 +404,8 @@ def _show_sentiment(found: PageSentiment) -> None:
     if not found.versions:
         click.echo("  no score: not in English, or the analyser was off; evercrawl config analysis.enabled sentiment")
     for then in found.versions:
-        rests_on = counted(then.sentences, "sentence")
-        click.echo(f"  v{then.version:<4} {moment(then.seen_at)}  {then.score:+.3f}  {rests_on}")
+        rests_on = plural(then.sentences, "sentence")
+        click.echo(f"  v{then.version:<4} {exact_time(then.seen_at)}  {then.score:+.3f}  {rests_on}")
     if found.site.score is not None:
-        rests_on = counted(found.site.pages, "page")
+        rests_on = plural(found.site.pages, "page")
         click.echo(f"  site {safe_line(found.site.site)}  {found.site.score:+.3f}  {rests_on}")

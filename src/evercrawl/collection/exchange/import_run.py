@@ -26,7 +26,7 @@ from evercrawl.collection.exchange.import_sources import (
     ImportFormat,
     RecordFiles,
     RecordPlace,
-    placed_records,
+    locate_records,
     warc_files,
 )
 from evercrawl.core.duplicates.url_seen import PopularCache
@@ -105,7 +105,7 @@ class ArchiveImporter:
 
     def find(self, path: Path, number: int) -> None:
         """Enter the records of a file into the catalogue."""
-        for found in placed_records(path, number):
+        for found in locate_records(path, number):
             if isinstance(found, WarcDamage):
                 self.report.note_damage(f"{path.name} at {found.offset}: {found.message}")
                 continue

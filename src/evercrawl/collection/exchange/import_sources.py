@@ -112,7 +112,7 @@ def _is_warc_member(name: str) -> bool:
     return name.startswith("archive/") and name.endswith((".warc", ".warc.gz"))
 
 
-def placed_records(path: Path, source: int) -> Iterator[tuple[RecordPlace, WarcRecord] | WarcDamage]:
+def locate_records(path: Path, source: int) -> Iterator[tuple[RecordPlace, WarcRecord] | WarcDamage]:
     """Every sound record of a file with its place, and a word about each damaged one."""
     last, nth = -1, 0
     for found in iterate_records(path):

@@ -133,9 +133,9 @@ def _significance(group: ChangeGroup) -> tuple[int, float, int]:
     return _rank(group.kind), group.size, len(group.pages)
 
 
-LEAST_LETTERS = 3
+MIN_LETTERS = 3
 """What stays the same must have so many letters: less would mute more than was meant."""
-LONGEST_PATTERN = 500
+MAX_PATTERN_CHARS = 500
 SLACK_CHARS = 40
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _STARS = re.compile(r"\*[\s*]*\*")
@@ -152,7 +152,7 @@ def mute_pattern(removed: str, added: str) -> str | None:
         form = _common_form(removed.split(), added.split())
     else:
         form = _NUMBER.sub("*", " ".join((removed or added).split()))
-    form = _STARS.sub("*", form + (" *" if is_cut else ""))[:LONGEST_PATTERN]
+    form = _STARS.sub("*", form + (" *" if is_cut else ""))[:MAX_PATTERN_CHARS]
     return None if pattern_problem(form) else form
 
 
@@ -168,10 +168,10 @@ def _common_form(old: Sequence[str], new: Sequence[str]) -> str:
 
 def pattern_problem(pattern: str) -> str | None:
     """None for a pattern that can be used, otherwise what is wrong with it."""
-    if len(pattern) > LONGEST_PATTERN:
-        return f"a pattern has at most {LONGEST_PATTERN} characters"
-    if sum(character.isalpha() for character in pattern) < LEAST_LETTERS:
-        return f"a pattern names what stays the same in a part, with at least {LEAST_LETTERS} letters"
+    if len(pattern) > MAX_PATTERN_CHARS:
+        return f"a pattern has at most {MAX_PATTERN_CHARS} characters"
+    if sum(character.isalpha() for character in pattern) < MIN_LETTERS:
+        return f"a pattern names what stays the same in a part, with at least {MIN_LETTERS} letters"
     return None
 
 

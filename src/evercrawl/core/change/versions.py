@@ -18,7 +18,7 @@ _REST_OF_SECOND = timedelta(microseconds=999_999)
 _FROM_END = re.compile(r"-(\d{1,9})", re.ASCII)
 
 
-def names_version(text: str, *, now: datetime) -> bool:
+def is_version_name(text: str, *, now: datetime) -> bool:
     """The text can be read as the name of a version."""
     try:
         choose_version([(1, now)], text, now=now)
@@ -80,7 +80,7 @@ def _counted(count: int) -> str:
     return "1 version is" if count == 1 else f"{count} versions are"
 
 
-EVERYTHING = "all"
+KEEP_ALL = "all"
 _PART = re.compile(r"([a-z]+):(\d{1,6}|\*)", re.ASCII)
 _PERIODS: dict[str, Callable[[datetime], Hashable]] = {
     "latest": lambda moment: moment,
@@ -99,9 +99,9 @@ class RetentionPart(NamedTuple):
     most: int | None
 
 
-def parse_rule(text: str) -> tuple[RetentionPart, ...]:
+def parse_retention(text: str) -> tuple[RetentionPart, ...]:
     """The parts of a rule; ConfigError says what cannot be read. No part at all means: keep everything."""
-    if text.strip() == EVERYTHING:
+    if text.strip() == KEEP_ALL:
         return ()
     parts = []
     for word in text.replace(",", " ").split():
@@ -117,7 +117,7 @@ def parse_rule(text: str) -> tuple[RetentionPart, ...]:
     return tuple(parts)
 
 
-def kept_versions(moments: Sequence[datetime], rule: Sequence[RetentionPart]) -> set[int]:
+def versions_to_keep(moments: Sequence[datetime], rule: Sequence[RetentionPart]) -> set[int]:
     """The places in `moments` (first sights of versions, oldest first) of those that stay."""
     if not rule or not moments:
         return set(range(len(moments)))

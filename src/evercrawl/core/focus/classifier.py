@@ -7,14 +7,14 @@ count equally, however few examples one has. A logistic curve over margins makes
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
 from random import Random
 from typing import NamedTuple
 
-from evercrawl.core.focus.feature import Blocks
+from evercrawl.core.focus.page_features import Blocks
 
 FURTHEST = 30.0
 """Logits beyond this are cut: the exponential of more says nothing more."""
@@ -23,7 +23,7 @@ RIDGE = 1e-3
 LEAST_SLOPE, MOST_SLOPE = 0.1, 20.0
 
 
-class Example(NamedTuple):
+class LabelledBlocks(NamedTuple):
     """One page or link with its verdict."""
 
     blocks: Blocks
@@ -31,7 +31,7 @@ class Example(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Training:
+class ClassifierSettings:
     """How to learn."""
 
     cost: float = 0.03
@@ -59,7 +59,7 @@ class Classifier:
         """The log odds of being on topic."""
         margin = 0.0
         for name, scales in self.scales.items():
-            vector = scaled(blocks.get(name, {}), scales)
+            vector = scale_block(blocks.get(name, {}), scales)
             weights = self.weights[name]
             margin += sum([weights[feature] * value for feature, value in vector.items()])
         return max(-FURTHEST, min(FURTHEST, self.slope * margin + self.shift))
@@ -78,26 +78,28 @@ def probability(logit: float) -> float:
     return 1.0 / (1.0 + exp(-max(-FURTHEST, min(FURTHEST, logit))))
 
 
-def scaled(counts: Mapping[str, int], scales: Mapping[str, float]) -> dict[str, float]:
+def scale_block(counts: Mapping[str, int], scales: Mapping[str, float]) -> dict[str, float]:
     """One block as a vector of length one, of the features that are known."""
     vector = {feature: (1.0 + log(count)) * scales[feature] for feature, count in counts.items() if feature in scales}
     length = sqrt(sum([value * value for value in vector.values()]))
     return {feature: value / length for feature, value in vector.items()} if length else {}
 
 
-class Trained(NamedTuple):
+class TrainedClassifier(NamedTuple):
     """A classifier, and what it would say of each example had it not learned from it."""
 
     classifier: Classifier
     held_out: list[float]
 
 
-def trained(examples: Sequence[Example], *, random: Random, how: Training | None = None) -> Trained:
+def train_classifier(
+    examples: Sequence[LabelledBlocks], *, random: Random, how: ClassifierSettings | None = None
+) -> TrainedClassifier:
     """The classifier for these examples; without examples of both kinds everything is undecided (0.5)."""
-    how = how or Training()
+    how = how or ClassifierSettings()
     labels = [example.on_topic for example in examples]
     if len(set(labels)) < 2:
-        return Trained(UNDECIDED, [0.0] * len(labels))
+        return TrainedClassifier(UNDECIDED, [0.0] * len(labels))
     # A view that only one kind of example has would tell them apart by its mere presence.
     names = sorted(_views(examples, on_topic=True) & _views(examples, on_topic=False))
     scales = {
@@ -108,10 +110,10 @@ def trained(examples: Sequence[Example], *, random: Random, how: Training | None
     weights = {name: {feature: vector.get((name, feature), 0.0) for feature in scales[name]} for name in names}
     slope, shift = _curve(margins, labels)
     held_out = [max(-FURTHEST, min(FURTHEST, slope * margin + shift)) for margin in margins]
-    return Trained(Classifier(scales, weights, slope, shift), held_out)
+    return TrainedClassifier(Classifier(scales, weights, slope, shift), held_out)
 
 
-def _views(examples: Sequence[Example], *, on_topic: bool) -> set[str]:
+def _views(examples: Sequence[LabelledBlocks], *, on_topic: bool) -> set[str]:
     return {
         name
         for example in examples
@@ -121,7 +123,7 @@ def _views(examples: Sequence[Example], *, on_topic: bool) -> set[str]:
     }
 
 
-def _scales(counts: Sequence[Counter[str]], labels: Sequence[bool], how: Training) -> dict[str, float]:
+def _scales(counts: Sequence[Counter[str]], labels: Sequence[bool], how: ClassifierSettings) -> dict[str, float]:
     yes: Counter[str] = Counter()
     no: Counter[str] = Counter()
     for count, on_topic in zip(counts, labels, strict=True):
@@ -143,12 +145,12 @@ def _row(blocks: Blocks, scales: Mapping[str, Mapping[str, float]]) -> _Row:
     return [
         ((name, feature), value)
         for name, known in scales.items()
-        for feature, value in scaled(blocks.get(name, {}), known).items()
+        for feature, value in scale_block(blocks.get(name, {}), known).items()
     ]
 
 
 def _machine(
-    rows: Sequence[_Row], labels: Sequence[bool], *, how: Training, random: Random
+    rows: Sequence[_Row], labels: Sequence[bool], *, how: ClassifierSettings, random: Random
 ) -> tuple[dict[tuple[str, str], float], list[float]]:
     """Weights, and the margin that each row would have if it had not been learned from."""
     positives = sum(labels)
@@ -196,3 +198,96 @@ def _curve(margins: Sequence[float], labels: Sequence[bool]) -> tuple[float, flo
         shift += max(-1.0, min(1.0, ((aa + RIDGE) * pull_b - ab * pull_a) / size))
         slope = max(LEAST_SLOPE, min(MOST_SLOPE, slope))
     return slope, shift
+
+
+LOGISTIC_ROUNDS = 25
+LOGISTIC_RIDGE = 1.0
+"""So strongly every weight is held near zero, but for the constant one."""
+SignalValues = Mapping[str, float]
+"""Sign -> size; a sign that is absent is 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogisticModel:
+    """Weights of signs; without any the log odds are 0."""
+
+    weights: Mapping[str, float]
+
+    @property
+    def knows_anything(self) -> bool:
+        """Whether it was fitted."""
+        return bool(self.weights)
+
+    def logit(self, signs: SignalValues) -> float:
+        """The log odds."""
+        weights = self.weights
+        return weights.get("", 0.0) + sum([weights.get(name, 0.0) * size for name, size in signs.items()])
+
+
+def fit_logistic(rows: Sequence[SignalValues], labels: Sequence[bool]) -> LogisticModel:
+    """The weights under which the labels are likeliest; none without labels of both kinds."""
+    if len(set(labels)) < 2:
+        return LogisticModel({})
+    names = sorted({name for row in rows for name in row})
+    import numpy as np  # here, because a crawl without a focus needs none of it
+
+    table = np.array([[1.0, *(row.get(name, 0.0) for name in names)] for row in rows])
+    truth = np.array(labels, dtype=float)
+    weights = np.zeros(table.shape[1])
+    ridge = np.diag([1e-6] + [LOGISTIC_RIDGE] * len(names))
+    for _ in range(LOGISTIC_ROUNDS):
+        chance = 1.0 / (1.0 + np.exp(-np.clip(table @ weights, -30.0, 30.0)))
+        pull = table.T @ (truth - chance) - ridge @ weights
+        bend = (table * (chance * (1.0 - chance))[:, None]).T @ table + ridge
+        weights += np.linalg.solve(bend, pull)
+    return LogisticModel(dict(zip(["", *names], map(float, weights), strict=True)))
+
+
+MIN_FEATURE_PAGES = 4
+"""A feature of fewer pages is not kept."""
+PARTS = 1000
+"""Shares are written in parts of a thousand."""
+
+FeatureShares = dict[str, dict[str, float]]
+"""Block -> feature -> share of pages."""
+
+
+def feature_shares(pages: Iterable[Blocks]) -> FeatureShares:
+    """How many of the pages have each feature, rare ones left out."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    total = 0
+    for blocks in pages:
+        total += 1
+        for name, features in blocks.items():
+            counts[name].update(features.keys())
+    return {
+        name: {feature: count / total for feature, count in sorted(of.items()) if count >= MIN_FEATURE_PAGES}
+        for name, of in sorted(counts.items())
+    }
+
+
+def format_shares(shares: FeatureShares) -> str:
+    """One line each: block, feature, parts of a thousand."""
+    return "".join(
+        f"{name}\t{feature}\t{round(share * PARTS)}\n" for name, of in shares.items() for feature, share in of.items()
+    )
+
+
+def parse_shares(table: str) -> FeatureShares:
+    """What `written` wrote."""
+    shares: FeatureShares = defaultdict(dict)
+    for line in table.splitlines():
+        name, feature, parts = line.split("\t")
+        shares[name][feature] = int(parts) / PARTS
+    return dict(shares)
+
+
+def sample_pages(shares: FeatureShares, *, pages: int, random: Random) -> Sequence[Blocks]:
+    """So many made-up pages, each feature with the chance of its share; none without shares."""
+    return [
+        {
+            name: Counter([feature for feature, share in of.items() if random.random() < share])
+            for name, of in shares.items()
+        }
+        for _ in range(pages if shares else 0)
+    ]

@@ -16,8 +16,8 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.search import Query, QueryField, Term, Tone
 from evercrawl.model.time import parse_when
 
-LONGEST_QUERY = 2000
-MOST_TERMS = 64
+MAX_QUERY_CHARS = 2000
+MAX_TERMS = 64
 
 _PART = re.compile(r'(?P<sign>[-+]?)(?:(?P<name>[A-Za-z][A-Za-z-]*):)?(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))')
 _LANG = re.compile(r"[a-z]{2,3}(?:[-_][a-z0-9]+)*", re.IGNORECASE)
@@ -58,8 +58,8 @@ class _Draft:
 
 def parse_query(text: str, *, now: datetime) -> Query:
     """The query; ConfigError where an operator cannot be read or nothing is asked for."""
-    if len(text) > LONGEST_QUERY:
-        raise ConfigError(f"the query has {len(text)} characters; at most {LONGEST_QUERY} can be asked")
+    if len(text) > MAX_QUERY_CHARS:
+        raise ConfigError(f"the query has {len(text)} characters; at most {MAX_QUERY_CHARS} can be asked")
     draft = _Draft(now)
     for match in _PART.finditer(text):
         _take(draft, match)
@@ -81,8 +81,8 @@ def parse_query(text: str, *, now: datetime) -> Query:
 
 def _check(query: Query, text: str) -> None:
     terms = sum(map(len, query.groups)) + len(query.without)
-    if terms > MOST_TERMS:
-        raise ConfigError(f"the query has {terms} words; at most {MOST_TERMS} can be asked at a time")
+    if terms > MAX_TERMS:
+        raise ConfigError(f"the query has {terms} words; at most {MAX_TERMS} can be asked at a time")
     filters = (query.sites, query.langs, query.changed_from, query.changed_until, query.tone, query.kinds)
     if query.groups or any(filters):
         return

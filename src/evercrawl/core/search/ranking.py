@@ -29,21 +29,21 @@ ANCHOR = 0.8
 """What pages that link here call it."""
 IMPORTANCE = 0.6
 """For each doubling of the PageRank over that of an average page."""
-MOST_IMPORTANCE = 12.0
+MAX_IMPORTANCE = 12.0
 GONE = 0.5
 """A page that is not there any more."""
 FUSION_DEPTH = 60
 """Of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009): how little the first places differ."""
 
 
-class Form(NamedTuple):
+class WordForm(NamedTuple):
     """A word that stands in the index, and in how many documents."""
 
     text: str
     documents: int
 
 
-def form_weights(asked: str, forms: Iterable[Form], *, documents: int) -> dict[str, float]:
+def form_weights(asked: str, forms: Iterable[WordForm], *, documents: int) -> dict[str, float]:
     """The weight of each form of a word.
 
     A form that hardly any document has would count more than the word itself, as rare words do: all forms
@@ -67,13 +67,13 @@ def _rarity(having: int, documents: int) -> float:
 
 def importance_bonus(times_average: float) -> float:
     """What a PageRank of so many times the average adds to a score; a page below average loses nothing."""
-    return IMPORTANCE * min(MOST_IMPORTANCE, log2(1.0 + max(0.0, times_average)))
+    return IMPORTANCE * min(MAX_IMPORTANCE, log2(1.0 + max(0.0, times_average)))
 
 
 Item = TypeVar("Item", bound=Hashable)
 
 
-def fused(rankings: Sequence[Sequence[Item]]) -> list[tuple[Item, float]]:
+def fuse_rankings(rankings: Sequence[Sequence[Item]]) -> list[tuple[Item, float]]:
     """Several rankings as one, best first: each gives 1 / (60 + rank) to what it lists."""
     scores: dict[Item, float] = {}
     for ranking in rankings:
@@ -82,7 +82,7 @@ def fused(rankings: Sequence[Sequence[Item]]) -> list[tuple[Item, float]]:
     return sorted(scores.items(), key=lambda entry: -entry[1])
 
 
-MOST_VALUES = 10
+MAX_FACET_VALUES = 10
 """Of one facet; the most frequent."""
 SPANS = ("1d", "7d", "30d", "365d")
 """Of `changed:>`; each holds those before it."""
@@ -97,27 +97,27 @@ class FacetRow(NamedTuple):
     content_type: str | None
 
 
-def host_of(url: str) -> str:
+def url_host(url: str) -> str:
     """The host, as `site:` names it."""
     return url.partition("://")[2].partition("/")[0].partition("?")[0].lower()
 
 
-def sites_in(rows: Iterable[FacetRow]) -> tuple[FacetValue, ...]:
+def count_sites(rows: Iterable[FacetRow]) -> tuple[FacetValue, ...]:
     """Hosts, the most frequent first."""
-    return _most_frequent(host_of(row.url) for row in rows)
+    return _most_frequent(url_host(row.url) for row in rows)
 
 
-def languages_in(rows: Iterable[FacetRow]) -> tuple[FacetValue, ...]:
+def count_languages(rows: Iterable[FacetRow]) -> tuple[FacetValue, ...]:
     """Languages, the most frequent first."""
     return _most_frequent(row.lang for row in rows if row.lang)
 
 
-def kinds_in(rows: Iterable[FacetRow]) -> tuple[FacetValue, ...]:
+def count_kinds(rows: Iterable[FacetRow]) -> tuple[FacetValue, ...]:
     """Types, the most frequent first."""
     return _most_frequent(media_kind(row.content_type) for row in rows)
 
 
-def changed_in(rows: Sequence[FacetRow], *, now: datetime) -> tuple[FacetValue, ...]:
+def count_changed(rows: Sequence[FacetRow], *, now: datetime) -> tuple[FacetValue, ...]:
     """How many were first seen within each span before a moment; spans that hold nothing are left out."""
     counted = []
     for span in SPANS:
@@ -130,14 +130,14 @@ def changed_in(rows: Sequence[FacetRow], *, now: datetime) -> tuple[FacetValue, 
 
 def _most_frequent(values: Iterable[str]) -> tuple[FacetValue, ...]:
     counted = sorted(Counter(values).items(), key=lambda pair: (-pair[1], pair[0]))
-    return tuple(FacetValue(*pair) for pair in counted[:MOST_VALUES])
+    return tuple(FacetValue(*pair) for pair in counted[:MAX_FACET_VALUES])
 
 
-CHARS_OF_A_WORD = 6
+CHARS_PER_WORD = 6
 """Texts are compared by size in words, which the store has at hand."""
 
 
-class Said(NamedTuple):
+class TextFingerprint(NamedTuple):
     """What is known of a hit's text without reading it."""
 
     text_digest: bytes | None
@@ -145,7 +145,7 @@ class Said(NamedTuple):
     words: int
 
 
-def groups_alike(texts: Sequence[Said]) -> list[list[int]]:
+def group_near_duplicates(texts: Sequence[TextFingerprint]) -> list[list[int]]:
     """The places of the texts, in groups; each group begins with the first of its kind."""
     near = _nearly_equal(texts)
     groups: list[list[int]] = []
@@ -159,7 +159,7 @@ def groups_alike(texts: Sequence[Said]) -> list[list[int]]:
     return groups
 
 
-def _nearly_equal(texts: Sequence[Said]) -> NDArray[np.bool_]:
+def _nearly_equal(texts: Sequence[TextFingerprint]) -> NDArray[np.bool_]:
     """Pairs that are worth a look, all at once: most are not."""
     raw = b"".join(
         said.signature if said.signature and len(said.signature) == PERMUTATIONS else EMPTY_SIGNATURE for said in texts
@@ -169,12 +169,12 @@ def _nearly_equal(texts: Sequence[Said]) -> NDArray[np.bool_]:
     return np.asarray(equal >= NEAR_DUPLICATE * PERMUTATIONS)
 
 
-def _is_alike(one: Said, other: Said) -> bool:
+def _is_alike(one: TextFingerprint, other: TextFingerprint) -> bool:
     if not one.words or not other.words:
         return False
     if one.text_digest is not None and one.text_digest == other.text_digest:
         return True
     if one.signature is None or other.signature is None:
         return False
-    sizes = one.words * CHARS_OF_A_WORD, other.words * CHARS_OF_A_WORD
+    sizes = one.words * CHARS_PER_WORD, other.words * CHARS_PER_WORD
     return is_near_duplicate(one.signature, other.signature, sizes=sizes)

@@ -19,19 +19,19 @@ from evercrawl.core.search.tokenizer import folded, stands_alone
 from evercrawl.model.search import Span
 
 WINDOW_CHARS = 220
-MOST_TEXT_CHARS = 100_000
+MAX_TEXT_CHARS = 100_000
 """More of a text is not looked at."""
-FIRST_LOOK_CHARS = 20_000
+FIRST_PASS_CHARS = 20_000
 """Where everything is found in so much of it, the rest is not looked at."""
-MOST_MATCHES = 40
+MAX_MATCHES = 40
 """Of one word."""
-LONGEST_SEARCH_FOR_CUT = 24
+MAX_CUT_DISTANCE = 24
 """So far from the ideal place a space is looked for."""
 _SPACE = re.compile(r"\s+")
 _JOINING = "\u200c\u200d\ufe0e\ufe0f"
 
 
-class Sought(NamedTuple):
+class SnippetTerm(NamedTuple):
     """What to look for: a run of folded characters, and whether other endings of the word count too."""
 
     text: str
@@ -46,18 +46,18 @@ class _Match(NamedTuple):
     which: int
 
 
-def snippet_of(text: str, sought: Sequence[Sought], *, window: int = WINDOW_CHARS) -> tuple[Span, ...]:
+def make_snippet(text: str, sought: Sequence[SnippetTerm], *, window: int = WINDOW_CHARS) -> tuple[Span, ...]:
     """The best piece of a text in spans, the hits marked; its beginning where nothing is found."""
-    text = text[:MOST_TEXT_CHARS]
-    matches = _matches(folded(text[:FIRST_LOOK_CHARS]), sought)
-    if len(text) > FIRST_LOOK_CHARS and len({match.which for match in matches}) < len(sought):
+    text = text[:MAX_TEXT_CHARS]
+    matches = _matches(folded(text[:FIRST_PASS_CHARS]), sought)
+    if len(text) > FIRST_PASS_CHARS and len({match.which for match in matches}) < len(sought):
         matches = _matches(folded(text), sought)
     start, end = _window(matches, len(text), window)
-    start, end = cut_before(text, start), cut_behind(text, end)
+    start, end = cut_start(text, start), cut_behind(text, end)
     return _spans(text, start, end, [match for match in matches if start <= match.start and match.end <= end])
 
 
-def _matches(plain: str, sought: Sequence[Sought]) -> list[_Match]:
+def _matches(plain: str, sought: Sequence[SnippetTerm]) -> list[_Match]:
     found: list[_Match] = []
     for which, one in enumerate(sought):
         places = _words(plain, one.forms or frozenset((one.text,))) if one.is_word else _phrases(plain, one.text)
@@ -71,7 +71,7 @@ def _words(plain: str, forms: frozenset[str]) -> list[tuple[int, int]]:
     # To ask first whether the word occurs at all is by far the quickest.
     if shared not in plain:
         return []
-    return [match.span() for match in islice(pattern.finditer(plain), MOST_MATCHES)]
+    return [match.span() for match in islice(pattern.finditer(plain), MAX_MATCHES)]
 
 
 def _shared_start(one: str, other: str) -> str:
@@ -96,7 +96,7 @@ def _whole_word(forms: frozenset[str]) -> tuple[str, re.Pattern[str]]:
 def _phrases(plain: str, text: str) -> list[tuple[int, int]]:
     """Where the words stand in a row, or the characters of a script without spaces, whatever is between."""
     pattern = r"[\W_]*".join(re.escape(part) for part in text.split())
-    return [match.span() for match in islice(re.finditer(pattern, plain), MOST_MATCHES)]
+    return [match.span() for match in islice(re.finditer(pattern, plain), MAX_MATCHES)]
 
 
 def _window(matches: Sequence[_Match], length: int, window: int) -> tuple[int, int]:
@@ -120,11 +120,11 @@ def _window(matches: Sequence[_Match], length: int, window: int) -> tuple[int, i
     return start, min(length, max(start + window, matches[best].end))
 
 
-def cut_before(text: str, place: int) -> int:
+def cut_start(text: str, place: int) -> int:
     """The nearest good place to begin at, at or behind `place`, or before it where a word is long."""
     if place <= 0:
         return 0
-    for at in range(place, min(len(text), place + LONGEST_SEARCH_FOR_CUT)):
+    for at in range(place, min(len(text), place + MAX_CUT_DISTANCE)):
         if text[at - 1].isspace() or stands_alone(text[at]):
             return _whole(text, at)
     return _whole(text, place)
@@ -134,7 +134,7 @@ def cut_behind(text: str, place: int) -> int:
     """The nearest good place to end at, at or before `place`."""
     if place >= len(text):
         return len(text)
-    for at in range(place, max(0, place - LONGEST_SEARCH_FOR_CUT), -1):
+    for at in range(place, max(0, place - MAX_CUT_DISTANCE), -1):
         if text[at].isspace() or stands_alone(text[at - 1]):
             return _whole(text, at)
     return _whole(text, place)

@@ -16,9 +16,8 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborHTMLParser
 
 from evercrawl.core.document.links import parse_link_header
-from evercrawl.core.sitemap.prolog import as_utf8, is_html, markup_of
-from evercrawl.core.sitemap.read import read_sitemap
-from evercrawl.core.sitemap.soup import feed_soup
+from evercrawl.core.sitemap.sitemap_markup import as_utf8, is_html, markup_of, parse_tags
+from evercrawl.core.sitemap.sitemap_reader import read_sitemap
 from evercrawl.core.url import canonical, join
 from evercrawl.model.fetch import Headers, header
 from evercrawl.model.time import from_us, to_us
@@ -144,7 +143,7 @@ def _links_inside(body: bytes, content_type: str | None) -> list[tuple[str, str]
     if markup is None:
         return []
     feed = _FeedLinks()
-    feed_soup(markup.decode("utf-8", "replace"), feed)
+    parse_tags(markup.decode("utf-8", "replace"), feed)
     return feed.found
 
 

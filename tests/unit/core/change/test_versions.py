@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from evercrawl.core.change.versions import VersionMissing, choose_version, names_version
+from evercrawl.core.change.versions import VersionMissing, choose_version, is_version_name
 from evercrawl.errors import ConfigError
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
@@ -33,11 +33,11 @@ def test_the_version_that_is_meant(which: str, place: int) -> None:
 def test_a_version_that_is_not_there(which: str) -> None:
     with pytest.raises(VersionMissing):
         choose_version(VERSIONS, which, now=NOW)
-    assert names_version(which, now=NOW)
+    assert is_version_name(which, now=NOW)
 
 
 @pytest.mark.parametrize("which", ["", "user", "example.org/x", "v", "--1", "2026-13-01"])
 def test_what_names_no_version(which: str) -> None:
-    assert not names_version(which, now=NOW)
+    assert not is_version_name(which, now=NOW)
     with pytest.raises(ConfigError):
         choose_version(VERSIONS, which, now=NOW)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from evercrawl.core.focus.focus import ExamplePage
-from evercrawl.core.focus.relevance import page_of
+from evercrawl.core.focus.focus import ExamplePage, page_of
 
 COURSE = "lecture homework syllabus exam instructor grading midterm"
 PERSON = "interests publications family hobbies resume music travel"

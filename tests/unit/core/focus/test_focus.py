@@ -6,19 +6,30 @@ from random import Random
 
 import pytest
 
-from evercrawl.core.focus.around import texts_around
-from evercrawl.core.focus.background import drawn, read, shares_of, written
-from evercrawl.core.focus.classifier import Example, trained
-from evercrawl.core.focus.feature import link_blocks, page_blocks, url_features
-from evercrawl.core.focus.focus import Focus, learned
-from evercrawl.core.focus.place import OUTSIDE, Places
-from evercrawl.core.focus.query import focus_of_query
-from evercrawl.core.focus.relevance import focus_of, page_of, relevance
-from evercrawl.core.focus.stack import fitted
+from evercrawl.core.focus.classifier import (
+    LabelledBlocks,
+    feature_shares,
+    fit_logistic,
+    format_shares,
+    parse_shares,
+    sample_pages,
+    train_classifier,
+)
+from evercrawl.core.focus.focus import (
+    OUTSIDE,
+    Focus,
+    TopicFolders,
+    focus_of,
+    focus_of_query,
+    learn_focus,
+    page_of,
+    relevance,
+)
+from evercrawl.core.focus.page_features import link_blocks, page_blocks, texts_around, url_features
 from evercrawl.model.document import Document, Link
 from tests.unit.core.focus.pages import COURSE, PERSON, examples, page, web
 
-FOCUS = learned(examples("http://one.test"), random=Random(0))
+FOCUS = learn_focus(examples("http://one.test"), random=Random(0))
 
 
 def score(url: str, html: str) -> float:
@@ -31,7 +42,7 @@ def test_pages_of_another_site_are_told_apart():
 
 
 def test_the_same_examples_give_the_same_focus():
-    again = learned(examples("http://one.test"), random=Random(0))
+    again = learn_focus(examples("http://one.test"), random=Random(0))
     assert again.to_bytes() == FOCUS.to_bytes()
 
 
@@ -62,7 +73,7 @@ def test_links_are_judged_before_they_are_followed():
 
 
 def test_what_belongs_to_a_page_on_topic_is_seldom_another():
-    places = Places(["http://a.test/cs1/", "http://a.test/u/cs2.html"])
+    places = TopicFolders(["http://a.test/cs1/", "http://a.test/u/cs2.html"])
     assert places.of("http://a.test/cs1/notes.html") == "beside home"
     assert places.of("http://a.test/cs1/") == OUTSIDE
     assert places.of("http://a.test/cs1/hw/one.html") == "below home"
@@ -73,10 +84,10 @@ def test_what_belongs_to_a_page_on_topic_is_seldom_another():
 
 def test_signs_get_the_weight_that_they_earned():
     rows = [{"good": 1.0, "any": 1.0}, {"good": 1.0}, {"bad": 1.0, "any": 1.0}, {"bad": 1.0}] * 10
-    stack = fitted(rows, [True, True, False, False] * 10)
+    stack = fit_logistic(rows, [True, True, False, False] * 10)
     assert stack.logit({"good": 1.0}) > 1 > -1 > stack.logit({"bad": 1.0})
     assert abs(stack.weights["any"]) < 0.01
-    assert fitted(rows, [True] * 40).knows_anything is False
+    assert fit_logistic(rows, [True] * 40).knows_anything is False
 
 
 def test_a_query_is_a_topic():
@@ -94,7 +105,7 @@ def test_a_query_is_a_topic():
 def test_good_examples_alone_are_enough_with_a_background():
     rows = [{"url": url, "html": html} for url, html in web("http://one.test").items() if "/classes/" in url]
     people = [page_blocks("", page_of("", html)) for url, html in web("http://x.test").items() if "/people/" in url]
-    shares = shares_of({name: of for name, of in blocks.items() if name != "url"} for blocks in people)
+    shares = feature_shares({name: of for name, of in blocks.items() if name != "url"} for blocks in people)
     focus = focus_of(rows, background=shares)
     on, off = (relevance(focus, "http://q.test/", page("", "CS 9 course", words)) for words in (COURSE, PERSON))
     assert on > 0.5
@@ -113,20 +124,20 @@ def test_examples_without_one_on_topic_are_refused():
 
 
 def test_a_view_that_only_one_kind_has_is_not_learned():
-    rows = [Example(page_blocks("http://a.test/b", Document("utf-8", "", text="x")), True)] * 3
-    rows += [Example({"text": page_blocks("", Document("utf-8", "", text="y"))["text"]}, False)] * 3
-    assert set(trained(rows, random=Random(0)).classifier.scales) == {"text"}
+    rows = [LabelledBlocks(page_blocks("http://a.test/b", Document("utf-8", "", text="x")), True)] * 3
+    rows += [LabelledBlocks({"text": page_blocks("", Document("utf-8", "", text="y"))["text"]}, False)] * 3
+    assert set(train_classifier(rows, random=Random(0)).classifier.scales) == {"text"}
 
 
 def test_without_both_kinds_all_is_undecided():
-    assert trained([], random=Random(0)).classifier.score({}) == 0.5
+    assert train_classifier([], random=Random(0)).classifier.score({}) == 0.5
 
 
 def test_a_background_can_be_written_and_read():
     pages = [page_blocks("", Document("utf-8", "", text="one two"))] * 5
-    shares = shares_of(pages)
-    assert read(written(shares)) == {name: of for name, of in shares.items() if of}
-    assert drawn(shares, pages=2, random=Random(0))[0]["text"] == {"one": 1, "two": 1}
+    shares = feature_shares(pages)
+    assert parse_shares(format_shares(shares)) == {name: of for name, of in shares.items() if of}
+    assert sample_pages(shares, pages=2, random=Random(0))[0]["text"] == {"one": 1, "two": 1}
 
 
 def test_urls_of_two_sites_share_their_forms():

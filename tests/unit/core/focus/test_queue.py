@@ -7,20 +7,17 @@ from random import Random
 
 import pytest
 
-from evercrawl.core.focus.board import MOST_URL_VALUE, Board
-from evercrawl.core.focus.distiller import distilled
-from evercrawl.core.focus.focus import Focus, learned
-from evercrawl.core.focus.priority import Steering, SteeringPolicy
-from evercrawl.core.focus.queue import FocusedQueue
-from evercrawl.core.focus.relevance import page_of
+from evercrawl.core.focus.focus import Focus, learn_focus, page_of
+from evercrawl.core.focus.focus_frontier import MOST_URL_VALUE, FocusedQueue, FocusFrontier, distill_hubs
+from evercrawl.core.focus.link_scorer import LinkScorer, LinkScorerPolicy
 from tests.unit.core.focus.pages import examples, web
 
-FOCUS = learned(examples("http://one.test"), random=Random(0))
+FOCUS = learn_focus(examples("http://one.test"), random=Random(0))
 
 
 def crawled(focus: Focus, site: str) -> tuple[list[str], FocusedQueue]:
     pages = web(site)
-    queue = FocusedQueue(Steering(focus), [f"{site}/"], admits=pages.__contains__)
+    queue = FocusedQueue(LinkScorer(focus), [f"{site}/"], admits=pages.__contains__)
     order = []
     while (url := queue.next()) is not None:
         queue.saw(url, page_of(url, pages[url]))
@@ -41,12 +38,12 @@ def test_the_same_web_is_crawled_in_the_same_order():
 
 
 def test_nothing_fetched_harvests_nothing():
-    queue = FocusedQueue(Steering(FOCUS), [], admits=lambda _: True)
+    queue = FocusedQueue(LinkScorer(FOCUS), [], admits=lambda _: True)
     assert (queue.next(), queue.board.harvest_ratio) == (None, 0.0)
 
 
 def test_priorities_change_while_it_learns():
-    steering = Steering(FOCUS)
+    steering = LinkScorer(FOCUS)
     document = page_of("http://two.test/", web("http://two.test")["http://two.test/"])
     people, _ = steering.found("http://two.test/", document, depth=0).prospects
     before = steering.value(people)
@@ -59,7 +56,7 @@ def test_priorities_change_while_it_learns():
 
 
 def test_what_is_learned_is_bounded_and_can_be_pickled():
-    steering = Steering(FOCUS, SteeringPolicy(most_features=0))
+    steering = LinkScorer(FOCUS, LinkScorerPolicy(most_features=0))
     document = page_of("http://two.test/", web("http://two.test")["http://two.test/"])
     people, _ = steering.found("http://two.test/", document, depth=0).prospects
     before = steering.value(people)
@@ -70,26 +67,26 @@ def test_what_is_learned_is_bounded_and_can_be_pickled():
 
 def test_a_list_of_pages_on_topic_is_a_hub_and_a_list_of_others_is_not():
     links = {"list": ["a", "b", "c"], "other": ["x", "y", "z", "w"], "a": ["b"], "list2": ["a", "unseen"]}
-    found = distilled(links, {"a": 1.0, "b": 0.9, "c": 0.8, "x": 0.01, "y": 0.0, "z": 0.0, "w": 0.0})
+    found = distill_hubs(links, {"a": 1.0, "b": 0.9, "c": 0.8, "x": 0.01, "y": 0.0, "z": 0.0, "w": 0.0})
     assert found.hubs["list"] == 1.0
     assert found.hubs["list"] > found.hubs["list2"] > found.hubs["other"]
     assert max(found.authorities, key=found.authorities.__getitem__) in ("a", "b")
-    assert distilled({}, {}) == ({}, {})
-    assert distilled({"a": []}, {"a": 1.0}).hubs == {"a": 0.0}
+    assert distill_hubs({}, {}) == ({}, {})
+    assert distill_hubs({"a": []}, {"a": 1.0}).hubs == {"a": 0.0}
 
 
 def test_links_to_odd_places_are_taken():
-    steering = Steering(FOCUS)
+    steering = LinkScorer(FOCUS)
     document = page_of("", "<a href='mailto:x@y'>m</a>")
     assert steering.found("", document, depth=0).score >= 0
 
 
 def test_a_board_goes_on_where_it_was_saved():
     pages = web("http://two.test")
-    board = Board(Steering(FOCUS), ["http://two.test/"])
+    board = FocusFrontier(LinkScorer(FOCUS), ["http://two.test/"])
     for url in ("http://two.test/", "http://two.test/classes.html", "http://two.test/classes/cs100/"):
         board.saw(url, page_of(url, pages[url]))
-    again = Board(Steering(FOCUS))
+    again = FocusFrontier(LinkScorer(FOCUS))
     again.recall(board.to_bytes())
     assert (again.fetched, again.on_topic) == (3, 1)
     assert again.steering.weights == board.steering.weights
@@ -101,7 +98,7 @@ def test_a_board_goes_on_where_it_was_saved():
 
 
 def test_a_redirect_takes_the_value_along_and_a_failure_leaves_nothing():
-    board = Board(Steering(FOCUS), ["http://two.test/"])
+    board = FocusFrontier(LinkScorer(FOCUS), ["http://two.test/"])
     board.saw("http://two.test/", page_of("", web("http://two.test")["http://two.test/"]))
     value = board.value_of("http://two.test/classes.html")
     board.moved("http://two.test/classes.html", "http://two.test/courses/")
@@ -112,6 +109,6 @@ def test_a_redirect_takes_the_value_along_and_a_failure_leaves_nothing():
 
 
 def test_a_url_that_no_link_led_to_is_judged_by_itself():
-    board = Board(Steering(FOCUS))
+    board = FocusFrontier(LinkScorer(FOCUS))
     course, person = "http://two.test/classes/cs300/", "http://two.test/people/p99.html"
     assert MOST_URL_VALUE >= board.value_of(course) > board.value_of(person) > 0

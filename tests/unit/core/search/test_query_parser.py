@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.core.search.query_parser import LONGEST_QUERY, MOST_TERMS, parse_query
+from evercrawl.core.search.query_parser import MAX_QUERY_CHARS, MAX_TERMS, parse_query
 from evercrawl.errors import ConfigError
 from evercrawl.model.search import Query, QueryField, Term, Tone
 
@@ -84,8 +84,8 @@ def test_as_of_a_month_is_its_end():
         ("site: x", "site: needs a value"),
         ('title:""', "title: needs a value"),
         ("-lang:de x", "can be excluded"),
-        ("x" * (LONGEST_QUERY + 1), "at most"),
-        ("ab " * (MOST_TERMS + 1), "at a time"),
+        ("x" * (MAX_QUERY_CHARS + 1), "at most"),
+        ("ab " * (MAX_TERMS + 1), "at a time"),
     ],
 )
 def test_errors_say_what_is_wrong(text: str, said: str):

@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.core.search.snippet import WINDOW_CHARS, Sought, snippet_of
+from evercrawl.core.search.snippet import WINDOW_CHARS, SnippetTerm, make_snippet
 from evercrawl.model.search import Span
 
 FILLER = "nothing to see here and there "
@@ -21,7 +21,7 @@ def hits_of(spans: tuple[Span, ...]) -> list[str]:
 
 def test_the_window_with_the_most_different_words_wins():
     text = FILLER * 20 + "a cat. " + FILLER * 20 + "the cat and the dog play. " + FILLER * 20
-    spans = snippet_of(text, [Sought("cat", True), Sought("dog", True)])
+    spans = make_snippet(text, [SnippetTerm("cat", True), SnippetTerm("dog", True)])
     assert hits_of(spans) == ["cat", "dog"]
     assert text_of(spans).startswith("… ")
     assert text_of(spans).endswith(" …")
@@ -29,17 +29,17 @@ def test_the_window_with_the_most_different_words_wins():
 
 
 def test_only_whole_words_and_named_forms_are_marked():
-    spans = snippet_of("Category: cats, CAT and Cät.", [Sought("cat", True, frozenset({"cat", "cats"}))])
+    spans = make_snippet("Category: cats, CAT and Cät.", [SnippetTerm("cat", True, frozenset({"cat", "cats"}))])
     assert hits_of(spans) == ["cats", "CAT", "Cät"]
 
 
 def test_a_phrase_is_marked_as_a_whole_whatever_stands_between():
-    assert hits_of(snippet_of("He said: crash,\n safety first.", [Sought("crash safety", False)])) == ["crash, safety"]
+    assert hits_of(make_snippet("He said: crash,\n safety first.", [SnippetTerm("crash safety", False)])) == ["crash, safety"]
 
 
 def test_scripts_without_spaces_are_cut_between_characters():
     text = "海を照らす光です。" * 80
-    spans = snippet_of(text, [Sought("照 ら す", False)])
+    spans = make_snippet(text, [SnippetTerm("照 ら す", False)])
     assert hits_of(spans)[0] == "照らす"
     assert len(text_of(spans)) <= WINDOW_CHARS + 10
 
@@ -48,25 +48,25 @@ def test_composed_characters_are_not_torn():
     family = "👩\u200d👩\u200d👧"
     for shift in range(12):
         text = "x" * shift + family * 60 + " target " + "e\u0301" * 300
-        shown = text_of(snippet_of(text, [Sought("target", True)])).strip("… ")
+        shown = text_of(make_snippet(text, [SnippetTerm("target", True)])).strip("… ")
         assert not shown.startswith("\u200d")
         assert not shown.endswith("\u200d")
         assert unicodedata.category(shown[0]) not in ("Mn", "Mc", "Me")
 
 
 def test_without_a_match_the_beginning_is_shown():
-    assert text_of(snippet_of("Once upon a time.", [Sought("dragon", True)])) == "Once upon a time."
-    assert snippet_of("", [Sought("dragon", True)]) == ()
+    assert text_of(make_snippet("Once upon a time.", [SnippetTerm("dragon", True)])) == "Once upon a time."
+    assert make_snippet("", [SnippetTerm("dragon", True)]) == ()
 
 
 def test_a_word_far_down_is_found():
     text = FILLER * 2000 + "the needle is here"
-    assert hits_of(snippet_of(text, [Sought("needle", True)])) == ["needle"]
+    assert hits_of(make_snippet(text, [SnippetTerm("needle", True)])) == ["needle"]
 
 
 @given(st.text(max_size=400), st.lists(st.text(min_size=1, max_size=6), max_size=3), st.booleans())
 def test_nothing_breaks_it(text: str, words: list[str], is_word: bool):
-    sought = [Sought(word.lower(), is_word) for word in words if word.split()]
-    spans = snippet_of(text, sought, window=40)
+    sought = [SnippetTerm(word.lower(), is_word) for word in words if word.split()]
+    spans = make_snippet(text, sought, window=40)
     plain = " ".join(text.split())
     assert " ".join("".join(span.text for span in spans).strip("… ").split()) in plain or "…" in text

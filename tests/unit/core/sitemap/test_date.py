@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.sitemap.date import moment_of, moment_of_milliseconds
-from evercrawl.core.sitemap.write import w3c_datetime
+from evercrawl.core.sitemap.sitemap_values import parse_date, parse_milliseconds
+from evercrawl.core.sitemap.sitemap_writer import w3c_datetime
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ from evercrawl.core.sitemap.write import w3c_datetime
     ],
 )
 def test_dates_that_mean_one_moment(written: str, expected: str):
-    moment = moment_of(f"\n {written}\t")
+    moment = parse_date(f"\n {written}\t")
     assert moment is not None
     assert w3c_datetime(moment) == expected
 
@@ -53,7 +53,7 @@ def test_dates_that_mean_one_moment(written: str, expected: str):
     ],
 )  # fmt: skip
 def test_dates_that_are_refused(written: str | None):
-    assert moment_of(written) is None
+    assert parse_date(written) is None
 
 
 @pytest.mark.parametrize(
@@ -67,11 +67,11 @@ def test_dates_that_are_refused(written: str | None):
     ],
 )
 def test_milliseconds(written: str, expected: str):
-    moment = moment_of_milliseconds(written)
+    moment = parse_milliseconds(written)
     assert moment is not None
     assert w3c_datetime(moment) == expected
 
 
 @pytest.mark.parametrize("written", [None, "", "999999999999999", "1.5", "9" * 30])
 def test_milliseconds_that_are_refused(written: str | None):
-    assert moment_of_milliseconds(written) is None
+    assert parse_milliseconds(written) is None

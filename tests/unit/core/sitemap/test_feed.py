@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evercrawl.core.sitemap.read import read_sitemap
+from evercrawl.core.sitemap.sitemap_reader import read_sitemap
 from evercrawl.model.sitemap import Sitemap, SitemapType
 
 FEED = "http://site.test/blog/feed"

@@ -7,10 +7,8 @@ import tracemalloc
 
 import pytest
 
-from evercrawl.core.sitemap.read import read_sitemap
-from evercrawl.core.sitemap.soup import MOST_TAGS, feed_soup
-from evercrawl.core.sitemap.unpack import unpacked
-from evercrawl.core.sitemap.xml import LONGEST_TOKEN
+from evercrawl.core.sitemap.sitemap_markup import LONGEST_TOKEN, MOST_TAGS, parse_tags
+from evercrawl.core.sitemap.sitemap_reader import read_sitemap, unpack_body
 from evercrawl.model.sitemap import Sitemap, SitemapLimits, SitemapType
 
 HERE = "http://site.test/sitemap.xml"
@@ -69,7 +67,7 @@ def test_a_gzip_bomb_gives_no_more_than_the_limit():
     bomb = gzip.compress(b" " * 30_000_000)
     tracemalloc.start()
     try:
-        found = unpacked(bomb, most_bytes=1_000_000)
+        found = unpack_body(bomb, most_bytes=1_000_000)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -79,7 +77,7 @@ def test_a_gzip_bomb_gives_no_more_than_the_limit():
 
 def test_a_bomb_of_many_members_ends():
     member = gzip.compress(b"")
-    assert unpacked(member * 5000, most_bytes=100).data == b""
+    assert unpack_body(member * 5000, most_bytes=100).data == b""
 
 
 @pytest.mark.parametrize("start", ["<a b='", "<!-- ", "<"])
@@ -110,14 +108,14 @@ class Counted:
 @pytest.mark.parametrize("piece", ["<", "<a b='", '<a b="', "<!--", "<![CDATA[", "<?", "<!", "&", "<a/>", "</a>", "<a"])
 def test_the_lenient_reader_looks_at_everything_once(piece: str):
     sink = Counted()
-    feed_soup(piece * 2000, sink)
+    parse_tags(piece * 2000, sink)
     assert sink.calls <= 2 * 2000 + 1
     assert sink.characters <= len(piece) * 2000
 
 
 def test_the_lenient_reader_stops():
     sink = Counted()
-    feed_soup("<" * (MOST_TAGS + 5), sink)
+    parse_tags("<" * (MOST_TAGS + 5), sink)
     assert sink.calls == MOST_TAGS
 
 

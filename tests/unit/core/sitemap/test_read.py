@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evercrawl.core.sitemap.address import is_in_scope
-from evercrawl.core.sitemap.read import read_sitemap
+from evercrawl.core.sitemap.sitemap_reader import read_sitemap
+from evercrawl.core.sitemap.sitemap_values import is_in_scope
 from evercrawl.model.document import Alternate
 from evercrawl.model.sitemap import Sitemap, SitemapType
 

@@ -4,21 +4,21 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from evercrawl.core.sitemap.discovery import (
+from evercrawl.core.sitemap.sitemap_discovery import (
     MOST_FEEDS,
     MOST_INDEX_DEPTH,
-    Notice,
+    ChangeAnnouncement,
+    SitemapSource,
     SitemapWalk,
-    Source,
     SourceKind,
     extended_url,
     found_kind,
-    is_settled,
-    news,
+    is_superseded,
+    sitemap_news,
     sources_of,
 )
-from evercrawl.core.sitemap.read import read_sitemap
-from evercrawl.core.sitemap.write import extended_sitemap
+from evercrawl.core.sitemap.sitemap_reader import read_sitemap
+from evercrawl.core.sitemap.sitemap_writer import extended_sitemap
 from evercrawl.model.sitemap import Sitemap, SitemapEntry, SitemapPage, SitemapType
 
 SITE = "http://site.test"
@@ -36,13 +36,13 @@ def index(*children: str | SitemapEntry) -> Sitemap:
 
 def test_the_extended_sitemap_comes_first_and_guesses_only_without_names():
     assert sources_of(SITE) == (
-        Source("http://site.test/sitemap.xml?XTND", SourceKind.EXTENDED),
-        Source("http://site.test/sitemap.xml", SourceKind.GUESSED),
+        SitemapSource("http://site.test/sitemap.xml?XTND", SourceKind.EXTENDED),
+        SitemapSource("http://site.test/sitemap.xml", SourceKind.GUESSED),
     )
     named = sources_of(SITE, named=["http://cdn.test/s.xml"], feeds=["http://site.test/feed"])
     assert named[1:] == (
-        Source("http://cdn.test/s.xml", SourceKind.NAMED),
-        Source("http://site.test/feed", SourceKind.FEED),
+        SitemapSource("http://cdn.test/s.xml", SourceKind.NAMED),
+        SitemapSource("http://site.test/feed", SourceKind.FEED),
     )
 
 
@@ -50,7 +50,7 @@ def test_a_source_is_named_once_and_feeds_are_few():
     feeds = [f"http://site.test/feed/{number}" for number in range(99)]
     found = sources_of(SITE, named=["http://site.test/feed/0"], feeds=feeds)
     assert len(found) == 1 + 1 + MOST_FEEDS - 1
-    assert found[1] == Source("http://site.test/feed/0", SourceKind.NAMED)
+    assert found[1] == SitemapSource("http://site.test/feed/0", SourceKind.NAMED)
 
 
 def test_the_parameter_is_added():
@@ -68,7 +68,7 @@ def test_the_parameter_is_added():
     ],
 )
 def test_what_makes_others_superfluous(kind: SourceKind, found: set[SourceKind], expected: bool):
-    assert is_settled(kind, found) is expected
+    assert is_superseded(kind, found) is expected
 
 
 def test_a_server_that_does_not_know_the_parameter():
@@ -158,8 +158,11 @@ def test_news():
         "http://site.test/never": None,
         "http://0.0.0.0/" + "a." * 200: None,
     }
-    found = news(entries, known, now=NOW)
-    assert found.notices == (Notice("http://site.test/newer", NOW - HOUR / 2), Notice("http://site.test/ahead", NOW))
+    found = sitemap_news(entries, known, now=NOW)
+    assert found.notices == (
+        ChangeAnnouncement("http://site.test/newer", NOW - HOUR / 2),
+        ChangeAnnouncement("http://site.test/ahead", NOW),
+    )
     assert found.new == (SitemapEntry("http://site.test/new", NOW),)
 
 
@@ -184,6 +187,6 @@ def test_the_example_of_paper_c():
     found = read_sitemap(extended_sitemap(listed), "http://www.xyz.com/sitemap.xml?XTND")
     assert (found.type, len(found.entries)) == (SitemapType.EXTENDED, 14)
     visited = {page(name): FIRST_VISIT for name in PAPER_SITEMAP if name != "alumni"}
-    told = news(found.entries, visited, now=datetime.fromtimestamp(1309453215, UTC))
+    told = sitemap_news(found.entries, visited, now=datetime.fromtimestamp(1309453215, UTC))
     assert [notice.url for notice in told.notices] == [page("faculty/teaching"), page("results"), page("placement")]
     assert [entry.url for entry in told.new] == [page("alumni")]

@@ -35,12 +35,12 @@ class SitemapFile(NamedTuple):
     lastmod: datetime | None = None
 
 
-def escaped(text: str) -> str:
+def escape_xml(text: str) -> str:
     """The text as XML content; characters that XML cannot hold are left out."""
     return _FORBIDDEN.sub("", text).translate(_ESCAPES)
 
 
-def gzipped(data: bytes) -> bytes:
+def gzip_bytes(data: bytes) -> bytes:
     """The data packed, without name and time: the same data give the same bytes."""
     return zlib.compress(data, _LEVEL, _GZIP)
 
@@ -91,7 +91,7 @@ def _files(found: Iterable[_Part], form: _Form, folder_url: str, *, stem: str) -
     held: _Part | None = None
     for part in found:
         if held is not None:
-            packed = SitemapFile(f"{stem}-{len(parts) + 1}.xml.gz", gzipped(held.data), held.lastmod)
+            packed = SitemapFile(f"{stem}-{len(parts) + 1}.xml.gz", gzip_bytes(held.data), held.lastmod)
             yield packed
             parts.append(packed._replace(data=b""))
         held = part
@@ -99,7 +99,7 @@ def _files(found: Iterable[_Part], form: _Form, folder_url: str, *, stem: str) -
     if not parts:
         yield SitemapFile(f"{stem}.xml", last.data, last.lastmod)
         return
-    packed = SitemapFile(f"{stem}-{len(parts) + 1}.xml.gz", gzipped(last.data), last.lastmod)
+    packed = SitemapFile(f"{stem}-{len(parts) + 1}.xml.gz", gzip_bytes(last.data), last.lastmod)
     yield packed
     yield _index(f"{stem}.xml", [*parts, packed], folder_url)
 
@@ -138,7 +138,7 @@ def _document(root: str, content: str) -> bytes:
 
 def _element(name: str, url: str, lastmod: datetime | None) -> str:
     date = "" if lastmod is None else f"<lastmod>{w3c_datetime(lastmod)}</lastmod>"
-    return f"<{name}><loc>{escaped(url)}</loc>{date}</{name}>\n"
+    return f"<{name}><loc>{escape_xml(url)}</loc>{date}</{name}>\n"
 
 
 def w3c_datetime(moment: datetime) -> str:
@@ -158,7 +158,7 @@ def _extended_document(rows: str) -> bytes:
 def _extended_row(page: SitemapPage) -> str:
     updated = "" if page.lastmod is None else str(to_us(page.lastmod) // 1000)
     return (
-        f"<PAGE><ANCHOR_TEXT>{escaped(page.anchor_text)}</ANCHOR_TEXT><URL>{escaped(page.url)}</URL>"
+        f"<PAGE><ANCHOR_TEXT>{escape_xml(page.anchor_text)}</ANCHOR_TEXT><URL>{escape_xml(page.url)}</URL>"
         f"<LAST_UPDATED>{updated}</LAST_UPDATED></PAGE>\n"
     )
 

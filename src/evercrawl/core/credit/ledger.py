@@ -10,6 +10,7 @@ sum never changes: not within a shard, not between shards (what is on its way is
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -34,7 +35,7 @@ class PageCredit(NamedTuple):
     """The generation in which it earned last."""
 
 
-class Ledger(NamedTuple):
+class CreditLedger(NamedTuple):
     """The credit of a shard: minted + received = sent + Lambda's + held by its pages + in hand."""
 
     lambda_page: int = 0
@@ -55,17 +56,17 @@ class Ledger(NamedTuple):
     """As all shards of a process count it (`age`)."""
 
 
-class Seeded(NamedTuple):
+class SeedCredit(NamedTuple):
     """The ledger once the seeds have their credit, and how much each of them has."""
 
-    ledger: Ledger
+    ledger: CreditLedger
     share: int
 
 
-class Shares(NamedTuple):
+class LinkShares(NamedTuple):
     """What a visit leaves behind: the page without credit, and an equal share for each link, in hand."""
 
-    ledger: Ledger
+    ledger: CreditLedger
     page: PageCredit
     share: int
 
@@ -73,11 +74,11 @@ class Shares(NamedTuple):
 class Evened(NamedTuple):
     """The ledger, and what goes from its Lambda page to those of other shards."""
 
-    ledger: Ledger
+    ledger: CreditLedger
     gifts: dict[int, int]
 
 
-def seed(ledger: Ledger, seeds: int, *, amount: int = SEED_CREDITS * MICROS) -> Seeded:
+def mint_seeds(ledger: CreditLedger, seeds: int, *, amount: int = SEED_CREDITS * MICROS) -> SeedCredit:
     """Mint an amount that so many seeds share; the shares are in hand until `hand_out`."""
     share = amount // seeds
     in_hand = share * seeds
@@ -86,20 +87,20 @@ def seed(ledger: Ledger, seeds: int, *, amount: int = SEED_CREDITS * MICROS) -> 
         in_hand=ledger.in_hand + in_hand,
         lambda_page=ledger.lambda_page + amount - in_hand,
     )
-    return Seeded(ledger, share)
+    return SeedCredit(ledger, share)
 
 
-def enter(ledger: Ledger, pages: int = 1) -> Ledger:
+def add_pages(ledger: CreditLedger, pages: int = 1) -> CreditLedger:
     """So many pages are new here; each is stored as `new_page` has it."""
     return ledger._replace(pages=ledger.pages + pages)
 
 
-def new_page(ledger: Ledger) -> PageCredit:
+def new_page(ledger: CreditLedger) -> PageCredit:
     """A page without credit, and without a claim on dividends of the past."""
     return PageCredit(0, ledger.dividend, 0, ledger.generation)
 
 
-def leave(page: PageCredit, ledger: Ledger) -> Ledger:
+def remove_page(page: PageCredit, ledger: CreditLedger) -> CreditLedger:
     """The page is forgotten; its credit goes to Lambda."""
     credit = credit_of(page, ledger.dividend)
     return ledger._replace(pages=ledger.pages - 1, held=ledger.held - credit, lambda_page=ledger.lambda_page + credit)
@@ -124,13 +125,13 @@ def importance_of(page: PageCredit, generation: int) -> int:
     return page.earned >> (generation - page.generation)
 
 
-def credited(page: PageCredit, amount: int, *, generation: int) -> PageCredit:
+def with_share(page: PageCredit, amount: int, *, generation: int) -> PageCredit:
     """The page with a share of some link more; dividends need not be settled for that."""
     earned = importance_of(page, generation) + amount
     return PageCredit(page.held + amount, page.since, earned, generation)
 
 
-def spend(page: PageCredit, ledger: Ledger, *, links: int) -> Shares:
+def spend(page: PageCredit, ledger: CreditLedger, *, links: int) -> LinkShares:
     """A visit: all credit leaves the page, a tenth of it to Lambda, the rest in equal shares to its links.
 
     A page without links, or one that could not be read, leaves everything to Lambda. What does not divide
@@ -145,15 +146,15 @@ def spend(page: PageCredit, ledger: Ledger, *, links: int) -> Shares:
         lambda_page=ledger.lambda_page + credit - for_links,
         turnover=ledger.turnover + credit,
     )
-    return Shares(ledger, page._replace(held=0, since=ledger.dividend), share)
+    return LinkShares(ledger, page._replace(held=0, since=ledger.dividend), share)
 
 
-def whole_of(ledger: Ledger) -> int:
+def total_credit(ledger: CreditLedger) -> int:
     """All credit that is in the shard."""
     return ledger.lambda_page + ledger.held + ledger.in_hand
 
 
-def hand_out(ledger: Ledger, *, kept: int = 0, sent: int = 0, refused: int = 0) -> Ledger:
+def allocate(ledger: CreditLedger, *, kept: int = 0, sent: int = 0, refused: int = 0) -> CreditLedger:
     """What was in hand went to pages of this shard, to other shards, or (nobody took it) to Lambda."""
     return ledger._replace(
         in_hand=ledger.in_hand - kept - sent - refused,
@@ -163,17 +164,17 @@ def hand_out(ledger: Ledger, *, kept: int = 0, sent: int = 0, refused: int = 0) 
     )
 
 
-def receive(ledger: Ledger, amount: int) -> Ledger:
+def receive(ledger: CreditLedger, amount: int) -> CreditLedger:
     """Credit of another shard has arrived; it is in hand until `hand_out`."""
     return ledger._replace(received=ledger.received + amount, in_hand=ledger.in_hand + amount)
 
 
-def is_lambda_next(ledger: Ledger, *, highest: int) -> bool:
+def is_lambda_next(ledger: CreditLedger, *, highest: int) -> bool:
     """Lambda holds more than the page whose turn it is, so it is Lambda's turn."""
     return ledger.lambda_page > highest and ledger.lambda_page >= ledger.pages > 0
 
 
-def distribute(ledger: Ledger) -> Ledger:
+def pay_dividend(ledger: CreditLedger) -> CreditLedger:
     """Lambda's turn: what it holds goes to all pages of the shard in equal parts, in one number."""
     if not ledger.pages:
         return ledger
@@ -181,12 +182,12 @@ def distribute(ledger: Ledger) -> Ledger:
     return ledger._replace(lambda_page=left, dividend=ledger.dividend + each, held=ledger.held + each * ledger.pages)
 
 
-def set_aside(ledger: Ledger, amount: int) -> Ledger:
+def set_aside(ledger: CreditLedger, amount: int) -> CreditLedger:
     """A part of what Lambda holds is in hand, to be given to Lambdas of other shards."""
     return ledger._replace(lambda_page=ledger.lambda_page - amount, in_hand=ledger.in_hand + amount)
 
 
-def resting(ledger: Ledger) -> Ledger:
+def as_stored(ledger: CreditLedger) -> CreditLedger:
     """The ledger as it is stored: what is in hand is Lambda's until somebody has it.
 
     A crash then forgets for whom it was, and loses nothing.
@@ -194,7 +195,7 @@ def resting(ledger: Ledger) -> Ledger:
     return ledger._replace(in_hand=0, lambda_page=ledger.lambda_page + ledger.in_hand)
 
 
-def adopted(ledger: Ledger, pages: int, *, amount: int) -> Ledger:
+def adopt_pages(ledger: CreditLedger, pages: int, *, amount: int) -> CreditLedger:
     """The ledger of a shard that holds so many pages, some of which perhaps came past it, by an import, say.
 
     They are stored with nothing, which is worth the dividend. In a shard without any credit, Lambda gets
@@ -210,7 +211,7 @@ def adopted(ledger: Ledger, pages: int, *, amount: int) -> Ledger:
     return ledger._replace(minted=amount, lambda_page=amount)
 
 
-def even_out(ledger: Ledger, pages_elsewhere: Mapping[int, int]) -> Evened:
+def even_out(ledger: CreditLedger, pages_elsewhere: Mapping[int, int]) -> Evened:
     """Give Lambdas of other shards their part, so that Lambda's credit goes to all pages of the collection.
 
     Each part is in proportion to that shard's pages. Page counts may be old: nothing is lost by that, and
@@ -228,6 +229,56 @@ def even_out(ledger: Ledger, pages_elsewhere: Mapping[int, int]) -> Evened:
     return Evened(ledger, gifts)
 
 
-def balance(ledger: Ledger) -> int:
+def balance(ledger: CreditLedger) -> int:
     """What the books are wrong by: 0, always."""
-    return ledger.minted + ledger.received - ledger.sent - whole_of(ledger)
+    return ledger.minted + ledger.received - ledger.sent - total_credit(ledger)
+
+
+HALF_LIVES = 2
+"""Generations in which as much credit is spent as there is; what a page earned counts half in the next."""
+
+
+class CreditAge(NamedTuple):
+    """The generation that all shards of a process are in, and what they have spent in it."""
+
+    generation: int = 0
+    turnover: int = 0
+
+
+def join_age(age: CreditAge, ledger: CreditLedger) -> CreditAge:
+    """The age with a shard more, as its books were stored: the oldest says which generation it is."""
+    if ledger.generation > age.generation:
+        return CreditAge(ledger.generation, ledger.turnover)
+    same = ledger.generation == age.generation
+    return age._replace(turnover=age.turnover + ledger.turnover) if same else age
+
+
+def age_after_spending(age: CreditAge, credit: int, *, whole: int) -> CreditAge:
+    """The age when so much more was spent of all the credit there is."""
+    if whole < HALF_LIVES:
+        return age
+    generations, turnover = divmod(age.turnover + credit, whole // HALF_LIVES)
+    return CreditAge(age.generation + generations, turnover)
+
+
+def with_generation(ledger: CreditLedger, age: CreditAge) -> CreditLedger:
+    """The books in the generation that all shards are in."""
+    if ledger.generation >= age.generation:
+        return ledger
+    return ledger._replace(generation=age.generation, turnover=0)
+
+
+CREDIT_KEY = (0, "credit")
+"""Where a shard's ledger is kept among what was learned about sites; no site has this number."""
+
+
+def ledger_bytes(ledger: CreditLedger) -> bytes:
+    """The stored form."""
+    return json.dumps(list(ledger)).encode()
+
+
+def ledger_of(stored: bytes | None) -> CreditLedger:
+    """What was stored; empty where there is nothing. Numbers that a later version adds are left out."""
+    if stored is None:
+        return CreditLedger()
+    return CreditLedger(*json.loads(stored)[: len(CreditLedger._fields)])

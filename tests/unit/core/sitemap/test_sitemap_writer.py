@@ -5,8 +5,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from evercrawl.core.sitemap.read import read_sitemap
-from evercrawl.core.sitemap.write import MOST_BYTES, MOST_URLS, escaped, extended_sitemap, gzipped, sitemap_files
+from evercrawl.core.sitemap.sitemap_reader import read_sitemap
+from evercrawl.core.sitemap.sitemap_writer import (
+    MOST_BYTES,
+    MOST_URLS,
+    escape_xml,
+    extended_sitemap,
+    gzip_bytes,
+    sitemap_files,
+)
 from evercrawl.model.sitemap import SitemapEntry, SitemapPage, SitemapType
 
 SITE = "http://site.test/"
@@ -57,7 +64,7 @@ def test_the_limits_are_the_protocols():
 def test_the_same_pages_give_the_same_bytes():
     first, second = (list(sitemap_files(pages(9), SITE, most_urls=4)) for _ in range(2))
     assert first == second
-    assert gzipped(b"x")[4:8] == b"\0\0\0\0"
+    assert gzip_bytes(b"x")[4:8] == b"\0\0\0\0"
 
 
 def test_pages_without_dates():
@@ -67,7 +74,7 @@ def test_pages_without_dates():
 
 
 def test_escaping():
-    assert escaped('<a href="x">&\'\0\x1b\ud800\r') == "&lt;a href=&quot;x&quot;&gt;&amp;&apos;&#13;"
+    assert escape_xml('<a href="x">&\'\0\x1b\ud800\r') == "&lt;a href=&quot;x&quot;&gt;&amp;&apos;&#13;"
 
 
 def test_the_extended_sitemap_has_the_papers_fields():

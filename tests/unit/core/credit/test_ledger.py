@@ -4,34 +4,34 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.credit.flow import (
+from evercrawl.core.credit.ledger import (
     MICROS,
     SEED_CREDITS,
-    Ledger,
+    CreditLedger,
     PageCredit,
+    add_pages,
+    allocate,
     balance,
     credit_of,
-    credited,
-    distribute,
-    enter,
     even_out,
-    hand_out,
     importance_of,
     is_lambda_next,
-    leave,
+    mint_seeds,
     new_page,
+    pay_dividend,
     receive,
-    seed,
+    remove_page,
     settle,
     spend,
+    with_share,
 )
 
 
-def page_with(credits: int) -> tuple[PageCredit, Ledger]:
+def page_with(credits: int) -> tuple[PageCredit, CreditLedger]:
     """One page that holds so many whole credits, and its ledger."""
-    ledger, share = seed(Ledger(), 1, amount=credits * MICROS)
-    ledger = hand_out(enter(ledger), kept=share)
-    return credited(new_page(ledger), share, generation=ledger.generation), ledger
+    ledger, share = mint_seeds(CreditLedger(), 1, amount=credits * MICROS)
+    ledger = allocate(add_pages(ledger), kept=share)
+    return with_share(new_page(ledger), share, generation=ledger.generation), ledger
 
 
 def test_the_worked_example_100_credits_10_links_9_each() -> None:
@@ -41,21 +41,21 @@ def test_the_worked_example_100_credits_10_links_9_each() -> None:
     assert ledger.lambda_page == 10 * MICROS
     assert credit_of(page, ledger.dividend) == 0
     assert ledger.in_hand == 90 * MICROS
-    assert balance(hand_out(enter(ledger, 10), kept=90 * MICROS)) == 0
+    assert balance(allocate(add_pages(ledger, 10), kept=90 * MICROS)) == 0
 
 
 def test_seeds_share_equally_and_the_rest_is_lambdas() -> None:
-    ledger, share = seed(Ledger(), 3, amount=100)
+    ledger, share = mint_seeds(CreditLedger(), 3, amount=100)
     assert (share, ledger.lambda_page, ledger.in_hand, ledger.minted) == (33, 1, 99, 100)
-    assert seed(Ledger(), 4).share == SEED_CREDITS * MICROS // 4
+    assert mint_seeds(CreditLedger(), 4).share == SEED_CREDITS * MICROS // 4
 
 
 def test_lambda_gives_to_all_pages_alike_in_one_number() -> None:
     page, ledger = page_with(100)
     ledger, page, share = spend(page, ledger, links=4)
-    ledger = hand_out(enter(ledger, 4), kept=4 * share)
-    links = [credited(new_page(ledger), share, generation=ledger.generation) for _ in range(4)]
-    ledger = distribute(ledger)
+    ledger = allocate(add_pages(ledger, 4), kept=4 * share)
+    links = [with_share(new_page(ledger), share, generation=ledger.generation) for _ in range(4)]
+    ledger = pay_dividend(ledger)
     assert ledger.dividend == 2 * MICROS
     assert [credit_of(each, ledger.dividend) for each in (page, *links)] == [2 * MICROS] + [24_500_000] * 4
     assert ledger.held == 100 * MICROS
@@ -64,29 +64,29 @@ def test_lambda_gives_to_all_pages_alike_in_one_number() -> None:
 
 def test_a_new_page_has_no_part_in_dividends_of_the_past() -> None:
     _, ledger = page_with(100)
-    ledger = distribute(ledger._replace(lambda_page=7, minted=ledger.minted + 7))
-    assert credit_of(new_page(enter(ledger)), ledger.dividend) == 0
+    ledger = pay_dividend(ledger._replace(lambda_page=7, minted=ledger.minted + 7))
+    assert credit_of(new_page(add_pages(ledger)), ledger.dividend) == 0
 
 
 def test_what_does_not_divide_stays_with_lambda() -> None:
-    ledger = distribute(Ledger(lambda_page=10, pages=4, minted=10))
+    ledger = pay_dividend(CreditLedger(lambda_page=10, pages=4, minted=10))
     assert (ledger.lambda_page, ledger.dividend, ledger.held) == (2, 2, 8)
     assert balance(ledger) == 0
 
 
 def test_lambda_waits_for_a_page() -> None:
-    ledger = Ledger(lambda_page=10, minted=10)
-    assert distribute(ledger) == ledger
+    ledger = CreditLedger(lambda_page=10, minted=10)
+    assert pay_dividend(ledger) == ledger
     assert not is_lambda_next(ledger, highest=0)
 
 
 @pytest.mark.parametrize(("highest", "is_next"), [(9, True), (10, False), (11, False)])
 def test_lambda_is_next_when_it_is_the_richest(highest: int, is_next: bool) -> None:
-    assert is_lambda_next(Ledger(lambda_page=10, pages=2), highest=highest) is is_next
+    assert is_lambda_next(CreditLedger(lambda_page=10, pages=2), highest=highest) is is_next
 
 
 def test_lambda_is_not_next_while_it_has_less_than_a_unit_for_each() -> None:
-    assert not is_lambda_next(Ledger(lambda_page=10, pages=11), highest=0)
+    assert not is_lambda_next(CreditLedger(lambda_page=10, pages=11), highest=0)
 
 
 def test_a_page_without_links_leaves_everything_to_lambda() -> None:
@@ -98,13 +98,13 @@ def test_a_page_without_links_leaves_everything_to_lambda() -> None:
 
 def test_more_links_than_units() -> None:
     page = PageCredit(7, 0)
-    ledger, page, share = spend(page, Ledger(held=7, pages=1, minted=7), links=1000)
+    ledger, page, share = spend(page, CreditLedger(held=7, pages=1, minted=7), links=1000)
     assert (share, ledger.lambda_page, page.held) == (0, 7, 0)
 
 
 def test_spending_includes_dividends_that_were_not_settled() -> None:
     page, ledger = page_with(10)
-    ledger = distribute(ledger._replace(lambda_page=5 * MICROS, minted=15 * MICROS))
+    ledger = pay_dividend(ledger._replace(lambda_page=5 * MICROS, minted=15 * MICROS))
     assert settle(page, ledger.dividend).held == 15 * MICROS
     assert credit_of(settle(page, ledger.dividend), ledger.dividend) == 15 * MICROS
     ledger, _, share = spend(page, ledger, links=1)
@@ -114,10 +114,10 @@ def test_spending_includes_dividends_that_were_not_settled() -> None:
 def test_refused_links_and_forgotten_pages_pay_to_lambda() -> None:
     page, ledger = page_with(100)
     ledger, page, share = spend(page, ledger, links=2)
-    ledger = hand_out(enter(ledger), kept=share, refused=share)
-    other = credited(new_page(ledger), share, generation=ledger.generation)
+    ledger = allocate(add_pages(ledger), kept=share, refused=share)
+    other = with_share(new_page(ledger), share, generation=ledger.generation)
     assert ledger.lambda_page == 55 * MICROS
-    ledger = leave(other, ledger)
+    ledger = remove_page(other, ledger)
     assert (ledger.lambda_page, ledger.held, ledger.pages) == (100 * MICROS, 0, 1)
     assert balance(ledger) == 0
 
@@ -125,29 +125,29 @@ def test_refused_links_and_forgotten_pages_pay_to_lambda() -> None:
 def test_credit_for_another_shard_is_counted_on_its_way() -> None:
     page, here = page_with(100)
     here, page, share = spend(page, here, links=1)
-    here, there = hand_out(here, sent=share), Ledger(pages=1)
+    here, there = allocate(here, sent=share), CreditLedger(pages=1)
     assert here.sent - there.received == 90 * MICROS
-    there = hand_out(receive(there, share), kept=share)
+    there = allocate(receive(there, share), kept=share)
     assert (balance(here), balance(there), there.held) == (0, 0, 90 * MICROS)
 
 
 def test_lambdas_are_evened_out_by_the_number_of_pages() -> None:
-    ledger = Ledger(lambda_page=1000, pages=10, minted=1000)
+    ledger = CreditLedger(lambda_page=1000, pages=10, minted=1000)
     ledger, gifts = even_out(ledger, {3: 30, 1: 60, 2: 0})
     assert gifts == {1: 600, 3: 300}
     assert (ledger.lambda_page, ledger.sent, balance(ledger)) == (100, 900, 0)
 
 
 def test_gifts_of_less_than_a_unit_a_page_stay() -> None:
-    ledger = Ledger(lambda_page=50, pages=10, minted=50)
+    ledger = CreditLedger(lambda_page=50, pages=10, minted=50)
     assert even_out(ledger, {1: 90}) == (ledger, {})
 
 
 def test_what_was_earned_long_ago_counts_less() -> None:
-    page = credited(PageCredit(0, 0), 800, generation=1)
+    page = with_share(PageCredit(0, 0), 800, generation=1)
     assert importance_of(page, 1) == 800
     assert importance_of(page, 3) == 200
-    page = credited(page, 100, generation=3)
+    page = with_share(page, 100, generation=3)
     assert (page.held, page.earned, page.generation) == (900, 300, 3)
 
 

@@ -13,9 +13,8 @@ from math import exp, sqrt
 from typing import NamedTuple
 
 from evercrawl.core.focus.classifier import probability
-from evercrawl.core.focus.feature import Blocks, folder_of
-from evercrawl.core.focus.focus import LEVELS, Focus, Outlook, linked
-from evercrawl.core.focus.place import Places
+from evercrawl.core.focus.focus import LEVELS, Focus, LinkLogits, TopicFolders, linked
+from evercrawl.core.focus.page_features import Blocks, folder_of
 from evercrawl.model.document import Document
 
 SOURCE_SIZE = 2.0
@@ -25,7 +24,7 @@ Weights = dict[Key, float]
 
 
 @dataclass(frozen=True, slots=True)
-class SteeringPolicy:
+class LinkScorerPolicy:
     """How strongly a crawl learns on its way; found on two of the small webs, by hand."""
 
     worths: tuple[float, ...] = (1.0, 1.0)
@@ -47,11 +46,11 @@ class Prospect(NamedTuple):
     url: str
     source: str
     depth: int
-    outlook: Outlook
+    outlook: LinkLogits
     features: tuple[tuple[Key, float], ...]
 
 
-class Found(NamedTuple):
+class ScoredPage(NamedTuple):
     """What a page gave: how likely it is on topic in its place and by itself, and its links in order."""
 
     score: float
@@ -60,15 +59,15 @@ class Found(NamedTuple):
 
 
 @dataclass(slots=True)
-class Steering:
+class LinkScorer:
     """What one crawl has learned beyond its examples. Bounded; the same visits give the same state."""
 
     focus: Focus
-    policy: SteeringPolicy = field(default_factory=SteeringPolicy)
-    places: Places = field(default_factory=Places)
+    policy: LinkScorerPolicy = field(default_factory=LinkScorerPolicy)
+    places: TopicFolders = field(default_factory=TopicFolders)
     weights: tuple[Weights, ...] = field(default_factory=lambda: tuple({} for _ in range(LEVELS)))
 
-    def found(self, url: str, document: Document, *, depth: int) -> Found:
+    def found(self, url: str, document: Document, *, depth: int) -> ScoredPage:
         """The page's score and its links as prospects; learns only where pages on topic lie."""
         logit = self.focus.logit(url, document)
         score = probability(self.focus.placed_logit(logit, self.places.of(url)))
@@ -80,7 +79,7 @@ class Steering:
             )
             for link, blocks in linked(url, document, on_topic=score > 0.5)
         ]
-        return Found(score, probability(logit), prospects)
+        return ScoredPage(score, probability(logit), prospects)
 
     def value(self, prospect: Prospect, *, hub: float = 0.0) -> float:
         """The priority of a link, larger first; `hub` is what the distiller says of its source, 0 to 1."""

@@ -1,21 +1,69 @@
-"""What everything that waits is worth in a focused crawl, weighed again every few pages as it learns."""
+"""Which of the pages seen lead to many good ones? Hubs and authorities, weighted by relevance.
+
+Kleinberg's rule as the focused crawler of Chakrabarti, van den Berg and Dom (1999) uses it: a link counts as
+much as its target is on topic, so that a list of everything does not become a hub of the topic.
+"""
 
 from __future__ import annotations
 
 import json
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import nlargest
-from math import inf
-from typing import Any
+from math import inf, sqrt
+from typing import Any, NamedTuple
 
 from evercrawl.core.focus.classifier import probability
-from evercrawl.core.focus.distiller import distilled
-from evercrawl.core.focus.feature import url_features
-from evercrawl.core.focus.place import Places
-from evercrawl.core.focus.priority import Prospect, Steering
+from evercrawl.core.focus.focus import TopicFolders
+from evercrawl.core.focus.link_scorer import LinkScorer, Prospect
+from evercrawl.core.focus.page_features import url_features
 from evercrawl.model.document import Document
+
+HITS_ROUNDS = 12
+"""Enough for the order of the first hundred to stay on the webs that we tried."""
+
+
+class HubScores(NamedTuple):
+    """Hub and authority of each page, largest 1."""
+
+    hubs: dict[str, float]
+    authorities: dict[str, float]
+
+
+def distill_hubs(links: Mapping[str, Sequence[str]], relevance: Mapping[str, float]) -> HubScores:
+    """The hubs and authorities among pages whose relevance is known."""
+    edges = [
+        (source, target, relevance[target])
+        for source, targets in links.items()
+        for target in dict.fromkeys(targets)
+        if target in relevance and target != source
+    ]
+    hubs = dict.fromkeys(links, 1.0)
+    authorities: dict[str, float] = {}
+    for _ in range(HITS_ROUNDS):
+        authorities = _unit(_gathered((target, hubs[source] * weight) for source, target, weight in edges))
+        hubs = _unit(_gathered((source, authorities[target] * weight) for source, target, weight in edges))
+        hubs = {source: hubs.get(source, 0.0) for source in links}
+    return HubScores(_largest_one(hubs), _largest_one(authorities))
+
+
+def _gathered(shares: Iterable[tuple[str, float]]) -> dict[str, float]:
+    total: dict[str, float] = {}
+    for page, share in shares:
+        total[page] = total.get(page, 0.0) + share
+    return total
+
+
+def _unit(values: dict[str, float]) -> dict[str, float]:
+    length = sqrt(sum([value * value for value in values.values()])) or 1.0
+    return {page: value / length for page, value in values.items()}
+
+
+def _largest_one(values: dict[str, float]) -> dict[str, float]:
+    largest = max(values.values(), default=0.0) or 1.0
+    return {page: value / largest for page, value in values.items()}
+
 
 WEIGHED_AGAIN_EVERY = 10
 """Pages between two looks at what waits."""
@@ -37,11 +85,11 @@ ON_TOPIC = 0.5
 FORMAT = 1
 
 
-class Board:
+class FocusFrontier:
     """URLs that wait, and what is known of them. Invariant: each has the value of the best link to it."""
 
     def __init__(
-        self, steering: Steering, seeds: Iterable[str] = (), *, admits: Callable[[str], bool] = lambda _: True
+        self, steering: LinkScorer, seeds: Iterable[str] = (), *, admits: Callable[[str], bool] = lambda _: True
     ) -> None:
         self.steering = steering
         self.fetched = 0
@@ -106,7 +154,7 @@ class Board:
         self.steering.learn(led_here, found.score, promise=self._take_in(prospects))
         self._weigh(dict.fromkeys(prospect.url for prospect in prospects))
         if self.fetched % WEIGHED_AGAIN_EVERY == 0:
-            self._hubs = distilled(self._links, self._scores).hubs
+            self._hubs = distill_hubs(self._links, self._scores).hubs
             self._weigh(self._best(MOST_WEIGHED))
         return found.page_score
 
@@ -171,8 +219,29 @@ class Board:
             self.fetched, self.on_topic = fields["fetched"], fields["on_topic"]
             for weights, rows in zip(self.steering.weights, fields["weights"], strict=True):
                 weights.update({(block, name): value for block, name, value in rows})
-            self.steering.places = Places(fields["places"])
+            self.steering.places = TopicFolders(fields["places"])
             self.values.update(fields["values"])
             self._seen.update(fields["values"])
         except (zlib.error, KeyError, TypeError, AttributeError) as error:
             raise ValueError("not a stored state of a focus") from error
+
+
+class FocusedQueue:
+    """URLs that wait. Invariant: a URL is handed out once."""
+
+    def __init__(self, steering: LinkScorer, seeds: Iterable[str], *, admits: Callable[[str], bool]) -> None:
+        self.board = FocusFrontier(steering, seeds, admits=admits)
+        self._done: set[str] = set()
+
+    def next(self) -> str | None:
+        """The URL to fetch now; None when nothing waits."""
+        values = self.board.values
+        waiting = (url for url in values if url not in self._done)
+        url = max(waiting, key=values.__getitem__, default=None)
+        if url is not None:
+            self._done.add(url)
+        return url
+
+    def saw(self, url: str, document: Document) -> float:
+        """Take in a fetched page; gives back its score."""
+        return self.board.saw(url, document)

@@ -13,7 +13,11 @@ from datetime import datetime, time, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
+import orjson
+
 from evercrawl.core import url as urls
+from evercrawl.core.revisit.announcements import days_between_polls, requests_between_polls
+from evercrawl.core.revisit.rate_estimate import SiteEstimate
 from evercrawl.model.sitemap import Sitemap, SitemapEntry, SitemapType
 
 EXTENDED_PARAMETER = "XTND"
@@ -38,7 +42,7 @@ class SourceKind(StrEnum):
     FEED = "feed"
 
 
-class Source(NamedTuple):
+class SitemapSource(NamedTuple):
     """A place that may say which pages of a site changed."""
 
     url: str
@@ -59,24 +63,24 @@ def extended_url(sitemap_url: str) -> str:
     return sitemap_url + ("&" if "?" in sitemap_url else "?") + EXTENDED_PARAMETER
 
 
-def sources_of(site: str, *, named: Iterable[str] = (), feeds: Iterable[str] = ()) -> tuple[Source, ...]:
+def sources_of(site: str, *, named: Iterable[str] = (), feeds: Iterable[str] = ()) -> tuple[SitemapSource, ...]:
     """Every source that a site may have, in the order to ask; `named` are robots.txt's Sitemap lines, `feeds`
     what its pages link as alternates.
     """
-    found = [Source(extended_url(site + WELL_KNOWN[0]), SourceKind.EXTENDED)]
-    found += [Source(url, SourceKind.NAMED) for url in named]
+    found = [SitemapSource(extended_url(site + WELL_KNOWN[0]), SourceKind.EXTENDED)]
+    found += [SitemapSource(url, SourceKind.NAMED) for url in named]
     if len(found) == 1:
-        found += [Source(site + path, SourceKind.GUESSED) for path in WELL_KNOWN]
-    found += [Source(url, SourceKind.FEED) for url in list(feeds)[:MOST_FEEDS]]
+        found += [SitemapSource(site + path, SourceKind.GUESSED) for path in WELL_KNOWN]
+    found += [SitemapSource(url, SourceKind.FEED) for url in list(feeds)[:MOST_FEEDS]]
     return tuple({source.url: source for source in reversed(found)}.values())[::-1]
 
 
-def is_settled(kind: SourceKind, found: Collection[SourceKind]) -> bool:
+def is_superseded(kind: SourceKind, found: Collection[SourceKind]) -> bool:
     """What was found already makes a source of this kind superfluous."""
     return not _SETTLED_BY[kind].isdisjoint(found)
 
 
-def found_kind(source: Source, answer: Sitemap) -> SourceKind | None:
+def found_kind(source: SitemapSource, answer: Sitemap) -> SourceKind | None:
     """What an answer turned out to be; None: no sitemap. A server that does not know XTND sends its ordinary
     one, which then need not be asked for again.
     """
@@ -155,21 +159,23 @@ def may_have_changed(child: SitemapEntry, last_read: datetime | None) -> bool:
     return child.lastmod + (_A_DAY if is_date else timedelta(0)) > last_read
 
 
-class Notice(NamedTuple):
+class ChangeAnnouncement(NamedTuple):
     """The site's word that a page changed at a moment."""
 
     url: str
     announced_at: datetime
 
 
-class News(NamedTuple):
+class SitemapNews(NamedTuple):
     """What a sitemap or feed says that we did not know."""
 
-    notices: tuple[Notice, ...]
+    notices: tuple[ChangeAnnouncement, ...]
     new: tuple[SitemapEntry, ...]
 
 
-def news(entries: Iterable[SitemapEntry], known: Mapping[str, datetime | None], *, now: datetime) -> News:
+def sitemap_news(
+    entries: Iterable[SitemapEntry], known: Mapping[str, datetime | None], *, now: datetime
+) -> SitemapNews:
     """Changes of known pages, and pages that are not known; each page once, in canonical form.
 
     `known` has for each page the newest lastmod that we took notice of or, as paper C has it, the moment of
@@ -186,10 +192,90 @@ def news(entries: Iterable[SitemapEntry], known: Mapping[str, datetime | None], 
         elif (since := known[page]) is not None and entry.lastmod is not None and entry.lastmod > since:
             moment = min(entry.lastmod, now)
             notices[page] = max(moment, notices.get(page, moment))
-    return News(tuple(Notice(page, moment) for page, moment in notices.items()), tuple(new.values()))
+    return SitemapNews(tuple(ChangeAnnouncement(page, moment) for page, moment in notices.items()), tuple(new.values()))
 
 
 def _newer(entry: SitemapEntry, other: SitemapEntry | None) -> SitemapEntry:
     if other is None or other.lastmod is None:
         return entry
     return entry if entry.lastmod is not None and entry.lastmod > other.lastmod else other
+
+
+SHORTEST_DAYS, LONGEST_DAYS = 1.0 / 24.0, 7.0
+ABSENT_DAYS = 30.0
+"""A source that was not there is asked for again after this time."""
+MAX_SOURCES = 500
+_FORM = 1
+
+
+class SourceState(NamedTuple):
+    """A sitemap or feed that was asked for."""
+
+    kind: str
+    read: float | None = None
+    """When it was last read, in days; None: it was not there."""
+    asked: float = 0.0
+    etag: str | None = None
+    last_modified: str | None = None
+
+
+class SitemapState(NamedTuple):
+    """The sources of one site."""
+
+    sources: dict[str, SourceState] = {}  # noqa: RUF012 - a value; every change makes a new one
+    feeds: tuple[str, ...] = ()
+    polled: float | None = None
+    requests: int = 0
+    """To the site's pages since the last poll."""
+    silent: int = 0
+    """Polls in a row that announced nothing."""
+    waiting: int = 0
+    """Announced pages that the last poll left to be visited."""
+
+    def with_source(self, url: str, source: SourceState) -> SitemapState:
+        """The state after a source was asked."""
+        sources = self.sources | {url: source}
+        if len(sources) > MAX_SOURCES:
+            sources = dict(list(sources.items())[-MAX_SOURCES:])
+        return self._replace(sources=sources)
+
+    @property
+    def has_source(self) -> bool:
+        """Some source was found."""
+        return any(source.read is not None for source in self.sources.values())
+
+
+def should_request(source: SourceState | None, *, now: float) -> bool:
+    """A source that was not there is left alone for a while."""
+    return source is None or source.read is not None or now - source.asked >= ABSENT_DAYS
+
+
+def is_poll_due(state: SitemapState, belief: SiteEstimate, *, pages: int, per_day: float, threshold: float) -> bool:
+    """Enough of the site's requests went to pages since the last poll: the rule that the lab measures."""
+    gap = requests_between_polls(
+        belief, waiting=state.waiting, silent_polls=state.silent, pages=pages, per_day=per_day, threshold=threshold
+    )
+    return state.requests >= gap
+
+
+def poll_interval(belief: SiteEstimate, *, pages: int, threshold: float) -> float:
+    """Days to the next poll where requests are not scarce, within bounds that are fair to any site."""
+    return min(max(days_between_polls(belief, pages=pages, threshold=threshold), SHORTEST_DAYS), LONGEST_DAYS)
+
+
+def sitemap_state_bytes(state: SitemapState) -> bytes:
+    """The stored form."""
+    sources = [[url, *source] for url, source in state.sources.items()]
+    return orjson.dumps([_FORM, sources, *state[1:]])
+
+
+def sitemap_state_of(stored: bytes | None) -> SitemapState:
+    """What was stored; nothing known where that cannot be read."""
+    try:
+        form, sources, feeds, *rest = orjson.loads(stored or b"")
+        if form != _FORM:
+            return SitemapState()
+        known = {url: SourceState(*fields) for url, *fields in sources}
+        return SitemapState(known, tuple(feeds), *rest)
+    except (ValueError, TypeError):
+        return SitemapState()

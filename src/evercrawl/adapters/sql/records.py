@@ -1,0 +1,52 @@
+"""Convert rows of the tables to values, where the two are not the same tuple."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from evercrawl.adapters.sql.database import Row
+from evercrawl.core.document.compression import unpack_text, unpack_text_start
+from evercrawl.errors import StoreUnavailable
+from evercrawl.model.change import Change, ChangeClass, Edit
+from evercrawl.model.listing import ChangeRecord
+from evercrawl.model.page import Refusal
+from evercrawl.model.reason import Reason
+from evercrawl.model.site import RobotsRecord, Site
+
+_SITE_COLUMNS = Site._fields.index("robots")
+
+
+def refusal_from(row: Row) -> Refusal:
+    """Return the refusal of a row."""
+    refusal = Refusal._make(row)
+    return refusal._replace(reason=Reason(refusal.reason))
+
+
+def site_from(row: Row) -> Site:
+    """Return the site of a row of `site_row`; the columns of a missing robots record are null."""
+    values: tuple[Any, ...] = tuple(row)
+    robots = values[_SITE_COLUMNS:]
+    record = None if robots[0] is None else RobotsRecord._make(robots)
+    return Site._make((*values[:_SITE_COLUMNS], record))
+
+
+def change_from(row: Row) -> ChangeRecord:
+    """Return the change of a row of `changes_since` or `changes_before`."""
+    at_us, page_id, url, kind, size, written = row
+    edits = tuple(Edit(int(key, 16), *rest) for key, *rest in json.loads(written))
+    return ChangeRecord(page_id, url, at_us, Change(ChangeClass(kind), size, edits))
+
+
+def text_of(chain: Sequence[Row], page_id: int, number: int, *, most_bytes: int | None = None) -> str | None:
+    """Return the text at the end of the rows of `text_chain`, or about `most_bytes` of it; None: there is none."""
+    if not chain:
+        return None
+    try:
+        if chain[0][1] is not None:
+            raise ValueError(f"the frame of version {chain[0][1]} is missing")
+        frames = [row[0] for row in chain]
+        return unpack_text(frames) if most_bytes is None else unpack_text_start(frames, most_bytes)
+    except ValueError as error:
+        raise StoreUnavailable(f"the text of version {number} of page {page_id} cannot be read: {error}") from error

@@ -1,0 +1,296 @@
+"""What does a record of a sitemap say? sitemaps.org's protocol, Google's image, video and news elements, and
+the fields of paper C.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import islice
+
+from evercrawl.core.sitemap.sitemap_markup import EntryElement, EntryField
+from evercrawl.core.sitemap.sitemap_values import absolute_url, is_absolute, parse_date, parse_milliseconds
+from evercrawl.model.document import Alternate
+from evercrawl.model.sitemap import Sitemap, SitemapEntry, SitemapLimits, SitemapType
+
+CHANGE_FREQUENCIES = frozenset({"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"})
+EXTENDED_FIELDS = frozenset({"last_updated", "anchor_text"})
+"""What makes a sitemap an extended one."""
+
+_STANDARD_FIELDS = frozenset({"loc", "lastmod", "changefreq", "priority"})
+_NEWS_FIELDS = frozenset(
+    {"name", "language", "title", "keywords", "publication_date", "genres", "access", "stock_tickers"}
+)
+_EXTENDED_NAMES = {
+    "url": "url", "loc": "url", "link": "url", "href": "url",
+    "last_updated": "last_updated", "lastupdated": "last_updated", "last-updated": "last_updated",
+    "anchor_text": "anchor_text", "anchortext": "anchor_text", "anchor-text": "anchor_text",
+}  # fmt: skip
+
+
+def listed_entries(record: EntryElement) -> list[SitemapEntry]:
+    """The entry of a `url` or `sitemap` element; none where it names no page."""
+    # What stands in a loc stands there because the loc was never ended.
+    own = {field.name: field.text for field in reversed(record.fields) if field.parent in ("", "loc")}
+    written = own.get("loc") or own.get(":loc") or own.get("url") or ""
+    if not written and is_absolute(record.text.strip()):
+        written = record.text
+    url = absolute_url(written, record.base)
+    if url is None:
+        return []
+    entry = SitemapEntry(
+        url,
+        parse_date(own.get("lastmod")),
+        _frequency(own["changefreq"]) if "changefreq" in own else None,
+        _priority(own["priority"]) if "priority" in own else None,
+    )
+    if len(own) == len(record.fields) and own.keys() <= _STANDARD_FIELDS:
+        return [entry]
+    return [_with_extensions(entry, own, record)]
+
+
+def _frequency(written: str) -> str | None:
+    frequency = written.strip().lower()
+    return frequency if frequency in CHANGE_FREQUENCIES else None
+
+
+def _priority(written: str) -> float | None:
+    try:
+        priority = float(written)
+    except ValueError:
+        return None
+    return priority if 0 <= priority <= 1 else None
+
+
+def _with_extensions(entry: SitemapEntry, own: dict[str, str], record: EntryElement) -> SitemapEntry:
+    fields = record.fields
+    updated = own.get("last_updated") or own.get(":last_updated")
+    anchor = own.get("anchor_text") or own.get(":anchor_text")
+    images = (absolute_url(it.text, record.base) for it in fields if _is_in(it, "image") and _bare(it) == "loc")
+    return entry._replace(
+        lastmod=parse_milliseconds(updated) or entry.lastmod,
+        text=_line(anchor or "") if anchor is not None or updated is not None else None,
+        alternates=_alternates(record),
+        images=tuple(image for image in images if image is not None),
+        videos=_videos(fields),
+        news=_news(fields),
+    )
+
+
+def _bare(field: EntryField) -> str:
+    return field.name.removeprefix(":")
+
+
+def _is_in(field: EntryField, container: str) -> bool:
+    return field.parent.removeprefix(":") == container
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _alternates(record: EntryElement) -> tuple[Alternate, ...]:
+    """The `xhtml:link` elements: translations and other forms of the same page."""
+    found = []
+    for field in record.fields:
+        if field.name in (":link", "link") and field.attributes.get("rel", "").lower() == "alternate":
+            url = absolute_url(field.attributes.get("href", ""), record.base)
+            if url is not None:
+                found.append(Alternate(url, field.attributes.get("hreflang"), field.attributes.get("type")))
+    return tuple(found)
+
+
+def _videos(fields: list[EntryField]) -> tuple[dict[str, str], ...]:
+    """Of every video its parts, each once. The video's own element ends behind its parts."""
+    videos: list[dict[str, str]] = []
+    parts: dict[str, str] = {}
+    for field in fields:
+        if _is_in(field, "video"):
+            parts.setdefault(_bare(field), field.text.strip())
+        elif _bare(field) == "video" and not field.parent:
+            videos.append(parts)
+            parts = {}
+    return tuple(videos)
+
+
+def _news(fields: list[EntryField]) -> dict[str, str] | None:
+    found = {
+        _bare(field): field.text.strip()
+        for field in reversed(fields)
+        if (_is_in(field, "news") or _is_in(field, "publication")) and _bare(field) in _NEWS_FIELDS
+    }
+    return found or None
+
+
+def extended_entries(record: EntryElement) -> list[SitemapEntry]:
+    """The pages of an element of an unknown vocabulary that has paper C's fields, as elements or attributes.
+
+    A field that comes again begins the next page, so that a list around the pages does no harm.
+    """
+    pages: list[dict[str, str]] = [{}]
+    for name, text in _extended_fields(record):
+        if name in pages[-1]:
+            pages.append({})
+        pages[-1][name] = text
+    entries = (extended_entry(page, record.base) for page in pages)
+    return [entry for entry in entries if entry is not None]
+
+
+def _extended_fields(record: EntryElement) -> list[tuple[str, str]]:
+    found = list(record.attributes.items())
+    for field in record.fields:
+        found += field.attributes.items()
+        found.append((_bare(field), field.text))
+    return [(_EXTENDED_NAMES[name.lower()], text) for name, text in found if name.lower() in _EXTENDED_NAMES]
+
+
+def extended_entry(page: dict[str, str], base: str) -> SitemapEntry | None:
+    """The page of one row of an extended sitemap; None where the row has no URL or nothing beside it."""
+    if not EXTENDED_FIELDS & page.keys():
+        return None
+    url = absolute_url(page.get("url", ""), base)
+    if url is None:
+        return None
+    return SitemapEntry(url, parse_milliseconds(page.get("last_updated")), text=_line(page.get("anchor_text", "")))
+
+
+# A date of change says more than a date of birth.
+_ITEM_DATES = (":updated", ":modified", "pubdate", ":date", "date", ":issued", ":created", ":published")
+_ATOM_DATES = ("updated", "modified", "published", "issued", "created", ":updated", ":modified", ":date")
+_LONGEST_TITLE = 500
+
+
+def item_entries(record: EntryElement) -> list[SitemapEntry]:
+    """The page of an RSS item: its link, else a guid that is a permanent link."""
+    own = _own_fields(record)
+    url = absolute_url(_item_link(own), record.base) or absolute_url(_linked(record, ":link"), record.base)
+    return [] if url is None else [SitemapEntry(url, _moment(own, _ITEM_DATES), text=_title(own))]
+
+
+def _item_link(own: dict[str, EntryField]) -> str:
+    link = own.get("link")
+    if link is not None and (written := link.text.strip() or link.attributes.get("href", "")):
+        return written
+    guid = own.get("guid")
+    if guid is not None and guid.attributes.get("isPermaLink", "true").strip().lower() != "false":
+        return guid.text if is_absolute(guid.text.strip()) else ""
+    return ""
+
+
+def atom_entries(record: EntryElement) -> list[SitemapEntry]:
+    """The page of an Atom entry: the alternate link, else the address of its content."""
+    own = _own_fields(record)
+    url = absolute_url(_linked(record, "link"), record.base)
+    if url is None and (content := own.get("content")) is not None:
+        url = absolute_url(content.attributes.get("src", ""), _link_base(content, record.base))
+    return [] if url is None else [SitemapEntry(url, _moment(own, _ATOM_DATES), text=_title(own))]
+
+
+def _linked(record: EntryElement, name: str) -> str:
+    """The best alternate link of that name: HTML, or no type at all, before anything else."""
+    best = ""
+    for field in record.fields:
+        if field.parent or field.name != name or not _is_alternate(field):
+            continue
+        url = absolute_url(field.attributes.get("href", ""), _link_base(field, record.base))
+        if url is not None and "html" in field.attributes.get("type", "html").lower():
+            return url
+        best = best or url or ""
+    return best
+
+
+def _is_alternate(link: EntryField) -> bool:
+    # RFC 4287 section 4.2.7.2: no rel is alternate; a registered relation may be written as a whole IRI.
+    return link.attributes.get("rel", "alternate").strip().lower().rpartition("/")[2] == "alternate"
+
+
+def _link_base(field: EntryField, base: str) -> str:
+    written = field.attributes.get("xml:base", "")
+    return absolute_url(written, base) or base if written else base
+
+
+def _own_fields(record: EntryElement) -> dict[str, EntryField]:
+    """The record's own children, of each name the first."""
+    return {field.name: field for field in reversed(record.fields) if not field.parent}
+
+
+def _moment(own: dict[str, EntryField], names: tuple[str, ...]) -> datetime | None:
+    for name in names:
+        if name in own and (moment := parse_date(own[name].text)) is not None:
+            return moment
+    return None
+
+
+def _title(own: dict[str, EntryField]) -> str | None:
+    title = own.get("title")
+    return None if title is None else " ".join(title.text.split())[:_LONGEST_TITLE] or None
+
+
+LEAST_SHARE_OF_URLS = 0.5
+"""Of the lines; below it, a text is prose that names a few addresses."""
+LONGEST_HEADING = 1000
+LONGEST_ROW = 100_000
+SEPARATORS = "\t|;,"
+
+_LINE = re.compile(rb"[^\r\n]+")
+
+
+def read_plain(document: bytes, url: str, *, limits: SitemapLimits) -> Sitemap:
+    """The pages that a text in UTF-8 lists."""
+    lines = list(islice(_lines(document), limits.most_entries + 1))
+    error = None
+    if len(lines) > limits.most_entries:
+        error = f"more than {limits.most_entries} lines; the rest was not read"
+        lines.pop()
+    separator = _separator_of(lines[0]) if lines else None
+    if separator is not None:
+        return _table(lines, separator, url, error)
+    return _list(lines, url, error)
+
+
+def _lines(document: bytes) -> Iterator[str]:
+    for found in _LINE.finditer(document):
+        line = found[0].decode("utf-8", "replace").strip()
+        if line and not line.startswith("#"):
+            yield line
+
+
+def _list(lines: list[str], url: str, error: str | None) -> Sitemap:
+    written = [line.split(None, 1)[0] for line in lines if is_absolute(line)]
+    if not written or len(written) < LEAST_SHARE_OF_URLS * len(lines):
+        return Sitemap(SitemapType.UNKNOWN, error="neither markup nor a list of URLs")
+    found = (absolute_url(line, url) for line in written)
+    return Sitemap(SitemapType.TEXT, tuple(SitemapEntry(page) for page in found if page is not None), error)
+
+
+def _separator_of(heading: str) -> str | None:
+    """What separates the fields, where the first line names those of an extended sitemap."""
+    if len(heading) > LONGEST_HEADING:
+        return None
+    for separator in SEPARATORS:
+        names = set(_names(heading, separator))
+        if "url" in names and names & EXTENDED_FIELDS:
+            return separator
+    return None
+
+
+def _names(heading: str, separator: str) -> list[str]:
+    return [name.strip().strip('"').lower() for name in heading.split(separator)]
+
+
+def _table(lines: list[str], separator: str, url: str, error: str | None) -> Sitemap:
+    names, entries = _names(lines[0], separator), []
+    sound = [line for line in lines[1:] if len(line) <= LONGEST_ROW]
+    if len(sound) < len(lines) - 1:
+        error = f"the table is damaged: a row is longer than {LONGEST_ROW} characters"
+    rows = csv.reader(sound, delimiter=separator, skipinitialspace=True)
+    try:
+        for row in rows:
+            entry = extended_entry(dict(zip(names, row, strict=False)), url)
+            if entry is not None:
+                entries.append(entry)
+    except csv.Error as damage:
+        error = f"the table is damaged: {damage}"
+    return Sitemap(SitemapType.EXTENDED, tuple(entries), error)

@@ -1,0 +1,156 @@
+"""What is inside a packed sitemap? Never more than the limit, and as much as a damaged file still gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from isal import isal_zlib
+
+from evercrawl.core.sitemap.sitemap_entries import (
+    atom_entries,
+    extended_entries,
+    item_entries,
+    listed_entries,
+    read_plain,
+)
+from evercrawl.core.sitemap.sitemap_markup import (
+    EntryCollector,
+    EntryParser,
+    LimitExceeded,
+    NotWellFormed,
+    TagHandler,
+    as_utf8,
+    is_html,
+    markup_of,
+    parse_tags,
+    parse_xml,
+)
+from evercrawl.model.sitemap import Sitemap, SitemapLimits, SitemapType
+
+GZIP_MAGIC = b"\x1f\x8b"
+MOST_LAYERS = 2
+"""A gzip file that was sent with a gzip coding that nobody removed."""
+MOST_MEMBERS = 1000
+
+_GZIP = 31
+_SLICE_BYTES = 16 * 1024
+_BAD_DATA: Any = isal_zlib.error  # typed as an instance in its stubs
+
+
+class UnpackedBody(NamedTuple):
+    """The bytes, and what was wrong with the packing."""
+
+    data: bytes
+    error: str | None = None
+
+
+def unpack_body(body: bytes, *, most_bytes: int) -> UnpackedBody:
+    """The body without gzip, known by its first bytes whatever the name or the type says."""
+    error: str | None = None
+    for _ in range(MOST_LAYERS):
+        if not body.startswith(GZIP_MAGIC):
+            break
+        body, wrong = _gunzipped(body, most_bytes)
+        error = error or wrong
+    if body.startswith(GZIP_MAGIC):
+        return UnpackedBody(b"", error or f"packed more than {MOST_LAYERS} times")
+    if len(body) > most_bytes:
+        return UnpackedBody(body[:most_bytes], error or _too_long(most_bytes))
+    return UnpackedBody(body, error)
+
+
+def _too_long(most_bytes: int) -> str:
+    return f"longer than {most_bytes} bytes; the rest was not read"
+
+
+def _gunzipped(body: bytes, most_bytes: int) -> UnpackedBody:
+    """All members joined; what came out before damage is kept, and what follows the last is ignored."""
+    out, at, members = bytearray(), 0, 0
+    while body.startswith(GZIP_MAGIC, at) and members < MOST_MEMBERS:
+        members += 1
+        member = isal_zlib.decompressobj(wbits=_GZIP)
+        while not member.eof:
+            piece = body[at : at + _SLICE_BYTES]
+            if not piece:
+                return UnpackedBody(bytes(out), "the gzip data end too early")
+            try:
+                out += member.decompress(piece, most_bytes + 1 - len(out))
+            except _BAD_DATA as damage:
+                return UnpackedBody(bytes(out), f"the gzip data are damaged: {damage}")
+            if len(out) > most_bytes:
+                del out[most_bytes:]
+                return UnpackedBody(bytes(out), _too_long(most_bytes))
+            at += len(piece) - len(member.unused_data)
+    return UnpackedBody(bytes(out))
+
+
+LONGEST_SOUP = 16 * 1024 * 1024
+"""Bytes of a broken document that are read tag by tag."""
+
+_MEANINGS: dict[SitemapType, EntryParser] = {
+    SitemapType.URLSET: listed_entries,
+    SitemapType.INDEX: listed_entries,
+    SitemapType.RSS: item_entries,
+    SitemapType.ATOM: atom_entries,
+    SitemapType.EXTENDED: extended_entries,
+}
+_DEFAULT_LIMITS = SitemapLimits()
+
+
+def read_sitemap(
+    body: bytes, url: str, *, content_type: str | None = None, limits: SitemapLimits = _DEFAULT_LIMITS
+) -> Sitemap:
+    """The entries of a body that came from `url`; what is no sitemap has the type unknown and an error."""
+    packed = unpack_body(body, most_bytes=limits.most_bytes)
+    sitemap = _read(as_utf8(packed.data, content_type), url, limits=limits)
+    return sitemap if packed.error is None else replace(sitemap, error=packed.error)
+
+
+def _read(document: bytes, url: str, *, limits: SitemapLimits) -> Sitemap:
+    if not document:
+        return Sitemap(SitemapType.UNKNOWN, error="empty")
+    if is_html(document):
+        return Sitemap(SitemapType.UNKNOWN, error="a web page, not a sitemap")
+    markup = markup_of(document)
+    if markup is None:
+        return read_plain(document, url, limits=limits)
+    return _read_markup(markup, url, limits=limits)
+
+
+def _read_markup(markup: bytes, url: str, *, limits: SitemapLimits) -> Sitemap:
+    strict, is_broken = _collected(lambda sink: parse_xml(markup, sink), url, limits=limits)
+    if not is_broken:
+        return strict
+    lenient, _ = _collected(
+        lambda sink: parse_tags(markup[:LONGEST_SOUP].decode("utf-8", "replace"), sink), url, limits=limits
+    )
+    return replace(lenient, error=strict.error) if len(lenient.entries) > len(strict.entries) else strict
+
+
+def _collected(
+    feed: Callable[[TagHandler], NotWellFormed | None], url: str, *, limits: SitemapLimits
+) -> tuple[Sitemap, bool]:
+    """What one way of reading found, and whether it was stopped because the XML is broken."""
+    collector = EntryCollector(url, _MEANINGS, limits=limits)
+    broken, refused = None, None
+    try:
+        broken = feed(collector)
+    except LimitExceeded as limit:
+        refused = str(limit)
+    refused = refused or collector.finish()
+    if broken is not None:
+        refused = refused or f"not well-formed: {broken.message}"
+    return _result(collector, refused), broken is not None
+
+
+def _result(collector: EntryCollector, error: str | None) -> Sitemap:
+    kind = collector.type
+    if kind is SitemapType.UNKNOWN and collector.entries:
+        kind = SitemapType.EXTENDED
+    elif kind is SitemapType.UNKNOWN:
+        error = error or f"the root element {collector.root[:40]!r} is not a sitemap's"
+    elif kind is SitemapType.URLSET and any(entry.text is not None for entry in collector.entries):
+        kind = SitemapType.EXTENDED
+    return Sitemap(kind, tuple(collector.entries), error, collector.feed_lastmod)
