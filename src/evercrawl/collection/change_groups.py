@@ -11,7 +11,7 @@ from pathlib import Path
 from evercrawl.adapters.sqlite.browse import browsing, browsing_all
 from evercrawl.adapters.sqlite.reader import ShardReader, StateReader
 from evercrawl.collection.site_list import find_site
-from evercrawl.core.change.review import ChangeGroup, group_changes, mute_pattern, unmuted_part
+from evercrawl.core.change.review import EditGroup, group_changes, mute_pattern, unmuted_part
 from evercrawl.core.change.text_diff import diff_text, mark_words, shorten_edit
 from evercrawl.core.url import site_of
 from evercrawl.model.change import BlockEdit, Change, Edit
@@ -56,7 +56,7 @@ def _is_of(url: str, site: str) -> bool:
     return site.rstrip("/") in (origin, origin.partition("://")[2])
 
 
-def describe_group(group: ChangeGroup) -> ChangeGroup:
+def describe_group(group: EditGroup) -> ChangeGroup:
     """A group as it is shown."""
     lines = [line for edit in group.edits for line in _lines(edit)]
     more = [f"and {len(lines) - EXAMPLE_LINES} more"] if len(lines) > EXAMPLE_LINES else []
@@ -127,7 +127,7 @@ def _newest_of_edits(views: Sequence[ChangeRecord]) -> dict[int, int]:
     return found
 
 
-def _listed(group: ChangeGroup, moments: Mapping[int, int]) -> RecentChangeGroup:
+def _listed(group: EditGroup, moments: Mapping[int, int]) -> RecentChangeGroup:
     keys = tuple(edit.key for edit in group.edits)
     forms = (mute_pattern(edit.removed, edit.added) for edit in group.edits[:MOST_FORMS])
     parts = tuple(dict.fromkeys(form for form in forms if form is not None))

@@ -37,14 +37,14 @@ from evercrawl.core.search.ranking import (
     FacetRow,
     TextFingerprint,
     count_changed,
-    group_near_duplicates,
-    importance_bonus,
     count_kinds,
     count_sites,
+    group_near_duplicates,
+    importance_bonus,
 )
 from evercrawl.core.search.ranking import count_languages as facet_languages
 from evercrawl.core.search.snippet import MAX_TEXT_CHARS, SnippetTerm, make_snippet
-from evercrawl.core.search.tokenizer import shown, stands_alone
+from evercrawl.core.search.tokenizer import display_word, is_single_char_word
 from evercrawl.core.sentiment.sentences import page_sentiment
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.search import Facets, FacetValue, Hit, Query, SearchResults, Tone
@@ -308,13 +308,13 @@ def _sought(query: Query, asking: IndexQueryBuilder) -> list[SnippetTerm]:
     for group in query.groups:
         for term in group:
             words = index_words(term.text)
-            if len(words) == 1 and not term.is_literal and not stands_alone(shown(words[0])):
+            if len(words) == 1 and not term.is_literal and not is_single_char_word(display_word(words[0])):
                 forms = asking.all_forms(words[0], query.langs or asking.languages)
                 sought.append(SnippetTerm(words[0], is_word=True, forms=frozenset(forms)))
-            elif len(words) == 1 and not stands_alone(shown(words[0])):
+            elif len(words) == 1 and not is_single_char_word(display_word(words[0])):
                 sought.append(SnippetTerm(words[0], is_word=True))
             elif words:
-                sought.append(SnippetTerm(" ".join(map(shown, words)), is_word=False))
+                sought.append(SnippetTerm(" ".join(map(display_word, words)), is_word=False))
     return sought
 
 

@@ -20,10 +20,10 @@ from evercrawl.core.change.classify import compare
 from evercrawl.core.document.encoding import DECODE_ONLY, detect_charset, encode_text
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.document.media_type import url_file_type
-from evercrawl.core.duplicates.minhash import is_near_duplicate, signature, similarity
+from evercrawl.core.duplicates.minhash import is_near_duplicate, signature_similarity, text_signature
 from evercrawl.core.focus.focus import focus_of, relevance
 from evercrawl.core.robots.robots_txt import RobotsTxt, parse_robots, sitemap_urls, verdict_for
-from evercrawl.core.sentiment.sentences import LONGEST_SENTENCE, is_english, words_of
+from evercrawl.core.sentiment.sentences import MAX_SENTENCE_CHARS, is_english, tokenize
 from evercrawl.core.sitemap.sitemap_reader import read_sitemap
 from evercrawl.core.sitemap.sitemap_values import is_in_scope
 from evercrawl.core.traps.url_check import url_verdict
@@ -250,10 +250,10 @@ def changed(row: dict[str, Any]) -> dict[str, Any]:
 def similar(row: dict[str, Any]) -> dict[str, Any]:
     """Whether the plain texts `a` and `b` are near duplicates, and their estimated similarity."""
     one, other = row["a"], row["b"]
-    first, second = signature(one), signature(other)
+    first, second = text_signature(one), text_signature(other)
     return {
         "near_duplicate": is_near_duplicate(first, second, sizes=(len(one), len(other))),
-        "similarity": round(similarity(first, second), 4),
+        "similarity": round(signature_similarity(first, second), 4),
     }
 
 
@@ -336,8 +336,8 @@ def sentiment(row: dict[str, Any]) -> dict[str, Any]:
     method = METHODS.get(row.get("method") or "default")
     if method is None:
         raise ValueError(f"method is one of {', '.join(METHODS)}")
-    text = str(row["text"])[:LONGEST_SENTENCE]
-    if not words_of(text) or not is_english(text, lang=row.get("lang")):
+    text = str(row["text"])[:MAX_SENTENCE_CHARS]
+    if not tokenize(text) or not is_english(text, lang=row.get("lang")):
         return {"label": None, "score": None}
     score = round(method(text), DIGITS)
     return {"label": "pos" if score >= 0 else "neg", "score": score}

@@ -28,7 +28,7 @@ def parse_page_url(text: str) -> str:
     """Return the canonical URL of what the user typed; a bare host name means https."""
     typed = text.strip()
     scheme = _SCHEME.match(typed)
-    schemes = PAGE_SCHEMES
+    schemes: tuple[str, ...] = PAGE_SCHEMES
     if scheme is not None and scheme[1].lower() not in _WEB_SCHEMES:
         schemes = _fetchable_schemes(scheme[1], typed)
     found = canonical(typed if scheme is not None else f"https://{typed}", schemes)
