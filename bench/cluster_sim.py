@@ -16,21 +16,21 @@ import time
 from collections.abc import Callable
 from itertools import count
 
-from tests.worlds.cluster.faults import Fault
-from tests.worlds.cluster.run import Plan, Seen, figures, simulate
+from tests.worlds.cluster.faults import ClusterFault
+from tests.worlds.cluster.simulation import ClusterPlan, ClusterResult, figures, simulate_cluster
 
 
-def tell_of_day(began: float) -> Callable[[Seen], None]:
+def tell_of_day(began: float) -> Callable[[ClusterResult], None]:
     """A line for each simulated day and breach: a run that is broken off has shown what it has shown."""
     days, told = count(1), [0]
 
-    def tell(seen: Seen) -> None:
-        faults = sum(seen.counts.get(fault.value, 0) for fault in Fault)
+    def tell(seen: ClusterResult) -> None:
+        faults = sum(seen.counts.get(fault.value, 0) for fault in ClusterFault)
         cpu_s = time.process_time() - began
         words = f"{faults} faults, {seen.counts['requests']} requests, {len(seen.breaches)} breaches"
         print(f"day {next(days)}: {words}, {cpu_s:.0f} s of CPU", flush=True)
         for breach in seen.breaches[told[0] :]:
-            print(f"{breach.at_s:>12.3f} s  {breach.offence.value}: {breach.detail}", flush=True)
+            print(f"{breach.at_s:>12.3f} s  {breach.kind.value}: {breach.detail}", flush=True)
         told[0] = len(seen.breaches)
 
     return tell
@@ -48,8 +48,8 @@ def main() -> int:
     logging.disable(logging.WARNING)
     print(f"seed {chosen.seed}: python bench/cluster_sim.py {' '.join(sys.argv[1:])}", flush=True)
     began = time.process_time()
-    seen = simulate(
-        Plan(
+    seen = simulate_cluster(
+        ClusterPlan(
             chosen.seed,
             workers=chosen.workers,
             sites=chosen.sites,

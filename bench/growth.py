@@ -25,7 +25,7 @@ from random import Random
 from time import process_time
 
 from evercrawl.adapters.sqlite import SqliteShard, SqliteStore
-from evercrawl.core.duplicates.url_seen import SeenTest
+from evercrawl.core.duplicates.url_seen import UrlSeenTest
 from evercrawl.core.url import canonical_of_href, key_of, registrable_domain, shard_of_site, site_of, site_parts
 from evercrawl.model.page import Batch, CompletedVisit, NewPage, Page, Version
 from evercrawl.model.reason import Outcome, Reason
@@ -104,7 +104,7 @@ class Crawl:
 
     def __init__(self, store: SqliteStore, settings: StoreSettings) -> None:
         self.settings = settings
-        self.seen = SeenTest(SeenSettings())
+        self.seen = UrlSeenTest(SeenSettings())
         self.distinct = 0
         self.offers = 0
         self._store = store

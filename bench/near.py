@@ -20,7 +20,7 @@ from time import perf_counter, process_time, thread_time
 from typing import Any
 
 from evercrawl.adapters.duplicates_index import NearDuplicateIndex
-from evercrawl.core.duplicates.minhash import NEAR_DUPLICATE, PERMUTATIONS, similarity
+from evercrawl.core.duplicates.minhash import MIN_SIMILARITY, PERMUTATIONS, signature_similarity
 
 LOOK_UPS = 20_000
 SIMILARITIES = (0.95, 0.8, 0.65, 0.5)
@@ -89,7 +89,7 @@ def _found(index: NearDuplicateIndex, kept: list[tuple[int, bytes]], alike: floa
     wanted, found = 0, 0
     for page, signature in kept:
         near = bytes(byte if random.random() < alike else random.randrange(256) for byte in signature)
-        if similarity(signature, near) >= max(NEAR_DUPLICATE, alike - 0.05):
+        if signature_similarity(signature, near) >= max(MIN_SIMILARITY, alike - 0.05):
             wanted += 1
             match = index.find(near, chars=TEXT_CHARS)
             found += match is not None and match.page == page

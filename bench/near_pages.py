@@ -30,7 +30,7 @@ from scipy.sparse import csr_matrix
 
 from evercrawl.core.digest import content_digest
 from evercrawl.core.document.html import parse_document
-from evercrawl.core.duplicates.minhash import signature
+from evercrawl.core.duplicates.minhash import text_signature
 from evercrawl.core.url import key_of, site_of
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.core.visit.outcome import judge_fetched
@@ -106,7 +106,9 @@ async def verdicts(found: list[tuple[str, Document]]) -> dict[int, int]:
         seen = VisitResult(result, judgement, FoundLinks(), document=replace(document, canonical=None))
         await twins.judge(page, seen)
         twins.committed()
-        known = DuplicateCandidate(number, url, 1, signature(document.text), None, seen.duplicate_of, document.title)
+        known = DuplicateCandidate(
+            number, url, 1, text_signature(document.text), None, seen.duplicate_of, document.title
+        )
         store.twins[number] = known
         if seen.duplicate_of is not None:
             repeats[number] = seen.duplicate_of

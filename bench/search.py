@@ -33,7 +33,7 @@ from evercrawl.config import create_collection
 from evercrawl.core.digest import content_digest, text_digest
 from evercrawl.core.document.compression import outline_of, pack_outline, pack_text
 from evercrawl.core.document.html import parse_document
-from evercrawl.core.duplicates.minhash import signature
+from evercrawl.core.duplicates.minhash import text_signature
 from evercrawl.core.linkgraph.graph_metrics import pagerank
 from evercrawl.core.url import canonical, key_of, registrable_domain, shard_of_site, site_of, site_parts
 from evercrawl.model.page import Batch, CompletedVisit, NewPage, Version
@@ -95,7 +95,7 @@ class Maker:
         page_id, text = self.next_id[shard], document.text
         batch.new_pages.append(NewPage(page_id, key_of(url), url, site.id, 1, 0, 0, page_id, None, self.at_us))
         version = Version(
-            1, content_digest(body), b"\0" * 20, text_digest(text), signature(text) if text else None,
+            1, content_digest(body), b"\0" * 20, text_digest(text), text_signature(text) if text else None,
             "text/html", document.encoding, document.title, document.lang, len(body),
             text.count(" ") + 1 if text else 0, None, None, "none.warc.gz", 0, 0, b"\0" * 16, None,
             text=pack_text(text, 1, None),

@@ -18,8 +18,8 @@ from time import process_time
 from typing import NamedTuple
 
 from evercrawl.adapters.learned import DEFAULT_FILE, FOLDER, PAPER_FILE
-from evercrawl.core.sentiment.naive_bayes import counted
-from evercrawl.core.sentiment.nbsvm import DefaultModel, fitted, packed
+from evercrawl.core.sentiment.naive_bayes import train_naive_bayes
+from evercrawl.core.sentiment.nbsvm import NbSvmModel, quantize_weights, train_nbsvm
 from evercrawl.core.sentiment.sentences import is_english
 
 SEED = 1
@@ -49,8 +49,8 @@ def parts(rows: Sequence[Row], folds: int, *, seed: int = SEED) -> list[list[Row
     return [[row for row in rows if place[row.text] == fold] for fold in range(folds)]
 
 
-def trained(rows: Sequence[Row], *, slope: float = 1.0) -> DefaultModel:
-    return packed(fitted(((row.text, row.positive) for row in rows), random=Random(SEED)), slope=slope)
+def trained(rows: Sequence[Row], *, slope: float = 1.0) -> NbSvmModel:
+    return quantize_weights(train_nbsvm(((row.text, row.positive) for row in rows), random=Random(SEED)), slope=slope)
 
 
 def held_out(rows: Sequence[Row], folds: int, *, seed: int = SEED) -> list[tuple[Row, float]]:
@@ -96,7 +96,7 @@ def check(rows: Sequence[Row], folds: int, *, seed: int) -> None:
     for name, add_one in (("paper", False), ("paper-add-one", True)):
         verdicts = []
         for part in cut:
-            model = counted((row.text, row.positive) for other in cut if other is not part for row in other)
+            model = train_naive_bayes((row.text, row.positive) for other in cut if other is not part for row in other)
             verdicts += [(row, model.score(row.text, add_one=add_one) >= 0) for row in part]
         report(name, verdicts)
     model = trained(rows)
@@ -124,7 +124,7 @@ def main() -> None:
     if arguments.write:
         slope = slope_of(held_out(rows, SLOPE_FOLDS))
         (FOLDER / DEFAULT_FILE).write_bytes(trained(rows, slope=slope).to_bytes())
-        paper = counted((row.text, row.positive) for row in rows)
+        paper = train_naive_bayes((row.text, row.positive) for row in rows)
         (FOLDER / PAPER_FILE).write_text(paper.to_text(), encoding="utf-8")
 
 

@@ -26,7 +26,7 @@ from urllib.parse import unquote
 from credit import SITES, Web, linked_web
 from link_graph import load_graph, roots
 from played import play, settings_for
-from tests.worlds.traps.sites import SEED, Reply, asked, page, prose
+from tests.worlds.traps.sites import SEED, TrapResponse, page, prose, split_url
 
 from evercrawl.core.url import path_of, site_of
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
@@ -44,13 +44,13 @@ DOOR = "/trap/"
 WIDTH, HEIGHT, MARGIN = 640, 360, 52
 
 
-def calendar(path: str, query: dict[str, str]) -> Reply:
+def calendar(path: str, query: dict[str, str]) -> TrapResponse:
     """A month, with a link to the next and to the one before."""
     at = int(query.get("month", "24310"))
     return page(f"Month {at}", "Nothing happens.", [f"/trap/calendar?month={at + step}" for step in (-1, 1)])
 
 
-def facets(path: str, query: dict[str, str]) -> Reply:
+def facets(path: str, query: dict[str, str]) -> TrapResponse:
     """Eight facets with four values."""
     free = [f"f{facet}" for facet in range(8) if f"f{facet}" not in query]
     chosen = [{**query, name: str(value)} for name in free for value in range(4)]
@@ -59,7 +59,7 @@ def facets(path: str, query: dict[str, str]) -> Reply:
     return page("List", ". ".join(prose("item", one, count=4) for one in shown), links)
 
 
-def maze(path: str, query: dict[str, str]) -> Reply:
+def maze(path: str, query: dict[str, str]) -> TrapResponse:
     """Random words that lead to random words."""
     chance = random_stream(SEED, "maze", path)
     return page(
@@ -67,7 +67,7 @@ def maze(path: str, query: dict[str, str]) -> Reply:
     )
 
 
-def sessions(path: str, query: dict[str, str]) -> Reply:
+def sessions(path: str, query: dict[str, str]) -> TrapResponse:
     """One of ten pages, under an address that nobody had before."""
     way = path.split("/")
     name = way[4] if len(way) > 4 else "p0"
@@ -76,13 +76,13 @@ def sessions(path: str, query: dict[str, str]) -> Reply:
     )
 
 
-def counter(path: str, query: dict[str, str]) -> Reply:
+def counter(path: str, query: dict[str, str]) -> TrapResponse:
     """The next number."""
     at = int(query.get("n", "1"))
     return page("Counter", f"This is number {at}.", [f"/trap/counter?n={at + 1}"])
 
 
-TRAPS: dict[str, Callable[[str, dict[str, str]], Reply]] = {
+TRAPS: dict[str, Callable[[str, dict[str, str]], TrapResponse]] = {
     "calendar": calendar, "facets": facets, "maze": maze, "sessions": sessions, "counter": counter,
 }  # fmt: skip
 
@@ -95,7 +95,7 @@ class PlantedWeb:
     clock: SimClock
     traps: dict[str, str]
     """Site -> name of its trap."""
-    asked: list[str] = field(default_factory=list)
+    split_url: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._roots = roots()
@@ -120,7 +120,7 @@ class PlantedWeb:
     def _body(self, url: str) -> bytes | None:
         site = site_of(url)
         trap = self.traps.get(site)
-        path, segments, query = asked(url)
+        path, segments, query = split_url(url)
         if trap is not None and segments[:2] == ("trap", trap):
             return TRAPS[trap](path, query).html.encode()
         file = self._roots[site] / unquote(path[1:])

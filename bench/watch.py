@@ -11,7 +11,7 @@ import json
 import resource
 import time
 
-from tests.worlds.long_watch import keep_vigil
+from tests.worlds.long_watch import run_long_watch
 
 
 def main() -> None:
@@ -23,7 +23,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
     began = time.process_time()
-    vigil = keep_vigil(
+    vigil = run_long_watch(
         chosen.seed, sites=chosen.sites, days=chosen.days, per_day=chosen.per_day, pages=chosen.pages, parts=9
     )
     found = {

@@ -13,11 +13,11 @@ from datetime import timedelta
 from random import Random
 from typing import NamedTuple
 
+from tests.worlds.cluster.connection import Latency
 from tests.worlds.cluster.database import Flaws, Server
-from tests.worlds.cluster.line import Weather
-from tests.worlds.cluster.member import Member, Surroundings
+from tests.worlds.cluster.monitor import Monitor
 from tests.worlds.cluster.process import ProcessLoop, SimProcess, run_processes
-from tests.worlds.cluster.watch import Watch
+from tests.worlds.cluster.worker import ClusterRuntime, SimWorker
 
 from evercrawl.cluster.database_worker import WorkerIntervals
 from evercrawl.core.scope.scope import Scope
@@ -98,19 +98,19 @@ def _crawled(web: D10Web, name: str, *, seed: int, scale: float, nodes: int, lin
 async def _crawl(loop: ProcessLoop, web: D10Web, *, seed: int, scale: float, nodes: int, lines: int) -> Ledger:
     ledger = Ledger(interval_s=INTERVAL_S)
     own_lines = [InternetLine(loop, LINE_BITS * scale) for _ in range(lines)]
-    watch = Watch(loop.time, lease_s=30.0, gap_s=lambda _: INTERVAL_S)
+    monitor = Monitor(loop.time, lease_s=30.0, gap_s=lambda _: INTERVAL_S)
     lookups = max(1, math.ceil(LOOKUPS * scale))
 
     def client_of(process: SimProcess) -> Node:
         return Node(web, process, own_lines[process.number % lines], ledger, lookups=lookups)
 
-    around = Surroundings(
+    runtime = ClusterRuntime(
         Server(loop, MemoryStore(SHARDS), Flaws()),
         client_of,
         Scope(web.scope(DEPTH)),
-        watch,
+        monitor,
         _settings(web, scale),
-        Weather(),
+        Latency(),
         WorkerIntervals(report_s=LONGEST.total_seconds()),
         forever=False,
     )
@@ -118,10 +118,10 @@ async def _crawl(loop: ProcessLoop, web: D10Web, *, seed: int, scale: float, nod
     for number in range(nodes):
         process = SimProcess(loop, number)
         connections = max(2, round(CONNECTIONS * scale))
-        member = Member(around, process, capacity=connections, chance=Random(f"{seed}/{number}"))
+        worker = SimWorker(runtime, process, capacity=connections, chance=Random(f"{seed}/{number}"))
         over = loop.create_future()
         ended.append(over)
-        member.start(lambda _, over=over: over.set_result(None))  # type: ignore[misc]
+        worker.start(lambda _, over=over: over.set_result(None))  # type: ignore[misc]
     await asyncio.wait(ended)
     return ledger
 

@@ -134,7 +134,7 @@ class Node:
         self.may_send: Callable[[], bool] = lambda: True
         self._web = web
         self._process = process
-        self._line = line
+        self._connection = line
         self._ledger = ledger
         self._lookups = asyncio.Semaphore(lookups)
         self._known: set[str] = set()
@@ -151,7 +151,7 @@ class Node:
         assert isinstance(reaction, SimResponse)
         await asyncio.sleep(reaction.after_s)
         size = self._web.size_of(request.url) if is_page else len(reaction.wire_body)
-        await self._line.carry(size)
+        await self._connection.carry(size)
         ended = self._process.now()
         self._ledger.answered(site, ended, size, is_page=is_page)
         return self._web.read_response(request, reaction, LoggedRequest(sent, ended, site, path, reaction.status, None))

@@ -222,17 +222,17 @@ class _Camp:
         code = PairingCode(number.to_bytes(10, "big"), bytes(16))
         now_us = to_us(self.clock.now())
         routes = [f".{SUFFIXES[number]}"] if outposts == len(SUFFIXES) else own
-        self.home.book.add_code(
-            code.name, code.key, called=f"outpost-{number}", routes=routes, now_us=now_us, expires_us=2 * now_us
+        self.home.state.add_code(
+            code.name, code.key, name=f"outpost-{number}", routes=routes, now_us=now_us, expires_us=2 * now_us
         )
-        row = self.home.book.redeem(code.name, bytes(32), now_us=now_us)
+        row = self.home.state.redeem_code(code.name, bytes(32), now_us=now_us)
         if row is None:
             raise RuntimeError("an outpost of the experiment was not paired")
-        book = AgentState(folder / str(number), most_bytes=256 * 1024 * 1024)
-        self.books.append(book)
+        state = AgentState(folder / str(number), max_bytes=256 * 1024 * 1024)
+        self.books.append(state)
         hand = OutpostFetcher(
             self.web,
-            book,
+            state,
             self.clock,
             settings=self.settings,
             pace=pace_from_settings(
@@ -244,7 +244,7 @@ class _Camp:
         )
         who = Credentials(row.id, row.key, bytes(32), None)
         chance = Random(random_stream(number, "station").random())
-        return OutpostAgent(self._dial, who, hand=hand, book=book, clock=self.clock, random=chance)
+        return OutpostAgent(self._dial, who, fetcher=hand, state=state, clock=self.clock, random=chance)
 
     async def _dial(self) -> SecureChannel:
         ours, theirs = pipe()
@@ -272,15 +272,15 @@ class _Camp:
         return _Day(self._sent() - sent, self._bytes() - size, fresh, self.web.requests - asked)
 
     def _copy(self, page: PaperPage) -> bytes | None:
-        held = self.home.book.held(f"{page.origin}/")
-        return None if held is None else split_exchange(held.flat)[2]
+        held = self.home.state.exchange(f"{page.origin}/")
+        return None if held is None else split_exchange(held.data)[2]
 
     def _bytes(self) -> int:
         return sum(link.bytes_in + link.bytes_out for link in self.links)
 
     def _sent(self) -> int:
         """Pages of which something new was sent."""
-        counts = [self.home.book.counts(row.id) for row in self.home.book.outposts()]
+        counts = [self.home.state.counts(row.id) for row in self.home.state.outposts()]
         return sum(one["changed"] + one["whole"] for one in counts)
 
     async def close(self) -> None:
@@ -292,8 +292,8 @@ class _Camp:
         for task in self.serving:
             task.cancel()
         await asyncio.gather(*self.serving, return_exceptions=True)
-        for book in self.books:
-            book.close()
+        for state in self.books:
+            state.close()
 
 
 def _settings(pages: Sequence[PaperPage]) -> Settings:

@@ -29,7 +29,7 @@ def draw_sitemap(seconds: Sequence[Second]) -> str:
 
 
 def _row(one: Second, top: float, scale: float) -> str:
-    label = _text(LEFT - 8, top + 16, one.words, anchor="end")
+    label = _text(LEFT - 8, top + 16, one.label, anchor="end")
     rest = one.counted_ms - one.ms
     parts = [
         label,

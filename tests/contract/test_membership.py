@@ -17,11 +17,11 @@ from evercrawl.errors import LeaseLost
 from evercrawl.model.settings import StoreSettings
 from evercrawl.testing.store import MemoryStore
 from tests.postgres_server import PostgresServer
+from tests.worlds.cluster.connection import Connection, Latency
 from tests.worlds.cluster.database import Flaws, Server
-from tests.worlds.cluster.line import Line, Weather
+from tests.worlds.cluster.monitor import Monitor
 from tests.worlds.cluster.pool import NAMESPACE, SimPool
 from tests.worlds.cluster.process import ProcessLoop, SimProcess, run_processes
-from tests.worlds.cluster.watch import Watch
 
 SHARDS = 10
 LEASE = timedelta(seconds=0.6)
@@ -42,11 +42,11 @@ def told(request: pytest.FixtureRequest) -> Told:
 
 async def _simulated(loop: ProcessLoop, story: Story) -> None:
     server = Server(loop, MemoryStore(SHARDS), Flaws())
-    watch = Watch(loop.time, lease_s=LEASE.total_seconds(), gap_s=lambda _: 1.0)
+    watch = Monitor(loop.time, lease_s=LEASE.total_seconds(), gap_s=lambda _: 1.0)
 
     async def join(capacity: int) -> Membership:
         process = SimProcess(loop, 0)
-        line = Line(server, process, Weather(slow_share=0.0), Random(1), watch)
+        line = Connection(server, process, Latency(slow_share=0.0), Random(1), watch)
         pool = SimPool(server, line, process, watch)
         member = Membership(pool, NAMESPACE, worker=uuid4(), lease=LEASE, margin=MARGIN, now=process.boot_s)
         await member.join(shards=SHARDS, capacity=capacity, formerly=None)

@@ -18,7 +18,7 @@ from evercrawl.adapters.analysers import load_analysers
 from evercrawl.adapters.plugins import load_filter, load_handlers, load_schemes
 from evercrawl.adapters.sqlite.statements import SCHEMA
 from evercrawl.core.scope.url_filter import parse_filter
-from evercrawl.core.sentiment.field_analysers import fields_of
+from evercrawl.core.sentiment.field_analysers import analyse_fields
 from evercrawl.model.document import Document, Link
 from evercrawl.model.settings import Settings
 from evercrawl.testing import SimClock
@@ -186,7 +186,7 @@ def test_the_analysers_of_the_guide_say_what_they_promise(modules: Path, monkeyp
     names = ["alarm:KeywordAlarm", "copies:CopyrightMatch", "malware:MalwarePattern", "language"]
     analysers = load_analysers(names)
     quiet = Document("utf-8", "https://example.org/", text="Nothing to see.", lang="en")
-    assert fields_of(quiet, analysers) == {"language": "en"}
+    assert analyse_fields(quiet, analysers) == {"language": "en"}
     loud = Document(
         "utf-8",
         "https://example.org/",
@@ -195,7 +195,7 @@ def test_the_analysers_of_the_guide_say_what_they_promise(modules: Path, monkeyp
         embeds=("https://cdn.evil.example/x.js", "https://example.org/y.js"),
         lang="en",
     )
-    assert fields_of(loud, analysers) == {
+    assert analyse_fields(loud, analysers) == {
         "alarm": "outage, recall",
         "alarm_count": 3,
         "copied": 1.0,

@@ -27,7 +27,7 @@ TOLERANCE_S = 0.02
 """The server notes a request when its thread gets to run."""
 
 
-class Asked(NamedTuple):
+class JudgedRequest(NamedTuple):
     """One request, as the site's server saw it."""
 
     at: float
@@ -53,13 +53,13 @@ class BusyWeb(Web):
     links to the next ones of its own domain and to one of another.
     """
 
-    log: list[Asked] = field(default_factory=list)
+    log: list[JudgedRequest] = field(default_factory=list)
     pages: int = ENDLESS
 
     def note(self, host: str, path: str, agent: str) -> None:
         super().note(host, path, agent)
         worker = agent.partition("worker")[2].partition("@")[0]
-        self.log.append(Asked(self.asked[-1][0], host, path, int(worker)))
+        self.log.append(JudgedRequest(self.asked[-1][0], host, path, int(worker)))
 
     def answer(self, host: str, path: str) -> bytes | None:
         body = super().answer(host, path)
@@ -98,7 +98,7 @@ def watching_for_stalls() -> Iterator[list[float]]:
         watcher.join()
 
 
-def violations(asked: Iterable[Asked]) -> list[tuple[str, float]]:
+def violations(asked: Iterable[JudgedRequest]) -> list[tuple[str, float]]:
     """Requests to a site within its gap after the one before."""
     last: dict[str, float] = {}
     found = []
@@ -110,7 +110,7 @@ def violations(asked: Iterable[Asked]) -> list[tuple[str, float]]:
     return found
 
 
-def takeovers(silences: Iterable[Silence], asked: list[Asked]) -> list[tuple[str, float]]:
+def takeovers(silences: Iterable[Silence], asked: list[JudgedRequest]) -> list[tuple[str, float]]:
     """From the moment a worker fell silent to the first request of another one, for each of its sites; with
     the fault that silenced it, and without what a site's gap had grown.
     """

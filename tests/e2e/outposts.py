@@ -168,12 +168,12 @@ class Field:
     def code_for_all(self) -> str:
         """One outpost for every site."""
         routes = [origin.removeprefix("http://") for origin in self.origins]
-        return create_pairing_code(self.collection, called="outposta", routes=routes, valid_for=timedelta(hours=1))
+        return create_pairing_code(self.collection, name="outposta", routes=routes, valid_for=timedelta(hours=1))
 
     def code(self, number: int) -> str:
         route = self.origins[number].removeprefix("http://")
         name = f"outpost{'abc'[number]}"
-        return create_pairing_code(self.collection, called=name, routes=[route], valid_for=timedelta(hours=1))
+        return create_pairing_code(self.collection, name=name, routes=[route], valid_for=timedelta(hours=1))
 
     def outpost_arguments(self, number: int, *more: str, port: int | None = None) -> list[str]:
         return [

@@ -10,7 +10,7 @@ from pathlib import Path
 from evercrawl.model.reason import Outcome, Reason
 from tests.worlds.hostile.command import Command
 from tests.worlds.hostile.servers import answer_of
-from tests.worlds.hostile.sites import Asked, Respond, Web, bytes_for, html, web
+from tests.worlds.hostile.sites import Respond, SiteRequest, Web, bytes_for, html, web
 
 AT_ONCE = ("--pace", "own", "--gap", "0.02")
 PAGES = 80
@@ -43,7 +43,7 @@ def small_site(sites: Web) -> str:
 def copied(delay_s: float) -> Respond:
     """One of several hosts that hold the same pages."""
 
-    async def respond(asked: Asked, writer: asyncio.StreamWriter) -> bool:
+    async def respond(asked: SiteRequest, writer: asyncio.StreamWriter) -> bool:
         await asyncio.sleep(delay_s)
         is_there = asked.path in ("/", *(f"/p/{number}" for number in range(PAGES)))
         writer.write(answer_of({"body": copied_page(asked.path)} if is_there else {"status": 404, "body": "no"}))
@@ -68,11 +68,11 @@ def test_duplicates_are_named_and_nothing_that_they_link_to_is_lost(tmp_path: Pa
         article, printed = command.why(home + "article"), command.why(home + "print/article")
         (copy,) = [found for found in (article, printed) if found.outcome is Outcome.DUPLICATE]
         (original,) = [found for found in (article, printed) if found is not copy]
-        assert copy.reason is Reason.NEARLY_SAME
+        assert copy.reason is Reason.NEAR_DUPLICATE
         assert copy.duplicate_of == original.url
         assert original.url in copy.detail
         named = command.why(home + "shop?ref=home")
-        assert (named.reason, named.duplicate_of) == (Reason.CANONICAL_ELSEWHERE, home + "shop")
+        assert (named.reason, named.duplicate_of) == (Reason.CANONICAL, home + "shop")
         assert command.why(home + "archive").outcome is Outcome.FETCHED
 
 

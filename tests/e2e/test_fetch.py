@@ -54,7 +54,7 @@ def raw(text: str, **http: Any) -> FetchResult:
         ("HTTP/1.1 503 Busy\r\nRetry-After: 5\r\n\r\n", Fault.THROTTLED),
         ("HTTP/1.1 301 Moved\r\n\r\n", Fault.BAD_REDIRECT),
         ("HTTP/1.1 302 Found\r\nLocation: ftp://x/\r\n\r\n", Fault.BAD_REDIRECT),
-        ("HTTP/1.1 304 Not Modified\r\n\r\n", Fault.NOT_MODIFIED_UNASKED),
+        ("HTTP/1.1 304 Not Modified\r\n\r\n", Fault.UNEXPECTED_304),
         ("HTTP/1.1 206 Part\r\nContent-Length: 1\r\n\r\nx", Fault.PARTIAL),
     ],
 )

@@ -32,10 +32,10 @@ from tests.e2e.certificates import Authority
 from tests.programs import find_program
 from tests.shared import conformance_rows
 from tests.worlds.hostile.cast import Cast, as_described
-from tests.worlds.hostile.command import Command, Ran
+from tests.worlds.hostile.command import Command, CommandResult
 from tests.worlds.hostile.expected import OTHERWISE, OWN, REASONS, TRUNCATED_IN_WARC
 from tests.worlds.hostile.servers import answer_of
-from tests.worlds.hostile.sites import Asked, Web, bytes_for, html, web
+from tests.worlds.hostile.sites import SiteRequest, Web, bytes_for, html, web
 
 QUICK = {"http.connect": "6", "http.first_byte": "6", "http.idle": "6", "http.total": "9", "crawl.patience": "4"}
 """Limits that make a test short; all others are the defaults."""
@@ -107,8 +107,8 @@ class Crawled(NamedTuple):
 
     command: Command
     cast: Cast
-    ran: Ran
-    again: Ran
+    ran: CommandResult
+    again: CommandResult
     ended: datetime
     asked_first: dict[str, int]
     """Requests to each site when the first call had ended."""
@@ -309,7 +309,7 @@ def _counting(answer: Any) -> Any:
     """Hand the number of the visit, from 1 on, to a function of it and the request."""
     visits = 0
 
-    def respond(asked: Asked) -> bytes:
+    def respond(asked: SiteRequest) -> bytes:
         nonlocal visits
         visits += 1
         return bytes(answer(visits, asked))
@@ -317,20 +317,20 @@ def _counting(answer: Any) -> Any:
     return respond
 
 
-def _body_after_304(visit: int, asked: Asked) -> bytes:
+def _body_after_304(visit: int, asked: SiteRequest) -> bytes:
     if asked.field("if-none-match"):
         return b"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\nhello"
     return html("kept", headers={"ETag": '"v1"'})
 
 
-def _future(visit: int, asked: Asked) -> bytes:
+def _future(visit: int, asked: SiteRequest) -> bytes:
     """A server that believes its own date, as most do: the page has changed, and it says that it has not."""
     if asked.field("if-modified-since"):
         return answer_of({"status": 304})
     return html(f"version {visit}", headers={"Last-Modified": "Fri, 01 Jan 2100 00:00:00 GMT"})
 
 
-def _torn(visit: int, asked: Asked) -> bytes:
+def _torn(visit: int, asked: SiteRequest) -> bytes:
     """The second visit breaks off; by its ETag the third would be told that nothing has changed."""
     if asked.field("if-none-match") == '"2"':
         return answer_of({"status": 304})

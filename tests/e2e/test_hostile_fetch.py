@@ -49,7 +49,7 @@ FAULTS = {
     "410": Fault.GONE,
     "416": Fault.HTTP_ERROR,
     "range-unasked-206": Fault.PARTIAL,
-    "304-unasked": Fault.NOT_MODIFIED_UNASKED,
+    "304-unasked": Fault.UNEXPECTED_304,
     "redirect-bad-location": Fault.BAD_REDIRECT,
     "redirect-300-no-choice": Fault.HTTP_ERROR,
 }

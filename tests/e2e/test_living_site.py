@@ -10,7 +10,7 @@ from evercrawl.testing.randomness import uniform
 from tests.e2e.test_cli import Place
 from tests.worlds.demo_web import HOSTS, DemoWeb, Reply, serving
 from tests.worlds.living.content import SECONDS_A_DAY
-from tests.worlds.living.site import Answer, LivingSite
+from tests.worlds.living.site import LivingResponse, LivingSite
 
 DAYS = 60
 PAGES = 24
@@ -18,12 +18,12 @@ SEED = 78
 MOST_FALSE_ALARMS, MOST_MISSED = 0.01, 0.02
 
 
-def _answers(site: LivingSite, day: int) -> list[Answer]:
+def _answers(site: LivingSite, day: int) -> list[LivingResponse]:
     moments = [(day + 0.9 * uniform("moment", url, day)) * SECONDS_A_DAY for url in site.urls]
     return [site.answer(url, at_s) for url, at_s in zip(site.urls, moments, strict=True)]
 
 
-def _show(web: DemoWeb, answers: list[Answer]) -> None:
+def _show(web: DemoWeb, answers: list[LivingResponse]) -> None:
     for page, answer in enumerate(answers):
         web.replies[HOSTS[0], f"/p/{page}"] = Reply(200, answer.html.decode())
 

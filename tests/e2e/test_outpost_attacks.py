@@ -19,7 +19,7 @@ from evercrawl.model.time import to_us
 from evercrawl.outpost.answers import encode_answer
 from evercrawl.outpost.channel import (
     CHANNEL_ERRORS,
-    MOST_FRAME_BYTES,
+    MAX_FRAME_BYTES,
     Credentials,
     NotAuthentic,
     SecureChannel,
@@ -65,7 +65,7 @@ class Scene:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        text = create_pairing_code(folder, called="one", routes=["site.example"], valid_for=timedelta(hours=1))
+        text = create_pairing_code(folder, name="one", routes=["site.example"], valid_for=timedelta(hours=1))
         self.code = parse_code(text)
         self.web = NoWeb()
         settings = Settings()
@@ -93,8 +93,8 @@ class Scene:
         return link, welcome
 
     def counts(self) -> dict[str, int]:
-        row = self.home.book.outposts()
-        return self.home.book.counts(row[0].id) if row else {}
+        row = self.home.state.outposts()
+        return self.home.state.counts(row[0].id) if row else {}
 
 
 @asynccontextmanager
@@ -119,7 +119,7 @@ def _item(job: FetchJob, body: bytes) -> JobResult:
     raw = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     exchange = Exchange(b"GET", raw, body, None, datetime.now(UTC), timedelta(milliseconds=1))
     result = Fetched(job.url, 200, (), body, exchange)
-    return encode_answer(job, result, exchange, verdict=ResultKind.AT_ONCE, held=None)
+    return encode_answer(job, result, exchange, kind=ResultKind.FIRST, held=None)
 
 
 async def _job(link: SecureChannel) -> FetchJob:
@@ -175,7 +175,7 @@ def test_recorded_forged_cut_and_oversized_frames_have_no_effect(tmp_path: Path)
             stranger, _ = await scene.join(scene.who(pairing=False))
             size = len(content) if announce is None else announce
             stranger._writer.write(size.to_bytes(4, "big") + content)
-            if announce is not None and announce > len(content) and announce < MOST_FRAME_BYTES:
+            if announce is not None and announce > len(content) and announce < MAX_FRAME_BYTES:
                 stranger._writer.close()  # cut short
             await _refuses(stranger)
 
@@ -185,9 +185,9 @@ def test_recorded_forged_cut_and_oversized_frames_have_no_effect(tmp_path: Path)
         await say(recorded)
         await say(bytes(16) + encode_message(forged))
         await say(encode_message(forged), announce=5000)
-        await say(b"", announce=MOST_FRAME_BYTES + 1)
+        await say(b"", announce=MAX_FRAME_BYTES + 1)
         assert list_outposts(scene.folder)[0].counts["whole"] == 0
-        assert scene.home.book.intake_urls() == set()
+        assert scene.home.state.result_urls() == set()
         assert (await scene.home.fetch(Request("http://other.example/"))).url == "http://other.example/"
 
     _run(tmp_path, play)
@@ -211,14 +211,14 @@ def test_a_whole_recorded_conversation_opens_nothing_a_second_time(tmp_path: Pat
         await link.send(Heartbeat(1))
         assert isinstance(await link.receive(), LeaseRenewal)
         link.close()
-        seen = scene.home.book.outposts()[0].seen_us
+        seen = scene.home.state.outposts()[0].seen_us
         await asyncio.sleep(0.01)
         thief = await connect_to_coordinator(f"127.0.0.1:{scene.port}", scene.code.pin)
         for data in said:
             thief._writer.write(data)
         await thief.receive_plain(4096)
         await _refuses(thief)
-        assert scene.home.book.outposts()[0].seen_us == seen
+        assert scene.home.state.outposts()[0].seen_us == seen
 
     _run(tmp_path, play)
 
@@ -235,12 +235,12 @@ def test_wrong_keys_used_codes_and_old_codes_are_refused(tmp_path: Path) -> None
         same, _ = await scene.join(scene.who())  # the answer to the first try was lost: the same again
         same.close()
         late = parse_code(
-            create_pairing_code(scene.folder, called="two", routes=[".org"], valid_for=timedelta(seconds=-1))
+            create_pairing_code(scene.folder, name="two", routes=[".org"], valid_for=timedelta(seconds=-1))
         )
         expired = Credentials(late.name, outpost_key(late.key, NONCE), NONCE, late.key)
         await _refuses(await scene.connect(expired))
         assert [one.name for one in list_outposts(scene.folder)] == ["one"]
-        assert scene.home.book.forget("one")
+        assert scene.home.state.delete("one")
         await _refuses(await scene.connect(scene.who(pairing=False)))
 
     _run(tmp_path, play)
@@ -263,8 +263,8 @@ def test_an_outpost_cannot_speak_for_the_sites_of_others(tmp_path: Path) -> None
         await link.send(ResultBatch(1, (theirs,)))
         assert await asyncio.wait_for(link.receive(), 5) == Acknowledgement(1)
         assert scene.counts()["refused"] == 1
-        assert scene.home.book.intake_urls() == set()
-        assert scene.home.book.held("http://bank.example/") is None
+        assert scene.home.state.result_urls() == set()
+        assert scene.home.state.exchange("http://bank.example/") is None
         link.close()
 
     _run(tmp_path, play)
@@ -300,7 +300,7 @@ def test_garbage_instead_of_a_greeting_is_shown_out(tmp_path: Path) -> None:
             if garbage == bytes(40):
                 link._writer.close()
             await _refuses(link)
-        assert scene.home.book.outposts() == []
+        assert scene.home.state.outposts() == []
 
     _run(tmp_path, play)
 
@@ -311,7 +311,7 @@ def test_an_outpost_that_is_forgotten_while_it_is_connected_is_shown_out(tmp_pat
         await link.send(AgentReady((), 8))
         asked = asyncio.create_task(scene.home.fetch(Request(f"{SITE}/a")))
         job = await _job(link)
-        assert scene.home.book.forget("one")
+        assert scene.home.state.delete("one")
         await link.send(ResultBatch(1, (_item(job, b"too late"),)))
         await _refuses(link)
         assert isinstance(await asyncio.wait_for(asked, 5), Failed)

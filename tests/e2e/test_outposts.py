@@ -100,9 +100,9 @@ def test_kill_9_of_outpost_and_home_loses_and_doubles_nothing(tmp_path: Path) ->
         field.assert_pace()
         # What was in flight at one of the four kills may have to be asked for again; nothing else.
         assert sum(count - 1 for count in _pages_asked(field).values()) <= 6
-        with sqlite3.connect(tmp_path / "outpost0" / "outpost.db") as book:
-            field.wait_for(lambda: book.execute("select count(*) from outbox").fetchone() == (0,))
-        book.close()
+        with sqlite3.connect(tmp_path / "outpost0" / "outpost.db") as state:
+            field.wait_for(lambda: state.execute("select count(*) from outbox").fetchone() == (0,))
+        state.close()
 
 
 def test_the_pages_of_a_lost_outpost_return_to_the_crawler(tmp_path: Path) -> None:
@@ -156,12 +156,12 @@ def test_an_outpost_with_100_000_pages_stays_small(tmp_path: Path) -> None:
     """Also while it fetches pages of 1 MB from three sites at a time."""
     with outdoors(tmp_path, pages=3) as field:
         file = tmp_path / "outpost0" / "outpost.db"
-        book = AgentState(file.parent, most_bytes=64_000_000)
+        state = AgentState(file.parent, max_bytes=64_000_000)
         rows = [(f"{field.origins[0]}/list/{number}.html", number.to_bytes(16, "big")) for number in range(100_000)]
-        book.db.execute("begin")
-        book.db.executemany("insert into page (url, digest) values (?, ?)", rows)
-        book.db.execute("commit")
-        book.close()
+        state.db.execute("begin")
+        state.db.executemany("insert into page (url, digest) values (?, ?)", rows)
+        state.db.execute("commit")
+        state.close()
         code = field.code_for_all()
         big = [f"{origin}/big/{number}.html" for origin in field.origins for number in range(1)]
         home = field.start(*field.crawl_arguments(*big))
@@ -169,7 +169,7 @@ def test_an_outpost_with_100_000_pages_stays_small(tmp_path: Path) -> None:
         outpost = field.start_outpost(0, "--code", code, "--max-disk", "64MB", *allow)
         assert home.wait(40) == 0, home.communicate()[0]
         peak_kb = _peak_kb(outpost)
-        print(f"an outpost with 100,000 pages took {peak_kb / 1024:.1f} MB at most")
+        print(f"an outpost with 100,000 pages took {peak_kb / 1024:.1f} MB at limit")
         assert peak_kb <= MOST_RSS_KB
         field.assert_pace()
         assert set(field.versions()) == _expected(field, 3) | set(big)

@@ -21,8 +21,8 @@ from typing import NamedTuple
 import pytest
 
 from tests.programs import find_program
-from tests.worlds.hostile.command import Command, Ran
-from tests.worlds.hostile.sites import Asked, Respond, Web, html, robots_txt, web
+from tests.worlds.hostile.command import Command, CommandResult
+from tests.worlds.hostile.sites import Respond, SiteRequest, Web, html, robots_txt, web
 
 GAP_S = 0.2
 FACTOR = 10
@@ -49,8 +49,8 @@ class Request(NamedTuple):
 class Logs(NamedTuple):
     """What every site saw, in order, and where the second process began."""
 
-    first: Ran
-    second: Ran
+    first: CommandResult
+    second: CommandResult
     sites: dict[str, list[Request]]
     least_gap: dict[str, float]
 
@@ -70,7 +70,7 @@ def page(number: int, pages: int) -> str:
 def site_of(pages: int, *, slow_s: float = 0.0, closing: bool = False) -> Respond:
     """A site of so many pages."""
 
-    async def respond(asked: Asked, writer: asyncio.StreamWriter) -> bool:
+    async def respond(asked: SiteRequest, writer: asyncio.StreamWriter) -> bool:
         await asyncio.sleep(slow_s)
         name = asked.path.strip("/").partition(".")[0] or "0"
         if not name.isdigit():
@@ -188,7 +188,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Logs:
     return Logs(first, second, seen, least)
 
 
-def _of(asked: Asked) -> tuple[str, float, float, str]:
+def _of(asked: SiteRequest) -> tuple[str, float, float, str]:
     return asked.path, asked.began, asked.ended, asked.ip
 
 

@@ -28,9 +28,9 @@ from evercrawl.testing.sim_world import make_world
 from evercrawl.testing.virtual_time import SimClock
 from tests.e2e.certificates import Authority
 from tests.shared import conformance_rows
-from tests.worlds.hostile.command import Command, Ran
+from tests.worlds.hostile.command import Command, CommandResult
 from tests.worlds.hostile.servers import answer_of
-from tests.worlds.hostile.sites import Asked, Respond, Site, Web, bytes_for, html, web
+from tests.worlds.hostile.sites import Respond, Site, SiteRequest, Web, bytes_for, html, web
 
 SETTINGS = {"identity.product": "TestBot", "http.first_byte": "2", "http.idle": "2", "crawl.patience": "3"}
 AT_ONCE = ("--pace", "own", "--gap", "0.05")
@@ -96,7 +96,7 @@ class Stage:
         bodies = [_body_of(response) for response in responses]
         turn = itertools.count()
 
-        async def respond(asked: Asked, writer: asyncio.StreamWriter) -> bool:
+        async def respond(asked: SiteRequest, writer: asyncio.StreamWriter) -> bool:
             if asked.path.startswith("/page"):
                 return await bytes_for(lambda _: html(f"{name} {asked.path}"))(asked, writer)
             index = min(next(turn), len(responses) - 1)
@@ -160,7 +160,7 @@ class Crawled(NamedTuple):
     """One crawl of all rows."""
 
     stage: Stage
-    ran: Ran
+    ran: CommandResult
     found: dict[str, Explanation]
 
     def site(self, row: dict[str, Any]) -> Site:
@@ -245,7 +245,7 @@ def test_redirects_lead_to_other_sites_and_their_answer_counts_for_the_first(tmp
 
 
 def _fixed(answers: dict[str, dict[str, Any]]) -> Respond:
-    default: Callable[[Asked], dict[str, Any]] = lambda asked: {"body": asked.path}  # noqa: E731
+    default: Callable[[SiteRequest], dict[str, Any]] = lambda asked: {"body": asked.path}  # noqa: E731
     return bytes_for(lambda asked: answer_of(answers.get(asked.path) or default(asked)))
 
 

@@ -236,7 +236,7 @@ def test_links_of_a_page_go_both_ways(coast: Coast) -> None:
 
 
 def test_bad_links_are_found_on_their_pages(coast: Coast) -> None:
-    found = {line["target"].removeprefix(coast.site): line for line in coast.lines("check", "links", code=1)}
+    found = {line["target"].removeprefix(coast.site): line for line in coast.lines("links", "--broken", code=1)}
     assert {path: line["problem"] for path, line in found.items()} == {
         "/missing": "dead",
         "/old": "chain",
@@ -246,7 +246,7 @@ def test_bad_links_are_found_on_their_pages(coast: Coast) -> None:
     assert found["/missing"]["url"] == f"{coast.site}/"
     assert found["/old"]["chain"] == [f"{coast.site}/older", f"{coast.site}/en"]
     assert found["/missing"]["text"] == "a visit to missing"
-    assert len(coast.lines("check", "links", "--dead", code=1)) == 1
+    assert len(coast.lines("links", "--dead", code=1)) == 1
 
 
 def test_the_graph_is_counted_taken_out_and_drawn(coast: Coast, tmp_path: Path) -> None:

@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 
 from tests.worlds.traps.server import Command, Served, serving
-from tests.worlds.traps.sites import HOST, NOT_FOUND, Reply, TrappedSite, page, prose
+from tests.worlds.traps.sites import HOST, NOT_FOUND, TrapResponse, TrapSite, page, prose
 
 HOME = page("Home", prose("home"), ["/about", *(f"/gone/{number}" for number in range(6))])
 ABOUT = page("About", prose("about"), ["/"])
 REAL = {"/": HOME, "/about": ABOUT}
 
 
-def site(absent: Callable[[str], Reply], *, real: dict[str, Reply] = REAL) -> TrappedSite:
-    def answer(url: str) -> Reply:
+def site(absent: Callable[[str], TrapResponse], *, real: dict[str, TrapResponse] = REAL) -> TrapSite:
+    def answer(url: str) -> TrapResponse:
         path = url.removeprefix(HOST)
         return real.get(path) or absent(path)
 
-    return TrappedSite(f"{HOST}/", answer, lambda url: url if url.removeprefix(HOST) in REAL else None, len(REAL))
+    return TrapSite(f"{HOST}/", answer, lambda url: url if url.removeprefix(HOST) in REAL else None, len(REAL))
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_an_apology_without_known_words_is_told_by_made_up_addresses(command: Co
 
 def test_missing_pages_redirect_home(command: Command) -> None:
     """`http_hostile` soft-404-redirect-home: recognised, and home is stored once."""
-    with serving(site(lambda path: Reply(302, location="/"))) as served:
+    with serving(site(lambda path: TrapResponse(302, location="/"))) as served:
         command.crawl(served)
         assert made_up(served)
         flagged = reasons(command, served, *(f"/gone/{number}" for number in range(6)))
@@ -75,7 +75,7 @@ def test_missing_pages_redirect_home(command: Command) -> None:
 
 def test_a_custom_apology(command: Command) -> None:
     """`http_hostile` soft-404-custom: flagged, also where the rest of the site says 404."""
-    oops = Reply(200, "<h1>Oops</h1> this page has moved or never existed")
+    oops = TrapResponse(200, "<h1>Oops</h1> this page has moved or never existed")
     real = REAL | {f"/gone/{number}": oops for number in range(6)}
     for absent in (oops, NOT_FOUND):
         with serving(site(lambda path, absent=absent: absent, real=real)) as served:  # type: ignore[misc]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.worlds.traps.more_sites import MORE_GENERATORS
 from tests.worlds.traps.server import DEADLINE_S, Command, Served, crawl_arguments, serving
-from tests.worlds.traps.sites import generator
+from tests.worlds.traps.sites import make_site
 
 MOST_FACETS = 2000
 MOST_MONTHS = 400
@@ -21,7 +21,7 @@ def command(tmp_path: Path) -> Command:
 
 
 def test_a_shop_of_ten_million_lists_is_crawled_to_its_end(command: Command) -> None:
-    with serving(generator("facet explosion")) as served:
+    with serving(make_site("facet explosion")) as served:
         summary = command.crawl(served)
         assert summary["skipped"] > 0
         assert len(served.pages_asked) <= MOST_FACETS
@@ -58,7 +58,7 @@ def test_a_calendar_without_end_is_left(command: Command) -> None:
 
 def test_a_running_crawl_hears_what_is_excluded(command: Command) -> None:
     command.env["EVERCRAWL_TRAPS__ENABLED"] = "false"
-    with serving(generator("random word maze")) as served:
+    with serving(make_site("random word maze")) as served:
         running = command.start(*crawl_arguments(served), "--gap", "0.05", "--json")
         _wait_for(served, 10)
         (effect,) = command.lines("trap", "exclude", "/m/**", "--site", served.origin, "--yes")
@@ -81,7 +81,7 @@ def _wait_for(served: Served, requests: int) -> None:
 
 
 def test_a_running_crawl_hears_that_a_site_is_slowed_down(command: Command) -> None:
-    with serving(generator("random word maze")) as served:
+    with serving(make_site("random word maze")) as served:
         running = command.start(*crawl_arguments(served), "--gap", "0.05", "--json", "--max-pages", "400")
         _wait_for(served, 10)
         (done,) = command.lines("pace", "slow", served.origin, "1h")

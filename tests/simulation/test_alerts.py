@@ -17,8 +17,8 @@ from evercrawl.collection.alerts.alert_outbox import AlertOutbox
 from evercrawl.collection.alerts.event_reader import ShardLog
 from evercrawl.collection.alerts.notifier import Notifier
 from evercrawl.collection.alerts.sender import OutgoingMessage
-from evercrawl.core.alerts.delivery import Attempt, MessageState, again
-from evercrawl.core.alerts.matching import SaidPage
+from evercrawl.core.alerts.delivery import DeliveryAttempt, MessageState, retry_message
+from evercrawl.core.alerts.matching import PageText
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind, Frequency
 from evercrawl.model.settings import NotifySettings, Settings
 from evercrawl.model.time import from_us, to_us
@@ -93,8 +93,8 @@ class _Log:
     def events(self, after: int, upto: int) -> list[Event]:
         return self.seen[after:upto]
 
-    def page_after(self, event: Event) -> SaidPage:
-        return SaidPage(event.url, "", "", None)
+    def page_after(self, event: Event) -> PageText:
+        return PageText(event.url, "", "", None)
 
     def text_before(self, event: Event) -> str:
         return ""
@@ -113,20 +113,20 @@ class Receivers:
     attempts: int = 0
     fate: Fate = field(default_factory=no_death)
 
-    async def send(self, letter: OutgoingMessage, *, now: datetime) -> Attempt:
+    async def send(self, letter: OutgoingMessage, *, now: datetime) -> DeliveryAttempt:
         name = letter.alert.name
         self.attempts += 1
         await self.fate.spin()
         await asyncio.sleep(self.takes(name).total_seconds())
         if not self.is_up(name, self.clock.now()):
-            return Attempt(False, "cannot connect")
+            return DeliveryAttempt(False, "cannot connect")
         known = self.accepted.setdefault(name, {})
         self.doubles += letter.message.id in known
         if letter.message.id not in known:
             known[letter.message.id] = [notice.event.url for notice in letter.notices]
             self.moments.setdefault(name, []).append(self.clock.now())
         await self.fate.spin()
-        return Attempt(True, "HTTP 200")
+        return DeliveryAttempt(True, "HTTP 200")
 
     async def close(self) -> None:
         pass
@@ -282,7 +282,7 @@ def test_a_message_that_never_arrives_is_set_aside_and_can_be_sent_again(tmp_pat
     ((message, changes, _),) = outbox.messages(most=5)
     assert (message.state, changes) == (MessageState.FAILED, 1)
     assert 150 < message.tries < 200, "about once an hour for a week"
-    outbox.write(again(message, now=EPOCH + 10 * 24 * HOUR))
+    outbox.write(retry_message(message, now=EPOCH + 10 * 24 * HOUR))
     outbox.close()
     pages.clock = receivers.clock = SimClock(EPOCH + 11 * 24 * HOUR)
     run(live(tmp_path, pages, receivers, EPOCH + 11 * 24 * HOUR + HOUR))

@@ -14,13 +14,13 @@ from dataclasses import replace
 import pytest
 
 from evercrawl.cluster.database_worker import WorkerIntervals
+from tests.worlds.cluster.connection import Latency
 from tests.worlds.cluster.database import Flaws
-from tests.worlds.cluster.faults import Fault
-from tests.worlds.cluster.line import Weather
-from tests.worlds.cluster.run import Plan, figures, simulate
-from tests.worlds.cluster.watch import Offence
+from tests.worlds.cluster.faults import ClusterFault
+from tests.worlds.cluster.monitor import BreachKind
+from tests.worlds.cluster.simulation import ClusterPlan, figures, simulate_cluster
 
-SMALL = Plan(
+SMALL = ClusterPlan(
     1,
     workers=6,
     sites=60,
@@ -32,7 +32,7 @@ SMALL = Plan(
     shortest_s=30.0,
     longest_s=120.0,
     change_every_s=100.0,
-    weather=Weather(slow_share=0.3),
+    latency=Latency(slow_share=0.3),
     rhythm=WorkerIntervals(report_s=86_400.0),
 )
 ROUGH = replace(SMALL, sites=200, pages=4, shards=64, lease_s=4.0, fault_every_s=4.0)
@@ -49,7 +49,7 @@ def quiet() -> Iterator[None]:
 
 @pytest.mark.parametrize("seed", [1, 2, 10])
 def test_whatever_fails_the_rules_are_kept(seed: int):
-    seen = simulate(replace(SMALL, seed=seed))
+    seen = simulate_cluster(replace(SMALL, seed=seed))
     assert seen.breaches == [], f"repeat with {seen.plan}"
     assert seen.counts["requests"] > 200
     assert seen.least_spare_s >= 0
@@ -57,35 +57,35 @@ def test_whatever_fails_the_rules_are_kept(seed: int):
 
 
 def test_a_database_that_restarts_and_fails_over_costs_time_and_nothing_else():
-    faults = {Fault.RESTART: 1.0, Fault.FAILOVER: 1.0, Fault.KILL: 1.0, Fault.SLOW: 0.5}
-    seen = simulate(replace(SMALL, seed=3, faults=faults))
+    faults = {ClusterFault.RESTART: 1.0, ClusterFault.FAILOVER: 1.0, ClusterFault.KILL: 1.0, ClusterFault.SLOW: 0.5}
+    seen = simulate_cluster(replace(SMALL, seed=3, faults=faults))
     assert seen.breaches == [], f"repeat with {seen.plan}"
     assert seen.counts["restart"] + seen.counts["failover"] >= 2
 
 
 @pytest.mark.parametrize("plan", [SMALL, ROUGH])
-def test_the_same_seed_gives_the_same_run(plan: Plan):
-    one, other = (simulate(replace(plan, seed=5, days=60 / 86_400)) for _ in range(2))
+def test_the_same_seed_gives_the_same_run(plan: ClusterPlan):
+    one, other = (simulate_cluster(replace(plan, seed=5, days=60 / 86_400)) for _ in range(2))
     assert figures(one) == figures(other)
     assert (one.counts, one.takeovers_s) == (other.counts, other.takeovers_s)
 
 
 def test_shares_follow_capacity_when_nothing_happens():
     plan = replace(SMALL, workers=10, shards=64, days=900 / 86_400, fault_every_s=1e9, shortest_s=1e5)
-    seen = simulate(replace(plan, longest_s=2e5, weather=Weather(slow_share=0.02)))
+    seen = simulate_cluster(replace(plan, longest_s=2e5, latency=Latency(slow_share=0.02)))
     assert seen.breaches == []
     assert seen.counts["share looks"] > 5
 
 
-FAILOVERS = {Fault.FAILOVER: 1.0}
-KILLS = {Fault.KILL: 1.0}
-FREEZES = {Fault.FREEZE: 1.0}
+FAILOVERS = {ClusterFault.FAILOVER: 1.0}
+KILLS = {ClusterFault.KILL: 1.0}
+FREEZES = {ClusterFault.FREEZE: 1.0}
 
 
 @pytest.mark.parametrize("plan", [replace(SMALL, seed=2), replace(ROUGH, seed=3), replace(ROUGH, seed=7)])
-def test_who_freezes_again_and_again_is_relieved_in_time(plan: Plan):
+def test_who_freezes_again_and_again_is_relieved_in_time(plan: ClusterPlan):
     """Also if it has just begun anew and does not come for the shards that are meant for it."""
-    seen = simulate(replace(plan, faults=FREEZES))
+    seen = simulate_cluster(replace(plan, faults=FREEZES))
     assert seen.breaches == [], f"repeat with {seen.plan}"
     assert seen.counts["freeze"] > 2
     assert max(seen.takeovers_s) <= plan.lease_s + 2
@@ -95,21 +95,21 @@ def test_who_freezes_again_and_again_is_relieved_in_time(plan: Plan):
 def test_the_fence_keeps_out_who_does_not_know_that_a_shard_is_lost(is_fenced: bool):
     """The guard of the lease would end a worker before the fence is needed: here shards are granted twice."""
     flaws = Flaws()._replace(double_grant=True, unfenced=not is_fenced)
-    seen = simulate(replace(SMALL, flaws=flaws, until=Offence.UNFENCED))
-    assert (Offence.UNFENCED in {breach.offence for breach in seen.breaches}) is not is_fenced
+    seen = simulate_cluster(replace(SMALL, flaws=flaws, until=BreachKind.UNFENCED))
+    assert (BreachKind.UNFENCED in {breach.kind for breach in seen.breaches}) is not is_fenced
 
 
 @pytest.mark.parametrize(
     ("flaw", "noticed", "plan"),
     [
-        ("double_grant", Offence.TWO_OWNERS, SMALL),
-        ("hasty_burial", Offence.TWO_OWNERS, SMALL),
-        ("lossy_failover", Offence.TWICE, replace(SMALL, seed=2, faults=FAILOVERS)),
-        ("lossy_failover", Offence.LOST, replace(SMALL, seed=2, faults=FAILOVERS, days=60 / 86_400)),
-        ("no_gap_wait", Offence.TOO_SOON, replace(ROUGH, faults=KILLS)),
-        ("unasked_lease", Offence.TOO_SOON, replace(ROUGH, seed=5, faults=FREEZES)),
+        ("double_grant", BreachKind.TWO_OWNERS, SMALL),
+        ("hasty_burial", BreachKind.TWO_OWNERS, SMALL),
+        ("lossy_failover", BreachKind.TWICE, replace(SMALL, seed=2, faults=FAILOVERS)),
+        ("lossy_failover", BreachKind.LOST, replace(SMALL, seed=2, faults=FAILOVERS, days=60 / 86_400)),
+        ("no_gap_wait", BreachKind.TOO_SOON, replace(ROUGH, faults=KILLS)),
+        ("unasked_lease", BreachKind.TOO_SOON, replace(ROUGH, seed=5, faults=FREEZES)),
     ],
 )
-def test_a_rule_that_is_broken_on_purpose_is_noticed(flaw: str, noticed: Offence, plan: Plan):
-    seen = simulate(replace(plan, flaws=Flaws()._replace(**{flaw: True}), until=noticed))
-    assert noticed in {breach.offence for breach in seen.breaches}, f"{flaw} was not noticed"
+def test_a_rule_that_is_broken_on_purpose_is_noticed(flaw: str, noticed: BreachKind, plan: ClusterPlan):
+    seen = simulate_cluster(replace(plan, flaws=Flaws()._replace(**{flaw: True}), until=noticed))
+    assert noticed in {breach.kind for breach in seen.breaches}, f"{flaw} was not noticed"

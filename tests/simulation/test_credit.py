@@ -18,7 +18,7 @@ from evercrawl.testing import NO_FAULTS, SimWeb
 from evercrawl.testing.memory_archive import MemoryArchive
 from evercrawl.testing.sim_world import SimWorld, make_world
 from evercrawl.testing.store import MemoryShard, MemoryStore
-from tests.worlds.credit_audit import ledgers_of, mistakes
+from tests.worlds.credit_audit import find_errors, ledgers_of
 
 SEED = 11
 
@@ -31,7 +31,7 @@ def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def check_books(store: MemoryStore) -> CreditLedger:
     """Every shard's books agree with its pages, and all of them with what was minted."""
-    assert mistakes(store) == []
+    assert find_errors(store) == []
     return max(ledgers_of(store).values(), key=lambda ledger: ledger.pages)
 
 

@@ -68,16 +68,16 @@ class Camp:
         self.near, self.far = Web(self.clock, "outpost"), Web(self.clock, "home")
         self.home = Coordinator(folder / "home", settings, self.clock, direct=self.far)
         code, now_us = PairingCode(b"0123456789", bytes(16)), to_us(self.clock.now())
-        self.home.book.add_code(
-            code.name, code.key, called="one", routes=[".org"], now_us=now_us, expires_us=2 * now_us
+        self.home.state.add_code(
+            code.name, code.key, name="one", routes=[".org"], now_us=now_us, expires_us=2 * now_us
         )
-        row = self.home.book.redeem(code.name, bytes(32), now_us=now_us)
+        row = self.home.state.redeem_code(code.name, bytes(32), now_us=now_us)
         assert row is not None
-        self.book = AgentState(folder / "outpost", most_bytes=10**7)
+        self.state = AgentState(folder / "outpost", max_bytes=10**7)
         pace = pace_from_settings(settings.pace, delay_cap=timedelta(seconds=60), anonymous=False)
         hand = OutpostFetcher(
             self.near,
-            self.book,
+            self.state,
             self.clock,
             settings=settings,
             pace=pace,
@@ -86,7 +86,7 @@ class Camp:
             after_crash=False,
         )
         who = Credentials(row.id, row.key, bytes(32), None)
-        self.station = OutpostAgent(self._dial, who, hand=hand, book=self.book, clock=self.clock, random=Random(1))
+        self.station = OutpostAgent(self._dial, who, fetcher=hand, state=self.state, clock=self.clock, random=Random(1))
         self.serving: list[asyncio.Task[None]] = []
 
     async def _dial(self) -> SecureChannel:
@@ -111,7 +111,7 @@ def _play(
         await running
         await asyncio.gather(*camp.serving)
         await camp.home.close()
-        camp.book.close()
+        camp.state.close()
 
     run(whole())
 
@@ -151,7 +151,7 @@ def test_an_unchanged_page_costs_few_bytes_and_is_the_same_answer(tmp_path: Path
         assert isinstance(second, Fetched)
         assert second.body == first.body == b"<p>Always the same.</p>"
         assert second.exchange.began > first.exchange.began
-        counts = camp.home.book.counts(camp.home.book.outposts()[0].id)
+        counts = camp.home.state.counts(camp.home.state.outposts()[0].id)
         assert (counts["whole"], counts["same"]) == (1, 1)
 
     _play(tmp_path, story)
@@ -199,7 +199,7 @@ def test_idle_days_cost_nothing(tmp_path: Path) -> None:
     async def story(camp: Camp) -> None:
         await camp.home.fetch(Request(f"{SITE}/"))
         await asyncio.sleep(600)
-        link = camp.station.link
+        link = camp.station.channel
         assert link is not None
         before = link.bytes_in + link.bytes_out
         await asyncio.sleep(10 * 86_400)

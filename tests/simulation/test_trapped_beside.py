@@ -8,19 +8,19 @@ import pytest
 
 from evercrawl.engine.runtime import Ended
 from evercrawl.model.settings import HiddenSettings, Settings
-from tests.worlds.traps.mixed_sites import HONEST_SITES, TRAPS_BESIDE
-from tests.worlds.traps.sites import HOST, NOT_FOUND, Reply, TrappedSite, asked, page, prose
-from tests.worlds.traps.world import TrappedWorld
+from tests.worlds.traps.mixed_sites import HONEST_SITES, MIXED_SITES
+from tests.worlds.traps.sites import HOST, NOT_FOUND, TrapResponse, TrapSite, page, prose, split_url
+from tests.worlds.traps.world import TrapWorld
 
 MOST_REQUESTS = {"facets in path": 1500}
 USUAL = 400
 FAR_TOO_MANY = 4000
 
 
-@pytest.mark.parametrize("name", TRAPS_BESIDE)
+@pytest.mark.parametrize("name", MIXED_SITES)
 def test_it_walks_out_and_reaches_the_real_pages(name: str) -> None:
-    site = TRAPS_BESIDE[name]()
-    world = TrappedWorld(site)
+    site = MIXED_SITES[name]()
+    world = TrapWorld(site)
     web = world.crawl(most=FAR_TOO_MANY)
     assert world.ended is Ended.DONE
     assert len(web.asked) <= MOST_REQUESTS.get(name, USUAL)
@@ -30,7 +30,7 @@ def test_it_walks_out_and_reaches_the_real_pages(name: str) -> None:
 @pytest.mark.parametrize("name", HONEST_SITES)
 def test_an_honest_site_is_finished_and_nothing_of_it_is_fenced(name: str) -> None:
     site = HONEST_SITES[name]()
-    world = TrappedWorld(site)
+    world = TrapWorld(site)
     web = world.crawl(most=FAR_TOO_MANY)
     assert world.ended is Ended.DONE
     assert len(web.reached) == site.real_pages
@@ -38,11 +38,11 @@ def test_an_honest_site_is_finished_and_nothing_of_it_is_fenced(name: str) -> No
     assert not [fence for fence in world.fences if fence.state == "fenced"]
 
 
-def late_bloomer() -> TrappedSite:
+def late_bloomer() -> TrapSite:
     """A list that says nothing new for eighty values of its parameter, and then is worth every request."""
 
-    def answer(url: str) -> Reply:
-        path, _, query = asked(url)
+    def answer(url: str) -> TrapResponse:
+        path, _, query = split_url(url)
         if path == "/":
             links = [f"/view?item={number}" for number in range(300)]
             return page("Home", prose("home"), links)
@@ -52,30 +52,30 @@ def late_bloomer() -> TrappedSite:
         return page("Item", prose("item", at) if at >= 80 else "Nothing to see here yet.", ["/"])
 
     def page_of(url: str) -> str | None:
-        found = asked(url).query.get("item")
+        found = split_url(url).query.get("item")
         return found if found is not None and int(found) >= 80 else None
 
-    return TrappedSite(f"{HOST}/", answer, page_of, 220)
+    return TrapSite(f"{HOST}/", answer, page_of, 220)
 
 
 def test_a_wrong_fence_heals_and_gives_back_what_it_kept_out() -> None:
     site = late_bloomer()
-    world = TrappedWorld(site)
+    world = TrapWorld(site)
     web = world.crawl(most=FAR_TOO_MANY)
     assert world.ended is Ended.DONE
     assert len(web.reached) >= 0.95 * site.real_pages
 
 
-def orphans() -> TrappedSite:
+def orphans() -> TrapSite:
     """A folder whose own page nothing links to, and numbered pages of which every other one is linked."""
     real = {"/": page("Home", prose("home"), [f"/deep/down/item-{number}.html" for number in range(0, 20, 2)])}
     real |= {f"/deep/down/item-{number}.html": page("Item", prose(number), ["/"]) for number in range(20)}
     real |= {"/deep/": page("Deep", prose("deep"), ["/deep/secret"]), "/deep/secret": page("S", prose("s"), [])}
 
-    def answer(url: str) -> Reply:
-        return real.get(asked(url).path, NOT_FOUND)
+    def answer(url: str) -> TrapResponse:
+        return real.get(split_url(url).path, NOT_FOUND)
 
-    return TrappedSite(f"{HOST}/", answer, lambda url: asked(url).path, len(real))
+    return TrapSite(f"{HOST}/", answer, lambda url: split_url(url).path, len(real))
 
 
 @pytest.mark.parametrize(
@@ -83,5 +83,5 @@ def orphans() -> TrappedSite:
     [(HiddenSettings(), 11), (HiddenSettings(parents=3), 13), (HiddenSettings(parents=3, neighbours=1), 23)],
 )
 def test_hidden_pages_are_found_where_it_was_asked_for(hidden: HiddenSettings, reached: int) -> None:
-    world = TrappedWorld(orphans(), settings=replace(Settings(), hidden=hidden))
+    world = TrapWorld(orphans(), settings=replace(Settings(), hidden=hidden))
     assert len(world.crawl(most=200).reached) == reached

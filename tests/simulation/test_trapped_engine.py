@@ -13,8 +13,8 @@ from evercrawl.testing import NO_FAULTS, SimWeb
 from evercrawl.testing.sim_world import make_world
 from tests.shared import conformance_rows
 from tests.worlds.traps.more_sites import MORE_GENERATORS
-from tests.worlds.traps.sites import GENERATORS, HOST, TrappedSite, generator, random_word_maze
-from tests.worlds.traps.world import TrappedWorld
+from tests.worlds.traps.sites import GENERATORS, HOST, TrapSite, make_site, random_word_maze
+from tests.worlds.traps.world import TrapWorld
 
 LEAST_REACHED = 0.95
 FAR_TOO_MANY = 6000
@@ -22,13 +22,13 @@ BUDGETS = {"symlink cycle": 800}
 USUAL_BUDGET = 400
 
 
-def world_of(site: TrappedSite, **traps: Any) -> TrappedWorld:
-    return TrappedWorld(site, settings=replace(Settings(), traps=replace(TrapSettings(), **traps)))
+def world_of(site: TrapSite, **traps: Any) -> TrapWorld:
+    return TrapWorld(site, settings=replace(Settings(), traps=replace(TrapSettings(), **traps)))
 
 
 def test_the_budgets_of_the_shared_generators_hold() -> None:
     for row in conformance_rows("traps/site_traps.jsonl"):
-        site, expect = generator(row["name"]), row["expect"]
+        site, expect = make_site(row["name"]), row["expect"]
         world = world_of(site)
         web = world.crawl(most=FAR_TOO_MANY)
         assert world.ended is Ended.DONE, row["name"]
@@ -54,7 +54,7 @@ def test_many_requests_at_a_time_do_not_run_past_a_fence() -> None:
     site = GENERATORS["facet explosion"]()
     settings = Settings()
     own = replace(settings.pace, mode="own", own_concurrency=16)
-    world = TrappedWorld(site, settings=replace(settings, pace=own))
+    world = TrapWorld(site, settings=replace(settings, pace=own))
     web = world.crawl(most=FAR_TOO_MANY)
     assert len(web.asked) <= 2000
     assert len(web.reached) >= LEAST_REACHED * site.real_pages
@@ -103,7 +103,7 @@ def test_pages_behind_a_fence_come_back_when_the_operator_allows_them() -> None:
 
 
 def test_a_small_site_is_neither_judged_nor_tried() -> None:
-    site = generator("honest large site", pages=50)
+    site = make_site("honest large site", pages=50)
     world = world_of(site)
     web = world.crawl()
     assert len(web.asked) == 50

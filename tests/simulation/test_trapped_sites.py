@@ -9,7 +9,7 @@ import pytest
 from tests.shared import conformance_rows
 from tests.worlds.traps.crawl import Crawl
 from tests.worlds.traps.more_sites import MORE_GENERATORS
-from tests.worlds.traps.sites import GENERATORS, HOST, TrappedSite, generator, honest_large_site, random_word_maze
+from tests.worlds.traps.sites import GENERATORS, HOST, TrapSite, honest_large_site, make_site, random_word_maze
 
 LEAST_REACHED = 0.95
 FAR_TOO_MANY = 6000
@@ -35,7 +35,7 @@ def test_the_budgets_of_the_shared_generators_hold() -> None:
     assert {row["name"] for row in rows} <= GENERATORS.keys()
     for row in rows:
         expect: dict[str, Any] = row["expect"]
-        crawl = Crawl(generator(row["name"]), FAR_TOO_MANY).run()
+        crawl = Crawl(make_site(row["name"]), FAR_TOO_MANY).run()
         assert crawl.requests <= expect.get("max_fetched", FAR_TOO_MANY - 1), row["name"]
         least = max(LEAST_REACHED, expect.get("must_reach_real", 0.0))
         assert crawl.share_reached >= least, row["name"]
@@ -54,7 +54,7 @@ def test_traps_that_the_rules_were_not_made_for(name: str) -> None:
 @pytest.mark.parametrize("site", [
     random_word_maze(flat=True), random_word_maze(root="/"), random_word_maze(root="/", flat=True),
 ])  # fmt: skip
-def test_mazes_of_other_shapes(site: TrappedSite) -> None:
+def test_mazes_of_other_shapes(site: TrapSite) -> None:
     assert Crawl(site, FAR_TOO_MANY).run().requests <= 300
 
 

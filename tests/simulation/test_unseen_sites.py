@@ -9,8 +9,8 @@ import pytest
 from evercrawl.engine.runtime import Ended
 from evercrawl.model.settings import Settings
 from tests.worlds.traps import unseen_sites, unseen_variants
-from tests.worlds.traps.sites import TrappedSite
-from tests.worlds.traps.world import TrappedWorld
+from tests.worlds.traps.sites import TrapSite
+from tests.worlds.traps.world import TrapWorld
 
 UNSEEN = unseen_sites.UNSEEN | unseen_variants.UNSEEN
 HONEST = unseen_sites.HONEST | unseen_variants.HONEST
@@ -21,9 +21,9 @@ FAR_TOO_MANY = 3000
 LEAST_REACHED = 0.95
 
 
-def _world(site: TrappedSite) -> TrappedWorld:
+def _world(site: TrapSite) -> TrapWorld:
     base = Settings()
-    return TrappedWorld(site, settings=replace(base, scope=replace(base.scope, kind="domain")))
+    return TrapWorld(site, settings=replace(base, scope=replace(base.scope, kind="domain")))
 
 
 @pytest.mark.parametrize("name", UNSEEN)

@@ -14,13 +14,13 @@ from evercrawl.testing.sim_web import SimWeb
 from evercrawl.testing.sim_world import make_world
 from evercrawl.testing.site_plan import NO_FAULTS
 from evercrawl.testing.virtual_time import EPOCH
-from tests.worlds.long_watch import freshness_of, keep_vigil
+from tests.worlds.long_watch import freshness_of, run_long_watch
 
 SEED = 11
 
 
 def test_two_months_with_faults_and_a_budget():
-    vigil = keep_vigil(SEED, sites=14, days=60, per_day=45)
+    vigil = run_long_watch(SEED, sites=14, days=60, per_day=45)
     assert vigil.violations == 0
     assert 0.95 * vigil.allowed <= vigil.requests <= 1.05 * vigil.allowed
     assert abs(vigil.estimate_error) <= 0.03 + 2 * vigil.estimate_noise

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from evercrawl.adapters.learned import DEFAULT_FILE, FOLDER, PAPER_FILE, load_sentiment_model
-from evercrawl.core.sentiment.naive_bayes import counted
-from evercrawl.core.sentiment.nbsvm import fitted, packed
+from evercrawl.core.sentiment.naive_bayes import train_naive_bayes
+from evercrawl.core.sentiment.nbsvm import quantize_weights, train_nbsvm
 from evercrawl.core.sentiment.sentences import is_english
 from tests.shared import conformance_rows
 
@@ -43,8 +43,8 @@ def split() -> tuple[list[tuple[str, bool]], dict[str, list[tuple[str, bool]]]]:
 
 def test_held_out_sentences():
     seen, held_out = split()
-    default = packed(fitted(seen, random=Random(1)), slope=1.0)
-    paper = counted(seen)
+    default = quantize_weights(train_nbsvm(seen, random=Random(1)), slope=1.0)
+    paper = train_naive_bayes(seen)
     for name, pairs in held_out.items():
         right = sum(is_english(text) and (default.score(text) >= 0) is label for text, label in pairs)
         assert right / len(pairs) >= LEAST[name], name

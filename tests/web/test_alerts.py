@@ -16,7 +16,7 @@ import pytest
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox
 from evercrawl.collection.alerts.registry import AlertRegistry
 from evercrawl.config import create_collection
-from evercrawl.core.alerts.message_format import FEWEST_BYTES, is_genuine, secret_of
+from evercrawl.core.alerts.message_format import MIN_SECRET_BYTES, format_secret, is_genuine
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
 from evercrawl.model.settings import Settings
 from evercrawl.web.route import API
@@ -181,7 +181,7 @@ def test_serve_tells_while_nobody_crawls(story: Path, tmp_path: Path):
     shutil.copytree(story, collection, ignore=shutil.ignore_patterns("web.sqlite*", "notify*"))
     with _receiver() as (address, taken):
         subject = AlertFilter(patterns=("https://*",))
-        secret = secret_of(b"0" * FEWEST_BYTES)
+        secret = format_secret(b"0" * MIN_SECRET_BYTES)
         wish = Alert("all", subject, Destination(Channel.WEBHOOK, address, secret))
         with closing(AlertOutbox(collection)) as outbox:
             outbox.put(wish, now_us=0, ends={})

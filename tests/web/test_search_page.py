@@ -11,7 +11,7 @@ import pytest
 
 from evercrawl.core.document.media_type import media_kind
 from evercrawl.core.search.query_parser import parse_query
-from evercrawl.core.search.ranking import FacetRow, count_changed, url_host, count_kinds, count_sites
+from evercrawl.core.search.ranking import FacetRow, count_changed, count_kinds, count_sites, url_host
 from evercrawl.errors import ConfigError
 from tests.web.conftest import Interface
 

@@ -14,7 +14,7 @@ def ledgers_of(store: MemoryStore) -> dict[int, CreditLedger]:
     return {shard: ledger_of(store.state_of(shard).memories.get(CREDIT_KEY)) for shard in range(store.shards)}
 
 
-def underway(store: MemoryStore) -> int:
+def credit_in_transit(store: MemoryStore) -> int:
     """Credit in parcels that are stored by their sender and not taken in."""
     return sum(
         unpack_links(parcel.links).credit
@@ -24,11 +24,11 @@ def underway(store: MemoryStore) -> int:
     )
 
 
-def mistakes(store: MemoryStore) -> list[str]:
+def find_errors(store: MemoryStore) -> list[str]:
     """What is wrong in the books; nothing, if credit is conserved."""
     ledgers = ledgers_of(store)
     found = [f"shard {shard}: {words}" for shard in ledgers for words in _in_shard(store, shard, ledgers[shard])]
-    whole = sum(ledger.lambda_page + ledger.held for ledger in ledgers.values()) + underway(store)
+    whole = sum(ledger.lambda_page + ledger.held for ledger in ledgers.values()) + credit_in_transit(store)
     minted = sum(ledger.minted for ledger in ledgers.values())
     if whole != minted:
         found.append(f"{minted} was minted, {whole} is there")

@@ -70,7 +70,7 @@ DAY_S = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Vigil:
+class WatchResult:
     """What came of watching."""
 
     looks: tuple[Freshness, ...]
@@ -94,7 +94,7 @@ class Vigil:
         return sqrt(0.25 / max(1, pages))
 
 
-def keep_vigil(
+def run_long_watch(
     seed: int,
     *,
     sites: int,
@@ -103,7 +103,7 @@ def keep_vigil(
     pages: int = 10,
     faults: SiteFaults | None = None,
     parts: int = 6,
-) -> Vigil:
+) -> WatchResult:
     """Watch a synthetic web for so many days, in several runs: each restart goes on where the last ended."""
     web = SimWeb(seed, sites=sites, pages_per_site=pages, faults=faults)
     base = Settings()
@@ -113,7 +113,9 @@ def keep_vigil(
     for _ in range(parts):
         world.watch(timedelta(days=days / parts))
         looks.append(freshness_of(world))
-    return Vigil(tuple(looks), len(web.log.requests), per_day * days, len(web.violations()), time_of_day_spread(web))
+    return WatchResult(
+        tuple(looks), len(web.log.requests), per_day * days, len(web.violations()), time_of_day_spread(web)
+    )
 
 
 def time_of_day_spread(web: SimWeb) -> float:

@@ -10,10 +10,18 @@ from typing import Any
 from evercrawl.adapters.learned import load_sentiment_model
 from evercrawl.adapters.plugins import load_object
 from evercrawl.core.sentiment.field_analysers import Analyser, LanguageAnalyser, SentimentAnalyser
-from evercrawl.core.sentiment.sentences import ENGLISH, FOREIGN
+from evercrawl.core.sentiment.sentences import ENGLISH_WORDS, FOREIGN_WORDS
 from evercrawl.errors import ConfigError
 
 ANALYSER_GROUP = "evercrawl.analysers"
+
+
+MAX_CHARS = 200
+"""Characters; more make the answer hardly better."""
+MIN_LETTERS = 20
+MIN_ENGLISH_WORDS = 5
+"""So many different common words of English, and none of others, make it that without the model."""
+MIN_CONFIDENCE = 0.5
 
 
 def language() -> Analyser:
@@ -62,18 +70,10 @@ def _usable(found: Any, name: str) -> Analyser:
     return found  # type: ignore[no-any-return]
 
 
-MAX_CHARS = 200
-"""Characters; more make the answer hardly better."""
-MIN_LETTERS = 20
-MIN_ENGLISH_WORDS = 5
-"""So many different common words of English, and none of others, make it that without the model."""
-MIN_CONFIDENCE = 0.5
-
-
 def detect_language(text: str) -> str | None:
     """The code of the language; None: too little text, or none that stands out."""
     words = text[: 2 * MAX_CHARS].split()
-    if len(ENGLISH.intersection(words)) >= MIN_ENGLISH_WORDS and FOREIGN.isdisjoint(words):
+    if len(ENGLISH_WORDS.intersection(words)) >= MIN_ENGLISH_WORDS and FOREIGN_WORDS.isdisjoint(words):
         return "en"
     beginning = " ".join(words)[:MAX_CHARS]
     if sum(map(str.isalpha, beginning)) < MIN_LETTERS:

@@ -22,14 +22,14 @@ from typing import IO
 
 from evercrawl.core.duplicates.minhash import (
     BANDS,
-    MOST_OF_BAND,
+    MAX_BAND_ENTRIES,
     PERMUTATIONS,
-    Entry,
-    Match,
-    bands_of,
+    SignatureEntry,
+    SignatureMatch,
     best_match,
-    is_indexed,
-    most_promising,
+    is_indexable,
+    signature_bands,
+    top_candidates,
 )
 from evercrawl.errors import StoreUnavailable
 
@@ -71,7 +71,7 @@ class NearDuplicateIndex:
         self._runs = _open_runs(folder, stored)
         self._count = self._runs[-1].last if self._runs else 0
         self._mapped = _Mapping(self._file, self._count * _RECORD.size)
-        self._new: list[Entry] = []
+        self._new: list[SignatureEntry] = []
         self._new_bands: list[dict[int, int]] = [{} for _ in range(BANDS)]
         """For each band: its bytes -> the newest entry in memory that has them."""
         for entry in _records(folder / "entries", self._count):
@@ -80,22 +80,22 @@ class NearDuplicateIndex:
     def __len__(self) -> int:
         return self._count
 
-    def find(self, signature: bytes, *, chars: int) -> Match | None:
+    def find(self, signature: bytes, *, chars: int) -> SignatureMatch | None:
         """The nearest indexed text that says nearly the same as one of this signature and size."""
-        if not is_indexed(signature):
+        if not is_indexable(signature):
             return None
         numbers = self._numbers(signature)
         if not numbers:
             return None
-        return best_match(signature, chars, map(self._entry, most_promising(numbers)))
+        return best_match(signature, chars, map(self._entry, top_candidates(numbers)))
 
     def add(self, page: int, signature: bytes, *, chars: int) -> None:
         """Enter a text; only those that are no duplicate of another should be, so that bands stay short."""
-        if not is_indexed(signature) or self._count >= MOST_ENTRIES:
+        if not is_indexable(signature) or self._count >= MOST_ENTRIES:
             return
         with _in_our_terms(self._folder):
             self._file.write(_RECORD.pack(page, chars, signature))
-            self._remember(Entry(page, signature, chars))
+            self._remember(SignatureEntry(page, signature, chars))
 
     def flush(self) -> None:
         """Hand all entries to the operating system."""
@@ -117,24 +117,24 @@ class NearDuplicateIndex:
 
     def _numbers(self, signature: bytes) -> list[int]:
         found: list[int] = []
-        for band, value in enumerate(bands_of(signature)):
+        for band, value in enumerate(signature_bands(signature)):
             if (number := self._new_bands[band].get(value)) is not None:
                 found.append(number)
             for run in self._runs:
                 pairs = run.bands[band]
                 at = bisect_left(pairs, value << _NUMBER_BITS)
                 if at < run.count and pairs[at] >> _NUMBER_BITS == value:
-                    found += _numbers_of(pairs[at : at + MOST_OF_BAND], value)
+                    found += _numbers_of(pairs[at : at + MAX_BAND_ENTRIES], value)
         return found
 
-    def _entry(self, number: int) -> Entry:
+    def _entry(self, number: int) -> SignatureEntry:
         first_new = self._count - len(self._new)
         if number >= first_new:
             return self._new[number - first_new]
         return _entry_of(_RECORD.unpack_from(self._mapped.view, number * _RECORD.size))
 
-    def _remember(self, entry: Entry) -> None:
-        for band, value in zip(self._new_bands, bands_of(entry.signature), strict=True):
+    def _remember(self, entry: SignatureEntry) -> None:
+        for band, value in zip(self._new_bands, signature_bands(entry.signature), strict=True):
             band[value] = self._count
         self._new.append(entry)
         self._count += 1
@@ -145,7 +145,7 @@ class NearDuplicateIndex:
         self._file.flush()
         os.fsync(self._file.fileno())
         first = self._count - len(self._new)
-        columns = zip(*(bands_of(entry.signature) for entry in self._new), strict=True)
+        columns = zip(*(signature_bands(entry.signature) for entry in self._new), strict=True)
         pairs = (_sorted_pairs(column, first) for column in columns)
         self._runs.append(_write_run(self._folder, (first, self._count), pairs))
         self._new.clear()
@@ -282,13 +282,13 @@ def _merged(runs: list[_Run], band_number: int) -> Iterator[array[int]]:
         run.forget()
 
 
-def _records(path: Path, first: int) -> Iterator[Entry]:
+def _records(path: Path, first: int) -> Iterator[SignatureEntry]:
     with path.open("rb") as file:
         file.seek(first * _RECORD.size)
         while record := file.read(_RECORD.size):
             yield _entry_of(_RECORD.unpack(record))
 
 
-def _entry_of(record: tuple[int, int, bytes]) -> Entry:
+def _entry_of(record: tuple[int, int, bytes]) -> SignatureEntry:
     page, chars, signature = record
-    return Entry(page, signature, chars)
+    return SignatureEntry(page, signature, chars)

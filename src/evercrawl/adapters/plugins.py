@@ -16,6 +16,12 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.fetch import Fetched, FetchResult, Request
 from evercrawl.model.settings import Settings
 
+SCHEME_GROUP = "evercrawl.schemes"
+MakeFetcher = Callable[[Settings, Clock, str], Fetcher]
+"""Settings, clock and user agent -> the fetcher of one scheme; its name is that of the entry point."""
+log = logging.getLogger("evercrawl")
+HANDLER_GROUP = "evercrawl.handlers"
+
 
 def load_filter(name: str) -> UrlFilter:
     """The filter that `module:object` names; a class is instantiated without arguments."""
@@ -69,12 +75,6 @@ def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-SCHEME_GROUP = "evercrawl.schemes"
-
-MakeFetcher = Callable[[Settings, Clock, str], Fetcher]
-"""Settings, clock and user agent -> the fetcher of one scheme; its name is that of the entry point."""
-
-
 @cache
 def installed_schemes() -> tuple[str, ...]:
     """The schemes that installed packages bring, without loading any of them; looked up once."""
@@ -124,11 +124,6 @@ def _convert_types(result: FetchResult) -> FetchResult:
     if isinstance(result, Fetched):
         return replace(result, headers=headers, body=bytes(result.body))
     return replace(result, headers=headers)
-
-
-log = logging.getLogger("evercrawl")
-
-HANDLER_GROUP = "evercrawl.handlers"
 
 
 def load_handlers(points: Iterable[EntryPoint] | None = None) -> tuple[dict[str, DocumentHandler], list[str]]:

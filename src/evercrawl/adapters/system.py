@@ -18,6 +18,18 @@ from typing import IO
 
 from evercrawl.errors import CollectionBusy, StoreUnavailable
 
+_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""On Linux the clock that goes on while the machine sleeps."""
+RETAINED_BYTES = 32 * 1024 * 1024
+"""So much free memory at the end of the heap is kept; what goes beyond returns to the system."""
+MAX_RETAINED_BLOCK = 4 * 1024 * 1024
+"""Larger blocks are asked for one by one and returned at once."""
+GC_THRESHOLD = 20_000
+"""Python looks for cycles after so many new objects (its own default: 700)."""
+# The numbers of malloc.h.
+_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
+_PAD_BYTES = 4 * 1024 * 1024
+
 
 class CollectionLock:
     """Held between `acquire` and `release`, or inside `with`; the file says by whom. Another name than `lock`
@@ -144,10 +156,6 @@ def exclusive_lock(path: Path) -> Iterator[None]:
         os.close(handle)
 
 
-_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""On Linux the clock that goes on while the machine sleeps."""
-
-
 class SystemClock:
     """Wall time at the start plus time that passed since, suspension included; never goes backwards."""
 
@@ -163,18 +171,6 @@ class SystemClock:
     async def sleep_until(self, moment: datetime) -> None:
         """Return at `moment`."""
         await asyncio.sleep(max(0.0, (moment - self.now()).total_seconds()))
-
-
-RETAINED_BYTES = 32 * 1024 * 1024
-"""So much free memory at the end of the heap is kept; what goes beyond returns to the system."""
-MAX_RETAINED_BLOCK = 4 * 1024 * 1024
-"""Larger blocks are asked for one by one and returned at once."""
-GC_THRESHOLD = 20_000
-"""Python looks for cycles after so many new objects (its own default: 700)."""
-
-# The numbers of malloc.h.
-_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
-_PAD_BYTES = 4 * 1024 * 1024
 
 
 def reduce_gc_frequency() -> None:

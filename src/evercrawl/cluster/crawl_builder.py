@@ -20,7 +20,7 @@ from evercrawl.adapters.sqlite.store import SqliteStore, shards_in
 from evercrawl.adapters.system import SystemClock, retain_freed_memory
 from evercrawl.adapters.warc.writer import WarcArchive
 from evercrawl.config.load import slower_sites_in, trap_rules_in
-from evercrawl.core.duplicates.url_seen import PopularCache, SeenTest
+from evercrawl.core.duplicates.url_seen import UrlCache, UrlSeenTest
 from evercrawl.core.focus.focus import Focus
 from evercrawl.core.politeness import Pace, pace_from_settings
 from evercrawl.core.scope.scope import Scope
@@ -149,7 +149,7 @@ def assemble_crawl(
         clock=clock,
         fetcher=FetcherByScheme(fetcher, schemes) if schemes else fetcher,
         scope=scope or _scope(settings, schemes or ()),
-        popular=PopularCache(settings.seen.cache_entries),
+        popular=UrlCache(settings.seen.cache_entries),
         handler_of=InstalledHandlers().get,
         agent=settings.identity.product,
         guard=TrapFilter(settings.traps),
@@ -162,7 +162,7 @@ def assemble_crawl(
         open_archive=open_archive,
         open_near=open_near,
         around=around,
-        seen=SeenTest(_key_cache_settings(settings.seen)),
+        seen=UrlSeenTest(_key_cache_settings(settings.seen)),
         pace=pace_for(settings),
         seed=seed,
         stop=stop,

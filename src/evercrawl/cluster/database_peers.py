@@ -20,6 +20,9 @@ REMOTE_FETCH_TIMEOUT_S = 300.0
 """How long an answer from a site of another worker is waited for."""
 
 
+_ALLOWED = frozenset({("datetime", name) for name in ("datetime", "timedelta", "timezone")})
+
+
 class DatabasePeers:
     """Implements `Neighbours`. Links lie in the sender's outbox until the receiver's mark has passed them;
     the owners of both look there once a second.
@@ -159,9 +162,6 @@ class DatabasePeers:
         """The shard is not ours any more."""
         self.owned.discard(shard)
         self._brought = {way: seq for way, seq in self._brought.items() if way[1] != shard}
-
-
-_ALLOWED = frozenset({("datetime", name) for name in ("datetime", "timedelta", "timezone")})
 
 
 class _ModelUnpickler(pickle.Unpickler):

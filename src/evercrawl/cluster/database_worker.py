@@ -43,6 +43,10 @@ nobody is buried begins when the first worker has found the database again.
 log = logging.getLogger(__name__)
 
 
+HEARTBEATS_PER_LEASE = 6
+T = TypeVar("T")
+
+
 class WorkerIntervals(NamedTuple):
     """How often, in seconds, a worker does what is not tied to its lease."""
 
@@ -285,9 +289,6 @@ class WorkerSession:
         await self._membership.leave()
 
 
-HEARTBEATS_PER_LEASE = 6
-
-
 @dataclass(frozen=True, slots=True)
 class CrawlTask:
     """What a worker is to do."""
@@ -354,9 +355,6 @@ class PostgresBackend:
 def lease_margin(lease: timedelta) -> timedelta:
     """So long before its lease ends a worker asks nothing any more."""
     return lease / HEARTBEATS_PER_LEASE / 2
-
-
-T = TypeVar("T")
 
 
 def list_workers(collection: Path, address: str | None = None) -> list[MemberView]:

@@ -109,7 +109,7 @@ def summary_of(crawl: RunState, collection: Path, ended: Ended) -> Summary:
         fetched=fetched,
         new=tally.new,
         changed=tally.changed,
-        unchanged=tally.with_reason(Reason.SAME_CONTENT, Reason.ONLY_NOISE),
+        unchanged=tally.with_reason(Reason.SAME_CONTENT, Reason.NOISE),
         not_modified=tally.with_reason(Reason.NOT_MODIFIED),
         not_needed=not_needed,
         skipped=tally.refused.total(),

@@ -19,6 +19,9 @@ SUMMED_COUNTS = ("offered", "store_lookups", "false_positives")
 """Counts of the URL-seen test; its other figures are rates."""
 
 
+_SLOT = Struct("<QQ")
+
+
 @dataclass(frozen=True, slots=True)
 class WorkerReport:
     """Where the run of one worker stands."""
@@ -155,9 +158,6 @@ def _merge_url_seen(parts: Sequence[dict[str, float]]) -> dict[str, float]:
             total = sum(part[name] * part["offered"] for part in parts)
             whole[name] = round(total / offered, 4) if offered else 0.0
     return whole
-
-
-_SLOT = Struct("<QQ")
 
 
 class SharedCounters:

@@ -41,7 +41,7 @@ FAULT_RULES: dict[Fault, FaultRule] = {
     Fault.HEADERS_TOO_LARGE: FaultRule(_DAY, 1, False, Outcome.ERROR, Reason.HEADERS_TOO_LARGE),
     Fault.BAD_CODING: FaultRule(_HOUR, 2, False, Outcome.ERROR, Reason.BAD_CODING),
     Fault.PARTIAL: FaultRule(_DAY, 2, False, Outcome.ERROR, Reason.PARTIAL),
-    Fault.NOT_MODIFIED_UNASKED: FaultRule(_DAY, 2, False, Outcome.ERROR, Reason.NOT_MODIFIED_UNASKED),
+    Fault.UNEXPECTED_304: FaultRule(_DAY, 2, False, Outcome.ERROR, Reason.UNEXPECTED_304),
     Fault.THROTTLED: FaultRule(_MINUTE, 8, True, Outcome.DEFERRED, Reason.SITE_PAUSED),
     Fault.DENIED: FaultRule(_HOUR, 3, True, Outcome.ERROR, Reason.HTTP_ERROR),
     Fault.SERVER_ERROR: FaultRule(2 * _MINUTE, 4, True, Outcome.ERROR, Reason.SERVER_ERROR),

@@ -118,7 +118,7 @@ class Soft404Pages:
 
 def _is_own_copy(page: Page, seen: VisitResult) -> bool:
     """The same bytes as another page of the same site; what two sites share says nothing of either."""
-    if seen.judgement.reason is not Reason.SAME_AS_OTHER or seen.original is None:
+    if seen.judgement.reason is not Reason.DUPLICATE or seen.original is None:
         return False
     return site_of(seen.original.url) == site_of(page.url)
 

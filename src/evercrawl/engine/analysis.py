@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evercrawl.core.sentiment.field_analysers import fields_of
+from evercrawl.core.sentiment.field_analysers import analyse_fields
 from evercrawl.engine.focus import ON_TOPIC
 from evercrawl.engine.interpret import VisitResult
 from evercrawl.engine.runtime import RunStats, Runtime
@@ -18,7 +18,7 @@ def look_into(page: Page, seen: VisitResult, around: Runtime, tally: RunStats) -
     if around.focus is not None:
         _tell_focus(page, seen, around, tally)
     if seen.document is not None and seen.judgement.is_new_version:
-        seen.analysis |= fields_of(seen.document, around.analysers)
+        seen.analysis |= analyse_fields(seen.document, around.analysers)
 
 
 def _tell_focus(page: Page, seen: VisitResult, around: Runtime, tally: RunStats) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import NamedTuple
 
-from evercrawl.core.duplicates.url_seen import KnownFilter
+from evercrawl.core.duplicates.url_seen import BloomChain
 from evercrawl.core.visit.link_batch import LinkBatchContents, chain_of, chained, unpack_links
 from evercrawl.engine.ports import Archive, ShardStore
 from evercrawl.errors import EvercrawlError
@@ -43,7 +43,7 @@ class CommitBuffer:
         epoch: int,
         pages: int,
         closing: Callable[[Batch], None] = lambda _: None,
-        contents: KnownFilter | None = None,
+        contents: BloomChain | None = None,
     ) -> None:
         """`closing` is told when a batch is closed, and may put last things into it. `contents`: knows all
         content that the store holds; None: only the store does.

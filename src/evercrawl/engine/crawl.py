@@ -14,7 +14,7 @@ from random import Random
 from types import TracebackType
 
 from evercrawl.core.credit.ledger import CREDIT_KEY
-from evercrawl.core.duplicates.url_seen import KnownFilter, SeenTest
+from evercrawl.core.duplicates.url_seen import BloomChain, UrlSeenTest
 from evercrawl.core.frontier import Frontier
 from evercrawl.core.politeness import Pace, SideRequest, parse_delay_rules, parse_hours, quiet_until
 from evercrawl.core.revisit.request_budget import (
@@ -73,7 +73,7 @@ class Crawl:
         open_archive: OpenArchive,
         open_near: OpenNear,
         around: Runtime,
-        seen: SeenTest,
+        seen: UrlSeenTest,
         pace: Pace,
         seed: int = 0,
         stop: StopSignal | None = None,
@@ -95,7 +95,7 @@ class Crawl:
         self._open_near = open_near
         self._around = around
         self._seen = seen
-        self._contents = KnownFilter(CONTENT_FILTER_BYTES)
+        self._contents = BloomChain(CONTENT_FILTER_BYTES)
         self._pace = pace
         self._seed = seed
         self._stop = stop or StopSignal()

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import assert_never
 
 from evercrawl.core.document.bounds import limits_met
-from evercrawl.core.sentiment.field_analysers import fields_of
+from evercrawl.core.sentiment.field_analysers import analyse_fields
 from evercrawl.core.url import site_of
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.core.visit.outcome import (
@@ -222,7 +222,7 @@ def analyse(facts: VisitFacts, decision: Decision) -> Decision:
         return decision
     if not facts.policy.analysers:
         return decision
-    return decision._replace(analysis=fields_of(content.document, facts.policy.analysers))
+    return decision._replace(analysis=analyse_fields(content.document, facts.policy.analysers))
 
 
 def judge_links(facts: VisitFacts, decision: Decision) -> Decision:
@@ -235,7 +235,9 @@ def judge_links(facts: VisitFacts, decision: Decision) -> Decision:
     for candidate, site in facts.related.own:
         target = targets[site.id]
         pages = target.pages + entered[site.id]
-        link = is_trap_link(NewLink(candidate, site), target, pages=pages, year=facts.now.year, filter=facts.policy.traps)
+        link = is_trap_link(
+            NewLink(candidate, site), target, pages=pages, year=facts.now.year, filter=facts.policy.traps
+        )
         if link.refused is None:
             link = link._replace(refused=_link_refusal(link, facts, pages, settings.scope.pages_per_site))
         entered[site.id] += link.refused is None

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from evercrawl.core.change.change_history import SiteChangeHistory
 from evercrawl.core.change.snapshot import Snapshot
-from evercrawl.core.duplicates.minhash import Match
+from evercrawl.core.duplicates.minhash import SignatureMatch
 from evercrawl.core.revisit.outlook import Outlook
 from evercrawl.core.revisit.schedule import Level, Schedule, schedule_named
 from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.core.scope.scope import Scope
-from evercrawl.core.sentiment.field_analysers import Analyser, Field
+from evercrawl.core.sentiment.field_analysers import Analyser, FieldValue
 from evercrawl.core.sitemap.sitemap_discovery import SitemapState
 from evercrawl.core.traps.pattern_probe import ProbeRequest
 from evercrawl.core.traps.trap_state import TrapState
@@ -118,7 +118,7 @@ class NearText(NamedTuple):
     signature: bytes | None = None
     of_page: bytes | None = None
     """Signature of text and links together, for a text that is too short to be compared alone."""
-    match: Match | None = None
+    match: SignatureMatch | None = None
     page: DuplicateCandidate | None = None
     """The page that `match` names, as it is now; None: it is gone."""
 
@@ -200,6 +200,8 @@ class Related:
     targets: Mapping[int, LinkTarget] = field(default_factory=dict)
     """Site id -> the site of links in `own`."""
     duplicates: DuplicateLookup = DuplicateLookup()
+    says_not_found: bool = False
+    """The page looks like an answer to an unknown URL."""
     copies: Sequence[Page] = ()
     """Pages that duplicate this one, where it has changed."""
 
@@ -254,7 +256,7 @@ class Decision(NamedTuple):
     duplicate_of: int | None = None
     signature: bytes | None = None
     text_digest: bytes | None = None
-    analysis: Mapping[str, Field] = {}
+    analysis: Mapping[str, FieldValue] = {}
     belief: bytes | None = None
     """What the revisit policy knows about the page now; None: as before."""
     found: FoundLinks = FoundLinks()

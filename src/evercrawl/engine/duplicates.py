@@ -18,15 +18,21 @@ from xxhash import xxh32_intdigest
 
 from evercrawl.core.digest import text_digest
 from evercrawl.core.duplicates.clusters import (
-    GONE,
-    LEAST_CANONICAL_SIMILARITY,
-    answers,
-    is_asked,
-    still_repeats,
-    titles_agree,
+    GONE_STATUSES,
+    MIN_CANONICAL_SIMILARITY,
+    can_represent,
+    is_still_duplicate,
+    should_recheck,
+    titles_match,
 )
-from evercrawl.core.duplicates.host_mirrors import LEAST_LED, HostFacts, Mirror, compare_hosts, lower_bound
-from evercrawl.core.duplicates.minhash import signature, signatures, similarity
+from evercrawl.core.duplicates.host_mirrors import (
+    MIN_REDIRECTED,
+    HostEvidence,
+    HostMirror,
+    compare_hosts,
+    wilson_lower_bound,
+)
+from evercrawl.core.duplicates.minhash import page_signatures, signature_similarity, text_signature
 from evercrawl.core.url import canonical_of_href, key_of, path_of, site_of
 from evercrawl.core.visit.outcome import VisitOutcome, judge_mirrored
 from evercrawl.engine.interpret import VisitResult
@@ -49,14 +55,14 @@ LEAST_SIMILARITY_IF_SHORT = 0.95
 PROBED = 13
 """Of 256 pages of a copy, so many are asked for."""
 STANDS_FOR_ITSELF = frozenset((Reason.NEW, Reason.CHANGED))
-UNCHANGED = frozenset((Reason.SAME_CONTENT, Reason.ONLY_NOISE))
+UNCHANGED = frozenset((Reason.SAME_CONTENT, Reason.NOISE))
 
 
 class _Fresh(NamedTuple):
     """A text that is not stored yet."""
 
     url: str
-    signature: bytes
+    text_signature: bytes
     title: str | None
 
 
@@ -111,14 +117,14 @@ class Duplicates:
         if page.duplicate_of is None:
             return False
         own, other = await self._store.twin(page.id), await self._store.twin(page.duplicate_of)
-        return own is None or not still_repeats(own, other, enough=self._settings.similarity)
+        return own is None or not is_still_duplicate(own, other, enough=self._settings.similarity)
 
     async def _check_copy(self, page: Page, seen: VisitResult) -> None:
         """The same body as another page is a copy only while that page still has it."""
         judgement, other = seen.judgement, seen.duplicate_of
         if judgement.changed:
             self._said[page.id] = seen.digest
-        if judgement.reason is not Reason.SAME_AS_OTHER or other is None or other in self._said:
+        if judgement.reason is not Reason.DUPLICATE or other is None or other in self._said:
             return
         if await self._still_copies(seen, other):
             return
@@ -130,9 +136,9 @@ class Duplicates:
     async def _still_copies(self, seen: VisitResult, other: int) -> bool:
         """The other page has the very same content; then this one is marked as its copy."""
         twin = await self._store.twin(other)
-        if twin is None or not answers(twin) or twin.digest != seen.digest:
+        if twin is None or not can_represent(twin) or twin.digest != seen.digest:
             return False
-        _mark(seen, twin.page_id, Reason.SAME_AS_OTHER, f"same body as {twin.url}")
+        _mark(seen, twin.page_id, Reason.DUPLICATE, f"same body as {twin.url}")
         return True
 
     async def _look_for_others(self, page: Page, seen: VisitResult, document: Document) -> None:
@@ -140,9 +146,9 @@ class Duplicates:
         may_repeat = self._settings.near and len(text) >= LEAST_CHARS
         of_page = None
         if may_repeat and len(text) < TELLING_CHARS:
-            seen.signature, of_page = signatures(text, (link.url for link in document.links))
+            seen.signature, of_page = page_signatures(text, (link.url for link in document.links))
         else:
-            seen.signature = signature(text) if text else None
+            seen.signature = text_signature(text) if text else None
         if await self._is_named(page, seen, document.canonical):
             return
         if may_repeat and seen.signature is not None:
@@ -158,7 +164,7 @@ class Duplicates:
             return None
         url = mirror.of + path_of(page.url)
         twin = await self._twin_at(url)
-        if twin is None or not answers(twin):
+        if twin is None or not can_represent(twin):
             return None
         evidence = f"{mirror.same} of {mirror.compared} pages"
         detail = f"its site is a copy of {mirror.of} ({evidence}), where it is {url}"
@@ -172,11 +178,11 @@ class Duplicates:
         if url is None or url == page.url or site_of(url) != site_of(page.url):
             return False
         twin = await self._store.twin(key_of(url))
-        if twin is None or not answers(twin) or twin.duplicate_of == page.id:
+        if twin is None or not can_represent(twin) or twin.duplicate_of == page.id:
             return False
         if _contradict(seen.signature, twin.signature):
             return False
-        _mark(seen, twin.page_id, Reason.CANONICAL_ELSEWHERE, f"it names {url} as its canonical page")
+        _mark(seen, twin.page_id, Reason.CANONICAL, f"it names {url} as its canonical page")
         return True
 
     async def _compare(
@@ -198,7 +204,7 @@ class Duplicates:
             self._fresh[page.id] = _Fresh(page.url, of_text, document.title)
             return
         detail = f"it says nearly the same as {url} ({match.similarity:.0%} alike)"
-        _mark(seen, match.page, Reason.NEARLY_SAME, detail)
+        _mark(seen, match.page, Reason.NEAR_DUPLICATE, detail)
 
     async def _url_of(self, page_id: int, of_text: bytes, title: str | None) -> str | None:
         """The URL of the page that the index proposes, if its newest text is as near and the titles agree.
@@ -209,12 +215,12 @@ class Duplicates:
         fresh = self._fresh.get(page_id)
         if fresh is None:
             twin = await self._store.twin(page_id)
-            if twin is None or twin.signature is None or not answers(twin):
+            if twin is None or twin.signature is None or not can_represent(twin):
                 return None
             fresh = _Fresh(twin.url, twin.signature, twin.title)
-        if not titles_agree(fresh.title, title):
+        if not titles_match(fresh.title, title):
             return None
-        return fresh.url if similarity(of_text, fresh.signature) >= self._settings.similarity else None
+        return fresh.url if signature_similarity(of_text, fresh.signature) >= self._settings.similarity else None
 
     def committed(self) -> None:
         """What was judged is in the store."""
@@ -234,7 +240,7 @@ def _contradict(one: bytes | None, other: bytes | None) -> bool:
     """The texts have nothing in common; a whole site that names its front page would vanish otherwise."""
     if one is None or other is None:
         return False
-    return similarity(one, other) < LEAST_CANONICAL_SIMILARITY
+    return signature_similarity(one, other) < MIN_CANONICAL_SIMILARITY
 
 
 def _mark(seen: VisitResult, page_id: int, reason: Reason, detail: str) -> None:
@@ -290,10 +296,10 @@ class Mirrors:
         self._samples: OrderedDict[str, _Sample] = OrderedDict()
         self._holders: OrderedDict[tuple[str, bytes], str] = OrderedDict()
         """Path and content -> the site where it was met first."""
-        self._mirrors: dict[str, Mirror] = {}
+        self._mirrors: dict[str, HostMirror] = {}
         self.is_saved = True
 
-    def of(self, site: str) -> Mirror | None:
+    def of(self, site: str) -> HostMirror | None:
         """The site that this one is a copy of; None: it stands for itself, as far as we know."""
         return self._mirrors.get(site) if self._mirrors else None
 
@@ -326,8 +332,8 @@ class Mirrors:
             return
         same = sample.led[other] = sample.led.get(other, 0) + 1
         others = sum(sample.led.values()) + sample.led_elsewhere
-        if same >= LEAST_LED and lower_bound(same, others) >= LEAST_LED_SHARE:
-            self._remember(Mirror(site, other, same, others))
+        if same >= MIN_REDIRECTED and wilson_lower_bound(same, others) >= LEAST_LED_SHARE:
+            self._remember(HostMirror(site, other, same, others))
 
     def _sample(self, site: str) -> _Sample:
         sample = self._samples.get(site)
@@ -339,16 +345,16 @@ class Mirrors:
             self._samples.move_to_end(site)
         return sample
 
-    def _compare(self, site: str, other: str) -> Mirror | None:
+    def _compare(self, site: str, other: str) -> HostMirror | None:
         """Both as they are sampled."""
         one, two = self._samples.get(site), self._samples.get(other)
         if one is None or two is None:
             return None
-        here = HostFacts(site, credit=0, redirected_to=two.led.get(site, 0))
-        there = HostFacts(other, credit=0, redirected_to=one.led.get(other, 0))
+        here = HostEvidence(site, credit=0, redirected_to=two.led.get(site, 0))
+        there = HostEvidence(other, credit=0, redirected_to=one.led.get(other, 0))
         return compare_hosts(here, there, samples=(one.contents, two.contents))
 
-    def _check_again(self, mirror: Mirror) -> None:
+    def _check_again(self, mirror: HostMirror) -> None:
         """A page of a copy was looked at all the same: a verdict that samples speak against is taken back."""
         one, two = self._samples.get(mirror.site), self._samples.get(mirror.of)
         if one is None or two is None:
@@ -359,7 +365,7 @@ class Mirrors:
             del self._mirrors[mirror.site]
             self.is_saved = False
 
-    def _remember(self, mirror: Mirror) -> None:
+    def _remember(self, mirror: HostMirror) -> None:
         before = self._mirrors.get(mirror.site)
         if mirror.of in self._mirrors or (before is not None and before.of == mirror.of):
             return
@@ -375,7 +381,7 @@ class Mirrors:
     def recall(self, stored: bytes | None) -> None:
         """What was known in an earlier run."""
         if stored is not None and self._is_on:
-            self._mirrors = {row[0]: Mirror(*row) for row in json.loads(stored)}
+            self._mirrors = {row[0]: HostMirror(*row) for row in json.loads(stored)}
 
 
 def _draw(path: str) -> int:
@@ -393,7 +399,9 @@ async def send_for_repeats(page: Page, seen: VisitResult, shard: Shard) -> None:
     weight, version = shard.around.settings.duplicates.weight, page.version + 1
     found = await shard.store.repeats(page.id, MOST_REPEATS)
     asked = [
-        repeat.key for repeat in found if is_asked(repeat.key, visits=repeat.visits, version=version, weight=weight)
+        repeat.key
+        for repeat in found
+        if should_recheck(repeat.key, visits=repeat.visits, version=version, weight=weight)
     ]
     if asked:
         await shard.due.visit_soon(asked)
@@ -403,5 +411,5 @@ def _says_otherwise(page: Page, seen: VisitResult) -> bool:
     if not page.version:
         return False
     status = status_of(seen.result)
-    has_left = status in GONE or (status is not None and 300 < status < 400 and status != 304)
+    has_left = status in GONE_STATUSES or (status is not None and 300 < status < 400 and status != 304)
     return has_left or seen.judgement.is_new_version

@@ -12,7 +12,7 @@ from evercrawl.core.document.media_type import sniff_media_type
 from evercrawl.core.faults import retry_after, site_wait
 from evercrawl.core.frontier import Visit
 from evercrawl.core.scope.scope import Scope
-from evercrawl.core.sentiment.field_analysers import Field
+from evercrawl.core.sentiment.field_analysers import FieldValue
 from evercrawl.core.visit.links import FoundLinks, add_url, links_of_document
 from evercrawl.core.visit.outcome import (
     VisitOutcome,
@@ -50,7 +50,7 @@ class VisitResult:
     """Main text of the version before, where this is a new version of a page that had one."""
     compared: Compared | None = None
     """How the content differs from the last sight of the page; None: the first sight, or the same bytes."""
-    analysis: dict[str, Field] = field(default_factory=dict)
+    analysis: dict[str, FieldValue] = field(default_factory=dict)
     """What analysers say about the document."""
     signature: bytes | None = None
     """Of the main text; None: not asked for yet, or there is no text."""

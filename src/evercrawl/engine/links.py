@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from evercrawl.core.duplicates.url_seen import SeenTest
+from evercrawl.core.duplicates.url_seen import UrlSeenTest
 from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.core.url import registrable_domain, site_of, site_parts
 from evercrawl.engine.credit import ShardCredit
@@ -36,7 +36,7 @@ class LinkIntake:
         store: ShardStore,
         facts: ShardState,
         *,
-        seen: SeenTest,
+        seen: UrlSeenTest,
         clock: Clock,
         pages_per_site: int | None,
         gate_of: Callable[[Site], RobotsRules | None],

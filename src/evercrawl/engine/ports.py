@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from evercrawl.core.duplicates.minhash import Match
+from evercrawl.core.duplicates.minhash import SignatureMatch
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Exchange, FetchResult, Headers, Request
 from evercrawl.model.page import (
@@ -182,7 +182,7 @@ class NearTexts(Protocol):
     nothing else.
     """
 
-    def find(self, signature: bytes, *, chars: int) -> Match | None:
+    def find(self, signature: bytes, *, chars: int) -> SignatureMatch | None:
         """The nearest text that says nearly the same as one of this signature and size."""
 
     def add(self, page: int, signature: bytes, *, chars: int) -> None:

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from evercrawl.core.digest import text_digest
 from evercrawl.core.document.compression import outline_of, pack_outline, pack_text
-from evercrawl.core.duplicates.minhash import signature
+from evercrawl.core.duplicates.minhash import text_signature
 from evercrawl.core.http.message import trusted_last_modified
 from evercrawl.core.visit.outcome import VisitOutcome
 from evercrawl.engine.interpret import VisitResult
@@ -73,7 +73,7 @@ def version_of(page: Page, seen: VisitResult, stored: Stored) -> Version | None:
         digest=seen.digest,
         payload_sha1=seen.sha1,
         text_digest=seen.text_digest or (text_digest(text) if document is not None else None),
-        signature=seen.signature or (signature(text) if text else None),
+        signature=seen.signature or (text_signature(text) if text else None),
         content_type=content_type[:MOST_CONTENT_TYPE_CHARS] if content_type else None,
         encoding=document.encoding if document is not None else None,
         title=document.title if document is not None else None,

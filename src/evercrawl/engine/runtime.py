@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
-from evercrawl.core.duplicates.url_seen import PopularCache
+from evercrawl.core.duplicates.url_seen import UrlCache
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.sentiment.field_analysers import Analyser
 from evercrawl.core.traps.user_rules import TrapFilter
@@ -242,7 +242,7 @@ class Runtime:
     clock: Clock
     fetcher: Fetcher
     scope: Scope
-    popular: PopularCache
+    popular: UrlCache
     handler_of: Callable[[str], DocumentHandler | None]
     """Media type -> who can read it, beside HTML and plain text."""
     agent: str

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 
 from evercrawl.core.credit.ledger import CREDIT_KEY, ledger_bytes
-from evercrawl.core.duplicates.url_seen import KnownFilter
+from evercrawl.core.duplicates.url_seen import BloomChain
 from evercrawl.core.faults import FAULT_RULES
 from evercrawl.core.frontier import FetchRobots, FetchSide, Frontier, Idle, PagesNeeded, Visit, Wait
 from evercrawl.core.politeness import HostQueue, SideRequest
@@ -88,7 +88,7 @@ class Shard:
         credits: ShardCredit,
         twins: Duplicates,
         takes_parcels: Callable[[int], bool],
-        contents: KnownFilter | None,
+        contents: BloomChain | None,
     ) -> None:
         self.number = facts.shard
         self.store = store

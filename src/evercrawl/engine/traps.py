@@ -177,7 +177,7 @@ class Traps:
             if parameters is not before.parameters:
                 notes.learn(replace(before, parameters=parameters))
             return False
-        is_copy = seen.judgement.reason is Reason.SAME_AS_OTHER
+        is_copy = seen.judgement.reason is Reason.DUPLICATE
         observed, after = observe(
             before,
             page.url,

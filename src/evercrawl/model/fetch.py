@@ -33,7 +33,7 @@ class Fault(StrEnum):
     HEADERS_TOO_LARGE = "headers_too_large"
     BAD_CODING = "bad_coding"
     PARTIAL = "partial"
-    NOT_MODIFIED_UNASKED = "not_modified_unasked"
+    UNEXPECTED_304 = "unexpected_304"
     THROTTLED = "throttled"
     DENIED = "denied"
     SERVER_ERROR = "server_error"

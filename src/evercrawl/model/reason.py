@@ -25,17 +25,17 @@ class Reason(StrEnum):
     NEW = "new"
     CHANGED = "changed"
     SAME_CONTENT = "same_content"
-    ONLY_NOISE = "only_noise"
+    NOISE = "noise"
     NOT_MODIFIED = "not_modified"
-    SAME_AS_OTHER = "same_as_other"
-    NEARLY_SAME = "nearly_same"
-    CANONICAL_ELSEWHERE = "canonical_elsewhere"
+    DUPLICATE = "duplicate"
+    NEAR_DUPLICATE = "near_duplicate"
+    CANONICAL = "canonical"
     MIRROR = "mirror"
     MOVED = "moved"
     SOFT_404 = "soft_404"
     BODY_TOO_LARGE = "body_too_large"
     DECODED_TOO_LARGE = "decoded_too_large"
-    RATIO_TOO_HIGH = "ratio_too_high"
+    COMPRESSION_RATIO = "compression_ratio"
     # it waits
     WAITING = "waiting"
     SITE_PAUSED = "site_paused"
@@ -44,7 +44,7 @@ class Reason(StrEnum):
     ROBOTS_UNREACHABLE = "robots_unreachable"
     WITHHELD = "withheld"
     # it will not be asked for
-    NOT_A_PAGE_URL = "not_a_page_url"
+    NOT_A_PAGE_URL = "invalid_url"
     SCHEME = "scheme"
     URL_TOO_LONG = "url_too_long"
     PORT_REFUSED = "port_refused"
@@ -74,7 +74,7 @@ class Reason(StrEnum):
     BAD_CODING = "bad_coding"
     BAD_REDIRECT = "bad_redirect"
     PARTIAL = "partial"
-    NOT_MODIFIED_UNASKED = "not_modified_unasked"
+    UNEXPECTED_304 = "unexpected_304"
     HTTP_ERROR = "http_error"
     NOT_FOUND = "not_found"
     GONE = "gone"
@@ -86,17 +86,17 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.NEW: "fetched for the first time",
     Reason.CHANGED: "fetched again, and its content differs from the version before",
     Reason.SAME_CONTENT: "fetched again, and its content is the same",
-    Reason.ONLY_NOISE: "fetched again, and nothing differs but clocks, counters, adverts, menus and the like",
+    Reason.NOISE: "fetched again, and nothing differs but clocks, counters, adverts, menus and the like",
     Reason.NOT_MODIFIED: "the server says that it is not modified (304)",
-    Reason.SAME_AS_OTHER: "the same body was already stored under another URL",
-    Reason.NEARLY_SAME: "its main text says nearly what another page of the site says",
-    Reason.CANONICAL_ELSEWHERE: "the page names another page, which says the same, as its canonical form",
+    Reason.DUPLICATE: "the same body was already stored under another URL",
+    Reason.NEAR_DUPLICATE: "its main text says nearly what another page of the site says",
+    Reason.CANONICAL: "the page names another page, which says the same, as its canonical form",
     Reason.MIRROR: "its site is a copy of another one, where the same page is known",
     Reason.MOVED: "the server sends us to another URL",
     Reason.SOFT_404: "the server says that all is well, and the page that there is no such page",
     Reason.BODY_TOO_LARGE: "the body was cut off at the limit for bytes on the wire",
     Reason.DECODED_TOO_LARGE: "the body was cut off at the limit for decoded bytes",
-    Reason.RATIO_TOO_HIGH: "the body was cut off because it unpacks to too many times its size",
+    Reason.COMPRESSION_RATIO: "the body was cut off because it unpacks to too many times its size",
     Reason.WAITING: "known and in the queue; not visited yet",
     Reason.SITE_PAUSED: "the site asked us to come back later (429, 503 or Retry-After)",
     Reason.SITE_DOWN: "the site cannot be reached or fails, and is left alone for a while",
@@ -132,7 +132,7 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.BAD_CODING: "the body could not be unpacked",
     Reason.BAD_REDIRECT: "the redirect names no URL that can be followed",
     Reason.PARTIAL: "the server sent a part (206) that was not asked for",
-    Reason.NOT_MODIFIED_UNASKED: "the server said 304 although no condition was sent",
+    Reason.UNEXPECTED_304: "the server said 304 although no condition was sent",
     Reason.HTTP_ERROR: "the server answered with an error status",
     Reason.NOT_FOUND: "the server says that there is no such page (404)",
     Reason.GONE: "the server says that the page is gone (410)",

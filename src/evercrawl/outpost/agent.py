@@ -34,11 +34,11 @@ from evercrawl.outpost.messages import (
     decode_message,
     encode_message,
 )
-from evercrawl.outpost.routing import BEATS_PER_LEASE, HeldLease
+from evercrawl.outpost.routing import HEARTBEATS_PER_LEASE, HeldLease
 
 log = logging.getLogger("evercrawl")
 
-FIRST_RETRY_S, LONGEST_RETRY_S = 0.25, 3.0
+FIRST_RETRY_S, MAX_RETRY_S = 0.25, 3.0
 WELCOME_TIMEOUT_S = 10.0
 GATHER_S = 0.25
 """Results are gathered for so long, or until no job is left, before they go out together; what home does not
@@ -62,37 +62,37 @@ class OutpostAgent:
 
     def __init__(
         self,
-        dial: Connect,
-        who: Credentials,
+        connect: Connect,
+        credentials: Credentials,
         *,
-        hand: OutpostFetcher,
-        book: AgentState,
+        fetcher: OutpostFetcher,
+        state: AgentState,
         clock: Clock,
         random: Random,
-        say: Callable[[str], None] = log.info,
+        notify: Callable[[str], None] = log.info,
     ) -> None:
-        """`say` tells the owner how things stand, whenever that changes."""
-        self._say = say
-        self._said = ""
-        self._dial = dial
-        self._who = who
-        self._hand = hand
-        self._book = book
+        """`notify` tells the owner how things stand, whenever that changes."""
+        self._notify = notify
+        self._last_notice = ""
+        self._connect = connect
+        self._credentials = credentials
+        self._fetcher = fetcher
+        self._state = state
         self._clock = clock
         self._random = random
-        self._tenure = HeldLease()
+        self._lease = HeldLease()
         self._jobs: dict[tuple[str, int], asyncio.Task[None]] = {}
-        self._begun: set[tuple[str, int]] = set()
+        self._started: set[tuple[str, int]] = set()
         """Jobs whose request is under way: only they outlive the connection on which they came."""
-        self._news = asyncio.Event()
-        self._urgent = asyncio.Event()
-        self._busy = asyncio.Event()
-        self._leased = asyncio.Event()
+        self._results_ready = asyncio.Event()
+        self._send_now = asyncio.Event()
+        self._has_jobs = asyncio.Event()
+        self._lease_renewed = asyncio.Event()
         self._stopping = asyncio.Event()
         self._run = ""
-        self._same_connection: set[tuple[str, int]] = set()
+        self._current_jobs: set[tuple[str, int]] = set()
         self._retry_s = FIRST_RETRY_S
-        self.link: SecureChannel | None = None
+        self.channel: SecureChannel | None = None
         self.is_known = asyncio.Event()
         """Home has welcomed us at least once."""
 
@@ -104,7 +104,7 @@ class OutpostAgent:
                 session = asyncio.create_task(self._session())
                 await asyncio.wait([session, stopping], return_when=asyncio.FIRST_COMPLETED)
                 if not session.done():
-                    await self._leave(session)
+                    await self._shut_down(session)
                     return
                 session.result()
                 await self._pause(stopping)
@@ -112,176 +112,178 @@ class OutpostAgent:
             stopping.cancel()
 
     def stop(self) -> None:
-        """End soon: no new requests, deliver what is there, say good-bye."""
+        """End soon: no new requests, deliver what is there, notify good-bye."""
         self._stopping.set()
 
     async def _pause(self, stopping: asyncio.Task[bool]) -> None:
         wait_s = self._retry_s * (0.5 + self._random.random())
-        self._retry_s = min(self._retry_s * 2, LONGEST_RETRY_S)
+        self._retry_s = min(self._retry_s * 2, MAX_RETRY_S)
         await asyncio.wait([stopping], timeout=wait_s)
 
     # One connection
 
     async def _session(self) -> None:
-        link: SecureChannel | None = None
+        channel: SecureChannel | None = None
         try:
-            link = await self._dial()
-            await authenticate_agent(link, self._who)
+            channel = await self._connect()
+            await authenticate_agent(channel, self._credentials)
             async with asyncio.timeout(WELCOME_TIMEOUT_S):
-                welcome = await link.receive()
+                welcome = await channel.receive()
             if not isinstance(welcome, Welcome):
-                raise ValueError("home did not say welcome")
-            await self._talk(link, welcome)
+                raise ValueError("home did not notify welcome")
+            await self._exchange_messages(channel, welcome)
         except* CHANNEL_ERRORS as errors:
-            self._tell(_describe_failure(errors, was_reached=link is not None, was_known=self.link is not None))
+            self._report(_describe_failure(errors, was_reached=channel is not None, was_known=self.channel is not None))
         finally:
-            self.link = None
-            if link is not None:
-                link.close()
-            await self._drop_unbegun()
+            self.channel = None
+            if channel is not None:
+                channel.close()
+            await self._cancel_unstarted()
 
-    def _tell(self, words: str) -> None:
-        if words != self._said:
-            self._said = words
-            self._say(words)
+    def _report(self, text: str) -> None:
+        if text != self._last_notice:
+            self._last_notice = text
+            self._notify(text)
 
-    async def _drop_unbegun(self) -> None:
+    async def _cancel_unstarted(self) -> None:
         """Home may have given these sites to somebody else by now: it says again what it wants."""
-        dropped = [task for key, task in self._jobs.items() if key not in self._begun]
+        dropped = [task for key, task in self._jobs.items() if key not in self._started]
         for task in dropped:
             task.cancel()
         await asyncio.gather(*dropped, return_exceptions=True)
 
-    async def _talk(self, link: SecureChannel, welcome: Welcome) -> None:
-        self._welcomed(welcome)
-        await self._deliver_old(link)
+    async def _exchange_messages(self, channel: SecureChannel, welcome: Welcome) -> None:
+        self._start_session(welcome)
+        await self._resend_batches(channel)
         # No await from the last look at the outbox to here: a job is delivered, or still running.
         running = tuple(number for run, number in self._jobs if run == welcome.run)
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._beat(link, welcome.lease_us))
-            group.create_task(self._deliver(link))
-            await link.send(AgentReady(running, MAX_CONCURRENT_JOBS))
-            self.link = link
+            group.create_task(self._send_heartbeats(channel, welcome.lease_us))
+            group.create_task(self._send_results(channel))
+            await channel.send(AgentReady(running, MAX_CONCURRENT_JOBS))
+            self.channel = channel
             while True:
-                self._hear(await link.receive())
+                self._handle(await channel.receive())
 
-    def _welcomed(self, welcome: Welcome) -> None:
+    def _start_session(self, welcome: Welcome) -> None:
         self._retry_s = FIRST_RETRY_S
-        self._tell(f"connected to home as {welcome.name}")
+        self._report(f"connected to home as {welcome.name}")
         self._run = welcome.run
-        self._same_connection.clear()
-        self._book.taken(welcome.taken)
-        if self._who.code_key is not None:
-            self._book.forget("code_key")
-            self._who = self._who._replace(code_key=None)
+        self._current_jobs.clear()
+        self._state.acknowledge(welcome.taken)
+        if self._credentials.code_key is not None:
+            self._state.delete("code_key")
+            self._credentials = self._credentials._replace(code_key=None)
         self.is_known.set()
 
-    def _hear(self, message: object) -> None:
+    def _handle(self, message: object) -> None:
         match message:
             case LeaseRenewal(number, lease_us):
-                self._tenure.answered(number, lease_us)
-                self._leased.set()
+                self._lease.renew_from(number, lease_us)
+                self._lease_renewed.set()
             case Acknowledgement(batch):
-                self._book.taken(batch)
+                self._state.acknowledge(batch)
             case JobBatch(jobs):
                 for job in jobs:
-                    self._begin(job)
+                    self._start_job(job)
             case _:
-                raise ValueError(f"home does not say {type(message).__name__}")
+                raise ValueError(f"home does not notify {type(message).__name__}")
 
-    async def _beat(self, link: SecureChannel, lease_us: int) -> None:
+    async def _send_heartbeats(self, channel: SecureChannel, lease_us: int) -> None:
         """Renew the lease while there is something to do; an idle outpost says nothing."""
         while True:
-            await self._busy.wait()
-            await link.send(Heartbeat(self._tenure.beat(self._now_us())))
-            await asyncio.sleep(lease_us / BEATS_PER_LEASE / 1_000_000)
+            await self._has_jobs.wait()
+            await channel.send(Heartbeat(self._lease.heartbeat(self._now_us())))
+            await asyncio.sleep(lease_us / HEARTBEATS_PER_LEASE / 1_000_000)
             if not self._jobs:
-                self._busy.clear()
+                self._has_jobs.clear()
 
     # Delivering
 
-    async def _deliver_old(self, link: SecureChannel) -> None:
+    async def _resend_batches(self, channel: SecureChannel) -> None:
         """Everything from before, also what home may have and did not confirm: under its old numbers."""
-        for batch, waiting in self._book.batches().items():
-            await link.send(self._parcel(batch, waiting))
-        await self._deliver_unsent(link)
+        for batch, queued in self._state.batches().items():
+            await channel.send(self._result_batch(batch, queued))
+        await self._send_unbatched(channel)
 
-    async def _deliver_unsent(self, link: SecureChannel) -> None:
-        while waiting := self._book.unsent(most=MAX_BATCH_RESULTS, most_bytes=MAX_BATCH_BYTES):
-            await link.send(self._parcel(self._book.bind(waiting), waiting))
+    async def _send_unbatched(self, channel: SecureChannel) -> None:
+        while queued := self._state.unbatched(limit=MAX_BATCH_RESULTS, max_bytes=MAX_BATCH_BYTES):
+            await channel.send(self._result_batch(self._state.create_batch(queued), queued))
 
-    async def _deliver(self, link: SecureChannel) -> None:
+    async def _send_results(self, channel: SecureChannel) -> None:
         while True:
-            await self._deliver_unsent(link)
-            self._news.clear()
-            await self._news.wait()
-            await self._gather()
+            await self._send_unbatched(channel)
+            self._results_ready.clear()
+            await self._results_ready.wait()
+            await self._wait_for_more()
 
-    async def _gather(self) -> None:
+    async def _wait_for_more(self) -> None:
         try:
             async with asyncio.timeout(GATHER_S):
-                await self._urgent.wait()
+                await self._send_now.wait()
         except TimeoutError:
             pass
-        self._urgent.clear()
+        self._send_now.clear()
 
-    def _parcel(self, batch: int, waiting: list[QueuedResult]) -> ResultBatch:
-        return ResultBatch(batch, tuple(self._dated(one) for one in waiting))
+    def _result_batch(self, batch: int, queued: list[QueuedResult]) -> ResultBatch:
+        return ResultBatch(batch, tuple(self._prepare_result(one) for one in queued))
 
-    def _dated(self, waiting: QueuedResult) -> JobResult:
+    def _prepare_result(self, queued: QueuedResult) -> JobResult:
         """The item with its age; with its run and URL where home may have forgotten the job."""
-        message = decode_message(waiting.item)
+        message = decode_message(queued.item)
         assert isinstance(message, ResultBatch)
         (item,) = message.items
-        item = item._replace(age_us=max(0, self._now_us() - waiting.began_us))
-        key = waiting.run, waiting.number
-        if key in self._same_connection:
-            self._same_connection.discard(key)
+        item = item._replace(age_us=max(0, self._now_us() - queued.began_us))
+        key = queued.run, queued.number
+        if key in self._current_jobs:
+            self._current_jobs.discard(key)
             return item
-        return item._replace(run=waiting.run, url=waiting.url)
+        return item._replace(run=queued.run, url=queued.url)
 
     # Jobs
 
-    def _begin(self, job: FetchJob) -> None:
+    def _start_job(self, job: FetchJob) -> None:
         key = self._run, job.number
-        self._same_connection.add(key)
+        self._current_jobs.add(key)
         if key in self._jobs or self._stopping.is_set():
             return
-        task = asyncio.create_task(self._do(job, self._run))
+        task = asyncio.create_task(self._run_job(job, self._run))
         self._jobs[key] = task
-        self._busy.set()
-        task.add_done_callback(lambda done: self._ended(key, done))
+        self._has_jobs.set()
+        task.add_done_callback(lambda done: self._job_ended(key, done))
 
-    def _ended(self, key: tuple[str, int], task: asyncio.Task[None]) -> None:
+    def _job_ended(self, key: tuple[str, int], task: asyncio.Task[None]) -> None:
         self._jobs.pop(key, None)
-        self._begun.discard(key)
+        self._started.discard(key)
         if not self._jobs:
-            self._urgent.set()
+            self._send_now.set()
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("defect in a job", exc_info=error)
 
-    async def _do(self, job: FetchJob, run: str) -> None:
+    async def _run_job(self, job: FetchJob, run: str) -> None:
         began_us = self._now_us()
-        habit, held, result = None, None, None
+        history, shared, result = None, None, None
         try:
             result = await self._fetch(job, (run, job.number))
         except TimeoutError:
-            item = unfetched_result(job, ResultKind.NOT_MINE, "no lease came")
-        except LeaseExpired as over:
-            item = unfetched_result(job, ResultKind.NOT_MINE, str(over), rest_us=over.rest_us)
-        except Declined as why:
-            item = unfetched_result(job, ResultKind.NOT_MINE, str(why))
-        except FetchBlocked as why:
-            item = unfetched_result(job, ResultKind.WITHHELD, str(why))
+            item = unfetched_result(job, ResultKind.DECLINED, "no lease came")
+        except LeaseExpired as expired:
+            item = unfetched_result(job, ResultKind.DECLINED, str(expired), rest_us=expired.rest_us)
+        except Declined as error:
+            item = unfetched_result(job, ResultKind.DECLINED, str(error))
+        except FetchBlocked as error:
+            item = unfetched_result(job, ResultKind.WITHHELD, str(error))
         else:
-            item, habit, held = compare_answer(job, result, book=self._book, hand=self._hand, now_us=self._now_us())
-            began_us = self._began_us(result)
+            item, history, shared = compare_answer(
+                job, result, state=self._state, fetcher=self._fetcher, now_us=self._now_us()
+            )
+            began_us = self._start_us(result)
         now_us = self._now_us()
-        waiting = QueuedResult(0, run, job.number, job.url, began_us, encode_message(ResultBatch(0, (item,))))
-        self._book.keep(waiting, habit=habit, held=held, now_us=now_us)
-        self._news.set()
-        if item.verdict is ResultKind.AT_ONCE:
-            self._urgent.set()
+        queued = QueuedResult(0, run, job.number, job.url, began_us, encode_message(ResultBatch(0, (item,))))
+        self._state.add_result(queued, history=history, shared=shared, now_us=now_us)
+        self._results_ready.set()
+        if item.kind is ResultKind.FIRST:
+            self._send_now.set()
 
     async def _fetch(self, job: FetchJob, key: tuple[str, int]) -> FetchResult:
         """How the request ended; TimeoutError or LeaseOver where no lease lasted long enough to make it.
@@ -292,21 +294,21 @@ class OutpostAgent:
         gap_us = 0
         while True:
             async with asyncio.timeout_at(last_s):
-                await self._have_lease(gap_us)
+                await self._wait_for_lease(gap_us)
             try:
-                return await self._hand.fetch(job, self._tenure, on_start=lambda: self._begun.add(key))
-            except LeaseExpired as over:
-                if over.was_asked:
+                return await self._fetcher.fetch(job, self._lease, on_start=lambda: self._started.add(key))
+            except LeaseExpired as expired:
+                if expired.was_asked:
                     raise
-                gap_us = over.gap_us
+                gap_us = expired.gap_us
 
-    async def _have_lease(self, gap_us: int) -> None:
+    async def _wait_for_lease(self, gap_us: int) -> None:
         """A job may come before the lease to do it."""
-        while self._tenure.time_left_us(self._now_us(), gap_us) <= 0:
-            self._leased.clear()
-            await self._leased.wait()
+        while self._lease.remaining_us(self._now_us(), gap_us) <= 0:
+            self._lease_renewed.clear()
+            await self._lease_renewed.wait()
 
-    def _began_us(self, result: FetchResult) -> int:
+    def _start_us(self, result: FetchResult) -> int:
         if result.exchange is not None:
             return to_us(result.exchange.began)
         took = getattr(result, "took", timedelta(0))
@@ -317,23 +319,23 @@ class OutpostAgent:
 
     # The end
 
-    async def _leave(self, session: asyncio.Task[None]) -> None:
+    async def _shut_down(self, session: asyncio.Task[None]) -> None:
         """Let requests under way end, deliver, and give the sites back."""
-        patience_s = 10.0
+        timeout_s = 10.0
         if self._jobs:
-            await asyncio.wait(list(self._jobs.values()), timeout=patience_s)
-        broken_off = [task for task in self._jobs.values() if not task.done()]
-        for task in broken_off:
+            await asyncio.wait(list(self._jobs.values()), timeout=timeout_s)
+        cancelled = [task for task in self._jobs.values() if not task.done()]
+        for task in cancelled:
             task.cancel()
-        await asyncio.gather(*broken_off, return_exceptions=True)
-        link = self.link
+        await asyncio.gather(*cancelled, return_exceptions=True)
+        channel = self.channel
         try:
-            async with asyncio.timeout(patience_s):
-                while link is not None and self.link is link and not self._book.is_delivered():
-                    self._news.set()
+            async with asyncio.timeout(timeout_s):
+                while channel is not None and self.channel is channel and not self._state.is_delivered():
+                    self._results_ready.set()
                     await asyncio.sleep(0.01)
-                if link is not None and self.link is link and not broken_off:
-                    await link.send(Goodbye())
+                if channel is not None and self.channel is channel and not cancelled:
+                    await channel.send(Goodbye())
         except CHANNEL_ERRORS as error:
             log.info("home did not hear our good-bye: %s", error)
         session.cancel()
@@ -341,7 +343,7 @@ class OutpostAgent:
 
 
 def _describe_failure(errors: BaseExceptionGroup[BaseException], *, was_reached: bool, was_known: bool) -> str:
-    """Why there is no connection, in words for the outpost's owner."""
+    """Why there is no connection, in text for the outpost's owner."""
     error: BaseException = errors
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

@@ -1,4 +1,4 @@
-"""Where the parts of an outpost are joined: who it is, what its owner allows, and what it asks with."""
+"""Where the parts of an outpost are joined: credentials it is, what its owner allows, and what it asks with."""
 
 from __future__ import annotations
 
@@ -57,40 +57,42 @@ class ShiftedClock(SystemClock):
         return super().now() + self._offset
 
 
-async def run_outpost(orders: AgentOptions, settings: Settings, *, say: Callable[[str], None]) -> int:
+async def run_outpost(options: AgentOptions, settings: Settings, *, notify: Callable[[str], None]) -> int:
     """Work until SIGTERM or SIGINT; gives back how many requests were made."""
-    book = AgentState(orders.folder, most_bytes=orders.disk_bytes)
+    state = AgentState(options.folder, max_bytes=options.disk_bytes)
     try:
-        who, home, pin = _credentials(orders, book)
-        allow = _allowed(orders, book)
-        clock = ShiftedClock(orders.clock_offset)
+        credentials, home, pin = _credentials(options, state)
+        allow = _allowed_routes(options, state)
+        clock = ShiftedClock(options.clock_offset)
         settings = _limit_memory(settings)
-        fetcher = _fetcher(orders, settings, clock)
-        hand = OutpostFetcher(
-            fetcher,
-            book,
+        transport = _transport(options, settings, clock)
+        fetcher = OutpostFetcher(
+            transport,
+            state,
             clock,
             settings=settings,
             pace=_pace(settings),
             allow=allow,
-            rate_gap=orders.rate_gap,
-            after_crash=book.fact("running") is not None,
+            rate_gap=options.rate_gap,
+            after_crash=state.get("running") is not None,
         )
-        book.note(running="yes")
+        state.set(running="yes")
 
-        async def dial() -> SecureChannel:
+        async def connect() -> SecureChannel:
             return await connect_to_coordinator(home, pin)
 
-        station = OutpostAgent(dial, who, hand=hand, book=book, clock=clock, random=Random(), say=say)
+        agent = OutpostAgent(
+            connect, credentials, fetcher=fetcher, state=state, clock=clock, random=Random(), notify=notify
+        )
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, station.stop)
-        await station.run()
-        await fetcher.close()
-        book.forget("running")
-        return hand.requests
+            loop.add_signal_handler(number, agent.stop)
+        await agent.run()
+        await transport.close()
+        state.delete("running")
+        return fetcher.requests
     finally:
-        book.close()
+        state.close()
 
 
 def _limit_memory(settings: Settings) -> Settings:
@@ -107,62 +109,64 @@ def _pace(settings: Settings) -> Pace:
     )
 
 
-def _fetcher(orders: AgentOptions, settings: Settings, clock: Clock) -> Fetcher:
+def _transport(options: AgentOptions, settings: Settings, clock: Clock) -> Fetcher:
     agent = user_agent(settings.identity, __version__)
-    if orders.read is not None:
+    if options.read is not None:
         from evercrawl.outpost.fetcher import FolderFetcher
 
-        if not orders.read.is_dir():
-            raise ConfigError(f"--read {orders.read}: there is no such folder")
-        return FolderFetcher(orders.read, clock, http=settings.http, user_agent=agent)
+        if not options.read.is_dir():
+            raise ConfigError(f"--read {options.read}: there is no such folder")
+        return FolderFetcher(options.read, clock, http=settings.http, user_agent=agent)
     from evercrawl.adapters.http.client import HttpFetcher
 
     # Bodies in the open: that the link near the site is short is the point, and only plain text has deltas.
     return HttpFetcher(settings, clock, agent, accept_encoding="identity")
 
 
-def _allowed(orders: AgentOptions, book: AgentState) -> tuple[str, ...]:
+def _allowed_routes(options: AgentOptions, state: AgentState) -> tuple[str, ...]:
     """The hosts that may be asked; those of the last start where none are named now."""
-    if orders.allow:
+    if options.allow:
         try:
-            routes = [normalise_route(text) for text in orders.allow]
+            routes = [normalise_route(text) for text in options.allow]
         except ValueError as error:
-            raise ConfigError(f"--allow {' '.join(orders.allow)}: {error}") from None
-        book.note(allow="\n".join(routes))
-    kept = book.fact("allow")
+            raise ConfigError(f"--allow {' '.join(options.allow)}: {error}") from None
+        state.set(allow="\n".join(routes))
+    kept = state.get("allow")
     if not kept:
         raise ConfigError("name the hosts that may be asked, for instance: --allow example.org")
     return tuple(kept.split("\n"))
 
 
-def _credentials(orders: AgentOptions, book: AgentState) -> tuple[Credentials, str, bytes]:
+def _credentials(options: AgentOptions, state: AgentState) -> tuple[Credentials, str, bytes]:
     """Who we are, where home is and how it is recognised: from the code, or from the last start."""
-    if orders.code is not None:
-        _begin_pairing(orders.code, book)
-    if orders.home is not None:
+    if options.code is not None:
+        _start_pairing(options.code, state)
+    if options.home is not None:
         try:
-            parse_address(orders.home)
+            parse_address(options.home)
         except ValueError as error:
-            raise ConfigError(f"--home {orders.home} {error}") from None
-        book.note(home=orders.home)
-    outpost, key, nonce, pin, home = (book.fact(name) for name in ("outpost", "key", "nonce", "pin", "home"))
+            raise ConfigError(f"--home {options.home} {error}") from None
+        state.set(home=options.home)
+    outpost, key, nonce, pin, home = (state.get(name) for name in ("outpost", "key", "nonce", "pin", "home"))
     if not (outpost and key and nonce and pin and home):
         raise ConfigError("this outpost is not paired; get a code at home with: evercrawl outpost pair")
-    code_key = book.fact("code_key")
-    who = Credentials(outpost, bytes.fromhex(key), bytes.fromhex(nonce), bytes.fromhex(code_key) if code_key else None)
-    return who, home, bytes.fromhex(pin)
+    code_key = state.get("code_key")
+    credentials = Credentials(
+        outpost, bytes.fromhex(key), bytes.fromhex(nonce), bytes.fromhex(code_key) if code_key else None
+    )
+    return credentials, home, bytes.fromhex(pin)
 
 
-def _begin_pairing(text: str, book: AgentState) -> None:
+def _start_pairing(text: str, state: AgentState) -> None:
     """Write down what follows from a code before it is used, so that a crash in between costs nothing."""
     try:
         code = parse_code(text)
     except ValueError as error:
         raise ConfigError(f"--code {error}; get one at home with: evercrawl outpost pair") from None
-    if book.fact("outpost") == code.name:
+    if state.get("outpost") == code.name:
         return
     nonce = secrets.token_bytes(NONCE_BYTES)
-    book.note(
+    state.set(
         outpost=code.name,
         key=outpost_key(code.key, nonce).hex(),
         nonce=nonce.hex(),

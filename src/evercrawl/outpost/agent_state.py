@@ -27,9 +27,9 @@ EVICT_ROWS = 64
 MIN_FILE_BYTES = 4 * 1024 * 1024
 
 SCHEMA = """
-create table fact (name text primary key, value text not null) strict;
+create table setting (name text primary key, value text not null) strict;
 create table page (url text primary key, digest blob, run integer not null default 0,
-    sent_us integer not null default 0, used_us integer not null default 0, held_digest blob, frame blob)
+    sent_us integer not null default 0, used_us integer not null default 0, shared_digest blob, frame blob)
     strict;
 create index page_by_use on page (used_us) where frame is not null;
 create table outbox (id integer primary key, batch integer, run text not null, number integer not null,
@@ -52,9 +52,9 @@ class QueuedResult(NamedTuple):
 class AgentState:
     """The file `outpost.db` in the outpost's folder."""
 
-    def __init__(self, folder: Path, *, most_bytes: int) -> None:
-        self._most_bytes = max(most_bytes, MIN_FILE_BYTES)
-        self.db = open_state_file(folder / AGENT_FILE, SCHEMA, version=VERSION, most_bytes=self._most_bytes)
+    def __init__(self, folder: Path, *, max_bytes: int) -> None:
+        self._max_bytes = max(max_bytes, MIN_FILE_BYTES)
+        self.db = open_state_file(folder / AGENT_FILE, SCHEMA, version=VERSION, max_bytes=self._max_bytes)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -62,33 +62,33 @@ class AgentState:
 
     # Facts
 
-    def fact(self, name: str) -> str | None:
+    def get(self, name: str) -> str | None:
         """Something that was written down."""
-        row = self.db.execute("select value from fact where name = ?", (name,)).fetchone()
+        row = self.db.execute("select value from setting where name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
 
-    def note(self, **facts: str) -> None:
+    def set(self, **values: str) -> None:
         """Write something down."""
         with transaction(self.db):
-            self.db.executemany("insert or replace into fact values (?, ?)", facts.items())
+            self.db.executemany("insert or replace into setting values (?, ?)", values.items())
 
-    def forget(self, *names: str) -> None:
+    def delete(self, *names: str) -> None:
         """The opposite."""
-        self.db.executemany("delete from fact where name = ?", [(name,) for name in names])
+        self.db.executemany("delete from setting where name = ?", [(name,) for name in names])
 
     # Pages
 
-    def habit(self, url: str) -> ChangeHistory:
+    def history(self, url: str) -> ChangeHistory:
         """What is remembered of a page's visits."""
         row = self.db.execute("select digest, run, sent_us from page where url = ?", (url,)).fetchone()
         return (
             ChangeHistory() if row is None else ChangeHistory(None if row[0] is None else bytes(row[0]), row[1], row[2])
         )
 
-    def held(self, url: str) -> SharedExchange | None:
+    def exchange(self, url: str) -> SharedExchange | None:
         """The answer that was sent last, where there is still room for it."""
         row = self.db.execute(
-            "select held_digest, frame from page where url = ? and frame is not null", (url,)
+            "select shared_digest, frame from page where url = ? and frame is not null", (url,)
         ).fetchone()
         if row is None:
             return None
@@ -101,66 +101,66 @@ class AgentState:
 
     # Results
 
-    def keep(
+    def add_result(
         self,
-        waiting: QueuedResult,
+        queued: QueuedResult,
         *,
-        habit: ChangeHistory | None = None,
-        held: SharedExchange | None = None,
+        history: ChangeHistory | None = None,
+        shared: SharedExchange | None = None,
         now_us: int,
     ) -> None:
         """A result, and what is remembered of its page: both or none. Bodies give way where room is short."""
-        frame = None if held is None else zstandard.ZstdCompressor(level=COMPRESSION_LEVEL).compress(held.flat)
-        self._make_room(len(waiting.item) + len(frame or b""))
+        frame = None if shared is None else zstandard.ZstdCompressor(level=COMPRESSION_LEVEL).compress(shared.data)
+        self._free_space(len(queued.item) + len(frame or b""))
         try:
-            self._keep(waiting, habit, held, frame, now_us)
+            self._insert_result(queued, history, shared, frame, now_us)
         except sqlite3.OperationalError as error:
             if "full" not in str(error):
                 raise StoreUnavailable(f"the outpost's file cannot be written: {error}") from error
-            self._evict(most=None)
-            self._forget_oldest()
-            self._keep(waiting, habit, None, None, now_us)
+            self._evict(limit=None)
+            self._delete_oldest_pages()
+            self._insert_result(queued, history, None, None, now_us)
 
-    def _keep(
+    def _insert_result(
         self,
-        waiting: QueuedResult,
-        habit: ChangeHistory | None,
-        held: SharedExchange | None,
+        queued: QueuedResult,
+        history: ChangeHistory | None,
+        shared: SharedExchange | None,
         frame: bytes | None,
         now_us: int,
     ) -> None:
         with transaction(self.db):
-            self.db.execute("insert into outbox (run, number, url, began_us, item) values (?, ?, ?, ?, ?)", waiting[1:])
-            if habit is not None:
+            self.db.execute("insert into outbox (run, number, url, began_us, item) values (?, ?, ?, ?, ?)", queued[1:])
+            if history is not None:
                 self.db.execute(
                     "insert into page (url, digest, run, sent_us, used_us) values (?, ?, ?, ?, ?)"
                     " on conflict do update set digest = excluded.digest, run = excluded.run,"
                     " sent_us = excluded.sent_us, used_us = excluded.used_us",
-                    (waiting.url, habit.digest, habit.run, habit.sent_us, now_us),
+                    (queued.url, history.digest, history.run, history.sent_us, now_us),
                 )
-            if held is not None:
+            if shared is not None:
                 self.db.execute(
-                    "update page set held_digest = ?, frame = ? where url = ?", (held.digest, frame, waiting.url)
+                    "update page set shared_digest = ?, frame = ? where url = ?", (shared.digest, frame, queued.url)
                 )
 
-    def unsent(self, *, most: int, most_bytes: int) -> list[QueuedResult]:
+    def unbatched(self, *, limit: int, max_bytes: int) -> list[QueuedResult]:
         """Results that belong to no batch yet, oldest first."""
         found: list[QueuedResult] = []
         size = 0
         query = "select id, run, number, url, began_us, item from outbox where batch is null order by id limit ?"
-        for row in self.db.execute(query, (most,)):
+        for row in self.db.execute(query, (limit,)):
             size += len(row[5])
-            if found and size > most_bytes:
+            if found and size > max_bytes:
                 break
             found.append(QueuedResult(*row))
         return found
 
-    def bind(self, waiting: Iterable[QueuedResult]) -> int:
+    def create_batch(self, queued: Iterable[QueuedResult]) -> int:
         """Make a batch of results; its number is larger than all before and stays theirs."""
         with transaction(self.db):
-            number = int(self.fact("batch") or 0) + 1
-            self.db.execute("insert or replace into fact values ('batch', ?)", (str(number),))
-            self.db.executemany("update outbox set batch = ? where id = ?", [(number, one.id) for one in waiting])
+            number = int(self.get("batch") or 0) + 1
+            self.db.execute("insert or replace into setting values ('batch', ?)", (str(number),))
+            self.db.executemany("update outbox set batch = ? where id = ?", [(number, one.id) for one in queued])
         return number
 
     def batches(self) -> dict[int, list[QueuedResult]]:
@@ -173,7 +173,7 @@ class AgentState:
             found.setdefault(batch, []).append(QueuedResult(*row))
         return found
 
-    def taken(self, batch: int) -> None:
+    def acknowledge(self, batch: int) -> None:
         """Home has everything up to this batch."""
         self.db.execute("delete from outbox where batch <= ?", (batch,))
 
@@ -188,7 +188,7 @@ class AgentState:
         row = self.db.execute("select row from site where name = ?", (name,)).fetchone()
         return None if row is None else _site(json.loads(row[0]))
 
-    def note_site(self, site: Site) -> None:
+    def save_site(self, site: Site) -> None:
         """Write down a site's pace and robots.txt."""
         robots = None if site.robots is None else [*site.robots]
         if robots is not None:
@@ -204,12 +204,12 @@ class AgentState:
         (free,) = self.db.execute("pragma freelist_count").fetchone()
         return int(pages - free) * PAGE_BYTES
 
-    def _make_room(self, coming: int) -> None:
-        while self.used_bytes() + coming > self._most_bytes * FULL_SHARE:
-            if not self._evict(most=EVICT_ROWS):
+    def _free_space(self, needed: int) -> None:
+        while self.used_bytes() + needed > self._max_bytes * FULL_SHARE:
+            if not self._evict(limit=EVICT_ROWS):
                 return
 
-    def _forget_oldest(self) -> None:
+    def _delete_oldest_pages(self) -> None:
         """Where the list alone fills the file, the pages not visited for longest leave it; home's digests of
         them come with their next jobs.
         """
@@ -218,12 +218,12 @@ class AgentState:
             " (select url from page order by used_us limit 1 + (select count(*) from page) / 10)"
         )
 
-    def _evict(self, *, most: int | None) -> int:
+    def _evict(self, *, limit: int | None) -> int:
         """Let go of bodies that were not used for longest; digests stay, so unchanged pages stay unsent."""
         return self.db.execute(
-            "update page set frame = null, held_digest = null where url in"
+            "update page set frame = null, shared_digest = null where url in"
             " (select url from page where frame is not null order by used_us limit ?)",
-            (-1 if most is None else most,),
+            (-1 if limit is None else limit,),
         ).rowcount
 
 

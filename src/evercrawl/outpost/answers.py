@@ -21,7 +21,7 @@ from evercrawl.outpost.messages import (
     DIGEST_BYTES,
     EXCHANGE_DIGEST_BYTES,
     LEVEL,
-    LONGEST_DETAIL,
+    MAX_DETAIL_CHARS,
     FetchJob,
     JobResult,
     ResultKind,
@@ -32,16 +32,20 @@ LARGE_BYTES, LARGE_LEVEL = 256 * 1024, 3
 WITHHELD_DETAIL = "changes at every visit; the outpost does not send it again yet"
 
 
+FAST_CHANGES = 5
+"""Visits in a row that each found something new: the page changes faster than it is visited."""
+
+
 class SharedExchange(NamedTuple):
     """An exchange that both sides hold: the digest of its body, and its bytes as `flat` puts them."""
 
     digest: bytes
-    join_exchange: bytes
+    data: bytes
 
     @property
-    def mark(self) -> bytes:
+    def exchange_digest(self) -> bytes:
         """What tells this exchange from any other, heads included: the base of a patch must be the same."""
-        return blake2b(self.flat, digest_size=EXCHANGE_DIGEST_BYTES).digest()
+        return blake2b(self.data, digest_size=EXCHANGE_DIGEST_BYTES).digest()
 
 
 def join_exchange(request_head: bytes, response_head: bytes, body: bytes) -> bytes:
@@ -50,51 +54,51 @@ def join_exchange(request_head: bytes, response_head: bytes, body: bytes) -> byt
     return lengths + request_head + response_head + body
 
 
-def split_exchange(held: bytes) -> tuple[bytes, bytes, bytes]:
+def split_exchange(data: bytes) -> tuple[bytes, bytes, bytes]:
     """Request head, response head and body; ValueError where the lengths do not fit."""
-    asked, answered = int.from_bytes(held[:4], "big"), int.from_bytes(held[4:_LENGTHS], "big")
+    asked, answered = int.from_bytes(data[:4], "big"), int.from_bytes(data[4:_LENGTHS], "big")
     end = _LENGTHS + asked + answered
-    if len(held) < end:
+    if len(data) < end:
         raise ValueError("an exchange is cut short")
-    return held[_LENGTHS : _LENGTHS + asked], held[_LENGTHS + asked : end], held[end:]
+    return data[_LENGTHS : _LENGTHS + asked], data[_LENGTHS + asked : end], data[end:]
 
 
 def failure_result(job: FetchJob, failed: Failed) -> JobResult:
     """A request that brought no answer."""
     took_us = failed.took // timedelta(microseconds=1)
-    detail = failed.detail[:LONGEST_DETAIL]
-    return JobResult(job.number, ResultKind.AT_ONCE, b"", b"", b"", took_us, took_us, fault=failed.fault, detail=detail)
+    detail = failed.detail[:MAX_DETAIL_CHARS]
+    return JobResult(job.number, ResultKind.FIRST, b"", b"", b"", took_us, took_us, fault=failed.fault, detail=detail)
 
 
-def unfetched_result(job: FetchJob, verdict: ResultKind, detail: str, *, rest_us: int = 0) -> JobResult:
+def unfetched_result(job: FetchJob, kind: ResultKind, detail: str, *, rest_us: int = 0) -> JobResult:
     """A job that brought no answer to send; `rest_us`: so long the site has to be left in peace, because it
     was asked all the same.
     """
-    return JobResult(job.number, verdict, b"", b"", b"", rest_us, 0, detail=detail[:LONGEST_DETAIL])
+    return JobResult(job.number, kind, b"", b"", b"", rest_us, 0, detail=detail[:MAX_DETAIL_CHARS])
 
 
 def encode_answer(
-    job: FetchJob, result: FetchResult, exchange: Exchange, *, verdict: ResultKind, held: SharedExchange | None
+    job: FetchJob, result: FetchResult, exchange: Exchange, *, kind: ResultKind, shared: SharedExchange | None
 ) -> JobResult:
-    """An answer, as short as what home holds allows; `held` is used only where it is what home has."""
-    base = held if held is not None and job.base is not None and held.mark == job.base else None
-    is_withheld = verdict is ResultKind.WITHHELD
-    is_sent = verdict in (ResultKind.AT_ONCE, ResultKind.CHANGED)
+    """An answer, as short as what home holds allows; `shared` is used only where it is what home has."""
+    base = shared if shared is not None and job.base is not None and shared.exchange_digest == job.base else None
+    is_withheld = kind is ResultKind.WITHHELD
+    is_sent = kind in (ResultKind.FIRST, ResultKind.CHANGED)
     plain = join_exchange(exchange.request_head, exchange.response_head, exchange.wire_body if is_sent else b"")
     failed = result if isinstance(result, Failed) else None
     took_us = exchange.took // timedelta(microseconds=1)
     return JobResult(
         job.number,
-        verdict,
-        b"" if verdict is ResultKind.SAME else wire_digest(exchange.wire_body),
-        b"" if is_withheld else make_patch(plain, base.flat if base is not None else b"", level=_level(plain)),
-        base.mark if base is not None and not is_withheld else b"",
+        kind,
+        b"" if kind is ResultKind.SAME else wire_digest(exchange.wire_body),
+        b"" if is_withheld else make_patch(plain, base.data if base is not None else b"", level=_level(plain)),
+        base.exchange_digest if base is not None and not is_withheld else b"",
         took_us,
         took_us,
         exchange.ip,
         isinstance(result, Fetched) and result.truncated is Truncation.WIRE,
         failed.fault if failed is not None else None,
-        failed.detail[:LONGEST_DETAIL] if failed is not None else "",
+        failed.detail[:MAX_DETAIL_CHARS] if failed is not None else "",
     )
 
 
@@ -104,18 +108,18 @@ def _level(plain: bytes) -> int:
 
 
 def decode_exchange(
-    item: JobResult, held: SharedExchange | None, *, began: datetime, most_bytes: int
+    item: JobResult, shared: SharedExchange | None, *, began: datetime, max_bytes: int
 ) -> tuple[Exchange, SharedExchange]:
     """The exchange that an item tells of, and what home holds from now on; ValueError where it is damaged."""
-    if item.base and (held is None or held.mark != item.base):
+    if item.base and (shared is None or shared.exchange_digest != item.base):
         raise ValueError("the item builds on an answer that home does not hold")
-    base = held.flat if item.base and held is not None else b""
-    asked, answered, body = split_exchange(apply_patch(item.blob, base, most_bytes=most_bytes))
+    base = shared.data if item.base and shared is not None else b""
+    asked, answered, body = split_exchange(apply_patch(item.blob, base, most_bytes=max_bytes))
     digest = item.digest
-    if item.verdict is ResultKind.SAME:
-        if held is None:
+    if item.kind is ResultKind.SAME:
+        if shared is None:
             raise ValueError("the item says that nothing changed since an answer that home does not hold")
-        body, digest = split_exchange(held.flat)[2], held.digest
+        body, digest = split_exchange(shared.data)[2], shared.digest
     if wire_digest(body) != digest:
         raise ValueError("the body does not have the digest that was announced")
     exchange = Exchange(asked, answered, body, item.ip, began, timedelta(microseconds=item.took_us))
@@ -125,13 +129,13 @@ def decode_exchange(
 def decode_result(item: JobResult, request: Request, exchange: Exchange | None, *, http: HttpSettings) -> FetchResult:
     """How the request ended, as if home had made it."""
     took = timedelta(microseconds=item.took_us)
-    if item.verdict is ResultKind.WITHHELD:
+    if item.kind is ResultKind.WITHHELD:
         return Failed(request.url, Fault.WITHHELD, item.detail or WITHHELD_DETAIL, took)
     if exchange is None:
         return Failed(request.url, item.fault or Fault.INTERNAL, item.detail, took)
-    most = http.header_bytes, http.header_count
+    header_limits = http.header_bytes, http.header_count
     try:
-        head = parse_response_head(exchange.response_head, ReadLimits(*most, http.wire_bytes))
+        head = parse_response_head(exchange.response_head, ReadLimits(*header_limits, http.wire_bytes))
     except BadResponse as error:
         return Failed(request.url, error.fault, error.detail, took)
     if item.fault is not None:
@@ -139,10 +143,6 @@ def decode_result(item: JobResult, request: Request, exchange: Exchange | None, 
     limit = http.decoded_bytes if request.body_limit is None else min(request.body_limit, http.decoded_bytes)
     answer = RawResponse(head, exchange, cut=item.is_cut)
     return fetch_result(request, answer, limits=DecodeLimits(limit, http.ratio))
-
-
-FAST_CHANGES = 5
-"""Visits in a row that each found something new: the page changes faster than it is visited."""
 
 
 class ChangeHistory(NamedTuple):
@@ -162,20 +162,20 @@ def wire_digest(body: bytes) -> bytes:
 
 
 def classify_answer(
-    digest: bytes, *, home_has: bytes | None, habit: ChangeHistory, now_us: int, resend_us: int | None
+    digest: bytes, *, known_digest: bytes | None, history: ChangeHistory, now_us: int, resend_us: int | None
 ) -> ResultKind:
     """What to do with an answer whose body has this digest; `resend_us` None: everything new is sent."""
-    if home_has is None:
-        return ResultKind.AT_ONCE
-    if digest == home_has:
+    if known_digest is None:
+        return ResultKind.FIRST
+    if digest == known_digest:
         return ResultKind.SAME
-    is_fast = next_history(habit, digest, now_us=now_us, sent=False).run >= FAST_CHANGES
-    if resend_us is not None and is_fast and now_us - habit.sent_us < resend_us:
+    is_fast = next_history(history, digest, now_us=now_us, sent=False).run >= FAST_CHANGES
+    if resend_us is not None and is_fast and now_us - history.sent_us < resend_us:
         return ResultKind.WITHHELD
     return ResultKind.CHANGED
 
 
-def next_history(habit: ChangeHistory, digest: bytes, *, now_us: int, sent: bool) -> ChangeHistory:
+def next_history(history: ChangeHistory, digest: bytes, *, now_us: int, sent: bool) -> ChangeHistory:
     """What is remembered after a visit; the first visit is not a change."""
-    is_new = habit.digest is not None and digest != habit.digest
-    return ChangeHistory(digest, habit.run + 1 if is_new else 0, now_us if sent else habit.sent_us)
+    is_new = history.digest is not None and digest != history.digest
+    return ChangeHistory(digest, history.run + 1 if is_new else 0, now_us if sent else history.sent_us)

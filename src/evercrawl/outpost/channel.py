@@ -15,6 +15,74 @@ from evercrawl.outpost.coordinator_state import CoordinatorState, OutpostRow
 from evercrawl.outpost.messages import Message, decode_message, encode_message
 from evercrawl.outpost.pairing import NONCE_BYTES, certificate_pin, client_tls, derive_key, session_key
 
+CONNECT_TIMEOUT_S = 15.0
+HANDSHAKE_TIMEOUT_S = 10.0
+"""The server drops a peer that has not authenticated by then."""
+PROTOCOL = b"evercrawl-outpost/1\n"
+CHALLENGE_BYTES = 32
+LENGTH_BYTES = 4
+SIGNATURE_BYTES = 16
+MAX_FRAME_BYTES = 40 * 1024 * 1024
+"""A page of the largest size that is fetched, its heads and some room; a longer frame is not read."""
+MAX_HANDSHAKE_BYTES = 4096
+"""Before a peer is known it may say no more than this."""
+
+FROM_COORDINATOR = b"home"
+FROM_OUTPOST = b"outpost"
+
+
+TLS_RECORD_BYTES = 22
+"""What TLS 1.3 adds to a frame: header, type and tag. It is counted, so that reports are honest."""
+KEEP_ALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
+"""Seconds of silence before the system asks whether the other side lives, then between asks, and how many."""
+
+
+class NotAuthentic(Exception):
+    """The frame is not to be believed; nothing of it may have an effect."""
+
+
+class FrameSigner:
+    """Seals the frames of one direction of one connection, in order."""
+
+    def __init__(self, key: bytes, direction: bytes) -> None:
+        self._key = derive_key(key, direction)
+        self._sequence = 0
+
+    def sign(self, payload: bytes) -> bytes:
+        """The frame's content: sign and payload."""
+        self._sequence += 1
+        return _signature(self._key, self._sequence, payload) + payload
+
+
+class FrameVerifier:
+    """Opens the frames of the other direction: each once, and only in the order in which they were sealed."""
+
+    def __init__(self, key: bytes, direction: bytes) -> None:
+        self._key = derive_key(key, direction)
+        self._sequence = 0
+
+    def verify(self, content: bytes) -> bytes:
+        """The payload; NotAuthentic where the sign does not fit this sequence."""
+        payload = content[SIGNATURE_BYTES:]
+        if not hmac.compare_digest(content[:SIGNATURE_BYTES], _signature(self._key, self._sequence + 1, payload)):
+            raise NotAuthentic("the sign of a frame does not fit")
+        self._sequence += 1
+        return payload
+
+
+def handshake_proof(key: bytes, challenge: bytes, payload: bytes) -> bytes:
+    """What shows, in a first message, that its sender has the key and heard this very challenge."""
+    return derive_key(key, b"greeting", challenge, payload)[:SIGNATURE_BYTES]
+
+
+def is_valid_proof(signature: bytes, key: bytes, challenge: bytes, payload: bytes) -> bool:
+    """The same, checked in constant time."""
+    return hmac.compare_digest(signature, handshake_proof(key, challenge, payload))
+
+
+def _signature(key: bytes, sequence: int, payload: bytes) -> bytes:
+    return hmac.new(key, sequence.to_bytes(8, "big") + payload, sha256).digest()[:SIGNATURE_BYTES]
+
 
 class ByteReader(Protocol):
     """Where bytes come from, as `asyncio.StreamReader` has it."""
@@ -30,13 +98,8 @@ class ByteWriter(Protocol):
     def close(self) -> None: ...
 
 
-TLS_RECORD_BYTES = 22
-"""What TLS 1.3 adds to a frame: header, type and tag. It is counted, so that reports are honest."""
-KEEP_ALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
-"""Seconds of silence before the system asks whether the other side lives, then between asks, and how many."""
-
 CHANNEL_ERRORS = (OSError, EOFError, TimeoutError, ssl.SSLError, NotAuthentic, ValueError)
-"""What ends a connection: the network, or words that cannot be believed or understood."""
+"""What ends a connection: the network, or fields that cannot be believed or understood."""
 
 
 def enable_keep_alive(connection: socket.socket | None) -> None:
@@ -55,43 +118,43 @@ class SecureChannel:
     def __init__(self, reader: ByteReader, writer: ByteWriter) -> None:
         self._reader = reader
         self._writer = writer
-        self._sealer: FrameSigner | None = None
-        self._opener: FrameVerifier | None = None
-        self._turn = asyncio.Lock()
+        self._signer: FrameSigner | None = None
+        self._verifier: FrameVerifier | None = None
+        self._send_lock = asyncio.Lock()
         self.bytes_in = 0
         self.bytes_out = 0
 
-    def trust(self, sealer: FrameSigner, opener: FrameVerifier) -> None:
+    def secure(self, signer: FrameSigner, verifier: FrameVerifier) -> None:
         """From now on only sealed frames count."""
-        self._sealer, self._opener = sealer, opener
+        self._signer, self._verifier = signer, verifier
 
     async def send_plain(self, content: bytes) -> None:
-        """A frame without a seal."""
-        async with self._turn:
+        """A frame without a sign."""
+        async with self._send_lock:
             await self._write(content)
 
-    async def receive_plain(self, most: int) -> bytes:
-        """The next frame, of at most so many bytes; NotAuthentic where it announces more."""
+    async def receive_plain(self, limit: int) -> bytes:
+        """The next frame, of at limit so many bytes; NotAuthentic where it announces more."""
         size = int.from_bytes(await self._reader.readexactly(LENGTH_BYTES), "big")
-        if size > most:
-            raise NotAuthentic(f"a frame of {size} bytes is announced, more than {most}")
+        if size > limit:
+            raise NotAuthentic(f"a frame of {size} bytes is announced, more than {limit}")
         content = await self._reader.readexactly(size)
         self.bytes_in += LENGTH_BYTES + size + TLS_RECORD_BYTES
         return content
 
     async def send(self, message: Message) -> None:
         """A sealed message, in turn with others."""
-        async with self._turn:
-            if self._sealer is None:
+        async with self._send_lock:
+            if self._signer is None:
                 raise NotAuthentic("nothing is sent before the other side is known")
-            await self._write(self._sealer.seal(encode_message(message)))
+            await self._write(self._signer.sign(encode_message(message)))
 
     async def receive(self) -> Message:
         """The next message; anything that is not authentic or not understood ends the connection."""
-        content = await self.receive_plain(MOST_FRAME_BYTES)
-        if self._opener is None:
+        content = await self.receive_plain(MAX_FRAME_BYTES)
+        if self._verifier is None:
             raise NotAuthentic("nothing is taken before the other side is known")
-        return decode_message(self._opener.open(content))
+        return decode_message(self._verifier.verify(content))
 
     async def _write(self, content: bytes) -> None:
         self._writer.write(len(content).to_bytes(LENGTH_BYTES, "big") + content)
@@ -101,67 +164,6 @@ class SecureChannel:
     def close(self) -> None:
         """End the connection."""
         self._writer.close()
-
-
-LENGTH_BYTES = 4
-SIGNATURE_BYTES = 16
-MOST_FRAME_BYTES = 40 * 1024 * 1024
-"""A page of the largest size that is fetched, its heads and some room; a longer frame is not read."""
-MAX_HANDSHAKE_BYTES = 4096
-"""Before a peer is known it may say no more than this."""
-
-FROM_COORDINATOR = b"home"
-FROM_OUTPOST = b"outpost"
-
-
-class NotAuthentic(Exception):
-    """The frame is not to be believed; nothing of it may have an effect."""
-
-
-class FrameSigner:
-    """Seals the frames of one direction of one connection, in order."""
-
-    def __init__(self, key: bytes, direction: bytes) -> None:
-        self._key = derive_key(key, direction)
-        self._place = 0
-
-    def seal(self, payload: bytes) -> bytes:
-        """The frame's content: seal and payload."""
-        self._place += 1
-        return _signature(self._key, self._place, payload) + payload
-
-
-class FrameVerifier:
-    """Opens the frames of the other direction: each once, and only in the order in which they were sealed."""
-
-    def __init__(self, key: bytes, direction: bytes) -> None:
-        self._key = derive_key(key, direction)
-        self._place = 0
-
-    def open(self, content: bytes) -> bytes:
-        """The payload; NotAuthentic where the seal does not fit this place."""
-        payload = content[SIGNATURE_BYTES:]
-        if not hmac.compare_digest(content[:SIGNATURE_BYTES], _signature(self._key, self._place + 1, payload)):
-            raise NotAuthentic("the seal of a frame does not fit")
-        self._place += 1
-        return payload
-
-
-def handshake_proof(key: bytes, challenge: bytes, payload: bytes) -> bytes:
-    """What shows, in a first message, that its sender has the key and heard this very challenge."""
-    return derive_key(key, b"greeting", challenge, payload)[:SIGNATURE_BYTES]
-
-
-def is_valid_proof(given: bytes, key: bytes, challenge: bytes, payload: bytes) -> bool:
-    """The same, checked in constant time."""
-    return hmac.compare_digest(given, handshake_proof(key, challenge, payload))
-
-
-def _signature(key: bytes, place: int, payload: bytes) -> bytes:
-    return hmac.new(key, place.to_bytes(8, "big") + payload, sha256).digest()[:SIGNATURE_BYTES]
-
-
-CONNECT_TIMEOUT_S = 15.0
 
 
 async def connect_to_coordinator(address: str, pin: bytes) -> SecureChannel:
@@ -185,12 +187,6 @@ def parse_address(address: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-PROTOCOL = b"evercrawl-outpost/1\n"
-CHALLENGE_BYTES = 32
-HANDSHAKE_TIMEOUT_S = 10.0
-"""A peer that is not known by then is let go."""
-
-
 class Credentials(NamedTuple):
     """Who an outpost is; `code_key` is there until home has confirmed the pairing."""
 
@@ -200,45 +196,45 @@ class Credentials(NamedTuple):
     code_key: bytes | None
 
 
-async def authenticate_agent(link: SecureChannel, who: Credentials) -> None:
-    """Prove to home who we are; the link is sealed afterwards."""
+async def authenticate_agent(channel: SecureChannel, credentials: Credentials) -> None:
+    """Prove to home credentials we are; the channel is sealed afterwards."""
     async with asyncio.timeout(HANDSHAKE_TIMEOUT_S):
-        opening = await link.receive_plain(MAX_HANDSHAKE_BYTES)
-        challenge = opening.removeprefix(PROTOCOL)
-        if not opening.startswith(PROTOCOL) or len(challenge) != CHALLENGE_BYTES:
+        greeting = await channel.receive_plain(MAX_HANDSHAKE_BYTES)
+        challenge = greeting.removeprefix(PROTOCOL)
+        if not greeting.startswith(PROTOCOL) or len(challenge) != CHALLENGE_BYTES:
             raise NotAuthentic("home speaks another protocol")
         nonce = secrets.token_bytes(NONCE_BYTES)
-        words = {"outpost": who.outpost, "nonce": nonce.hex()}
-        if who.code_key is not None:
-            words["pair"] = who.nonce.hex()
-        payload = json.dumps(words).encode()
-        key = who.key if who.code_key is None else who.code_key
-        await link.send_plain(handshake_proof(key, challenge, payload) + payload)
-    session = session_key(who.key, challenge=challenge, nonce=nonce)
-    link.trust(FrameSigner(session, FROM_OUTPOST), FrameVerifier(session, FROM_COORDINATOR))
+        fields = {"outpost": credentials.outpost, "nonce": nonce.hex()}
+        if credentials.code_key is not None:
+            fields["pair"] = credentials.nonce.hex()
+        payload = json.dumps(fields).encode()
+        key = credentials.key if credentials.code_key is None else credentials.code_key
+        await channel.send_plain(handshake_proof(key, challenge, payload) + payload)
+    session = session_key(credentials.key, challenge=challenge, nonce=nonce)
+    channel.secure(FrameSigner(session, FROM_OUTPOST), FrameVerifier(session, FROM_COORDINATOR))
 
 
-async def authenticate_outpost(link: SecureChannel, book: CoordinatorState, *, now_us: int) -> OutpostRow:
+async def authenticate_outpost(channel: SecureChannel, state: CoordinatorState, *, now_us: int) -> OutpostRow:
     """The outpost at the other end, proved; NotAuthentic for anybody else."""
     challenge = secrets.token_bytes(CHALLENGE_BYTES)
     async with asyncio.timeout(HANDSHAKE_TIMEOUT_S):
-        await link.send_plain(PROTOCOL + challenge)
-        content = await link.receive_plain(MAX_HANDSHAKE_BYTES)
-    given, payload = content[:SIGNATURE_BYTES], content[SIGNATURE_BYTES:]
+        await channel.send_plain(PROTOCOL + challenge)
+        content = await channel.receive_plain(MAX_HANDSHAKE_BYTES)
+    signature, payload = content[:SIGNATURE_BYTES], content[SIGNATURE_BYTES:]
     name, nonce, pairing = _parse_hello(payload)
-    outpost = _find_outpost(book, name, pairing, given, challenge, payload, now_us)
+    outpost = _find_outpost(state, name, pairing, signature, challenge, payload, now_us)
     if outpost is None:
         raise NotAuthentic("no such outpost, or not its key")
     session = session_key(outpost.key, challenge=challenge, nonce=nonce)
-    link.trust(FrameSigner(session, FROM_COORDINATOR), FrameVerifier(session, FROM_OUTPOST))
+    channel.secure(FrameSigner(session, FROM_COORDINATOR), FrameVerifier(session, FROM_OUTPOST))
     return outpost
 
 
 def _parse_hello(payload: bytes) -> tuple[str, bytes, bytes | None]:
     try:
-        words = json.loads(payload)
-        pairing = bytes.fromhex(words["pair"]) if "pair" in words else None
-        name, nonce = str(words["outpost"]), bytes.fromhex(words["nonce"])
+        fields = json.loads(payload)
+        pairing = bytes.fromhex(fields["pair"]) if "pair" in fields else None
+        name, nonce = str(fields["outpost"]), bytes.fromhex(fields["nonce"])
     except (ValueError, KeyError, TypeError, AttributeError):
         raise NotAuthentic("the greeting is not understood") from None
     if len(nonce) != NONCE_BYTES or (pairing is not None and len(pairing) != NONCE_BYTES):
@@ -247,19 +243,19 @@ def _parse_hello(payload: bytes) -> tuple[str, bytes, bytes | None]:
 
 
 def _find_outpost(
-    book: CoordinatorState,
+    state: CoordinatorState,
     name: str,
     pairing: bytes | None,
-    given: bytes,
+    signature: bytes,
     challenge: bytes,
     payload: bytes,
     now_us: int,
 ) -> OutpostRow | None:
     if pairing is None:
-        outpost = book.outpost(name)
-        proved = outpost is not None and is_valid_proof(given, outpost.key, challenge, payload)
+        outpost = state.outpost(name)
+        proved = outpost is not None and is_valid_proof(signature, outpost.key, challenge, payload)
         return outpost if proved else None
-    code_key = book.code_key(name, now_us=now_us)
-    if code_key is None or not is_valid_proof(given, code_key, challenge, payload):
+    code_key = state.code_key(name, now_us=now_us)
+    if code_key is None or not is_valid_proof(signature, code_key, challenge, payload):
         return None
-    return book.redeem(name, pairing, now_us=now_us)
+    return state.redeem_code(name, pairing, now_us=now_us)

@@ -1,4 +1,4 @@
-"""The crawler hand of an outpost: one polite request at a time to each site, robots.txt first (B9).
+"""The crawler fetcher of an outpost: one polite request at a time to each site, robots.txt first (B9).
 
 The owner's list of hosts, robots.txt, the pace, the owner's rate and the lease are all asked here, whatever
 home wants. The rules are the crawler's own code.
@@ -50,6 +50,11 @@ MAX_SITES = 256
 """Sites whose pace is held in memory; the others lie in the file."""
 
 
+ComparedAnswer = tuple[JobResult, ChangeHistory | None, SharedExchange | None]
+"""What is sent, the page's history, and what both sides hold from now on; None: as before."""
+INDEX = "index.html"
+
+
 class Declined(Exception):
     """The outpost does not ask for this URL; the crawler may."""
 
@@ -82,8 +87,8 @@ class OutpostFetcher:
 
     def __init__(
         self,
-        fetcher: Fetcher,
-        book: AgentState,
+        transport: Fetcher,
+        state: AgentState,
         clock: Clock,
         *,
         settings: Settings,
@@ -93,8 +98,8 @@ class OutpostFetcher:
         after_crash: bool,
     ) -> None:
         """`rate_gap`: least time between any two requests of this outpost, as its owner wants it."""
-        self._fetcher = fetcher
-        self._book = book
+        self._transport = transport
+        self._state = state
         self._clock = clock
         self._settings = settings
         self._pace = pace
@@ -106,7 +111,7 @@ class OutpostFetcher:
         self._fetching = asyncio.Semaphore(MAX_CONCURRENT_FETCHES)
         self.requests = 0
 
-    async def fetch(self, job: FetchJob, tenure: HeldLease, *, on_start: Callable[[], None]) -> FetchResult:
+    async def fetch(self, job: FetchJob, lease: HeldLease, *, on_start: Callable[[], None]) -> FetchResult:
         """How the request ended; NotMine, Withheld or LeaseOver where it was not (or not fully) made.
 
         `on_start` is called when the request for the job itself goes out.
@@ -118,10 +123,10 @@ class OutpostFetcher:
         async with place.turn:
             is_robots = job.url == f"{site}/robots.txt"
             if not is_robots:
-                await self._read_robots(place.lane, tenure)
+                await self._read_robots(place.lane, lease)
                 self._check_robots(place.lane, job.url)
             request = Request(job.url, job.etag, job.last_modified, job.body_limit)
-            result = await self._ask(place.lane, request, tenure, on_start)
+            result = await self._ask(place.lane, request, lease, on_start)
             if is_robots:
                 self._learn_robots(place.lane, result)
             return result
@@ -139,7 +144,7 @@ class OutpostFetcher:
         return place
 
     def _lane(self, name: str) -> HostQueue:
-        site = self._book.site(name) or Site(0, name, "")
+        site = self._state.site(name) or Site(0, name, "")
         if self._crashed_at_us is not None:
             # Nobody knows what was asked in the last moments: the site gets its whole gap from the start on.
             gap_us = max(span_us(self._pace.floor), site.gap_ms * 1000)
@@ -151,12 +156,12 @@ class OutpostFetcher:
 
     # robots.txt
 
-    async def _read_robots(self, lane: HostQueue, tenure: HeldLease) -> None:
+    async def _read_robots(self, lane: HostQueue, lease: HeldLease) -> None:
         if lane.needs_robots(to_us(self._clock.now())):
             limit = self._settings.robots.body_bytes
             request = Request(f"{lane.site.name}/robots.txt", body_limit=limit)
             try:
-                self._learn_robots(lane, await self._ask(lane, request, tenure))
+                self._learn_robots(lane, await self._ask(lane, request, lease))
             except Declined:
                 return  # a folder without robots.txt: home's own reading of it counts
 
@@ -168,7 +173,7 @@ class OutpostFetcher:
         lane.gate = compile_robots(record, agent=self._settings.identity.product)
         lane.site = lane.site._replace(robots=record)
         lane.heed_delay(now_us=to_us(now), pace=self._pace)
-        self._book.note_site(lane.site)
+        self._state.save_site(lane.site)
 
     def _check_robots(self, lane: HostQueue, url: str) -> None:
         if lane.gate is not None:
@@ -179,22 +184,22 @@ class OutpostFetcher:
     # The request
 
     async def _ask(
-        self, lane: HostQueue, request: Request, tenure: HeldLease, on_start: Callable[[], None] | None = None
+        self, lane: HostQueue, request: Request, lease: HeldLease, on_start: Callable[[], None] | None = None
     ) -> FetchResult:
         while True:
-            await self._until_open(lane, tenure)
+            await self._until_open(lane, lease)
             async with self._fetching:
                 if self._opens_us(lane) <= to_us(self._clock.now()):
-                    self._check_lease(lane, tenure)
+                    self._check_lease(lane, lease)
                     if on_start is not None:
                         on_start()
-                    return await self._ask_now(lane, request, tenure)
+                    return await self._ask_now(lane, request, lease)
 
-    async def _ask_now(self, lane: HostQueue, request: Request, tenure: HeldLease) -> FetchResult:
+    async def _ask_now(self, lane: HostQueue, request: Request, lease: HeldLease) -> FetchResult:
         self.requests += 1
         self._rate_open_us = to_us(self._clock.now()) + self._rate_gap_us
         try:
-            result = await self._while_leased(lane, tenure, self._fetcher.fetch(request))
+            result = await self._while_leased(lane, lease, self._transport.fetch(request))
         except LeaseExpired:
             self._answered(lane, Failed(request.url, Fault.INTERNAL, "the lease is over", timedelta(0)))
             raise
@@ -205,12 +210,12 @@ class OutpostFetcher:
         return result
 
     async def _while_leased(
-        self, lane: HostQueue, tenure: HeldLease, request: Coroutine[None, None, FetchResult]
+        self, lane: HostQueue, lease: HeldLease, request: Coroutine[None, None, FetchResult]
     ) -> FetchResult:
         """How the request ended; LeaseOver, and the request broken off, where nobody renewed the lease."""
         asking = asyncio.create_task(request)
         try:
-            while (seconds := self._seconds_left(lane, tenure)) > 0:
+            while (seconds := self._seconds_left(lane, lease)) > 0:
                 await asyncio.wait([asking], timeout=seconds)
                 if asking.done():
                     return asking.result()
@@ -219,21 +224,21 @@ class OutpostFetcher:
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
 
-    async def _until_open(self, lane: HostQueue, tenure: HeldLease) -> None:
+    async def _until_open(self, lane: HostQueue, lease: HeldLease) -> None:
         while (opens_us := self._opens_us(lane)) > (now_us := to_us(self._clock.now())):
-            if opens_us > now_us + tenure.lease_us:
+            if opens_us > now_us + lease.lease_us:
                 raise FetchBlocked(f"the site is left alone: {lane.site.closed_reason or 'the rate is used up'}")
             await self._clock.sleep_until(from_us(opens_us))
 
     def _opens_us(self, lane: HostQueue) -> int:
         return max(lane.site.open_us, self._rate_open_us)
 
-    def _check_lease(self, lane: HostQueue, tenure: HeldLease) -> None:
-        if self._seconds_left(lane, tenure) <= 0:
+    def _check_lease(self, lane: HostQueue, lease: HeldLease) -> None:
+        if self._seconds_left(lane, lease) <= 0:
             raise LeaseExpired(self.gap_us(lane), was_asked=False)
 
-    def _seconds_left(self, lane: HostQueue, tenure: HeldLease) -> float:
-        return tenure.time_left_us(to_us(self._clock.now()), self.gap_us(lane)) / 1_000_000
+    def _seconds_left(self, lane: HostQueue, lease: HeldLease) -> float:
+        return lease.remaining_us(to_us(self._clock.now()), self.gap_us(lane)) / 1_000_000
 
     def rest_of(self, site: str) -> int:
         """The gap of a site, in microseconds."""
@@ -255,31 +260,27 @@ class OutpostFetcher:
         took = result.took if isinstance(result, Failed) else result.exchange.took
         size = len(result.exchange.wire_body) if result.exchange is not None else 0
         lane.answered(now_us=now_us, took=took, failed=failed, wire_bytes=size, pace=self._pace)
-        self._book.note_site(lane.site)
-
-
-ComparedAnswer = tuple[JobResult, ChangeHistory | None, SharedExchange | None]
-"""What is sent, the page's habit, and what both sides hold from now on; None: as before."""
+        self._state.save_site(lane.site)
 
 
 def compare_answer(
-    job: FetchJob, result: FetchResult, *, book: AgentState, hand: OutpostFetcher, now_us: int
+    job: FetchJob, result: FetchResult, *, state: AgentState, fetcher: OutpostFetcher, now_us: int
 ) -> ComparedAnswer:
     """The answer to a job, held against what home has and what the page did before."""
     if isinstance(result, Failed) and result.exchange is None:
         return failure_result(job, result), None, None
     exchange = result.exchange
     assert exchange is not None
-    base = book.held(job.url)
+    base = state.exchange(job.url)
     if not isinstance(result, Fetched):
-        return encode_answer(job, result, exchange, verdict=ResultKind.AT_ONCE, held=base), None, None
+        return encode_answer(job, result, exchange, kind=ResultKind.FIRST, shared=base), None, None
     if result.truncated is None:
-        return _compare_body(job, result, exchange, base, habit=book.habit(job.url), now_us=now_us)
+        return _compare_body(job, result, exchange, base, history=state.history(job.url), now_us=now_us)
     if job.body_limit is not None:
-        return encode_answer(job, result, exchange, verdict=ResultKind.AT_ONCE, held=base), None, None
-    rest_us = hand.rest_of(site_of(job.url))
+        return encode_answer(job, result, exchange, kind=ResultKind.FIRST, shared=base), None, None
+    rest_us = fetcher.rest_of(site_of(job.url))
     why = "larger than an outpost takes"
-    return unfetched_result(job, ResultKind.NOT_MINE, why, rest_us=rest_us), None, None
+    return unfetched_result(job, ResultKind.DECLINED, why, rest_us=rest_us), None, None
 
 
 def _compare_body(
@@ -288,24 +289,23 @@ def _compare_body(
     exchange: Exchange,
     base: SharedExchange | None,
     *,
-    habit: ChangeHistory,
+    history: ChangeHistory,
     now_us: int,
 ) -> ComparedAnswer:
     digest = wire_digest(exchange.wire_body)
-    verdict = classify_answer(digest, home_has=job.home_has, habit=habit, now_us=now_us, resend_us=job.resend_us)
-    item = encode_answer(job, result, exchange, verdict=verdict, held=base)
-    is_sent = verdict in (ResultKind.AT_ONCE, ResultKind.CHANGED)
-    habit = next_history(habit, digest, now_us=now_us, sent=is_sent)
-    if verdict is ResultKind.WITHHELD:
-        return item, habit, None
+    kind = classify_answer(
+        digest, known_digest=job.known_digest, history=history, now_us=now_us, resend_us=job.resend_us
+    )
+    item = encode_answer(job, result, exchange, kind=kind, shared=base)
+    is_sent = kind in (ResultKind.FIRST, ResultKind.CHANGED)
+    history = next_history(history, digest, now_us=now_us, sent=is_sent)
+    if kind is ResultKind.WITHHELD:
+        return item, history, None
     return (
         item,
-        habit,
+        history,
         SharedExchange(digest, join_exchange(exchange.request_head, exchange.response_head, exchange.wire_body)),
     )
-
-
-INDEX = "index.html"
 
 
 class FolderFetcher:

@@ -15,16 +15,31 @@ from evercrawl.core.document.compression import apply_patch, make_patch
 from evercrawl.model.fetch import Fault
 
 EXCHANGE_DIGEST_BYTES = 6
-MOST_TABLE_BYTES = 8 * 1024 * 1024
-MOST_JOBS = 1024
-MOST_ITEMS = 4096
-LONGEST_URL = 16_384
-LONGEST_DETAIL = 500
-LONGEST_SPAN_US = 10**15
+MAX_TABLE_BYTES = 8 * 1024 * 1024
+MAX_JOBS = 1024
+MAX_RESULTS = 4096
+MAX_URL_CHARS = 16_384
+MAX_DETAIL_CHARS = 500
+MAX_SPAN_US = 10**15
 SMALL_TABLE = 96
 """A table shorter than this is not worth a zstd frame."""
 LEVEL = 12
 _HEAD_BYTES = 6
+
+
+DIGEST_BYTES = 16
+
+
+class ResultKind(StrEnum):
+    """What becomes of an answer."""
+
+    FIRST = "first"
+    """Home holds nothing to compare with: sent whole, without waiting for others."""
+    CHANGED = "changed"
+    SAME = "same"
+    WITHHELD = "withheld"
+    DECLINED = "declined"
+    """The outpost does not ask for this; the crawler may."""
 
 
 class NotUnderstood(ValueError):
@@ -32,7 +47,7 @@ class NotUnderstood(ValueError):
 
 
 class FetchJob(NamedTuple):
-    """One request that home asks for; `home_has` is the digest of the body that home holds (B5), `base` the
+    """One request that home asks for; `known_digest` is the digest of the body that home holds (B5), `base` the
     mark of the whole exchange that a patch can build on.
     """
 
@@ -41,7 +56,7 @@ class FetchJob(NamedTuple):
     etag: str | None = None
     last_modified: str | None = None
     body_limit: int | None = None
-    home_has: bytes | None = None
+    known_digest: bytes | None = None
     base: bytes | None = None
     resend_us: int | None = None
 
@@ -50,7 +65,7 @@ class JobResult(NamedTuple):
     """What came of one job. `run` and `url` are given where home may not know the job any more."""
 
     number: int
-    verdict: ResultKind
+    kind: ResultKind
     digest: bytes
     """Of the body; empty where it is the one that home has."""
     blob: bytes
@@ -153,7 +168,7 @@ def decode_message(payload: bytes) -> Message:
         if len(text) != end - _HEAD_BYTES:
             raise ValueError("the table is cut short")
         if payload[1]:
-            text = apply_patch(text, b"", most_bytes=MOST_TABLE_BYTES)
+            text = apply_patch(text, b"", most_bytes=MAX_TABLE_BYTES)
         return _message(kind, json.loads(text), payload[end:])
     except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
         raise NotUnderstood(f"not a message: {error}") from None
@@ -170,7 +185,7 @@ def _table_of(message: Message) -> tuple[list[Any], Sequence[bytes]]:
 
 
 def _job_row(job: FetchJob) -> list[Any]:
-    digests = [part.hex() if part else None for part in (job.home_has, job.base)]
+    digests = [part.hex() if part else None for part in (job.known_digest, job.base)]
     return [*job[:5], *digests, job.resend_us]
 
 
@@ -178,7 +193,7 @@ def _item_row(item: JobResult) -> list[Any]:
     """Values that are usually absent stand at the end and are left out."""
     row: list[Any] = [
         item.number,
-        item.verdict.value[0],
+        item.kind.value[0],
         item.digest.hex(),
         len(item.blob),
         item.base.hex(),
@@ -190,21 +205,21 @@ def _item_row(item: JobResult) -> list[Any]:
     return row + rare if any(rare) else row
 
 
-_VERDICTS = {verdict.value[0]: verdict for verdict in ResultKind}
+_RESULT_KINDS = {kind.value[0]: kind for kind in ResultKind}
 
 
 def _message(kind: type[Any], table: list[Any], blobs: bytes) -> Message:
     if kind is ResultBatch:
         batch, rows = table
-        return ResultBatch(_natural(batch), _items(_bounded(rows, MOST_ITEMS), blobs))
+        return ResultBatch(_natural(batch), _items(_bounded(rows, MAX_RESULTS), blobs))
     if blobs:
         raise ValueError("bytes behind the end")
     if kind is JobBatch:
         (rows,) = table
-        return JobBatch(tuple(_job(row) for row in _bounded(rows, MOST_JOBS)))
+        return JobBatch(tuple(_job(row) for row in _bounded(rows, MAX_JOBS)))
     if kind is AgentReady:
         running, room = table
-        return AgentReady(tuple(_natural(number) for number in _bounded(running, MOST_JOBS)), _natural(room))
+        return AgentReady(tuple(_natural(number) for number in _bounded(running, MAX_JOBS)), _natural(room))
     if kind is Welcome:
         run, name, taken, lease_us = table
         return Welcome(_text(run, 64), _text(name, 200), _natural(taken), _natural(lease_us))
@@ -216,9 +231,9 @@ def _job(row: list[Any]) -> FetchJob:
     number, url, etag, last_modified, limit, digest, base, resend_us = row
     return FetchJob(
         _natural(number),
-        _text(url, LONGEST_URL),
-        None if etag is None else _text(etag, LONGEST_URL),
-        None if last_modified is None else _text(last_modified, LONGEST_URL),
+        _text(url, MAX_URL_CHARS),
+        None if etag is None else _text(etag, MAX_URL_CHARS),
+        None if last_modified is None else _text(last_modified, MAX_URL_CHARS),
         None if limit is None else _natural(limit),
         None if digest is None else _bytes(digest, DIGEST_BYTES),
         None if base is None else _bytes(base, EXCHANGE_DIGEST_BYTES),
@@ -238,22 +253,22 @@ def _items(rows: list[Any], blobs: bytes) -> tuple[JobResult, ...]:
 
 
 def _item(row: list[Any]) -> tuple[JobResult, int]:
-    number, verdict, digest, size, base, took_us, age_us, ip = row[:8]
+    number, kind, digest, size, base, took_us, age_us, ip = row[:8]
     is_cut, fault, detail, run, url = row[8:] or (0, None, "", None, None)
     item = JobResult(
         _natural(number),
-        _VERDICTS[verdict],
+        _RESULT_KINDS[kind],
         _bytes(digest, DIGEST_BYTES) if digest else b"",
         b"",
         _bytes(base, EXCHANGE_DIGEST_BYTES) if base else b"",
-        min(_natural(took_us), LONGEST_SPAN_US),
-        min(_natural(age_us), LONGEST_SPAN_US),
+        min(_natural(took_us), MAX_SPAN_US),
+        min(_natural(age_us), MAX_SPAN_US),
         None if ip is None else _text(ip, 64),
         bool(is_cut),
         None if fault is None else Fault(fault),
-        _text(detail, LONGEST_DETAIL),
+        _text(detail, MAX_DETAIL_CHARS),
         None if run is None else _text(run, 64),
-        None if url is None else _text(url, LONGEST_URL),
+        None if url is None else _text(url, MAX_URL_CHARS),
     )
     return item, _natural(size)
 
@@ -277,22 +292,7 @@ def _bytes(value: Any, size: int) -> bytes:
     return raw
 
 
-def _bounded(rows: Any, most: int) -> list[Any]:
-    if not isinstance(rows, list) or len(rows) > most:
+def _bounded(rows: Any, limit: int) -> list[Any]:
+    if not isinstance(rows, list) or len(rows) > limit:
         raise ValueError("a list of bounded length is expected")
     return rows
-
-
-DIGEST_BYTES = 16
-
-
-class ResultKind(StrEnum):
-    """What becomes of an answer."""
-
-    AT_ONCE = "at_once"
-    """Home holds nothing to compare with: sent whole, without waiting for others."""
-    CHANGED = "changed"
-    SAME = "same"
-    WITHHELD = "withheld"
-    NOT_MINE = "not_mine"
-    """The outpost does not ask for this; the crawler may."""

@@ -26,6 +26,12 @@ GROUP_LETTERS = 6
 NONCE_BYTES = 32
 
 
+FOLDER = "outposts"
+CERTIFICATE_FILE = "home.pem"
+CERTIFICATE_LIFETIME = timedelta(days=36_500)
+"""The fingerprint is what counts; no date ends the trust in it."""
+
+
 class PairingCode(NamedTuple):
     """A pairing code."""
 
@@ -79,14 +85,6 @@ def outpost_key(code_key: bytes, nonce: bytes) -> bytes:
 def session_key(key: bytes, *, challenge: bytes, nonce: bytes) -> bytes:
     """The key of one connection: new with every challenge of home and every number of the outpost."""
     return derive_key(key, b"session", challenge, nonce)
-
-
-FOLDER = "outposts"
-
-
-CERTIFICATE_FILE = "home.pem"
-CERTIFICATE_LIFETIME = timedelta(days=36_500)
-"""The fingerprint is what counts; no date ends the trust in it."""
 
 
 def coordinator_certificate(collection: Path) -> tuple[Path, bytes]:

@@ -17,100 +17,11 @@ from evercrawl.model.time import to_us
 from evercrawl.outpost.answers import SharedExchange, decode_exchange, decode_result, join_exchange, wire_digest
 from evercrawl.outpost.channel import SecureChannel
 from evercrawl.outpost.coordinator_state import OutpostRow, StoredResult
-from evercrawl.outpost.messages import MOST_JOBS, JobResult, ResultBatch, ResultKind, encode_message
+from evercrawl.outpost.messages import MAX_JOBS, JobResult, ResultBatch, ResultKind, encode_message
 from evercrawl.outpost.routing import GrantedLease
 
 MAX_ABANDONED = 4096
 """Jobs that were handed out and whose asker has gone; their results are still welcome."""
-
-
-class FetchDirectly(NamedTuple):
-    """The crawler has to ask itself, when the site has had its rest."""
-
-    rest_us: int = 0
-
-
-@dataclass(eq=False)
-class PendingFetch:
-    """One fetch of the engine that waits for an outpost."""
-
-    number: int
-    request: Request
-    answer: asyncio.Future[FetchResult | FetchDirectly]
-
-
-@dataclass(eq=False)
-class RemoteOutpost:
-    """Home's side of one outpost.
-
-    Invariant: an ask stands in `waiting` (first come, first served) or in `given`, never in both.
-    """
-
-    row: OutpostRow
-    grant: GrantedLease
-    taken: int
-    link: SecureChannel | None = None
-    is_ready: bool = False
-    room: int = 0
-    waiting: deque[PendingFetch] = field(default_factory=deque)
-    given: dict[int, PendingFetch] = field(default_factory=dict)
-    handed_out: dict[int, Request] = field(default_factory=dict)
-    more: asyncio.Event = field(default_factory=asyncio.Event)
-    counted: tuple[int, int] = (0, 0)
-    """Bytes of the present link that are counted already."""
-
-    def add(self, ask: PendingFetch) -> None:
-        """Line up."""
-        self.waiting.append(ask)
-        self.more.set()
-
-    def remove(self, ask: PendingFetch) -> None:
-        """Nobody waits for this any more."""
-        if self.given.pop(ask.number, None) is None and ask in self.waiting:
-            self.waiting.remove(ask)
-
-    def next_asks(self) -> list[PendingFetch]:
-        """As many as the outpost has room for, in order; they count as given."""
-        chosen: list[PendingFetch] = []
-        while self.is_ready and self.waiting and len(self.given) < min(self.room, MOST_JOBS):
-            ask = self.waiting.popleft()
-            self.given[ask.number] = ask
-            self._remember(ask)
-            chosen.append(ask)
-        return chosen
-
-    def _remember(self, ask: PendingFetch) -> None:
-        self.handed_out[ask.number] = ask.request
-        if len(self.handed_out) > MAX_ABANDONED:
-            self.handed_out.pop(next(iter(self.handed_out)))
-
-    def came_up(self, link: SecureChannel) -> None:
-        """The outpost has proved itself on a new connection; an older one is closed."""
-        if self.link is not None:
-            self.link.close()
-        self.link, self.is_ready, self.counted = link, False, (0, 0)
-
-    def became_ready(self, running: tuple[int, ...], room: int) -> None:
-        """What was given and is neither delivered nor under way is given again, in the old order."""
-        lost = sorted(number for number in self.given if number not in running)
-        for number in reversed(lost):
-            self.waiting.appendleft(self.given.pop(number))
-        self.is_ready, self.room = True, room
-        self.more.set()
-
-    def went_down(self, link: SecureChannel) -> None:
-        """A connection ended."""
-        if self.link is link:
-            self.link, self.is_ready = None, False
-
-    def uncounted(self) -> dict[str, int]:
-        """Bytes of the link since the last call."""
-        if self.link is None:
-            return {}
-        now = self.link.bytes_in, self.link.bytes_out
-        new = {"bytes_in": now[0] - self.counted[0], "bytes_out": now[1] - self.counted[1]}
-        self.counted = now
-        return new
 
 
 GZIP_LEVEL = 6
@@ -119,15 +30,103 @@ _COUNTED_AS = {
     ResultKind.SAME: "same",
     ResultKind.CHANGED: "changed",
     ResultKind.WITHHELD: "withheld",
-    ResultKind.NOT_MINE: "not_mine",
+    ResultKind.DECLINED: "declined",
 }
-
 RequestOf = Callable[[JobResult], tuple[int | None, Request] | None]
 """The job's number in this run of home (None: of an earlier one) and its request; None: not its own."""
 
 
+class FetchDirectly(NamedTuple):
+    """The crawler has to pending itself, when the site has had its rest."""
+
+    delay_us: int = 0
+
+
+@dataclass(eq=False)
+class PendingFetch:
+    """One fetch of the engine that waits for an outpost."""
+
+    number: int
+    request: Request
+    result_future: asyncio.Future[FetchResult | FetchDirectly]
+
+
+@dataclass(eq=False)
+class RemoteOutpost:
+    """Home's side of one outpost.
+
+    Invariant: an pending stands in `queue` (first come, first served) or in `assigned`, never in both.
+    """
+
+    row: OutpostRow
+    grant: GrantedLease
+    acknowledged: int
+    channel: SecureChannel | None = None
+    is_ready: bool = False
+    capacity: int = 0
+    queue: deque[PendingFetch] = field(default_factory=deque)
+    assigned: dict[int, PendingFetch] = field(default_factory=dict)
+    sent_requests: dict[int, Request] = field(default_factory=dict)
+    has_work: asyncio.Event = field(default_factory=asyncio.Event)
+    reported: tuple[int, int] = (0, 0)
+    """Bytes of the present channel that are reported already."""
+
+    def add(self, pending: PendingFetch) -> None:
+        """Line up."""
+        self.queue.append(pending)
+        self.has_work.set()
+
+    def remove(self, pending: PendingFetch) -> None:
+        """Nobody waits for this any has_work."""
+        if self.assigned.pop(pending.number, None) is None and pending in self.queue:
+            self.queue.remove(pending)
+
+    def next_fetches(self) -> list[PendingFetch]:
+        """As many as the outpost has capacity for, in order; they count as assigned."""
+        chosen: list[PendingFetch] = []
+        while self.is_ready and self.queue and len(self.assigned) < min(self.capacity, MAX_JOBS):
+            pending = self.queue.popleft()
+            self.assigned[pending.number] = pending
+            self._remember(pending)
+            chosen.append(pending)
+        return chosen
+
+    def _remember(self, pending: PendingFetch) -> None:
+        self.sent_requests[pending.number] = pending.request
+        if len(self.sent_requests) > MAX_ABANDONED:
+            self.sent_requests.pop(next(iter(self.sent_requests)))
+
+    def attach(self, channel: SecureChannel) -> None:
+        """The outpost has proved itself on a new connection; an older one is closed."""
+        if self.channel is not None:
+            self.channel.close()
+        self.channel, self.is_ready, self.reported = channel, False, (0, 0)
+
+    def mark_ready(self, running: tuple[int, ...], capacity: int) -> None:
+        """What was assigned and is neither delivered nor under way is assigned again, in the old order."""
+        lost = sorted(number for number in self.assigned if number not in running)
+        for number in reversed(lost):
+            self.queue.appendleft(self.assigned.pop(number))
+        self.is_ready, self.capacity = True, capacity
+        self.has_work.set()
+
+    def detach(self, channel: SecureChannel) -> None:
+        """A connection ended."""
+        if self.channel is channel:
+            self.channel, self.is_ready = None, False
+
+    def new_traffic(self) -> dict[str, int]:
+        """Bytes of the channel since the last call."""
+        if self.channel is None:
+            return {}
+        now = self.channel.bytes_in, self.channel.bytes_out
+        new = {"bytes_in": now[0] - self.reported[0], "bytes_out": now[1] - self.reported[1]}
+        self.reported = now
+        return new
+
+
 class BatchDecoder:
-    """One batch. What is damaged, or not of the outpost's sites, is counted and has no effect."""
+    """One batch. What is damaged, or not of the outpost's sites, is reported and has no effect."""
 
     def __init__(
         self,
@@ -135,14 +134,14 @@ class BatchDecoder:
         http: HttpSettings,
         *,
         request_of: RequestOf,
-        held_of: Callable[[str], SharedExchange | None],
+        exchange_of: Callable[[str], SharedExchange | None],
     ) -> None:
         self._now = now
         self._http = http
         self._request_of = request_of
-        self._held_of = held_of
-        self.intake: list[StoredResult] = []
-        self.held: dict[str, SharedExchange] = {}
+        self._exchange_of = exchange_of
+        self.stored: list[StoredResult] = []
+        self.exchanges: dict[str, SharedExchange] = {}
         self.counts: dict[str, int] = {}
         self.results: list[tuple[int | None, str, FetchResult | FetchDirectly]] = []
         """Number of the job, URL, result."""
@@ -163,26 +162,26 @@ class BatchDecoder:
             self.results.append((number, request.url, failed))
             return
         self._count_item(item, exchange)
-        if item.verdict is ResultKind.NOT_MINE:
+        if item.kind is ResultKind.DECLINED:
             self.results.append((number, request.url, FetchDirectly(item.took_us)))
             return
         result = decode_result(item, request, exchange, http=self._http)
         if new is not None and is_whole(result):
-            self.held[request.url] = new
+            self.exchanges[request.url] = new
         stored = _self_contained(item, exchange)
-        self.intake.append(StoredResult(request.url, to_us(self._now), to_us(began), stored))
+        self.stored.append(StoredResult(request.url, to_us(self._now), to_us(began), stored))
         self.results.append((number, request.url, result))
 
     def _exchange(self, item: JobResult, url: str, began: datetime) -> tuple[Exchange | None, SharedExchange | None]:
         if not item.blob:
             return None, None
-        held = self.held.get(url) or self._held_of(url)
-        return decode_exchange(item, held, began=began, most_bytes=max_exchange_bytes(self._http))
+        shared = self.exchanges.get(url) or self._exchange_of(url)
+        return decode_exchange(item, shared, began=began, max_bytes=max_exchange_bytes(self._http))
 
     def _count_item(self, item: JobResult, exchange: Exchange | None) -> None:
         was_asked = exchange is not None or item.fault is not None or bool(item.digest)
         self._count("requests", int(was_asked))
-        self._count(_COUNTED_AS.get(item.verdict) or ("failed" if item.fault else "whole"), 1)
+        self._count(_COUNTED_AS.get(item.kind) or ("failed" if item.fault else "whole"), 1)
         if exchange is not None:
             heads = len(exchange.request_head) + len(exchange.response_head)
             self._count("bytes_plain", heads + len(exchange.wire_body))
@@ -207,5 +206,5 @@ def _self_contained(item: JobResult, exchange: Exchange | None) -> bytes:
     if exchange is not None:
         plain = join_exchange(exchange.request_head, exchange.response_head, exchange.wire_body)
         blob = make_patch(plain, b"", level=KEEP_LEVEL)
-        item = item._replace(verdict=ResultKind.CHANGED, digest=wire_digest(exchange.wire_body), base=b"", blob=blob)
+        item = item._replace(kind=ResultKind.CHANGED, digest=wire_digest(exchange.wire_body), base=b"", blob=blob)
     return encode_message(ResultBatch(0, (item,)))

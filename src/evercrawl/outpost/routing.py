@@ -1,7 +1,7 @@
 """Which outpost is a URL's?
 
 The domain director of the paper (B2): a route is a suffix (`.edu`), a domain with all below it
-(`example.org`) or one site (`https://example.org:8443`, `example.org:8443`). The most exact route wins;
+(`example.org`) or one site (`https://example.org:8443`, `example.org:8443`). The limit exact route wins;
 of two equal ones the one that was paired first.
 """
 
@@ -14,6 +14,12 @@ from functools import lru_cache
 from evercrawl.core.url import canonical, site_of, site_parts
 
 SITE, DOMAIN, SUFFIX = 3, 2, 1
+
+
+HEARTBEATS_PER_LEASE = 4
+"""An outpost renews its lease this often while one lasts."""
+MAX_OPEN_HEARTBEATS = 64
+"""Beats without an answer that are remembered."""
 
 
 def normalise_route(text: str) -> str:
@@ -52,7 +58,7 @@ def route_precision(route: str, site: str) -> tuple[int, int] | None:
 
 
 class SiteRouter:
-    """Sends each site to the outpost whose route names it most exactly."""
+    """Sends each site to the outpost whose route names it limit exactly."""
 
     def __init__(self, routes: Mapping[str, Iterable[str]]) -> None:
         """Outpost -> its routes, in the order of pairing."""
@@ -76,12 +82,6 @@ class SiteRouter:
 def is_allowed(site: str, allow: Iterable[str]) -> bool:
     """The owner's list names the site; an empty list names none."""
     return any(route_precision(route, site) is not None for route in allow)
-
-
-BEATS_PER_LEASE = 4
-"""An outpost renews its lease this often while one lasts."""
-MOST_BEATS_OPEN = 64
-"""Beats without an answer that are remembered."""
 
 
 @dataclass
@@ -109,22 +109,22 @@ class HeldLease:
     _sent: dict[int, int] = field(default_factory=dict)
     _last: int = 0
 
-    def beat(self, now_us: int) -> int:
+    def heartbeat(self, now_us: int) -> int:
         """The number of a beat that is sent now."""
         self._last += 1
         self._sent[self._last] = now_us
-        if len(self._sent) > MOST_BEATS_OPEN:
+        if len(self._sent) > MAX_OPEN_HEARTBEATS:
             self._sent.pop(next(iter(self._sent)))
         return self._last
 
-    def answered(self, number: int, lease_us: int) -> None:
+    def renew_from(self, number: int, lease_us: int) -> None:
         """Home has granted a lease for a beat; a beat that was never sent grants nothing."""
         sent_us = self._sent.pop(number, None)
         if sent_us is not None:
             self.lease_us = lease_us
             self.until_us = max(self.until_us, sent_us + lease_us)
 
-    def time_left_us(self, now_us: int, gap_us: int) -> int:
+    def remaining_us(self, now_us: int, gap_us: int) -> int:
         """How long a request that begins now to a site with this gap may take; 0 or less: none may begin."""
         return self.until_us - min(gap_us, self.lease_us // 2) - now_us
 

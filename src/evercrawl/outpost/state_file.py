@@ -14,7 +14,7 @@ PAGE_BYTES = 4096
 BUSY_TIMEOUT_S = 10.0
 
 
-def open_state_file(path: Path, schema: str, *, version: int, most_bytes: int | None = None) -> sqlite3.Connection:
+def open_state_file(path: Path, schema: str, *, version: int, max_bytes: int | None = None) -> sqlite3.Connection:
     """The file, for its owner's eyes only; what is written survives `kill -9`."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if not path.exists():
@@ -24,8 +24,8 @@ def open_state_file(path: Path, schema: str, *, version: int, most_bytes: int | 
         db.execute("pragma journal_mode = wal")
         db.execute("pragma synchronous = normal")
         db.execute("pragma cache_size = -2048")
-        if most_bytes is not None:
-            db.execute(f"pragma max_page_count = {max(64, most_bytes // PAGE_BYTES)}")
+        if max_bytes is not None:
+            db.execute(f"pragma max_page_count = {max(64, max_bytes // PAGE_BYTES)}")
             db.execute("pragma journal_size_limit = 1048576")
         _create_tables(db, path, schema, version)
     except sqlite3.Error as error:

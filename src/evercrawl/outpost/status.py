@@ -32,7 +32,7 @@ class OutpostStatus:
     bytes_plain_gzip: int
     """The same if every site compressed with gzip."""
     counts: dict[str, int] = field(default_factory=dict)
-    """Answers: whole, changed (as a difference), same, withheld, failed; not_mine, refused."""
+    """Answers: whole, changed (as a difference), same, withheld, failed; declined, refused."""
 
     @property
     def share(self) -> float | None:
@@ -44,15 +44,15 @@ def list_outposts(collection: Path) -> list[OutpostStatus]:
     """All outposts of a collection, in the order of pairing."""
     if not (collection / FOLDER / COORDINATOR_FILE).exists():
         return []
-    book = CoordinatorState(collection)
+    state = CoordinatorState(collection)
     try:
         now_us = to_us(datetime.now(UTC))
         found = []
-        for row in book.outposts():
-            counts = book.counts(row.id)
+        for row in state.outposts():
+            counts = state.counts(row.id)
             found.append(
                 OutpostStatus(
-                    row.called,
+                    row.name,
                     row.routes,
                     from_us(row.paired_us),
                     from_us(row.seen_us) if row.seen_us else None,
@@ -66,10 +66,10 @@ def list_outposts(collection: Path) -> list[OutpostStatus]:
             )
         return found
     finally:
-        book.close()
+        state.close()
 
 
-def create_pairing_code(collection: Path, *, called: str, routes: list[str], valid_for: timedelta) -> str:
+def create_pairing_code(collection: Path, *, name: str, routes: list[str], valid_for: timedelta) -> str:
     """A code with which one outpost can be paired, once."""
     try:
         normal = [normalise_route(route) for route in routes]
@@ -77,21 +77,21 @@ def create_pairing_code(collection: Path, *, called: str, routes: list[str], val
         raise ConfigError(f"--for {' '.join(routes)}: {error}") from None
     _, certificate = coordinator_certificate(collection)
     code = PairingCode(secrets.token_bytes(SECRET_BYTES), certificate_pin(certificate))
-    book = CoordinatorState(collection)
+    state = CoordinatorState(collection)
     try:
         now_us = to_us(datetime.now(UTC))
         expires_us = now_us + valid_for // timedelta(microseconds=1)
-        book.add_code(code.name, code.key, called=called, routes=normal, now_us=now_us, expires_us=expires_us)
+        state.add_code(code.name, code.key, name=name, routes=normal, now_us=now_us, expires_us=expires_us)
     finally:
-        book.close()
+        state.close()
     return code.text()
 
 
-def unpair(collection: Path, called: str) -> None:
+def unpair(collection: Path, name: str) -> None:
     """Let go of an outpost; ConfigError where there is none of that name."""
-    book = CoordinatorState(collection)
+    state = CoordinatorState(collection)
     try:
-        if not book.forget(called):
-            raise ConfigError(f"there is no outpost {called!r}; see: evercrawl outpost status")
+        if not state.unpair(name):
+            raise ConfigError(f"there is no outpost {name!r}; see: evercrawl outpost status")
     finally:
-        book.close()
+        state.close()

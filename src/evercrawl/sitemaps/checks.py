@@ -40,6 +40,14 @@ History = Callable[[str], StoredPage | None]
 """URL -> what a collection knows of the page."""
 
 
+DateCheck = tuple[str, str]
+"""`true`, `false` or `old`, and the evidence."""
+MAX_EXAMPLES = 5
+FULL_COST_SHARE = 0.25
+"""The share of bad entries at which a fault costs all its points."""
+BEST_SCORE = 100
+
+
 @dataclass(frozen=True, slots=True)
 class SitemapReport:
     """Score, findings (the costliest first) and what they rest on."""
@@ -189,10 +197,6 @@ def _check_dates(survey: SitemapSurvey, history: History | None) -> tuple[int, l
     return witnessed, false, old
 
 
-DateCheck = tuple[str, str]
-"""`true`, `false` or `old`, and the evidence."""
-
-
 def _check_by_history(lastmod: datetime, stored: StoredPage | None, page: SampledPage | None) -> DateCheck | None:
     """What the versions that we hold say: a change that we slept through, or one that never was."""
     if stored is None or not stored.versions:
@@ -294,12 +298,6 @@ def _missing_findings(survey: SitemapSurvey) -> Iterator[SitemapFinding]:
     count = len(cases) + round(share * len(unsure))
     if cases:
         yield SitemapFinding(SitemapIssue.MISSING, count, len(listed) + count, tuple(cases[:MAX_EXAMPLES]))
-
-
-MAX_EXAMPLES = 5
-FULL_COST_SHARE = 0.25
-"""The share of bad entries at which a fault costs all its points."""
-BEST_SCORE = 100
 
 
 class SitemapIssue(StrEnum):

@@ -37,6 +37,9 @@ tick, and file systems that know whole seconds only.
 _SECOND_NS = 1_000_000_000
 
 
+ROBOTS_REASON = "robots.txt"
+
+
 @dataclass(frozen=True, slots=True)
 class FolderRules:
     """How files become pages."""
@@ -187,9 +190,6 @@ def read_robots(folder: Path, rules: FolderRules) -> RobotsTxt:
     except OSError:
         body = b""
     return parse_robots(body, agent=rules.agent)
-
-
-ROBOTS_REASON = "robots.txt"
 
 
 def _apply_robots(row: PageEntry, robots: RobotsTxt) -> PageEntry:

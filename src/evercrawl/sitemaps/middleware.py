@@ -37,6 +37,21 @@ _TYPES = {".xml": "application/xml; charset=utf-8", ".gz": "application/gzip"}
 Fields = tuple[tuple[str, str], ...]
 
 
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+AsgiApplication = Callable[[Scope, Receive, Send], Awaitable[None]]
+Environment = dict[str, Any]
+StartResponse = Callable[..., Any]
+WsgiApplication = Callable[[Environment, StartResponse], Iterable[bytes]]
+_CONDITIONS = {
+    "if-none-match": "HTTP_IF_NONE_MATCH",
+    "if-modified-since": "HTTP_IF_MODIFIED_SINCE",
+    "accept-encoding": "HTTP_ACCEPT_ENCODING",
+}
+
+
 class SitemapResponse(NamedTuple):
     """Status, header fields and body; the body of a HEAD is empty, its fields are those of the GET."""
 
@@ -152,13 +167,6 @@ def _is_current(headers: Mapping[str, str], etag: str, modified: datetime) -> bo
     return since is not None and modified <= since
 
 
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-AsgiApplication = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-
 class AsgiSitemapMiddleware:
     """Answers `/sitemap*.xml` and the parameter XTND from a folder; the rest is the application's."""
 
@@ -186,17 +194,6 @@ class AsgiSitemapMiddleware:
 def _may_be_sitemap(scope: Scope) -> bool:
     """Cheap, since every request of the site comes this way."""
     return "sitemap" in scope["path"] or b"xtnd" in scope.get("query_string", b"").lower()
-
-
-Environment = dict[str, Any]
-StartResponse = Callable[..., Any]
-WsgiApplication = Callable[[Environment, StartResponse], Iterable[bytes]]
-
-_CONDITIONS = {
-    "if-none-match": "HTTP_IF_NONE_MATCH",
-    "if-modified-since": "HTTP_IF_MODIFIED_SINCE",
-    "accept-encoding": "HTTP_ACCEPT_ENCODING",
-}
 
 
 class WsgiSitemapMiddleware:

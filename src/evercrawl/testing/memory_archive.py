@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from evercrawl.adapters.warc.reader import parse_http_block
-from evercrawl.core.duplicates.minhash import Entry, Match, bands_of, best_match, is_indexed, most_promising
+from evercrawl.core.duplicates.minhash import (
+    SignatureEntry,
+    SignatureMatch,
+    best_match,
+    is_indexable,
+    signature_bands,
+    top_candidates,
+)
 from evercrawl.engine.ports import Stored
 from evercrawl.model.fetch import Exchange, Headers
 from evercrawl.model.page import ArchiveEnd, OriginalRecord
@@ -81,22 +88,22 @@ class MemoryNear:
     """Implements `NearTexts`."""
 
     def __init__(self) -> None:
-        self._entries: list[Entry] = []
+        self._entries: list[SignatureEntry] = []
         self._bands: dict[tuple[int, int], list[int]] = {}
 
-    def find(self, signature: bytes, *, chars: int) -> Match | None:
+    def find(self, signature: bytes, *, chars: int) -> SignatureMatch | None:
         """Return the page with the most similar text, if one is similar enough."""
-        if not is_indexed(signature):
+        if not is_indexable(signature):
             return None
-        found = [n for place in enumerate(bands_of(signature)) for n in self._bands.get(place, ())]
-        return best_match(signature, chars, (self._entries[number] for number in most_promising(found)))
+        found = [n for place in enumerate(signature_bands(signature)) for n in self._bands.get(place, ())]
+        return best_match(signature, chars, (self._entries[number] for number in top_candidates(found)))
 
     def add(self, page: int, signature: bytes, *, chars: int) -> None:
         """Index the text of a page."""
-        if is_indexed(signature):
-            for place in enumerate(bands_of(signature)):
+        if is_indexable(signature):
+            for place in enumerate(signature_bands(signature)):
                 self._bands.setdefault(place, []).append(len(self._entries))
-            self._entries.append(Entry(page, signature, chars))
+            self._entries.append(SignatureEntry(page, signature, chars))
 
     def flush(self) -> None:
         """Nothing is buffered."""

@@ -8,7 +8,7 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from evercrawl.adapters.analysers import detect_language, load_analysers
-from evercrawl.core.sentiment.field_analysers import Field, fields_of
+from evercrawl.core.sentiment.field_analysers import FieldValue, analyse_fields
 from evercrawl.errors import ConfigError
 from evercrawl.model.document import Document
 
@@ -16,14 +16,14 @@ from evercrawl.model.document import Document
 class Shouting:
     name = "shouting"
 
-    def analyse(self, document: Document) -> Mapping[str, Field]:
+    def analyse(self, document: Document) -> Mapping[str, FieldValue]:
         return {"shouting": document.text.isupper()}
 
 
 class Broken:
     name = "broken"
 
-    def analyse(self, document: Document) -> Mapping[str, Field]:
+    def analyse(self, document: Document) -> Mapping[str, FieldValue]:
         raise ZeroDivisionError("by zero")
 
 
@@ -33,7 +33,7 @@ def document(text: str, lang: str | None = None) -> Document:
 
 def test_ours_are_there_by_name():
     text = "What a wonderful, touching film this is. I loved every minute of it."
-    said = fields_of(document(text), load_analysers(["language", "sentiment"]))
+    said = analyse_fields(document(text), load_analysers(["language", "sentiment"]))
     assert said["language"] == "en"
     assert isinstance(said["sentiment"], float)
     assert said["sentiment"] > 0.3
@@ -48,13 +48,13 @@ def test_ours_are_there_by_name():
     ],
 )
 def test_other_languages_get_no_score(text: str):
-    said = fields_of(document(text), load_analysers(["language", "sentiment"]))
+    said = analyse_fields(document(text), load_analysers(["language", "sentiment"]))
     assert set(said) == {"language"}
     assert said["language"] != "en"
 
 
 def test_what_the_document_says_counts():
-    assert fields_of(document("Good. Very good.", "de-AT"), load_analysers(["language", "sentiment"])) == {
+    assert analyse_fields(document("Good. Very good.", "de-AT"), load_analysers(["language", "sentiment"])) == {
         "language": "de"
     }
 
@@ -67,12 +67,12 @@ def test_modules_and_entry_points():
     here = f"{__name__}:Shouting"
     point = EntryPoint("loud", here, "evercrawl.analysers")
     for names, points in (([here], []), (["loud"], [point])):
-        assert fields_of(document("HEY"), load_analysers(names, points)) == {"shouting": True}
+        assert analyse_fields(document("HEY"), load_analysers(names, points)) == {"shouting": True}
 
 
 def test_one_that_fails_costs_its_own_fields_only():
     analysers = load_analysers([f"{__name__}:Broken", f"{__name__}:Shouting"])
-    assert fields_of(document("x"), analysers) == {"broken_error": "ZeroDivisionError: by zero", "shouting": False}
+    assert analyse_fields(document("x"), analysers) == {"broken_error": "ZeroDivisionError: by zero", "shouting": False}
 
 
 @pytest.mark.parametrize(

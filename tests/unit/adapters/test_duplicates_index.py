@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from evercrawl.adapters.duplicates_index import NearDuplicateIndex
-from evercrawl.core.duplicates.minhash import EMPTY_SIGNATURE, Match
+from evercrawl.core.duplicates.minhash import EMPTY_SIGNATURE, SignatureMatch
 from evercrawl.errors import StoreUnavailable
 
 CHARS = 3000
@@ -42,7 +42,7 @@ def test_near_signatures_are_found_in_memory_and_in_runs(tmp_path: Path) -> None
         assert len(index) == 500
         assert found_pages(index, known) == list(range(500))
         assert found_pages(index, signatures(200, seed=3)) == [None] * 200
-        assert index.find(known[7], chars=CHARS) == Match(7, 1.0)
+        assert index.find(known[7], chars=CHARS) == SignatureMatch(7, 1.0)
     assert len(list(tmp_path.glob("*.run"))) <= 9
 
 

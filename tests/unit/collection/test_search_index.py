@@ -16,7 +16,7 @@ from evercrawl.collection.search_index import catch_up, index_state, missing_ver
 from evercrawl.collection.searcher import Searcher
 from evercrawl.core.digest import content_digest, text_digest
 from evercrawl.core.document.compression import pack_outline, pack_text
-from evercrawl.core.duplicates.minhash import signature
+from evercrawl.core.duplicates.minhash import text_signature
 from evercrawl.core.url import key_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.document import Link, Outline
@@ -65,7 +65,7 @@ class Story:
             return CompletedVisit(page_id, 1, 0, -1, at_us, Outcome.ERROR, Reason.NOT_FOUND, "", 404, 1, 0, None, 1, 0)
         self.versions[path] = number = self.versions.get(path, 0) + 1
         version = Version(
-            number, content_digest(text.encode()), b"\0" * 20, text_digest(text), signature(text),
+            number, content_digest(text.encode()), b"\0" * 20, text_digest(text), text_signature(text),
             "text/html", "utf-8", f"Title of {path.strip('/')}", "en", len(text), len(text.split()), None,
             None, "f", 0, 0,
             bytes(16), None, text=pack_text(text, 1, None),

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from evercrawl.core.digest import content_digest, payload_sha1
-from evercrawl.core.duplicates.url_seen import KnownFilter
+from evercrawl.core.duplicates.url_seen import BloomChain
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.core.visit.outcome import judge_fetched
 from evercrawl.engine.commits import CommitBuffer
@@ -44,7 +44,7 @@ class EmptyArchive:
         return None
 
 
-def ledger_over(store: AskedStore, contents: KnownFilter | None) -> CommitBuffer:
+def ledger_over(store: AskedStore, contents: BloomChain | None) -> CommitBuffer:
     return CommitBuffer(cast(Any, store), cast(Any, EmptyArchive()), epoch=1, pages=100, contents=contents)
 
 
@@ -58,7 +58,7 @@ def visited(body: bytes) -> CompletedVisit:
 
 def test_content_that_is_new_for_sure_is_not_looked_up():
     store = AskedStore()
-    ledger = ledger_over(store, KnownFilter(1 << 20))
+    ledger = ledger_over(store, BloomChain(1 << 20))
     assert asyncio.run(ledger.recall(content_digest(b"new"))) is None
     assert store.asked == []
 
@@ -66,7 +66,7 @@ def test_content_that_is_new_for_sure_is_not_looked_up():
 @pytest.mark.parametrize("has_filter", [True, False])
 def test_content_is_recalled_before_and_after_its_commit(has_filter: bool):
     store, digest = AskedStore(), content_digest(b"held")
-    ledger = ledger_over(store, KnownFilter(1 << 20) if has_filter else None)
+    ledger = ledger_over(store, BloomChain(1 << 20) if has_filter else None)
     ledger.write_visited(PAGE, visited(b"held"))
     assert asyncio.run(ledger.recall(digest)) is not None
     assert store.asked == []

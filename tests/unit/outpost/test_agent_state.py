@@ -17,63 +17,63 @@ def _waiting(number: int, size: int = 10) -> QueuedResult:
 
 
 def test_the_file_stays_within_its_limit_and_digests_stay(tmp_path: Path) -> None:
-    book = AgentState(tmp_path, most_bytes=MOST)
+    state = AgentState(tmp_path, max_bytes=MOST)
     for number in range(300):
         held = SharedExchange(number.to_bytes(16, "big"), os.urandom(60_000))
-        book.keep(_waiting(number, 1000), habit=ChangeHistory(held.digest, 0, 1), held=held, now_us=number)
-        book.taken(book.bind(book.unsent(most=10, most_bytes=10**6)))
+        state.add_result(_waiting(number, 1000), history=ChangeHistory(held.digest, 0, 1), held=held, now_us=number)
+        state.acknowledge(state.bind(state.unbatched(limit=10, max_bytes=10**6)))
     size = (tmp_path / "outpost.db").stat().st_size
     assert size <= MOST
-    assert book.held("https://example.org/0") is None
-    assert book.held("https://example.org/299") is not None
-    assert book.habit("https://example.org/0").digest == bytes(16)
-    assert book.pages() == 300
+    assert state.held("https://example.org/0") is None
+    assert state.held("https://example.org/299") is not None
+    assert state.history("https://example.org/0").digest == bytes(16)
+    assert state.pages() == 300
     assert os.stat(tmp_path / "outpost.db").st_mode & 0o077 == 0
-    book.close()
+    state.close()
 
 
 def test_a_batch_keeps_its_number_and_its_results_until_it_is_taken(tmp_path: Path) -> None:
-    book = AgentState(tmp_path, most_bytes=MOST)
+    state = AgentState(tmp_path, max_bytes=MOST)
     for number in range(5):
-        book.keep(_waiting(number), now_us=1)
-    first = book.bind(book.unsent(most=3, most_bytes=10**6))
-    book.close()
-    book = AgentState(tmp_path, most_bytes=MOST)
-    assert {batch: [one.number for one in rows] for batch, rows in book.batches().items()} == {first: [0, 1, 2]}
-    second = book.bind(book.unsent(most=3, most_bytes=10**6))
+        state.add_result(_waiting(number), now_us=1)
+    first = state.bind(state.unbatched(limit=3, max_bytes=10**6))
+    state.close()
+    state = AgentState(tmp_path, max_bytes=MOST)
+    assert {batch: [one.number for one in rows] for batch, rows in state.batches().items()} == {first: [0, 1, 2]}
+    second = state.bind(state.unbatched(limit=3, max_bytes=10**6))
     assert second == first + 1
-    book.taken(first)
-    assert list(book.batches()) == [second]
-    assert not book.is_delivered()
-    book.taken(second)
-    assert book.is_delivered()
-    book.keep(_waiting(9), now_us=1)
-    assert book.bind(book.unsent(most=3, most_bytes=1)) == second + 1
-    book.close()
+    state.acknowledge(first)
+    assert list(state.batches()) == [second]
+    assert not state.is_delivered()
+    state.acknowledge(second)
+    assert state.is_delivered()
+    state.add_result(_waiting(9), now_us=1)
+    assert state.bind(state.unbatched(limit=3, max_bytes=1)) == second + 1
+    state.close()
 
 
 def test_a_site_is_remembered_with_its_robots_file(tmp_path: Path) -> None:
-    book = AgentState(tmp_path, most_bytes=MOST)
+    state = AgentState(tmp_path, max_bytes=MOST)
     robots = RobotsRecord(1, 2, 200, b"User-agent: *\nDisallow: /\xff\n", None, None, "obey", "read")
     site = Site(0, "https://example.org", "", open_us=77, gap_ms=1500, strain=2.0, robots=robots)
-    book.note_site(site)
-    assert book.site("https://example.org") == site
-    assert book.site("https://example.com") is None
-    book.close()
+    state.save_site(site)
+    assert state.site("https://example.org") == site
+    assert state.site("https://example.com") is None
+    state.close()
 
 
 def test_a_list_that_fills_the_file_forgets_the_pages_not_visited_for_longest(tmp_path: Path) -> None:
-    book = AgentState(tmp_path, most_bytes=MOST)
+    state = AgentState(tmp_path, max_bytes=MOST)
     filler = "x" * 2000
     with_filler = [(f"https://example.org/{number}/{filler}", number) for number in range(600)]
-    book.db.execute("begin")
-    book.db.executemany("insert into page (url, used_us) values (?, ?)", with_filler)
-    book.db.execute("commit")
+    state.db.execute("begin")
+    state.db.executemany("insert into page (url, used_us) values (?, ?)", with_filler)
+    state.db.execute("commit")
     for number in range(400):
-        book.keep(_waiting(number, 2000), habit=ChangeHistory(bytes(16), 0, 1), now_us=5000 + number)
+        state.add_result(_waiting(number, 2000), history=ChangeHistory(bytes(16), 0, 1), now_us=5000 + number)
         if number % 50 == 49:
-            book.taken(book.bind(book.unsent(most=100, most_bytes=10**7)))
-    assert book.pages() < 600 + 400
-    assert book.habit("https://example.org/399").digest is not None
+            state.acknowledge(state.bind(state.unbatched(limit=100, max_bytes=10**7)))
+    assert state.pages() < 600 + 400
+    assert state.history("https://example.org/399").digest is not None
     assert (tmp_path / "outpost.db").stat().st_size <= MOST
-    book.close()
+    state.close()

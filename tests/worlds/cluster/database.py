@@ -12,8 +12,8 @@ from asyncpg import ConnectionDoesNotExistError
 
 from evercrawl.engine.runtime import TaskSet
 from evercrawl.testing.store import MemoryStore
-from tests.worlds.cluster.process import ProcessLoop, nobodys
-from tests.worlds.cluster.statements import Tables
+from tests.worlds.cluster.process import ProcessLoop, detached_context
+from tests.worlds.cluster.tables import Tables
 
 LAG = 5
 """Commits that a standby lacks, where a flaw asks for it."""
@@ -91,7 +91,7 @@ class Server:
         """An answer that breaks off when the server goes down."""
         answer = self.loop.create_future()
         self._in_hand.add(answer)
-        answer.add_done_callback(self._in_hand.discard, context=nobodys())
+        answer.add_done_callback(self._in_hand.discard, context=detached_context())
         return answer
 
     def is_locked(self, shard: int) -> bool:

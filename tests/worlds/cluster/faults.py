@@ -7,7 +7,7 @@ from random import Random
 from typing import NamedTuple
 
 
-class Fault(StrEnum):
+class ClusterFault(StrEnum):
     """One thing that goes wrong, or changes."""
 
     KILL = "kill"
@@ -20,25 +20,25 @@ class Fault(StrEnum):
     SLOW = "slow"
 
 
-USUAL = {
-    Fault.KILL: 6.0, Fault.FREEZE: 6.0, Fault.CUT: 6.0, Fault.LEAVE: 3.0, Fault.JOIN: 3.0,
-    Fault.RESTART: 0.4, Fault.FAILOVER: 0.2, Fault.SLOW: 0.5,
+FAULT_WEIGHTS = {
+    ClusterFault.KILL: 6.0, ClusterFault.FREEZE: 6.0, ClusterFault.CUT: 6.0, ClusterFault.LEAVE: 3.0, ClusterFault.JOIN: 3.0,
+    ClusterFault.RESTART: 0.4, ClusterFault.FAILOVER: 0.2, ClusterFault.SLOW: 0.5,
 }  # fmt: skip
 """How often each happens, against the others."""
 
 
-class Happening(NamedTuple):
+class ClusterEvent(NamedTuple):
     """A fault, how long it lasts, and how long until the next."""
 
-    fault: Fault
+    fault: ClusterFault
     lasts_s: float
     pause_s: float
 
 
-def next_happening(chance: Random, *, every_s: float, lease_s: float, weights: dict[Fault, float]) -> Happening:
+def next_event(chance: Random, *, every_s: float, lease_s: float, weights: dict[ClusterFault, float]) -> ClusterEvent:
     """Drawn from the stream; half of what lasts is over before a lease has run out."""
     fault = chance.choices(list(weights), list(weights.values()))[0]
     lasts_s = chance.choice((0.3, 0.9, 1.1, 4.0)) * lease_s * chance.uniform(0.7, 1.3)
-    if fault in (Fault.RESTART, Fault.FAILOVER):
+    if fault in (ClusterFault.RESTART, ClusterFault.FAILOVER):
         lasts_s = chance.uniform(0.5, 20.0)
-    return Happening(fault, lasts_s, chance.expovariate(1 / every_s))
+    return ClusterEvent(fault, lasts_s, chance.expovariate(1 / every_s))

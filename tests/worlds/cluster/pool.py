@@ -11,10 +11,10 @@ from evercrawl.adapters.postgres.membership import statement_names
 from evercrawl.adapters.postgres.shard import PostgresShard
 from evercrawl.model.page import Batch, ShardState
 from evercrawl.testing.store import MOST_REFUSALS, MemoryShard
+from tests.worlds.cluster.connection import Connection
 from tests.worlds.cluster.database import Server
-from tests.worlds.cluster.line import Line
+from tests.worlds.cluster.monitor import Monitor
 from tests.worlds.cluster.process import SimProcess
-from tests.worlds.cluster.watch import Watch
 
 T = TypeVar("T")
 NAMESPACE = "simulated"
@@ -25,16 +25,16 @@ _TRANSACTIONS = frozenset({"claim", "commit", "release"})
 class SimPool:
     """Knows a statement by its text, and what it does from `Tables`."""
 
-    def __init__(self, server: Server, line: Line, process: SimProcess, watch: Watch) -> None:
+    def __init__(self, server: Server, connection: Connection, process: SimProcess, monitor: Monitor) -> None:
         self._server = server
-        self._line = line
+        self._connection = connection
         self._process = process
-        self._watch = watch
+        self._monitor = monitor
 
     async def fetch(self, statement: str, *arguments: Any) -> list[Any]:
         """All rows."""
         name = _NAMES[statement]
-        found: list[Any] = await self._line.ask(lambda: self._run(name, arguments))
+        found: list[Any] = await self._connection.ask(lambda: self._run(name, arguments))
         return found
 
     async def execute(self, statement: str, *arguments: Any) -> None:
@@ -62,17 +62,17 @@ class SimPool:
                 tables.free.add(self._process.number % len(tables.owners))
             rows = tables.run(name, *arguments)
             new = {row[0]: before[row[0]] for row in rows if before[row[0]] != arguments[0]}
-            self._watch.took(self._process.number, new)
+            self._monitor.took(self._process.number, new)
             return rows
         if name == "let_go":
-            self._watch.let_go(arguments[0], self._process.number)
+            self._monitor.let_go(arguments[0], self._process.number)
         return tables.run(name, *arguments)
 
 
 class SimShard(PostgresShard):
     """Implements `ShardStore` with the locks and the order of the real one; the rows lie in memory."""
 
-    def __init__(self, shard: int, *, server: Server, line: Line, process: SimProcess, watch: Watch) -> None:
+    def __init__(self, shard: int, *, server: Server, connection: Connection, process: SimProcess, monitor: Monitor) -> None:
         super().__init__(
             shard,
             pool=None,
@@ -81,9 +81,9 @@ class SimShard(PostgresShard):
             on_close=lambda _: None,
         )
         self._server = server
-        self._line = line
+        self._connection = connection
         self._process = process
-        self._watch = watch
+        self._monitor = monitor
         self._rows = MemoryShard(shard, server.store.state_of(shard), most_refusals=MOST_REFUSALS)
         self._inside = self._rows  # type: ignore[assignment]
 
@@ -100,17 +100,17 @@ class SimShard(PostgresShard):
         name = work.__name__
         with translating():
             if name not in _TRANSACTIONS:
-                read: T = await self._line.ask(lambda: driven(work(*arguments)))
+                read: T = await self._connection.ask(lambda: driven(work(*arguments)))
                 return read
             step = getattr(self, f"_{name}_there")
-            wrote: T = await self._line.ask(lambda: step(*arguments), shard=self.shard)
+            wrote: T = await self._connection.ask(lambda: step(*arguments), shard=self.shard)
             return wrote
 
     # At the server
 
     def _claim_there(self) -> ShardState:
         facts = driven(self._rows.claim())
-        self._watch.claimed(self.shard, facts.epoch, self._process.number)
+        self._monitor.claimed(self.shard, facts.epoch, self._process.number)
         return facts._replace(crashed=False) if self._server.flaws.no_gap_wait else facts
 
     def _commit_there(self, epoch: int, batch: Batch) -> None:
@@ -122,7 +122,7 @@ class SimShard(PostgresShard):
         delivered = [state.outbox[seq] for seq in batch.delivered if seq in state.outbox]
         driven(self._rows.commit(fence, batch))
         self._server.tables.rewrite_outbox(batch.sent, delivered)
-        self._watch.committed(self.shard, epoch, self._process.number, batch)
+        self._monitor.committed(self.shard, epoch, self._process.number, batch)
 
     def _release_there(self, epoch: int) -> None:
         driven(self._rows.release(epoch))

@@ -110,7 +110,7 @@ def _ring(
         callback(*arguments)
 
 
-def nobodys() -> Context:
+def detached_context() -> Context:
     """A context that belongs to no process: what happens there goes on whoever is stopped."""
     return Context()
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from tests.e2e.certificates import Authority, only_tls_1_0
 from tests.worlds.hostile.servers import answer_of
 from tests.worlds.hostile.servers import respond as respond_as
-from tests.worlds.hostile.sites import Asked, Respond, Site, Web, bytes_for, html, robots_txt
+from tests.worlds.hostile.sites import Respond, Site, SiteRequest, Web, bytes_for, html, robots_txt
 
 Spec = dict[str, Any]
 ONLY_AT_HOME = ("redirect-with-fragment", "redirect-robots-blocked")
@@ -96,7 +96,7 @@ class Cast:
         """A page with the row's link; whatever that leads to on this site is a small page, or a huge file."""
         link = ""
 
-        async def respond(asked: Asked, writer: asyncio.StreamWriter) -> bool:
+        async def respond(asked: SiteRequest, writer: asyncio.StreamWriter) -> bool:
             if asked.path == "/":
                 return await send(html(f'<a href="{markup.escape(link)}">link</a>'), writer)
             if "headers" in spec:
@@ -128,7 +128,7 @@ class Cast:
             spec = {"body": "".join(lines)}
         described = as_described(name, spec)
 
-        async def respond(asked: Asked, writer: asyncio.StreamWriter) -> bool:
+        async def respond(asked: SiteRequest, writer: asyncio.StreamWriter) -> bool:
             if asked.path == "/robots.txt":
                 return await described(asked, writer)
             return await send(html(f"{name} {asked.path}"), writer)
@@ -138,7 +138,7 @@ class Cast:
     def _with_pages(self, name: str, spec: Spec) -> Case:
         pages = spec["pages"]
 
-        def answer(asked: Asked) -> bytes:
+        def answer(asked: SiteRequest) -> bytes:
             if isinstance(pages, dict):
                 return answer_of({"status": 302, "headers": {"Location": pages[asked.path].split()[1]}})
             onward = f"/{int(asked.path[1:]) + 1}"

@@ -26,7 +26,7 @@ def _peak_bytes(pid: int) -> int:
     return int(held[0][1]) * 1024 if held else 0
 
 
-class Ran(NamedTuple):
+class CommandResult(NamedTuple):
     """How a call ended."""
 
     code: int
@@ -60,7 +60,7 @@ class Command:
         with out.open("wb") as stdout, err.open("wb") as stderr:
             return subprocess.Popen(command, cwd=self.folder, env=self.env, stdout=stdout, stderr=stderr)
 
-    def call(self, *arguments: str) -> Ran:
+    def call(self, *arguments: str) -> CommandResult:
         """The command from start to end."""
         began = time.monotonic()
         process = self.start(*arguments)
@@ -76,9 +76,9 @@ class Command:
         process.returncode = os.waitstatus_to_exitcode(status)
         out, err = (self.folder / "out").read_text(), (self.folder / "err").read_text()
         assert "Traceback" not in err, err
-        return Ran(process.returncode, out, err, peak, time.monotonic() - began)
+        return CommandResult(process.returncode, out, err, peak, time.monotonic() - began)
 
-    def crawl(self, *arguments: str) -> Ran:
+    def crawl(self, *arguments: str) -> CommandResult:
         """A crawl on loopback, with a summary in JSON."""
         return self.call("crawl", *arguments, "--allow-private", "--json")
 

@@ -22,7 +22,7 @@ NO_ROBOTS = answer_of({"status": 404, "body": ""})
 LOOPBACK = "127.0.0.1"
 
 
-class Asked(NamedTuple):
+class SiteRequest(NamedTuple):
     """One request as the site saw it; `ended` is when the last byte of the answer was handed over."""
 
     path: str
@@ -41,7 +41,7 @@ class Asked(NamedTuple):
         return None
 
 
-Respond = Callable[[Asked, asyncio.StreamWriter], Awaitable[bool]]
+Respond = Callable[[SiteRequest, asyncio.StreamWriter], Awaitable[bool]]
 """Answers one request; False: the connection is over with it."""
 Connected = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -54,7 +54,7 @@ class Site:
         self.host = host
         self.port = port
         self.robots = robots
-        self.asked: list[Asked] = []
+        self.asked: list[SiteRequest] = []
         self.connections = 0
         self.most_at_once = 0
         self._at_once = 0
@@ -190,7 +190,7 @@ async def _serve(site: Site, respond: Respond, reader: asyncio.StreamReader, wri
         head = await reader.readuntil(b"\r\n\r\n")
         began = time.monotonic()
         path = head.split(b" ", 2)[1].decode("latin-1")
-        asked = Asked(path, head, began, began, writer.get_extra_info("sockname")[0])
+        asked = SiteRequest(path, head, began, began, writer.get_extra_info("sockname")[0])
         site.asked.append(asked)
         place = len(site.asked) - 1
         with site.answering():
@@ -200,7 +200,7 @@ async def _serve(site: Site, respond: Respond, reader: asyncio.StreamReader, wri
                 site.asked[place] = asked._replace(ended=time.monotonic())
 
 
-async def _answer(site: Site, asked: Asked, respond: Respond, writer: asyncio.StreamWriter) -> bool:
+async def _answer(site: Site, asked: SiteRequest, respond: Respond, writer: asyncio.StreamWriter) -> bool:
     if asked.path == "/robots.txt" and site.robots is not None:
         writer.write(site.robots)
         await writer.drain()
@@ -218,10 +218,10 @@ def web(*, ttl: int = 60) -> Iterator[Web]:
         made.close()
 
 
-def bytes_for(answers: Callable[[Asked], bytes]) -> Respond:
+def bytes_for(answers: Callable[[SiteRequest], bytes]) -> Respond:
     """A site whose answers are bytes, and whose connections stay open unless the answer says close."""
 
-    async def respond(asked: Asked, writer: asyncio.StreamWriter) -> bool:
+    async def respond(asked: SiteRequest, writer: asyncio.StreamWriter) -> bool:
         answer = answers(asked)
         writer.write(answer)
         await writer.drain()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from evercrawl.testing.randomness import ChangeTimes, hash_number, random_stream
-from tests.worlds.living.language import Tongue, sentence
+from tests.worlds.living.language import Language, sentence
 
 SHORTEST_TEXT, LONGEST_TEXT = 2, 12
 """Paragraphs of a page."""
@@ -27,7 +27,7 @@ class Content:
 class PageContent:
     """The content of one page at any moment; asking changes nothing."""
 
-    def __init__(self, key: str, own: Tongue, *, page: int, per_day: float) -> None:
+    def __init__(self, key: str, own: Language, *, page: int, per_day: float) -> None:
         self._key = f"{key}/{page}"
         self._own = own
         self._changes = ChangeTimes(random_stream(self._key, "changes"), per_day=per_day)
@@ -94,7 +94,7 @@ class PageContent:
         return replace(now, facts=tuple(facts))
 
 
-def _fact(chance: Random, own: Tongue, place: int) -> str:
+def _fact(chance: Random, own: Language, place: int) -> str:
     if place == 0:
         money = chance.choice(("{} €", "${}", "{}"))
         return money.format(f"{chance.randint(5, 900)}.{chance.choice(('00', '50', '90', '99'))}")

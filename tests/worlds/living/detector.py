@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
 from evercrawl.core.change.learning import classify_visit, learn_page
-from evercrawl.core.change.review import ChangeGroup, group_changes
+from evercrawl.core.change.review import EditGroup, group_changes
 from evercrawl.core.change.snapshot import Snapshot, snapshot_html
 from evercrawl.model.change import NO_CHANGE, Change
 from evercrawl.testing.randomness import uniform
 from evercrawl.testing.virtual_time import EPOCH
 from tests.worlds.living.content import SECONDS_A_DAY
-from tests.worlds.living.site import Answer, LivingSite
+from tests.worlds.living.site import LivingResponse, LivingSite
 
 VISITING_HOURS_S = 80_000.0
 """Each page is visited once a day, at some moment of these."""
@@ -34,7 +34,7 @@ class Seen(NamedTuple):
 
 
 @dataclass(slots=True)
-class Report:
+class DetectionReport:
     """What came of watching a site."""
 
     seen: list[Seen] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Report:
         """Changes of content that were not seen."""
         return sum(visit.has_content_changed and not visit.change.changed for visit in self.seen)
 
-    def groups_at(self, day: int) -> list[ChangeGroup]:
+    def groups_at(self, day: int) -> list[EditGroup]:
         """Groups of changes within two days that hold most of the pages which saw the template change."""
         days = range(day, day + DAYS_OF_A_GROUP)
         visits = [visit for visit in self.seen if visit.day in days]
@@ -70,11 +70,11 @@ class Report:
         return [group for group in groups if 2 * len(edited & set(group.pages)) > len(edited)]
 
 
-def watch(site: LivingSite, *, days: int) -> Report:
+def run_detector(site: LivingSite, *, days: int) -> DetectionReport:
     """Visit every page once a day, judge each visit as a crawl does, and hold it against the truth."""
-    report, memory = Report(), SiteChangeHistory()
+    report, memory = DetectionReport(), SiteChangeHistory()
     pages: dict[str, PageChangeHistory] = {}
-    last: dict[str, tuple[Answer, Snapshot]] = {}
+    last: dict[str, tuple[LivingResponse, Snapshot]] = {}
     for day, url, at_s in _visits(site, days):
         answer = site.answer(url, at_s)
         snapshot = snapshot_html(answer.html)

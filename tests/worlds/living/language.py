@@ -9,7 +9,7 @@ from typing import NamedTuple
 from evercrawl.testing.site_content import words
 
 
-class Tongue(NamedTuple):
+class Language(NamedTuple):
     """The wording of one site."""
 
     code: str
@@ -34,7 +34,7 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-_ENGLISH = Tongue(
+_ENGLISH = Language(
     "en",
     ("Read {} times", "{} views", "Viewed {} times since 2009", "Visitors: {}"),
     ("{} users online", "{} people are viewing this page", "{} guests online now"),
@@ -52,7 +52,7 @@ _ENGLISH = Tongue(
         " in on with for under near after before is was will has had costs builds opens closes moves"
     ),
 )
-_GERMAN = Tongue(
+_GERMAN = Language(
     "de",
     ("Gelesen: {} mal", "{} Aufrufe", "{} Besucher seit 2009", "Dieser Beitrag wurde {} mal gelesen"),
     ("{} Nutzer online", "Zurzeit {} Besucher online", "{} Gäste sind gerade da"),
@@ -70,7 +70,7 @@ _GERMAN = Tongue(
         " baut öffnet schließt zieht liegt neue alte große kleine viele wenige"
     ),
 )
-_FRENCH = Tongue(
+_FRENCH = Language(
     "fr",
     ("Lu {} fois", "{} vues", "{} lectures", "{} visiteurs depuis 2009"),
     ("{} visiteurs en ligne", "{} connectés"),
@@ -88,7 +88,7 @@ _FRENCH = Tongue(
         " construit ouvre ferme nouvelle ancienne grande petite"
     ),
 )
-_RUSSIAN = Tongue(
+_RUSSIAN = Language(
     "ru",
     ("Просмотров: {}", "{} просмотров", "Прочитано {} раз"),
     ("Сейчас онлайн: {}", "Посетителей на сайте: {}"),
@@ -106,7 +106,7 @@ _RUSSIAN = Tongue(
         " большой малый"
     ),
 )
-_JAPANESE = Tongue(
+_JAPANESE = Language(
     "ja",
     ("閲覧数 {}", "{}回閲覧されました"),
     ("現在{}人がオンライン", "オンライン: {}人"),
@@ -126,19 +126,19 @@ _JAPANESE = Tongue(
 REAL_TONGUES = (_ENGLISH, _GERMAN, _FRENCH, _RUSSIAN, _JAPANESE)
 
 
-def tongue(chance: Random, seed: int) -> Tongue:
+def make_language(chance: Random, seed: int) -> Language:
     """One of the languages, or one that nobody knows, so that its wording can only be learned."""
     at = chance.randrange(len(REAL_TONGUES) + 1)
     return REAL_TONGUES[at] if at < len(REAL_TONGUES) else _unknown(chance, seed)
 
 
-def _unknown(chance: Random, seed: int) -> Tongue:
+def _unknown(chance: Random, seed: int) -> Language:
     stock = words(seed)[100:]
 
     def some(count: int) -> str:
         return " ".join(chance.sample(stock, count)).capitalize()
 
-    return Tongue(
+    return Language(
         "x-sim",
         (f"{some(1)} {{}} {some(1).lower()}", f"{some(2)}: {{}}"),
         (f"{{}} {some(2).lower()}",),
@@ -154,7 +154,7 @@ def _unknown(chance: Random, seed: int) -> Tongue:
     )
 
 
-def sentence(chance: Random, own: Tongue) -> str:
+def sentence(chance: Random, own: Language) -> str:
     """A sentence of the content; in Japanese without spaces."""
     chosen = chance.choices(own.words, k=chance.randint(6, 14))
     if chance.random() < 0.3:
@@ -164,7 +164,7 @@ def sentence(chance: Random, own: Tongue) -> str:
     return " ".join(chosen).capitalize() + "."
 
 
-def date_text(own: Tongue, at: datetime, style: int) -> str:
+def date_text(own: Language, at: datetime, style: int) -> str:
     """A date as the site writes it."""
     if own.code == "ja":
         return f"{at.year}年{at.month}月{at.day}日"

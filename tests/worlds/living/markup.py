@@ -10,17 +10,17 @@ from typing import NamedTuple
 
 from evercrawl.testing.randomness import choose, hash_number, random_stream, uniform
 from tests.worlds.living.content import Content
-from tests.worlds.living.language import Tongue, count_text, date_text, sentence
+from tests.worlds.living.language import Language, count_text, date_text, sentence
 
 POSITIONS = ("top", "side", "before", "inside-top", "inside-bottom", "after", "bottom")
 WEATHER = ("rain", "sun", "snow", "fog", "wind")
 
 
-class Look(NamedTuple):
+class TemplateState(NamedTuple):
     """Everything of one answer that is not content."""
 
     site_key: str
-    own: Tongue
+    own: Language
     menu: tuple[str, ...]
     slogan: str
     legal: str
@@ -35,7 +35,7 @@ class Widget(NamedTuple):
     """Something on every page that changes by itself, and where it stands."""
 
     position: str
-    render: Callable[[Look], str]
+    render: Callable[[TemplateState], str]
 
 
 class Frame(NamedTuple):
@@ -64,7 +64,7 @@ def frame(chance: Random) -> Frame:
     return Frame({part: _pair("div") for part in parts}, False)
 
 
-def widgets(chance: Random, own: Tongue, site_key: str) -> list[Widget]:
+def widgets(chance: Random, own: Language, site_key: str) -> list[Widget]:
     """Between five and nine widgets of a site, each in a position of its own choice."""
     makers = [_clock, _counter, _presence, _age, _teasers, _teasers, _advert, _advert, _quote, _weather, _timing]
     chosen = chance.sample(makers, chance.randint(5, 9))
@@ -83,17 +83,17 @@ def _boxed(chance: Random, name: str) -> Callable[[str], str]:
     return lambda text: f"<{tag}{called}>{text}</{tag}>"
 
 
-def _clock(chance: Random, own: Tongue, key: str) -> Callable[[Look], str]:
+def _clock(chance: Random, own: Language, key: str) -> Callable[[TemplateState], str]:
     box, wording, style = _boxed(chance, "clock"), chance.choice(own.clock), chance.randrange(6)
     form = chance.choice(("%H:%M:%S", "%H:%M"))
     return lambda look: box(wording.format(d=date_text(own, look.at, style), t=look.at.strftime(form)))
 
 
-def _counter(chance: Random, own: Tongue, key: str) -> Callable[[Look], str]:
+def _counter(chance: Random, own: Language, key: str) -> Callable[[TemplateState], str]:
     box, wording, style = _boxed(chance, "views"), chance.choice(own.counted), chance.randrange(5)
     per_day = chance.randint(5, 4000)
 
-    def render(look: Look) -> str:
+    def render(look: TemplateState) -> str:
         first = hash_number(key, look.page) % 90_000
         days = look.at.toordinal() - 738_000 + look.at.hour / 24
         return box(wording.format(count_text(first + int(days * per_day) + look.chance.randrange(5), style)))
@@ -101,17 +101,17 @@ def _counter(chance: Random, own: Tongue, key: str) -> Callable[[Look], str]:
     return render
 
 
-def _presence(chance: Random, own: Tongue, key: str) -> Callable[[Look], str]:
+def _presence(chance: Random, own: Language, key: str) -> Callable[[TemplateState], str]:
     box, wording = _boxed(chance, "online"), chance.choice(own.present)
     return lambda look: box(wording.format(look.chance.randint(3, 400)))
 
 
-def _age(chance: Random, own: Tongue, key: str) -> Callable[[Look], str]:
+def _age(chance: Random, own: Language, key: str) -> Callable[[TemplateState], str]:
     box, wording = _boxed(chance, "meta"), chance.choice(own.aged)
     return lambda look: box(wording.format(look.chance.randint(2, 58)))
 
 
-def _teasers(chance: Random, own: Tongue, key: str) -> Callable[[Look], str]:
+def _teasers(chance: Random, own: Language, key: str) -> Callable[[TemplateState], str]:
     """Some of a stock of headlines, linked, now and then with a summary."""
     stock = [sentence(chance, own).rstrip(".。") for _ in range(chance.randint(6, 40))]
     shown, has_summary, name = (chance.randint(2, 4), chance.random() < 0.3, chance.choice(("related", "kx", "")))
@@ -122,7 +122,7 @@ def _teasers(chance: Random, own: Tongue, key: str) -> Callable[[Look], str]:
         summary = f"<p>{summaries[at]}</p>" if has_summary else ""
         return f'<li><a href="/t/{at}?sid={session}">{stock[at]}</a>{summary}</li>'
 
-    def render(look: Look) -> str:
+    def render(look: TemplateState) -> str:
         chosen = look.chance.sample(range(len(stock)), shown)
         session = f"{look.chance.getrandbits(64):016x}"
         items = "".join(item(at, session) for at in chosen)
@@ -131,12 +131,12 @@ def _teasers(chance: Random, own: Tongue, key: str) -> Callable[[Look], str]:
     return render
 
 
-def _advert(chance: Random, own: Tongue, key: str) -> Callable[[Look], str]:
+def _advert(chance: Random, own: Language, key: str) -> Callable[[TemplateState], str]:
     stock = [sentence(chance, own) for _ in range(chance.randint(5, 30))]
     called = chance.choice((' class="ad"', ' class="zq-box"', ' id="werbung"', ""))
     is_linked = chance.random() < 0.7
 
-    def render(look: Look) -> str:
+    def render(look: TemplateState) -> str:
         at = look.chance.randrange(len(stock))
         text = (
             f'<a href="https://ads.test/c?id={look.chance.randrange(10**6)}">{stock[at]}</a>'
@@ -148,24 +148,24 @@ def _advert(chance: Random, own: Tongue, key: str) -> Callable[[Look], str]:
     return render
 
 
-def _quote(chance: Random, own: Tongue, key: str) -> Callable[[Look], str]:
+def _quote(chance: Random, own: Language, key: str) -> Callable[[TemplateState], str]:
     """A saying that comes up at random, the same stock for all pages."""
     stock = [sentence(chance, own) for _ in range(chance.randint(5, 20))]
     box = _boxed(chance, "quote")
     return lambda look: box(look.chance.choice(stock))
 
 
-def _weather(chance: Random, own: Tongue, key: str) -> Callable[[Look], str]:
+def _weather(chance: Random, own: Language, key: str) -> Callable[[TemplateState], str]:
     box = _boxed(chance, "weather")
     return lambda look: box(own.weather.format(look.chance.randint(-5, 30), look.chance.choice(WEATHER)))
 
 
-def _timing(chance: Random, own: Tongue, key: str) -> Callable[[Look], str]:
+def _timing(chance: Random, own: Language, key: str) -> Callable[[TemplateState], str]:
     box, words = _boxed(chance, "debug"), " ".join(chance.sample(own.words, 2))
     return lambda look: box(f"{words} {look.chance.random():.3f} s / {look.chance.randint(10, 99)}")
 
 
-def render(content: Content, look: Look, shape: Frame, around: list[Widget]) -> bytes:
+def render(content: Content, look: TemplateState, shape: Frame, around: list[Widget]) -> bytes:
     """The whole answer."""
     at = {place: "".join(one.render(look) for one in around if one.position == place) for place in POSITIONS}
     token = f"{look.chance.getrandbits(64):016x}"
@@ -197,7 +197,7 @@ def _within(part: tuple[str, str], inner: str) -> str:
     return f"{part[0]}{inner}{part[1]}"
 
 
-def _menu_markup(look: Look) -> str:
+def _menu_markup(look: TemplateState) -> str:
     style = hash_number(look.site_key, "menu") % 2
     links = [f'<a href="/m/{hash_number(name) % 1000}">{name}</a>' for name in look.menu]
     return "<ul>" + "".join(f"<li>{link}</li>" for link in links) + "</ul>" if style else " | ".join(links)

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from evercrawl.testing.randomness import random_stream, uniform
 from evercrawl.testing.virtual_time import EPOCH
 from tests.worlds.living.content import SECONDS_A_DAY, PageContent, content_mark
-from tests.worlds.living.language import Tongue, sentence, tongue
-from tests.worlds.living.markup import Frame, Look, Widget, answer_stream, frame, render, widgets
+from tests.worlds.living.language import Language, make_language, sentence
+from tests.worlds.living.markup import Frame, TemplateState, Widget, answer_stream, frame, render, widgets
 
 STATIC_SHARE = 0.2
 RAREST, MOST_OFTEN = -2.0, -0.3
@@ -24,7 +24,7 @@ FIRST_EDIT_DAY, LAST_EDIT_DAY = 8, 55
 """A template is edited within these days, three times."""
 
 
-class Answer(NamedTuple):
+class LivingResponse(NamedTuple):
     """What the site sent, and the truth about it."""
 
     html: bytes
@@ -50,7 +50,7 @@ class LivingSite:
     def __init__(self, seed: int, *, pages: int = 30, is_restless: bool = True) -> None:
         chance = random_stream(seed, "living")
         self.key = f"living/{seed}"
-        self._own: Tongue = tongue(chance, seed)
+        self._own: Language = make_language(chance, seed)
         self._frame: Frame = frame(chance)
         self._widgets: list[Widget] = widgets(chance, self._own, self.key) if is_restless else []
         self._is_restless = is_restless
@@ -73,18 +73,18 @@ class LivingSite:
         """All pages."""
         return [f"https://living.test/p/{page}" for page in range(len(self._pages))]
 
-    def answer(self, url: str, at_s: float) -> Answer:
+    def answer(self, url: str, at_s: float) -> LivingResponse:
         """What a request for the page gets at this moment, in seconds since the beginning."""
         page = int(url.rpartition("/")[2])
         content = self._pages[page].at(at_s)
         look = self._look(page, at_s)
         html = render(content, look, self._frame, self._widgets)
-        return Answer(html, content_mark(content), self._edition(at_s))
+        return LivingResponse(html, content_mark(content), self._edition(at_s))
 
     def _edition(self, at_s: float) -> int:
         return sum(edit.at_s <= at_s for edit in self.template_edits)
 
-    def _look(self, page: int, at_s: float) -> Look:
+    def _look(self, page: int, at_s: float) -> TemplateState:
         chance = random_stream(self.key, "template")
         own = self._own
         menu, slogan = list(own.menu[:MENU_ENTRIES]), sentence(chance, own).rstrip(".。")
@@ -104,4 +104,4 @@ class LivingSite:
                 slogan = sentence(chance, own).rstrip(".。")
         moment: datetime = EPOCH + timedelta(seconds=at_s)
         drawn = answer_stream(self.key, page, at_s if self._is_restless else 0.0)
-        return Look(self.key, own, tuple(menu), slogan, legal, notice, moment, page, drawn)
+        return TemplateState(self.key, own, tuple(menu), slogan, legal, notice, moment, page, drawn)

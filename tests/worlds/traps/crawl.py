@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from evercrawl.core.document.html import parse_document
-from evercrawl.core.duplicates.minhash import is_near_duplicate, signature
+from evercrawl.core.duplicates.minhash import is_near_duplicate, text_signature
 from evercrawl.core.traps.not_found import ProbeAnswer
 from evercrawl.core.traps.pattern_probe import after_probe, next_probe
 from evercrawl.core.traps.pattern_stats import PatternState
@@ -16,7 +16,7 @@ from evercrawl.core.traps.url_check import url_verdict
 from evercrawl.core.url import canonical_of_href
 from evercrawl.model.document import Document
 from evercrawl.model.settings import ParseSettings
-from tests.worlds.traps.sites import TrappedSite
+from tests.worlds.traps.sites import TrapSite
 
 BANDS = 16
 RESTART_EVERY = 200
@@ -32,7 +32,7 @@ class Duplicates:
 
     def original(self, text: str, url: str) -> str:
         """Where the text was seen already, or nearly; it is remembered."""
-        sign, width = signature(text), 64 // BANDS
+        sign, width = text_signature(text), 64 // BANDS
         keys = [bytes([band]) + sign[band * width : (band + 1) * width] for band in range(BANDS)]
         near = [
             where
@@ -48,7 +48,7 @@ class Duplicates:
 class Crawl:
     """What a crawl of a virtual site did."""
 
-    site: TrappedSite
+    site: TrapSite
     most: int
     fetched: list[str] = field(default_factory=list)
     probes: int = 0

@@ -9,18 +9,18 @@ from collections.abc import Callable
 
 from evercrawl.testing.randomness import hash_number, random_stream
 from tests.worlds.traps.more_sites import ARTICLES, with_articles
-from tests.worlds.traps.sites import HOST, NOT_FOUND, Reply, TrappedSite, asked, page, prose
+from tests.worlds.traps.sites import HOST, NOT_FOUND, TrapResponse, TrapSite, page, prose, split_url
 
 ITEMS = 400
 VERSIONS = ("1.0", "1.1", "2.0", "2.1")
 
 
-def facets_in_path() -> TrappedSite:
+def facets_in_path() -> TrapSite:
     """/shop/color-red/size-4/…: values of six facets in any order, lists of the same articles."""
     facets = {name: [f"{name}-{value}" for value in range(6)] for name in ("color", "size", "brand", "fit")}
 
-    def trap(url: str) -> Reply | None:
-        segments = asked(url).segments
+    def trap(url: str) -> TrapResponse | None:
+        segments = split_url(url).segments
         if segments[:1] != ("shop",):
             return None
         chosen = segments[1:]
@@ -38,11 +38,11 @@ def _has(chosen: tuple[str, ...], facet: str) -> bool:
     return any(one.startswith(facet + "-") for one in chosen)
 
 
-def endless_pages(*, in_path: bool = False) -> TrappedSite:
+def endless_pages(*, in_path: bool = False) -> TrapSite:
     """A list whose last page is repeated for every number behind it, always with a link to the next."""
 
-    def trap(url: str) -> Reply | None:
-        path, segments, query = asked(url)
+    def trap(url: str) -> TrapResponse | None:
+        path, segments, query = split_url(url)
         is_list = segments[:2] == ("news", "page") if in_path else path == "/news"
         text = segments[-1] if in_path and segments else query.get("page", "1")
         if not is_list or not text.isdigit():
@@ -56,11 +56,11 @@ def endless_pages(*, in_path: bool = False) -> TrappedSite:
     return with_articles(trap, ["/news/page/1" if in_path else "/news?page=1"])
 
 
-def tracked_links() -> TrappedSite:
+def tracked_links() -> TrapSite:
     """Every link carries a parameter drawn anew for every answer."""
 
-    def answer(url: str) -> Reply:
-        path, segments, query = asked(url)
+    def answer(url: str) -> TrapResponse:
+        path, segments, query = split_url(url)
         mark = hash_number("mark", url)
         links = [f"/article/{one}?ref={hash_number(mark, one):x}" for one in range(0, ARTICLES, 10)]
         if path == "/":
@@ -75,17 +75,17 @@ def tracked_links() -> TrappedSite:
         return page(f"Article {found}", prose("article", found), ["/", *links])
 
     def page_of(url: str) -> str | None:
-        segments = asked(url).segments
+        segments = split_url(url).segments
         return segments[1] if segments[:1] == ("article",) and len(segments) == 2 else None
 
-    return TrappedSite(f"{HOST}/", answer, page_of, ARTICLES)
+    return TrapSite(f"{HOST}/", answer, page_of, ARTICLES)
 
 
-def relative_loop() -> TrappedSite:
+def relative_loop() -> TrapSite:
     """A server that takes what follows a page for its argument, and relative links on that page."""
 
-    def trap(url: str) -> Reply | None:
-        path, segments, _ = asked(url)
+    def trap(url: str) -> TrapResponse | None:
+        path, segments, _ = split_url(url)
         if segments[:1] != ("guide.php",):
             return None
         base = path.removesuffix("/")
@@ -94,11 +94,11 @@ def relative_loop() -> TrappedSite:
     return with_articles(trap, ["/guide.php"])
 
 
-def share_buttons() -> TrappedSite:
+def share_buttons() -> TrapSite:
     """Each article again for every service that it may be shared with, each with a number of its own."""
 
-    def trap(url: str) -> Reply | None:
-        path, segments, _ = asked(url)
+    def trap(url: str) -> TrapResponse | None:
+        path, segments, _ = split_url(url)
         if segments[:1] != ("article",) or len(segments) != 2 or not segments[1].isdigit():
             return None
         found = int(segments[1])
@@ -111,11 +111,11 @@ def share_buttons() -> TrappedSite:
     return with_articles(trap, [])
 
 
-def search_suggestions() -> TrappedSite:
+def search_suggestions() -> TrapSite:
     """A search that suggests five more words to add, with titles of the same articles as results."""
 
-    def trap(url: str) -> Reply | None:
-        path, _, query = asked(url)
+    def trap(url: str) -> TrapResponse | None:
+        path, _, query = split_url(url)
         if path != "/find" or not query.get("q"):
             return None
         chance = random_stream("find", query["q"])
@@ -127,11 +127,11 @@ def search_suggestions() -> TrappedSite:
     return with_articles(trap, ["/find?q=news"])
 
 
-def week_calendar() -> TrappedSite:
+def week_calendar() -> TrapSite:
     """/plan/2026-W46: a plan of every week of every year, nearly all of them empty."""
 
-    def trap(url: str) -> Reply | None:
-        segments = asked(url).segments
+    def trap(url: str) -> TrapResponse | None:
+        segments = split_url(url).segments
         if segments[:1] != ("plan",) or len(segments) != 2 or "-w" not in segments[1].lower():
             return None
         year, week = (int(piece) for piece in segments[1].lower().split("-w"))
@@ -143,13 +143,13 @@ def week_calendar() -> TrappedSite:
     return with_articles(trap, ["/plan/2026-W46"])
 
 
-def honest_archive(*, years: int = 12) -> TrappedSite:
+def honest_archive(*, years: int = 12) -> TrapSite:
     """A newspaper: a page for each month and day of many years, each day with a story, one after another."""
     days = [f"/{2005 + at // 360}/{at // 30 % 12 + 1:02}/{at % 30 + 1:02}/" for at in range(years * 360)][:1500]
     places = {path: at for at, path in enumerate(days)}
 
-    def answer(url: str) -> Reply:
-        path = asked(url).path
+    def answer(url: str) -> TrapResponse:
+        path = split_url(url).path
         if path == "/":
             return page("Archive", prose("archive"), days[:1])
         at = places.get(path)
@@ -157,14 +157,14 @@ def honest_archive(*, years: int = 12) -> TrappedSite:
             return NOT_FOUND
         return page(f"News of {path}", prose("day", at), days[at + 1 : at + 2])
 
-    return TrappedSite(f"{HOST}/", answer, lambda url: url if asked(url).path in places else None, len(days))
+    return TrapSite(f"{HOST}/", answer, lambda url: url if split_url(url).path in places else None, len(days))
 
 
-def honest_shop() -> TrappedSite:
+def honest_shop() -> TrapSite:
     """Products that only the lists of a shop lead to: by category, by page, each with words of its own."""
 
-    def answer(url: str) -> Reply:
-        path, _, query = asked(url)
+    def answer(url: str) -> TrapResponse:
+        path, _, query = split_url(url)
         if path == "/":
             return page("Shop", prose("shop"), [f"/list?category={one}&page=0" for one in range(10)])
         if path == "/list" and set(query) == {"category", "page"}:
@@ -180,17 +180,17 @@ def honest_shop() -> TrappedSite:
         return page(f"Product {found}", prose("product", found, count=20) + same, ["/"])
 
     def page_of(url: str) -> str | None:
-        path, _, query = asked(url)
+        path, _, query = split_url(url)
         return query.get("id") if path == "/product" else None
 
-    return TrappedSite(f"{HOST}/", answer, page_of, ITEMS)
+    return TrapSite(f"{HOST}/", answer, page_of, ITEMS)
 
 
-def honest_versions(*, pages: int = 200) -> TrappedSite:
+def honest_versions(*, pages: int = 200) -> TrapSite:
     """A manual in four versions that differ in a few words; each page leads only to the next."""
 
-    def answer(url: str) -> Reply:
-        segments = asked(url).segments
+    def answer(url: str) -> TrapResponse:
+        segments = split_url(url).segments
         if not segments:
             return page("Manuals", prose("manuals"), [f"/doc/{version}/page-a0.html" for version in VERSIONS])
         if len(segments) != 3 or segments[1] not in VERSIONS or not segments[2].startswith("page-a"):
@@ -203,18 +203,18 @@ def honest_versions(*, pages: int = 200) -> TrappedSite:
         return page(f"Page {at}", text, ["/", *after])
 
     def page_of(url: str) -> str | None:
-        segments = asked(url).segments
+        segments = split_url(url).segments
         return "/".join(segments) if len(segments) == 3 else None
 
-    return TrappedSite(f"{HOST}/", answer, page_of, pages * len(VERSIONS))
+    return TrapSite(f"{HOST}/", answer, page_of, pages * len(VERSIONS))
 
 
-def honest_translations(*, pages: int = 120) -> TrappedSite:
+def honest_translations(*, pages: int = 120) -> TrapSite:
     """A manual in ten languages of which three are translated; the others are copies, with dead links."""
     languages = ("en", "de", "fr", "es", "ja", "ko", "pt-br", "tr", "zh-cn", "da")
 
-    def answer(url: str) -> Reply:
-        segments = asked(url).segments
+    def answer(url: str) -> TrapResponse:
+        segments = split_url(url).segments
         if not segments:
             return page("Manual", prose("manual"), [f"/manual/{one}/mod0.html" for one in languages])
         if len(segments) != 3 or segments[1] not in languages or not segments[2].startswith("mod"):
@@ -227,13 +227,13 @@ def honest_translations(*, pages: int = 120) -> TrappedSite:
         return page(f"Module {at}", prose(spoken, at), [*links, f"old{at}.html"])
 
     def page_of(url: str) -> str | None:
-        segments = asked(url).segments
+        segments = split_url(url).segments
         return "/".join(segments) if len(segments) == 3 and "mod" in segments[2] else None
 
-    return TrappedSite(f"{HOST}/", answer, page_of, pages * len(languages))
+    return TrapSite(f"{HOST}/", answer, page_of, pages * len(languages))
 
 
-TRAPS_BESIDE: dict[str, Callable[[], TrappedSite]] = {
+MIXED_SITES: dict[str, Callable[[], TrapSite]] = {
     "facets in path": facets_in_path,
     "endless pages": endless_pages,
     "endless pages in path": lambda: endless_pages(in_path=True),
@@ -243,7 +243,7 @@ TRAPS_BESIDE: dict[str, Callable[[], TrappedSite]] = {
     "search suggestions": search_suggestions,
     "week calendar": week_calendar,
 }
-HONEST_SITES: dict[str, Callable[[], TrappedSite]] = {
+HONEST_SITES: dict[str, Callable[[], TrapSite]] = {
     "archive by date": honest_archive,
     "shop": honest_shop,
     "versions": honest_versions,

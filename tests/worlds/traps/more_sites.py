@@ -9,13 +9,13 @@ from collections.abc import Callable
 from datetime import date, timedelta
 
 from evercrawl.testing.randomness import hash_number, random_stream
-from tests.worlds.traps.sites import HOST, NOT_FOUND, Reply, TrappedSite, asked, page, prose
+from tests.worlds.traps.sites import HOST, NOT_FOUND, TrapResponse, TrapSite, page, prose, split_url
 
 ARTICLES = 100
 LISTED = 10
 
 
-def _article(number_: int, links: list[str]) -> Reply:
+def _article(number_: int, links: list[str]) -> TrapResponse:
     return page(f"Article {number_}", prose("article", number_), links)
 
 
@@ -35,15 +35,15 @@ def _numbered(segments: tuple[str, ...], folder: str = "article") -> int | None:
 
 
 def _article_of(url: str) -> str | None:
-    found = _numbered(asked(url).segments)
+    found = _numbered(split_url(url).segments)
     return None if found is None else str(found)
 
 
-def with_articles(trap: Callable[[str], Reply | None], extra: list[str]) -> TrappedSite:
+def with_articles(trap: Callable[[str], TrapResponse | None], extra: list[str]) -> TrapSite:
     """A hundred articles behind an index, and beside them what `trap` answers."""
 
-    def answer(url: str) -> Reply:
-        path, segments, query = asked(url)
+    def answer(url: str) -> TrapResponse:
+        path, segments, query = split_url(url)
         trapped = trap(url)
         if trapped is not None:
             return trapped
@@ -54,15 +54,15 @@ def with_articles(trap: Callable[[str], Reply | None], extra: list[str]) -> Trap
             return NOT_FOUND
         return _article(found, ["/", *_neighbours(found), *extra])
 
-    return TrappedSite(f"{HOST}/", answer, _article_of, ARTICLES)
+    return TrapSite(f"{HOST}/", answer, _article_of, ARTICLES)
 
 
-def shallow_facets(*, colours: int = 12, sizes: int = 12, brands: int = 12) -> TrappedSite:
+def shallow_facets(*, colours: int = 12, sizes: int = 12, brands: int = 12) -> TrapSite:
     """Three facets with many values, one click deep: 2,196 lists of the same hundred articles."""
     facets = {"colour": colours, "size": sizes, "brand": brands}
 
-    def trap(url: str) -> Reply | None:
-        path, _, query = asked(url)
+    def trap(url: str) -> TrapResponse | None:
+        path, _, query = split_url(url)
         if path != "/list":
             return None
         chance = random_stream("list", *sorted(query.items()))
@@ -77,11 +77,11 @@ def shallow_facets(*, colours: int = 12, sizes: int = 12, brands: int = 12) -> T
     return with_articles(trap, ["/list"])
 
 
-def slow_calendar(*, months_with_news: int = 24) -> TrappedSite:
+def slow_calendar(*, months_with_news: int = 24) -> TrapSite:
     """Month after month, forwards and back; some real months hold an entry, all others nothing."""
 
-    def trap(url: str) -> Reply | None:
-        _, segments, _ = asked(url)
+    def trap(url: str) -> TrapResponse | None:
+        _, segments, _ = split_url(url)
         if len(segments) != 3 or segments[0] != "diary" or not (segments[1] + segments[2]).isdigit():
             return None
         month = int(segments[1]) * 12 + int(segments[2]) - 1
@@ -93,11 +93,11 @@ def slow_calendar(*, months_with_news: int = 24) -> TrappedSite:
     return with_articles(trap, ["/diary/2025/01"])
 
 
-def session_in_path() -> TrappedSite:
+def session_in_path() -> TrapSite:
     """A new session in every link: each article has addresses without end."""
 
-    def answer(url: str) -> Reply:
-        _, segments, _ = asked(url)
+    def answer(url: str) -> TrapResponse:
+        _, segments, _ = split_url(url)
         if not segments:
             session = "5a1e9c0d7b3f2468"
             return page("Home", prose("home"), [f"/{session}{path}" for path in _index()])
@@ -108,17 +108,17 @@ def session_in_path() -> TrappedSite:
         return _article(found, [f"/{session}{path}" for path in (*_neighbours(found), *_index())])
 
     def page_of(url: str) -> str | None:
-        found = _numbered(asked(url).segments[1:])
+        found = _numbered(split_url(url).segments[1:])
         return None if found is None else str(found)
 
-    return TrappedSite(f"{HOST}/", answer, page_of, ARTICLES)
+    return TrapSite(f"{HOST}/", answer, page_of, ARTICLES)
 
 
-def session_in_query() -> TrappedSite:
+def session_in_query() -> TrapSite:
     """The same in a parameter whose name says nothing."""
 
-    def answer(url: str) -> Reply:
-        path, segments, _ = asked(url)
+    def answer(url: str) -> TrapResponse:
+        path, segments, _ = split_url(url)
         token = f"{hash_number('visit', url):012x}"
         if path == "/":
             return page("Home", prose("home"), [f"{one}?k={token}" for one in _index()])
@@ -127,15 +127,15 @@ def session_in_query() -> TrappedSite:
             return NOT_FOUND
         return _article(found, [f"{one}?k={token}" for one in (*_neighbours(found), *_index())])
 
-    return TrappedSite(f"{HOST}/", answer, _article_of, ARTICLES)
+    return TrapSite(f"{HOST}/", answer, _article_of, ARTICLES)
 
 
-def symlink_cycle() -> TrappedSite:
+def symlink_cycle() -> TrapSite:
     """Folders in which a link of the file system leads back to the top under another name."""
     folders = ("maps", "notes", "files")
 
-    def answer(url: str) -> Reply:
-        path, segments, _ = asked(url)
+    def answer(url: str) -> TrapResponse:
+        path, segments, _ = split_url(url)
         inner = [piece for piece in segments if piece not in ("current", "latest", "home")]
         if not inner or (len(inner) == 1 and inner[0] in folders):
             children = list(folders) if not inner else [f"a{one}" for one in range(33)]
@@ -146,17 +146,17 @@ def symlink_cycle() -> TrappedSite:
         return page(inner[1], prose("file", *inner), []) if is_file else NOT_FOUND
 
     def page_of(url: str) -> str | None:
-        inner = [piece for piece in asked(url).segments if piece not in ("current", "latest", "home")]
+        inner = [piece for piece in split_url(url).segments if piece not in ("current", "latest", "home")]
         return "/".join(inner) if len(inner) == 2 and inner[0] in folders else None
 
-    return TrappedSite(f"{HOST}/", answer, page_of, 3 * 33)
+    return TrapSite(f"{HOST}/", answer, page_of, 3 * 33)
 
 
-def soft_404_for_everything() -> TrappedSite:
+def soft_404_for_everything() -> TrapSite:
     """200 and the same apology, with dead links of its own, for every address that does not exist."""
 
-    def trap(url: str) -> Reply | None:
-        path, segments, _ = asked(url)
+    def trap(url: str) -> TrapResponse | None:
+        path, segments, _ = split_url(url)
         if path == "/" or _numbered(segments) is not None:
             return None
         dead = [f"/old/{hash_number('dead', url, place):x}.html" for place in range(5)]
@@ -165,11 +165,11 @@ def soft_404_for_everything() -> TrappedSite:
     return with_articles(trap, ["/old/news.html", "/old/start.html"])
 
 
-def endless_counter() -> TrappedSite:
+def endless_counter() -> TrapSite:
     """home?time=101 links to home?time=102, and so on: the infinite series of links of the paper."""
 
-    def trap(url: str) -> Reply | None:
-        path, _, query = asked(url)
+    def trap(url: str) -> TrapResponse | None:
+        path, _, query = split_url(url)
         if path != "/home" or not query.get("time", "").isdigit():
             return None
         return page("Time", f"It is now {query['time']}.", [f"/home?time={int(query['time']) + 1}", "/"])
@@ -177,11 +177,11 @@ def endless_counter() -> TrappedSite:
     return with_articles(trap, ["/home?time=101"])
 
 
-def sort_orders(*, orders: int = 20) -> TrappedSite:
+def sort_orders(*, orders: int = 20) -> TrapSite:
     """Lists that can be sorted in twenty ways in two directions, on every one of their pages."""
 
-    def trap(url: str) -> Reply | None:
-        path, _, query = asked(url)
+    def trap(url: str) -> TrapResponse | None:
+        path, _, query = split_url(url)
         if path != "/all":
             return None
         at = int(query.get("page", "0"))
@@ -195,11 +195,11 @@ def sort_orders(*, orders: int = 20) -> TrappedSite:
     return with_articles(trap, ["/all?page=0"])
 
 
-def print_views() -> TrappedSite:
+def print_views() -> TrapSite:
     """Every article again for printing, in three widths and with a link to send it by mail."""
 
-    def trap(url: str) -> Reply | None:
-        _, segments, query = asked(url)
+    def trap(url: str) -> TrapResponse | None:
+        _, segments, query = split_url(url)
         found = _numbered(segments)
         views = [f"?print={width}" for width in ("a4", "letter", "wide")] + ["?mail=yes"]
         if found is None:
@@ -210,11 +210,11 @@ def print_views() -> TrappedSite:
     return with_articles(trap, [])
 
 
-def piled_up_links() -> TrappedSite:
+def piled_up_links() -> TrapSite:
     """Relative links on pages that answer under any folder: /topic/x/topic/y/topic/z ..."""
 
-    def trap(url: str) -> Reply | None:
-        _, segments, _ = asked(url)
+    def trap(url: str) -> TrapResponse | None:
+        _, segments, _ = split_url(url)
         if not segments or segments[0] != "topic":
             return None
         topics = [f"topic/t{one}" for one in range(6)]
@@ -224,11 +224,11 @@ def piled_up_links() -> TrappedSite:
     return with_articles(trap, ["/topic/t0"])
 
 
-def honest_tags(*, tags: int = 60) -> TrappedSite:
+def honest_tags(*, tags: int = 60) -> TrapSite:
     """No trap: sixty pages of tags that say nothing new, and must all be seen."""
 
-    def trap(url: str) -> Reply | None:
-        _, segments, _ = asked(url)
+    def trap(url: str) -> TrapResponse | None:
+        _, segments, _ = split_url(url)
         if len(segments) != 2 or segments[0] != "tag" or not segments[1][1:].isdigit():
             return None
         shown = [one for one in range(ARTICLES) if hash_number("tag", segments[1], one) % 10 == 0]
@@ -239,17 +239,17 @@ def honest_tags(*, tags: int = 60) -> TrappedSite:
     site = with_articles(trap, [f"/tag/t{one}" for one in range(tags)])
 
     def page_of(url: str) -> str | None:
-        segments = asked(url).segments
+        segments = split_url(url).segments
         return url if segments[:1] == ("tag",) else _article_of(url)
 
-    return TrappedSite(site.seed, site.answer, page_of, ARTICLES + tags)
+    return TrapSite(site.seed, site.answer, page_of, ARTICLES + tags)
 
 
-def calendar_by_day() -> TrappedSite:
+def calendar_by_day() -> TrapSite:
     """A calendar by day in a parameter, each day with a grid of the whole month, beside real articles."""
 
-    def trap(url: str) -> Reply | None:
-        path, _, query = asked(url)
+    def trap(url: str) -> TrapResponse | None:
+        path, _, query = split_url(url)
         if path != "/agenda" or not query.get("on", "").isdigit():
             return None
         day = int(query["on"])
@@ -259,12 +259,12 @@ def calendar_by_day() -> TrappedSite:
     return with_articles(trap, ["/agenda?on=20000"])
 
 
-def calendar_by_date(*, days_with_news: int = 60) -> TrappedSite:
+def calendar_by_date(*, days_with_news: int = 60) -> TrapSite:
     """A calendar that knows what a date is: steps of a day, a week and a month, and news on some days."""
     home = date(2026, 11, 15)
 
-    def trap(url: str) -> Reply | None:
-        path, _, query = asked(url)
+    def trap(url: str) -> TrapResponse | None:
+        path, _, query = split_url(url)
         if path != "/events":
             return None
         try:
@@ -279,7 +279,7 @@ def calendar_by_date(*, days_with_news: int = 60) -> TrappedSite:
     return with_articles(trap, ["/events"])
 
 
-MORE_GENERATORS: dict[str, Callable[[], TrappedSite]] = {
+MORE_GENERATORS: dict[str, Callable[[], TrapSite]] = {
     "shallow facets": shallow_facets,
     "slow calendar": slow_calendar,
     "session in path": session_in_path,

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
-from tests.worlds.traps.sites import HOST, TrappedSite
+from tests.worlds.traps.sites import HOST, TrapSite
 
 DEADLINE_S = 90
 
@@ -21,7 +21,7 @@ DEADLINE_S = 90
 class Served:
     """A virtual site behind a real port, with the paths that it was asked for."""
 
-    def __init__(self, site: TrappedSite) -> None:
+    def __init__(self, site: TrapSite) -> None:
         self.site = site
         self.asked: list[str] = []
         self.port = 0
@@ -69,7 +69,7 @@ def _asking(served: Served) -> type[BaseHTTPRequestHandler]:
 
 
 @contextmanager
-def serving(site: TrappedSite) -> Iterator[Served]:
+def serving(site: TrapSite) -> Iterator[Served]:
     served = Served(site)
     with ThreadingHTTPServer(("127.0.0.1", 0), _asking(served)) as server:
         server.daemon_threads = True

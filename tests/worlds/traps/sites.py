@@ -18,7 +18,7 @@ WORDS_OF_TEXT = 60
 SEED = 7
 
 
-class Reply(NamedTuple):
+class TrapResponse(NamedTuple):
     """What a virtual site says."""
 
     status: int
@@ -27,12 +27,12 @@ class Reply(NamedTuple):
     """Where a redirect leads."""
 
 
-Answer = Callable[[str], Reply]
-NOT_FOUND = Reply(404, "<title>Not found</title><p>There is no such page.</p>")
+Answer = Callable[[str], TrapResponse]
+NOT_FOUND = TrapResponse(404, "<title>Not found</title><p>There is no such page.</p>")
 
 
 @dataclass(frozen=True, slots=True)
-class TrappedSite:
+class TrapSite:
     """A virtual site: where it begins, how it answers, and which real page a URL shows."""
 
     seed: str
@@ -50,7 +50,7 @@ class Asked(NamedTuple):
     query: dict[str, str]
 
 
-def asked(url: str) -> Asked:
+def split_url(url: str) -> Asked:
     """Path, segments and parameters of a URL."""
     split = urlsplit(url)
     path = split.path or "/"
@@ -63,33 +63,33 @@ def prose(*names: object, count: int = WORDS_OF_TEXT) -> str:
     return " ".join(chance.choices(words(SEED), k=count)).capitalize() + "."
 
 
-def page(title: str, body: str, links: list[str]) -> Reply:
+def page(title: str, body: str, links: list[str]) -> TrapResponse:
     """A page with a heading, a text and a list of links."""
     items = "".join(f'<li><a href="{href}">{href.rpartition("/")[2] or href}</a></li>' for href in links)
-    return Reply(
+    return TrapResponse(
         200,
         f"<!DOCTYPE html><html><head><title>{title}</title></head><body><main><h1>{title}</h1>"
         f"<p>{body}</p></main><ul>{items}</ul></body></html>",
     )
 
 
-def growing_relative_link() -> TrappedSite:
+def growing_relative_link() -> TrapSite:
     """A relative link `a/` without a base on every page: /a/, /a/a/, /a/a/a/ ..."""
 
-    def answer(url: str) -> Reply:
-        return page("A", prose("a"), ["a/"]) if set(asked(url).segments) == {"a"} else NOT_FOUND
+    def answer(url: str) -> TrapResponse:
+        return page("A", prose("a"), ["a/"]) if set(split_url(url).segments) == {"a"} else NOT_FOUND
 
-    return TrappedSite(f"{HOST}/a/", answer, lambda url: "a" if url == f"{HOST}/a/" else None, 1)
+    return TrapSite(f"{HOST}/a/", answer, lambda url: "a" if url == f"{HOST}/a/" else None, 1)
 
 
-def facet_explosion(*, facets: int = 10, values: int = 5, products: int = 200, shown: int = 30) -> TrappedSite:
+def facet_explosion(*, facets: int = 10, values: int = 5, products: int = 200, shown: int = 30) -> TrapSite:
     """A shop whose every page links to each added or removed value of each facet."""
     choices = [
         {f"f{facet}": str(random_stream(SEED, "facet", facet, product).randrange(values)) for facet in range(facets)}
         for product in range(products)
     ]
 
-    def listing(query: dict[str, str]) -> Reply:
+    def listing(query: dict[str, str]) -> TrapResponse:
         found = [number for number, own in enumerate(choices) if query.items() <= own.items()]
         links = [f"/product/{number}" for number in found[:shown]]
         links += [_shop({**query, name: value}) for name, value in _values(facets, values) if name not in query]
@@ -98,8 +98,8 @@ def facet_explosion(*, facets: int = 10, values: int = 5, products: int = 200, s
         names = ". ".join(prose("name", number, count=4) for number in found[:shown])
         return page("Shop", f"{len(found)} products, {chosen}: {names}", links)
 
-    def answer(url: str) -> Reply:
-        path, segments, query = asked(url)
+    def answer(url: str) -> TrapResponse:
+        path, segments, query = split_url(url)
         if path == "/shop":
             legal = all(name in choices[0] and value in "01234"[:values] for name, value in query.items())
             return listing(query) if legal else NOT_FOUND
@@ -107,10 +107,10 @@ def facet_explosion(*, facets: int = 10, values: int = 5, products: int = 200, s
         return NOT_FOUND if number is None else page(f"Product {number}", prose("product", number), ["/shop"])
 
     def page_of(url: str) -> str | None:
-        number = _number(asked(url).segments, "product", products)
+        number = _number(split_url(url).segments, "product", products)
         return None if number is None else str(number)
 
-    return TrappedSite(f"{HOST}/shop", answer, page_of, products)
+    return TrapSite(f"{HOST}/shop", answer, page_of, products)
 
 
 def _values(facets: int, values: int) -> list[tuple[str, str]]:
@@ -126,11 +126,11 @@ def _number(segments: tuple[str, ...], folder: str, most: int) -> int | None:
     return int(segments[1]) if is_one else None
 
 
-def random_word_maze(*, links: int = 8, flat: bool = False, root: str = "/m/") -> TrappedSite:
+def random_word_maze(*, links: int = 8, flat: bool = False, root: str = "/m/") -> TrapSite:
     """Links of random words, text of random words, for ever."""
 
-    def answer(url: str) -> Reply:
-        path = asked(url).path
+    def answer(url: str) -> TrapResponse:
+        path = split_url(url).path
         if not path.startswith(root):
             return NOT_FOUND
         chance = random_stream(SEED, "maze", path)
@@ -138,10 +138,10 @@ def random_word_maze(*, links: int = 8, flat: bool = False, root: str = "/m/") -
         names = ["-".join(chance.choices(words(SEED), k=2)) for _ in range(links)]
         return page(names[0], prose("maze", path), [folder + name for name in names])
 
-    return TrappedSite(f"{HOST}{root}", answer, lambda url: None, 0)
+    return TrapSite(f"{HOST}{root}", answer, lambda url: None, 0)
 
 
-def honest_large_site(*, pages: int = 5000, links: int = 20, numbered: bool = False, path: str = "") -> TrappedSite:
+def honest_large_site(*, pages: int = 5000, links: int = 20, numbered: bool = False, path: str = "") -> TrapSite:
     """A tree of three levels; with `numbered` its pages say little more than their number.
 
     Under `path` they lie flat, else folder in folder.
@@ -149,7 +149,7 @@ def honest_large_site(*, pages: int = 5000, links: int = 20, numbered: bool = Fa
     names = [path + str(number) if path and number else _nested(number, links) for number in range(pages)]
     numbers = {f"{HOST}{name}": number for number, name in enumerate(names)}
 
-    def answer(url: str) -> Reply:
+    def answer(url: str) -> TrapResponse:
         number = numbers.get(url)
         if number is None:
             return NOT_FOUND
@@ -159,7 +159,7 @@ def honest_large_site(*, pages: int = 5000, links: int = 20, numbered: bool = Fa
     def page_of(url: str) -> str | None:
         return str(numbers[url]) if url in numbers else None
 
-    return TrappedSite(f"{HOST}/", answer, page_of, pages)
+    return TrapSite(f"{HOST}/", answer, page_of, pages)
 
 
 def _nested(number: int, links: int) -> str:
@@ -170,7 +170,7 @@ def _nested(number: int, links: int) -> str:
     return "/" + "/".join(reversed(way))
 
 
-GENERATORS: dict[str, Callable[..., TrappedSite]] = {
+GENERATORS: dict[str, Callable[..., TrapSite]] = {
     "growing relative link": growing_relative_link,
     "facet explosion": facet_explosion,
     "random word maze": random_word_maze,
@@ -178,6 +178,6 @@ GENERATORS: dict[str, Callable[..., TrappedSite]] = {
 }
 
 
-def generator(kind: str, **params: object) -> TrappedSite:
+def make_site(kind: str, **params: object) -> TrapSite:
     """The virtual site of that kind."""
     return GENERATORS[kind](**params)

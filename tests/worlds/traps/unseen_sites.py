@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from evercrawl.testing.randomness import hash_number, random_stream
 from evercrawl.testing.site_content import words
-from tests.worlds.traps.sites import HOST, NOT_FOUND, SEED, Reply, TrappedSite, asked, page, prose
+from tests.worlds.traps.sites import HOST, NOT_FOUND, SEED, TrapResponse, TrapSite, page, prose, split_url
 
-Extra = Callable[[str], Reply | None]
+Extra = Callable[[str], TrapResponse | None]
 WORDS = words(SEED)[:12]
 
 
@@ -17,13 +17,13 @@ def token(*names: object, length: int, letters: str) -> str:
     return "".join(random_stream(SEED, "token", *names).choices(letters, k=length))
 
 
-def articles(count: int, extra: Extra, doors: list[str]) -> TrappedSite:
+def articles(count: int, extra: Extra, doors: list[str]) -> TrapSite:
     """So many pages in a ring with short cuts, and beside them whatever `extra` answers."""
     names = [f"/article/{WORDS[place % 12]}-{place}" for place in range(count)]
     of = {name: place for place, name in enumerate(names)}
 
-    def answer(url: str) -> Reply:
-        path = asked(url).path
+    def answer(url: str) -> TrapResponse:
+        path = split_url(url).path
         if path == "/":
             return page("Home", prose("home"), [*names[::10], *doors])
         if path in of and "?" not in url:
@@ -31,20 +31,20 @@ def articles(count: int, extra: Extra, doors: list[str]) -> TrappedSite:
             return page(path, prose("article", at), [names[(at + step) % count] for step in (1, 7)])
         return extra(url) or NOT_FOUND
 
-    return TrappedSite(f"{HOST}/", answer, lambda url: asked(url).path if asked(url).path in of else None, count)
+    return TrapSite(f"{HOST}/", answer, lambda url: split_url(url).path if split_url(url).path in of else None, count)
 
 
-def session(length: int, letters: str, *, for_each_link: bool, count: int = 80) -> TrappedSite:
+def session(length: int, letters: str, *, for_each_link: bool, count: int = 80) -> TrapSite:
     """The first segment is a session; a new one for each link, or for all links of an answer."""
 
     def inner(url: str) -> int | None:
-        segments = asked(url).segments
+        segments = split_url(url).segments
         if not segments:
             return 0
         last = segments[-1].removeprefix("doc-")
         return int(last) if last.isdigit() and int(last) < count else None
 
-    def answer(url: str) -> Reply:
+    def answer(url: str) -> TrapResponse:
         at = inner(url)
         if at is None:
             return NOT_FOUND
@@ -57,15 +57,15 @@ def session(length: int, letters: str, *, for_each_link: bool, count: int = 80) 
         at = inner(url)
         return None if at is None else str(at)
 
-    return TrappedSite(f"{HOST}/", answer, page_of, count)
+    return TrapSite(f"{HOST}/", answer, page_of, count)
 
 
-def slow_calendar() -> TrappedSite:
+def slow_calendar() -> TrapSite:
     """Months by name; each has a text of which a third is its own."""
     months = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
-    def extra(url: str) -> Reply | None:
-        segments = asked(url).segments
+    def extra(url: str) -> TrapResponse | None:
+        segments = split_url(url).segments
         if segments[0] != "whatson" or len(segments) != 3 or not segments[1].isdigit():
             return None
         if segments[2] not in months:
@@ -77,11 +77,11 @@ def slow_calendar() -> TrappedSite:
     return articles(70, extra, ["/whatson/2025/mar"])
 
 
-def weeks_in_rooms() -> TrappedSite:
+def weeks_in_rooms() -> TrapSite:
     """Weeks of twelve rooms: the set grows in bursts."""
 
-    def extra(url: str) -> Reply | None:
-        segments = asked(url).segments
+    def extra(url: str) -> TrapResponse | None:
+        segments = split_url(url).segments
         if segments[0] != "rota" or len(segments) != 3 or segments[1] not in WORDS:
             return None
         year, _, week = segments[2].partition("-W")
@@ -95,11 +95,11 @@ def weeks_in_rooms() -> TrappedSite:
     return articles(70, extra, [f"/rota/{WORDS[0]}/2025-W12"])
 
 
-def suggestions_for_the_missing() -> TrappedSite:
+def suggestions_for_the_missing() -> TrapSite:
     """A dead link gets an apology, and ever other suggestions that are dead as well."""
 
-    def extra(url: str) -> Reply | None:
-        path = asked(url).path
+    def extra(url: str) -> TrapResponse | None:
+        path = split_url(url).path
         if not path.startswith("/article/"):
             return None
         links = [f"/article/{WORDS[one]}-{hash_number(path, one) % 10**6 + 1000}" for one in range(5)]
@@ -108,11 +108,11 @@ def suggestions_for_the_missing() -> TrappedSite:
     return articles(80, extra, [f"/article/gone-{one}" for one in range(5)])
 
 
-def growing_query(count: int = 60) -> TrappedSite:
+def growing_query(count: int = 60) -> TrapSite:
     """Each link adds to the query with which the page was asked for."""
 
-    def answer(url: str) -> Reply:
-        path, segments, _ = asked(url)
+    def answer(url: str) -> TrapResponse:
+        path, segments, _ = split_url(url)
         if path != "/" and not (segments[-1].isdigit() and int(segments[-1]) < count):
             return NOT_FOUND
         at = int(segments[-1]) if segments else 0
@@ -121,17 +121,17 @@ def growing_query(count: int = 60) -> TrappedSite:
         return page(f"Page {at}", prose("grown", at), links)
 
     def page_of(url: str) -> str | None:
-        return (asked(url).segments or ("", "0"))[-1]
+        return (split_url(url).segments or ("", "0"))[-1]
 
-    return TrappedSite(f"{HOST}/", answer, page_of, count)
+    return TrapSite(f"{HOST}/", answer, page_of, count)
 
 
-def joined_tags(count: int = 100) -> TrappedSite:
+def joined_tags(count: int = 100) -> TrapSite:
     """/tag/a/b/c in any order: every list offers one tag more."""
     of = [set(random_stream(SEED, "tags", post).sample(WORDS, 4)) for post in range(count)]
 
-    def answer(url: str) -> Reply:
-        path, segments, _ = asked(url)
+    def answer(url: str) -> TrapResponse:
+        path, segments, _ = split_url(url)
         if path == "/":
             return page("Home", prose("home"), [f"/tag/{tag}" for tag in WORDS])
         if segments[0] == "post" and segments[-1].isdigit() and int(segments[-1]) < count:
@@ -144,14 +144,14 @@ def joined_tags(count: int = 100) -> TrappedSite:
         more = [f"{path}/{tag}" for tag in WORDS if tag not in chosen]
         return page("Tagged " + " and ".join(chosen), f"{len(posts)} posts", [*posts, *more])
 
-    return TrappedSite(f"{HOST}/", answer, lambda url: url if "/post/" in url else None, count)
+    return TrapSite(f"{HOST}/", answer, lambda url: url if "/post/" in url else None, count)
 
 
-def endless_hosts(count: int = 60) -> TrappedSite:
+def endless_hosts(count: int = 60) -> TrapSite:
     """Every page names hosts that nobody named before; the real pages are on one of them."""
 
-    def answer(url: str) -> Reply:
-        host, segments = url.split("/")[2], asked(url).segments
+    def answer(url: str) -> TrapResponse:
+        host, segments = url.split("/")[2], split_url(url).segments
         others = [f"http://{token(url, one, length=7, letters='abcdefghij')}.trapped.test/" for one in range(3)]
         if host != "www.trapped.test":
             return page(host, prose(host, *segments, count=15), ["/about", *others])
@@ -161,13 +161,13 @@ def endless_hosts(count: int = 60) -> TrappedSite:
 
     def page_of(url: str) -> str | None:
         is_real = url.startswith("http://www.trapped.test/page/")
-        return asked(url).segments[-1] if is_real else None
+        return split_url(url).segments[-1] if is_real else None
 
-    return TrappedSite("http://www.trapped.test/", answer, page_of, count)
+    return TrapSite("http://www.trapped.test/", answer, page_of, count)
 
 
 LOWER = "abcdefghijklmnopqrstuvwxyz"
-UNSEEN: dict[str, Callable[[], TrappedSite]] = {
+UNSEEN: dict[str, Callable[[], TrapSite]] = {
     "session of 7 letters": lambda: session(7, "bcdfghjklmnpqrstvwxz", for_each_link=True),
     "session of 10 digits": lambda: session(10, "123456789", for_each_link=True),
     "session of 4 characters for each answer": lambda: session(4, LOWER + "0123456789", for_each_link=False),
@@ -181,11 +181,11 @@ UNSEEN: dict[str, Callable[[], TrappedSite]] = {
 }
 
 
-def lists_of_links(topics: int = 300) -> TrappedSite:
+def lists_of_links(topics: int = 300) -> TrapSite:
     """Lists that say nothing but link to ever other pages: `start=` must not be taken for idle."""
 
-    def answer(url: str) -> Reply:
-        path, _, query = asked(url)
+    def answer(url: str) -> TrapResponse:
+        path, _, query = split_url(url)
         start, board = int(query.get("start", "0")), int(query.get("f", "0"))
         if path == "/":
             return page("Boards", prose("home"), [f"/board?f={one}" for one in range(6)])
@@ -197,24 +197,24 @@ def lists_of_links(topics: int = 300) -> TrappedSite:
         more = [f"/board?f={board}&start={start + 10}"] if start < 40 else []
         return page(f"Board {board}", "Topics", [*shown, *more])
 
-    return TrappedSite(f"{HOST}/", answer, lambda url: asked(url).query.get("t"), topics)
+    return TrapSite(f"{HOST}/", answer, lambda url: split_url(url).query.get("t"), topics)
 
 
-def many_honest_hosts(count: int = 90) -> TrappedSite:
+def many_honest_hosts(count: int = 90) -> TrapSite:
     """Departments with a host each, of which each names three others and the next."""
 
-    def answer(url: str) -> Reply:
+    def answer(url: str) -> TrapResponse:
         name = url.split("/")[2].partition(".")[0]
         at = int(name[1:]) if name != "www" else 0
         near = [*random_stream(SEED, "hosts", at).sample(range(count), 3), (at + 1) % count]
         links = [f"http://d{one}.trapped.test/" for one in near]
-        return page(name, prose("host", name, asked(url).path), [*links, "/about"])
+        return page(name, prose("host", name, split_url(url).path), [*links, "/about"])
 
     def page_of(url: str) -> str | None:
         host = url.split("/")[2]
         return host if host.startswith("d") else None
 
-    return TrappedSite("http://www.trapped.test/", answer, page_of, count)
+    return TrapSite("http://www.trapped.test/", answer, page_of, count)
 
 
-HONEST: dict[str, Callable[[], TrappedSite]] = {"lists of links": lists_of_links, "many hosts": many_honest_hosts}
+HONEST: dict[str, Callable[[], TrapSite]] = {"lists of links": lists_of_links, "many hosts": many_honest_hosts}

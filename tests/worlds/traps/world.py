@@ -19,7 +19,7 @@ from evercrawl.model.settings import HttpSettings, Settings
 from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear
 from evercrawl.testing.store import MemoryStore
 from evercrawl.testing.virtual_time import SimClock, run
-from tests.worlds.traps.sites import Reply, TrappedSite
+from tests.worlds.traps.sites import TrapResponse, TrapSite
 
 ANSWER_TIME = timedelta(milliseconds=50)
 BESIDE_PAGES = ("/robots.txt", "/sitemap")
@@ -27,10 +27,10 @@ HEADERS = (("Content-Type", "text/html; charset=utf-8"),)
 
 
 @dataclass(slots=True)
-class TrappedWeb:
+class TrapWeb:
     """The Fetcher port over one virtual site."""
 
-    site: TrappedSite
+    site: TrapSite
     clock: SimClock
     asked: list[str] = field(default_factory=list)
     """Pages and made-up addresses in the order of the requests."""
@@ -41,7 +41,7 @@ class TrappedWeb:
         began = self.clock.now()
         await asyncio.sleep(ANSWER_TIME.total_seconds())
         is_page = not path_of(request.url).startswith(BESIDE_PAGES)
-        reply = self.site.answer(request.url) if is_page else Reply(404)
+        reply = self.site.answer(request.url) if is_page else TrapResponse(404)
         if is_page:
             self._note(request.url, reply)
         raw = f"HTTP/1.1 {reply.status} -\r\n\r\n".encode()
@@ -53,7 +53,7 @@ class TrappedWeb:
             request, RawResponse(ResponseHead(reply.status, 1, headers, {}, raw), exchange), limits=limits
         )
 
-    def _note(self, url: str, reply: Reply) -> None:
+    def _note(self, url: str, reply: TrapResponse) -> None:
         self.asked.append(url)
         real = self.site.page_of(url)
         if real is not None and reply.status == 200:
@@ -64,10 +64,10 @@ class TrappedWeb:
 
 
 @dataclass(slots=True)
-class TrappedWorld:
+class TrapWorld:
     """A virtual site, a collection in memory, and the time between runs."""
 
-    site: TrappedSite
+    site: TrapSite
     settings: Settings = field(default_factory=Settings)
     store: MemoryStore = field(default_factory=lambda: MemoryStore(4))
     clock: SimClock = field(default_factory=SimClock)
@@ -78,13 +78,13 @@ class TrappedWorld:
     skipped: Counter[str] = field(default_factory=Counter)
     _archives: dict[int, MemoryArchive] = field(default_factory=dict)
 
-    def crawl(self, *, most: int | None = None) -> TrappedWeb:
+    def crawl(self, *, most: int | None = None) -> TrapWeb:
         """One run of the crawler, of at most so many pages; gives what it asked for."""
-        web = TrappedWeb(self.site, self.clock)
+        web = TrapWeb(self.site, self.clock)
         run(self._run(web, most))
         return web
 
-    async def _run(self, web: TrappedWeb, most: int | None) -> None:
+    async def _run(self, web: TrapWeb, most: int | None) -> None:
         base = self.settings
         settings = replace(
             base,

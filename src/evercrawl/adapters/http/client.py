@@ -38,6 +38,19 @@ IDLE_PER_REQUEST = 4
 """Idle connections kept for each request that may be in flight."""
 
 
+MAX_ADDRESSES_TRIED = 4
+"""Addresses of one site that are tried, one after the other, for one request."""
+_TLS_ERRORS = {
+    "WRONG_VERSION_NUMBER": "the server does not speak TLS on this port",
+    "HTTP_REQUEST": "the server does not speak TLS on this port",
+    "RECORD_LAYER_FAILURE": "the server does not speak TLS on this port",
+    "UNSUPPORTED_PROTOCOL": "the server speaks only versions of TLS that are no longer safe",
+    "TLSV1_ALERT_PROTOCOL_VERSION": "the server speaks only versions of TLS that are no longer safe",
+    "SSLV3_ALERT_HANDSHAKE_FAILURE": "no cipher in common with the server",
+    "UNEXPECTED_EOF_WHILE_READING": "the server closed the connection during the TLS handshake",
+}
+
+
 def _always() -> bool:
     return True
 
@@ -165,20 +178,6 @@ def _decode_limits(http: HttpSettings, request: Request) -> DecodeLimits:
 
 def _least(limit: int, own: int | None) -> int:
     return limit if own is None else min(limit, own)
-
-
-MAX_ADDRESSES_TRIED = 4
-"""Addresses of one site that are tried, one after the other, for one request."""
-
-_TLS_ERRORS = {
-    "WRONG_VERSION_NUMBER": "the server does not speak TLS on this port",
-    "HTTP_REQUEST": "the server does not speak TLS on this port",
-    "RECORD_LAYER_FAILURE": "the server does not speak TLS on this port",
-    "UNSUPPORTED_PROTOCOL": "the server speaks only versions of TLS that are no longer safe",
-    "TLSV1_ALERT_PROTOCOL_VERSION": "the server speaks only versions of TLS that are no longer safe",
-    "SSLV3_ALERT_HANDSHAKE_FAILURE": "no cipher in common with the server",
-    "UNEXPECTED_EOF_WHILE_READING": "the server closed the connection during the TLS handshake",
-}
 
 
 class Connector:

@@ -28,6 +28,9 @@ TEMPORARY_FAILURE_S = 5.0
 _DEFINITE = frozenset((pycares.errno.ARES_ENODATA, pycares.errno.ARES_ENOTFOUND, pycares.errno.ARES_EBADNAME))
 
 
+LARGEST_PORT = 65_535
+
+
 class _CachedLookup(NamedTuple):
     """An answer in the cache: addresses that passed the guard, or why there are none."""
 
@@ -152,9 +155,6 @@ def _is_ipv6(found: tuple[str, int]) -> bool:
 def _localhost_addresses(name: str) -> tuple[str, ...]:
     """RFC 6761 section 6.3: localhost and what is below it is this machine, whatever a name server says."""
     return LOOPBACK if name == "localhost" or name.endswith(".localhost") else ()
-
-
-LARGEST_PORT = 65_535
 
 
 def parse_overrides(entries: Sequence[str]) -> dict[tuple[str, int], tuple[str, ...]]:

@@ -10,23 +10,23 @@ from functools import lru_cache
 from pathlib import Path
 
 from evercrawl.core.focus.classifier import FeatureShares, parse_shares
-from evercrawl.core.sentiment.nbsvm import DefaultModel
-from evercrawl.core.sentiment.naive_bayes import PaperModel
+from evercrawl.core.sentiment.nbsvm import NbSvmModel
+from evercrawl.core.sentiment.naive_bayes import NaiveBayesModel
 
 FOLDER = Path(__file__).resolve().parent
 DEFAULT_FILE, PAPER_FILE, BACKGROUND_FILE = "sentiment.bin", "sentiment-paper.tsv", "background.tsv"
 
 
 @lru_cache(maxsize=1)
-def load_sentiment_model() -> DefaultModel:
+def load_sentiment_model() -> NbSvmModel:
     """The default method's weights."""
-    return DefaultModel.from_bytes((FOLDER / DEFAULT_FILE).read_bytes())
+    return NbSvmModel.from_bytes((FOLDER / DEFAULT_FILE).read_bytes())
 
 
 @lru_cache(maxsize=1)
-def load_paper_model() -> PaperModel:
+def load_paper_model() -> NaiveBayesModel:
     """The counts of the paper's method."""
-    return PaperModel.from_text((FOLDER / PAPER_FILE).read_text("utf-8"))
+    return NaiveBayesModel.from_text((FOLDER / PAPER_FILE).read_text("utf-8"))
 
 
 @lru_cache(maxsize=1)

@@ -28,6 +28,12 @@ FINISH_TIMEOUT_S = 120.0
 log = logging.getLogger(__name__)
 
 
+ADDRESS_FILE = "objects"
+"""File with the address, so that everything that reads the archive finds the rest of it."""
+JOURNAL_FILE = "uploaded"
+"""File with a line `name size` for each file whose upload was confirmed."""
+
+
 @dataclass(slots=True)
 class UploadStats:
     """What has been brought away."""
@@ -157,12 +163,6 @@ class Uploader:
     def _upload(self, shard: int | None = None) -> None:
         with self._alone:
             upload_pending(self._folder, self._bucket, keep_local=self._keep_local, member=self._member, shard=shard)
-
-
-ADDRESS_FILE = "objects"
-"""File with the address, so that everything that reads the archive finds the rest of it."""
-JOURNAL_FILE = "uploaded"
-"""File with a line `name size` for each file whose upload was confirmed."""
 
 
 def archive_address(folder: Path) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict, deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter, itemgetter
 from typing import Any
@@ -69,13 +69,16 @@ class PageColumns:
     duplicate_of: int | None
     belief: bytes | None
     credit: int
+    has_baseline: bool
+    has_outline: bool
 
     def decision(self) -> tuple[str, str]:
         """Return outcome and reason as the tally counts them."""
         return WAITING if self.outcome is None or self.reason is None else (self.outcome, self.reason)
 
 
-_page_row = attrgetter(*(name for name in PageColumns.__slots__ if name != "site_id"))
+_NOT_WRITTEN = frozenset({"site_id", "has_baseline", "has_outline"})
+_page_row = attrgetter(*(name for name in PageColumns.__slots__ if name not in _NOT_WRITTEN))
 
 
 async def write_batch(db: Transaction, batch: Batch, *, skip_known: bool, most_refusals: int) -> None:
@@ -85,10 +88,10 @@ async def write_batch(db: Transaction, batch: Batch, *, skip_known: bool, most_r
     new_pages = await _without_known(db, batch.new_pages) if skip_known else batch.new_pages
     await _write_new_pages(db, new_pages, counts)
     await _delete_refusals(db, new_pages, counts)
-    await _move_pages(db, batch, counts)
+    pages = await _move_pages(db, batch, counts)
     await db.write("reschedule", [tuple(later) for later in batch.rescheduled])
     await _write_credit(db, batch, counts)
-    await _write_content(db, batch.visited)
+    await _write_content(db, batch.visited, pages)
     await db.write("write_site_state", [(*key, value) for key, value in batch.memories.items()])
     await _write_refusals(db, batch.refusals, counts, most=most_refusals)
     await _write_links(db, batch)
@@ -133,10 +136,10 @@ async def _without_known(db: Transaction, pages: Sequence[NewPage]) -> list[NewP
 # Visits and the queue
 
 
-async def _move_pages(db: Transaction, batch: Batch, counts: CountChanges) -> None:
+async def _move_pages(db: Transaction, batch: Batch, counts: CountChanges) -> dict[int, PageColumns]:
     """Apply visits and requeues; a requeued page enters the queue before its visit or, if still in it, after."""
     if not (batch.requeued or batch.visited):
-        return
+        return {}
     pages = await _touched_pages(db, batch)
     requeues: dict[int, deque[Requeue]] = defaultdict(deque)
     for requeue in batch.requeued:
@@ -154,6 +157,7 @@ async def _move_pages(db: Transaction, batch: Batch, counts: CountChanges) -> No
     await db.write("update_page", [_page_row(pages[page_id]) for page_id in sorted(pages)])
     await db.write("insert_visit", visits)
     await db.write("insert_version", versions)
+    return pages
 
 
 async def _touched_pages(db: Transaction, batch: Batch) -> dict[int, PageColumns]:
@@ -218,7 +222,7 @@ def _version_row(page: PageColumns, visit: CompletedVisit) -> tuple[Any, ...]:
 # Content
 
 
-async def _write_content(db: Transaction, visits: Sequence[CompletedVisit]) -> None:
+async def _write_content(db: Transaction, visits: Sequence[CompletedVisit], pages: Mapping[int, PageColumns]) -> None:
     """Write texts, first holders, baselines, edits, outlines and analyses."""
     stored = [(visit.page_id, visit.version) for visit in visits if visit.version is not None]
     texts = [(page_id, one.number, *one.text) for page_id, one in stored if one.text is not None]
@@ -226,12 +230,16 @@ async def _write_content(db: Transaction, visits: Sequence[CompletedVisit]) -> N
     # Sorted by digest alone: if two pages of a batch have the same content, the first visited is the original.
     holders = [(version.digest, page_id, version.number) for page_id, version in stored]
     await db.write("insert_content", sorted(holders, key=itemgetter(0)))
-    await db.write("write_baseline", [(visit.page_id, *visit.look) for visit in visits if visit.look is not None])
     await db.write("insert_change", _change_rows(visits))
-    outlines = [(visit.page_id, visit.at_us, visit.outline) for visit in visits if visit.outline]
-    await db.write("write_outline", outlines)
     analyses = [(page_id, one.number, one.analysis) for page_id, one in stored if one.analysis is not None]
     await db.write("write_analysis", analyses)
+    # The last visit of a page in the batch counts.
+    baselines = {visit.page_id: (visit.page_id, *visit.look) for visit in visits if visit.look is not None}
+    outlines = {visit.page_id: (visit.page_id, visit.at_us, visit.outline) for visit in visits if visit.outline}
+    await db.write("insert_baseline", [row for page_id, row in baselines.items() if not pages[page_id].has_baseline])
+    await db.write("insert_outline", [row for page_id, row in outlines.items() if not pages[page_id].has_outline])
+    await db.write("update_baseline", [row for page_id, row in baselines.items() if pages[page_id].has_baseline])
+    await db.write("update_outline", [row for page_id, row in outlines.items() if pages[page_id].has_outline])
 
 
 def _change_rows(visits: Sequence[CompletedVisit]) -> Iterator[tuple[int, int, str, float, str]]:

@@ -118,10 +118,13 @@ values (:shard, :outcome, :reason, :urls)
     on conflict (shard, outcome, reason) do update set urls = tally.urls + excluded.urls
 
 -- touched_page (id bigint) --
--- The columns of a page that a commit may change.
-select id, site_id, band, seq, due_us, outcome, reason, detail, status, last_us, confirmed_us, visits, tries, interval_s,
-       version, digest, etag, last_modified, moved_to, duplicate_of, belief, credit
-  from page where shard = :shard and id = :id
+-- The columns of a page that a commit may change, and whether the page has a baseline and an outline.
+select p.id, p.site_id, p.band, p.seq, p.due_us, p.outcome, p.reason, p.detail, p.status, p.last_us, p.confirmed_us,
+       p.visits, p.tries, p.interval_s, p.version, p.digest, p.etag, p.last_modified, p.moved_to, p.duplicate_of,
+       p.belief, p.credit,
+       p.visits > 0 and exists (select 1 from look l where l.shard = :shard and l.page_id = p.id),
+       p.visits > 0 and exists (select 1 from outline o where o.shard = :shard and o.page_id = p.id)
+  from page p where p.shard = :shard and p.id = :id
 
 -- update_page (id bigint key, band bigint, seq bigint, due_us bigint, outcome text, reason text, detail text,
 --   status bigint, last_us bigint, confirmed_us bigint, visits bigint, tries bigint, interval_s bigint, version bigint,
@@ -194,25 +197,33 @@ values (:shard, :page_id, :seen_us, :changed_after_us, :status, :number, :digest
 insert into text (shard, page_id, number, base, frame)
 values (:shard, :page_id, :number, :base, :frame)
 
--- write_baseline (page_id bigint key, digest bytea, payload_sha1 bytea, seen_us bigint, record_id bytea, file text,
+-- insert_baseline (page_id bigint, digest bytea, payload_sha1 bytea, seen_us bigint, record_id bytea, file text,
 --   offset bigint, length bigint, snapshot bytea, memory bytea) --
--- Replace the baseline of a page: its number, then the Baseline tuple.
+-- Insert the first baseline of a page: its number, then the Baseline tuple.
 insert into look (shard, page_id, digest, payload_sha1, seen_us, record_id, file, "offset", length, snapshot, memory)
 values (:shard, :page_id, :digest, :payload_sha1, :seen_us, :record_id, :file, :offset, :length, :snapshot, :memory)
-    on conflict (shard, page_id) do update set digest = excluded.digest, payload_sha1 = excluded.payload_sha1,
-       seen_us = excluded.seen_us, record_id = excluded.record_id, file = excluded.file, "offset" = excluded.offset,
-       length = excluded.length, snapshot = excluded.snapshot, memory = excluded.memory
+
+-- update_baseline (page_id bigint key, digest bytea, payload_sha1 bytea, seen_us bigint, record_id bytea, file text,
+--   offset bigint, length bigint, snapshot bytea, memory bytea) --
+-- Replace the baseline of a page.
+update look set digest = :digest, payload_sha1 = :payload_sha1, seen_us = :seen_us, record_id = :record_id, file = :file,
+       "offset" = :offset, length = :length, snapshot = :snapshot, memory = :memory
+ where look.shard = :shard and look.page_id = :page_id
 
 -- baseline --
 -- The baseline of a page, in the order of the Baseline tuple.
 select l.digest, l.payload_sha1, l.seen_us, l.record_id, l.file, l.offset, l.length, l.snapshot, l.memory
   from look l where l.shard = :shard and l.page_id = :page_id
 
--- write_outline (page_id bigint key, at_us bigint, frame bytea) --
--- Replace the outline of a page.
+-- insert_outline (page_id bigint, at_us bigint, frame bytea) --
+-- Insert the first outline of a page.
 insert into outline (shard, page_id, at_us, frame)
 values (:shard, :page_id, :at_us, :frame)
-    on conflict (shard, page_id) do update set at_us = excluded.at_us, frame = excluded.frame
+
+-- update_outline (page_id bigint key, at_us bigint, frame bytea) --
+-- Replace the outline of a page.
+update outline set at_us = :at_us, frame = :frame
+ where outline.shard = :shard and outline.page_id = :page_id
 
 -- write_analysis (page_id bigint key, number bigint key, fields text) --
 -- Write what analysers found in a version, as a JSON object.

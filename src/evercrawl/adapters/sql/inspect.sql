@@ -241,7 +241,7 @@ select p.id, p.url, v.number, v.seen_us, v.status, v.digest, v.payload_sha1, v.c
 
 -- visits_at --
 -- Status and content digest of a page's visits at one moment; the digest is unknown if only noise differed.
-select t.status, case when t.reason = 'only_noise' then null else v.digest end
+select t.status, case when t.reason = 'noise' then null else v.digest end
   from visit t left join version v on v.shard = :shard and v.page_id = t.page_id and v.number = t.version
  where t.shard = :shard and t.page_id = :page_id and t.at_us = :at_us
 

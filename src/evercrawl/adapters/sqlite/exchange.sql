@@ -17,5 +17,5 @@ select p.id, p.url, v.number, v.seen_us, v.status, v.digest, v.payload_sha1, v.c
 -- visits_at --
 -- The visits of a page at one moment: status, and the digest of the content that was its newest then; of one that met
 -- other bytes without a change of meaning the digest is not known.
-select t.status, case when t.reason = 'only_noise' then null else v.digest end from visit t left join version v on v.page_id = t.page_id and v.number = t.version
+select t.status, case when t.reason = 'noise' then null else v.digest end from visit t left join version v on v.page_id = t.page_id and v.number = t.version
  where t.page_id = ? and t.at_us = ?

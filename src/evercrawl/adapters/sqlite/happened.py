@@ -14,7 +14,7 @@ from typing import Any
 
 from evercrawl.adapters.sqlite.reader import ShardReader
 from evercrawl.adapters.sqlite.statements import statements_in
-from evercrawl.core.alerts.matching import SaidPage
+from evercrawl.core.alerts.matching import PageText
 from evercrawl.model.alerts import Event, EventKind
 from evercrawl.model.reason import Reason
 
@@ -37,11 +37,11 @@ def events_between(state: ShardReader, shard: int, after: int, upto: int) -> lis
     return [event for row in rows if (event := _event(shard, row)) is not None]
 
 
-def page_after(state: ShardReader, event: Event) -> SaidPage:
+def page_after(state: ShardReader, event: Event) -> PageText:
     """What the version says that the event left."""
     about = state.rows_of(HAPPENED["version_about"], event.page_id, event.version)
     title, lang = about[0] if about else (event.title, None)
-    return SaidPage(event.url, title or "", state.text(event.page_id, event.version) or "", lang)
+    return PageText(event.url, title or "", state.text(event.page_id, event.version) or "", lang)
 
 
 def text_before(state: ShardReader, event: Event) -> str:

@@ -187,7 +187,7 @@ create table text (
 -- What the next answer of a page is compared with, for pages whose bytes have differed. Other pages are compared with
 -- their newest version in the archive.
 create table look (
-  page_id integer not null,
+  page_id integer primary key,
   digest blob not null,
   payload_sha1 blob not null,
   seen_us integer not null,
@@ -197,8 +197,7 @@ create table look (
   length integer not null,
   snapshot blob not null,
   memory blob not null,
-  shard integer not null,
-  primary key (page_id, shard)
+  shard integer not null
 );
 
 -- Learned state of a site, by kind; losing it costs some visits of learning.
@@ -263,9 +262,8 @@ create table analysis (
 
 -- Headings and links of the newest content of each page (core/outline.py), for search and the link graph.
 create table outline (
-  page_id integer not null,
+  page_id integer primary key,
   at_us integer not null,
   frame blob not null,
-  shard integer not null,
-  primary key (page_id, shard)
+  shard integer not null
 );

@@ -13,7 +13,7 @@ from typing import Literal
 
 from evercrawl.errors import BugFound, EvercrawlError, StoreUnavailable
 
-SCHEMA = files(__package__).joinpath("schema.sql").read_text(encoding="utf-8")
+SCHEMA = files(__package__).joinpath("schema2.sql").read_text(encoding="utf-8")
 SCHEMA_VERSION = 6
 PAGE_BYTES = 4096
 BUSY_TIMEOUT_S = 10.0

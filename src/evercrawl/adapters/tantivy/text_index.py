@@ -12,11 +12,30 @@ from typing import Any, NamedTuple
 
 import tantivy
 
-from evercrawl.core.search.tokenizer import searchable, url_words
+from evercrawl.core.search.tokenizer import normalize_for_index, url_words
 from evercrawl.errors import EvercrawlError, StoreUnavailable
 
 MIN_HEAP_BYTES = 15_000_000
 """Tantivy takes no less for a thread."""
+
+
+FORMAT = 1
+"""Part of the folder's name: an index of another format is left alone and made anew."""
+FOREVER_US = 2**62
+"""When a version that is still the newest ends."""
+WORDS = "words"
+"""The analyser of every text: runs of letters and digits, in lower case, without accents."""
+STEMMERS = {
+    "ar": "arabic", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish",
+    "fi": "finnish", "fr": "french", "hu": "hungarian", "it": "italian", "nl": "dutch", "no": "norwegian",
+    "nb": "norwegian", "nn": "norwegian", "pt": "portuguese", "ro": "romanian", "ru": "russian",
+    "sv": "swedish", "ta": "tamil", "tr": "turkish",
+}  # fmt: skip
+"""Languages whose word forms are known."""
+MAX_FOLDERS = 6
+"""Folders of an address that `site:` can name."""
+PAGE_BITS = 44
+"""Pages of one shard; the bits above are the shard's."""
 
 
 class IndexBusy(EvercrawlError):
@@ -117,22 +136,6 @@ def _translate_errors(folder: Path) -> Iterator[None]:
         ) from error
 
 
-FORMAT = 1
-"""Part of the folder's name: an index of another format is left alone and made anew."""
-FOREVER_US = 2**62
-"""When a version that is still the newest ends."""
-WORDS = "words"
-"""The analyser of every text: runs of letters and digits, in lower case, without accents."""
-
-STEMMERS = {
-    "ar": "arabic", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish",
-    "fi": "finnish", "fr": "french", "hu": "hungarian", "it": "italian", "nl": "dutch", "no": "norwegian",
-    "nb": "norwegian", "nn": "norwegian", "pt": "portuguese", "ro": "romanian", "ru": "russian",
-    "sv": "swedish", "ta": "tamil", "tr": "turkish",
-}  # fmt: skip
-"""Languages whose word forms are known."""
-
-
 def version_schema() -> tantivy.Schema:
     """The fields of a version: texts with places of words, filters as single terms, numbers in columns."""
     fields = tantivy.SchemaBuilder()
@@ -181,12 +184,6 @@ def open_index(schema: tantivy.Schema, folder: str) -> tantivy.Index:
 def match_count(found: tantivy.SearchResult) -> int:
     """How many documents match; the type that tantivy declares does not name it."""
     return int(getattr(found, "count", None) or 0)
-
-
-MAX_FOLDERS = 6
-"""Folders of an address that `site:` can name."""
-PAGE_BITS = 44
-"""Pages of one shard; the bits above are the shard's."""
 
 
 class IndexedVersion(NamedTuple):
@@ -278,13 +275,13 @@ def _document(version: IndexedVersion) -> tantivy.Document:
     for term in site_terms(version.url):
         document.add_text("site", term)
     document.add_text("site", shard_term(version.shard))
-    title = searchable(version.title)
+    title = normalize_for_index(version.title)
     document.add_text("title", title)
     # The main text does not repeat the title, and a phrase may be in either.
-    document.add_text("text", f"{title}\n{searchable(version.text)}")
+    document.add_text("text", f"{title}\n{normalize_for_index(version.text)}")
     if version.headings:
-        document.add_text("headings", searchable("\n".join(version.headings)))
-    document.add_text("url", searchable(url_words(version.url)))
+        document.add_text("headings", normalize_for_index("\n".join(version.headings)))
+    document.add_text("url", normalize_for_index(url_words(version.url)))
     document.add_unsigned("page", page_number(version.shard, version.page_id))
     document.add_unsigned("number", version.number)
     document.add_unsigned("from_us", version.from_us)

@@ -11,7 +11,7 @@ import tantivy
 
 from evercrawl.adapters.tantivy.text_index import STEMMERS, anchor_schema, open_index, stem_analyser, word_analyser
 from evercrawl.core.search.ranking import HEADINGS, TEXT, TITLE, URL, WordForm, form_weights
-from evercrawl.core.search.tokenizer import searchable
+from evercrawl.core.search.tokenizer import normalize_for_index
 from evercrawl.model.search import Query, QueryField, Term
 from evercrawl.model.time import to_us
 
@@ -41,9 +41,14 @@ Clause = tuple[tantivy.Occur, IndexQuery]
 MUST, SHOULD, NOT = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
 
 
+ANCHOR_HEAP_BYTES = 32_000_000
+MAX_ANCHOR_PAGES = 100
+"""Pages that are let into a list of hits for their anchor texts."""
+
+
 def index_words(text: str) -> list[str]:
     """The words as the index has them."""
-    return word_analyser().analyze(searchable(text))
+    return word_analyser().analyze(normalize_for_index(text))
 
 
 def stem_words(words: Sequence[str], language: str) -> list[str]:
@@ -244,11 +249,6 @@ def match_most(groups: list[IndexQuery], filters: list[Clause]) -> IndexQuery:
     return tantivy.Query.boolean_query([(MUST, words), *filters])
 
 
-ANCHOR_HEAP_BYTES = 32_000_000
-MAX_ANCHOR_PAGES = 100
-"""Pages that are let into a list of hits for their anchor texts."""
-
-
 def write_anchor_index(folder: Path, anchors: Iterable[tuple[int, str]]) -> None:
     """Index the anchor texts of pages, each given once: page number and text."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -256,7 +256,7 @@ def write_anchor_index(folder: Path, anchors: Iterable[tuple[int, str]]) -> None
     for page, text in anchors:
         document = tantivy.Document()
         document.add_unsigned("page", page)
-        document.add_text("anchor", searchable(text))
+        document.add_text("anchor", normalize_for_index(text))
         writer.add_document(document)
     writer.commit()
     writer.wait_merging_threads()

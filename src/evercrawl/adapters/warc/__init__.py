@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from evercrawl.adapters.warc.reader import WarcRecord
-from evercrawl.adapters.warc.reader import ArchivedResponse, WarcDamage, iterate_records, read_record
+from evercrawl.adapters.warc.reader import ArchivedResponse, WarcDamage, WarcRecord, iterate_records, read_record
 from evercrawl.adapters.warc.writer import WarcArchive
 
-__all__ = ["ArchivedResponse", "WarcDamage", "WarcRecord", "WarcArchive", "iterate_records", "read_record"]
+__all__ = ["ArchivedResponse", "WarcArchive", "WarcDamage", "WarcRecord", "iterate_records", "read_record"]

@@ -21,6 +21,16 @@ _BETWEEN = b"\r\n \t"
 _STRAY = "bytes that belong to no record"
 
 
+MAX_HEADER_BYTES = 256 * 1024
+"""Most bytes of one record's header."""
+_MARK = b"WARC/"
+_VERSION = re.compile(rb"WARC/[01]\.\d+[ \t]*\r?\Z")
+_HEADER_END = (b"\r\n\r\n", b"\n\n")
+_HEAD_END = re.compile(rb"\n\r?\n")
+_STATUS = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})")
+_FRACTION = re.compile(r"\.(\d+)")
+
+
 class WarcDamage(NamedTuple):
     """A place where the file is not what it should be, and in which way."""
 
@@ -111,17 +121,6 @@ def _records_in(data: Buffer, *, member: int | None) -> Iterator[WarcRecord | Wa
             start, reported = at + 1, True
     if not reported and data[start:].strip(_BETWEEN):
         yield WarcDamage(start if member is None else member, _STRAY)
-
-
-MAX_HEADER_BYTES = 256 * 1024
-"""Most bytes of one record's header."""
-
-_MARK = b"WARC/"
-_VERSION = re.compile(rb"WARC/[01]\.\d+[ \t]*\r?\Z")
-_HEADER_END = (b"\r\n\r\n", b"\n\n")
-_HEAD_END = re.compile(rb"\n\r?\n")
-_STATUS = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})")
-_FRACTION = re.compile(r"\.(\d+)")
 
 
 class WarcRecord(NamedTuple):

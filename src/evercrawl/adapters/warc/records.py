@@ -46,6 +46,20 @@ _INFO_HEAD = (
 )
 
 
+_HEAD_END = b"\r\n\r\n"
+_BLANKS = bytes(code for code in range(128) if chr(code).isspace())
+_BLANK_LINE = re.compile(rb"\n[" + re.escape(_BLANKS.replace(b"\n", b"")) + rb"]*\n")
+_HTTP2_VERSION = re.compile(rb"HTTP/[23](?:\.0)?(?=[ \r\n]|\Z)")
+_FRAMING_FIELD = re.compile(rb"(?im)^(?=(?:transfer-encoding|content-length)[ \t]*:)")
+_PSEUDO_FIELD = re.compile(rb"(?m)^:[^\n]*\n")
+ORIGINAL_PREFIX = b"X-Archive-Orig-"
+_COPIED_HEADERS = {
+    "warc-target-uri": b"WARC-Target-URI",
+    "warc-ip-address": b"WARC-IP-Address",
+    "warc-payload-digest": b"WARC-Payload-Digest",
+}
+
+
 class ExchangeRecords(NamedTuple):
     """Two whole records, not yet compressed, and the response record's UUID."""
 
@@ -195,15 +209,6 @@ def _revisit_fields(original: OriginalRecord, *, not_modified: bool) -> bytes:
     )
 
 
-_HEAD_END = b"\r\n\r\n"
-_BLANKS = bytes(code for code in range(128) if chr(code).isspace())
-_BLANK_LINE = re.compile(rb"\n[" + re.escape(_BLANKS.replace(b"\n", b"")) + rb"]*\n")
-_HTTP2_VERSION = re.compile(rb"HTTP/[23](?:\.0)?(?=[ \r\n]|\Z)")
-_FRAMING_FIELD = re.compile(rb"(?im)^(?=(?:transfer-encoding|content-length)[ \t]*:)")
-_PSEUDO_FIELD = re.compile(rb"(?m)^:[^\n]*\n")
-ORIGINAL_PREFIX = b"X-Archive-Orig-"
-
-
 def response_block_head(head: bytes, *, body_bytes: int | None) -> bytes:
     """The head of a response as it goes before a body without transfer coding; None: length not stated."""
     clean = _well_formed(head)
@@ -235,13 +240,6 @@ def _is_well_formed(head: bytes) -> bool:
     blank = _BLANK_LINE.search(head)
     ends_once = blank is not None and blank[0] == b"\n\r\n" and blank.end() == len(head)
     return ends_once and head.count(b"\n") == head.count(b"\r\n") and not head.startswith(b"\r\n")
-
-
-_COPIED_HEADERS = {
-    "warc-target-uri": b"WARC-Target-URI",
-    "warc-ip-address": b"WARC-IP-Address",
-    "warc-payload-digest": b"WARC-Payload-Digest",
-}
 
 
 def resolved_record_id(record_id: bytes) -> bytes:

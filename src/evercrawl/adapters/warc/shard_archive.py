@@ -21,6 +21,10 @@ from evercrawl.model.page import ArchiveEnd
 QUARANTINE_SUFFIX = ".unacknowledged"
 
 
+_NAME = re.compile(r"s(\d{2,})-(\d{6,})\.warc\.gz")
+_NAME_OF_MEMBER = re.compile(r"s(\d{2,})-[0-9a-z]+-\d{6,}\.warc\.gz")
+
+
 class ResumePoint(NamedTuple):
     """Where writing goes on: in a file that is whole, or (None) in a new one with the next number."""
 
@@ -90,10 +94,6 @@ def intact_length(path: Path) -> int:
             except ValueError:
                 break
     return whole
-
-
-_NAME = re.compile(r"s(\d{2,})-(\d{6,})\.warc\.gz")
-_NAME_OF_MEMBER = re.compile(r"s(\d{2,})-[0-9a-z]+-\d{6,}\.warc\.gz")
 
 
 def file_name(shard: int, number: int, member: str = "") -> str:

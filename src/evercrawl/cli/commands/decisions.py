@@ -1,4 +1,4 @@
-"""`evercrawl status`: what the collection holds, and what is due."""
+"""The commands `status`, `why`, `skipped` and `log`: what the collection holds, and why."""
 
 from __future__ import annotations
 
@@ -12,8 +12,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import common_options
-from evercrawl.cli.terminal import ExitCode, emit_json, exact_time, format_size, freshness_text, plural, revisit_text
+from evercrawl.cli.options import common_options, json_lines_option, json_option
+from evercrawl.cli.terminal import (
+    ExitCode,
+    emit_json,
+    exact_time,
+    format_size,
+    freshness_text,
+    local_time,
+    plural,
+    relative_time,
+    revisit_text,
+)
 from evercrawl.collection.urls import parse_page_url
 from evercrawl.model.reason import REASON_TEXT
 from evercrawl.model.sanitize import safe_line
@@ -28,15 +38,14 @@ if TYPE_CHECKING:
 
 
 @click.command("status")
-@click.option("--page", "url", metavar="URL", help="The statistics of one page instead.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--page", "url", metavar="URL", help="Show the statistics of one page instead.")
+@json_option
 @common_options
 @pass_cli
 def status_command(cli: CliContext, url: str | None, as_json: bool) -> None:
-    """Show pages by outcome and reason, sites, load, what is due and how fresh the copies are.
+    """Show what the collection holds, what is due, and how fresh the copies are.
 
-    Freshness is the estimated share of pages whose copy is current, with one standard error. What was saved
-    is counted from the log of visits: answers 304, and the bytes on the wire of the bodies that they spared.
+    Freshness is the estimated share of pages whose copy is current, with its standard error.
 
     \b
     evercrawl status
@@ -55,7 +64,7 @@ def status_command(cli: CliContext, url: str | None, as_json: bool) -> None:
 
 
 def _show_page(facts: PageStatistics, *, as_json: bool) -> None:
-    """Parent, ASCII count, last modified, frequency of change, file: and what they rest on."""
+
     if as_json:
         emit_json("page", asdict(facts))
         return
@@ -69,14 +78,14 @@ def _show_status(cli: CliContext, status: Status) -> None:
         "collection": safe_line(status.path),
         "pages": f"{status.pages:,} known, {status.queued:,} in the queue, {plural(status.versions, 'version')}",
         "sites": f"{status.sites:,}",
-        "due": f"{status.due_now:,} now" + (f", next {exact_time(status.next_due)}" if status.next_due else ""),
+        "due": f"{status.due_now:,} now" + (f", next {relative_time(status.next_due)}" if status.next_due else ""),
         "freshness": freshness_text(status.freshness) if status.freshness else "",
-        "steered by": revisit_text(status.steering) if status.steering else "",
-        "load": f"{plural(status.requests, 'request')}, {format_size(status.bytes)}",
+        "policy": revisit_text(status.steering) if status.steering and cli.verbose else "",
+        "traffic": f"{plural(status.requests, 'request')}, {format_size(status.bytes)}",
         "saved": _saved_text(status.saved) if status.saved else "",
         "disk": f"{plural(status.archive_files, 'WARC file')} with {format_size(status.archive_bytes)}, "
         f"state {format_size(status.state_bytes)}",
-        "refused": f"{plural(status.refused, 'URL')} (see: evercrawl skipped)",
+        "skipped": f"{plural(status.refused, 'URL')} (list them with: evercrawl skipped)",
     }
     for name, text in lines.items():
         if text:
@@ -85,20 +94,19 @@ def _show_status(cli: CliContext, status: Status) -> None:
     _print_counts(cli, "reason", status.by_reason)
     for closed in status.closed_sites:
         reason = safe_line(closed.reason, longest=100)
-        click.echo(f"closed until {exact_time(closed.opens_at)}: {safe_line(closed.site)} ({reason})")
+        click.echo(f"paused until {local_time(closed.opens_at)}: {safe_line(closed.site)} ({reason})")
     for slowed in status.slowed:
-        click.echo(f"slowed by you: {safe_line(slowed.site)}, one request in {slowed.gap_s:g} s")
+        click.echo(f"slowed down by you: {safe_line(slowed.site)}, one request every {slowed.gap_s:g} s")
     for trap in status.traps:
         evidence = safe_line(trap.evidence, longest=160)
-        click.echo(f"trap on {safe_line(trap.site)}: {safe_line(trap.pattern)} is left out ({evidence})")
+        click.echo(f"trap on {safe_line(trap.site)}: {safe_line(trap.pattern)} is skipped ({evidence})")
     if status.traps:
-        cli.note("all of them: evercrawl trap list")
+        cli.note("list all traps with: evercrawl trap list")
 
 
 def _saved_text(saved: Savings) -> str:
-    """What the log proves, in words."""
-    spared = f"{plural(saved.not_modified, 'answer')} 304 spared {format_size(saved.not_modified_bytes)}"
-    return f"{spared}; {plural(saved.not_due, 'known page')} not worth a request now"
+    answers = f"{saved.not_modified:,} × 304 Not Modified, {format_size(saved.not_modified_bytes)} not sent"
+    return f"{answers}; {plural(saved.not_due, 'page')} up to date"
 
 
 def _print_counts(cli: CliContext, name: str, counts: Mapping[str, int]) -> None:
@@ -115,22 +123,22 @@ def _print_counts(cli: CliContext, name: str, counts: Mapping[str, int]) -> None
     cli.out.print(table)
 
 
-_MOST_VISITS = 10
+_MAX_VISITS = 10
 
 
 @click.command("why")
 @click.argument("url")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @pass_cli
 def why_command(cli: CliContext, url: str, as_json: bool) -> int:
-    """Say why a URL was or was not asked for, how it changes, and when it will be visited.
+    """Explain why a URL was or was not fetched, how it changes, and when it is due.
 
     \b
     evercrawl why https://example.org/private/
     evercrawl why https://example.org/ --json | jq .reason
 
-    The exit code is 1 when the collection has never met the URL.
+    The exit code is 1 if the collection does not know the URL.
     """
     with cli.open_collection() as collection:
         found = collection.why(parse_page_url(url))
@@ -142,7 +150,7 @@ def why_command(cli: CliContext, url: str, as_json: bool) -> int:
 
 
 def explanation_fields(found: Explanation) -> dict[str, Any]:
-    """What scripts rely on, then the past visits."""
+    """Return the fields that scripts rely on, then the past visits."""
     return {
         "url": found.url,
         "known": found.known,
@@ -166,38 +174,37 @@ def explanation_fields(found: Explanation) -> dict[str, Any]:
 
 
 def _change_lines(habits: PageForecast) -> dict[str, str]:
-    """Rate and evidence, signals, value and threshold, the next visit."""
-    lied = plural(habits.validators_that_lied, "validator")
+
+    wrong = plural(habits.validators_that_lied, "wrong validator")
     return {
-        "habit": habits.words,
-        "copy": f"current with probability {habits.chance_current:.2f}",
+        "changes": habits.words,
+        "copy": f"current with probability {habits.chance_current:.0%}",
         "value": _value_text(habits),
-        "signals": _announcement_text(habits.announcements) if habits.announcements else "",
-        "validators": f"not trusted on this site: {lied} lied" if habits.validators_that_lied else "",
+        "announced": _announcement_text(habits.announcements) if habits.announcements else "",
+        "validators": f"not trusted on this site ({wrong})" if habits.validators_that_lied else "",
         "next visit": habits.next_visit_words,
     }
 
 
 def _value_text(habits: PageForecast) -> str:
     if habits.value_days is None:
-        return "a visit has to be made in any case"
-    brings, asked = in_words(habits.value_days), in_words(habits.threshold_days)
-    return f"a visit now brings {brings} of a current copy; the threshold is {asked}"
+        return "must be visited in any case"
+    gain, needed = in_words(habits.value_days), in_words(habits.threshold_days)
+    return f"a visit now gains {gain} of a current copy; it needs {needed}"
 
 
-def _announcement_text(told: Announcements) -> str:
-    polled = f"last read {exact_time(told.last_poll)}" if told.last_poll else "never read"
-    if not told.trusted:
-        return f"the site announces nothing that can be used ({polled})"
-    waiting = plural(told.waiting, "announcement")
+def _announcement_text(found: Announcements) -> str:
+    polled = f"last read {relative_time(found.last_poll)}" if found.last_poll else "never read"
+    if not found.trusted:
+        return f"nothing reliable ({polled})"
+    waiting = plural(found.waiting, "announcement")
     return (
-        f"{told.recall:.0%} of changes are announced, {told.false_share:.0%} of this page's announcements "
-        f"are false; {waiting} since the last visit; {polled}"
+        f"{found.recall:.0%} of changes, {found.false_share:.0%} false alarms; {waiting} since the last visit; {polled}"
     )
 
 
 def _relevance_text(relevance: float) -> str:
-    return f"{relevance:.2f}, {'on' if relevance > 0.5 else 'off'} the topic of the focus"
+    return f"{relevance:.2f}, {'on' if relevance > 0.5 else 'off'} topic"
 
 
 def _decision_fields(visit: PastVisit) -> dict[str, Any]:
@@ -216,8 +223,8 @@ def _decision_fields(visit: PastVisit) -> dict[str, Any]:
 def _show_explanation(found: Explanation) -> None:
     click.echo(safe_line(found.url))
     if not found.known or found.reason is None:
-        click.echo("  not known: the collection has not met this URL")
-        verdict = f"would be refused ({found.reason})" if found.reason else "would be asked for"
+        click.echo("  unknown: no page of the collection links to this URL")
+        verdict = f"would be skipped ({found.reason})" if found.reason else "would be followed"
         click.echo(f"  a link to it {verdict}: {safe_line(found.detail)}")
         return
     click.echo(f"  {found.outcome}: {REASON_TEXT[found.reason]}")
@@ -225,30 +232,30 @@ def _show_explanation(found: Explanation) -> None:
         "detail": "" if found.detail == REASON_TEXT[found.reason] else safe_line(found.detail),
         "status": str(found.status or ""),
         "found on": safe_line(found.parent or ""),
-        "repeats": safe_line(found.duplicate_of or ""),
-        "importance": "" if found.importance is None else f"{found.importance:g} times the mean",
+        "duplicate": safe_line(found.duplicate_of or ""),
+        "importance": "" if found.importance is None else f"{found.importance:g} times the average",
         "visits": str(found.visits or ""),
         "relevance": "" if found.relevance is None else _relevance_text(found.relevance),
-        "site opens": exact_time(found.site_opens_at) if found.site_opens_at else "",
-        "slowed": "" if found.slowed_to_s is None else f"by you, to one request in {found.slowed_to_s:g} s",
-        "due": exact_time(found.due) if found.due else "",
+        "site paused": f"until {local_time(found.site_opens_at)}" if found.site_opens_at else "",
+        "slowed down": "" if found.slowed_to_s is None else f"by you, one request every {found.slowed_to_s:g} s",
+        "due": f"{local_time(found.due)} ({relative_time(found.due)})" if found.due else "",
         **(_change_lines(found.habits) if found.habits else {}),
     }
     for name, text in facts.items():
         if text:
             click.echo(f"  {name:<11} {text}")
-    for visit in found.decisions[:_MOST_VISITS]:
-        click.echo(f"  {exact_time(visit.at)}  {visit.status or '-':<4} {visit.outcome}: {visit.reason}")
+    for visit in found.decisions[:_MAX_VISITS]:
+        click.echo(f"  {local_time(visit.at)}  {visit.status or '-':<4} {visit.outcome}: {visit.reason}")
 
 
 @click.command("skipped")
 @click.argument("site", required=False)
-@click.option("--by", type=click.Choice(["reason"]), help="Count instead of listing.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@click.option("--by", type=click.Choice(["reason"]), help="Count URLs per reason instead.")
+@json_lines_option
 @common_options
 @pass_cli
 def skipped_command(cli: CliContext, site: str | None, by: str | None, as_json: bool) -> None:
-    """List the URLs that were met and not asked for, of one SITE or of all.
+    """List the URLs that were found but not fetched, of one SITE or of all.
 
     \b
     evercrawl skipped --by reason
@@ -282,16 +289,16 @@ def _count_skipped(found: Iterable[SkippedUrl], *, as_json: bool) -> None:
 
 @click.command("log")
 @click.argument("site", required=False)
-@click.option("--since", metavar="TIME", help="From when on: 7d, yesterday, 2026-11-01.")
-@click.option("--until", metavar="TIME", help="Up to when; a date means its end.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@click.option("--since", metavar="TIME", help="Visits since then: 7d, yesterday, 2026-11-01.")
+@click.option("--until", metavar="TIME", help="Visits until then; a date includes its whole day.")
+@json_lines_option
 @common_options
 @pass_cli
 def log_command(cli: CliContext, site: str | None, since: str | None, until: str | None, as_json: bool) -> None:
-    """Print the visits to one SITE or to all, oldest first, in the form of Heritrix's crawl.log.
+    """Print the visits to one SITE or to all, oldest first, as Heritrix's crawl.log.
 
-    Twelve fields: moment, status, bytes, URL, path of discovery, the page that led there, type, worker, begin
-    and milliseconds of the fetch, SHA-1 of the body, source, remarks. Failures have Heritrix's codes.
+    The twelve fields: time, status, bytes, URL, discovery path, referring page, content type, worker, start and
+    duration of the fetch, SHA-1 of the body, source, annotations. Failures have Heritrix's status codes.
 
     \b
     evercrawl log example.org --since 7d > crawl.log

@@ -1,4 +1,4 @@
-"""`evercrawl links URL`: what links to a page, what it links to, how important it is."""
+"""The commands `links` and `graph`: links of a page, links to fix, and the link graph."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import CommandGroup, common_options
+from evercrawl.cli.options import CommandGroup, common_options, json_lines_option, json_option
 from evercrawl.cli.terminal import ExitCode, emit_json, plural
 from evercrawl.collection.urls import parse_page_url
 from evercrawl.errors import ConfigError
@@ -23,34 +23,53 @@ _ANCHOR_CHARS = 60
 
 
 @click.command("links")
-@click.argument("url")
-@click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
+@click.argument("url", required=False)
+@click.option("--dead", "problem", flag_value="dead", help="List links that lead nowhere.")
+@click.option("--broken", "problem", flag_value="broken", help="List dead links, redirects, chains and loops.")
+@click.option("--orphans", "problem", flag_value="orphans", help="List pages that no page links to.")
+@click.option("--site", metavar="HOST", help="With --dead or --broken: only links on this host or origin.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: one object for a page, else one per line.")
 @common_options
 @pass_cli
-def links_command(cli: CliContext, url: str, as_json: bool) -> None:
-    """Show the links of a page, both ways, with their anchor texts.
+def links_command(cli: CliContext, url: str | None, problem: str | None, site: str | None, as_json: bool) -> int:
+    """Show the links to and from a page, or find links to fix.
 
     \b
     evercrawl links https://example.org/
     evercrawl links https://example.org/ --json | jq .pagerank
+    evercrawl links --dead --site example.org
+    evercrawl links --orphans
 
-    PageRank is the page's share of all importance; hub and authority are Kleinberg's scores.
+    Only visited pages are checked, so links out of the scope are not. With dead links or loops, the exit
+    code is 1. PageRank is the page's share of all importance; hub and authority are Kleinberg's scores.
     """
+    if (url is None) == (problem is None):
+        raise click.UsageError("give a URL, or one of --dead, --broken and --orphans")
+    if problem == "orphans":
+        return _list_orphans(cli, as_json=as_json)
+    if url is None:
+        return _list_bad_links(cli, site, only_dead=problem == "dead", as_json=as_json)
     with cli.open_collection() as collection:
         found = collection.links(parse_page_url(url))
     if as_json:
         emit_json("links", links_fields(found))
-        return
+    else:
+        _show_links(found)
+    return ExitCode.OK
+
+
+def _show_links(found: PageLinks) -> None:
     click.echo(safe_line(found.url))
     if found.pagerank is not None and found.times_average is not None:
-        far = "not linked from a seed" if found.clicks is None else f"{plural(found.clicks, 'click')} from one"
-        click.echo(f"  PageRank {found.pagerank:.3g}, {found.times_average:.1f} times the average; {far}")
+        clicks = "not linked" if found.clicks is None else plural(found.clicks, "click")
+        scores = f"PageRank {found.pagerank:.3g}, {found.times_average:.1f} times the average"
+        click.echo(f"  {scores}; {clicks} from a start URL")
     _show_link_ends("linked from", found.incoming, found.incoming_count)
     _show_link_ends("links to", found.outgoing, len(found.outgoing))
 
 
 def links_fields(found: PageLinks) -> dict[str, Any]:
-    """What scripts rely on, then the rest."""
+    """Return the fields that scripts rely on, then the rest."""
     return {
         "url": found.url,
         "in": _link_end_fields(found.incoming),
@@ -69,70 +88,38 @@ def _link_end_fields(ends: Sequence[LinkEnd]) -> list[dict[str, Any]]:
 
 
 def _show_link_ends(title: str, ends: Sequence[LinkEnd], count: int) -> None:
-    click.echo(f"  {title} {plural(count, 'page')}" + (", the first of them:" if count > len(ends) else ""))
+    click.echo(f"  {title} {plural(count, 'page')}" + (", the first:" if count > len(ends) else ""))
     for end in ends:
         text = safe_line(end.text, longest=_ANCHOR_CHARS)
         mark = "  (nofollow)" if end.nofollow else ""
         click.echo(f"    {safe_line(end.url)}  {text}{mark}".rstrip())
 
 
-@click.group("check", invoke_without_command=True)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
-@common_options
-@click.pass_context
-def check_command(ctx: click.Context, as_json: bool) -> int:
-    """Check the pages of the collection (without more words their links, as `links` does).
-
-    \b
-    evercrawl check links
-    evercrawl check orphans
-
-    Links that are dead or lead elsewhere, and pages that nobody links to.
-    """
-    if ctx.invoked_subcommand is not None:
-        return ExitCode.OK
-    return int(ctx.invoke(check_links, site=None, only_dead=False, as_json=as_json))
-
-
-@check_command.command("links")
-@click.option("--site", metavar="HOST", help="Only links on the pages of this host or origin.")
-@click.option("--dead", "only_dead", is_flag=True, help="Only links that lead nowhere.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
-@common_options
-@pass_cli
-def check_links(cli: CliContext, site: str | None, only_dead: bool, as_json: bool) -> int:
-    """List dead links and links to pages that have moved, by the page that they stand on.
-
-    \b
-    evercrawl check links
-    evercrawl check links --site example.org --dead --json
-
-    Known is what was visited: links out of the scope are not followed, so they are not judged. With dead
-    links or loops the exit code is 1.
-    """
+def _list_bad_links(cli: CliContext, site: str | None, *, only_dead: bool, as_json: bool) -> int:
+    """Print links to fix, grouped by the page they are on; return 1 if any is dead."""
     from evercrawl.model.links import LinkTrouble
 
-    broken = (LinkTrouble.DEAD, LinkTrouble.LOOP)
-    page, count, broken_count = None, 0, 0
+    dead = (LinkTrouble.DEAD, LinkTrouble.LOOP)
+    page, count, dead_count = None, 0, 0
     with cli.open_collection() as collection:
         for found in collection.bad_links(site):
-            broken_count += found.trouble in broken
-            if only_dead and found.trouble not in broken:
+            dead_count += found.trouble in dead
+            if only_dead and found.trouble not in dead:
                 continue
             count += 1
             if as_json:
-                emit_json("check-links", bad_link_fields(found))
+                emit_json("bad-link", bad_link_fields(found))
                 continue
             if found.url != page:
                 page = found.url
                 click.echo(safe_line(page))
             click.echo(f"  {_bad_link_line(found)}")
-    cli.note(f"{plural(count, 'link')} to correct, {broken_count:,} of them lead nowhere")
-    return ExitCode.ERROR if broken_count else ExitCode.OK
+    cli.note(f"{plural(count, 'link')} to fix, {dead_count:,} dead")
+    return ExitCode.ERROR if dead_count else ExitCode.OK
 
 
 def bad_link_fields(found: BadLink) -> dict[str, Any]:
-    """A bad link for programs."""
+    """Return a link to fix for programs."""
     return {
         "url": found.url,
         "target": found.target,
@@ -152,18 +139,14 @@ def _bad_link_line(found: BadLink) -> str:
     return said + (f" ({cause})" if found.trouble.value == "dead" else "") + (f'  "{text}"' if text else "")
 
 
-@check_command.command("orphans")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
-@common_options
-@pass_cli
-def check_orphans(cli: CliContext, as_json: bool) -> None:
-    """List known pages that no page of the collection links to, such as those that only a sitemap names."""
+def _list_orphans(cli: CliContext, *, as_json: bool) -> int:
     with cli.open_collection() as collection:
         for url in collection.orphans():
             if as_json:
-                emit_json("check-orphans", {"url": url})
+                emit_json("orphan", {"url": url})
             else:
                 click.echo(safe_line(url))
+    return ExitCode.OK
 
 
 _OUTPUT_FILE = click.Path(path_type=Path, dir_okay=False)
@@ -171,11 +154,11 @@ SCORES = {"pagerank": "ranks", "hubs": "hubs", "authorities": "authorities"}
 
 
 @click.group("graph", cls=CommandGroup, invoke_without_command=True)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @click.pass_context
 def graph_command(ctx: click.Context, as_json: bool) -> None:
-    """Show the link graph in numbers (without more words as `stats` does), take it out or draw it.
+    """Summarise, export or draw the link graph.
 
     \b
     evercrawl graph
@@ -188,26 +171,26 @@ def graph_command(ctx: click.Context, as_json: bool) -> None:
 
 
 @graph_command.command("stats")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @pass_cli
 def graph_stats(cli: CliContext, as_json: bool) -> None:
-    """Pages, links, orphans, and how many clicks the pages are from a seed."""
+    """Show the number of pages, links and orphans, and the clicks from a start URL."""
     with cli.open_collection() as collection:
         found = collection.graph()
     if as_json:
         emit_json("graph", asdict(found))
         return
     click.echo(f"{plural(found.pages, 'page')}, {plural(found.links, 'link')}")
-    click.echo(f"{plural(found.orphans, 'orphan')}; no way leads to {plural(found.unreached, 'page')}")
+    click.echo(f"{plural(found.orphans, 'orphan')}, {plural(found.unreached, 'page')} not reachable")
     for clicks, pages in enumerate(found.by_depth):
         click.echo(f"  {clicks:>3} clicks  {pages:,}")
 
 
 @graph_command.command("top")
 @click.argument("by", type=click.Choice(list(SCORES)), default="pagerank")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Most pages.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Maximum number of pages.")
+@json_lines_option
 @common_options
 @pass_cli
 def graph_top(cli: CliContext, by: str, limit: int, as_json: bool) -> None:
@@ -223,30 +206,27 @@ def graph_top(cli: CliContext, by: str, limit: int, as_json: bool) -> None:
 
 @graph_command.command("export")
 @click.argument("form", type=click.Choice(["graphml", "parquet"]))
-@click.option("--to", required=True, type=_OUTPUT_FILE, metavar="FILE", help="Where to.")
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--to", required=True, type=_OUTPUT_FILE, metavar="FILE", help="Output file.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @common_options
 @pass_cli
 def graph_export(cli: CliContext, form: str, to: Path, force: bool) -> None:
-    """Write pages and links with their scores: one GraphML file, or two of Parquet (.pages and .links)."""
+    """Write pages and links with their scores to one GraphML or two Parquet files."""
     with cli.open_collection() as collection:
         counts = collection.export_graph(form, to, force=force)
     cli.note(f"{plural(counts['pages'], 'page')} and {plural(counts['links'], 'link')} written")
 
 
 @graph_command.command("draw")
-@click.option("--site", metavar="HOST", help="Only this host or origin.")
-@click.option("--to", type=_OUTPUT_FILE, metavar="FILE", help="Where to; else stdout.")
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--site", metavar="HOST", help="Draw only this host or origin.")
+@click.option("--to", type=_OUTPUT_FILE, metavar="FILE", help="Output file. Default: standard output.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @common_options
 @pass_cli
 def graph_draw(cli: CliContext, site: str | None, to: Path | None, force: bool) -> None:
-    """Draw the structure of the collection, or of one site, as SVG.
-
-    Folders are opened as far as the picture can be read; what is not shown is summed up.
-    """
+    """Draw the collection or one site as SVG; large folders are summed up."""
     if to is not None and to.exists() and not force:
-        raise ConfigError(f"{to} exists already; write it anew with --force")
+        raise ConfigError(f"{to} exists; use --force to overwrite it")
     with cli.open_collection() as collection:
         picture = collection.draw_graph(site)
     if to is None:
@@ -259,6 +239,6 @@ def graph_draw(cli: CliContext, site: str | None, to: Path | None, force: bool) 
 @common_options
 @pass_cli
 def graph_rebuild(cli: CliContext) -> None:
-    """Make the link graph anew from what is stored, with PageRank and anchor texts."""
+    """Rebuild the link graph from the collection, with PageRank and anchor texts."""
     with cli.open_collection() as collection:
         collection.rebuild_graph()

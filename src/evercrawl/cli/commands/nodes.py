@@ -181,7 +181,7 @@ def outpost_run(cli: CliContext, /, as_json: bool, **given: Any) -> None:
         flags["http.allow_private"] = True
     settings = cli.configured(None, flags).settings
     cli.note(f"outpost in {orders.folder}; stop it with Ctrl-C")
-    requests = asyncio.run(run_outpost(orders, settings, say=lambda words: cli.note(safe_line(words))))
+    requests = asyncio.run(run_outpost(orders, settings, notify=lambda words: cli.note(safe_line(words))))
     if as_json:
         emit_json("outpost-run", {"requests": requests})
 

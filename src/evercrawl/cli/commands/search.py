@@ -1,4 +1,4 @@
-"""`evercrawl search QUERY`: find pages by what they say, now or as of some moment."""
+"""The commands `search` and `index`: full-text search and its index."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import CommandGroup, common_options
-from evercrawl.cli.terminal import emit_json, exact_time, format_size, plural
+from evercrawl.cli.options import CommandGroup, common_options, json_option
+from evercrawl.cli.terminal import emit_json, format_size, local_time, plural
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
 
@@ -19,37 +19,37 @@ if TYPE_CHECKING:
 
     from evercrawl.model.search import Hit, SearchResults
 
-_LONGEST_TITLE = 100
-MANY_BEHIND = 2000
-"""Visits that are not indexed yet, from which on it is said that this takes a moment."""
+_TITLE_CHARS = 100
+SLOW_LAG = 2000
+"""From so many visits to index on, the search says that it takes a moment."""
 
 
 @click.command("search")
 @click.argument("words", nargs=-1, metavar="QUERY...")
-@click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Most hits.")
-@click.option("--as-of", metavar="TIME", help="What the collection held then; also as-of:TIME in the query.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Maximum number of hits.")
+@click.option("--as-of", metavar="TIME", help="Search the collection as it was then. Also as-of:TIME in the query.")
 @click.option(
     "--in", "sources", multiple=True, metavar="DIR|URL",
-    help="Ask this collection instead, a folder or one that is served; repeat it to ask several.",
+    help="Search this collection instead, a folder or a served one. Repeatable.",
 )  # fmt: skip
-@click.option("--timeout", type=click.FloatRange(0.1, 600), metavar="SECONDS", help="Wait so long for each --in.")
-@click.option("--rebuild", is_flag=True, help="Make the index anew before searching.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line, best hit first.")
+@click.option("--timeout", type=click.FloatRange(0.1, 600), metavar="SECONDS", help="Maximum wait for each --in.")
+@click.option("--rebuild", is_flag=True, help="Rebuild the index first.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line, best hit first.")
 @common_options
 @pass_cli
 def search_command(cli: CliContext, /, words: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Find pages by their text, title, address and what other pages call them.
+    """Search pages by text, title, URL and the text of links to them.
 
     \b
-    evercrawl search crash safety                   pages with both words, in any form
-    evercrawl search '"crash safety" -windows'      the very phrase, and not this word
+    evercrawl search crash safety                pages with both words, in any form
+    evercrawl search '"crash safety" -windows'   the exact phrase, without a word
     evercrawl search 'site:docs.example.org changed:>7d release'
     evercrawl search 'lang:de title:Handbuch'
-    evercrawl search 'price as-of:2026-05'          what the collection held at the end of May
+    evercrawl search 'price as-of:2026-05'       as of the end of May
     evercrawl search cats --in ./a.evercrawl --in https://archive.example.org
 
     Also: word OR word, url:word, sentiment:pos|neg|neutral, changed:2026-05, changed:<2026-01-01.
-    Pages that are gone are marked; pages that say nearly the same are listed once.
+    Pages that are gone are marked. Near duplicates are listed once.
     """
     found = _run_search(cli, " ".join(words), **options)
     for trouble in found.troubles:
@@ -60,11 +60,7 @@ def search_command(cli: CliContext, /, words: tuple[str, ...], as_json: bool, **
     else:
         _show_hits(cli, found)
     if found.troubles and not found.hits:
-        raise ConfigError("no collection could answer") if len(found.troubles) == 1 else _none_answered(found)
-
-
-def _none_answered(found: SearchResults) -> ConfigError:
-    return ConfigError(f"none of the hits could be had: {len(found.troubles)} collections did not answer")
+        raise ConfigError(f"no result: {plural(len(found.troubles), 'collection')} did not answer")
 
 
 def _run_search(
@@ -83,19 +79,19 @@ def _run_search(
     if sources:
         from evercrawl.collection.search import search_collections
 
-        waits = cli.configured(cli.find_collection()).settings.search.source_timeout.total_seconds()
-        return search_collections(sources, text, limit=limit, timeout_s=timeout or waits, as_of=at)
+        default_s = cli.configured(cli.find_collection()).settings.search.source_timeout.total_seconds()
+        return search_collections(sources, text, limit=limit, timeout_s=timeout or default_s, as_of=at)
     with cli.open_collection() as collection:
         if rebuild:
             count = collection.rebuild_index()
-            cli.note(f"the index was made anew: {plural(count, 'version')}")
-        elif collection.index_state().lag > MANY_BEHIND:
-            cli.note("indexing what was crawled since; this takes a moment")
+            cli.note(f"index rebuilt: {plural(count, 'version')}")
+        elif collection.index_state().lag > SLOW_LAG:
+            cli.note("indexing new visits; this takes a moment")
         return collection.search(text, limit=limit, as_of=at)
 
 
 def hit_fields(hit: Hit) -> dict[str, Any]:
-    """What scripts rely on, then the rest."""
+    """Return the fields that scripts rely on, then the rest."""
     fields = {
         "rank": hit.rank,
         "url": hit.url,
@@ -115,7 +111,7 @@ def hit_fields(hit: Hit) -> dict[str, Any]:
 
 
 def _highlights(hit: Hit) -> list[tuple[int, int]]:
-    """Where in the snippet the words of the query stand: begin and end, in characters."""
+    """Return start and end of each query word in the snippet, in characters."""
     marks, at = [], 0
     for span in hit.snippet:
         if span.is_hit:
@@ -130,7 +126,7 @@ def _show_hits(cli: CliContext, found: SearchResults) -> None:
 
     for hit in found.hits:
         head = Text(f"{hit.rank:>2}. ")
-        head.append(safe_line(hit.title or hit.url, longest=_LONGEST_TITLE), style="bold")
+        head.append(safe_line(hit.title or hit.url, longest=_TITLE_CHARS), style="bold")
         if hit.is_gone:
             head.append("  [gone]", style="red")
         cli.out.print(head, soft_wrap=True)
@@ -138,12 +134,12 @@ def _show_hits(cli: CliContext, found: SearchResults) -> None:
         cli.out.print(Padding(_snippet(hit), (0, 0, 0, 4)))
         cli.out.print(Text(f"    {_hit_footer(hit)}", style="dim"))
     if not found.hits:
-        cli.note("nothing found")
+        cli.note("no results")
     else:
-        more = " with most of the words" if found.is_partial else ""
-        cli.note(f"{plural(found.total, 'version')} match{more}; {found.took_ms:.0f} ms")
+        more = ", with most of the words" if found.is_partial else ""
+        cli.note(f"{plural(found.total, 'matching version')}{more}; {found.took_ms:.0f} ms")
     if found.lag:
-        cli.note(f"{plural(found.lag, 'visit')} of a running crawl will be searchable in a moment")
+        cli.note(f"{plural(found.lag, 'visit')} of the running crawl not indexed yet")
 
 
 def _snippet(hit: Hit) -> Text:
@@ -156,9 +152,9 @@ def _snippet(hit: Hit) -> Text:
 
 
 def _hit_footer(hit: Hit) -> str:
-    parts = [f"v{hit.version} of {exact_time(hit.fetched_at)}"]
+    parts = [f"v{hit.version}, {local_time(hit.fetched_at)}"]
     if hit.alike:
-        parts.append(f"{hit.alike} more say nearly the same")
+        parts.append(plural(hit.alike, "near duplicate"))
     if hit.sentiment is not None:
         parts.append(f"sentiment {hit.sentiment:+.2f}")
     if hit.source is not None:
@@ -167,29 +163,28 @@ def _hit_footer(hit: Hit) -> str:
 
 
 @click.group("index", cls=CommandGroup, invoke_without_command=True)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @click.pass_context
 def index_command(ctx: click.Context, as_json: bool) -> None:
-    """Show how the search index stands to the collection, or make it anew.
+    """Show or rebuild the search index.
 
     \b
     evercrawl index
     evercrawl index rebuild
 
-    The index follows a crawl by itself and catches up with every search; it holds nothing that the collection
-    has not.
+    Crawls and searches keep the index up to date. It can always be rebuilt from the collection.
     """
     if ctx.invoked_subcommand is None:
         ctx.invoke(index_status, as_json=as_json)
 
 
 @index_command.command("status")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @pass_cli
 def index_status(cli: CliContext, as_json: bool) -> None:
-    """Versions indexed and stored, visits that are not indexed yet, bytes on disk."""
+    """Show how many versions are indexed, how many visits are not, and the size on disk."""
     with cli.open_collection() as collection:
         state = collection.index_state()
     if as_json:
@@ -197,15 +192,15 @@ def index_status(cli: CliContext, as_json: bool) -> None:
         return
     click.echo(f"{plural(state.documents, 'version')} of {state.versions:,} indexed, {format_size(state.bytes)}")
     if state.lag:
-        click.echo(f"{plural(state.lag, 'visit')} not looked at yet; the next search does")
+        click.echo(f"{plural(state.lag, 'visit')} not indexed yet; the next search will do it")
 
 
 @index_command.command("rebuild")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @pass_cli
 def index_rebuild(cli: CliContext, as_json: bool) -> None:
-    """Throw the index and the link graph away and make them anew from what is stored."""
+    """Delete the index and the link graph, and rebuild them from the collection."""
     with cli.open_collection() as collection:
         count = collection.rebuild_index()
         state = collection.index_state()

@@ -1,4 +1,4 @@
-"""`evercrawl history URL`: the versions of a page, and when each came to be."""
+"""The commands `history`, `show`, `diff`, `changes` and `sentiment`: versions of pages."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import common_options
-from evercrawl.cli.terminal import ExitCode, emit_json, exact_time, format_size, plural
+from evercrawl.cli.options import common_options, json_lines_option, json_option
+from evercrawl.cli.terminal import ExitCode, emit_json, format_size, local_time, plural
 from evercrawl.collection.urls import parse_page_url
 from evercrawl.model.sanitize import safe_block, safe_line
 
@@ -28,15 +28,15 @@ _TITLE_CHARS = 60
 
 @click.command("history")
 @click.argument("url")
-@click.option("--visits", is_flag=True, help="List every visit too: unchanged, gone, failed and refused ones.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line, oldest version first.")
+@click.option("--visits", is_flag=True, help="Also list every visit, with or without a new version.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line, oldest version first.")
 @common_options
 @pass_cli
 def history_command(cli: CliContext, url: str, visits: bool, as_json: bool) -> None:
-    """List the stored versions of a page, oldest first.
+    """List the versions of a page, oldest first.
 
-    A page changed between two visits: the last that still saw the version before, and the first that saw the
-    new one.
+    A change happened between two visits: the last that saw the old version ("after") and the first that saw
+    the new one.
 
     \b
     evercrawl history https://example.org/
@@ -53,11 +53,11 @@ def history_command(cli: CliContext, url: str, visits: bool, as_json: bool) -> N
     if visits:
         click.echo(plural(len(found.visits), "visit"))
         for visit in reversed(found.visits):
-            click.echo(f"  {exact_time(visit.at)}  {visit.status or '-':<4} {visit.outcome}: {visit.reason}")
+            click.echo(f"  {local_time(visit.at)}  {visit.status or '-':<4} {visit.outcome}: {visit.reason}")
 
 
 def version_fields(version: PastVersion) -> dict[str, Any]:
-    """What scripts rely on, then the rest."""
+    """Return the fields that scripts rely on, then the rest."""
     return {
         "version": version.version,
         "seen_at": version.seen_at,
@@ -95,17 +95,15 @@ def _history_visit_fields(visit: PastVisit) -> dict[str, Any]:
 
 
 def _history_line(version: PastVersion) -> str:
-    """Which version, when, what kind of change, how large, what it is called."""
-    span = f"{exact_time(version.seen_at)}"
-    since = f"after {exact_time(version.changed_after)}" if version.changed_after else "first seen"
-    change = version.change_class or "-"
-    share = "" if version.size is None else f" {version.size:.1%}"
+    """Return version, time, kind and size of the change, size of the body, and title."""
+    after = f"after {local_time(version.changed_after)}" if version.changed_after else "first seen"
+    change = (version.change_class or "-") + ("" if version.size is None else f" {version.size:.1%}")
     title = safe_line(version.title or "", longest=_TITLE_CHARS)
-    what = f"{change}{share}"
     body = format_size(version.body_bytes)
-    mood = version.analysis.get("sentiment")
-    friendly = "" if mood is None else f"  sentiment {mood:+.2f}"
-    return f"  v{version.version:<4} {span}  {since:<26} {what:<16} {body:>8}{friendly}  {title}".rstrip()
+    score = version.analysis.get("sentiment")
+    sentiment = "" if score is None else f"  sentiment {score:+.2f}"
+    seen = local_time(version.seen_at)
+    return f"  v{version.version:<4} {seen}  {after:<22} {change:<16} {body:>8}{sentiment}  {title}".rstrip()
 
 
 VIEWS = ("text", "html", "headers", "links", "analysis", "raw")
@@ -114,27 +112,27 @@ VIEWS = ("text", "html", "headers", "links", "analysis", "raw")
 @click.command("show")
 @click.argument("url", metavar="URL[@TIME]")
 @click.argument("form", required=False, type=click.Choice(VIEWS))
-@click.option("--text", "flag", flag_value="text", help="The main text (the default).")
-@click.option("--html", "flag", flag_value="html", help="The decoded body as the server sent it.")
-@click.option("--headers", "flag", flag_value="headers", help="The header fields of the answer.")
-@click.option("--links", "flag", flag_value="links", help="The links with their anchor texts.")
-@click.option("--analysis", "flag", flag_value="analysis", help="What analysers said about this version.")
-@click.option("--raw", "flag", flag_value="raw", help="The answer as it lies in the archive: head and body.")
+@click.option("--text", "flag", flag_value="text", help="Print the main text (default).")
+@click.option("--html", "flag", flag_value="html", help="Print the body as the server sent it, decoded.")
+@click.option("--headers", "flag", flag_value="headers", help="Print the response headers.")
+@click.option("--links", "flag", flag_value="links", help="Print the links with their anchor texts.")
+@click.option("--analysis", "flag", flag_value="analysis", help="Print the results of analysers.")
+@click.option("--raw", "flag", flag_value="raw", help="Print the archived response, headers and body.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
 @common_options
 @pass_cli
 def show_command(cli: CliContext, url: str, form: str | None, flag: str | None, as_json: bool) -> None:
-    """Show a stored version of a page, the newest unless TIME names another.
+    """Print a stored version of a page, the newest unless TIME says otherwise.
 
-    TIME is a moment (7d, yesterday, 2026-11-01: the version that the page had then), a place from the end
-    (-1: the one before the newest) or a number (v3).
+    TIME is a point in time (7d, yesterday, 2026-11-01), a position from the end (-1: the one before the
+    newest), or a version number (v3).
 
     \b
     evercrawl show https://example.org/
     evercrawl show https://example.org/@-1
     evercrawl show https://example.org/@2026-11-01 --html > page.html
 
-    On a terminal control characters are removed; html and raw go to a pipe or file byte for byte.
+    On a terminal, control characters are removed. In a pipe or file, html and raw are written unchanged.
     """
     with cli.open_collection() as collection:
         page = collection.show(url if "://" in url else f"https://{url}")
@@ -145,7 +143,7 @@ def show_command(cli: CliContext, url: str, form: str | None, flag: str | None, 
 
 
 def page_fields(page: PageContent) -> dict[str, Any]:
-    """The page for programs; the body only as text, its bytes come from the html form."""
+    """Return the page for programs."""
     return {
         "url": page.url,
         "status": page.status,
@@ -184,7 +182,7 @@ def _print_analysis(page: PageContent) -> None:
 
 
 def _print_bytes(content: bytes) -> None:
-    """To a file or pipe as they are; to a terminal without anything that it would obey."""
+    """Write bytes unchanged to a file or pipe; remove control characters on a terminal."""
     if sys.stdout.isatty():
         click.echo(safe_block(content.decode("utf-8", "replace")))
     else:
@@ -208,19 +206,19 @@ _DIFF_STYLES = {" ": "", "-": "red", "+": "green", "~": ""}
 @click.argument("url")
 @click.argument("a", required=False)
 @click.argument("b", required=False)
-@click.option("--stat", is_flag=True, help="Only how much came and went.")
-@click.option("--name-only", is_flag=True, help="Only the URL, and only where something differs.")
-@click.option("--exit-code", is_flag=True, help="Exit with 1 where something differs.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--stat", is_flag=True, help="Print only how much was added and removed.")
+@click.option("--name-only", is_flag=True, help="Print only the URL, and only if something differs.")
+@click.option("--exit-code", is_flag=True, help="Exit with 1 if something differs.")
+@json_option
 @common_options
 @pass_cli
 def diff_command(
     cli: CliContext, url: str, a: str | None, b: str | None, stat: bool, name_only: bool, exit_code: bool, as_json: bool
 ) -> int:
-    """Show what differs between version A (otherwise the one before the newest) and B (otherwise the newest).
+    """Compare version A (default: the one before the newest) with B (default: the newest).
 
-    Blocks that came are marked +, blocks that went -, edited ones ~ with [-words that went-] and {+words that
-    came+}. Links and metadata follow. A and B are written as TIME of `show`.
+    Added blocks are marked +, removed blocks -, and edited blocks ~ with [-removed-] and {+added+} words. Links
+    and metadata follow. Write A and B like TIME of `show`.
 
     \b
     evercrawl diff https://example.org/
@@ -242,7 +240,7 @@ def diff_command(
 
 
 def difference_fields(found: VersionDiff) -> dict[str, Any]:
-    """The difference for programs."""
+    """Return the difference for programs."""
     return {
         "url": found.url,
         "before": {"version": found.before.version, "seen_at": found.before.seen_at},
@@ -279,15 +277,14 @@ def _diff_stat(found: VersionDiff) -> str:
 def _show_diff(cli: CliContext, found: VersionDiff) -> None:
     before, after = found.before, found.after
     click.echo(f"{safe_line(found.url)}")
-    click.echo(f"--- v{before.version}  {exact_time(before.seen_at)}")
-    click.echo(f"+++ v{after.version}  {exact_time(after.seen_at)}")
+    click.echo(f"--- v{before.version}  {local_time(before.seen_at)}")
+    click.echo(f"+++ v{after.version}  {local_time(after.seen_at)}")
     for line in _diff_lines(found):
         cli.out.print(line, soft_wrap=True)
     if found.is_empty:
-        same = "the same bytes" if found.same_bytes else "the same text, links and metadata"
-        cli.note(same)
+        cli.note("no difference" if found.same_bytes else "no difference in text, links and metadata")
     else:
-        cli.note(f"{plural(len(found.edits), 'block')}: {_diff_stat(found)}")
+        cli.note(_diff_stat(found))
 
 
 def _diff_lines(found: VersionDiff) -> list[Text]:
@@ -320,26 +317,23 @@ def _styled(sign: str, text: str) -> Text:
 
 
 _PAGES_SHOWN = 3
-_LONGEST_LINE = 200
+_LINE_CHARS = 200
 
 
 @click.command("changes")
 @click.argument("site", required=False)
 @click.option(
-    "--since", default="7d", show_default=True, metavar="TIME", help="From when on: 7d, yesterday, 2026-11-01."
+    "--since", default="7d", show_default=True, metavar="TIME", help="Changes since then: 7d, yesterday, 2026-11-01."
 )
-@click.option(
-    "--noise", is_flag=True, help="Also what single pages show beside their content: adverts, counters, menus."
-)
-@click.option("--muted", is_flag=True, help="Also what lies in parts that were muted.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@click.option("--noise", is_flag=True, help="Include noise: adverts, counters, menus.")
+@click.option("--muted", is_flag=True, help="Include muted parts.")
+@json_lines_option
 @common_options
 @pass_cli
 def changes_command(cli: CliContext, site: str | None, since: str, noise: bool, muted: bool, as_json: bool) -> None:
-    """List what changed since TIME on the pages of one SITE or of all, the most significant first.
+    """List what changed on one SITE or on all, the most significant changes first.
 
-    The same edit on many pages is one entry. Pages that were seen for the first time are not changes. What
-    you do not want to see again: evercrawl mute
+    The same edit on many pages is one entry. New pages are not listed. Hide unwanted changes with: evercrawl mute
 
     \b
     evercrawl changes --since yesterday
@@ -356,7 +350,7 @@ def changes_command(cli: CliContext, site: str | None, since: str, noise: bool, 
         else:
             _show_group(group)
     if not groups:
-        cli.note(f"nothing has changed since {since}")
+        cli.note(f"no changes since {since}")
 
 
 def _emit_group(group: ChangeGroup) -> None:
@@ -366,7 +360,7 @@ def _emit_group(group: ChangeGroup) -> None:
 
 def _show_group(group: ChangeGroup) -> None:
     first, others = group.pages[0], len(group.pages) - 1
-    where = f"{plural(len(group.pages), 'page')}: the same edit" if others else safe_line(first)
+    where = f"same edit on {plural(len(group.pages), 'page')}" if others else safe_line(first)
     click.echo(f"{group.change_class} {group.size:.1%}  {where}")
     if others:
         for url in group.pages[:_PAGES_SHOWN]:
@@ -374,21 +368,21 @@ def _show_group(group: ChangeGroup) -> None:
         if len(group.pages) > _PAGES_SHOWN:
             click.echo(f"    and {len(group.pages) - _PAGES_SHOWN:,} more")
     for line in group.example.splitlines():
-        click.echo(f"  {safe_line(line, longest=_LONGEST_LINE)}")
+        click.echo(f"  {safe_line(line, longest=_LINE_CHARS)}")
 
 
 @click.command("sentiment")
 @click.argument("url")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @pass_cli
 def sentiment_command(cli: CliContext, url: str, as_json: bool) -> None:
-    """Say how friendly a page is, version by version, and the mean of its site, from -1 to 1.
+    """Show the sentiment of a page over time, and of its site, from -1 (negative) to 1 (positive).
 
-    Scores are made when a version is new, if the analyser is switched on, and only for English.
+    Only English pages get a score, when a new version is stored and the analyser is on:
 
     \b
-    evercrawl config analysis.enabled sentiment
+    evercrawl config set analysis.enabled sentiment
     evercrawl sentiment https://example.org/
     """
     with cli.open_collection() as collection:
@@ -402,10 +396,11 @@ def sentiment_command(cli: CliContext, url: str, as_json: bool) -> None:
 def _show_sentiment(found: PageSentiment) -> None:
     click.echo(safe_line(found.url))
     if not found.versions:
-        click.echo("  no score: not in English, or the analyser was off; evercrawl config analysis.enabled sentiment")
+        click.echo("  no score: not English, or the analyser is off; turn it on with:")
+        click.echo("  evercrawl config set analysis.enabled sentiment")
     for then in found.versions:
-        rests_on = plural(then.sentences, "sentence")
-        click.echo(f"  v{then.version:<4} {exact_time(then.seen_at)}  {then.score:+.3f}  {rests_on}")
+        basis = plural(then.sentences, "sentence")
+        click.echo(f"  v{then.version:<4} {local_time(then.seen_at)}  {then.score:+.3f}  {basis}")
     if found.site.score is not None:
-        rests_on = plural(found.site.pages, "page")
-        click.echo(f"  site {safe_line(found.site.site)}  {found.site.score:+.3f}  {rests_on}")
+        basis = plural(found.site.pages, "page")
+        click.echo(f"  site {safe_line(found.site.site)}  {found.site.score:+.3f}  {basis}")

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from evercrawl.adapters.sqlite.connection import transaction
 from evercrawl.adapters.sqlite.fault import Translating
 from evercrawl.core.alerts.definition import read_alert, read_event, write_alert, write_event
-from evercrawl.core.alerts.delivery import Message, MessageState, Queue
+from evercrawl.core.alerts.delivery import AlertMessage, AlertQueue, MessageState
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import Alert, Event, PendingEvent
 
@@ -182,7 +182,7 @@ class AlertOutbox:
 
     # Messages
 
-    def queue(self, alert_id: int) -> Queue:
+    def queue(self, alert_id: int) -> AlertQueue:
         """What waits for an alert."""
         head = self._rows(
             f"select {_MESSAGE} from message m join alert a on a.id = m.alert_id"
@@ -192,7 +192,7 @@ class AlertOutbox:
         noted = self._rows(
             "select noted_us from notice where alert_id = ? and message is null order by number limit 1", alert_id
         )
-        return Queue(_message(head[0]) if head else None, noted[0][0] if noted else None)
+        return AlertQueue(_message(head[0]) if head else None, noted[0][0] if noted else None)
 
     def busy_alerts(self) -> set[int]:
         """Alerts for which something waits."""
@@ -202,7 +202,7 @@ class AlertOutbox:
         )
         return {row[0] for row in rows}
 
-    def compose(self, known: StoredAlert, *, upto_us: int, now_us: int) -> Message | None:
+    def compose(self, known: StoredAlert, *, upto_us: int, now_us: int) -> AlertMessage | None:
         """Put the oldest notices, as many as a message of the alert holds, into one; None: there are none."""
         with self._writing() as db:
             rows = db.execute(
@@ -212,7 +212,7 @@ class AlertOutbox:
             ).fetchall()
             if not rows:
                 return None
-            message = Message(f"msg_{self.uid}_{known.id}_{rows[0][0]}", known.alert.name, now_us)
+            message = AlertMessage(f"msg_{self.uid}_{known.id}_{rows[0][0]}", known.alert.name, now_us)
             db.execute(
                 "insert into message (id, alert_id, made_us, state, tries, next_us, detail)"
                 " values (?, ?, ?, ?, 0, 0, '')",
@@ -235,7 +235,7 @@ class AlertOutbox:
         )  # fmt: skip
         return [_notice(row) for row in rows]
 
-    def write(self, message: Message) -> None:
+    def write(self, message: AlertMessage) -> None:
         """Note where a message stands."""
         with self._writing() as db:
             db.execute(
@@ -249,7 +249,7 @@ class AlertOutbox:
 
     def messages(
         self, name: str | None = None, *, state: MessageState | None = None, most: int, before: int | None = None
-    ) -> list[tuple[Message, int, int]]:
+    ) -> list[tuple[AlertMessage, int, int]]:
         """The newest messages before a place, newest first, each with the number of its changes and its
         place.
         """
@@ -289,8 +289,8 @@ def _notice_row(told: MatchedEvent, shard: int, now_us: int) -> tuple[object, ..
     return told.alert_id, shard, event.visit, event.at_us, now_us, write_event(event)
 
 
-def _message(row: Any) -> Message:
-    message = Message._make(row)
+def _message(row: Any) -> AlertMessage:
+    message = AlertMessage._make(row)
     return message._replace(state=MessageState(message.state))
 
 

@@ -15,7 +15,7 @@ from evercrawl.adapters.sqlite.reader import ShardReader, StateReader
 from evercrawl.adapters.sqlite.store import shard_path
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MatchedEvent, StoredAlert
 from evercrawl.collection.change_inbox import ChangeInbox
-from evercrawl.core.alerts.matching import SaidPage, Says, Texts, Tone, says, wanted
+from evercrawl.core.alerts.matching import EventTexts, MatchesQuery, PageText, ScoreText, match_event, page_matches
 from evercrawl.core.change.review import is_muted
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import Event
@@ -39,7 +39,7 @@ class ShardLog(Protocol):
     def events(self, after: int, upto: int) -> Sequence[Event]:
         """What the lines between two numbers met, in their order."""
 
-    def page_after(self, event: Event) -> SaidPage:
+    def page_after(self, event: Event) -> PageText:
         """What the page says after the event."""
 
     def text_before(self, event: Event) -> str:
@@ -62,8 +62,8 @@ class Logs(Protocol):
 class EventJudges(NamedTuple):
     """How queries and sentiment are judged."""
 
-    says: Says
-    tone: Tone
+    page_matches: MatchesQuery
+    tone: ScoreText
 
 
 def _tone(text: str) -> float | None:
@@ -74,10 +74,10 @@ def _tone(text: str) -> float | None:
     return None if found is None else found.score
 
 
-def _says(query: str, page: SaidPage) -> bool:
+def _says(query: str, page: PageText) -> bool:
     from evercrawl.adapters.tantivy.text_query import index_words, stem_words  # takes time to load
 
-    return says(query, page, cut=index_words, stem=stem_words)
+    return page_matches(query, page, cut=index_words, stem=stem_words)
 
 
 BY_WORDS = EventJudges(_says, _tone)
@@ -130,16 +130,16 @@ class EventReader:
             for known in alerts:
                 if event.at_us < known.since_us:
                     continue
-                found = wanted(known.alert.subject, event, texts, says=self._judging.says, tone=self._judging.tone)
+                found = match_event(known.alert.subject, event, texts, says=self._judging.says, tone=self._judging.tone)
                 if found is not None:
                     told.append(MatchedEvent(known.id, found))
         return told
 
 
-def event_texts(shard_log: ShardLog, event: Event) -> Texts:
+def event_texts(shard_log: ShardLog, event: Event) -> EventTexts:
     """The texts of an event, read when they are needed."""
-    nothing = SaidPage(event.url, event.title or "", "", None)
-    return Texts(_once(shard_log.page_after, event, nothing), _once(shard_log.text_before, event, ""))
+    nothing = PageText(event.url, event.title or "", "", None)
+    return EventTexts(_once(shard_log.page_after, event, nothing), _once(shard_log.text_before, event, ""))
 
 
 def _once(read: Callable[[Event], T], event: Event, nothing: T) -> Callable[[], T]:
@@ -176,7 +176,7 @@ class _StoredLog:
         is_known = 0 < len(event.edits) < MOST_EDITS
         return is_known and all(is_muted(self._mutes, event.url, *edit) for edit in event.edits)
 
-    def page_after(self, event: Event) -> SaidPage:
+    def page_after(self, event: Event) -> PageText:
         return page_after(self._state, event)
 
     def text_before(self, event: Event) -> str:

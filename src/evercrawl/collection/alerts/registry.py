@@ -16,9 +16,9 @@ from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MessageCounts,
 from evercrawl.collection.alerts.event_reader import BY_WORDS, CollectionLogs, EventJudges, Logs, event_texts
 from evercrawl.collection.alerts.sender import ChannelSender, OutgoingMessage, require_apprise
 from evercrawl.core.alerts.definition import wrong_in
-from evercrawl.core.alerts.delivery import Attempt, Message, MessageState, again
-from evercrawl.core.alerts.matching import wanted
-from evercrawl.core.alerts.message_format import FEWEST_BYTES, secret_of
+from evercrawl.core.alerts.delivery import AlertMessage, DeliveryAttempt, MessageState, retry_message
+from evercrawl.core.alerts.matching import match_event
+from evercrawl.core.alerts.message_format import MIN_SECRET_BYTES, format_secret
 from evercrawl.core.http.ip_address import address_refusal, parse_ip_literal
 from evercrawl.core.url import canonical, site_of, site_parts
 from evercrawl.errors import ConfigError
@@ -43,7 +43,7 @@ class AlertStatus:
 class MessageLogEntry:
     """A message, and how many changes it tells."""
 
-    message: Message
+    message: AlertMessage
     changes: int
     place: int
     """Where it stands in the order of all messages."""
@@ -89,7 +89,7 @@ class AlertRegistry:
                 raise ConfigError(f"there is an alert {alert.name!r} already; change it with --replace")
             if alert.target.channel is Channel.WEBHOOK and alert.target.secret is None:
                 kept = known.alert.target.secret if known is not None else None
-                secret = kept or secret_of(secrets.token_bytes(FEWEST_BYTES))
+                secret = kept or format_secret(secrets.token_bytes(MIN_SECRET_BYTES))
                 alert = replace(alert, target=replace(alert.target, secret=secret))
             ends = {} if outbox.alerts() else CollectionLogs(self._collection).ends()
             outbox.put(alert, now_us=to_us(datetime.now(UTC)), ends=ends)
@@ -130,16 +130,16 @@ class AlertRegistry:
         with self._existing(name) as outbox:
             failed = outbox.messages(name, state=MessageState.FAILED, most=MOST_RETRIED)
             for message, _, _ in failed:
-                outbox.write(again(message, now=now))
+                outbox.write(retry_message(message, now=now))
             return len(failed)
 
-    async def test(self, name: str) -> Attempt:
+    async def test(self, name: str) -> DeliveryAttempt:
         """Send a test message now, whatever the hour; nothing else is touched."""
         with self._existing(name) as outbox:
             known = outbox.named(name)
             assert known is not None
             now = datetime.now(UTC)
-            message = Message(f"msg_{outbox.uid}_test_{secrets.token_hex(6)}", name, to_us(now), tries=1)
+            message = AlertMessage(f"msg_{outbox.uid}_test_{secrets.token_hex(6)}", name, to_us(now), tries=1)
             letter = OutgoingMessage(known.alert, message, (), (), outbox.uid)
         senders = ChannelSender(self._settings, collection=self._collection.resolve().name)
         try:
@@ -239,7 +239,7 @@ def preview_alert(
                 if clock() > end:
                     break
                 looked_at, oldest_us = looked_at + 1, min(oldest_us, event.at_us)
-                found = wanted(subject, event, event_texts(shard_log, event), says=judging.says, tone=judging.tone)
+                found = match_event(subject, event, event_texts(shard_log, event), says=judging.says, tone=judging.tone)
                 if found is not None:
                     told.append(found)
     examples = nlargest(EXAMPLES, told, key=lambda event: event.at_us)

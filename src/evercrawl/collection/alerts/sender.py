@@ -21,8 +21,18 @@ from typing import NamedTuple, Protocol, TypeVar
 from evercrawl.adapters.http.poster import JsonPoster
 from evercrawl.adapters.system import write_atomically
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, StoredAlert
-from evercrawl.core.alerts.delivery import Attempt, Compose, Message, Patience, Send, Wait, begun, ended, next_step
-from evercrawl.core.alerts.message_format import atom_feed, document, plain_text, signed_headers, subject_line
+from evercrawl.core.alerts.delivery import (
+    AlertMessage,
+    ComposeMessage,
+    DeliveryAttempt,
+    RetryPolicy,
+    SendMessage,
+    WaitUntil,
+    begin_attempt,
+    finish_attempt,
+    next_delivery_step,
+)
+from evercrawl.core.alerts.message_format import atom_feed, plain_text, subject_line, webhook_body, webhook_headers
 from evercrawl.core.faults import retry_after
 from evercrawl.engine.ports import Clock
 from evercrawl.errors import ConfigError, EvercrawlError
@@ -45,7 +55,7 @@ class OutgoingMessage(NamedTuple):
     """All that an attempt needs."""
 
     alert: Alert
-    message: Message
+    message: AlertMessage
     notices: Sequence[PendingEvent]
     recent: Sequence[PendingEvent]
     """For a feed: the newest notices up to this message, its own among them."""
@@ -56,7 +66,7 @@ class OutgoingMessage(NamedTuple):
 class MessageSender(Protocol):
     """Delivers letters."""
 
-    async def send(self, letter: OutgoingMessage, *, now: datetime) -> Attempt:
+    async def send(self, letter: OutgoingMessage, *, now: datetime) -> DeliveryAttempt:
         """How the attempt ended; every way has a limit of its own, so that none is left to go on unseen."""
 
     async def close(self) -> None:
@@ -78,32 +88,32 @@ class ChannelSender:
             Channel.APPRISE: self._apprise,
         }
 
-    async def send(self, letter: OutgoingMessage, *, now: datetime) -> Attempt:
+    async def send(self, letter: OutgoingMessage, *, now: datetime) -> DeliveryAttempt:
         """How the attempt ended, whatever happened."""
         try:
             return await self._ways[letter.alert.target.channel](letter, now)
         except (EvercrawlError, OSError, ValueError) as error:
-            return Attempt(False, _shown(error))
+            return DeliveryAttempt(False, _shown(error))
         except Exception as error:
             log.exception("alert %s: a defect in delivery", letter.alert.name)
-            return Attempt(False, f"defect: {_shown(error)}")
+            return DeliveryAttempt(False, f"defect: {_shown(error)}")
 
     async def close(self) -> None:
         """Let go of the resolver."""
         if self._poster is not None:
             await self._poster.close()
 
-    async def _webhook(self, letter: OutgoingMessage, now: datetime) -> Attempt:
+    async def _webhook(self, letter: OutgoingMessage, now: datetime) -> DeliveryAttempt:
         message, target = letter.message, letter.alert.target
-        body = document(
+        body = webhook_body(
             letter.alert, letter.notices, message_id=message.id, collection=self._collection, made_us=message.made_us
         )
-        headers = signed_headers(target.secret, message.id, body, now=now)
+        headers = webhook_headers(target.secret, message.id, body, now=now)
         posted = await self._opened_poster().post(target.address, body, headers=headers)
         if posted.status is None:
-            return Attempt(False, posted.detail[:LONGEST_DETAIL])
+            return DeliveryAttempt(False, posted.detail[:LONGEST_DETAIL])
         wait = retry_after(header(posted.headers, "retry-after"), now=now)
-        return Attempt(200 <= posted.status < 300, f"HTTP {posted.status}", wait)
+        return DeliveryAttempt(200 <= posted.status < 300, f"HTTP {posted.status}", wait)
 
     def _opened_poster(self) -> JsonPoster:
         if self._poster is None:
@@ -113,15 +123,15 @@ class ChannelSender:
             self._poster = JsonPoster(settings, user_agent(settings.identity, __version__))
         return self._poster
 
-    async def _mail(self, letter: OutgoingMessage, now: datetime) -> Attempt:
+    async def _mail(self, letter: OutgoingMessage, now: datetime) -> DeliveryAttempt:
         settings = self._settings.notify
         sender = settings.mail_from or self._settings.identity.contact
         if settings.mail_host is None or sender is None or "@" not in sender:
-            return Attempt(False, "set notify.mail_host and notify.mail_from to send mail")
+            return DeliveryAttempt(False, "set notify.mail_host and notify.mail_from to send mail")
 
         mail = build_mail(letter, sender, collection=self._collection)
         await asyncio.to_thread(send_mail, mail, settings, self._password())
-        return Attempt(True, f"taken by {settings.mail_host}")
+        return DeliveryAttempt(True, f"taken by {settings.mail_host}")
 
     def _password(self) -> str | None:
         file = self._settings.notify.mail_password_file
@@ -129,21 +139,21 @@ class ChannelSender:
             return self._env.get(PASSWORD_VARIABLE)
         return Path(file).expanduser().read_text(encoding="utf-8").strip()
 
-    async def _atom(self, letter: OutgoingMessage, now: datetime) -> Attempt:
+    async def _atom(self, letter: OutgoingMessage, now: datetime) -> DeliveryAttempt:
         recent = letter.recent if letter.notices else ()
         feed_id = f"urn:evercrawl:{letter.uid}:{letter.alert.name}"
         feed = atom_feed(letter.alert, recent, feed_id=feed_id, collection=self._collection)
         path = Path(letter.alert.target.address)
         if not letter.notices and path.exists():
-            return Attempt(os.access(path, os.W_OK), f"{path.name} is there")
+            return DeliveryAttempt(os.access(path, os.W_OK), f"{path.name} is there")
         await asyncio.to_thread(write_atomically, path, feed)
-        return Attempt(True, f"written to {path.name}")
+        return DeliveryAttempt(True, f"written to {path.name}")
 
-    async def _apprise(self, letter: OutgoingMessage, now: datetime) -> Attempt:
+    async def _apprise(self, letter: OutgoingMessage, now: datetime) -> DeliveryAttempt:
         title = subject_line(letter.alert, letter.notices)
         text = plain_text(letter.alert, letter.notices, collection=self._collection)
         is_sent = await asyncio.to_thread(_by_apprise, letter.alert.target.address, title, text)
-        return Attempt(is_sent, "sent by apprise" if is_sent else "apprise says that it could not be sent")
+        return DeliveryAttempt(is_sent, "sent by apprise" if is_sent else "apprise says that it could not be sent")
 
 
 def has_apprise() -> bool:
@@ -212,9 +222,9 @@ MOST_AT_A_TIME = 256
 T = TypeVar("T")
 
 
-def retry_policy(settings: NotifySettings) -> Patience:
+def retry_policy(settings: NotifySettings) -> RetryPolicy:
     """How attempts are spread over time."""
-    return Patience(settings.first_wait, settings.longest_wait, settings.patience)
+    return RetryPolicy(settings.first_wait, settings.longest_wait, settings.patience)
 
 
 class Deliverer:
@@ -226,7 +236,7 @@ class Deliverer:
         sender: MessageSender,
         *,
         clock: Clock,
-        patience: Patience,
+        patience: RetryPolicy,
         quiet: tuple[str, ...] = (),
         off_loop: Callable[[Callable[[], object]], Awaitable[object]] = asyncio.to_thread,
         stirred: Callable[[], None] = lambda: None,
@@ -287,27 +297,27 @@ class Deliverer:
         while True:
             now = self._clock.now()
             queue = await self._off(lambda: self._outbox.queue(known.id))
-            match next_step(known.alert, queue, now=now):
-                case Wait(until):
+            match next_delivery_step(known.alert, queue, now=now):
+                case WaitUntil(until):
                     if until is not None:
                         self._next[known.id] = until
                     return
-                case Compose(upto_us):
+                case ComposeMessage(upto_us):
                     make = partial(self._outbox.compose, known, upto_us=upto_us, now_us=to_us(now))
                     await self._off(make)
-                case Send(message):
+                case SendMessage(message):
                     await self._send(known, message)
 
-    async def _send(self, known: StoredAlert, message: Message) -> None:
-        on_its_way = begun(message)
+    async def _send(self, known: StoredAlert, message: AlertMessage) -> None:
+        on_its_way = begin_attempt(message)
         letter = await self._off(lambda: self._letter(known, on_its_way))
         attempt = await self._sender.send(letter, now=self._clock.now())
-        after = ended(on_its_way, attempt, self._patience, now=self._clock.now())
+        after = finish_attempt(on_its_way, attempt, self._patience, now=self._clock.now())
         await self._off(lambda: self._outbox.write(after))
         if not attempt.is_delivered:
             log.warning("alert %s: %s (attempt %d)", known.alert.name, attempt.detail, after.tries)
 
-    def _letter(self, known: StoredAlert, message: Message) -> OutgoingMessage:
+    def _letter(self, known: StoredAlert, message: AlertMessage) -> OutgoingMessage:
         """Note that the message is on its way, and gather what it says."""
         self._outbox.write(message)
         notices = self._outbox.notices(message.id)

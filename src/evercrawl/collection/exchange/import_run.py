@@ -29,7 +29,7 @@ from evercrawl.collection.exchange.import_sources import (
     locate_records,
     warc_files,
 )
-from evercrawl.core.duplicates.url_seen import PopularCache
+from evercrawl.core.duplicates.url_seen import UrlCache
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.core.url import canonical, shard_of_site, site_of
@@ -76,7 +76,7 @@ def _import(collection: Path, settings: Settings, catalogue: Catalogue, records:
         clock=clock,
         fetcher=NoFetcher(),
         scope=Scope(settings.scope, allow_ports=settings.http.allow_ports),
-        popular=PopularCache(settings.seen.cache_entries),
+        popular=UrlCache(settings.seen.cache_entries),
         handler_of=InstalledHandlers().get,
         agent=settings.identity.product,
         guard=TrapFilter(settings.traps),

@@ -11,8 +11,8 @@ import re
 from datetime import time
 from typing import Any
 
-from evercrawl.core.alerts.matching import parse_words
-from evercrawl.core.alerts.message_format import key_of_secret
+from evercrawl.core.alerts.matching import parse_alert_query
+from evercrawl.core.alerts.message_format import parse_secret
 from evercrawl.core.politeness import parse_hours
 from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind, Frequency, SentimentShift
@@ -78,7 +78,7 @@ def wrong_in(alert: Alert) -> str | None:
 def _unreadable(alert: Alert) -> str | None:
     try:
         if alert.subject.query is not None:
-            parse_words(alert.subject.query)
+            parse_alert_query(alert.subject.query)
     except ConfigError as error:
         return str(error)
     try:
@@ -88,7 +88,7 @@ def _unreadable(alert: Alert) -> str | None:
         return str(error)
     try:
         if alert.target.secret is not None:
-            key_of_secret(alert.target.secret)
+            parse_secret(alert.target.secret)
     except ValueError as error:
         return f"the secret {error}"
     return None

@@ -28,7 +28,7 @@ class MessageState(StrEnum):
 OPEN = frozenset({MessageState.WAITING, MessageState.SENDING})
 
 
-class Message(NamedTuple):
+class AlertMessage(NamedTuple):
     """One message; its content was fixed when it was made, so that every attempt says the same."""
 
     id: str
@@ -42,37 +42,37 @@ class Message(NamedTuple):
     detail: str = ""
 
 
-class Queue(NamedTuple):
+class AlertQueue(NamedTuple):
     """What waits for one alert."""
 
-    head: Message | None
+    head: AlertMessage | None
     """The oldest message that is neither delivered nor given up."""
     noted_us: int | None
     """When the oldest notice came that is in no message yet; None: there is none."""
 
 
-class Compose(NamedTuple):
+class ComposeMessage(NamedTuple):
     """Put the oldest notices into a message, those that were noted by this moment."""
 
     upto_us: int
 
 
-class Send(NamedTuple):
+class SendMessage(NamedTuple):
     """Send this message now."""
 
-    message: Message
+    message: AlertMessage
 
 
-class Wait(NamedTuple):
+class WaitUntil(NamedTuple):
     """Nothing can be done before this moment; None: before something new comes."""
 
     until: datetime | None
 
 
-Step = Compose | Send | Wait
+DeliveryStep = ComposeMessage | SendMessage | WaitUntil
 
 
-class Attempt(NamedTuple):
+class DeliveryAttempt(NamedTuple):
     """How an attempt ended."""
 
     is_delivered: bool
@@ -80,7 +80,7 @@ class Attempt(NamedTuple):
     retry_after: timedelta | None = None
 
 
-class Patience(NamedTuple):
+class RetryPolicy(NamedTuple):
     """How attempts are spread over time."""
 
     first: timedelta
@@ -89,46 +89,48 @@ class Patience(NamedTuple):
     """A message that has not arrived for so long is given up, so that those behind it get their turn."""
 
 
-def next_step(alert: Alert, queue: Queue, *, now: datetime) -> Step:
+def next_delivery_step(alert: Alert, queue: AlertQueue, *, now: datetime) -> DeliveryStep:
     """What to do for an alert."""
     if queue.head is None and queue.noted_us is None:
-        return Wait(None)
-    rest = rest_until(alert, now=now)
+        return WaitUntil(None)
+    rest = quiet_hours_end(alert, now=now)
     if rest is not None:
-        return Wait(rest)
+        return WaitUntil(rest)
     if queue.head is not None:
         moment = from_us(queue.head.next_us)
-        return Send(queue.head) if moment <= now else Wait(moment)
+        return SendMessage(queue.head) if moment <= now else WaitUntil(moment)
     assert queue.noted_us is not None
     ready = ready_at(alert, from_us(queue.noted_us))
-    return Compose(to_us(now)) if ready <= now else Wait(ready)
+    return ComposeMessage(to_us(now)) if ready <= now else WaitUntil(ready)
 
 
-def begun(message: Message) -> Message:
+def begin_attempt(message: AlertMessage) -> AlertMessage:
     """The message as it is written down before an attempt."""
     return message._replace(state=MessageState.SENDING, tries=message.tries + 1)
 
 
-def ended(message: Message, attempt: Attempt, patience: Patience, *, now: datetime) -> Message:
+def finish_attempt(
+    message: AlertMessage, attempt: DeliveryAttempt, patience: RetryPolicy, *, now: datetime
+) -> AlertMessage:
     """The message after an attempt that was begun."""
     if attempt.is_delivered:
         return message._replace(state=MessageState.DELIVERED, ended_us=to_us(now), detail=attempt.detail, next_us=0)
     if now - from_us(message.made_us) >= patience.total:
         return message._replace(state=MessageState.FAILED, ended_us=to_us(now), detail=attempt.detail)
-    wait = wait_after(
+    wait = retry_delay(
         message.tries, first=patience.first, longest=patience.longest, seed=message.id, asked=attempt.retry_after
     )
     return message._replace(state=MessageState.WAITING, next_us=to_us(now + wait), detail=attempt.detail)
 
 
-def again(message: Message, *, now: datetime) -> Message:
+def retry_message(message: AlertMessage, *, now: datetime) -> AlertMessage:
     """A message that was given up, on its way once more; its id stays, so that no receiver takes it twice."""
-    return Message(message.id, message.alert, made_us=to_us(now))
+    return AlertMessage(message.id, message.alert, made_us=to_us(now))
 
 
 SPREAD = 0.2
 """Each wait is longer by up to this share, so that many messages do not come back at one moment."""
-MOST_DOUBLINGS = 20
+MAX_DOUBLINGS = 20
 
 
 def ready_at(alert: Alert, noted: datetime) -> datetime:
@@ -141,17 +143,17 @@ def ready_at(alert: Alert, noted: datetime) -> datetime:
     return today if today > noted else today + timedelta(days=1)
 
 
-def rest_until(alert: Alert, *, now: datetime) -> datetime | None:
+def quiet_hours_end(alert: Alert, *, now: datetime) -> datetime | None:
     """The end of the quiet hours in which `now` lies; None: it lies in none."""
     return quiet_until(map(parse_hours, alert.quiet), now=now)
 
 
-def wait_after(
+def retry_delay(
     tries: int, *, first: timedelta, longest: timedelta, seed: str, asked: timedelta | None = None
 ) -> timedelta:
     """How long to wait after so many failures: twice as long each time, at least as long as was asked for,
     and never longer than `longest` and its spread.
     """
-    doubled = min(first * (1 << min(tries - 1, MOST_DOUBLINGS)), longest)
+    doubled = min(first * (1 << min(tries - 1, MAX_DOUBLINGS)), longest)
     spread = SPREAD * (crc32(f"{seed}/{tries}".encode()) / 2**32)
     return min(max(doubled, asked or timedelta(0)), longest) * (1 + spread)

@@ -16,17 +16,17 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import AlertFilter, Event, EventKind, SentimentShift
 from evercrawl.model.search import Query, QueryField, Term
 
-ENGLISH = "en"
+DEFAULT_LANGUAGE = "en"
 _NO_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
 """Operators that need the present moment are refused."""
 
-Cut = Callable[[str], list[str]]
+CutWords = Callable[[str], list[str]]
 """Text -> its words, as the search index has them."""
-Stem = Callable[[Sequence[str], str], list[str]]
+StemWords = Callable[[Sequence[str], str], list[str]]
 """Words and their language -> the stem of each."""
 
 
-class SaidPage(NamedTuple):
+class PageText(NamedTuple):
     """What a page says."""
 
     url: str
@@ -36,7 +36,7 @@ class SaidPage(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def parse_words(query: str) -> Query:
+def parse_alert_query(query: str) -> Query:
     """The query; ConfigError where it cannot be read, or asks for a moment or a sentiment."""
     found = parse_query(query, now=_NO_MOMENT)
     if found.changed_from or found.changed_until or found.as_of or found.tone:
@@ -44,15 +44,15 @@ def parse_words(query: str) -> Query:
     return found
 
 
-def says(query: str, page: SaidPage, *, cut: Cut, stem: Stem) -> bool:
+def page_matches(query: str, page: PageText, *, cut: CutWords, stem: StemWords) -> bool:
     """The page says all that the query asks for, and nothing of what it excludes."""
-    asked = parse_words(query)
+    asked = parse_alert_query(query)
     lang = primary_language(page.lang) if page.lang else None
     if asked.sites and not any(_is_of(page.url, site) for site in asked.sites):
         return False
     if any(_is_of(page.url, site) for site in asked.not_sites) or (asked.langs and lang not in asked.langs):
         return False
-    words = _words(page, cut, stem, lang or ENGLISH)
+    words = _words(page, cut, stem, lang or DEFAULT_LANGUAGE)
     has_all = all(any(words.have(term) for term in group) for group in asked.groups)
     return has_all and not any(words.have(term._replace(is_literal=True)) for term in asked.without)
 
@@ -65,7 +65,7 @@ def _is_of(url: str, site: str) -> bool:
 
 
 @lru_cache(maxsize=4)
-def _words(page: SaidPage, cut: Cut, stem: Stem, lang: str) -> _Words:
+def _words(page: PageText, cut: CutWords, stem: StemWords, lang: str) -> _Words:
     """A page is asked by many alerts in a row."""
     return _Words(page, cut, stem, lang)
 
@@ -73,7 +73,7 @@ def _words(page: SaidPage, cut: Cut, stem: Stem, lang: str) -> _Words:
 class _Words:
     """The words of a page, cut once; their stems when they are needed."""
 
-    def __init__(self, page: SaidPage, cut: Cut, stem: Stem, lang: str) -> None:
+    def __init__(self, page: PageText, cut: CutWords, stem: StemWords, lang: str) -> None:
         title, address, text = cut(page.title), cut(url_words(page.url)), cut(page.text)
         self._parts = {QueryField.TITLE: (title,), QueryField.URL: (address,), QueryField.ANYWHERE: (text, title)}
         self._cut = cut
@@ -99,23 +99,25 @@ class _Words:
         return self._stems[place]
 
 
-CLEAR_TONE = 0.1
+CLEAR_SENTIMENT = 0.1
 """A sentiment nearer to 0 is none, so that a page in the middle does not turn at every word."""
 
-Says = Callable[[str, SaidPage], bool]
+MatchesQuery = Callable[[str, PageText], bool]
 """Query and page -> the page is among what the query asks for."""
-Tone = Callable[[str], float | None]
+ScoreText = Callable[[str], float | None]
 """Text -> its sentiment, -1 to 1; None: it cannot be judged."""
 
 
-class Texts(NamedTuple):
+class EventTexts(NamedTuple):
     """What the page says after the event, and its text before it; read when they are needed."""
 
-    after: Callable[[], SaidPage]
+    after: Callable[[], PageText]
     before: Callable[[], str]
 
 
-def wanted(subject: AlertFilter, event: Event, texts: Texts, *, says: Says, tone: Tone) -> Event | None:
+def match_event(
+    subject: AlertFilter, event: Event, texts: EventTexts, *, says: MatchesQuery, tone: ScoreText
+) -> Event | None:
     """The event as it is told, with the turn of sentiment where that was asked for; None: not wanted."""
     if event.kind not in subject.kinds or not _is_large(subject, event) or not _is_about(subject, event.url):
         return None
@@ -123,7 +125,7 @@ def wanted(subject: AlertFilter, event: Event, texts: Texts, *, says: Says, tone
         return None
     if not subject.is_turn:
         return event
-    turn = turn_of(tone(texts.before()), tone(texts.after().text))
+    turn = sentiment_turn(tone(texts.before()), tone(texts.after().text))
     return None if turn is None else event._replace(turn=turn)
 
 
@@ -135,10 +137,10 @@ def _is_large(subject: AlertFilter, event: Event) -> bool:
 def _is_about(subject: AlertFilter, url: str) -> bool:
     if not subject.pages and not subject.patterns:
         return True
-    return url in subject.pages or any(matches(pattern, url) for pattern in subject.patterns)
+    return url in subject.pages or any(url_matches(pattern, url) for pattern in subject.patterns)
 
 
-def matches(pattern: str, url: str) -> bool:
+def url_matches(pattern: str, url: str) -> bool:
     """The whole URL is of this form; `*` stands for anything. Takes time in proportion to the URL."""
     first, *others = pattern.split("*")
     if not others:
@@ -155,9 +157,9 @@ def matches(pattern: str, url: str) -> bool:
     return True
 
 
-def turn_of(before: float | None, after: float | None) -> SentimentShift | None:
+def sentiment_turn(before: float | None, after: float | None) -> SentimentShift | None:
     """The turn from clearly friendly to clearly unfriendly, or back; None: there is none."""
     if before is None or after is None:
         return None
-    is_clear = abs(before) >= CLEAR_TONE and abs(after) >= CLEAR_TONE
+    is_clear = abs(before) >= CLEAR_SENTIMENT and abs(after) >= CLEAR_SENTIMENT
     return SentimentShift(before, after) if is_clear and (before > 0) != (after > 0) else None

@@ -17,9 +17,9 @@ from evercrawl.model.alerts import Alert, Event, EventKind, Frequency, PendingEv
 from evercrawl.model.time import from_us
 
 SCHEMA = "evercrawl.alert/1"
-LONGEST_EDIT = 300
-LONGEST_TITLE = 300
-LONGEST_SUBJECT = 200
+MAX_EDIT_CHARS = 300
+MAX_TITLE_CHARS = 300
+MAX_SUBJECT_CHARS = 200
 _KIND_WORDS = {
     EventKind.CONTENT: "changed",
     EventKind.METADATA: "changed its description",
@@ -30,17 +30,17 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u206
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def shortened(text: str, longest: int) -> str:
+def truncate(text: str, longest: int) -> str:
     """The beginning of a text, with a mark where something was cut off."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def harmless(text: str) -> str:
+def single_line(text: str) -> str:
     """On one line, without control characters or such that turn the direction of writing."""
     return " ".join(_CONTROL.sub(" ", text).split())
 
 
-def moment(at_us: int) -> str:
+def format_time(at_us: int) -> str:
     """ISO 8601 in UTC, to the second."""
     return from_us(at_us).strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -53,11 +53,11 @@ def change_fields(notice: PendingEvent) -> dict[str, Any]:
         "url": event.url,
         "class": event.kind.value,
         "size": round(event.size, 4),
-        "seen_at": moment(event.at_us),
+        "seen_at": format_time(event.at_us),
         "version": event.version,
-        "title": event.title and shortened(event.title, LONGEST_TITLE),
+        "title": event.title and truncate(event.title, MAX_TITLE_CHARS),
         "edits": [
-            {"removed": shortened(gone, LONGEST_EDIT), "added": shortened(came, LONGEST_EDIT)}
+            {"removed": truncate(gone, MAX_EDIT_CHARS), "added": truncate(came, MAX_EDIT_CHARS)}
             for gone, came in event.edits
         ],
     }
@@ -66,7 +66,9 @@ def change_fields(notice: PendingEvent) -> dict[str, Any]:
     return fields
 
 
-def document(alert: Alert, notices: Sequence[PendingEvent], *, message_id: str, collection: str, made_us: int) -> bytes:
+def webhook_body(
+    alert: Alert, notices: Sequence[PendingEvent], *, message_id: str, collection: str, made_us: int
+) -> bytes:
     """The body of a webhook, the same bytes at every attempt; without notices it is a test."""
     fields = {
         "schema": SCHEMA,
@@ -74,7 +76,7 @@ def document(alert: Alert, notices: Sequence[PendingEvent], *, message_id: str, 
         "id": message_id,
         "alert": alert.name,
         "collection": collection,
-        "timestamp": moment(made_us),
+        "timestamp": format_time(made_us),
         "changes": [change_fields(notice) for notice in notices],
     }
     # ASCII only: a lone surrogate of a page has no other form.
@@ -93,11 +95,11 @@ def subject_line(alert: Alert, notices: Sequence[PendingEvent]) -> str:
         return f"[evercrawl] {alert.name}: a test"
     if len(notices) > 1:
         return f"[evercrawl] {alert.name}: {len(notices)} pages changed"
-    return shortened(f"[evercrawl] {alert.name}: {_headline(notices[0].event)}", LONGEST_SUBJECT)
+    return truncate(f"[evercrawl] {alert.name}: {_headline(notices[0].event)}", MAX_SUBJECT_CHARS)
 
 
 def _headline(event: Event) -> str:
-    name = harmless(event.title or "") or event.url
+    name = single_line(event.title or "") or event.url
     return f"{name} {_KIND_WORDS[event.kind]}"
 
 
@@ -110,10 +112,10 @@ def plain_text(alert: Alert, notices: Sequence[PendingEvent], *, collection: str
 
 
 def _told(event: Event) -> str:
-    lines = [event.url, f"{_headline(event)} ({_measure(event)}, seen {moment(event.at_us)})"]
+    lines = [event.url, f"{_headline(event)} ({_measure(event)}, seen {format_time(event.at_us)})"]
     for gone, came in event.edits:
-        lines += [f"  - {shortened(harmless(gone), LONGEST_EDIT)}"] if gone.strip() else []
-        lines += [f"  + {shortened(harmless(came), LONGEST_EDIT)}"] if came.strip() else []
+        lines += [f"  - {truncate(single_line(gone), MAX_EDIT_CHARS)}"] if gone.strip() else []
+        lines += [f"  + {truncate(single_line(came), MAX_EDIT_CHARS)}"] if came.strip() else []
     return "\n".join(lines)
 
 
@@ -130,7 +132,7 @@ def atom_feed(alert: Alert, notices: Sequence[PendingEvent], *, feed_id: str, co
     head = (
         '<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom">\n'
         f"<id>{_xml(feed_id)}</id>\n<title>{_xml(alert.name)}: changes in {_xml(collection)}</title>\n"
-        f"<updated>{moment(newest)}</updated>\n<author><name>evercrawl</name></author>\n"
+        f"<updated>{format_time(newest)}</updated>\n<author><name>evercrawl</name></author>\n"
     )
     ordered = sorted(notices, key=lambda notice: notice.number, reverse=True)
     return (head + "".join(_entry(notice, feed_id) for notice in ordered) + "</feed>\n").encode()
@@ -141,7 +143,7 @@ def _entry(notice: PendingEvent, feed_id: str) -> str:
     return (
         f"<entry>\n<id>{_xml(feed_id)}:{notice.number}</id>\n<title>{_xml(_headline(event))}</title>\n"
         f'<link rel="alternate" href={quoteattr(_NOT_XML.sub("", event.url))}/>\n'
-        f"<updated>{moment(event.at_us)}</updated>\n<category term={quoteattr(event.kind.value)}/>\n"
+        f"<updated>{format_time(event.at_us)}</updated>\n<category term={quoteattr(event.kind.value)}/>\n"
         f'<content type="text">{_xml(_told(event))}</content>\n</entry>\n'
     )
 
@@ -150,49 +152,49 @@ def _xml(text: str) -> str:
     return escape(_NOT_XML.sub("\ufffd", text))
 
 
-PREFIX = "whsec_"
-FEWEST_BYTES, MOST_BYTES = 24, 64
-TOLERANCE = timedelta(minutes=5)
+SECRET_PREFIX = "whsec_"
+MIN_SECRET_BYTES, MAX_SECRET_BYTES = 24, 64
+MAX_CLOCK_SKEW = timedelta(minutes=5)
 """A receiver should not believe a signature that is older, or from further in the future."""
 
 
-def secret_of(random_bytes: bytes) -> str:
+def format_secret(random_bytes: bytes) -> str:
     """The written form of a secret."""
-    return PREFIX + b64encode(random_bytes).decode()
+    return SECRET_PREFIX + b64encode(random_bytes).decode()
 
 
-def key_of_secret(secret: str) -> bytes:
+def parse_secret(secret: str) -> bytes:
     """The bytes of a written secret; ValueError where it is none."""
     try:
-        key = b64decode(secret.removeprefix(PREFIX), validate=True)
+        key = b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)
     except (binascii.Error, ValueError):
         raise ValueError("is not whsec_ followed by base64") from None
-    if not FEWEST_BYTES <= len(key) <= MOST_BYTES:
-        raise ValueError(f"holds {len(key)} bytes; it must be {FEWEST_BYTES} to {MOST_BYTES}")
+    if not MIN_SECRET_BYTES <= len(key) <= MAX_SECRET_BYTES:
+        raise ValueError(f"holds {len(key)} bytes; it must be {MIN_SECRET_BYTES} to {MAX_SECRET_BYTES}")
     return key
 
 
-def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
+def webhook_signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
     """The value of the header `webhook-signature`."""
     signed = f"{message_id}.{timestamp}.".encode() + body
-    digest = hmac.new(key_of_secret(secret), signed, sha256).digest()
+    digest = hmac.new(parse_secret(secret), signed, sha256).digest()
     return f"v1,{b64encode(digest).decode()}"
 
 
-def signed_headers(secret: str | None, message_id: str, body: bytes, *, now: datetime) -> tuple[tuple[str, str], ...]:
+def webhook_headers(secret: str | None, message_id: str, body: bytes, *, now: datetime) -> tuple[tuple[str, str], ...]:
     """The header fields of one attempt; without a secret there is no signature."""
     timestamp = int(now.timestamp())
     fields = (("Idempotency-Key", message_id), ("webhook-id", message_id), ("webhook-timestamp", str(timestamp)))
     if secret is None:
         return fields
-    return (*fields, ("webhook-signature", signature(secret, message_id, timestamp, body)))
+    return (*fields, ("webhook-signature", webhook_signature(secret, message_id, timestamp, body)))
 
 
 def is_genuine(secret: str, *, message_id: str, timestamp: str, signatures: str, body: bytes, now: datetime) -> bool:
     """What a receiver checks: one of the signatures (divided by spaces) fits, and the attempt is recent."""
     if not timestamp.isascii() or not timestamp.isdigit():
         return False
-    if abs(now.timestamp() - int(timestamp)) > TOLERANCE.total_seconds():
+    if abs(now.timestamp() - int(timestamp)) > MAX_CLOCK_SKEW.total_seconds():
         return False
-    expected = signature(secret, message_id, int(timestamp), body).encode()
+    expected = webhook_signature(secret, message_id, int(timestamp), body).encode()
     return any(hmac.compare_digest(expected, given.encode()) for given in signatures.split())

@@ -62,7 +62,7 @@ MAX_COMPARED_EDITS = 200
 """Edits are held against so many others that more visits met."""
 
 
-class ChangeGroup(NamedTuple):
+class EditGroup(NamedTuple):
     """Pages that changed in the same way."""
 
     kind: ChangeClass
@@ -73,7 +73,7 @@ class ChangeGroup(NamedTuple):
     is_template: bool
 
 
-def group_changes(changes: Iterable[tuple[str, Change]], *, with_noise: bool = False) -> list[ChangeGroup]:
+def group_changes(changes: Iterable[tuple[str, Change]], *, with_noise: bool = False) -> list[EditGroup]:
     """The groups of the given changes (page URL, change), the most significant first.
 
     An edit of a single page outside its content is shown only `with_noise`: it is no news about the page
@@ -115,21 +115,21 @@ def _alike(known: frozenset[int], met: frozenset[int]) -> bool:
 
 def _group(
     keys: list[int], edits: dict[int, Edit], met_in: dict[int, dict[int, None]], seen: list[tuple[str, Change]]
-) -> ChangeGroup:
+) -> EditGroup:
     visits = dict.fromkeys(place for key in keys for place in met_in[key])
     chosen = tuple(edits[key] for key in keys)
     is_template = all(edit.is_template for edit in chosen)
     found = [seen[place][1] for place in visits]
     kind = ChangeClass.NOISE if is_template else max((change.kind for change in found), key=_rank)
     size = 0.0 if is_template else max(change.size for change in found)
-    return ChangeGroup(kind, size, tuple(dict.fromkeys(seen[place][0] for place in visits)), chosen, is_template)
+    return EditGroup(kind, size, tuple(dict.fromkeys(seen[place][0] for place in visits)), chosen, is_template)
 
 
 def _rank(kind: ChangeClass) -> int:
     return list(ChangeClass).index(kind)
 
 
-def _significance(group: ChangeGroup) -> tuple[int, float, int]:
+def _significance(group: EditGroup) -> tuple[int, float, int]:
     return _rank(group.kind), group.size, len(group.pages)
 
 

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 from xxhash import xxh32_intdigest
 
-from evercrawl.core.duplicates.minhash import is_near_duplicate, similarity
+from evercrawl.core.duplicates.minhash import is_near_duplicate, signature_similarity
 from evercrawl.core.url import path_of
 from evercrawl.model.page import DuplicateCandidate
 
-LEAST_CANONICAL_SIMILARITY = 0.1
+MIN_CANONICAL_SIMILARITY = 0.1
 """A page that names another as its canonical form must have this much in common with it: a whole site that
 names its front page would vanish otherwise.
 """
@@ -109,8 +109,8 @@ def _canonical(page: PageFacts, other: PageFacts) -> str | None:
     if page.canonical != other.url or page.moved_to is not None or other.moved_to == page.url:
         return None
     if page.signature is not None and other.signature is not None:
-        alike = similarity(page.signature, other.signature)
-        if alike < LEAST_CANONICAL_SIMILARITY:
+        alike = signature_similarity(page.signature, other.signature)
+        if alike < MIN_CANONICAL_SIMILARITY:
             return None
     return f"it names {other.url} as its canonical page"
 
@@ -129,7 +129,7 @@ def _near(page: PageFacts, other: PageFacts) -> str | None:
         return None
     if not is_near_duplicate(page.signature, other.signature, sizes=(page.chars, other.chars)):
         return None
-    alike = similarity(page.signature, other.signature)
+    alike = signature_similarity(page.signature, other.signature)
     return f"it says nearly the same as {other.url} ({alike:.0%} alike)"
 
 
@@ -204,39 +204,39 @@ def _turned(item: Duplicate) -> Duplicate:
     return Duplicate(item.of, item.url, item.likeness, _TURNED[item.likeness].format(item.url))
 
 
-PROVED_VISITS = 2
+MIN_CONFIRMED_VISITS = 2
 """A duplicate that was seen so often has been held against its representative more than once."""
-GONE = frozenset((404, 410))
+GONE_STATUSES = frozenset((404, 410))
 
 
-def is_asked(key: bytes, *, visits: int, version: int, weight: float) -> bool:
+def should_recheck(key: bytes, *, visits: int, version: int, weight: float) -> bool:
     """Whether a duplicate is looked at because the page that it repeats has this new version."""
-    if visits < PROVED_VISITS:
+    if visits < MIN_CONFIRMED_VISITS:
         return True
     return xxh32_intdigest(key, seed=version & 0xFFFFFFFF) / 2**32 < weight
 
 
-def answers(page: DuplicateCandidate) -> bool:
+def can_represent(page: DuplicateCandidate) -> bool:
     """The page can stand for others: it has content, leads nowhere else, and is not gone."""
-    return page.version > 0 and page.moved_to is None and page.status not in GONE
+    return page.version > 0 and page.moved_to is None and page.status not in GONE_STATUSES
 
 
-def still_repeats(page: DuplicateCandidate, other: DuplicateCandidate | None, *, enough: float) -> bool:
+def is_still_duplicate(page: DuplicateCandidate, other: DuplicateCandidate | None, *, enough: float) -> bool:
     """Whether two pages, as they were seen last, still say the same."""
-    if other is None or not answers(other):
+    if other is None or not can_represent(other):
         return False
     if page.digest is not None and page.digest == other.digest:
         return True
     if page.signature is None or other.signature is None:
         return False
-    return similarity(page.signature, other.signature) >= enough
+    return signature_similarity(page.signature, other.signature) >= enough
 
 
 _WORD = re.compile(r"\w+")
 _DIGIT = re.compile(r"\d")
 
 
-def titles_agree(one: str | None, other: str | None) -> bool:
+def titles_match(one: str | None, other: str | None) -> bool:
     """The same words, or one title is the other with words such as "to print" before or behind it.
 
     Other words in between are the name of something else (`a.B - manual`, `a.meta.C - manual`), and a number

@@ -12,20 +12,20 @@ from typing import NamedTuple
 
 from evercrawl.core.url import DEFAULT_PORTS, SiteName, site_parts
 
-LEAST_SAME = 24
+MIN_SAME = 24
 """Different contents that two hosts must have at the same paths: small sites of one make are alike."""
-LEAST_LED = 8
+MIN_REDIRECTED = 8
 """Pages of a host that must lead to the same path of another before it counts as its copy."""
-LEAST_SAME_OF_VARIANTS = 3
+MIN_SAME_VARIANTS = 3
 """The same where the names differ by www or scheme only."""
-LEAST_SHARE = 0.8
+MIN_SHARE = 0.8
 """Of the compared paths, so many must hold the same content even at the careful end of the estimate."""
-LEAST_SHARE_OF_VARIANTS = 0.4
+MIN_SHARE_VARIANTS = 0.4
 CONFIDENCE = 1.64
 """Standard deviations of a one-sided estimate that is right 95 times of 100."""
 
 
-class HostFacts(NamedTuple):
+class HostEvidence(NamedTuple):
     """What decides which of two copies stands for both."""
 
     site: str
@@ -35,7 +35,7 @@ class HostFacts(NamedTuple):
     """Pages of the other host that redirect here or name a page here as their canonical one."""
 
 
-class Mirror(NamedTuple):
+class HostMirror(NamedTuple):
     """Two sites that hold the same, and the evidence."""
 
     site: str
@@ -68,8 +68,8 @@ def _bare(name: SiteName) -> str:
 
 
 def compare_hosts(
-    one: HostFacts, other: HostFacts, *, samples: tuple[Mapping[str, bytes], Mapping[str, bytes]]
-) -> Mirror | None:
+    one: HostEvidence, other: HostEvidence, *, samples: tuple[Mapping[str, bytes], Mapping[str, bytes]]
+) -> HostMirror | None:
     """Whether the sites are copies, from samples of path -> digest of content; None: no, or not known yet.
 
     Contents are counted once however many paths have them: a server that answers everything with the same
@@ -79,15 +79,15 @@ def compare_hosts(
     compared = {(here[path], there[path]) for path in here.keys() & there.keys()}
     same = sum(a == b for a, b in compared)
     variants = are_name_variants(one.site, other.site)
-    enough = LEAST_SAME_OF_VARIANTS if variants else LEAST_SAME
-    share = LEAST_SHARE_OF_VARIANTS if variants else LEAST_SHARE
-    if same < enough or lower_bound(same, len(compared)) < share:
+    enough = MIN_SAME_VARIANTS if variants else MIN_SAME
+    share = MIN_SHARE_VARIANTS if variants else MIN_SHARE
+    if same < enough or wilson_lower_bound(same, len(compared)) < share:
         return None
-    chosen, copy = preferred(one, other)
-    return Mirror(copy.site, chosen.site, same, len(compared))
+    chosen, copy = choose_original(one, other)
+    return HostMirror(copy.site, chosen.site, same, len(compared))
 
 
-def lower_bound(same: int, compared: int) -> float:
+def wilson_lower_bound(same: int, compared: int) -> float:
     """The careful end of the share that so many of so many show (Wilson 1927)."""
     if not compared:
         return 0.0
@@ -97,11 +97,11 @@ def lower_bound(same: int, compared: int) -> float:
     return (middle - spread) / (1 + z2 / compared)
 
 
-def preferred(one: HostFacts, other: HostFacts) -> tuple[HostFacts, HostFacts]:
+def choose_original(one: HostEvidence, other: HostEvidence) -> tuple[HostEvidence, HostEvidence]:
     """The site that stands for both, and the copy: whom the other names, then https, then credit."""
     chosen, copy = sorted((one, other), key=_preference)
     return chosen, copy
 
 
-def _preference(host: HostFacts) -> tuple[int, bool, int, int, str]:
+def _preference(host: HostEvidence) -> tuple[int, bool, int, int, str]:
     return (-host.redirected_to, not host.site.startswith("https:"), -host.credit, len(host.site), host.site)

@@ -25,14 +25,14 @@ SIGNED_CHARS = 8_000
 SIGNED_LINKS = 500
 RUN_CHARS = 4
 """In scripts without spaces, runs of so many characters stand for pairs of words."""
-LEAST_UNSPACED_SHARE = 0.3
+MIN_UNSPACED_SHARE = 0.3
 """Share of such characters from which on a text counts as written in such a script."""
-NEAR_DUPLICATE = 0.5
+MIN_SIMILARITY = 0.5
 """Similarity from which on two texts say nearly the same."""
 SHORT_CHARS = 400
-NEAR_DUPLICATE_IF_SHORT = 0.75
+MIN_SHORT_SIMILARITY = 0.75
 """In a short text, a name or a number is what makes the difference: pages of a catalogue, say."""
-LEAST_SIZE_SHARE = 0.6
+MIN_SIZE_SHARE = 0.6
 """A text that is shorter than this share of another is no duplicate of it."""
 EMPTY_SIGNATURE = b"\xff" * PERMUTATIONS
 
@@ -45,12 +45,12 @@ _OTHER_MARKS = "’‘“”„«»‹›–—…·•¿¡。、，；：！？
 """The punctuation that matters; finding all of it, as the Unicode tables have it, takes twice the time."""
 
 
-def signature(text: str) -> bytes:
+def text_signature(text: str) -> bytes:
     """64 bytes that are alike for texts that are alike; the same in every process."""
     return _signed(_tokens(text[:SIGNED_CHARS]))
 
 
-def signatures(text: str, links: Iterable[str]) -> tuple[bytes, bytes]:
+def page_signatures(text: str, links: Iterable[str]) -> tuple[bytes, bytes]:
     """The signature of what a page says, and one of that and where it leads; alike only where both are.
 
     Of a page of links, an index or a list, the main text is hardly more than what all pages of its site have.
@@ -92,11 +92,11 @@ def _tokens(text: str) -> list[str]:
 
 
 def _is_unspaced(text: str, utf8_bytes: int) -> bool:
-    least = LEAST_UNSPACED_SHARE * len(text)
+    least = MIN_UNSPACED_SHARE * len(text)
     return utf8_bytes - len(text) >= least * (_UNSPACED_BYTES - 1) and len(_UNSPACED.findall(text)) >= least
 
 
-def similarity(one: bytes, other: bytes) -> float:
+def signature_similarity(one: bytes, other: bytes) -> float:
     """Estimated share of what the two texts have in common, 0 to 1."""
     if len(one) != PERMUTATIONS or len(other) != PERMUTATIONS:
         return 0.0
@@ -110,64 +110,64 @@ def is_near_duplicate(one: bytes, other: bytes, *, sizes: tuple[int, int]) -> bo
     A part of a text is not its duplicate, and beyond `SIGNED_CHARS` only the sizes can tell.
     """
     shorter, longer = sorted(sizes)
-    enough = NEAR_DUPLICATE_IF_SHORT if shorter < SHORT_CHARS else NEAR_DUPLICATE
-    return shorter >= LEAST_SIZE_SHARE * longer and similarity(one, other) >= enough
+    enough = MIN_SHORT_SIMILARITY if shorter < SHORT_CHARS else MIN_SIMILARITY
+    return shorter >= MIN_SIZE_SHARE * longer and signature_similarity(one, other) >= enough
 
 
 BAND_BYTES = 4
 BANDS = PERMUTATIONS // BAND_BYTES
-MOST_OF_BAND = 64
+MAX_BAND_ENTRIES = 64
 """Signatures that agree in one band and are looked at; a band that more agree in says little."""
-MOST_CHECKED = 64
+MAX_CANDIDATES = 64
 """Candidates that are compared in full, those first that agree in the most bands."""
 
 _BANDS = Struct(f"<{BANDS}I")
 
 
-class Entry(NamedTuple):
+class SignatureEntry(NamedTuple):
     """What the index knows of a text."""
 
     page: int
     """Whose text it is; what the number means is up to the owner of the index."""
-    signature: bytes
+    text_signature: bytes
     chars: int
 
 
-class Match(NamedTuple):
+class SignatureMatch(NamedTuple):
     """An indexed text that says nearly the same."""
 
     page: int
-    similarity: float
+    signature_similarity: float
 
 
-def is_indexed(signature: bytes) -> bool:
+def is_indexable(signature: bytes) -> bool:
     """The signature of a text that says something; pages without text are not duplicates of each other."""
     return len(signature) == PERMUTATIONS and signature != EMPTY_SIGNATURE
 
 
-def bands_of(signature: bytes) -> tuple[int, ...]:
+def signature_bands(signature: bytes) -> tuple[int, ...]:
     """One 32-bit number a band: its bytes."""
     return _BANDS.unpack(signature)
 
 
-def chance_to_meet(alike: float) -> float:
+def collision_probability(alike: float) -> float:
     """How likely two texts of this similarity agree in at least one band."""
     equal = alike + (1 - alike) / 256
     return float(1 - (1 - equal**BAND_BYTES) ** BANDS)
 
 
-def most_promising(numbers: Iterable[int]) -> list[int]:
+def top_candidates(numbers: Iterable[int]) -> list[int]:
     """Of the numbers found band by band, those to compare in full: the most frequent ones, up to a limit."""
-    return [number for number, _ in Counter(numbers).most_common(MOST_CHECKED)]
+    return [number for number, _ in Counter(numbers).most_common(MAX_CANDIDATES)]
 
 
-def best_match(signature: bytes, chars: int, entries: Iterable[Entry]) -> Match | None:
+def best_match(signature: bytes, chars: int, entries: Iterable[SignatureEntry]) -> SignatureMatch | None:
     """The entry that is nearest to a text of so many characters, if it says nearly the same.
 
     Among equally near ones the lowest page: the one that was there first.
     """
     near = [
-        Match(entry.page, similarity(signature, entry.signature))
+        SignatureMatch(entry.page, signature_similarity(signature, entry.signature))
         for entry in entries
         if is_near_duplicate(signature, entry.signature, sizes=(chars, entry.chars))
     ]

@@ -32,7 +32,7 @@ def _hashes(keys: Iterable[bytes]) -> list[int]:
     return [number for (number,) in _LAST_8.iter_unpack(b"".join(keys))]
 
 
-class PopularCache:
+class UrlCache:
     """The keys (or URLs) that were met most lately, within a fixed number of entries.
 
     About 146 bytes an entry with 16-byte keys: 38 MB for the default of 2^18. Replacement is by the clock:
@@ -101,7 +101,7 @@ class PopularCache:
         return free
 
 
-class KnownFilter:
+class BloomChain:
     """A chain of growing Bloom filters: never says that a key it was given is new.
 
     About 1.8 bytes a key. When the next filter would not fit into the limit, a last one takes what is left of
@@ -171,7 +171,7 @@ def _bytes_of(one: Bloom) -> int:
 
 
 @dataclass(slots=True)
-class SeenCounts:
+class UrlSeenCounts:
     """What the test did, for reports."""
 
     offered: int = 0
@@ -187,13 +187,13 @@ class SeenCounts:
         return self.cache_hits / self.offered if self.offered else 0.0
 
 
-class SeenTest:
+class UrlSeenTest:
     """The URL-seen test of a process. A key that was learned is never called new."""
 
     def __init__(self, settings: SeenSettings) -> None:
-        self.counts = SeenCounts()
-        self.cache = PopularCache(settings.cache_entries)
-        self.filter = KnownFilter(settings.filter_bytes)
+        self.counts = UrlSeenCounts()
+        self.cache = UrlCache(settings.cache_entries)
+        self.filter = BloomChain(settings.filter_bytes)
 
     def split(self, keys: Collection[bytes]) -> tuple[list[bytes], list[bytes]]:
         """The keys that are new for sure, and those that only the store can tell; known ones are left out."""

@@ -1,1 +1,1 @@
-"""Crawling towards a topic: a classifier, a distiller of hubs, and priorities that change as it learns."""
+"""Focused crawling: learn a topic from examples and follow the links that lead to it."""

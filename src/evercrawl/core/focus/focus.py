@@ -48,7 +48,6 @@ ENOUGH_OFF_TOPIC = 100
 """With so many examples off topic the background is not needed."""
 FORMAT = 2
 
-__all__ = ["LEVELS", "ExamplePage", "Focus", "LinkLogits", "learn_focus", "links_with_blocks"]
 
 LinkLogits = tuple[float, ...]
 """The log odds of each level, but for what the place of the target says."""

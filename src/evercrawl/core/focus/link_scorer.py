@@ -13,7 +13,7 @@ from math import exp, sqrt
 from typing import NamedTuple
 
 from evercrawl.core.focus.classifier import probability
-from evercrawl.core.focus.focus import LEVELS, Focus, LinkLogits, TopicFolders, linked
+from evercrawl.core.focus.focus import LEVELS, Focus, LinkLogits, TopicFolders, links_with_blocks
 from evercrawl.core.focus.page_features import Blocks, folder_of
 from evercrawl.model.document import Document
 
@@ -77,7 +77,7 @@ class LinkScorer:
             Prospect(
                 link.url, url, depth + 1, self.focus.outlook(url, logit, link, blocks), _features(url, link.url, blocks)
             )
-            for link, blocks in linked(url, document, on_topic=score > 0.5)
+            for link, blocks in links_with_blocks(url, document, on_topic=score > 0.5)
         ]
         return ScoredPage(score, probability(logit), prospects)
 

@@ -34,7 +34,7 @@ DETAIL_CHARS = 100
 
 _FAULTS = {
     206: (Fault.PARTIAL, REASON_TEXT[Reason.PARTIAL]),
-    304: (Fault.NOT_MODIFIED_UNASKED, REASON_TEXT[Reason.NOT_MODIFIED_UNASKED]),
+    304: (Fault.UNEXPECTED_304, REASON_TEXT[Reason.UNEXPECTED_304]),
     404: (Fault.NOT_FOUND, REASON_TEXT[Reason.NOT_FOUND]),
     410: (Fault.GONE, REASON_TEXT[Reason.GONE]),
     429: (Fault.THROTTLED, "the server asks us to slow down (429)"),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.core.document.media_type import media_kind
-from evercrawl.core.duplicates.minhash import EMPTY_SIGNATURE, NEAR_DUPLICATE, PERMUTATIONS, is_near_duplicate
+from evercrawl.core.duplicates.minhash import EMPTY_SIGNATURE, MIN_SIMILARITY, PERMUTATIONS, is_near_duplicate
 from evercrawl.model.search import FacetValue
 from evercrawl.model.time import to_us
 
@@ -166,7 +166,7 @@ def _nearly_equal(texts: Sequence[TextFingerprint]) -> NDArray[np.bool_]:
     )
     rows = np.frombuffer(raw, dtype=np.uint8).reshape(len(texts), PERMUTATIONS)
     equal = (rows[:, None, :] == rows[None, :, :]).sum(axis=2)
-    return np.asarray(equal >= NEAR_DUPLICATE * PERMUTATIONS)
+    return np.asarray(equal >= MIN_SIMILARITY * PERMUTATIONS)
 
 
 def _is_alike(one: TextFingerprint, other: TextFingerprint) -> bool:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import islice, takewhile
 from typing import NamedTuple
 
-from evercrawl.core.search.tokenizer import folded, stands_alone
+from evercrawl.core.search.tokenizer import fold_text, is_single_char_word
 from evercrawl.model.search import Span
 
 WINDOW_CHARS = 220
@@ -49,11 +49,11 @@ class _Match(NamedTuple):
 def make_snippet(text: str, sought: Sequence[SnippetTerm], *, window: int = WINDOW_CHARS) -> tuple[Span, ...]:
     """The best piece of a text in spans, the hits marked; its beginning where nothing is found."""
     text = text[:MAX_TEXT_CHARS]
-    matches = _matches(folded(text[:FIRST_PASS_CHARS]), sought)
+    matches = _matches(fold_text(text[:FIRST_PASS_CHARS]), sought)
     if len(text) > FIRST_PASS_CHARS and len({match.which for match in matches}) < len(sought):
-        matches = _matches(folded(text), sought)
+        matches = _matches(fold_text(text), sought)
     start, end = _window(matches, len(text), window)
-    start, end = cut_start(text, start), cut_behind(text, end)
+    start, end = cut_start(text, start), cut_end(text, end)
     return _spans(text, start, end, [match for match in matches if start <= match.start and match.end <= end])
 
 
@@ -125,17 +125,17 @@ def cut_start(text: str, place: int) -> int:
     if place <= 0:
         return 0
     for at in range(place, min(len(text), place + MAX_CUT_DISTANCE)):
-        if text[at - 1].isspace() or stands_alone(text[at]):
+        if text[at - 1].isspace() or is_single_char_word(text[at]):
             return _whole(text, at)
     return _whole(text, place)
 
 
-def cut_behind(text: str, place: int) -> int:
+def cut_end(text: str, place: int) -> int:
     """The nearest good place to end at, at or before `place`."""
     if place >= len(text):
         return len(text)
     for at in range(place, max(0, place - MAX_CUT_DISTANCE), -1):
-        if text[at].isspace() or stands_alone(text[at - 1]):
+        if text[at].isspace() or is_single_char_word(text[at - 1]):
             return _whole(text, at)
     return _whole(text, place)
 

@@ -38,7 +38,7 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _EMOJI_PREFIX = "emojix"
 
 
-def searchable(text: str) -> str:
+def normalize_for_index(text: str) -> str:
     """The text in the form in which it is cut into words."""
     if text.isascii() or _is_western(text):
         return text
@@ -72,18 +72,18 @@ def _is_western(text: str) -> bool:
     return "\u00ad" not in text
 
 
-def shown(word: str) -> str:
+def display_word(word: str) -> str:
     """The characters that a word of `searchable` stands for: of an emoji the emoji."""
     code = word.removeprefix(_EMOJI_PREFIX)
     return chr(int(code, 16)) if code != word and re.fullmatch("[0-9a-f]{4,5}", code) else word
 
 
-def stands_alone(char: str) -> bool:
+def is_single_char_word(char: str) -> bool:
     """The character is a word of its own."""
     return _ALONE.match(char) is not None or _EMOJI.match(char) is not None
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """The text in lower case and without accents, character for character: places stay what they are."""
     lowered = text.lower()
     if text.isascii():

@@ -18,20 +18,20 @@ from dataclasses import dataclass
 from math import exp, log
 from typing import NamedTuple
 
-from evercrawl.core.sentiment.sentences import words_of
+from evercrawl.core.sentiment.sentences import tokenize
 
 _MARKS = frozenset(".,;:!?")
 _MOST_LOG_ODDS = 700.0
 
 
-class Product(NamedTuple):
+class ClassProduct(NamedTuple):
     """A product of probabilities: how many factors are 0, and the logarithm of the product of the others."""
 
     zeros: int
     log_rest: float
 
 
-class Counts(NamedTuple):
+class ClassCounts(NamedTuple):
     """What was counted in the sentences of one class."""
 
     sentences: int
@@ -40,22 +40,22 @@ class Counts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class PaperModel:
+class NaiveBayesModel:
     """The counts of both classes."""
 
-    positive: Counts
-    negative: Counts
+    positive: ClassCounts
+    negative: ClassCounts
 
     def score(self, text: str, *, add_one: bool = False) -> float:
         """P(pos) - P(neg), both brought to a sum of 1; 0 only where the rule cannot decide."""
-        words = paper_words(text)
+        words = sentence_words(text)
         one, other = (self.product(words, side, add_one=add_one) for side in (self.positive, self.negative))
         if one.zeros != other.zeros:
             return 1.0 if one.zeros < other.zeros else -1.0
         odds = max(-_MOST_LOG_ODDS, min(_MOST_LOG_ODDS, one.log_rest - other.log_rest))
         return 2.0 / (1.0 + exp(-odds)) - 1.0
 
-    def product(self, words: Iterable[str], side: Counts, *, add_one: bool = False) -> Product:
+    def product(self, words: Iterable[str], side: ClassCounts, *, add_one: bool = False) -> ClassProduct:
         """The paper's product for one class."""
         sentences = self.positive.sentences + self.negative.sentences
         divisor = side.total + self.positive.total + self.negative.total
@@ -67,7 +67,7 @@ class PaperModel:
                 total += log(count / divisor)
             else:
                 zeros += 1
-        return Product(zeros, total)
+        return ClassProduct(zeros, total)
 
     def to_text(self) -> str:
         """A first line with the numbers of sentences, then word and counts, one line each."""
@@ -77,7 +77,7 @@ class PaperModel:
         return "\n".join(lines) + "\n"
 
     @classmethod
-    def from_text(cls, table: str) -> PaperModel:
+    def from_text(cls, table: str) -> NaiveBayesModel:
         """What `to_text` wrote."""
         sides: tuple[dict[str, int], dict[str, int]] = ({}, {})
         first, *lines = table.splitlines()
@@ -90,22 +90,22 @@ class PaperModel:
         return cls(*(_counts(int(number), side) for number, side in zip(sentences, sides, strict=True)))
 
 
-def paper_words(text: str) -> list[str]:
+def sentence_words(text: str) -> list[str]:
     """The words of a sentence, without marks."""
-    return [word for word in words_of(text) if word not in _MARKS]
+    return [word for word in tokenize(text) if word not in _MARKS]
 
 
-def counted(examples: Iterable[tuple[str, bool]]) -> PaperModel:
+def train_naive_bayes(examples: Iterable[tuple[str, bool]]) -> NaiveBayesModel:
     """The model of labelled sentences; raises ValueError unless both classes occur."""
     words: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     sentences = [0, 0]
     for text, positive in examples:
         sentences[positive] += 1
-        words[positive].update(paper_words(text))
+        words[positive].update(sentence_words(text))
     if not all(sentences):
         raise ValueError("naive Bayes needs sentences of both classes")
-    return PaperModel(_counts(sentences[1], words[1]), _counts(sentences[0], words[0]))
+    return NaiveBayesModel(_counts(sentences[1], words[1]), _counts(sentences[0], words[0]))
 
 
-def _counts(sentences: int, words: Mapping[str, int]) -> Counts:
-    return Counts(sentences, words, sum(words.values()))
+def _counts(sentences: int, words: Mapping[str, int]) -> ClassCounts:
+    return ClassCounts(sentences, words, sum(words.values()))

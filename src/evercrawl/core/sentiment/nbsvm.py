@@ -20,11 +20,11 @@ from random import Random
 from typing import NamedTuple
 from zlib import crc32
 
-from evercrawl.core.sentiment.sentences import words_of
+from evercrawl.core.sentiment.sentences import tokenize
 
 BUCKETS = 1 << 20
 BYTES_ACROSS, BYTES_INSIDE = 5, 4
-KNOWN_WORDS = 8192
+MAX_CACHED_WORDS = 8192
 """Words whose runs are remembered."""
 NEGATED_WORDS = 3
 """So many words behind a negation are negated, at most up to the next mark or `but`."""
@@ -38,7 +38,7 @@ _MASK = BUCKETS - 1
 _WORD, _NEGATED, _PAIR, _ACROSS, _INSIDE, _APART, _BEFORE_TURN, _BEHIND_TURN = range(1, 9)
 
 
-class Views(NamedTuple):
+class FeatureViews(NamedTuple):
     """The buckets of a text: what both machines see, and what only one of them does."""
 
     shared: set[int]
@@ -46,15 +46,15 @@ class Views(NamedTuple):
     inside: set[int]
 
 
-def features_of(text: str) -> set[int]:
+def text_features(text: str) -> set[int]:
     """All buckets of a text, each once; the same text always has the same."""
-    shared, across, inside = views_of(text)
+    shared, across, inside = feature_views(text)
     return shared | across | inside
 
 
-def views_of(text: str) -> Views:
+def feature_views(text: str) -> FeatureViews:
     """The same, as the machines see them."""
-    words = [word.encode("utf-8", "replace") for word in words_of(text)]
+    words = [word.encode("utf-8", "replace") for word in tokenize(text)]
     ends = [b"^", *words, b"$"]
     shared = _buckets(words, _WORD) | _buckets(_negated(words), _NEGATED)
     shared |= _buckets([one + b" " + other for one, other in pairwise(ends)], _PAIR)
@@ -64,10 +64,10 @@ def views_of(text: str) -> Views:
         shared |= _buckets(words[:turn], _BEFORE_TURN) | _buckets(words[turn + 1 :], _BEHIND_TURN)
     line = b" " + b" ".join(words) + b" "
     inside = set().union(*map(_inside, words))
-    return Views(shared, _buckets(_runs(line, BYTES_ACROSS), _ACROSS), inside)
+    return FeatureViews(shared, _buckets(_runs(line, BYTES_ACROSS), _ACROSS), inside)
 
 
-@lru_cache(maxsize=KNOWN_WORDS)
+@lru_cache(maxsize=MAX_CACHED_WORDS)
 def _inside(word: bytes) -> frozenset[int]:
     """The same words come again and again."""
     return frozenset(_buckets(_runs(b" " + word + b" ", BYTES_INSIDE), _INSIDE))
@@ -96,13 +96,13 @@ def _negated(words: list[bytes]) -> list[bytes]:
 
 
 FORMAT = 1
-LARGEST = 127
+MAX_WEIGHT = 127
 CLIPPED_SHARE = 0.0005
 """So few of the weights may be larger than a byte can say; the others get the finer steps."""
 
 
 @dataclass(frozen=True, slots=True)
-class DefaultModel:
+class NbSvmModel:
     """One weight for each bucket, in steps; `slope` makes a score of a sum."""
 
     weights: array[int]
@@ -112,7 +112,7 @@ class DefaultModel:
     def margin(self, text: str) -> float:
         """The sum over the text: above 0 is positive."""
         weights = self.weights
-        return self.step * sum([weights[bucket] for bucket in features_of(text)])
+        return self.step * sum([weights[bucket] for bucket in text_features(text)])
 
     def score(self, text: str) -> float:
         """-1 to 1; the sign says which, the size how sure: (1 + score) / 2 is the chance of positive."""
@@ -124,7 +124,7 @@ class DefaultModel:
         return json.dumps(head).encode() + b"\n" + zlib.compress(self.weights.tobytes(), 9)
 
     @classmethod
-    def from_bytes(cls, stored: bytes) -> DefaultModel:
+    def from_bytes(cls, stored: bytes) -> NbSvmModel:
         """The stored model; raises ValueError where it is another."""
         line, _, packed = stored.partition(b"\n")
         head = json.loads(line)
@@ -133,21 +133,21 @@ class DefaultModel:
         return cls(array("b", zlib.decompress(packed)), head["step"], head["slope"])
 
 
-def packed(weights: Sequence[float], *, slope: float) -> DefaultModel:
+def quantize_weights(weights: Sequence[float], *, slope: float) -> NbSvmModel:
     """Weights in signed bytes; the few largest are cut."""
     sizes = sorted(abs(weight) for weight in weights if weight)
     largest = sizes[int(len(sizes) * (1 - CLIPPED_SHARE))] if sizes else 1.0
-    step = largest / LARGEST
-    steps = (max(-LARGEST, min(LARGEST, round(weight / step))) for weight in weights)
-    return DefaultModel(array("b", steps), step, slope)
+    step = largest / MAX_WEIGHT
+    steps = (max(-MAX_WEIGHT, min(MAX_WEIGHT, round(weight / step))) for weight in weights)
+    return NbSvmModel(array("b", steps), step, slope)
 
 
-LEAST_SENTENCES = 2
+MIN_SENTENCES = 2
 """A feature that fewer sentences have is not learned."""
 
 
 @dataclass(frozen=True, slots=True)
-class Training:
+class NbSvmOptions:
     """How to learn; the defaults were chosen by cross-validation."""
 
     cost: float = 0.3
@@ -157,10 +157,12 @@ class Training:
     """How much of the sum is naive Bayes alone, both brought to the same mean size."""
 
 
-def fitted(examples: Iterable[tuple[str, bool]], *, random: Random, how: Training | None = None) -> list[float]:
+def train_nbsvm(
+    examples: Iterable[tuple[str, bool]], *, random: Random, how: NbSvmOptions | None = None
+) -> list[float]:
     """A weight for each bucket; positive speaks for a positive sentence. The same random gives the same."""
-    how = how or Training()
-    seen = [(views_of(text), positive) for text, positive in examples]
+    how = how or NbSvmOptions()
+    seen = [(feature_views(text), positive) for text, positive in examples]
     labels = [positive for _, positive in seen]
     across = [sorted(views.shared | views.across) for views, _ in seen]
     inside = [sorted(views.shared | views.inside) for views, _ in seen]
@@ -168,7 +170,7 @@ def fitted(examples: Iterable[tuple[str, bool]], *, random: Random, how: Trainin
     return [one + other for one, other in zip(*both, strict=True)]
 
 
-def _learned(rows: Sequence[list[int]], labels: Sequence[bool], *, how: Training, random: Random) -> list[float]:
+def _learned(rows: Sequence[list[int]], labels: Sequence[bool], *, how: NbSvmOptions, random: Random) -> list[float]:
     """The weights of one machine and its naive Bayes, so that the mean margin is one."""
     ratios = _ratios(rows, labels, how.added_count)
     rows = [[bucket for bucket in buckets if ratios[bucket]] for buckets in rows]
@@ -189,13 +191,13 @@ def _ratios(rows: Sequence[list[int]], labels: Sequence[bool], added: float) -> 
     totals = [sum(count) + added * sum(1 for value in count if value) for count in counts]
     shift = log((totals[0] or 1.0) / (totals[1] or 1.0))
     return [
-        log((yes + added) / (no + added)) + shift if yes + no >= LEAST_SENTENCES else 0.0
+        log((yes + added) / (no + added)) + shift if yes + no >= MIN_SENTENCES else 0.0
         for no, yes in zip(*counts, strict=True)
     ]
 
 
 def _machine(
-    rows: Sequence[list[int]], labels: Sequence[bool], ratios: list[float], *, how: Training, random: Random
+    rows: Sequence[list[int]], labels: Sequence[bool], ratios: list[float], *, how: NbSvmOptions, random: Random
 ) -> list[float]:
     """Dual coordinate descent for the squared hinge loss (Hsieh and others, ICML 2008)."""
     trust = [0.0] * BUCKETS

@@ -7,9 +7,9 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-LONGEST_TEXT = 200_000
+MAX_TEXT_CHARS = 200_000
 """Characters of a text that are looked at."""
-LONGEST_SENTENCE = 2_000
+MAX_SENTENCE_CHARS = 2_000
 """A longer run without an end is cut here: tables and lists have no sentences."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?|[!?.,;:]")
@@ -19,7 +19,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|\n+")
 _SYMBOL = re.compile("[\u2600-\u27bf\U0001f300-\U0001faff]")
 
 
-def words_of(text: str) -> list[str]:
+def tokenize(text: str) -> list[str]:
     """Words in lower case and the marks between them; `isn't` is `is not`, a pictogram is its name."""
     text = text.lower()
     if not text.isascii():
@@ -33,14 +33,14 @@ def _named(match: re.Match[str]) -> str:
     return f" {unicodedata.name(match[0], '').lower()} "
 
 
-def sentences_of(text: str) -> list[str]:
+def split_sentences(text: str) -> list[str]:
     """The sentences of a text in order; a line's end is a sentence's end."""
-    pieces = (piece.strip() for piece in _SENTENCE_END.split(text[:LONGEST_TEXT]))
-    return [piece[:LONGEST_SENTENCE] for piece in pieces if piece]
+    pieces = (piece.strip() for piece in _SENTENCE_END.split(text[:MAX_TEXT_CHARS]))
+    return [piece[:MAX_SENTENCE_CHARS] for piece in pieces if piece]
 
 
-LOOKED_AT = 5_000
-MOST_FOREIGN_LETTERS = 0.3
+LANGUAGE_SAMPLE_CHARS = 5_000
+MAX_FOREIGN_SHARE = 0.3
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ENGLISH_TEXT = """
 the and is it was of to in that this for with are not you but have they be on as at from i my we its has had
@@ -58,21 +58,21 @@ och är att det som på inte med jag av nie się jest na
 """Common words of German, French, Spanish, Italian, Portuguese, Dutch, Swedish and Polish that are no English
 words.
 """
-ENGLISH = frozenset(_ENGLISH_TEXT.split())
-FOREIGN = frozenset(_FOREIGN_TEXT.split())
+ENGLISH_WORDS = frozenset(_ENGLISH_TEXT.split())
+FOREIGN_WORDS = frozenset(_FOREIGN_TEXT.split())
 
 
 def is_english(text: str, *, lang: str | None = None) -> bool:
     """Whether a score for this text means anything."""
     if lang:
         return lang.lower().split("-")[0].split("_")[0] == "en"
-    words = _LETTERS.findall(text[:LOOKED_AT].lower())
+    words = _LETTERS.findall(text[:LANGUAGE_SAMPLE_CHARS].lower())
     letters = sum(map(len, words))
     foreign_letters = sum(len(word) for word in words if not _is_latin(word))
-    if foreign_letters > MOST_FOREIGN_LETTERS * letters:
+    if foreign_letters > MAX_FOREIGN_SHARE * letters:
         return False
-    english = sum(word in ENGLISH for word in words)
-    foreign = sum(word in FOREIGN for word in words)
+    english = sum(word in ENGLISH_WORDS for word in words)
+    foreign = sum(word in FOREIGN_WORDS for word in words)
     accented = sum(not word.isascii() for word in words)
     return foreign == 0 or foreign + accented <= english or (foreign == 1 and not accented and len(words) > 6)
 
@@ -81,12 +81,12 @@ def _is_latin(word: str) -> bool:
     return all(letter < "\u0250" for letter in word)
 
 
-CLEAR = 0.25
+CLEAR_SCORE = 0.25
 """A sentence with a smaller score is neither positive nor negative."""
-FEWEST_WORDS = 3
+MIN_SENTENCE_WORDS = 3
 """Shorter lines are labels, not sentences, where a page has others."""
-MOST_SENTENCES = 500
-MOST_WEIGHT = 100
+MAX_SENTENCES = 500
+MAX_PAGE_WEIGHT = 100
 """A page counts in its site as many times as it has sentences, but no more than this."""
 
 
@@ -103,19 +103,19 @@ def page_sentiment(text: str, score: Callable[[str], float], *, lang: str | None
     """The mean over the sentences of a page; None: nothing to judge, or not in English."""
     if not is_english(text, lang=lang):
         return None
-    sentences = sentences_of(text)
-    longer = [sentence for sentence in sentences if len(sentence.split()) >= FEWEST_WORDS]
-    scores = [score(sentence) for sentence in (longer or sentences)[:MOST_SENTENCES]]
+    sentences = split_sentences(text)
+    longer = [sentence for sentence in sentences if len(sentence.split()) >= MIN_SENTENCE_WORDS]
+    scores = [score(sentence) for sentence in (longer or sentences)[:MAX_SENTENCES]]
     if not scores:
         return None
-    positive, negative = sum(value >= CLEAR for value in scores), sum(value <= -CLEAR for value in scores)
+    positive, negative = sum(value >= CLEAR_SCORE for value in scores), sum(value <= -CLEAR_SCORE for value in scores)
     return Sentiment(sum(scores) / len(scores), len(scores), positive, negative)
 
 
 def site_sentiment(pages: Iterable[Sentiment]) -> Sentiment | None:
     """The mean over pages by their sentences; one huge page does not speak for its site."""
     pages = list(pages)
-    weights = [min(page.sentences, MOST_WEIGHT) for page in pages]
+    weights = [min(page.sentences, MAX_PAGE_WEIGHT) for page in pages]
     if not sum(weights):
         return None
     mean = sum(page.score * weight for page, weight in zip(pages, weights, strict=True)) / sum(weights)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
-from evercrawl.core.duplicates.minhash import signature, similarity
+from evercrawl.core.duplicates.minhash import signature_similarity, text_signature
 from evercrawl.core.traps.url_pattern import placeholder
 
 MAX_NOT_FOUND_CHARS = 600
@@ -206,7 +206,7 @@ def _nonsense(number: int) -> str:
 
 def soft_404_page(text: str) -> Soft404Page:
     """What is kept of the text that made-up addresses get."""
-    return Soft404Page(signature(_ADDRESS.sub("0", text)), len(text))
+    return Soft404Page(text_signature(_ADDRESS.sub("0", text)), len(text))
 
 
 def is_soft_404(text: str, known: Soft404Page) -> bool:
@@ -214,7 +214,7 @@ def is_soft_404(text: str, known: Soft404Page) -> bool:
     shorter, longer = sorted((len(text), known.chars))
     if shorter < SIZES_ALIKE * longer:
         return False
-    return similarity(signature(_ADDRESS.sub("0", text)), known.signature) >= ALIKE
+    return signature_similarity(text_signature(_ADDRESS.sub("0", text)), known.signature) >= ALIKE
 
 
 def common_not_found_phrases(answers: Sequence[ProbeAnswer]) -> frozenset[int]:
@@ -232,7 +232,7 @@ def judge_probe(one: ProbeAnswer, other: ProbeAnswer) -> tuple[ProbeResult, Soft
         return ProbeResult.SAME, same
     if common_not_found_phrases((one, other)):
         return ProbeResult.NOT_FOUND, None
-    has_template = similarity(same.signature, soft_404_page(other.text).signature) >= ALIKE_IN_PART
+    has_template = signature_similarity(same.signature, soft_404_page(other.text).signature) >= ALIKE_IN_PART
     invents = not has_template and _leads_on(one) and _leads_on(other)
     if invents:
         return ProbeResult.INVENTED, None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from evercrawl.core.duplicates.url_seen import PopularCache
+from evercrawl.core.duplicates.url_seen import UrlCache
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.url import canonical_of_href, key_of
 from evercrawl.model.document import Document
@@ -28,7 +28,7 @@ class FoundLinks:
 
 
 def links_of_document(
-    document: Document, page: Page, *, scope: Scope, popular: PopularCache, most_hops: int, now_us: int
+    document: Document, page: Page, *, scope: Scope, popular: UrlCache, most_hops: int, now_us: int
 ) -> FoundLinks:
     """The URLs of a document that were not met lately, judged by the scope. What robots.txt says comes
     later.

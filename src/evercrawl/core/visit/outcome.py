@@ -51,9 +51,9 @@ def judge_fetched(page: Page, result: Fetched, *, change: Change | None, copy_of
             f"{len(result.body)} bytes were kept",
         )
     elif change is not None and change.kind is ChangeClass.NOISE:
-        outcome, reason, detail = Outcome.UNCHANGED, Reason.ONLY_NOISE, REASON_TEXT[Reason.ONLY_NOISE]
+        outcome, reason, detail = Outcome.UNCHANGED, Reason.NOISE, REASON_TEXT[Reason.NOISE]
     elif copy_of is not None:
-        outcome, reason, detail = Outcome.DUPLICATE, Reason.SAME_AS_OTHER, f"same body as {copy_of}"
+        outcome, reason, detail = Outcome.DUPLICATE, Reason.DUPLICATE, f"same body as {copy_of}"
     elif change is None:
         outcome, reason, detail = Outcome.FETCHED, Reason.NEW, REASON_TEXT[Reason.NEW]
     elif is_changed:
@@ -66,7 +66,7 @@ def judge_fetched(page: Page, result: Fetched, *, change: Change | None, copy_of
 _TRUNCATIONS = {
     Truncation.WIRE: Reason.BODY_TOO_LARGE,
     Truncation.DECODED: Reason.DECODED_TOO_LARGE,
-    Truncation.RATIO: Reason.RATIO_TOO_HIGH,
+    Truncation.RATIO: Reason.COMPRESSION_RATIO,
 }
 
 

@@ -24,8 +24,8 @@ _KIND_OF = {
     Reason.NEW: "new",
     Reason.CHANGED: "new",
     Reason.SAME_CONTENT: "same",
-    Reason.ONLY_NOISE: "same",
-    Reason.SAME_AS_OTHER: "same",
+    Reason.NOISE: "same",
+    Reason.DUPLICATE: "same",
     Reason.NOT_MODIFIED: "304",
     Reason.MOVED: "same",
 }

@@ -35,7 +35,7 @@ async def fill(store: SqliteStore) -> None:
     changed = a_visit(
         ONE, seq=0, at_us=NOON_US + 40, reason=Reason.CHANGED, version=a_version(2, body=b"new"), due_us=NOON_US + 50
     )
-    same = a_visit(TWO, outcome=Outcome.DUPLICATE, reason=Reason.SAME_AS_OTHER, duplicate_of=1, detail="as 1")
+    same = a_visit(TWO, outcome=Outcome.DUPLICATE, reason=Reason.DUPLICATE, duplicate_of=1, detail="as 1")
     await shard.commit(epoch, Batch(visited=[still, failed, changed, same], requeued=[Requeue(2, 1, 0, 9)]))
     await shard.commit(epoch, Batch(refusals=[a_refusal(number) for number in (1, 2, 3)]))
     other = await store.open_shard(5)
@@ -87,7 +87,7 @@ def test_sums_over_the_collection(reader: StateReader) -> None:
     assert reader.totals(NOON_US).due_now == 0
     assert reader.decisions() == {
         (Outcome.FETCHED, Reason.CHANGED): 1,
-        (Outcome.DUPLICATE, Reason.SAME_AS_OTHER): 1,
+        (Outcome.DUPLICATE, Reason.DUPLICATE): 1,
         (Outcome.QUEUED, Reason.WAITING): 1,
         (Outcome.REJECTED, Reason.OUT_OF_SCOPE): 2,
         (Outcome.REJECTED, Reason.EXCLUDED): 1,

@@ -10,14 +10,14 @@ import pytest
 
 from evercrawl.collection.alerts.alert_outbox import FILE, AlertOutbox, MatchedEvent
 from evercrawl.collection.alerts.sender import retry_policy
-from evercrawl.core.alerts.delivery import Attempt, MessageState, Patience, begun, ended
+from evercrawl.core.alerts.delivery import DeliveryAttempt, MessageState, RetryPolicy, begin_attempt, finish_attempt
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind
 from evercrawl.model.settings import NotifySettings
 from evercrawl.model.time import from_us
 
 ALERT = Alert("a", AlertFilter(), Destination(Channel.WEBHOOK, "https://example.org/"), most=2)
-PATIENCE: Patience = retry_policy(NotifySettings())
+PATIENCE: RetryPolicy = retry_policy(NotifySettings())
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_a_message_is_fixed_when_it_is_made(outbox: AlertOutbox) -> None:
     assert second.id != first.id
     assert outbox.compose(known, upto_us=1, now_us=2) is None
     assert outbox.queue(known.id).head == first
-    outbox.write(ended(begun(first), Attempt(True), PATIENCE, now=from_us(3)))
+    outbox.write(finish_attempt(begin_attempt(first), DeliveryAttempt(True), PATIENCE, now=from_us(3)))
     assert outbox.queue(known.id).head == second
     assert outbox.busy_alerts() == {known.id}
     assert [message.id for message, *_ in outbox.messages(most=9)] == [second.id, first.id]
@@ -85,7 +85,7 @@ def test_what_waits_is_never_forgotten(outbox: AlertOutbox) -> None:
     (known,) = outbox.alerts()
     first = outbox.compose(known, upto_us=1, now_us=2)
     assert first is not None
-    outbox.write(ended(begun(first), Attempt(True), PATIENCE, now=from_us(10)))
+    outbox.write(finish_attempt(begin_attempt(first), DeliveryAttempt(True), PATIENCE, now=from_us(10)))
     assert outbox.forget(before_us=10) == 0
     assert outbox.forget(before_us=11) == 1
     assert outbox.counts(known.id)[:3] == (1, 0, 0)

@@ -9,7 +9,7 @@ import pytest
 
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox
 from evercrawl.collection.alerts.event_reader import LINES_AT_A_TIME, EventReader, ShardLog
-from evercrawl.core.alerts.matching import SaidPage
+from evercrawl.core.alerts.matching import PageText
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind
 
@@ -46,10 +46,10 @@ class Log:
             if line % 1000 == 0
         ]
 
-    def page_after(self, event: Event) -> SaidPage:
+    def page_after(self, event: Event) -> PageText:
         if self.is_damaged:
             raise StoreUnavailable("the text cannot be read")
-        return SaidPage(event.url, "", "the ferry", "en")
+        return PageText(event.url, "", "the ferry", "en")
 
     def text_before(self, event: Event) -> str:
         return ""

@@ -14,8 +14,8 @@ from types import ModuleType
 import pytest
 
 from evercrawl.collection.alerts.sender import ChannelSender, OutgoingMessage, build_mail, require_apprise
-from evercrawl.core.alerts.delivery import Attempt, Message
-from evercrawl.core.alerts.message_format import secret_of
+from evercrawl.core.alerts.delivery import AlertMessage, DeliveryAttempt
+from evercrawl.core.alerts.message_format import format_secret
 from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind, PendingEvent
 from evercrawl.model.settings import HttpSettings, NotifySettings, Settings
@@ -63,13 +63,13 @@ def receiver() -> Iterator[Receiver]:
 
 
 def letter(channel: Channel, address: str, notices: tuple[PendingEvent, ...] = NOTICES) -> OutgoingMessage:
-    secret = secret_of(bytes(24)) if channel is Channel.WEBHOOK else None
+    secret = format_secret(bytes(24)) if channel is Channel.WEBHOOK else None
     alert = Alert("a", AlertFilter(), Destination(channel, address, secret))
-    return OutgoingMessage(alert, Message("msg_1", "a", EVENT.at_us, tries=1), notices, notices, "uid")
+    return OutgoingMessage(alert, AlertMessage("msg_1", "a", EVENT.at_us, tries=1), notices, notices, "uid")
 
 
-def sent(one: OutgoingMessage, settings: Settings = SETTINGS) -> Attempt:
-    async def send() -> Attempt:
+def sent(one: OutgoingMessage, settings: Settings = SETTINGS) -> DeliveryAttempt:
+    async def send() -> DeliveryAttempt:
         senders = ChannelSender(settings, collection="c", env={})
         try:
             return await senders.send(one, now=NOW)

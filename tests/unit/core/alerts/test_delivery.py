@@ -9,49 +9,49 @@ from hypothesis import strategies as st
 from evercrawl.core.alerts.delivery import (
     OPEN,
     SPREAD,
-    Attempt,
-    Compose,
-    Message,
+    AlertMessage,
+    AlertQueue,
+    ComposeMessage,
+    DeliveryAttempt,
     MessageState,
-    Patience,
-    Queue,
-    Send,
-    Wait,
-    again,
-    begun,
-    ended,
-    next_step,
+    RetryPolicy,
+    SendMessage,
+    WaitUntil,
+    begin_attempt,
+    finish_attempt,
+    next_delivery_step,
     ready_at,
-    wait_after,
+    retry_delay,
+    retry_message,
 )
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Frequency
 from evercrawl.model.time import from_us, to_us
 
 NOW = datetime(2026, 11, 15, 10, 20, tzinfo=UTC)
 ALERT = Alert("a", AlertFilter(), Destination(Channel.WEBHOOK, "https://example.org/"))
-PATIENCE = Patience(timedelta(seconds=10), timedelta(hours=1), timedelta(days=7))
-MESSAGE = Message("msg_1", "a", to_us(NOW))
+PATIENCE = RetryPolicy(timedelta(seconds=10), timedelta(hours=1), timedelta(days=7))
+MESSAGE = AlertMessage("msg_1", "a", to_us(NOW))
 
 
 def test_nothing_waits() -> None:
-    assert next_step(ALERT, Queue(None, None), now=NOW) == Wait(None)
+    assert next_delivery_step(ALERT, AlertQueue(None, None), now=NOW) == WaitUntil(None)
 
 
 def test_at_once_means_now() -> None:
-    assert next_step(ALERT, Queue(None, to_us(NOW)), now=NOW) == Compose(to_us(NOW))
-    assert next_step(ALERT, Queue(MESSAGE, to_us(NOW)), now=NOW) == Send(MESSAGE)
+    assert next_delivery_step(ALERT, AlertQueue(None, to_us(NOW)), now=NOW) == ComposeMessage(to_us(NOW))
+    assert next_delivery_step(ALERT, AlertQueue(MESSAGE, to_us(NOW)), now=NOW) == SendMessage(MESSAGE)
 
 
 def test_the_head_holds_up_what_is_behind_it() -> None:
     later = NOW + timedelta(minutes=1)
     waiting = MESSAGE._replace(next_us=to_us(later))
-    assert next_step(ALERT, Queue(waiting, to_us(NOW)), now=NOW) == Wait(later)
+    assert next_delivery_step(ALERT, AlertQueue(waiting, to_us(NOW)), now=NOW) == WaitUntil(later)
 
 
 def test_a_message_whose_end_nobody_knows_is_sent_again() -> None:
-    unknown = begun(MESSAGE)
+    unknown = begin_attempt(MESSAGE)
     assert unknown.state in OPEN
-    assert next_step(ALERT, Queue(unknown, None), now=NOW) == Send(unknown)
+    assert next_delivery_step(ALERT, AlertQueue(unknown, None), now=NOW) == SendMessage(unknown)
 
 
 def test_digests_wait_for_their_moment() -> None:
@@ -60,26 +60,28 @@ def test_digests_wait_for_their_moment() -> None:
     assert ready_at(hourly, NOW.replace(minute=0)) == NOW.replace(hour=11, minute=0)
     assert ready_at(daily, NOW) == NOW.replace(day=16, hour=7, minute=0)
     assert ready_at(replace(daily, daily_at=time(22)), NOW) == NOW.replace(hour=22, minute=0)
-    assert next_step(hourly, Queue(None, to_us(NOW)), now=NOW) == Wait(NOW.replace(hour=11, minute=0))
+    assert next_delivery_step(hourly, AlertQueue(None, to_us(NOW)), now=NOW) == WaitUntil(
+        NOW.replace(hour=11, minute=0)
+    )
 
 
 def test_quiet_hours_hold_everything_back() -> None:
     quiet = replace(ALERT, quiet=("10:00-11:30",))
     end = NOW.replace(hour=11, minute=30)
-    assert next_step(quiet, Queue(MESSAGE, None), now=NOW) == Wait(end)
-    assert next_step(quiet, Queue(None, to_us(NOW)), now=NOW) == Wait(end)
-    assert next_step(quiet, Queue(MESSAGE, None), now=end) == Send(MESSAGE)
+    assert next_delivery_step(quiet, AlertQueue(MESSAGE, None), now=NOW) == WaitUntil(end)
+    assert next_delivery_step(quiet, AlertQueue(None, to_us(NOW)), now=NOW) == WaitUntil(end)
+    assert next_delivery_step(quiet, AlertQueue(MESSAGE, None), now=end) == SendMessage(MESSAGE)
 
 
 def test_what_arrived_is_done() -> None:
-    done = ended(begun(MESSAGE), Attempt(True, "HTTP 204"), PATIENCE, now=NOW)
+    done = finish_attempt(begin_attempt(MESSAGE), DeliveryAttempt(True, "HTTP 204"), PATIENCE, now=NOW)
     assert (done.state, done.tries, done.ended_us) == (MessageState.DELIVERED, 1, to_us(NOW))
 
 
 def test_failures_wait_longer_each_time_and_end_after_the_patience() -> None:
     message, now, waits = MESSAGE, NOW, []
     while message.state is MessageState.WAITING:
-        message = ended(begun(message), Attempt(False, "away"), PATIENCE, now=now)
+        message = finish_attempt(begin_attempt(message), DeliveryAttempt(False, "away"), PATIENCE, now=now)
         if message.state is MessageState.WAITING:
             waits.append(from_us(message.next_us) - now)
             now = from_us(message.next_us)
@@ -88,12 +90,12 @@ def test_failures_wait_longer_each_time_and_end_after_the_patience() -> None:
     assert waits[0] < timedelta(seconds=12.1)
     assert max(waits) <= PATIENCE.longest * (1 + SPREAD)
     assert waits[:8] == sorted(waits[:8])
-    assert again(message, now=now)._replace(made_us=0) == MESSAGE._replace(made_us=0)
+    assert retry_message(message, now=now)._replace(made_us=0) == MESSAGE._replace(made_us=0)
 
 
 def test_a_receiver_may_ask_for_a_longer_wait() -> None:
-    asked = Attempt(False, "HTTP 429", timedelta(minutes=10))
-    after = ended(begun(MESSAGE), asked, PATIENCE, now=NOW)
+    asked = DeliveryAttempt(False, "HTTP 429", timedelta(minutes=10))
+    after = finish_attempt(begin_attempt(MESSAGE), asked, PATIENCE, now=NOW)
     assert from_us(after.next_us) - NOW >= timedelta(minutes=10)
 
 
@@ -104,5 +106,5 @@ def test_a_receiver_may_ask_for_a_longer_wait() -> None:
 )
 def test_no_wait_is_beyond_its_bounds(tries: int, first: timedelta, asked: timedelta | None) -> None:
     longest = timedelta(days=7)
-    wait = wait_after(tries, first=first, longest=longest, seed="m", asked=asked)
+    wait = retry_delay(tries, first=first, longest=longest, seed="m", asked=asked)
     assert min(first, longest) <= wait <= longest * (1 + SPREAD)

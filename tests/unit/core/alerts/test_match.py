@@ -5,7 +5,15 @@ from typing import NoReturn
 import pytest
 
 from evercrawl.adapters.tantivy.text_query import index_words, stem_words
-from evercrawl.core.alerts.matching import SaidPage, Texts, matches, parse_words, says, turn_of, wanted
+from evercrawl.core.alerts.matching import (
+    EventTexts,
+    PageText,
+    match_event,
+    page_matches,
+    parse_alert_query,
+    sentiment_turn,
+    url_matches,
+)
 from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import AlertFilter, Event, EventKind, SentimentShift
 
@@ -17,13 +25,13 @@ def never() -> NoReturn:
     raise AssertionError("the text is not needed")
 
 
-def by_words(query: str, page: SaidPage) -> bool:
-    return says(query, page, cut=index_words, stem=stem_words)
+def by_words(query: str, page: PageText) -> bool:
+    return page_matches(query, page, cut=index_words, stem=stem_words)
 
 
 def is_wanted(subject: AlertFilter, event: Event = EVENT, after: str = "", before: str = "") -> Event | None:
-    texts = Texts(lambda: SaidPage(event.url, "", after, "en"), lambda: before)
-    return wanted(subject, event, texts, says=by_words, tone=lambda text: {"good": 0.5, "bad": -0.5}.get(text))
+    texts = EventTexts(lambda: PageText(event.url, "", after, "en"), lambda: before)
+    return match_event(subject, event, texts, says=by_words, tone=lambda text: {"good": 0.5, "bad": -0.5}.get(text))
 
 
 def test_every_condition_must_hold() -> None:
@@ -50,9 +58,9 @@ def test_only_changes_have_a_size() -> None:
 
 
 def test_texts_are_read_last() -> None:
-    texts = Texts(never, never)
+    texts = EventTexts(never, never)
     subject = AlertFilter(patterns=("*/other/*",), query="ferry", is_turn=True)
-    assert wanted(subject, EVENT, texts, says=by_words, tone=lambda _: None) is None
+    assert match_event(subject, EVENT, texts, says=by_words, tone=lambda _: None) is None
 
 
 def test_a_turn_is_told_with_its_two_sides() -> None:
@@ -69,7 +77,7 @@ def test_a_turn_is_told_with_its_two_sides() -> None:
     [(0.3, -0.3, True), (-0.1, 0.1, True), (0.05, -0.9, False), (0.9, -0.05, False), (None, 0.5, False)],
 )
 def test_a_turn_is_clear_on_both_sides(before: float | None, after: float, turns: bool) -> None:
-    assert (turn_of(before, after) is not None) is turns
+    assert (sentiment_turn(before, after) is not None) is turns
 
 
 @pytest.mark.parametrize(
@@ -87,7 +95,7 @@ def test_a_turn_is_clear_on_both_sides(before: float | None, after: float, turns
     ],
 )
 def test_patterns_mean_the_whole_url(pattern: str, url: str, fits: bool) -> None:
-    assert matches(pattern, url) is fits
+    assert url_matches(pattern, url) is fits
 
 
 @pytest.mark.parametrize(
@@ -118,11 +126,11 @@ def test_patterns_mean_the_whole_url(pattern: str, url: str, fits: bool) -> None
     ],
 )
 def test_a_query_means_what_it_means_in_search(query: str, text: str, fits: bool) -> None:
-    page = SaidPage("https://www.example.org:8443/news/1", "Good Morning", text, "en-GB")
+    page = PageText("https://www.example.org:8443/news/1", "Good Morning", text, "en-GB")
     assert by_words(query, page) is fits
 
 
 @pytest.mark.parametrize("query", ["", "  ", "-tram", "a " * 65, "a" * 2001, "x changed:7d", "x sentiment:neg"])
 def test_a_query_must_ask_for_something_that_an_alert_can_know(query: str) -> None:
     with pytest.raises(ConfigError):
-        parse_words(query)
+        parse_alert_query(query)

@@ -13,12 +13,12 @@ import pytest
 from evercrawl.core.alerts.definition import alert_fields, read_alert, read_event, write_alert, write_event, wrong_in
 from evercrawl.core.alerts.message_format import (
     atom_feed,
-    document,
+    format_secret,
     is_genuine,
     plain_text,
-    secret_of,
-    signed_headers,
     subject_line,
+    webhook_body,
+    webhook_headers,
 )
 from evercrawl.model.alerts import (
     Alert,
@@ -33,7 +33,7 @@ from evercrawl.model.alerts import (
 )
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
-SECRET = secret_of(bytes(range(24)))
+SECRET = format_secret(bytes(range(24)))
 ALERT = Alert("prices", AlertFilter(), Destination(Channel.WEBHOOK, "https://example.org/hook", SECRET))
 EVIL = "\u202e<script>&\x1b[31m\r\nBcc: x@example.org\x00\ud800"
 EVENT = Event(
@@ -44,7 +44,7 @@ NOTICES = (PendingEvent(1, 1_790_000_001_000_000, EVENT), PendingEvent(2, 1_790_
 
 
 def body(alert: Alert = ALERT, notices: tuple[PendingEvent, ...] = NOTICES) -> bytes:
-    return document(alert, notices, message_id="msg_1", collection="c", made_us=1_790_000_003_000_000)
+    return webhook_body(alert, notices, message_id="msg_1", collection="c", made_us=1_790_000_003_000_000)
 
 
 def test_the_document_says_everything_and_never_differs() -> None:
@@ -59,7 +59,7 @@ def test_the_document_says_everything_and_never_differs() -> None:
 
 
 def test_a_signature_is_that_of_standard_webhooks() -> None:
-    headers = dict(signed_headers(SECRET, "msg_1", body(), now=NOW))
+    headers = dict(webhook_headers(SECRET, "msg_1", body(), now=NOW))
     assert headers["Idempotency-Key"] == headers["webhook-id"] == "msg_1"
     signed = f"msg_1.{int(NOW.timestamp())}.".encode() + body()
     expected = base64.b64encode(hmac.new(bytes(range(24)), signed, hashlib.sha256).digest()).decode()
@@ -79,7 +79,7 @@ def test_a_signature_is_that_of_standard_webhooks() -> None:
     ],
 )
 def test_a_receiver_can_tell(change: dict[str, object], genuine: bool) -> None:
-    headers = dict(signed_headers(SECRET, "msg_1", b"body", now=NOW))
+    headers = dict(webhook_headers(SECRET, "msg_1", b"body", now=NOW))
     given = {
         "message_id": "msg_1",
         "timestamp": headers["webhook-timestamp"],

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from evercrawl.core.duplicates.clusters import Duplicate, Likeness, PageFacts, clusters, likeness_of, representative
-from evercrawl.core.duplicates.minhash import signature
+from evercrawl.core.duplicates.minhash import text_signature
 
 TEXT = " ".join(f"word{number}" for number in range(300))
 OTHER = " ".join(f"term{number}" for number in range(300))
 
 
 def page(url: str, text: str = TEXT, **facts: object) -> PageFacts:
-    values = {"found": 1, "digest": text.encode(), "signature": signature(text), "chars": len(text), **facts}
+    values = {"found": 1, "digest": text.encode(), "signature": text_signature(text), "chars": len(text), **facts}
     return PageFacts(url, **values)  # type: ignore[arg-type]
 
 

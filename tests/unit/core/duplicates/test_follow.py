@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evercrawl.core.duplicates.clusters import answers, is_asked, still_repeats
-from evercrawl.core.duplicates.minhash import signature
+from evercrawl.core.duplicates.clusters import can_represent, is_still_duplicate, should_recheck
+from evercrawl.core.duplicates.minhash import text_signature
 from evercrawl.model.page import DuplicateCandidate
 
 TEXT = " ".join(f"word{number * 7919 % 1009}" for number in range(400))
@@ -11,17 +11,17 @@ OTHER = " ".join(f"thing{number * 7919 % 1009}" for number in range(400))
 
 
 def twin(text: str, **fields: object) -> DuplicateCandidate:
-    known = DuplicateCandidate(1, "https://a.test/", 1, signature(text), None, None, None, text.encode(), 200)
+    known = DuplicateCandidate(1, "https://a.test/", 1, text_signature(text), None, None, None, text.encode(), 200)
     return known._replace(**fields)  # type: ignore[arg-type]
 
 
 def test_the_first_change_after_the_verdict_always_asks_for_the_duplicate() -> None:
-    assert all(is_asked(bytes([number]), visits=1, version=2, weight=0.0) for number in range(20))
+    assert all(should_recheck(bytes([number]), visits=1, version=2, weight=0.0) for number in range(20))
 
 
 def test_later_changes_ask_as_often_as_a_visit_is_worth() -> None:
     asked = [
-        is_asked(bytes([number]), visits=5, version=version, weight=0.25)
+        should_recheck(bytes([number]), visits=5, version=version, weight=0.25)
         for number in range(40)
         for version in range(40)
     ]
@@ -29,16 +29,16 @@ def test_later_changes_ask_as_often_as_a_visit_is_worth() -> None:
 
 
 def test_pages_repeat_each_other_while_they_say_the_same() -> None:
-    assert still_repeats(twin(TEXT), twin(TEXT), enough=0.9)
-    assert still_repeats(twin(TEXT), twin(TEXT + " more"), enough=0.9)
-    assert not still_repeats(twin(TEXT), twin(OTHER), enough=0.9)
-    assert still_repeats(twin(TEXT, signature=None), twin(TEXT, signature=None), enough=0.9)
-    assert not still_repeats(twin(TEXT, signature=None), twin(OTHER), enough=0.9)
+    assert is_still_duplicate(twin(TEXT), twin(TEXT), enough=0.9)
+    assert is_still_duplicate(twin(TEXT), twin(TEXT + " more"), enough=0.9)
+    assert not is_still_duplicate(twin(TEXT), twin(OTHER), enough=0.9)
+    assert is_still_duplicate(twin(TEXT, signature=None), twin(TEXT, signature=None), enough=0.9)
+    assert not is_still_duplicate(twin(TEXT, signature=None), twin(OTHER), enough=0.9)
 
 
 def test_what_is_gone_or_moved_stands_for_nobody() -> None:
     for left in (twin(TEXT, status=404), twin(TEXT, status=410), twin(TEXT, moved_to="https://b.test/")):
-        assert not answers(left)
-        assert not still_repeats(twin(TEXT), left, enough=0.9)
-    assert not still_repeats(twin(TEXT), None, enough=0.9)
-    assert answers(twin(TEXT, status=503)), "a fault that passes"
+        assert not can_represent(left)
+        assert not is_still_duplicate(twin(TEXT), left, enough=0.9)
+    assert not is_still_duplicate(twin(TEXT), None, enough=0.9)
+    assert can_represent(twin(TEXT, status=503)), "a fault that passes"

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.duplicates.host_mirrors import HostFacts, are_name_variants, compare_hosts, lower_bound, preferred
+from evercrawl.core.duplicates.host_mirrors import (
+    HostEvidence,
+    are_name_variants,
+    choose_original,
+    compare_hosts,
+    wilson_lower_bound,
+)
 
-A, B = HostFacts("https://a.org", 10), HostFacts("https://b.net", 20)
+A, B = HostEvidence("https://a.org", 10), HostEvidence("https://b.net", 20)
 
 
 def sample(count: int, *, different: int = 0) -> dict[str, bytes]:
@@ -40,7 +46,7 @@ def test_a_server_that_answers_everything_alike_proves_nothing() -> None:
 
 
 def test_variants_of_a_name_need_less_evidence_but_some() -> None:
-    plain, www = HostFacts("http://a.org", 1), HostFacts("https://www.a.org", 1)
+    plain, www = HostEvidence("http://a.org", 1), HostEvidence("https://www.a.org", 1)
     assert compare_hosts(plain, www, samples=(sample(2), sample(2))) is None
     mirror = compare_hosts(plain, www, samples=(sample(4), sample(4)))
     assert mirror is not None
@@ -63,12 +69,12 @@ def test_name_variants(one: str, other: str, are: bool) -> None:
 
 
 def test_who_stands_for_both() -> None:
-    assert preferred(A, B)[0] is B
-    assert preferred(A._replace(redirected_to=3), B)[0].site == A.site
-    assert preferred(B._replace(site="http://b.net", credit=99), A)[0] is A
+    assert choose_original(A, B)[0] is B
+    assert choose_original(A._replace(redirected_to=3), B)[0].site == A.site
+    assert choose_original(B._replace(site="http://b.net", credit=99), A)[0] is A
 
 
 def test_the_careful_estimate_grows_with_the_evidence() -> None:
-    assert lower_bound(0, 0) == 0
-    assert lower_bound(4, 4) < lower_bound(40, 40) < 1
-    assert 0.59 < lower_bound(4, 4) < 0.6
+    assert wilson_lower_bound(0, 0) == 0
+    assert wilson_lower_bound(4, 4) < wilson_lower_bound(40, 40) < 1
+    assert 0.59 < wilson_lower_bound(4, 4) < 0.6

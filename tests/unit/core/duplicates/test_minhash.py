@@ -7,7 +7,13 @@ import subprocess
 import sys
 
 from evercrawl.core.digest import content_digest, payload_sha1, text_digest
-from evercrawl.core.duplicates.minhash import EMPTY_SIGNATURE, PERMUTATIONS, is_near_duplicate, signature, similarity
+from evercrawl.core.duplicates.minhash import (
+    EMPTY_SIGNATURE,
+    PERMUTATIONS,
+    is_near_duplicate,
+    signature_similarity,
+    text_signature,
+)
 
 WORDS = [f"word{number}" for number in range(600)]
 
@@ -15,53 +21,58 @@ WORDS = [f"word{number}" for number in range(600)]
 def test_the_same_in_every_process() -> None:
     code = "from evercrawl.core.duplicates.minhash import signature; print(signature('the cat sat on the mat').hex())"
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
-    assert signature("the cat sat on the mat").hex() == other
+    assert text_signature("the cat sat on the mat").hex() == other
 
 
 def test_alike_texts_are_alike() -> None:
     text = " ".join(WORDS)
     changed = " ".join(WORDS[:280] + ["new"] * 5 + WORDS[285:])
-    assert similarity(signature(text), signature(text)) == 1.0
-    assert similarity(signature(text), signature(changed)) > 0.85
-    assert similarity(signature(text), signature(text.replace(" ", " \n "))) == 1.0
+    assert signature_similarity(text_signature(text), text_signature(text)) == 1.0
+    assert signature_similarity(text_signature(text), text_signature(changed)) > 0.85
+    assert signature_similarity(text_signature(text), text_signature(text.replace(" ", " \n "))) == 1.0
 
 
 def test_other_texts_and_other_orders_are_not() -> None:
     shuffled = random.Random(1).sample(WORDS, len(WORDS))
-    assert similarity(signature(" ".join(WORDS)), signature(" ".join(shuffled))) < 0.2
-    assert similarity(signature(" ".join(WORDS)), signature(" ".join(f"x{word}" for word in WORDS))) < 0.1
+    assert signature_similarity(text_signature(" ".join(WORDS)), text_signature(" ".join(shuffled))) < 0.2
+    assert (
+        signature_similarity(text_signature(" ".join(WORDS)), text_signature(" ".join(f"x{word}" for word in WORDS)))
+        < 0.1
+    )
 
 
 def test_half_the_pairs_give_about_a_third() -> None:
     one, other = " ".join(WORDS[:400]), " ".join(WORDS[200:])
-    assert 0.15 < similarity(signature(one), signature(other)) < 0.55
+    assert 0.15 < signature_similarity(text_signature(one), text_signature(other)) < 0.55
 
 
 def test_scripts_without_spaces() -> None:
     text = "".join(chr(0x4E00 + number * 7 % 3000) for number in range(800))
-    assert similarity(signature(text), signature(text[:400] + "新" + text[400:])) > 0.85
+    assert signature_similarity(text_signature(text), text_signature(text[:400] + "新" + text[400:])) > 0.85
 
 
 def are_near(one: str, other: str) -> bool:
-    return is_near_duplicate(signature(one), signature(other), sizes=(len(one), len(other)))
+    return is_near_duplicate(text_signature(one), text_signature(other), sizes=(len(one), len(other)))
 
 
 def test_case_and_punctuation_do_not_count() -> None:
     text = "“Don’t panic,” she said – twice. The Größe of the (old) ship; its weight: 5 tons!"
-    assert signature(text) == signature(text.upper())
-    assert signature(text) == signature('"Don\'t panic" she said, twice: the Größe of the old ship its weight 5 tons')
-    assert signature("天气很好，我们去公园。") == signature("天气很好 我们去公园")
+    assert text_signature(text) == text_signature(text.upper())
+    assert text_signature(text) == text_signature(
+        '"Don\'t panic" she said, twice: the Größe of the old ship its weight 5 tons'
+    )
+    assert text_signature("天气很好，我们去公园。") == text_signature("天气很好 我们去公园")
 
 
 def test_ideographs_among_latin_words_are_cut_into_runs() -> None:
     text = "Debian 是一个自由的操作系统，由许多志愿者维护 apt 软件包管理系统让安装变得简单" * 4
     changed = text.replace("志愿者", "开发者", 1)
-    assert similarity(signature(text), signature(changed)) > 0.75
+    assert signature_similarity(text_signature(text), text_signature(changed)) > 0.75
 
 
 def test_spaced_scripts_of_three_bytes_have_words() -> None:
     words = [f"शब्द{number}" for number in range(200)]
-    assert similarity(signature(" ".join(words)), signature(" ".join(reversed(words)))) < 0.2
+    assert signature_similarity(text_signature(" ".join(words)), text_signature(" ".join(reversed(words)))) < 0.2
 
 
 def test_a_part_is_no_duplicate() -> None:
@@ -77,10 +88,10 @@ def test_short_texts_must_be_more_alike() -> None:
 
 
 def test_empty_and_short_texts() -> None:
-    assert signature("") == signature(" \n") == signature(" ... ?") == EMPTY_SIGNATURE
-    assert len(signature("one")) == PERMUTATIONS
-    assert similarity(signature("one"), signature("two")) < 0.2
-    assert similarity(b"", signature("one")) == 0.0
+    assert text_signature("") == text_signature(" \n") == text_signature(" ... ?") == EMPTY_SIGNATURE
+    assert len(text_signature("one")) == PERMUTATIONS
+    assert signature_similarity(text_signature("one"), text_signature("two")) < 0.2
+    assert signature_similarity(b"", text_signature("one")) == 0.0
 
 
 def test_digests() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.duplicates.clusters import titles_agree
+from evercrawl.core.duplicates.clusters import titles_match
 
 
 @pytest.mark.parametrize(
@@ -19,8 +19,8 @@ from evercrawl.core.duplicates.clusters import titles_agree
     ],
 )
 def test_titles_that_may_belong_to_copies(one: str | None, other: str | None) -> None:
-    assert titles_agree(one, other)
-    assert titles_agree(other, one)
+    assert titles_match(one, other)
+    assert titles_match(other, one)
 
 
 @pytest.mark.parametrize(
@@ -34,5 +34,5 @@ def test_titles_that_may_belong_to_copies(one: str | None, other: str | None) ->
     ],
 )
 def test_titles_of_pages_of_one_form(one: str, other: str) -> None:
-    assert not titles_agree(one, other)
-    assert not titles_agree(other, one)
+    assert not titles_match(one, other)
+    assert not titles_match(other, one)

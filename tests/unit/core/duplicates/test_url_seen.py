@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.core.duplicates.url_seen import FIRST_FILTER_KEYS, KnownFilter, PopularCache, SeenTest
+from evercrawl.core.duplicates.url_seen import FIRST_FILTER_KEYS, BloomChain, UrlCache, UrlSeenTest
 from evercrawl.core.url import key_of
 from evercrawl.model.settings import SeenSettings
 
@@ -23,7 +23,7 @@ def some_keys(count: int, *, seed: int = 0) -> list[bytes]:
 
 
 def test_the_cache_keeps_its_size_and_what_is_popular() -> None:
-    cache = PopularCache(100)
+    cache = UrlCache(100)
     popular, rare = some_keys(10, seed=1), some_keys(5000, seed=2)
     for key in popular:
         cache.add(key)
@@ -38,7 +38,7 @@ def test_the_cache_keeps_its_size_and_what_is_popular() -> None:
 
 
 def test_a_cache_in_which_all_was_hit_still_takes_a_new_key() -> None:
-    cache = PopularCache(3)
+    cache = UrlCache(3)
     for url in ("a", "b", "c"):
         cache.add(url)
         assert cache.hit(url)
@@ -49,7 +49,7 @@ def test_a_cache_in_which_all_was_hit_still_takes_a_new_key() -> None:
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 20)), max_size=200), st.integers(1, 8))
 def test_the_cache_holds_only_what_was_added(steps: list[tuple[bool, int]], entries: int) -> None:
-    cache, added = PopularCache(entries), set()
+    cache, added = UrlCache(entries), set()
     for is_add, number in steps:
         key = str(number)
         if is_add:
@@ -65,7 +65,7 @@ def test_the_cache_holds_only_what_was_added(steps: list[tuple[bool, int]], entr
 
 
 def test_the_filter_is_never_wrong_about_a_key_that_it_was_given() -> None:
-    known = KnownFilter(1 << 22)
+    known = BloomChain(1 << 22)
     keys, others = some_keys(20_000), some_keys(20_000, seed=1)
     known.update(keys[:-1])
     known.add(keys[-1])
@@ -77,7 +77,7 @@ def test_the_filter_is_never_wrong_about_a_key_that_it_was_given() -> None:
 
 
 def test_keys_of_one_folder_do_not_collide() -> None:
-    known = KnownFilter(1 << 20)
+    known = BloomChain(1 << 20)
     urls = [f"https://example.org/folder/{number}" for number in range(40_000)]
     known.update([key_of(url) for url in urls[:20_000]])
     assert sum(known.may_know(key_of(url)) for url in urls[20_000:]) < 60
@@ -85,7 +85,7 @@ def test_keys_of_one_folder_do_not_collide() -> None:
 
 def test_the_filter_grows_to_its_limit_and_stays_right() -> None:
     limit = 3 * FIRST_FILTER_KEYS
-    known = KnownFilter(limit)
+    known = BloomChain(limit)
     portions = [some_keys(FIRST_FILTER_KEYS // 2, seed=seed) for seed in range(6)]
     for portion in portions:
         known.update(portion)
@@ -96,7 +96,7 @@ def test_the_filter_grows_to_its_limit_and_stays_right() -> None:
 
 
 def test_a_filter_with_next_to_no_memory_is_useless_and_right() -> None:
-    known = KnownFilter(10)
+    known = BloomChain(10)
     keys = some_keys(1000)
     known.update(keys)
     assert known.is_saturated
@@ -107,7 +107,7 @@ def test_a_filter_with_next_to_no_memory_is_useless_and_right() -> None:
 
 
 def test_split_drops_known_and_doubles() -> None:
-    seen = SeenTest(SMALL)
+    seen = UrlSeenTest(SMALL)
     keys = some_keys(10)
     assert seen.split([*keys, keys[0]]) == (keys, [])
     seen.learn(keys)
@@ -117,7 +117,7 @@ def test_split_drops_known_and_doubles() -> None:
 
 
 def test_what_fell_out_of_the_cache_is_unsure() -> None:
-    seen = SeenTest(SMALL)
+    seen = UrlSeenTest(SMALL)
     keys = some_keys(200)
     seen.learn(keys)
     new, unsure = seen.split(keys)
@@ -130,7 +130,7 @@ def test_what_fell_out_of_the_cache_is_unsure() -> None:
 
 
 def test_the_store_has_the_last_word() -> None:
-    seen = SeenTest(SMALL)
+    seen = UrlSeenTest(SMALL)
     keys = some_keys(200)
     seen.load(keys)
     _, unsure = seen.split(keys)
@@ -140,7 +140,7 @@ def test_the_store_has_the_last_word() -> None:
 
 @given(st.lists(st.lists(st.integers(0, 300), max_size=20), max_size=40))
 def test_a_learned_key_is_never_new(pages: list[list[int]]) -> None:
-    seen, store = SeenTest(SMALL), set()
+    seen, store = UrlSeenTest(SMALL), set()
     for page in pages:
         keys = [key_of(f"https://example.org/{number}") for number in page]
         new, unsure = seen.split(keys)
@@ -171,7 +171,7 @@ def crawl_stream(pages: int, *, seed: int) -> list[list[str]]:
 
 
 def test_the_hit_rate_of_a_crawl(record_property: pytest.RecordProperty) -> None:
-    seen, store = SeenTest(SeenSettings(cache_entries=2**13)), set()
+    seen, store = UrlSeenTest(SeenSettings(cache_entries=2**13)), set()
     for links in crawl_stream(5000, seed=3):
         keys = list(map(key_of, links))
         new, unsure = seen.split(keys)

@@ -42,7 +42,7 @@ def test_success_is_a_page(status: int) -> None:
         (302, "Location: http://[::bad\r\n", Fault.BAD_REDIRECT),
         (302, "Location: javascript:1\r\n", Fault.BAD_REDIRECT),
         (302, "Location: http://a..b/\r\n", Fault.BAD_REDIRECT),
-        (304, "", Fault.NOT_MODIFIED_UNASKED),
+        (304, "", Fault.UNEXPECTED_304),
         (305, "Location: /x\r\n", Fault.HTTP_ERROR),
         (400, "", Fault.HTTP_ERROR),
         (403, "", Fault.HTTP_ERROR),

@@ -2,8 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.duplicates.minhash import signature
-from evercrawl.core.search.ranking import WordForm, TextFingerprint, form_weights, fuse_rankings, group_near_duplicates, importance_bonus
+from evercrawl.core.duplicates.minhash import text_signature
+from evercrawl.core.search.ranking import (
+    TextFingerprint,
+    WordForm,
+    form_weights,
+    fuse_rankings,
+    group_near_duplicates,
+    importance_bonus,
+)
 
 
 def test_rank_fusion_prefers_what_several_list():
@@ -13,7 +20,9 @@ def test_rank_fusion_prefers_what_several_list():
 
 
 def test_a_rare_form_does_not_outweigh_the_word_itself():
-    weights = form_weights("run", [WordForm("run", 1000), WordForm("running", 500), WordForm("runnings", 1)], documents=5000)
+    weights = form_weights(
+        "run", [WordForm("run", 1000), WordForm("running", 500), WordForm("runnings", 1)], documents=5000
+    )
     assert weights["run"] <= 1.0
     assert weights["runnings"] < weights["running"] < weights["run"]
     assert form_weights("unknown", [], documents=10) == {"unknown": 1.0}
@@ -27,7 +36,7 @@ def test_importance_helps_and_never_hurts():
 
 
 def _said(text: str) -> TextFingerprint:
-    return TextFingerprint(text.encode()[:16], signature(text), len(text.split()))
+    return TextFingerprint(text.encode()[:16], text_signature(text), len(text.split()))
 
 
 def test_near_duplicates_stand_together():

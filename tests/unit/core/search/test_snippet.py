@@ -34,7 +34,9 @@ def test_only_whole_words_and_named_forms_are_marked():
 
 
 def test_a_phrase_is_marked_as_a_whole_whatever_stands_between():
-    assert hits_of(make_snippet("He said: crash,\n safety first.", [SnippetTerm("crash safety", False)])) == ["crash, safety"]
+    assert hits_of(make_snippet("He said: crash,\n safety first.", [SnippetTerm("crash safety", False)])) == [
+        "crash, safety"
+    ]
 
 
 def test_scripts_without_spaces_are_cut_between_characters():

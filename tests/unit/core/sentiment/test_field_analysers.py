@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evercrawl.core.sentiment.field_analysers import Analyser, Field, LanguageAnalyser, SentimentAnalyser, fields_of
+from evercrawl.core.sentiment.field_analysers import (
+    Analyser,
+    FieldValue,
+    LanguageAnalyser,
+    SentimentAnalyser,
+    analyse_fields,
+)
 from evercrawl.model.document import Document
 
 
@@ -14,22 +20,22 @@ def document(text: str, lang: str | None = None) -> Document:
 
 def test_language_and_sentiment():
     analysers: list[Analyser] = [LanguageAnalyser(), SentimentAnalyser(lambda _: 0.5)]
-    fields = fields_of(document("This is the one. It is good.", "en-US"), analysers)
+    fields = analyse_fields(document("This is the one. It is good.", "en-US"), analysers)
     assert fields == {"language": "en", "sentiment": 0.5, "sentiment_sentences": 2}
 
 
 def test_what_cannot_be_said_is_not_said():
     analysers: list[Analyser] = [LanguageAnalyser(), SentimentAnalyser(lambda _: 0.5)]
-    assert fields_of(document("Das ist nicht gut.", "de"), analysers) == {"language": "de"}
-    assert fields_of(document("Das ist nicht gut."), analysers) == {}
+    assert analyse_fields(document("Das ist nicht gut.", "de"), analysers) == {"language": "de"}
+    assert analyse_fields(document("Das ist nicht gut."), analysers) == {}
 
 
 def test_a_name_that_is_taken_gets_the_analyser_s_name():
     class Alarm:
         name = "alarm"
 
-        def analyse(self, document: Document) -> Mapping[str, Field]:
+        def analyse(self, document: Document) -> Mapping[str, FieldValue]:
             return {"language": "fire" in document.text}
 
-    fields = fields_of(document("fire", "en"), [LanguageAnalyser(), Alarm()])
+    fields = analyse_fields(document("fire", "en"), [LanguageAnalyser(), Alarm()])
     assert fields == {"language": "en", "alarm_language": True}

@@ -6,10 +6,10 @@ from math import exp, log
 
 import pytest
 
-from evercrawl.core.sentiment.naive_bayes import PaperModel, counted
+from evercrawl.core.sentiment.naive_bayes import NaiveBayesModel, train_naive_bayes
 
 EXAMPLES = [("good good film", True), ("fine film", True), ("bad film", False)]
-MODEL = counted(EXAMPLES)
+MODEL = train_naive_bayes(EXAMPLES)
 
 
 def test_a_worked_number():
@@ -39,11 +39,11 @@ def test_one_added_leaves_no_zero():
 
 
 def test_what_is_written_can_be_read():
-    again = PaperModel.from_text(MODEL.to_text())
+    again = NaiveBayesModel.from_text(MODEL.to_text())
     assert again.to_text() == MODEL.to_text()
     assert again.score("good film") == MODEL.score("good film")
 
 
 def test_one_class_is_not_enough():
     with pytest.raises(ValueError, match="both classes"):
-        counted([("good", True)])
+        train_naive_bayes([("good", True)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from evercrawl.core.duplicates.url_seen import PopularCache
+from evercrawl.core.duplicates.url_seen import UrlCache
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.url import key_of
 from evercrawl.core.visit.links import FoundLinks, add_url, links_of_document, refusal_key
@@ -31,9 +31,9 @@ DOCUMENT = Document(
 )
 
 
-def offers(document: Document = DOCUMENT, scope: Scope = SCOPE, popular: PopularCache | None = None) -> FoundLinks:
+def offers(document: Document = DOCUMENT, scope: Scope = SCOPE, popular: UrlCache | None = None) -> FoundLinks:
     return links_of_document(
-        document, PAGE, scope=scope, popular=PopularCache(64) if popular is None else popular, most_hops=10, now_us=5
+        document, PAGE, scope=scope, popular=UrlCache(64) if popular is None else popular, most_hops=10, now_us=5
     )
 
 
@@ -54,7 +54,7 @@ def test_refusals_carry_reason_parent_and_depth():
 
 
 def test_what_was_met_lately_is_not_offered_again_but_nofollow_is_no_memory():
-    popular = PopularCache(64)
+    popular = UrlCache(64)
     offers(popular=popular)
     again = offers(popular=popular)
     assert again.candidates == []
@@ -79,7 +79,7 @@ def test_a_refresh_is_not_followed_without_end_nor_by_a_link_to_the_same_place()
     onward = "http://a.test/next"
     document = Document("utf-8", PAGE.url, links=(Link(onward, "", False),), refresh=Refresh(0, onward))
     found = links_of_document(
-        document, PAGE._replace(hops=10), scope=SCOPE, popular=PopularCache(64), most_hops=10, now_us=5
+        document, PAGE._replace(hops=10), scope=SCOPE, popular=UrlCache(64), most_hops=10, now_us=5
     )
     assert found.candidates == []
     assert [refusal.reason for refusal in found.refusals] == [Reason.TOO_MANY_REDIRECTS]

@@ -58,14 +58,14 @@ def test_a_change_is_told_from_none():
 
 def test_noise_is_no_version_and_says_so():
     judgement = judged(KNOWN, NOISE)
-    assert (judgement.outcome, judgement.reason) == (Outcome.UNCHANGED, Reason.ONLY_NOISE)
+    assert (judgement.outcome, judgement.reason) == (Outcome.UNCHANGED, Reason.NOISE)
     assert not judgement.is_new_version
     assert judgement.changed is False
 
 
 def test_the_same_body_under_another_url_is_a_duplicate_with_a_version_of_its_own():
     judgement = judged(NEW, copy_of="http://a.test/other")
-    assert (judgement.outcome, judgement.reason) == (Outcome.DUPLICATE, Reason.SAME_AS_OTHER)
+    assert (judgement.outcome, judgement.reason) == (Outcome.DUPLICATE, Reason.DUPLICATE)
     assert judgement.is_new_version
     assert "http://a.test/other" in judgement.detail
 
@@ -75,7 +75,7 @@ def test_the_same_body_under_another_url_is_a_duplicate_with_a_version_of_its_ow
     [
         (Truncation.WIRE, Reason.BODY_TOO_LARGE),
         (Truncation.DECODED, Reason.DECODED_TOO_LARGE),
-        (Truncation.RATIO, Reason.RATIO_TOO_HIGH),
+        (Truncation.RATIO, Reason.COMPRESSION_RATIO),
     ],
 )
 def test_a_body_that_was_cut_off_says_so(cause: Truncation, reason: Reason):

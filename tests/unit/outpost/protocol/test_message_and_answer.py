@@ -59,12 +59,12 @@ MESSAGES = [
 ]
 
 
-@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
+@pytest.exchange_digest.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
 def test_a_message_comes_back_as_it_was(message: object) -> None:
     assert decode_message(encode_message(message)) == message  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
+@pytest.exchange_digest.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
 def test_what_is_cut_or_longer_is_not_understood(message: object) -> None:
     payload = encode_message(message)  # type: ignore[arg-type]
     for wrong in (payload[:-1], payload + b"x", payload[:5]):
@@ -110,10 +110,10 @@ def test_an_answer_comes_home_as_if_home_had_asked() -> None:
     before = _fetched(PAGE, head="Date: yesterday\r\n")
     after = _fetched(PAGE.replace(b"word3", b"changed", 1), head="Date: today\r\n")
     held = _held(before)
-    job = FetchJob(1, URL, home_has=held.digest, base=held.mark)
-    item = encode_answer(job, after, after.exchange, verdict=ResultKind.CHANGED, held=held)
+    job = FetchJob(1, URL, known_digest=held.digest, base=held.exchange_digest)
+    item = encode_answer(job, after, after.exchange, kind=ResultKind.CHANGED, held=held)
     assert len(item.blob) < len(PAGE) / 50
-    exchange, new = decode_exchange(item, held, began=NOW, most_bytes=MOST)
+    exchange, new = decode_exchange(item, held, began=NOW, max_bytes=MOST)
     assert decode_result(item, Request(URL), exchange, http=HttpSettings()) == after
     assert new == _held(after)
 
@@ -121,43 +121,43 @@ def test_an_answer_comes_home_as_if_home_had_asked() -> None:
 def test_nothing_new_is_said_in_a_few_bytes_with_the_true_head() -> None:
     before, after = _fetched(PAGE, head="Date: yesterday\r\n"), _fetched(PAGE, head="Date: today\r\n")
     held = _held(before)
-    job = FetchJob(1, URL, home_has=held.digest, base=held.mark)
-    item = encode_answer(job, after, after.exchange, verdict=ResultKind.SAME, held=held)
+    job = FetchJob(1, URL, known_digest=held.digest, base=held.exchange_digest)
+    item = encode_answer(job, after, after.exchange, kind=ResultKind.SAME, held=held)
     assert len(item.blob) < 60
-    exchange, _ = decode_exchange(item, held, began=NOW, most_bytes=MOST)
+    exchange, _ = decode_exchange(item, held, began=NOW, max_bytes=MOST)
     assert decode_result(item, Request(URL), exchange, http=HttpSettings()) == after
 
 
 def test_an_outpost_that_lost_its_copies_still_says_only_that_nothing_changed() -> None:
     after = _fetched(PAGE)
     held = _held(after)
-    job = FetchJob(1, URL, home_has=held.digest, base=held.mark)
-    item = encode_answer(job, after, after.exchange, verdict=ResultKind.SAME, held=None)
+    job = FetchJob(1, URL, known_digest=held.digest, base=held.exchange_digest)
+    item = encode_answer(job, after, after.exchange, kind=ResultKind.SAME, held=None)
     assert not item.base
-    exchange, _ = decode_exchange(item, held, began=NOW, most_bytes=MOST)
+    exchange, _ = decode_exchange(item, held, began=NOW, max_bytes=MOST)
     assert exchange.wire_body == PAGE
 
 
 def test_a_patch_on_another_base_is_refused_even_with_the_same_body() -> None:
     held, other = _held(_fetched(PAGE, head="A: 1\r\n")), _held(_fetched(PAGE, head="B: 2\r\n"))
     assert held.digest == other.digest
-    job = FetchJob(1, URL, home_has=held.digest, base=held.mark)
+    job = FetchJob(1, URL, known_digest=held.digest, base=held.exchange_digest)
     after = _fetched(PAGE + b"more")
-    item = encode_answer(job, after, after.exchange, verdict=ResultKind.CHANGED, held=held)
+    item = encode_answer(job, after, after.exchange, kind=ResultKind.CHANGED, held=held)
     for wrong in (other, None):
         with pytest.raises(ValueError, match="does not hold"):
-            decode_exchange(item, wrong, began=NOW, most_bytes=MOST)
-    unbased = encode_answer(job, after, after.exchange, verdict=ResultKind.CHANGED, held=other)
-    assert decode_exchange(unbased, None, began=NOW, most_bytes=MOST)[0].wire_body == PAGE + b"more"
+            decode_exchange(item, wrong, began=NOW, max_bytes=MOST)
+    unbased = encode_answer(job, after, after.exchange, kind=ResultKind.CHANGED, held=other)
+    assert decode_exchange(unbased, None, began=NOW, max_bytes=MOST)[0].wire_body == PAGE + b"more"
 
 
 def test_a_body_that_is_not_the_announced_one_is_refused() -> None:
     after = _fetched(PAGE)
-    item = encode_answer(FetchJob(1, URL), after, after.exchange, verdict=ResultKind.AT_ONCE, held=None)
+    item = encode_answer(FetchJob(1, URL), after, after.exchange, kind=ResultKind.FIRST, held=None)
     with pytest.raises(ValueError, match="digest"):
-        decode_exchange(item._replace(digest=bytes(16)), None, began=NOW, most_bytes=MOST)
+        decode_exchange(item._replace(digest=bytes(16)), None, began=NOW, max_bytes=MOST)
     with pytest.raises(ValueError, match="claims"):
-        decode_exchange(item, None, began=NOW, most_bytes=10)
+        decode_exchange(item, None, began=NOW, max_bytes=10)
 
 
 def test_failures_and_304_come_home_too() -> None:
@@ -170,22 +170,22 @@ def test_failures_and_304_come_home_too() -> None:
     assert (result.fault, result.detail) == (Fault.WITHHELD, "because")
     raw = b"HTTP/1.1 304 Not Modified\r\n\r\n"
     same = NotModified(URL, (), Exchange(b"GET", raw, b"", None, NOW, timedelta(0)))
-    item = encode_answer(FetchJob(1, URL), same, same.exchange, verdict=ResultKind.AT_ONCE, held=None)
-    exchange, _ = decode_exchange(item, None, began=NOW, most_bytes=MOST)
+    item = encode_answer(FetchJob(1, URL), same, same.exchange, kind=ResultKind.FIRST, held=None)
+    exchange, _ = decode_exchange(item, None, began=NOW, max_bytes=MOST)
     assert decode_result(item, Request(URL, etag='"x"'), exchange, http=HttpSettings()) == same
 
 
 def test_the_comparator_sends_once_what_is_new_and_not_each_time_what_never_rests() -> None:
-    def decide(new: bytes, *, has: bytes | None, habit: ChangeHistory = ChangeHistory(), now: int = 0) -> ResultKind:  # noqa: B008
-        return classify_answer(new, home_has=has, habit=habit, now_us=now, resend_us=1000)
+    def decide(new: bytes, *, has: bytes | None, history: ChangeHistory = ChangeHistory(), now: int = 0) -> ResultKind:  # noqa: B008
+        return classify_answer(new, known_digest=has, history=history, now_us=now, resend_us=1000)
 
-    assert decide(b"a", has=None) is ResultKind.AT_ONCE
+    assert decide(b"a", has=None) is ResultKind.FIRST
     assert decide(b"a", has=b"a") is ResultKind.SAME
     assert decide(b"b", has=b"a") is ResultKind.CHANGED
     fast = ChangeHistory(b"x", run=FAST_CHANGES - 1, sent_us=100)
-    assert decide(b"b", has=b"a", habit=fast, now=200) is ResultKind.WITHHELD
-    assert decide(b"b", has=b"a", habit=fast, now=1200) is ResultKind.CHANGED
-    assert classify_answer(b"b", home_has=b"a", habit=fast, now_us=200, resend_us=None) is ResultKind.CHANGED
+    assert decide(b"b", has=b"a", history=fast, now=200) is ResultKind.WITHHELD
+    assert decide(b"b", has=b"a", history=fast, now=1200) is ResultKind.CHANGED
+    assert classify_answer(b"b", known_digest=b"a", history=fast, now_us=200, resend_us=None) is ResultKind.CHANGED
     rested = next_history(fast, b"x", now_us=300, sent=False)
     assert rested == ChangeHistory(b"x", 0, 100)
     assert next_history(ChangeHistory(), b"a", now_us=5, sent=True) == ChangeHistory(b"a", 0, 5)

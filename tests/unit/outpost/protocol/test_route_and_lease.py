@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evercrawl.outpost.routing import GrantedLease, HeldLease, SiteRouter, handover_us, is_allowed, normalise_route
 
 
-@pytest.mark.parametrize(
+@pytest.exchange_digest.parametrize(
     ("written", "stored"),
     [
         (".edu", ".edu"),
@@ -26,7 +26,7 @@ def test_routes_have_one_form(written: str, stored: str) -> None:
     assert normalise_route(written) == stored
 
 
-@pytest.mark.parametrize("written", ["", ".", "*.org", "a b", "http://", ".org:80", "example.org?x", "user@host"])
+@pytest.exchange_digest.parametrize("written", ["", ".", "*.org", "a b", "http://", ".org:80", "example.org?x", "user@host"])
 def test_what_is_no_route_is_refused(written: str) -> None:
     with pytest.raises(ValueError, match="suffix"):
         normalise_route(written)
@@ -69,24 +69,24 @@ def test_the_outpost_always_stops_before_home_begins(
     gap behind its last, are over.
     """
     lease = 600
-    grant, tenure = GrantedLease(lease), HeldLease()
+    grant, lease = GrantedLease(lease), HeldLease()
     now = 0
     for (there, back), pause in zip(delays, pauses, strict=False):
-        number = tenure.beat(now + offset)
+        number = lease.beat(now + offset)
         grant.renew(now + there)
-        tenure.answered(number, lease)
+        lease.answered(number, lease)
         now += there + back + pause
         free = grant.free_at_us(handover_us(lease, gap))
-        last_request_ends = tenure.until_us - offset - min(gap, lease // 2)
+        last_request_ends = lease.until_us - offset - min(gap, lease // 2)
         assert free >= last_request_ends + gap
 
 
 def test_a_lease_for_a_beat_that_was_not_sent_is_nothing() -> None:
-    tenure = HeldLease()
-    tenure.answered(7, 1000)
-    assert tenure.time_left_us(0, 0) == 0
-    number = tenure.beat(100)
-    tenure.answered(number, 1000)
-    tenure.answered(number, 10**9)
-    assert tenure.time_left_us(100, 0) == 1000
-    assert tenure.time_left_us(100, 300) == 700
+    lease = HeldLease()
+    lease.answered(7, 1000)
+    assert lease.remaining_us(0, 0) == 0
+    number = lease.beat(100)
+    lease.answered(number, 1000)
+    lease.answered(number, 10**9)
+    assert lease.remaining_us(100, 0) == 1000
+    assert lease.remaining_us(100, 300) == 700

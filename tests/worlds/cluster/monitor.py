@@ -25,11 +25,11 @@ MOST_KEPT = 50
 """Breaches that are kept with their details; the others are counted."""
 
 
-class Offence(StrEnum):
+class BreachKind(StrEnum):
     """What must never happen."""
 
     TOO_SOON = "a site was asked within its gap"
-    AT_ONCE = "a site was asked while another request was under way there"
+    CONCURRENT = "a site was asked while another request was under way there"
     UNFENCED = "a worker wrote to a shard that another had claimed"
     TWO_OWNERS = "a shard was given away while its owner could still work on it"
     TWICE = "a version was stored twice"
@@ -44,14 +44,14 @@ class Offence(StrEnum):
 
 
 class Breach(NamedTuple):
-    """An offence."""
+    """An kind."""
 
-    offence: Offence
+    kind: BreachKind
     at_s: float
     detail: str
 
 
-class Asked(NamedTuple):
+class LastRequest(NamedTuple):
     """The last request at a site."""
 
     process: int
@@ -60,14 +60,14 @@ class Asked(NamedTuple):
     """When its process was stopped and could not even break it off."""
 
 
-class Tenure(NamedTuple):
+class WorkerLease(NamedTuple):
     """A worker as the database knows it, and whether it believes that it may work."""
 
     process: int
     holds: Callable[[], bool]
 
 
-class Watch:
+class Monitor:
     """The account of one run."""
 
     def __init__(self, now: Callable[[], float], *, lease_s: float, gap_s: Callable[[str], float]) -> None:
@@ -80,8 +80,8 @@ class Watch:
         """The shortest time by which a gap was kept."""
         self.tolerance_s: Callable[[int, int], float] = lambda before, after: 0.0
         """By how much the calendars of two machines differ."""
-        self.on_breach: Callable[[Offence], None] = lambda _: None
-        self.tenures: dict[UUID, Tenure] = {}
+        self.on_breach: Callable[[BreachKind], None] = lambda _: None
+        self.leases: dict[UUID, WorkerLease] = {}
         self.claims: dict[int, tuple[int, int]] = {}
         """Shard -> epoch and process of its last claim."""
         self.unserved: dict[int, float] = {}
@@ -93,16 +93,16 @@ class Watch:
         self._taking: dict[int, int] = {}
         self._stalls: dict[int, list[tuple[float, float]]] = {}
         self._gap_s = gap_s
-        self._asked: dict[str, Asked] = {}
+        self._asked: dict[str, LastRequest] = {}
         self._told: set[str] = set()
         """Sites whose wish for a longer gap is stored."""
 
-    def breach(self, offence: Offence, detail: str) -> None:
+    def breach(self, kind: BreachKind, detail: str) -> None:
         """It has happened."""
-        self.counts[offence.name] += 1
-        self.on_breach(offence)
+        self.counts[kind.name] += 1
+        self.on_breach(kind)
         if len(self.breaches) < MOST_KEPT:
-            self.breaches.append(Breach(offence, round(self.now(), 3), detail))
+            self.breaches.append(Breach(kind, round(self.now(), 3), detail))
 
     # Sites
 
@@ -112,9 +112,9 @@ class Watch:
         self.counts["requests"] += 1
         if before is not None:
             self._compare(site, before, process)
-        self._asked[site] = Asked(process, ends_s)
+        self._asked[site] = LastRequest(process, ends_s)
 
-    def _compare(self, site: str, before: Asked, process: int) -> None:
+    def _compare(self, site: str, before: LastRequest, process: int) -> None:
         """Who is stopped with a request under way cannot break it off: the gap of others counts from that
         moment.
         """
@@ -126,10 +126,10 @@ class Watch:
         spare = now - ended - gap + self.tolerance_s(before.process, process)
         self.least_spare_s = min(self.least_spare_s, spare)
         if now < ended:
-            self.breach(Offence.AT_ONCE, f"{site} by {process}, beside one of {before.process}")
+            self.breach(BreachKind.CONCURRENT, f"{site} by {process}, beside one of {before.process}")
         elif spare < -1e-6:
             words = f"{site} by {process} after {before.process}, {-spare:.3f} s early"
-            self.breach(Offence.TOO_SOON, words)
+            self.breach(BreachKind.TOO_SOON, words)
 
     def broken_off(self, site: str, process: int) -> None:
         """The request of this process ends here."""
@@ -143,16 +143,16 @@ class Watch:
         """The database gives shards away; nobody who had them before may believe that they are still his."""
         for shard, owner in before.items():
             self._taking[shard] = process
-            tenure = self.tenures.get(owner) if owner is not None else None
-            if tenure is not None and tenure.holds():
-                self.breach(Offence.TWO_OWNERS, f"shard {shard} of {tenure.process} to {process}")
+            lease_holder = self.leases.get(owner) if owner is not None else None
+            if lease_holder is not None and lease_holder.holds():
+                self.breach(BreachKind.TWO_OWNERS, f"shard {shard} of {lease_holder.process} to {process}")
 
     def claimed(self, shard: int, epoch: int, process: int) -> None:
         """Somebody begins to work on a shard."""
         self.counts["claims"] += 1
         before = self.claims.get(shard)
         if before is not None and before[0] >= epoch:
-            self.breach(Offence.UNFENCED, f"shard {shard}: epoch {epoch} after {before[0]}")
+            self.breach(BreachKind.UNFENCED, f"shard {shard}: epoch {epoch} after {before[0]}")
         self.claims[shard] = (epoch, process)
         self._taking.pop(shard, None)
         since = self.unserved.pop(shard, None)
@@ -164,7 +164,7 @@ class Watch:
         if self.up_since_s <= since - self.lease_s and self.slow_until_s < since:
             self.takeovers_s.append(waited - stalled)
         if waited - stalled > self.latest_s(since) - since:
-            self.breach(Offence.LATE, f"shard {shard} by {process} after {waited:.1f} s")
+            self.breach(BreachKind.LATE, f"shard {shard} by {process} after {waited:.1f} s")
 
     def _stalled_s(self, process: int | None, since: float) -> float:
         stalls = self._stalls.get(process, ()) if process is not None else ()
@@ -190,7 +190,7 @@ class Watch:
         """A batch is in the database."""
         self.counts["commits"] += 1
         if self.claims.get(shard) != (epoch, process):
-            self.breach(Offence.UNFENCED, f"shard {shard}, epoch {epoch} by {process}")
+            self.breach(BreachKind.UNFENCED, f"shard {shard}, epoch {epoch} by {process}")
         self._told.update(site.name for site in batch.sites.values() if site.robots is not None)
         for visited in batch.visited:
             self.counts["visits"] += 1
@@ -198,7 +198,7 @@ class Watch:
                 continue
             key, number = (shard, visited.page_id), visited.version.number
             if number <= self.versions.get(key, 0):
-                self.breach(Offence.TWICE, f"shard {shard}, page {visited.page_id}, version {number}")
+                self.breach(BreachKind.TWICE, f"shard {shard}, page {visited.page_id}, version {number}")
             self.versions[key] = number
 
     # Processes

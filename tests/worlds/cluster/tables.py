@@ -179,10 +179,10 @@ class Tables:
             whole, shards = sum(row.capacity for row in rows), len(self.owners)
             lacks = ((row, shards * row.capacity // whole - len(row.owned)) for row in rows)
             self._summed = (whole, shards, len(rows), [(row, lack) for row, lack in lacks if lack > 0])
-        whole, shards, members, lackers = self._summed
+        whole, shards, workers, lackers = self._summed
         fresh = self.now() + lease.total_seconds() * 2 / 3
         lacking = sum(lack for row, lack in lackers if row.until > fresh)
-        return [(whole, shards, lacking, len(self.free), members)]
+        return [(whole, shards, lacking, len(self.free), workers)]
 
     def _soonest_end(self) -> Rows:
         return [(min((row.until for row in self.workers.values()), default=self.now()) - self.now(),)]

@@ -17,8 +17,8 @@ from evercrawl.testing.sim_site import SimFailure, SimResponse
 from evercrawl.testing.sim_web import LoggedRequest, SimWeb
 from evercrawl.testing.site_plan import NO_FAULTS
 from evercrawl.testing.virtual_time import EPOCH
+from tests.worlds.cluster.monitor import Monitor
 from tests.worlds.cluster.process import SimProcess
-from tests.worlds.cluster.watch import Watch
 
 DELAYS_S = (1, 1, 1, 2, 5, 10, 45)
 """What sites ask for between two requests; the last is longer than a lease."""
@@ -27,7 +27,7 @@ SLOW_S = 25.0
 """Some answers take long; none longer than a request may."""
 
 
-class ThinWeb(SimWeb):
+class ClusterWeb(SimWeb):
     """What the sites say follows from their number and the time."""
 
     def __init__(self, seed: int, *, sites: int, pages: int, change_every_s: float) -> None:
@@ -82,13 +82,13 @@ class ThinWeb(SimWeb):
         return "198.18.0.1"
 
 
-class OneClient:
+class ClusterFetcher:
     """Implements `Fetcher` for one process, with the real one's look at the lease before it sends."""
 
-    def __init__(self, web: ThinWeb, process: SimProcess, watch: Watch) -> None:
+    def __init__(self, web: ClusterWeb, process: SimProcess, monitor: Monitor) -> None:
         self._web = web
         self._process = process
-        self._watch = watch
+        self._monitor = monitor
         self.may_send: Callable[[], bool] = lambda: True
 
     async def fetch(self, request: Request) -> FetchResult:
@@ -102,11 +102,11 @@ class OneClient:
     async def _send(self, request: Request, site: str, path: str) -> FetchResult:
         sent = self._process.now()
         reaction = self._web.respond(site, path, request, (sent - EPOCH).total_seconds())
-        self._watch.asked(site, self._process.number, self._watch.now() + reaction.after_s)
+        self._monitor.asked(site, self._process.number, self._monitor.now() + reaction.after_s)
         try:
             await asyncio.sleep(reaction.after_s)
         except asyncio.CancelledError:
-            self._watch.broken_off(site, self._process.number)
+            self._monitor.broken_off(site, self._process.number)
             raise
         ended = self._process.now()
         if isinstance(reaction, SimFailure):

@@ -15,14 +15,14 @@ from evercrawl.cluster.database_worker import WorkerIntervals
 from evercrawl.core.scope.scope import Scope
 from evercrawl.model.settings import Settings
 from evercrawl.testing.store import MemoryStore
+from tests.worlds.cluster.audit import Audit
+from tests.worlds.cluster.connection import Latency
 from tests.worlds.cluster.database import Flaws, Server
-from tests.worlds.cluster.faults import USUAL, Fault, Happening, next_happening
-from tests.worlds.cluster.line import Weather
-from tests.worlds.cluster.member import Member, Surroundings
+from tests.worlds.cluster.faults import FAULT_WEIGHTS, ClusterEvent, ClusterFault, next_event
+from tests.worlds.cluster.monitor import Breach, BreachKind, Monitor
 from tests.worlds.cluster.process import ProcessLoop, SimProcess, run_processes
-from tests.worlds.cluster.sweep import Sweep
-from tests.worlds.cluster.thin_web import OneClient, ThinWeb
-from tests.worlds.cluster.watch import Breach, Offence, Watch
+from tests.worlds.cluster.web import ClusterFetcher, ClusterWeb
+from tests.worlds.cluster.worker import ClusterRuntime, SimWorker
 
 CAPACITIES = (32, 64, 64, 128)
 SKEW_S = 0.01
@@ -38,14 +38,14 @@ SETTLED_S = 0.5
 """So long after it goes on a process has noticed what it has missed."""
 
 
-FAIR = Weather(slow_share=0.02)
-UNHURRIED = WorkerIntervals(look_s=30.0, report_s=86_400.0)
+FAIR = Latency(slow_share=0.02)
+RELAXED = WorkerIntervals(look_s=30.0, report_s=86_400.0)
 """Links may take half a minute, so that weeks can be simulated; what belongs to the lease keeps its time."""
 FLAWLESS = Flaws()
 
 
 @dataclass(frozen=True)
-class Plan:
+class ClusterPlan:
     """What is simulated; two runs of one plan go alike, event for event."""
 
     seed: int
@@ -59,19 +59,19 @@ class Plan:
     shortest_s: float = 2 * 86_400.0
     longest_s: float = 5 * 86_400.0
     change_every_s: float = 4 * 86_400.0
-    weather: Weather = FAIR
-    rhythm: WorkerIntervals = UNHURRIED
-    faults: dict[Fault, float] = field(default_factory=lambda: dict(USUAL))
+    latency: Latency = FAIR
+    intervals: WorkerIntervals = RELAXED
+    faults: dict[ClusterFault, float] = field(default_factory=lambda: dict(FAULT_WEIGHTS))
     flaws: Flaws = FLAWLESS
-    until: Offence | None = None
+    until: BreachKind | None = None
     """The run ends early when this has been noticed."""
 
 
 @dataclass(frozen=True)
-class Seen:
+class ClusterResult:
     """How a run went."""
 
-    plan: Plan
+    plan: ClusterPlan
     breaches: list[Breach]
     counts: dict[str, int]
     sites_found: int
@@ -80,73 +80,73 @@ class Seen:
     least_spare_s: float
 
 
-def simulate(plan: Plan, *, on_day: Callable[[Seen], None] | None = None) -> Seen:
+def simulate_cluster(plan: ClusterPlan, *, on_day: Callable[[ClusterResult], None] | None = None) -> ClusterResult:
     """The cluster of the plan, from its first worker to the end of its last day; `on_day` hears how it stands
     at the end of each.
     """
     gc.unfreeze()
-    seen: Seen = run_processes(lambda loop: SimCluster(plan, loop).run(on_day))
+    seen: ClusterResult = run_processes(lambda loop: SimCluster(plan, loop).run(on_day))
     return seen
 
 
 class SimCluster:
     """Machines come and go; the seed decides when."""
 
-    def __init__(self, plan: Plan, loop: ProcessLoop) -> None:
+    def __init__(self, plan: ClusterPlan, loop: ProcessLoop) -> None:
         self._plan = plan
         self._loop = loop
         self._chance = Random(f"{plan.seed}/faults")
-        self._web = ThinWeb(plan.seed, sites=plan.sites, pages=plan.pages, change_every_s=plan.change_every_s)
-        self._watch = Watch(loop.time, lease_s=plan.lease_s, gap_s=self._web.gap_s)
+        self._web = ClusterWeb(plan.seed, sites=plan.sites, pages=plan.pages, change_every_s=plan.change_every_s)
+        self._monitor = Monitor(loop.time, lease_s=plan.lease_s, gap_s=self._web.gap_s)
         self._server = Server(loop, MemoryStore(plan.shards), plan.flaws)
-        self._sweep = Sweep(self._server, self._watch)
-        self._around = Surroundings(
+        self._audit = Audit(self._server, self._monitor)
+        self._runtime = ClusterRuntime(
             self._server,
-            lambda process: OneClient(self._web, process, self._watch),
+            lambda process: ClusterFetcher(self._web, process, self._monitor),
             Scope(self._web.scope()),
-            self._watch,
+            self._monitor,
             _settings(plan, self._web),
-            plan.weather,
-            plan.rhythm,
+            plan.latency,
+            plan.intervals,
         )
-        self._members: dict[int, Member] = {}
+        self._workers: dict[int, SimWorker] = {}
         self._skews: dict[int, float] = {}
-        self._watch.tolerance_s = self._skew_between
-        self._watch.on_breach = self._on_breach
+        self._monitor.tolerance_s = self._skew_between
+        self._monitor.on_breach = self._on_breach
         self._noticed = asyncio.Event()
         self._started = 0
         self._is_over = False
 
-    async def run(self, on_day: Callable[[Seen], None] | None = None) -> Seen:
+    async def run(self, on_day: Callable[[ClusterResult], None] | None = None) -> ClusterResult:
         """Start everybody, let things happen, look at it from time to time."""
         for _ in range(self._plan.workers):
             self._start()
-        duties = [asyncio.create_task(duty()) for duty in (self._let_things_happen, self._look_often)]
+        duties = [asyncio.create_task(duty()) for duty in (self._cause_faults, self._audit_regularly)]
         for _ in range(max(1, round(self._plan.days))):
-            await self._let_pass(self._plan.days * 86_400 / max(1, round(self._plan.days)))
-            self._sweep.seldom()
+            await self._wait(self._plan.days * 86_400 / max(1, round(self._plan.days)))
+            self._audit.check_store()
             gc.unfreeze()
             if on_day is not None:
-                on_day(self._seen())
+                on_day(self._result())
         self._is_over = True
         for duty in duties:
             duty.cancel()
         await asyncio.gather(*duties, return_exceptions=True)
         await self._end_all()
-        return self._seen()
+        return self._result()
 
-    async def _let_pass(self, seconds: float) -> None:
+    async def _wait(self, seconds: float) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._noticed.wait()
 
-    def _on_breach(self, offence: Offence) -> None:
-        if offence is self._plan.until:
+    def _on_breach(self, kind: BreachKind) -> None:
+        if kind is self._plan.until:
             self._noticed.set()
 
     async def _end_all(self) -> None:
-        for member in list(self._members.values()):
-            member.kill()
+        for worker in list(self._workers.values()):
+            worker.kill()
         await asyncio.sleep(120)
 
     def _start(self) -> None:
@@ -156,83 +156,81 @@ class SimCluster:
         skew, drift = chance.uniform(-SKEW_S, SKEW_S), chance.uniform(-DRIFT, DRIFT)
         process = SimProcess(self._loop, number, skew_s=skew, drift=drift)
         self._skews[number] = skew
-        member = Member(self._around, process, capacity=chance.choice(CAPACITIES), chance=chance)
-        self._members[number] = member
+        worker = SimWorker(self._runtime, process, capacity=chance.choice(CAPACITIES), chance=chance)
+        self._workers[number] = worker
         self._changed()
-        member.start(self._ended)
+        worker.start(self._ended)
 
-    def _ended(self, member: Member) -> None:
+    def _ended(self, worker: SimWorker) -> None:
         """A worker that ended, for whatever reason, is started again after a while on another machine."""
-        self._members.pop(member.process.number, None)
+        self._workers.pop(worker.process.number, None)
         self._changed()
         if not self._is_over:
-            self._watch.counts["ends"] += 1
+            self._monitor.counts["ends"] += 1
             wait_s = self._plan.lease_s * self._chance.uniform(*RETURN_LEASES)
             self._loop.call_later(wait_s, self._start_again)
 
     def _start_again(self) -> None:
-        if not self._is_over and len(self._members) < self._plan.workers:
+        if not self._is_over and len(self._workers) < self._plan.workers:
             self._start()
 
     def _changed(self) -> None:
-        self._watch.changed_s = self._loop.time()
+        self._monitor.changed_s = self._loop.time()
 
     def _skew_between(self, before: int, after: int) -> float:
         return abs(self._skews[before] - self._skews[after]) if before != after else 0.0
 
     # What happens
 
-    async def _let_things_happen(self) -> None:
+    async def _cause_faults(self) -> None:
         plan = self._plan
         while True:
-            happening = next_happening(
-                self._chance, every_s=plan.fault_every_s, lease_s=plan.lease_s, weights=plan.faults
-            )
-            await asyncio.sleep(happening.pause_s)
-            self._happen(happening)
+            event = next_event(self._chance, every_s=plan.fault_every_s, lease_s=plan.lease_s, weights=plan.faults)
+            await asyncio.sleep(event.pause_s)
+            self._cause(event)
 
-    def _happen(self, happening: Happening) -> None:
-        fault, lasts_s = happening.fault, happening.lasts_s
-        self._watch.counts[fault.value] += 1
-        if fault in (Fault.RESTART, Fault.FAILOVER):
-            self._take_down(lasts_s, promoted=fault is Fault.FAILOVER)
-        elif fault is Fault.SLOW:
+    def _cause(self, event: ClusterEvent) -> None:
+        fault, lasts_s = event.fault, event.lasts_s
+        self._monitor.counts[fault.value] += 1
+        if fault in (ClusterFault.RESTART, ClusterFault.FAILOVER):
+            self._take_down(lasts_s, promoted=fault is ClusterFault.FAILOVER)
+        elif fault is ClusterFault.SLOW:
             self._slow_down(lasts_s)
-        elif fault is Fault.JOIN:
+        elif fault is ClusterFault.JOIN:
             self._start()
         else:
-            able = [member for member in self._members.values() if member.is_able()]
+            able = [worker for worker in self._workers.values() if worker.is_able()]
             if len(able) > LEAST_ABLE * self._plan.workers:
-                self._befall(self._chance.choice(able), fault, lasts_s)
+                self._disturb(self._chance.choice(able), fault, lasts_s)
 
-    def _befall(self, member: Member, fault: Fault, lasts_s: float) -> None:
+    def _disturb(self, worker: SimWorker, fault: ClusterFault, lasts_s: float) -> None:
         """Who has just come back from a fault, its lease renewed, is silent from now on, not from then; and
         nobody has a share while it lasts.
         """
-        self._watch.back(member.process.number, member.works_on())
+        self._monitor.back(worker.process.number, worker.works_on())
         self._changed()
-        if fault is Fault.KILL:
-            member.kill()
-        elif fault is Fault.LEAVE:
-            member.stop.finish()
+        if fault is ClusterFault.KILL:
+            worker.kill()
+        elif fault is ClusterFault.LEAVE:
+            worker.stop.finish()
         else:
-            if fault is Fault.FREEZE:
-                self._watch.stopped(member.process.number)
-                member.process.stop()
+            if fault is ClusterFault.FREEZE:
+                self._monitor.stopped(worker.process.number)
+                worker.process.stop()
             else:
-                self._watch.gone(member.process.number)
-                member.line.is_cut = True
-            self._loop.call_later(lasts_s, self._heal, member)
+                self._monitor.gone(worker.process.number)
+                worker.connection.is_cut = True
+            self._loop.call_later(lasts_s, self._heal, worker)
 
-    def _heal(self, member: Member) -> None:
-        member.line.is_cut = False
-        member.process.go_on()
-        self._loop.call_later(SETTLED_S, self._see_back, member)
+    def _heal(self, worker: SimWorker) -> None:
+        worker.connection.is_cut = False
+        worker.process.go_on()
+        self._loop.call_later(SETTLED_S, self._note_return, worker)
 
-    def _see_back(self, member: Member) -> None:
+    def _note_return(self, worker: SimWorker) -> None:
         """With its lease renewed in time it goes on as if nothing had been."""
-        if member.is_able():
-            self._watch.back(member.process.number, member.works_on())
+        if worker.is_able():
+            self._monitor.back(worker.process.number, worker.works_on())
         self._changed()
 
     def _take_down(self, lasts_s: float, *, promoted: bool) -> None:
@@ -243,35 +241,35 @@ class SimCluster:
 
         def up() -> None:
             self._server.come_up(promoted=promoted, clock_ahead_s=ahead)
-            self._watch.up_since_s = self._loop.time()
+            self._monitor.up_since_s = self._loop.time()
 
         self._loop.call_later(lasts_s, up)
-        self._watch.up_since_s = self._loop.time() + lasts_s
+        self._monitor.up_since_s = self._loop.time() + lasts_s
 
     def _slow_down(self, lasts_s: float) -> None:
         self._server.slowness = SLOWER
-        self._watch.slow_until_s = self._loop.time() + lasts_s + SLOW_TAIL_S
+        self._monitor.slow_until_s = self._loop.time() + lasts_s + SLOW_TAIL_S
         self._loop.call_later(lasts_s, self._speed_up)
 
     def _speed_up(self) -> None:
         self._server.slowness = 1.0
 
-    async def _look_often(self) -> None:
+    async def _audit_regularly(self) -> None:
         while True:
             await asyncio.sleep(min(SWEEP_S, self._plan.lease_s * 2))
-            self._sweep.often(self._members.values())
+            self._audit.check_ownership(self._workers.values())
 
-    def _seen(self) -> Seen:
+    def _result(self) -> ClusterResult:
         store = self._server.store
         states = [store.state_of(shard) for shard in range(store.shards)]
-        return Seen(
+        return ClusterResult(
             plan=self._plan,
-            breaches=self._watch.breaches,
-            counts=dict(self._watch.counts),
+            breaches=self._monitor.breaches,
+            counts=dict(self._monitor.counts),
             sites_found=sum(len(state.sites) for state in states),
             pages=sum(len(state.records) for state in states),
-            takeovers_s=sorted(self._watch.takeovers_s),
-            least_spare_s=self._watch.least_spare_s,
+            takeovers_s=sorted(self._monitor.takeovers_s),
+            least_spare_s=self._monitor.least_spare_s,
         )
 
 
@@ -280,7 +278,7 @@ SLOW_TAIL_S = 30.0
 """What was asked of a slow database may be answered so much later."""
 
 
-def _settings(plan: Plan, web: ThinWeb) -> Settings:
+def _settings(plan: ClusterPlan, web: ClusterWeb) -> Settings:
     plain = Settings()
     second = timedelta(seconds=1)
     return replace(
@@ -298,7 +296,7 @@ def _settings(plan: Plan, web: ThinWeb) -> Settings:
     )
 
 
-def figures(seen: Seen) -> dict[str, Any]:
+def figures(seen: ClusterResult) -> dict[str, Any]:
     """What a run shows, for a line of JSON."""
     counts, waits = seen.counts, seen.takeovers_s
     return {
@@ -307,7 +305,7 @@ def figures(seen: Seen) -> dict[str, Any]:
         "sites": seen.sites_found,
         "pages": seen.pages,
         "days": seen.plan.days,
-        "faults": {fault.value: counts.get(fault.value, 0) for fault in Fault},
+        "faults": {fault.value: counts.get(fault.value, 0) for fault in ClusterFault},
         "requests": counts.get("requests", 0),
         "visits": counts.get("visits", 0),
         "commits": counts.get("commits", 0),
@@ -318,5 +316,5 @@ def figures(seen: Seen) -> dict[str, Any]:
         "least_spare_s": round(seen.least_spare_s, 4),
         "share_looks": counts.get("share looks", 0),
         "breaches": len(seen.breaches),
-        "breach_kinds": sorted({breach.offence.name for breach in seen.breaches}),
+        "breach_kinds": sorted({breach.kind.name for breach in seen.breaches}),
     }

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from evercrawl.model.page import Batch
 from tests.contract.store_values import a_page, a_version, a_visit
-from tests.worlds.cluster.watch import Offence, Tenure, Watch
+from tests.worlds.cluster.monitor import BreachKind, Monitor, WorkerLease
 
 SITE = "http://a.test"
 
@@ -16,14 +16,14 @@ class Story:
 
     def __init__(self) -> None:
         self.now = 0.0
-        self.watch = Watch(lambda: self.now, lease_s=30.0, gap_s=lambda _: 10.0)
+        self.monitor = Monitor(lambda: self.now, lease_s=30.0, gap_s=lambda _: 10.0)
 
-    def at(self, now: float) -> Watch:
+    def at(self, now: float) -> Monitor:
         self.now = now
         return self.watch
 
-    def offences(self) -> list[Offence]:
-        return [breach.offence for breach in self.watch.breaches]
+    def offences(self) -> list[BreachKind]:
+        return [breach.kind for breach in self.monitor.breaches]
 
 
 def test_requests_that_come_too_soon_or_beside_another():
@@ -33,7 +33,7 @@ def test_requests_that_come_too_soon_or_beside_another():
     assert story.offences() == [], "a second is enough as long as nobody knows what the site asks for"
     story.at(4).asked(SITE, 2, 6.0)
     story.at(6.5).asked(SITE, 2, 7.0)
-    assert story.offences() == [Offence.AT_ONCE, Offence.TOO_SOON]
+    assert story.offences() == [BreachKind.CONCURRENT, BreachKind.TOO_SOON]
 
 
 def test_a_request_that_nobody_can_break_off_counts_until_its_process_was_stopped():
@@ -42,35 +42,35 @@ def test_a_request_that_nobody_can_break_off_counts_until_its_process_was_stoppe
     story.at(1).stopped(1)
     story.at(40).asked(SITE, 2, 41.0)
     assert story.offences() == []
-    assert story.watch.counts["beside a stopped one"] == 1
+    assert story.monitor.counts["beside a stopped one"] == 1
 
 
 def test_a_commit_by_anybody_but_the_last_claimer():
     story = Story()
     story.at(0).claimed(3, 1, 7)
-    story.watch.claimed(3, 2, 8)
-    story.watch.committed(3, 1, 7, Batch())
-    story.watch.committed(3, 2, 8, Batch())
-    assert story.offences() == [Offence.UNFENCED]
+    story.monitor.claimed(3, 2, 8)
+    story.monitor.committed(3, 1, 7, Batch())
+    story.monitor.committed(3, 2, 8, Batch())
+    assert story.offences() == [BreachKind.UNFENCED]
 
 
 def test_a_version_that_is_stored_twice():
     story = Story()
     story.at(0).claimed(3, 1, 7)
     batch = Batch(visited=[a_visit(a_page(1), version=a_version(1))])
-    story.watch.committed(3, 1, 7, batch)
-    story.watch.committed(3, 1, 7, batch)
-    assert story.offences() == [Offence.TWICE]
+    story.monitor.committed(3, 1, 7, batch)
+    story.monitor.committed(3, 1, 7, batch)
+    assert story.offences() == [BreachKind.TWICE]
 
 
 def test_a_shard_that_is_given_away_under_its_owner():
     story = Story()
-    story.watch.tenures[UUID(int=1)] = Tenure(1, lambda: True)
-    story.watch.tenures[UUID(int=2)] = Tenure(2, lambda: False)
+    story.monitor.leases[UUID(int=1)] = WorkerLease(1, lambda: True)
+    story.monitor.leases[UUID(int=2)] = WorkerLease(2, lambda: False)
     story.at(0).took(3, {4: UUID(int=2), 5: None})
     assert story.offences() == []
-    story.watch.took(3, {6: UUID(int=1)})
-    assert story.offences() == [Offence.TWO_OWNERS]
+    story.monitor.took(3, {6: UUID(int=1)})
+    assert story.offences() == [BreachKind.TWO_OWNERS]
 
 
 def test_a_take_over_within_the_lease_and_two_seconds():
@@ -81,5 +81,5 @@ def test_a_take_over_within_the_lease_and_two_seconds():
     assert story.offences() == []
     story.at(200).died(8)
     story.at(233).claimed(3, 3, 9)
-    assert story.offences() == [Offence.LATE]
-    assert story.watch.takeovers_s == [31.0, 33.0]
+    assert story.offences() == [BreachKind.LATE]
+    assert story.monitor.takeovers_s == [31.0, 33.0]

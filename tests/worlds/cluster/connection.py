@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 from evercrawl.adapters.postgres.store import IDLE_TRANSACTION, STATEMENT_S
 from evercrawl.engine.runtime import TaskSet
 from tests.worlds.cluster.database import Server
-from tests.worlds.cluster.process import SimProcess, nobodys
-from tests.worlds.cluster.watch import Watch
+from tests.worlds.cluster.monitor import Monitor
+from tests.worlds.cluster.process import SimProcess, detached_context
 
 LOOK_AGAIN_S = 0.25
 """A cut line is tried so often."""
 
 
-class Weather(NamedTuple):
+class Latency(NamedTuple):
     """How a line behaves when nothing is wrong with it."""
 
     slow_share: float = 1.0
@@ -33,19 +33,19 @@ class Weather(NamedTuple):
     stall_s: float = 3.0
 
 
-class Line:
+class Connection:
     """Between one process and the server."""
 
-    def __init__(self, server: Server, process: SimProcess, weather: Weather, chance: Random, watch: Watch) -> None:
+    def __init__(self, server: Server, process: SimProcess, latency: Latency, chance: Random, monitor: Monitor) -> None:
         self.is_cut = False
         self._server = server
         self._process = process
-        self._weather = weather
+        self._latency = latency
         self._chance = chance
-        self._watch = watch
+        self._monitor = monitor
         self._is_broken = False
         self._waiting = TaskSet()
-        self._patience_s = min(IDLE_TRANSACTION.total_seconds(), watch.lease_s / 2)
+        self._patience_s = min(IDLE_TRANSACTION.total_seconds(), monitor.lease_s / 2)
         """So long the server keeps a transaction whose client says nothing."""
 
     def break_off(self) -> None:
@@ -59,24 +59,24 @@ class Line:
         server = self._server
         if self._process.is_dead or self._is_broken or not server.is_up:
             raise ConnectionRefusedError("nobody listens")
-        is_quick = self._chance.random() >= self._weather.slow_share * server.slowness
+        is_quick = self._chance.random() >= self._latency.slow_share * server.slowness
         if is_quick and not self.is_cut and (shard is None or not server.is_locked(shard)):
             return work()
         answer = server.promise()
         self._waiting.add(answer)
-        answer.add_done_callback(self._waiting.discard, context=nobodys())
+        answer.add_done_callback(self._waiting.discard, context=detached_context())
         self._travel(self._took_s(), lambda: self._arrived(work, shard, answer))
         async with asyncio.timeout(STATEMENT_S):
             return await answer
 
     def _took_s(self) -> float:
-        weather, chance = self._weather, self._chance
+        latency, chance = self._latency, self._chance
         slowness = max(1.0, self._server.slowness)
-        if chance.random() < weather.stall_share * slowness:
-            stall_s = chance.expovariate(1 / weather.stall_s)
-            self._watch.stalled(self._process.number, stall_s)
+        if chance.random() < latency.stall_share * slowness:
+            stall_s = chance.expovariate(1 / latency.stall_s)
+            self._monitor.stalled(self._process.number, stall_s)
             return stall_s
-        return chance.expovariate(1 / (weather.mean_s * slowness)) / 3
+        return chance.expovariate(1 / (latency.mean_s * slowness)) / 3
 
     def _travel(self, seconds: float, arrive: Callable[[], None]) -> None:
         """There or back; not before the line is whole; what a process that is gone had sent is lost."""
@@ -85,9 +85,9 @@ class Line:
             if not self.is_cut:
                 arrive()
             elif not (self._process.is_dead or self._is_broken):
-                self._server.loop.call_later(LOOK_AGAIN_S, try_it, context=nobodys())
+                self._server.loop.call_later(LOOK_AGAIN_S, try_it, context=detached_context())
 
-        self._server.loop.call_later(seconds, try_it, context=nobodys())
+        self._server.loop.call_later(seconds, try_it, context=detached_context())
 
     def _arrived(self, work: Callable[[], Any], shard: int | None, answer: asyncio.Future[Any]) -> None:
         if answer.done():
@@ -103,7 +103,7 @@ class Line:
             self._server.unlock(shard)
             return
         self._server.loop.call_later(
-            self._took_s(), lambda: self._end(work, shard, answer, silent_s=0.0), context=nobodys()
+            self._took_s(), lambda: self._end(work, shard, answer, silent_s=0.0), context=detached_context()
         )
 
     def _end(self, work: Callable[[], Any], shard: int, answer: asyncio.Future[Any], *, silent_s: float) -> None:
@@ -115,7 +115,7 @@ class Line:
         elif self.is_cut or self._process.is_stopped:
             again = silent_s + LOOK_AGAIN_S
             self._server.loop.call_later(
-                LOOK_AGAIN_S, lambda: self._end(work, shard, answer, silent_s=again), context=nobodys()
+                LOOK_AGAIN_S, lambda: self._end(work, shard, answer, silent_s=again), context=detached_context()
             )
         else:
             self._do(work, answer)

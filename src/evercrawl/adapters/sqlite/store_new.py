@@ -1,0 +1,62 @@
+"""The state of a collection in SQLite files, one for each shard, in the `state` folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from evercrawl.adapters.sql.shard_store import SqlShard
+from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection, SqliteDatabase
+from evercrawl.adapters.sqlite.state_file import TranslateErrors, open_for_writing, set_cache, shard_path, shards_in
+from evercrawl.model.settings import StoreSettings
+
+MIN_CACHE_BYTES = 2 * 1024 * 1024
+"""The page cache of a shard never gets smaller, whatever the number of open shards."""
+
+
+class SqliteShard(SqlShard):
+    """A shard in its file."""
+
+    database: SqliteDatabase
+
+    @property
+    def connection(self) -> SqliteConnection:
+        """The open file."""
+        return self.database.connection
+
+
+class SqliteStore:
+    """Implements `Store`. The open shards divide the page cache of the settings among them."""
+
+    def __init__(self, collection: Path, settings: StoreSettings) -> None:
+        self.shards = settings.shards
+        self._collection = collection
+        self._settings = settings
+        self._open: dict[int, SqliteShard] = {}
+
+    async def open_shard(self, shard: int) -> SqliteShard:
+        """Return the shard, created empty if needed; the same object while it is open."""
+        if shard not in self._open:
+            path = shard_path(self._collection, shard)
+            connection = SqliteConnection(path, open_for_writing(path, durability=self._settings.durability))
+            database = SqliteDatabase(connection, on_close=self._forget)
+            self._open[shard] = SqliteShard(shard, database, most_refusals=self._settings.refusals_per_shard)
+            self._divide_cache()
+        return self._open[shard]
+
+    async def existing_shards(self) -> list[int]:
+        """Return the shards that have a file."""
+        return shards_in(self._collection)
+
+    async def close(self) -> None:
+        """Close every open shard."""
+        for shard in list(self._open.values()):
+            await shard.close()
+
+    def _forget(self, shard: int) -> None:
+        self._open.pop(shard, None)
+
+    def _divide_cache(self) -> None:
+        share = max(MIN_CACHE_BYTES, self._settings.cache_bytes // len(self._open))
+        for shard in self._open.values():
+            with TranslateErrors(shard.connection.path):
+                set_cache(shard.connection.db, share)
