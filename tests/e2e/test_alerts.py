@@ -23,8 +23,8 @@ import pytest
 
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox
 from evercrawl.collection.alerts.subscriptions import WebsubClient
-from evercrawl.core.alerts.message_format import is_genuine
-from evercrawl.core.sitemap.websub_protocol import Phase, Subscription, write_subscription
+from evercrawl.core.alerts.message_format import verify_signature
+from evercrawl.core.sitemap.websub_protocol import Subscription, SubscriptionPhase, write_subscription
 from tests.e2e.test_cli import Place
 from tests.postgres_server import PostgresServer
 from tests.worlds.demo_web import HOSTS, DemoWeb, Reply, serving
@@ -179,7 +179,7 @@ def test_every_change_arrives_once_and_in_order_whatever_is_killed(harbour: Harb
     assert changes[0]["class"] == "content"
     assert changes[0]["edits"]
     for headers, body in zip(receiver.headers, receiver.bodies, strict=True):
-        assert is_genuine(
+        assert verify_signature(
             added["secret"],
             message_id=headers["webhook-id"],
             timestamp=headers["webhook-timestamp"],
@@ -260,7 +260,7 @@ def test_a_watch_that_a_hub_wakes_tells_within_seconds_and_goes_on_after_a_kill(
     websub = WebsubClient(collection, harbour.settings(), callback=str)
     topic = f"{harbour.site}/p1"
     outbox = AlertOutbox(collection)
-    subscription = Subscription("token", topic, "https://hub.example/", "secret", Phase.ACTIVE)
+    subscription = Subscription("token", topic, "https://hub.example/", "secret", SubscriptionPhase.ACTIVE)
     outbox.put_subscription("token", topic, write_subscription(subscription))
     outbox.close()
     receiver = Receiver()

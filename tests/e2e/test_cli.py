@@ -91,7 +91,7 @@ def test_a_crawl_its_update_and_every_way_to_look_at_it(place: Place) -> None:
     assert (refused["outcome"], refused["reason"], refused["visits"]) == ("rejected", "robots", 0)
     assert "line 2" in refused["detail"]
     assert place.why("/lost")["reason"] == "not_found"
-    assert place.why("/ships/old-name")["reason"] == "moved"
+    assert place.why("/ships/old-name")["reason"] == "redirect"
     assert place.why("/never-heard-of", code=1)["known"] is False
 
     skipped = [json.loads(line) for line in place.call("skipped", "--json").splitlines()]

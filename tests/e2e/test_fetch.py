@@ -43,11 +43,11 @@ def raw(text: str, **http: Any) -> FetchResult:
     [
         ("", Fault.EMPTY_REPLY),
         ("HTTP/1.1 200", Fault.INCOMPLETE),
-        ("SSH-2.0-OpenSSH_9.2\r\n", Fault.BAD_HTTP),
+        ("SSH-2.0-OpenSSH_9.2\r\n", Fault.INVALID_HTTP),
         ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort", Fault.INCOMPLETE),
-        ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", Fault.BAD_HTTP),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", Fault.INVALID_HTTP),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", Fault.INCOMPLETE),
-        ("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8bbroken\x01", Fault.BAD_CODING),
+        ("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8bbroken\x01", Fault.BAD_CONTENT_ENCODING),
         ("HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno", Fault.NOT_FOUND),
         ("HTTP/1.1 404 No\r\nContent-Length: 20\r\n\r\nno", Fault.NOT_FOUND),
         ("HTTP/1.1 503 Busy\r\n\r\n", Fault.SERVER_ERROR),
@@ -55,7 +55,7 @@ def raw(text: str, **http: Any) -> FetchResult:
         ("HTTP/1.1 301 Moved\r\n\r\n", Fault.BAD_REDIRECT),
         ("HTTP/1.1 302 Found\r\nLocation: ftp://x/\r\n\r\n", Fault.BAD_REDIRECT),
         ("HTTP/1.1 304 Not Modified\r\n\r\n", Fault.UNEXPECTED_304),
-        ("HTTP/1.1 206 Part\r\nContent-Length: 1\r\n\r\nx", Fault.PARTIAL),
+        ("HTTP/1.1 206 Part\r\nContent-Length: 1\r\n\r\nx", Fault.UNEXPECTED_206),
     ],
 )
 def test_bad_answers_have_their_fault(answer: str, fault: Fault, loop: str) -> None:

@@ -68,7 +68,7 @@ def test_missing_pages_redirect_home(command: Command) -> None:
         assert made_up(served)
         flagged = reasons(command, served, *(f"/gone/{number}" for number in range(6)))
         assert flagged.count(("fetched", "soft_404")) >= 5
-        assert set(flagged) <= {("fetched", "soft_404"), ("fetched", "moved")}
+        assert set(flagged) <= {("fetched", "soft_404"), ("fetched", "redirect")}
         assert reasons(command, served, "/") == [("fetched", "new")]
         assert len([row for row in command.lines("export", "jsonl") if "home" in row["title"].lower()]) == 1
 

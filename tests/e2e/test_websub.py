@@ -21,7 +21,7 @@ import pytest
 
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox
 from evercrawl.config import create_collection
-from evercrawl.core.sitemap.websub_protocol import Phase, read_subscription, write_subscription
+from evercrawl.core.sitemap.websub_protocol import SubscriptionPhase, read_subscription, write_subscription
 from tests.e2e.certificates import Authority
 from tests.web.chromium import Served, serving
 
@@ -198,7 +198,7 @@ def test_a_lease_is_renewed_and_news_wait_for_a_crawl(news: tuple[Newsroom, Path
     with closing(AlertOutbox(collection)) as outbox:
         ((token, stored),) = outbox.subscriptions().items()
         subscription = read_subscription(stored)
-        assert subscription.phase is Phase.ACTIVE
+        assert subscription.phase is SubscriptionPhase.ACTIVE
         soon = subscription._replace(until_us=int((time.time() + 60) * 1e6))
         outbox.put_subscription(token, soon.topic, write_subscription(soon))
     with _served(collection, env) as (_, client):
@@ -215,7 +215,7 @@ def test_the_command_asks_and_the_server_that_runs_answers(news: tuple[Newsroom,
     feed = f"{newsroom.origin}/feed"
 
     def hub(*arguments: str, code: int = 0) -> list[dict[str, object]]:
-        command = [sys.executable, "-m", "evercrawl", "-C", str(collection), "hub", *arguments, "--json"]
+        command = [sys.executable, "-m", "evercrawl", "-C", str(collection), "websub", *arguments, "--json"]
         done = subprocess.run(command, env=os.environ | env, capture_output=True, text=True, timeout=60)
         assert done.returncode == code, done.stderr
         return [json.loads(line) for line in done.stdout.splitlines()]

@@ -106,7 +106,7 @@ class SlowHomeCamp(Camp):
         return SecureChannel(back, up)
 
 
-@pytest.exchange_digest.parametrize(
+@pytest.mark.parametrize(
     ("page_s", "home_s"),
     [
         pytest.param(0.05, 0.75 * LEASE_S, id="the lease often has too little left when a site's turn comes"),
@@ -134,7 +134,7 @@ def test_an_outpost_goes_on_while_home_renews_its_lease(tmp_path: Path, page_s: 
     assert len(camp.near.asked) == len(SITES) * (PAGES + 1)
 
 
-@pytest.exchange_digest.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(6))
 def test_no_network_makes_home_and_outpost_impolite(tmp_path: Path, seed: int) -> None:
     async def whole() -> list[tuple[float, str, str]]:
         camp = BadCamp(tmp_path, _SETTINGS, Random(seed))

@@ -68,9 +68,7 @@ class Camp:
         self.near, self.far = Web(self.clock, "outpost"), Web(self.clock, "home")
         self.home = Coordinator(folder / "home", settings, self.clock, direct=self.far)
         code, now_us = PairingCode(b"0123456789", bytes(16)), to_us(self.clock.now())
-        self.home.state.add_code(
-            code.name, code.key, name="one", routes=[".org"], now_us=now_us, expires_us=2 * now_us
-        )
+        self.home.state.add_code(code.name, code.key, name="one", routes=[".org"], now_us=now_us, expires_us=2 * now_us)
         row = self.home.state.redeem_code(code.name, bytes(32), now_us=now_us)
         assert row is not None
         self.state = AgentState(folder / "outpost", max_bytes=10**7)

@@ -1,4 +1,4 @@
-"""What goes wrong in a simulated cluster, and when: all of it from one seed."""
+"""Faults of a simulated cluster and when they happen, all from one seed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class ClusterFault(StrEnum):
-    """One thing that goes wrong, or changes."""
+    """A kind of fault or change."""
 
     KILL = "kill"
     FREEZE = "freeze"
@@ -21,14 +21,20 @@ class ClusterFault(StrEnum):
 
 
 FAULT_WEIGHTS = {
-    ClusterFault.KILL: 6.0, ClusterFault.FREEZE: 6.0, ClusterFault.CUT: 6.0, ClusterFault.LEAVE: 3.0, ClusterFault.JOIN: 3.0,
-    ClusterFault.RESTART: 0.4, ClusterFault.FAILOVER: 0.2, ClusterFault.SLOW: 0.5,
-}  # fmt: skip
-"""How often each happens, against the others."""
+    ClusterFault.KILL: 6.0,
+    ClusterFault.FREEZE: 6.0,
+    ClusterFault.CUT: 6.0,
+    ClusterFault.LEAVE: 3.0,
+    ClusterFault.JOIN: 3.0,
+    ClusterFault.RESTART: 0.4,
+    ClusterFault.FAILOVER: 0.2,
+    ClusterFault.SLOW: 0.5,
+}
+"""Relative frequency of each fault."""
 
 
 class ClusterEvent(NamedTuple):
-    """A fault, how long it lasts, and how long until the next."""
+    """A fault, how long it lasts, and the pause before it."""
 
     fault: ClusterFault
     lasts_s: float
@@ -36,7 +42,7 @@ class ClusterEvent(NamedTuple):
 
 
 def next_event(chance: Random, *, every_s: float, lease_s: float, weights: dict[ClusterFault, float]) -> ClusterEvent:
-    """Drawn from the stream; half of what lasts is over before a lease has run out."""
+    """Draw the next fault; half of those that last end before a lease expires."""
     fault = chance.choices(list(weights), list(weights.values()))[0]
     lasts_s = chance.choice((0.3, 0.9, 1.1, 4.0)) * lease_s * chance.uniform(0.7, 1.3)
     if fault in (ClusterFault.RESTART, ClusterFault.FAILOVER):

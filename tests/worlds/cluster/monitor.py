@@ -1,6 +1,6 @@
-"""Sees everything that happens in a simulated cluster, and says what must never happen.
+"""Watches every event of a simulated cluster and reports what must never happen.
 
-It keeps its own account of who may do what, made from events and not from the cluster's tables.
+It keeps its own state of who may do what, built from events and not from the cluster's tables.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from uuid import UUID
 
 from evercrawl.model.page import Batch
 
-SOON_S = 2.0
-"""What a take-over may take beside the lease."""
-LOOKS_ROUND_S = 10.0
-"""How long it may take until the first worker has noticed a new life of the database."""
+TAKEOVER_S = 2.0
+"""Time that a take-over may need in addition to the lease."""
+NOTICE_S = 10.0
+"""Time until the first worker notices that the database restarted."""
 LONG_S = 3600.0
 LEAST_GAP_S = 1.0
-"""What is kept between two requests to a site whose wishes are not known yet."""
-STALLS_KEPT = 20
-MOST_KEPT = 50
-"""Breaches that are kept with their details; the others are counted."""
+"""Delay between two requests to a site whose robots.txt is not known yet."""
+MAX_STALLS = 20
+MAX_BREACHES = 50
+"""Breaches stored with details; further ones are only counted."""
 
 
 class BreachKind(StrEnum):
     """What must never happen."""
 
-    TOO_SOON = "a site was asked within its gap"
-    CONCURRENT = "a site was asked while another request was under way there"
+    TOO_SOON = "a site got a request before its delay had passed"
+    CONCURRENT = "a site got a request while another was in flight"
     UNFENCED = "a worker wrote to a shard that another had claimed"
-    TWO_OWNERS = "a shard was given away while its owner could still work on it"
+    TWO_OWNERS = "a shard was reassigned while its owner could still work on it"
     TWICE = "a version was stored twice"
     LOST = "an acknowledged page is gone"
     LATE = "a shard was taken over too late"
     IDLE = "nobody works on a shard"
-    OVERDUE = "a page is not visited although it is due"
+    OVERDUE = "a due page was not visited"
     STUCK = "links do not arrive"
     CREDIT = "credit is not conserved"
     UNFAIR = "a worker has more or less than its share"
@@ -44,7 +44,7 @@ class BreachKind(StrEnum):
 
 
 class Breach(NamedTuple):
-    """An kind."""
+    """Something that must never happen, and when it did."""
 
     kind: BreachKind
     at_s: float
@@ -56,19 +56,19 @@ class LastRequest(NamedTuple):
 
     process: int
     ends_s: float
-    left_s: float | None = None
-    """When its process was stopped and could not even break it off."""
+    frozen_s: float | None = None
+    """When its process was frozen and could not cancel it."""
 
 
 class WorkerLease(NamedTuple):
-    """A worker as the database knows it, and whether it believes that it may work."""
+    """A worker as the database knows it, and whether it believes to hold its lease."""
 
     process: int
     holds: Callable[[], bool]
 
 
 class Monitor:
-    """The account of one run."""
+    """The events and breaches of one run."""
 
     def __init__(self, now: Callable[[], float], *, lease_s: float, gap_s: Callable[[str], float]) -> None:
         self.now = now
@@ -77,15 +77,15 @@ class Monitor:
         self.counts: Counter[str] = Counter()
         self.takeovers_s: list[float] = []
         self.least_spare_s = float("inf")
-        """The shortest time by which a gap was kept."""
+        """The smallest margin by which a delay was kept."""
         self.tolerance_s: Callable[[int, int], float] = lambda before, after: 0.0
-        """By how much the calendars of two machines differ."""
+        """By how much the clocks of two machines differ."""
         self.on_breach: Callable[[BreachKind], None] = lambda _: None
         self.leases: dict[UUID, WorkerLease] = {}
         self.claims: dict[int, tuple[int, int]] = {}
         """Shard -> epoch and process of its last claim."""
         self.unserved: dict[int, float] = {}
-        """Shard -> since when nobody works on it."""
+        """Shard -> since when no worker processes it."""
         self.versions: dict[tuple[int, int], int] = {}
         self.up_since_s = 0.0
         self.changed_s = 0.0
@@ -93,36 +93,34 @@ class Monitor:
         self._taking: dict[int, int] = {}
         self._stalls: dict[int, list[tuple[float, float]]] = {}
         self._gap_s = gap_s
-        self._asked: dict[str, LastRequest] = {}
-        self._told: set[str] = set()
-        """Sites whose wish for a longer gap is stored."""
+        self._last_requests: dict[str, LastRequest] = {}
+        self._known_sites: set[str] = set()
+        """Sites whose robots.txt is stored."""
 
     def breach(self, kind: BreachKind, detail: str) -> None:
-        """It has happened."""
+        """Record a breach."""
         self.counts[kind.name] += 1
         self.on_breach(kind)
-        if len(self.breaches) < MOST_KEPT:
+        if len(self.breaches) < MAX_BREACHES:
             self.breaches.append(Breach(kind, round(self.now(), 3), detail))
 
     # Sites
 
-    def asked(self, site: str, process: int, ends_s: float) -> None:
-        """A request goes out; its answer will be complete at `ends_s`."""
-        before = self._asked.get(site)
+    def request_sent(self, site: str, process: int, ends_s: float) -> None:
+        """Record a request whose response will be complete at `ends_s`."""
+        before = self._last_requests.get(site)
         self.counts["requests"] += 1
         if before is not None:
             self._compare(site, before, process)
-        self._asked[site] = LastRequest(process, ends_s)
+        self._last_requests[site] = LastRequest(process, ends_s)
 
     def _compare(self, site: str, before: LastRequest, process: int) -> None:
-        """Who is stopped with a request under way cannot break it off: the gap of others counts from that
-        moment.
-        """
+        """Check the delay. A frozen process cannot cancel its request, so others count from when it was frozen."""
         now = self.now()
-        is_left = before.left_s is not None and before.process != process
-        self.counts["beside a stopped one"] += is_left and now < before.ends_s
-        ended = before.left_s if is_left and before.left_s is not None else before.ends_s
-        gap = self._gap_s(site) if site in self._told else LEAST_GAP_S
+        is_frozen = before.frozen_s is not None and before.process != process
+        self.counts["concurrent with a frozen request"] += is_frozen and now < before.ends_s
+        ended = before.frozen_s if is_frozen and before.frozen_s is not None else before.ends_s
+        gap = self._gap_s(site) if site in self._known_sites else LEAST_GAP_S
         spare = now - ended - gap + self.tolerance_s(before.process, process)
         self.least_spare_s = min(self.least_spare_s, spare)
         if now < ended:
@@ -131,24 +129,24 @@ class Monitor:
             words = f"{site} by {process} after {before.process}, {-spare:.3f} s early"
             self.breach(BreachKind.TOO_SOON, words)
 
-    def broken_off(self, site: str, process: int) -> None:
-        """The request of this process ends here."""
-        before = self._asked.get(site)
+    def request_cancelled(self, site: str, process: int) -> None:
+        """Record that a process cancelled its request."""
+        before = self._last_requests.get(site)
         if before is not None and before.process == process:
-            self._asked[site] = before._replace(ends_s=min(before.ends_s, self.now()))
+            self._last_requests[site] = before._replace(ends_s=min(before.ends_s, self.now()))
 
     # Ownership
 
-    def took(self, process: int, before: dict[int, UUID | None]) -> None:
-        """The database gives shards away; nobody who had them before may believe that they are still his."""
+    def shards_granted(self, process: int, before: dict[int, UUID | None]) -> None:
+        """Record that the database assigned shards. Their previous owners must not believe to hold them."""
         for shard, owner in before.items():
             self._taking[shard] = process
             lease_holder = self.leases.get(owner) if owner is not None else None
             if lease_holder is not None and lease_holder.holds():
                 self.breach(BreachKind.TWO_OWNERS, f"shard {shard} of {lease_holder.process} to {process}")
 
-    def claimed(self, shard: int, epoch: int, process: int) -> None:
-        """Somebody begins to work on a shard."""
+    def shard_claimed(self, shard: int, epoch: int, process: int) -> None:
+        """Record that a worker starts processing a shard."""
         self.counts["claims"] += 1
         before = self.claims.get(shard)
         if before is not None and before[0] >= epoch:
@@ -171,27 +169,28 @@ class Monitor:
         return sum(length for at, length in stalls if at + length >= since)
 
     def is_late(self, shard: int) -> bool:
-        """Somebody should work on this shard by now."""
+        """Return whether a worker should process this shard by now."""
         since = self.unserved.get(shard, self.now() - LONG_S)
         return self.now() > self.latest_s(since) + self._stalled_s(self._taking.get(shard), since)
 
     def latest_s(self, since: float) -> float:
-        """When somebody must have taken over what nobody has worked on since then: within the lease and two
-        seconds, or as much after the time in which a database that came up buries nobody.
-        """
-        return max(since, self.up_since_s + LOOKS_ROUND_S, self.slow_until_s) + self.lease_s + SOON_S
+        """Return when a shard without a worker since then must have a new one.
 
-    def let_go(self, shard: int, process: int) -> None:
-        """Its owner does not want it any more."""
+        That is the lease and two seconds later, counted from the restart if the database was down.
+        """
+        return max(since, self.up_since_s + NOTICE_S, self.slow_until_s) + self.lease_s + TAKEOVER_S
+
+    def shard_released(self, shard: int, process: int) -> None:
+        """Record that the owner released a shard."""
         if self.claims.get(shard, (0, None))[1] == process:
             self.unserved.setdefault(shard, self.now())
 
-    def committed(self, shard: int, epoch: int, process: int, batch: Batch) -> None:
-        """A batch is in the database."""
+    def batch_committed(self, shard: int, epoch: int, process: int, batch: Batch) -> None:
+        """Record a commit."""
         self.counts["commits"] += 1
         if self.claims.get(shard) != (epoch, process):
             self.breach(BreachKind.UNFENCED, f"shard {shard}, epoch {epoch} by {process}")
-        self._told.update(site.name for site in batch.sites.values() if site.robots is not None)
+        self._known_sites.update(site.name for site in batch.sites.values() if site.robots is not None)
         for visited in batch.visited:
             self.counts["visits"] += 1
             if visited.version is None:
@@ -203,8 +202,8 @@ class Monitor:
 
     # Processes
 
-    def gone(self, process: int) -> None:
-        """From now on this process does not work: it died, was stopped, was cut off, or lost its lease."""
+    def worker_stopped_working(self, process: int) -> None:
+        """Record that a process stopped working: killed, frozen, disconnected, or without its lease."""
         now = self.now()
         for shard, (_, server) in self.claims.items():
             if server == process:
@@ -213,29 +212,29 @@ class Monitor:
             if shard in self.unserved:
                 self.unserved[shard] = now
 
-    def died(self, process: int) -> None:
-        """Its connections break."""
-        self.gone(process)
-        for site, before in self._asked.items():
+    def worker_killed(self, process: int) -> None:
+        """Record that a process was killed; its connections break."""
+        self.worker_stopped_working(process)
+        for site, before in self._last_requests.items():
             if before.process == process and before.ends_s > self.now():
-                self._asked[site] = before._replace(ends_s=self.now())
+                self._last_requests[site] = before._replace(ends_s=self.now())
 
-    def stopped(self, process: int) -> None:
-        """It can do nothing any more, not even break a request off."""
-        self.gone(process)
+    def worker_frozen(self, process: int) -> None:
+        """Record that a process was frozen; it cannot even cancel a request."""
+        self.worker_stopped_working(process)
         now = self.now()
-        for site, before in self._asked.items():
+        for site, before in self._last_requests.items():
             if before.process == process and before.ends_s > now:
-                self._asked[site] = before._replace(left_s=now)
+                self._last_requests[site] = before._replace(frozen_s=now)
 
-    def back(self, process: int, held: Iterable[int]) -> None:
-        """It goes on with these shards, whose lease has not run out."""
+    def worker_resumed(self, process: int, held: Iterable[int]) -> None:
+        """Record that a process resumed with these shards, whose lease has not expired."""
         for shard in held:
             if self.claims.get(shard, (0, 0))[1] == process:
                 self.unserved.pop(shard, None)
 
-    def stalled(self, process: int, seconds: float) -> None:
-        """The database takes its time over a question of this process."""
+    def query_stalled(self, process: int, seconds: float) -> None:
+        """Record a slow query of this process."""
         stalls = self._stalls.setdefault(process, [])
         stalls.append((self.now(), seconds))
-        del stalls[:-STALLS_KEPT]
+        del stalls[:-MAX_STALLS]

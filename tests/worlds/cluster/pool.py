@@ -34,7 +34,7 @@ class SimPool:
     async def fetch(self, statement: str, *arguments: Any) -> list[Any]:
         """All rows."""
         name = _NAMES[statement]
-        found: list[Any] = await self._connection.ask(lambda: self._run(name, arguments))
+        found: list[Any] = await self._connection.run(lambda: self._run(name, arguments))
         return found
 
     async def execute(self, statement: str, *arguments: Any) -> None:
@@ -62,17 +62,19 @@ class SimPool:
                 tables.free.add(self._process.number % len(tables.owners))
             rows = tables.run(name, *arguments)
             new = {row[0]: before[row[0]] for row in rows if before[row[0]] != arguments[0]}
-            self._monitor.took(self._process.number, new)
+            self._monitor.shards_granted(self._process.number, new)
             return rows
         if name == "let_go":
-            self._monitor.let_go(arguments[0], self._process.number)
+            self._monitor.shard_released(arguments[0], self._process.number)
         return tables.run(name, *arguments)
 
 
 class SimShard(PostgresShard):
     """Implements `ShardStore` with the locks and the order of the real one; the rows lie in memory."""
 
-    def __init__(self, shard: int, *, server: Server, connection: Connection, process: SimProcess, monitor: Monitor) -> None:
+    def __init__(
+        self, shard: int, *, server: Server, connection: Connection, process: SimProcess, monitor: Monitor
+    ) -> None:
         super().__init__(
             shard,
             pool=None,
@@ -100,17 +102,17 @@ class SimShard(PostgresShard):
         name = work.__name__
         with translating():
             if name not in _TRANSACTIONS:
-                read: T = await self._connection.ask(lambda: driven(work(*arguments)))
+                read: T = await self._connection.run(lambda: driven(work(*arguments)))
                 return read
             step = getattr(self, f"_{name}_there")
-            wrote: T = await self._connection.ask(lambda: step(*arguments), shard=self.shard)
+            wrote: T = await self._connection.run(lambda: step(*arguments), shard=self.shard)
             return wrote
 
     # At the server
 
     def _claim_there(self) -> ShardState:
         facts = driven(self._rows.claim())
-        self._monitor.claimed(self.shard, facts.epoch, self._process.number)
+        self._monitor.shard_claimed(self.shard, facts.epoch, self._process.number)
         return facts._replace(crashed=False) if self._server.flaws.no_gap_wait else facts
 
     def _commit_there(self, epoch: int, batch: Batch) -> None:
@@ -122,7 +124,7 @@ class SimShard(PostgresShard):
         delivered = [state.outbox[seq] for seq in batch.delivered if seq in state.outbox]
         driven(self._rows.commit(fence, batch))
         self._server.tables.rewrite_outbox(batch.sent, delivered)
-        self._monitor.committed(self.shard, epoch, self._process.number, batch)
+        self._monitor.batch_committed(self.shard, epoch, self._process.number, batch)
 
     def _release_there(self, epoch: int) -> None:
         driven(self._rows.release(epoch))

@@ -1,4 +1,4 @@
-"""A whole cluster for a stretch of virtual time; what was seen, and what must never have been."""
+"""Simulate a whole cluster in virtual time, with faults from a seed, and report breaches."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ from tests.worlds.cluster.worker import ClusterRuntime, SimWorker
 
 CAPACITIES = (32, 64, 64, 128)
 SKEW_S = 0.01
-"""Calendars of machines that keep their time by NTP differ by about so much."""
+"""Typical clock difference of machines with NTP."""
 DRIFT = 0.001
 DATABASE_SKEW_S = 0.5
 RETURN_LEASES = (0.2, 10.0)
-"""After how many leases a worker that ended is started again."""
+"""Bounds, in leases, of the time until an ended worker is started again."""
 LEAST_ABLE = 0.5
-"""So many of the workers are left in peace, so that there is somebody to take over."""
-SWEEP_S = 60.0
-SETTLED_S = 0.5
-"""So long after it goes on a process has noticed what it has missed."""
+"""Share of the workers that stay undisturbed, so that some can take over."""
+AUDIT_S = 60.0
+RESUME_S = 0.5
+"""Time until a resumed process has noticed what it missed."""
 
 
 FAIR = Latency(slow_share=0.02)
 RELAXED = WorkerIntervals(look_s=30.0, report_s=86_400.0)
-"""Links may take half a minute, so that weeks can be simulated; what belongs to the lease keeps its time."""
+"""Delivers links every half minute, so that weeks can be simulated. Lease intervals are unchanged."""
 FLAWLESS = Flaws()
 
 
 @dataclass(frozen=True)
 class ClusterPlan:
-    """What is simulated; two runs of one plan go alike, event for event."""
+    """Parameters of a simulation. Equal plans produce equal events."""
 
     seed: int
     workers: int = 100
@@ -64,12 +64,12 @@ class ClusterPlan:
     faults: dict[ClusterFault, float] = field(default_factory=lambda: dict(FAULT_WEIGHTS))
     flaws: Flaws = FLAWLESS
     until: BreachKind | None = None
-    """The run ends early when this has been noticed."""
+    """End the run early at this breach."""
 
 
 @dataclass(frozen=True)
 class ClusterResult:
-    """How a run went."""
+    """The result of a simulation."""
 
     plan: ClusterPlan
     breaches: list[Breach]
@@ -81,16 +81,14 @@ class ClusterResult:
 
 
 def simulate_cluster(plan: ClusterPlan, *, on_day: Callable[[ClusterResult], None] | None = None) -> ClusterResult:
-    """The cluster of the plan, from its first worker to the end of its last day; `on_day` hears how it stands
-    at the end of each.
-    """
+    """Run the plan to the end of its last day; call `on_day` with the result so far after each day."""
     gc.unfreeze()
-    seen: ClusterResult = run_processes(lambda loop: SimCluster(plan, loop).run(on_day))
-    return seen
+    result: ClusterResult = run_processes(lambda loop: SimCluster(plan, loop).run(on_day))
+    return result
 
 
 class SimCluster:
-    """Machines come and go; the seed decides when."""
+    """Workers join, leave and fail; the seed decides when."""
 
     def __init__(self, plan: ClusterPlan, loop: ProcessLoop) -> None:
         self._plan = plan
@@ -118,7 +116,7 @@ class SimCluster:
         self._is_over = False
 
     async def run(self, on_day: Callable[[ClusterResult], None] | None = None) -> ClusterResult:
-        """Start everybody, let things happen, look at it from time to time."""
+        """Start all workers, cause faults, and audit regularly."""
         for _ in range(self._plan.workers):
             self._start()
         duties = [asyncio.create_task(duty()) for duty in (self._cause_faults, self._audit_regularly)]
@@ -150,7 +148,7 @@ class SimCluster:
         await asyncio.sleep(120)
 
     def _start(self) -> None:
-        """One more machine."""
+        """Start one more worker."""
         number, self._started = self._started, self._started + 1
         chance = Random(f"{self._plan.seed}/machine/{number}")
         skew, drift = chance.uniform(-SKEW_S, SKEW_S), chance.uniform(-DRIFT, DRIFT)
@@ -162,7 +160,7 @@ class SimCluster:
         worker.start(self._ended)
 
     def _ended(self, worker: SimWorker) -> None:
-        """A worker that ended, for whatever reason, is started again after a while on another machine."""
+        """Start an ended worker again after a while on another machine."""
         self._workers.pop(worker.process.number, None)
         self._changed()
         if not self._is_over:
@@ -180,7 +178,7 @@ class SimCluster:
     def _skew_between(self, before: int, after: int) -> float:
         return abs(self._skews[before] - self._skews[after]) if before != after else 0.0
 
-    # What happens
+    # Faults
 
     async def _cause_faults(self) -> None:
         plan = self._plan
@@ -204,10 +202,8 @@ class SimCluster:
                 self._disturb(self._chance.choice(able), fault, lasts_s)
 
     def _disturb(self, worker: SimWorker, fault: ClusterFault, lasts_s: float) -> None:
-        """Who has just come back from a fault, its lease renewed, is silent from now on, not from then; and
-        nobody has a share while it lasts.
-        """
-        self._monitor.back(worker.process.number, worker.works_on())
+        """Apply a fault to a worker. If it just resumed from another fault, its silence counts from now."""
+        self._monitor.worker_resumed(worker.process.number, worker.works_on())
         self._changed()
         if fault is ClusterFault.KILL:
             worker.kill()
@@ -215,22 +211,22 @@ class SimCluster:
             worker.stop.finish()
         else:
             if fault is ClusterFault.FREEZE:
-                self._monitor.stopped(worker.process.number)
+                self._monitor.worker_frozen(worker.process.number)
                 worker.process.stop()
             else:
-                self._monitor.gone(worker.process.number)
+                self._monitor.worker_stopped_working(worker.process.number)
                 worker.connection.is_cut = True
             self._loop.call_later(lasts_s, self._heal, worker)
 
     def _heal(self, worker: SimWorker) -> None:
         worker.connection.is_cut = False
         worker.process.go_on()
-        self._loop.call_later(SETTLED_S, self._note_return, worker)
+        self._loop.call_later(RESUME_S, self._note_return, worker)
 
     def _note_return(self, worker: SimWorker) -> None:
-        """With its lease renewed in time it goes on as if nothing had been."""
+        """Record that a worker resumed, if it renewed its lease in time."""
         if worker.is_able():
-            self._monitor.back(worker.process.number, worker.works_on())
+            self._monitor.worker_resumed(worker.process.number, worker.works_on())
         self._changed()
 
     def _take_down(self, lasts_s: float, *, promoted: bool) -> None:
@@ -247,7 +243,7 @@ class SimCluster:
         self._monitor.up_since_s = self._loop.time() + lasts_s
 
     def _slow_down(self, lasts_s: float) -> None:
-        self._server.slowness = SLOWER
+        self._server.slowness = SLOW_FACTOR
         self._monitor.slow_until_s = self._loop.time() + lasts_s + SLOW_TAIL_S
         self._loop.call_later(lasts_s, self._speed_up)
 
@@ -256,7 +252,7 @@ class SimCluster:
 
     async def _audit_regularly(self) -> None:
         while True:
-            await asyncio.sleep(min(SWEEP_S, self._plan.lease_s * 2))
+            await asyncio.sleep(min(AUDIT_S, self._plan.lease_s * 2))
             self._audit.check_ownership(self._workers.values())
 
     def _result(self) -> ClusterResult:
@@ -273,9 +269,9 @@ class SimCluster:
         )
 
 
-SLOWER = 50.0
+SLOW_FACTOR = 50.0
 SLOW_TAIL_S = 30.0
-"""What was asked of a slow database may be answered so much later."""
+"""Queries sent to a slow database may return this much later."""
 
 
 def _settings(plan: ClusterPlan, web: ClusterWeb) -> Settings:
@@ -296,15 +292,15 @@ def _settings(plan: ClusterPlan, web: ClusterWeb) -> Settings:
     )
 
 
-def figures(seen: ClusterResult) -> dict[str, Any]:
-    """What a run shows, for a line of JSON."""
-    counts, waits = seen.counts, seen.takeovers_s
+def figures(result: ClusterResult) -> dict[str, Any]:
+    """Return the figures of a result, for JSON."""
+    counts, waits = result.counts, result.takeovers_s
     return {
-        "seed": seen.plan.seed,
-        "workers": seen.plan.workers,
-        "sites": seen.sites_found,
-        "pages": seen.pages,
-        "days": seen.plan.days,
+        "seed": result.plan.seed,
+        "workers": result.plan.workers,
+        "sites": result.sites_found,
+        "pages": result.pages,
+        "days": result.plan.days,
         "faults": {fault.value: counts.get(fault.value, 0) for fault in ClusterFault},
         "requests": counts.get("requests", 0),
         "visits": counts.get("visits", 0),
@@ -313,8 +309,8 @@ def figures(seen: ClusterResult) -> dict[str, Any]:
         "takeovers": len(waits),
         "takeover_s": round(waits[-1], 2) if waits else None,
         "takeover_median_s": round(waits[len(waits) // 2], 2) if waits else None,
-        "least_spare_s": round(seen.least_spare_s, 4),
-        "share_looks": counts.get("share looks", 0),
-        "breaches": len(seen.breaches),
-        "breach_kinds": sorted({breach.kind.name for breach in seen.breaches}),
+        "least_spare_s": round(result.least_spare_s, 4),
+        "share_looks": counts.get("share checks", 0),
+        "breaches": len(result.breaches),
+        "breach_kinds": sorted({breach.kind.name for breach in result.breaches}),
     }

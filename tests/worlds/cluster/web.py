@@ -102,11 +102,11 @@ class ClusterFetcher:
     async def _send(self, request: Request, site: str, path: str) -> FetchResult:
         sent = self._process.now()
         reaction = self._web.respond(site, path, request, (sent - EPOCH).total_seconds())
-        self._monitor.asked(site, self._process.number, self._monitor.now() + reaction.after_s)
+        self._monitor.request_sent(site, self._process.number, self._monitor.now() + reaction.after_s)
         try:
             await asyncio.sleep(reaction.after_s)
         except asyncio.CancelledError:
-            self._monitor.broken_off(site, self._process.number)
+            self._monitor.request_cancelled(site, self._process.number)
             raise
         ended = self._process.now()
         if isinstance(reaction, SimFailure):

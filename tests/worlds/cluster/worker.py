@@ -64,7 +64,9 @@ class RemoteStore:
     async def open_shard(self, shard: int) -> SimShard:
         """The shard's state at the server."""
         runtime = self._runtime
-        return SimShard(shard, server=runtime.server, connection=self._connection, process=self._process, monitor=runtime.monitor)
+        return SimShard(
+            shard, server=runtime.server, connection=self._connection, process=self._process, monitor=runtime.monitor
+        )
 
     async def existing_shards(self) -> list[int]:
         """Shards that hold something."""
@@ -99,7 +101,9 @@ class SimWorker:
     async def _live(self) -> None:
         task = CrawlTask(Path("/nowhere"), self._settings, forever=self._runtime.forever)
         try:
-            await run_worker(task, RunTotals(), stop=self.stop, ground_of=lambda _: self, rhythm=self._runtime.intervals)
+            await run_worker(
+                task, RunTotals(), stop=self.stop, ground_of=lambda _: self, rhythm=self._runtime.intervals
+            )
         except (LeaseLost, StoreUnavailable, asyncio.CancelledError) as error:
             log.info("worker %d ends: %s", self.process.number, error)
         except Exception as error:
@@ -154,7 +158,7 @@ class SimWorker:
         return MemoryArchive(shard)
 
     async def _ended(self) -> None:
-        self._runtime.monitor.gone(self.process.number)
+        self._runtime.monitor.worker_stopped_working(self.process.number)
 
     def break_off(self) -> None:
         """Nothing of this life waits for the database any more."""
@@ -166,7 +170,7 @@ class SimWorker:
     def kill(self) -> None:
         """kill -9: every port is closed at this moment; what is left of it winds up unheard."""
         self.process.is_dead = True
-        self._runtime.monitor.died(self.process.number)
+        self._runtime.monitor.worker_killed(self.process.number)
         self.process.go_on()
         self.stop.cancel()
         assert self._main is not None

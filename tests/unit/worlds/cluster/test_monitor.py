@@ -12,7 +12,7 @@ SITE = "http://a.test"
 
 
 class Story:
-    """A watch and its clock."""
+    """A monitor and its clock."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -20,66 +20,66 @@ class Story:
 
     def at(self, now: float) -> Monitor:
         self.now = now
-        return self.watch
+        return self.monitor
 
-    def offences(self) -> list[BreachKind]:
+    def breach_kinds(self) -> list[BreachKind]:
         return [breach.kind for breach in self.monitor.breaches]
 
 
 def test_requests_that_come_too_soon_or_beside_another():
     story = Story()
-    story.at(0).asked(SITE, 1, 2.0)
-    story.at(3).asked(SITE, 1, 5.0)
-    assert story.offences() == [], "a second is enough as long as nobody knows what the site asks for"
-    story.at(4).asked(SITE, 2, 6.0)
-    story.at(6.5).asked(SITE, 2, 7.0)
-    assert story.offences() == [BreachKind.CONCURRENT, BreachKind.TOO_SOON]
+    story.at(0).request_sent(SITE, 1, 2.0)
+    story.at(3).request_sent(SITE, 1, 5.0)
+    assert story.breach_kinds() == [], "a second is enough as long as nobody knows what the site asks for"
+    story.at(4).request_sent(SITE, 2, 6.0)
+    story.at(6.5).request_sent(SITE, 2, 7.0)
+    assert story.breach_kinds() == [BreachKind.CONCURRENT, BreachKind.TOO_SOON]
 
 
 def test_a_request_that_nobody_can_break_off_counts_until_its_process_was_stopped():
     story = Story()
-    story.at(0).asked(SITE, 1, 60.0)
-    story.at(1).stopped(1)
-    story.at(40).asked(SITE, 2, 41.0)
-    assert story.offences() == []
-    assert story.monitor.counts["beside a stopped one"] == 1
+    story.at(0).request_sent(SITE, 1, 60.0)
+    story.at(1).worker_frozen(1)
+    story.at(40).request_sent(SITE, 2, 41.0)
+    assert story.breach_kinds() == []
+    assert story.monitor.counts["concurrent with a frozen request"] == 1
 
 
 def test_a_commit_by_anybody_but_the_last_claimer():
     story = Story()
-    story.at(0).claimed(3, 1, 7)
-    story.monitor.claimed(3, 2, 8)
-    story.monitor.committed(3, 1, 7, Batch())
-    story.monitor.committed(3, 2, 8, Batch())
-    assert story.offences() == [BreachKind.UNFENCED]
+    story.at(0).shard_claimed(3, 1, 7)
+    story.monitor.shard_claimed(3, 2, 8)
+    story.monitor.batch_committed(3, 1, 7, Batch())
+    story.monitor.batch_committed(3, 2, 8, Batch())
+    assert story.breach_kinds() == [BreachKind.UNFENCED]
 
 
 def test_a_version_that_is_stored_twice():
     story = Story()
-    story.at(0).claimed(3, 1, 7)
+    story.at(0).shard_claimed(3, 1, 7)
     batch = Batch(visited=[a_visit(a_page(1), version=a_version(1))])
-    story.monitor.committed(3, 1, 7, batch)
-    story.monitor.committed(3, 1, 7, batch)
-    assert story.offences() == [BreachKind.TWICE]
+    story.monitor.batch_committed(3, 1, 7, batch)
+    story.monitor.batch_committed(3, 1, 7, batch)
+    assert story.breach_kinds() == [BreachKind.TWICE]
 
 
 def test_a_shard_that_is_given_away_under_its_owner():
     story = Story()
     story.monitor.leases[UUID(int=1)] = WorkerLease(1, lambda: True)
     story.monitor.leases[UUID(int=2)] = WorkerLease(2, lambda: False)
-    story.at(0).took(3, {4: UUID(int=2), 5: None})
-    assert story.offences() == []
-    story.monitor.took(3, {6: UUID(int=1)})
-    assert story.offences() == [BreachKind.TWO_OWNERS]
+    story.at(0).shards_granted(3, {4: UUID(int=2), 5: None})
+    assert story.breach_kinds() == []
+    story.monitor.shards_granted(3, {6: UUID(int=1)})
+    assert story.breach_kinds() == [BreachKind.TWO_OWNERS]
 
 
 def test_a_take_over_within_the_lease_and_two_seconds():
     story = Story()
-    story.at(0).claimed(3, 1, 7)
-    story.at(100).died(7)
-    story.at(131).claimed(3, 2, 8)
-    assert story.offences() == []
-    story.at(200).died(8)
-    story.at(233).claimed(3, 3, 9)
-    assert story.offences() == [BreachKind.LATE]
+    story.at(0).shard_claimed(3, 1, 7)
+    story.at(100).worker_killed(7)
+    story.at(131).shard_claimed(3, 2, 8)
+    assert story.breach_kinds() == []
+    story.at(200).worker_killed(8)
+    story.at(233).shard_claimed(3, 3, 9)
+    assert story.breach_kinds() == [BreachKind.LATE]
     assert story.monitor.takeovers_s == [31.0, 33.0]
