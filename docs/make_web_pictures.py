@@ -21,7 +21,7 @@ from tests.web.story import tell_story
 
 from evercrawl.cluster.visit_requests import announce
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox
-from evercrawl.core.sitemap.websub_protocol import Phase, Subscription, write_subscription
+from evercrawl.core.sitemap.websub_protocol import Subscription, SubscriptionPhase, write_subscription
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
 
 PICTURES = Path(__file__).resolve().parent / "images" / "web"
@@ -76,7 +76,7 @@ def arrange(collection: Path) -> None:
     (collection / "feeds").mkdir()
     target = Destination(Channel.ATOM, str((collection / "feeds" / "ferry.xml").absolute()))
     topic = "https://gazette.example/feed"
-    held = Subscription("token", topic, "https://hub.example/", "secret", Phase.ACTIVE)
+    held = Subscription("token", topic, "https://hub.example/", "secret", SubscriptionPhase.ACTIVE)
     now_us = int(time.time() * 1e6)
     held = held._replace(asked_us=now_us, until_us=now_us + 864_000_000_000, lease_s=864_000)
     with closing(AlertOutbox(collection)) as outbox:

@@ -383,7 +383,7 @@ async def test_where_a_page_moved_to(shard: ShardStore, epoch: int) -> None:
     page = a_page(1)
     await shard.commit(epoch, with_site(new_pages=[page]))
     assert await shard.moved_to(page.key) is None
-    await shard.commit(epoch, Batch(visited=[a_visit(page, reason=Reason.MOVED, moved_to="https://t.example/")]))
+    await shard.commit(epoch, Batch(visited=[a_visit(page, reason=Reason.REDIRECT, moved_to="https://t.example/")]))
     assert await shard.moved_to(page.key) == "https://t.example/"
     assert await shard.moved_to(a_page(2).key) is None
 

@@ -33,7 +33,7 @@ SMALL = ClusterPlan(
     longest_s=120.0,
     change_every_s=100.0,
     latency=Latency(slow_share=0.3),
-    rhythm=WorkerIntervals(report_s=86_400.0),
+    intervals=WorkerIntervals(report_s=86_400.0),
 )
 ROUGH = replace(SMALL, sites=200, pages=4, shards=64, lease_s=4.0, fault_every_s=4.0)
 """Leases shorter than many gaps, and faults all the time: what only a rule prevents comes soon."""

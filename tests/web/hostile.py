@@ -13,7 +13,7 @@ from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MatchedEvent
 from evercrawl.collection.change_inbox import ChangeInbox
 from evercrawl.collection.runs import RUNS_FILE
 from evercrawl.core.alerts.delivery import MessageState
-from evercrawl.core.sitemap.websub_protocol import Phase, Subscription, write_subscription
+from evercrawl.core.sitemap.websub_protocol import Subscription, SubscriptionPhase, write_subscription
 from evercrawl.model.alerts import Event, EventKind
 from evercrawl.web.keyring import Keyring, Scope
 
@@ -93,7 +93,7 @@ def haunt(collection: Path) -> None:
     announce(collection, [*PAGES, "javascript:window.pwned=22"], by=words)
     with closing(AlertOutbox(collection)) as outbox:
         topic = f"{SITE}/news.xml?{quote(words)}"
-        told = Subscription("token", topic, words, None, Phase.DENIED, detail=words)
+        told = Subscription("token", topic, words, None, SubscriptionPhase.DENIED, detail=words)
         outbox.put_subscription("token", told.topic, write_subscription(told))
         (alert,) = outbox.alerts()
         event = Event(0, 1, 1, next(iter(PAGES)), EventKind.CONTENT, 1.0, 1, 1, TITLE)

@@ -16,7 +16,7 @@ import pytest
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox
 from evercrawl.collection.alerts.registry import AlertRegistry
 from evercrawl.config import create_collection
-from evercrawl.core.alerts.message_format import MIN_SECRET_BYTES, format_secret, is_genuine
+from evercrawl.core.alerts.message_format import MIN_SECRET_BYTES, format_secret, verify_signature
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
 from evercrawl.model.settings import Settings
 from evercrawl.web.route import API
@@ -127,7 +127,7 @@ def test_the_secret_of_a_webhook_is_shown_once_and_signs_the_test(private: Inter
         assert answer.json()["delivered"] is True
         ((headers, body),) = taken
         now = private.service.desk.now()
-        assert is_genuine(
+        assert verify_signature(
             secret,
             message_id=headers["webhook-id"],
             timestamp=headers["webhook-timestamp"],

@@ -59,6 +59,16 @@ pace_option = click.option(
 )
 
 
+def parse_budget(ctx: click.Context, param: click.Parameter, text: str | None) -> float | None:
+    """Return the requests per day that an option asks for."""
+    from evercrawl.model.time import parse_rate
+
+    try:
+        return None if text is None else parse_rate(text)
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r} cannot be used, it {error}.", ctx, param) from None
+
+
 def network_flags(*, allow_private: bool, resolve: tuple[str, ...] = ()) -> dict[str, object]:
     """Return the settings that --allow-private and --resolve override."""
     flags: dict[str, object] = {"http.allow_private": True} if allow_private else {}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.model.time import in_words
+from evercrawl.model.time import format_days
 
 if TYPE_CHECKING:
     from evercrawl.cli.context import CliContext
@@ -179,5 +179,5 @@ def revisit_text(status: RevisitStatus) -> str:
     budget = "no budget" if status.budget_per_day is None else f"budget {format_rate(status.budget_per_day)}"
     text = f"{status.policy}, {budget}"
     if status.policy == "optimal":
-        text += f", a visit must gain {in_words(status.threshold_days)} of a current copy"
+        text += f", a visit must gain {format_days(status.threshold_days)} of a current copy"
     return text

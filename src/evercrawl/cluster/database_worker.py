@@ -58,6 +58,74 @@ class WorkerIntervals(NamedTuple):
 DEFAULT_INTERVALS = WorkerIntervals()
 
 
+@dataclass(frozen=True, slots=True)
+class CrawlTask:
+    """What a worker is to do."""
+
+    collection: Path
+    settings: Settings
+    refresh: bool = False
+    forever: bool = False
+
+
+class WorkerBackend(Protocol):
+    """What a life stands on: a database, and a crawl over it."""
+
+    @property
+    def shards(self) -> int: ...
+    async def membership(self) -> Membership:
+        """This process as somebody who may join; a new name each time."""
+
+    def crawl(self, membership: Membership, link: DatabasePeers, stop: StopSignal) -> Crawl:
+        """The crawl, which closes the store when it ends."""
+
+    def break_off(self) -> None:
+        """Everything that waits for the database fails now."""
+
+    async def close(self) -> None:
+        """The life did not come about."""
+
+
+class PostgresBackend:
+    """PostgreSQL, and the collection's folder on this machine."""
+
+    def __init__(self, task: CrawlTask) -> None:
+        self._task = task
+        store = open_store(task.collection, task.settings.store)
+        assert isinstance(store, PostgresStore)
+        self._store = store
+        self.shards = store.shards
+
+    async def membership(self) -> Membership:
+        lease = self._task.settings.store.lease
+        namespace = self._store.schema.namespace
+        return Membership(
+            await self._store.pool(), namespace, worker=self._store.id, lease=lease, margin=lease_margin(lease)
+        )
+
+    def crawl(self, membership: Membership, link: DatabasePeers, stop: StopSignal) -> Crawl:
+        return build_crawl(
+            self._task.collection,
+            self._task.settings,
+            stop=stop,
+            forever=self._task.forever,
+            neighbours=link,
+            store=self._store,
+            member=membership.id.hex[:12],
+        )
+
+    def break_off(self) -> None:
+        self._store.break_off()
+
+    async def close(self) -> None:
+        await self._store.close()
+
+
+def lease_margin(lease: timedelta) -> timedelta:
+    """So long before its lease ends a worker asks nothing any more."""
+    return lease / HEARTBEATS_PER_LEASE / 2
+
+
 async def run_in_cluster(
     task: CrawlTask, *, stop: StopSignal, on_progress: Callable[[Progress], None] | None
 ) -> Summary:
@@ -287,74 +355,6 @@ class WorkerSession:
         for number in self._link.owned:
             await self._membership.let_go(number)
         await self._membership.leave()
-
-
-@dataclass(frozen=True, slots=True)
-class CrawlTask:
-    """What a worker is to do."""
-
-    collection: Path
-    settings: Settings
-    refresh: bool = False
-    forever: bool = False
-
-
-class WorkerBackend(Protocol):
-    """What a life stands on: a database, and a crawl over it."""
-
-    @property
-    def shards(self) -> int: ...
-    async def membership(self) -> Membership:
-        """This process as somebody who may join; a new name each time."""
-
-    def crawl(self, membership: Membership, link: DatabasePeers, stop: StopSignal) -> Crawl:
-        """The crawl, which closes the store when it ends."""
-
-    def break_off(self) -> None:
-        """Everything that waits for the database fails now."""
-
-    async def close(self) -> None:
-        """The life did not come about."""
-
-
-class PostgresBackend:
-    """PostgreSQL, and the collection's folder on this machine."""
-
-    def __init__(self, task: CrawlTask) -> None:
-        self._task = task
-        store = open_store(task.collection, task.settings.store)
-        assert isinstance(store, PostgresStore)
-        self._store = store
-        self.shards = store.shards
-
-    async def membership(self) -> Membership:
-        lease = self._task.settings.store.lease
-        namespace = self._store.schema.namespace
-        return Membership(
-            await self._store.pool(), namespace, worker=self._store.id, lease=lease, margin=lease_margin(lease)
-        )
-
-    def crawl(self, membership: Membership, link: DatabasePeers, stop: StopSignal) -> Crawl:
-        return build_crawl(
-            self._task.collection,
-            self._task.settings,
-            stop=stop,
-            forever=self._task.forever,
-            neighbours=link,
-            store=self._store,
-            member=membership.id.hex[:12],
-        )
-
-    def break_off(self) -> None:
-        self._store.break_off()
-
-    async def close(self) -> None:
-        await self._store.close()
-
-
-def lease_margin(lease: timedelta) -> timedelta:
-    """So long before its lease ends a worker asks nothing any more."""
-    return lease / HEARTBEATS_PER_LEASE / 2
 
 
 def list_workers(collection: Path, address: str | None = None) -> list[MemberView]:

@@ -101,7 +101,7 @@ def summary_of(crawl: RunState, collection: Path, ended: Ended) -> Summary:
     """What a run did and why it ended."""
     tally = crawl.tally
     totals = StateReader(collection).totals(to_us(crawl.now()))
-    fetched = tally.with_outcome(*GOT_CONTENT) - tally.with_reason(Reason.MOVED, Reason.NOT_MODIFIED)
+    fetched = tally.with_outcome(*GOT_CONTENT) - tally.with_reason(Reason.REDIRECT, Reason.NOT_MODIFIED)
     deferred = tally.with_outcome(Outcome.DEFERRED)
     not_needed = max(0, crawl.pages_before - crawl.pending_before - tally.revisits)
     return Summary(

@@ -212,7 +212,7 @@ class Collection:
         """
         from evercrawl.adapters.sqlite.reader import StateReader
         from evercrawl.collection.forecast import plan_revisits
-        from evercrawl.core.politeness import parse_rate
+        from evercrawl.model.time import parse_rate
 
         try:
             per_day = parse_rate(budget) if isinstance(budget, str) else budget

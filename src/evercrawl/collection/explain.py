@@ -29,7 +29,7 @@ from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.model.report import Announcements, Explanation, PageForecast, PastVisit
 from evercrawl.model.settings import RevisitSettings, Settings
 from evercrawl.model.site import Site
-from evercrawl.model.time import DAY_US, every, from_us, in_words, to_us
+from evercrawl.model.time import DAY_US, format_days, format_interval, from_us, to_us
 
 MOST_DECISIONS = 10
 
@@ -157,7 +157,7 @@ def _explain_refusal(reader: StateReader, url: str) -> Explanation | None:
 def _unknown(url: str, settings: Settings, name: str | None) -> Explanation:
     """Never met; say what the scope would say."""
     if name is None:
-        return Explanation(url, known=False, reason=Reason.NOT_A_PAGE_URL, detail=REASON_TEXT[Reason.NOT_A_PAGE_URL])
+        return Explanation(url, known=False, reason=Reason.INVALID_URL, detail=REASON_TEXT[Reason.INVALID_URL])
     scope = Scope(settings.scope, allow_ports=settings.http.allow_ports, schemes=installed_schemes())
     refused = scope.verdict(name, depth=1) or TrapFilter(settings.traps).refusal(
         name, year=_now().year, is_asked_for=scope.is_seed(name)
@@ -231,7 +231,7 @@ def _rate_words(page: PageRecord, rate: float) -> str:
     changes, seen = max(page.version - 1, 0), f"seen in {_counted(page.visits, 'visit')}"
     if page.version == 0:
         return f"a redirect, {seen}"
-    pace = every(1.0 / rate)
+    pace = format_interval(1.0 / rate)
     if page.visits < 2:
         return f"seen once; pages of this site are taken to change about {pace}"
     if not changes:
@@ -256,7 +256,7 @@ def _next_words(page: PageRecord, worth: float, level: BudgetLevel, *, now: date
     if is_marked_cached(page.belief):
         return f"not before {_minute(due)}: the server called its last answer fresh for that long"
     if worth < needed:
-        lasting = f"now it would bring {in_words(worth)} of a current copy, {in_words(needed)} are asked for"
+        lasting = f"now it would bring {format_days(worth)} of a current copy, {format_days(needed)} are asked for"
         return f"not worth a request before {_minute(due)}: {lasting}"
     return f"not before {_minute(due)}: the interval that the last visit set"
 

@@ -166,7 +166,7 @@ def forecast_page(
         estimate_of(row, outlook),
         changes=max(row.version - 1, 0),
         interval=_interval(row.belief) if policy != OPTIMAL else 0.0,
-        counts=row.version > 0 and row.reason is not Reason.MOVED,
+        counts=row.version > 0 and row.reason is not Reason.REDIRECT,
     )
 
 

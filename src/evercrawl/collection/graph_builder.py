@@ -28,8 +28,8 @@ from evercrawl.adapters.tantivy.text_query import write_anchor_index
 from evercrawl.core.linkgraph.graph_metrics import (
     Floats,
     SparseGraph,
-    depths_from,
-    graph_of,
+    sparse_graph,
+    click_depths,
     hub_scores,
     pagerank_steps,
 )
@@ -148,7 +148,7 @@ def build_graph(collection: Path) -> LinkGraphFiles:
     anchors: dict[int, Counter[str]] = {}
     sources, targets = _gather_links(collection, gathered, finder, anchors)
     nodes = len(gathered.pages)
-    graph = graph_of(np.frombuffer(sources, dtype=np.int64), np.frombuffer(targets, dtype=np.int64), nodes)
+    graph = sparse_graph(np.frombuffer(sources, dtype=np.int64), np.frombuffer(targets, dtype=np.int64), nodes)
     folder = create_generation(collection)
     ranks = _ranked(collection, graph, start=_known_ranks(collection, gathered.pages))
     scores = hub_scores(graph)
@@ -160,7 +160,7 @@ def build_graph(collection: Path) -> LinkGraphFiles:
         "ranks": ranks,
         "hubs": scores.hubs,
         "authorities": scores.authorities,
-        "depths": depths_from(graph, gathered.seeds),
+        "depths": click_depths(graph, gathered.seeds),
     }
     publish_graph(folder, arrays, {"ends": gathered.ends, "seeds": gathered.seeds, "links": graph.links})
     delete_partial_ranks(collection)

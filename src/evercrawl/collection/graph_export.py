@@ -15,7 +15,7 @@ from evercrawl.adapters.tantivy.text_index import page_number
 from evercrawl.collection.graph_builder import up_to_date_graph
 from evercrawl.collection.link_report import DEAD, urls_of
 from evercrawl.core.linkgraph.graph_metrics import UNREACHED
-from evercrawl.core.linkgraph.structure_chart import DrawnPage, draw_structure
+from evercrawl.core.linkgraph.structure_chart import ChartPage, draw_structure
 from evercrawl.core.url import site_of
 from evercrawl.errors import ConfigError
 
@@ -128,7 +128,7 @@ def draw_graph(collection: Path, site: str | None = None) -> str:
         raise ConfigError(f"there is no page {what} to draw; see: evercrawl status")
     depths = graph.array("depths")
     drawn = [
-        DrawnPage(
+        ChartPage(
             urls[pages[node]],
             float(graph.ranks[node]),
             None if depths[node] == UNREACHED else int(depths[node]),

@@ -115,7 +115,7 @@ def orphans(collection: Path) -> list[str]:
 MOST_HOPS = 10
 DEAD = GONE | {
     Reason.DNS.value, Reason.CONNECT.value, Reason.TLS.value, Reason.TIMEOUT.value, Reason.RESET.value,
-    Reason.EMPTY_REPLY.value, Reason.BAD_HTTP.value, Reason.HTTP_ERROR.value, Reason.SERVER_ERROR.value,
+    Reason.EMPTY_REPLY.value, Reason.INVALID_HTTP.value, Reason.HTTP_ERROR.value, Reason.SERVER_ERROR.value,
     Reason.BAD_REDIRECT.value,
 }  # fmt: skip
 """Ends of a visit after which a reader who follows the link finds nothing."""

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from xxhash import xxh64_intdigest
 
 from evercrawl.adapters.sqlite.reader import ROWS_AT_A_TIME, StateReader
-from evercrawl.core.politeness import is_total_rate, parse_rate
 from evercrawl.engine.revisits import hub_of
 from evercrawl.errors import ConfigError
 from evercrawl.lab import POLICIES
@@ -21,7 +20,7 @@ from evercrawl.lab.policy_score import SIGNALS, score
 from evercrawl.lab.trace_replay import Trace, TracePage, read_trace, warm_up
 from evercrawl.model.listing import VersionMoment
 from evercrawl.model.reason import Reason
-from evercrawl.model.time import DAY_US
+from evercrawl.model.time import DAY_US, is_total_rate, parse_rate
 
 LEAST_DAYS = 2.0
 """A shorter history says nothing: decisions are made every six hours, and a quarter is warm-up."""

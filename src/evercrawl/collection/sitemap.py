@@ -85,7 +85,7 @@ def _entry(
 
 def _unlisted_reason(page: PageRecord, version: StoredVersion) -> str | None:
     """What the last visit says against listing the page; None: nothing."""
-    if page.moved_to is not None or page.reason is Reason.MOVED:
+    if page.moved_to is not None or page.reason is Reason.REDIRECT:
         return "moved"
     if page.reason in _GONE:
         return "gone"

@@ -66,7 +66,7 @@ def _hosts(reader: StateReader) -> Iterator[TrapPattern]:
         with reader.shard(shard) as state:
             for number in state.memory_sites(HOSTS):
                 known = host_stats_of(state.memory(number, HOSTS) or b"")
-                if known.is_fenced:
+                if known.is_blocked:
                     yield TrapPattern(known.domain, f"*.{known.domain}", "hosts", known.evidence, known.hosts, "fenced")
 
 
@@ -95,7 +95,7 @@ def _by_form(reader: StateReader) -> list[TrapPattern]:
 def _ruled(settings: TrapSettings) -> list[TrapPattern]:
     states = {RuleAction.EXCLUDE: "excluded", RuleAction.ALLOW: "allowed"}
     return [
-        TrapPattern(rule.site or "*", rule.pattern, "operator", "your rule", 0, states[rule.word])
+        TrapPattern(rule.site or "*", rule.pattern, "operator", "your rule", 0, states[rule.action])
         for rule in rules_of(settings)
     ]
 

@@ -37,10 +37,10 @@ CODES: dict[Reason, int] = {
     Reason.EMPTY_REPLY: -404,
     Reason.INCOMPLETE: -3,
     Reason.TIMEOUT: -4,
-    Reason.NOT_A_PAGE_URL: -7,
-    Reason.SCHEME: -7,
+    Reason.INVALID_URL: -7,
+    Reason.UNSUPPORTED_SCHEME: -7,
     Reason.URL_TOO_LONG: -7,
-    Reason.PORT_REFUSED: -7,
+    Reason.BLOCKED_PORT: -7,
     Reason.ROBOTS_UNREACHABLE: -61,
     Reason.TRAP: -4000,
     Reason.TOO_DEEP: -4001,
@@ -50,7 +50,7 @@ CODES: dict[Reason, int] = {
     Reason.FILTERED: -5001,
     Reason.FILE_TYPE: -5001,
     Reason.PRIVATE_ADDRESS: -5001,
-    Reason.SITE_FULL: -5003,
+    Reason.SITE_PAGE_LIMIT: -5003,
     Reason.ROBOTS: -9998,
 }
 """Heritrix's code for what has no HTTP status."""

@@ -163,40 +163,6 @@ def _end_of(span: QuietHours, now: datetime) -> datetime | None:
     return None
 
 
-RATE_SYNTAX = "a number of requests such as 1000/day, 50/hour or 1000 (a day)"
-"""What a rate must be, in words that follow "must be"."""
-MAX_PER_DAY = 1e12
-"""A larger rate is taken for a slip of the pen."""
-
-_PER_DAY = {
-    "week": 1.0 / 7.0, "w": 1.0 / 7.0,
-    "day": 1.0, "d": 1.0,
-    "hour": 24.0, "h": 24.0,
-    "minute": 1440.0, "min": 1440.0, "m": 1440.0,
-    "second": 86_400.0, "s": 86_400.0,
-}  # fmt: skip
-_RATE = re.compile(r"(\d[\d_,]*(?:\.\d+)?|\.\d+)\s*(?:(?:/|per\s)\s*([a-z]+))?", re.IGNORECASE | re.ASCII)
-
-
-def parse_rate(text: str) -> float:
-    """Requests a day, more than 0; ValueError says what the text must be."""
-    found = _RATE.fullmatch(text.strip())
-    if found is None:
-        raise ValueError(f"must be {RATE_SYNTAX}")
-    unit = (found[2] or "day").lower()
-    if unit not in _PER_DAY:
-        raise ValueError(f"must be {RATE_SYNTAX}; there is no {unit!r}, but day, hour, minute, second and week")
-    per_day = float(re.sub("[_,]", "", found[1])) * _PER_DAY[unit]
-    if not 0.0 < per_day <= MAX_PER_DAY:
-        raise ValueError(f"must be {RATE_SYNTAX}, more than 0")
-    return per_day
-
-
-def is_total_rate(text: str) -> bool:
-    """The text names a span of time: requests in all, not requests per page and day."""
-    return "/" in text or "per" in text.lower()
-
-
 class SideRequest(NamedTuple):
     """A request to this site on behalf of another: a hop of its robots.txt."""
 

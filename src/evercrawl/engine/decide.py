@@ -6,7 +6,6 @@ something new, write one function and add one line to that tuple (see CONTRIBUTI
 
 from __future__ import annotations
 
-from collections import Counter
 from datetime import datetime, timedelta
 from typing import assert_never
 
@@ -29,7 +28,6 @@ from evercrawl.engine.decision import (
     CreditPlan,
     Decision,
     Judgement,
-    NewLink,
     PageKnowledge,
     Policy,
     Refused,
@@ -38,13 +36,14 @@ from evercrawl.engine.decision import (
 )
 from evercrawl.engine.duplicates import copies_to_requeue, find_duplicate
 from evercrawl.engine.interpret import after_first_visit, after_unchanged_visit, original_of, requested_wait
-from evercrawl.engine.probes import suspect_soft_404, verify_not_soft_404
+from evercrawl.engine.links import judge_new_links
+from evercrawl.engine.probes import flag_soft_404, suspect_soft_404
 from evercrawl.engine.revisits import has_lying_validators, is_conditional, next_visit
-from evercrawl.engine.traps import TRAP_RECHECK, count_hosts, count_visit, is_trap_link, trap_probe
+from evercrawl.engine.traps import TRAP_RECHECK, count_hosts, count_visit, request_trap_probe
 from evercrawl.model.change import NO_CHANGE
 from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified, Request
 from evercrawl.model.page import Page
-from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
+from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.time import to_us
 
 FEED_DEPTH = 1
@@ -169,7 +168,7 @@ def _target_refusal(answer: Moved, found: FoundLinks) -> Refused | None:
 
 def stop_at_bad_redirects(facts: VisitFacts, decision: Decision) -> Decision:
     """Follow a redirect only if it is one that counts as an answer."""
-    if not isinstance(facts.answer, Moved) or decision.outcome.reason is Reason.MOVED:
+    if not isinstance(facts.answer, Moved) or decision.outcome.reason is Reason.REDIRECT:
         return decision
     return decision._replace(found=FoundLinks([], decision.found.refusals, decision.found.met))
 
@@ -229,33 +228,9 @@ def judge_links(facts: VisitFacts, decision: Decision) -> Decision:
     """Decide which of the new links become pages."""
     if not decision.found.candidates:
         return decision
-    settings, targets = facts.policy.settings, facts.related.targets
-    entered: Counter[int] = Counter()
-    links = []
-    for candidate, site in facts.related.own:
-        target = targets[site.id]
-        pages = target.pages + entered[site.id]
-        link = is_trap_link(
-            NewLink(candidate, site), target, pages=pages, year=facts.now.year, filter=facts.policy.traps
-        )
-        if link.refused is None:
-            link = link._replace(refused=_link_refusal(link, facts, pages, settings.scope.pages_per_site))
-        entered[site.id] += link.refused is None
-        links.append(link)
-    return decision._replace(links=tuple(links), send=facts.related.others)
-
-
-def _link_refusal(link: NewLink, facts: VisitFacts, pages: int, pages_per_site: int | None) -> Refused | None:
-    if pages_per_site is not None and pages >= pages_per_site:
-        return Reason.SITE_FULL, f"{REASON_TEXT[Reason.SITE_FULL]} ({pages_per_site})"
-    rules = facts.related.targets[link.site.id].robots
-    if rules is None:
-        return None
-    verdict = rules.verdict(link.candidate.url)
-    # While robots.txt cannot be read nothing is decided: the page waits in the queue.
-    if verdict.allowed or rules.is_unreachable:
-        return None
-    return verdict.reason or Reason.ROBOTS, verdict.detail
+    related = facts.related
+    links = judge_new_links(related.own, related.targets, year=facts.now.year, policy=facts.policy)
+    return decision._replace(links=links, send=related.others)
 
 
 def pay_credit(facts: VisitFacts, decision: Decision) -> Decision:
@@ -315,12 +290,12 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     learn_change,
     find_duplicate,
     stop_at_bad_redirects,
-    verify_not_soft_404,
+    flag_soft_404,
     analyse,
     count_hosts,
     judge_links,
     count_visit,
-    trap_probe,
+    request_trap_probe,
     suspect_soft_404,
     pay_credit,
     schedule,

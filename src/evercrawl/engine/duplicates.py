@@ -62,7 +62,7 @@ class _Fresh(NamedTuple):
     """A text that is not stored yet."""
 
     url: str
-    text_signature: bytes
+    signature: bytes
     title: str | None
 
 

@@ -179,7 +179,7 @@ def interpret_moved(
         offers, result.target, depth=page.depth, hops=page.hops + 1, parent=page, scope=around.scope, now_us=to_us(now)
     )
     judgement = judge_moved(page, result, refused=refused, loops=loops, most_hops=around.settings.http.redirects)
-    if judgement.reason is not Reason.MOVED:
+    if judgement.reason is not Reason.REDIRECT:
         offers.candidates.clear()
     return VisitResult(result, judgement, offers)
 

@@ -164,7 +164,7 @@ class LinkIntake:
 
     def _refusal(self, candidate: Candidate, site: Site) -> tuple[Reason, str] | None:
         if self._pages_per_site is not None and self.pages_of(site) >= self._pages_per_site:
-            return Reason.SITE_FULL, f"{REASON_TEXT[Reason.SITE_FULL]} ({self._pages_per_site})"
+            return Reason.SITE_PAGE_LIMIT, f"{REASON_TEXT[Reason.SITE_PAGE_LIMIT]} ({self._pages_per_site})"
         gate = self._gate_of(site)
         if gate is None:
             return None

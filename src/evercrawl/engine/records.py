@@ -24,7 +24,7 @@ BROKEN_OFF = {
     Fault.RESET: "disconnect",
     Fault.INCOMPLETE: "disconnect",
     Fault.HEADERS_TOO_LARGE: "length",
-    Fault.BAD_HTTP: "unspecified",
+    Fault.INVALID_HTTP: "unspecified",
 }
 """What WARC-Truncated says of an answer that was not read to its end (WARC 1.1 section 5.13)."""
 STILL_TRUE = frozenset((Outcome.UNCHANGED, Outcome.DEFERRED, Outcome.ERROR))

@@ -18,7 +18,7 @@ REFUSALS_PORTION = 5000
 ANNOUNCED = "an announcement"
 """What led to a page that somebody asked to be visited."""
 FINAL_REFUSALS = frozenset(
-    {Reason.NOT_A_PAGE_URL, Reason.SCHEME, Reason.NOFOLLOW, Reason.URL_TOO_LONG, Reason.TOO_MANY_REDIRECTS}
+    {Reason.INVALID_URL, Reason.UNSUPPORTED_SCHEME, Reason.NOFOLLOW, Reason.URL_TOO_LONG, Reason.TOO_MANY_REDIRECTS}
 )
 """Refusals that no change of settings or robots.txt undoes by itself; of a URL that is too long only the
 beginning was kept.

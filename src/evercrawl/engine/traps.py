@@ -16,7 +16,7 @@ from xxhash import xxh32_intdigest
 
 from evercrawl.core.traps.irrelevant_parts import learn_parts
 from evercrawl.core.traps.pattern_stats import COPIES_ABOVE, GROWTH_ABOVE, PatternState, PatternStats, evidence
-from evercrawl.core.traps.trap_state import TrapState, book, observe
+from evercrawl.core.traps.trap_state import TrapState, observe_visit, record_visit
 from evercrawl.core.traps.trap_verdict import TrapAction, TrapVerdict, allows_all, check_link, check_queued
 from evercrawl.core.traps.url_pattern import patterns_of
 from evercrawl.core.traps.user_rules import Refusal, TrapFilter, rule_refusal
@@ -178,7 +178,7 @@ class Traps:
                 notes.learn(replace(before, parameters=parameters))
             return False
         is_copy = seen.judgement.reason is Reason.DUPLICATE
-        observed, after = observe(
+        observed, after = observe_visit(
             before,
             page.url,
             status=status_of(seen.result) or 0,
@@ -189,7 +189,7 @@ class Traps:
             links=links,
             leads_back=not new_links and _stays(page, seen),
         )
-        notes.learn(book(after, observed))
+        notes.learn(record_visit(after, observed))
         _say_fences(page.url, before, notes.memory)
         if _opens_fence(page.url, before, notes.memory):
             self._openings[page.site_id] += 1

@@ -1,4 +1,4 @@
-"""Every cause for a decision, in one enum; `why`, `skipped`, reports and the docs print it."""
+"""Every reason for a decision, in one enum; `why`, `skipped`, reports and the docs print it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """What became of a URL, as `why` shows it."""
+    """The result for a URL, as `why` shows it."""
 
     QUEUED = "queued"
     FETCHED = "fetched"
@@ -19,9 +19,9 @@ class Outcome(StrEnum):
 
 
 class Reason(StrEnum):
-    """The cause of an outcome. The text of each is in `REASON_TEXT`."""
+    """The reason for an outcome; `REASON_TEXT` explains each."""
 
-    # the page was seen
+    # fetched
     NEW = "new"
     CHANGED = "changed"
     SAME_CONTENT = "same_content"
@@ -31,23 +31,23 @@ class Reason(StrEnum):
     NEAR_DUPLICATE = "near_duplicate"
     CANONICAL = "canonical"
     MIRROR = "mirror"
-    MOVED = "moved"
+    REDIRECT = "redirect"
     SOFT_404 = "soft_404"
     BODY_TOO_LARGE = "body_too_large"
     DECODED_TOO_LARGE = "decoded_too_large"
     COMPRESSION_RATIO = "compression_ratio"
-    # it waits
+    # waiting
     WAITING = "waiting"
     SITE_PAUSED = "site_paused"
     SITE_DOWN = "site_down"
     THROTTLED = "throttled"
     ROBOTS_UNREACHABLE = "robots_unreachable"
     WITHHELD = "withheld"
-    # it will not be asked for
-    NOT_A_PAGE_URL = "invalid_url"
-    SCHEME = "scheme"
+    # rejected
+    INVALID_URL = "invalid_url"
+    UNSUPPORTED_SCHEME = "unsupported_scheme"
     URL_TOO_LONG = "url_too_long"
-    PORT_REFUSED = "port_refused"
+    BLOCKED_PORT = "blocked_port"
     OUT_OF_SCOPE = "out_of_scope"
     TOO_DEEP = "too_deep"
     EXCLUDED = "excluded"
@@ -59,9 +59,9 @@ class Reason(StrEnum):
     PRIVATE_ADDRESS = "private_address"
     REDIRECT_LOOP = "redirect_loop"
     TOO_MANY_REDIRECTS = "too_many_redirects"
-    SITE_FULL = "site_full"
+    SITE_PAGE_LIMIT = "site_page_limit"
     TRAP = "trap"
-    # it failed
+    # failed
     DNS = "dns"
     CONNECT = "connect"
     TLS = "tls"
@@ -69,11 +69,11 @@ class Reason(StrEnum):
     RESET = "reset"
     EMPTY_REPLY = "empty_reply"
     INCOMPLETE = "incomplete"
-    BAD_HTTP = "bad_http"
+    INVALID_HTTP = "invalid_http"
     HEADERS_TOO_LARGE = "headers_too_large"
-    BAD_CODING = "bad_coding"
+    BAD_CONTENT_ENCODING = "bad_content_encoding"
     BAD_REDIRECT = "bad_redirect"
-    PARTIAL = "partial"
+    UNEXPECTED_206 = "unexpected_206"
     UNEXPECTED_304 = "unexpected_304"
     HTTP_ERROR = "http_error"
     NOT_FOUND = "not_found"
@@ -84,58 +84,58 @@ class Reason(StrEnum):
 
 REASON_TEXT: dict[Reason, str] = {
     Reason.NEW: "fetched for the first time",
-    Reason.CHANGED: "fetched again, and its content differs from the version before",
-    Reason.SAME_CONTENT: "fetched again, and its content is the same",
-    Reason.NOISE: "fetched again, and nothing differs but clocks, counters, adverts, menus and the like",
-    Reason.NOT_MODIFIED: "the server says that it is not modified (304)",
-    Reason.DUPLICATE: "the same body was already stored under another URL",
-    Reason.NEAR_DUPLICATE: "its main text says nearly what another page of the site says",
-    Reason.CANONICAL: "the page names another page, which says the same, as its canonical form",
-    Reason.MIRROR: "its site is a copy of another one, where the same page is known",
-    Reason.MOVED: "the server sends us to another URL",
-    Reason.SOFT_404: "the server says that all is well, and the page that there is no such page",
+    Reason.CHANGED: "fetched again; the content has changed",
+    Reason.SAME_CONTENT: "fetched again; the content is the same",
+    Reason.NOISE: "fetched again; only clocks, counters, adverts, menus and the like differ",
+    Reason.NOT_MODIFIED: "not modified since the last visit (304)",
+    Reason.DUPLICATE: "the same content is already stored under another URL",
+    Reason.NEAR_DUPLICATE: "the main text is nearly the same as that of another page of the site",
+    Reason.CANONICAL: "the page names another page with the same content as its canonical URL",
+    Reason.MIRROR: "the site mirrors another one, where this page is known",
+    Reason.REDIRECT: "the server redirects to another URL",
+    Reason.SOFT_404: "the server answers 200, but the page is an error page",
     Reason.BODY_TOO_LARGE: "the body was cut off at the limit for bytes on the wire",
     Reason.DECODED_TOO_LARGE: "the body was cut off at the limit for decoded bytes",
-    Reason.COMPRESSION_RATIO: "the body was cut off because it unpacks to too many times its size",
-    Reason.WAITING: "known and in the queue; not visited yet",
+    Reason.COMPRESSION_RATIO: "the body was cut off because it decompresses to too many times its size",
+    Reason.WAITING: "in the queue, not visited yet",
     Reason.SITE_PAUSED: "the site asked us to come back later (429, 503 or Retry-After)",
-    Reason.SITE_DOWN: "the site cannot be reached or fails, and is left alone for a while",
+    Reason.SITE_DOWN: "the site cannot be reached or keeps failing; it is tried again later",
     Reason.THROTTLED: "the server is slow or asks us to slow down",
-    Reason.ROBOTS_UNREACHABLE: "robots.txt could not be read, so nothing of this site is asked for yet",
-    Reason.WITHHELD: "its outpost did not send it: it changes at every visit, or robots.txt forbids it there",
-    Reason.NOT_A_PAGE_URL: "not a URL that can name a page",
-    Reason.SCHEME: "only http and https are crawled (or a scheme with a handler)",
+    Reason.ROBOTS_UNREACHABLE: "robots.txt could not be read, so no page of this site is requested yet",
+    Reason.WITHHELD: "its outpost did not send it: the page changes at every visit, or robots.txt forbids it",
+    Reason.INVALID_URL: "not a valid page URL",
+    Reason.UNSUPPORTED_SCHEME: "only http and https are crawled, and schemes with a plugin",
     Reason.URL_TOO_LONG: "the URL is longer than the limit",
-    Reason.PORT_REFUSED: "the port belongs to another protocol",
+    Reason.BLOCKED_PORT: "the port belongs to another protocol",
     Reason.OUT_OF_SCOPE: "outside the scope of this collection",
     Reason.TOO_DEEP: "more links away from a seed than the depth allows",
     Reason.EXCLUDED: "matches an exclude pattern",
     Reason.NOT_INCLUDED: "matches no include pattern",
-    Reason.FILTERED: "a filter says no",
-    Reason.FILE_TYPE: "images, styles, scripts, archives and media are not fetched unless asked for",
-    Reason.NOFOLLOW: "the page asks not to follow this link",
+    Reason.FILTERED: "rejected by a filter",
+    Reason.FILE_TYPE: "images, styles, scripts, archives and media are skipped unless scope.fetch_types lists them",
+    Reason.NOFOLLOW: "the link is marked nofollow",
     Reason.ROBOTS: "robots.txt forbids it",
     Reason.PRIVATE_ADDRESS: "the host's address is private, loopback, link-local or otherwise not public",
-    Reason.REDIRECT_LOOP: "the redirects lead back to where they began",
+    Reason.REDIRECT_LOOP: "the redirects form a loop",
     Reason.TOO_MANY_REDIRECTS: "more redirects in a row than the limit",
-    Reason.SITE_FULL: "the site has reached its limit of pages",
-    Reason.TRAP: "it leads to nothing new, by its form or by what such URLs of its site have brought",
+    Reason.SITE_PAGE_LIMIT: "the site has reached its page limit",
+    Reason.TRAP: "part of a crawler trap, judged by its URL or by what similar URLs returned",
     Reason.DNS: "the host name could not be resolved",
-    Reason.CONNECT: "no connection could be made",
+    Reason.CONNECT: "the connection failed",
     Reason.TLS: "the TLS connection or the certificate is not valid",
     Reason.TIMEOUT: "the server took longer than the time limit",
-    Reason.RESET: "the connection broke during the answer",
-    Reason.EMPTY_REPLY: "the server closed the connection without an answer",
-    Reason.INCOMPLETE: "the answer ended before its announced length",
-    Reason.BAD_HTTP: "the answer is not valid HTTP",
-    Reason.HEADERS_TOO_LARGE: "the answer's headers are larger than the limit",
-    Reason.BAD_CODING: "the body could not be unpacked",
-    Reason.BAD_REDIRECT: "the redirect names no URL that can be followed",
-    Reason.PARTIAL: "the server sent a part (206) that was not asked for",
-    Reason.UNEXPECTED_304: "the server said 304 although no condition was sent",
+    Reason.RESET: "the connection broke during the response",
+    Reason.EMPTY_REPLY: "the server closed the connection without a response",
+    Reason.INCOMPLETE: "the response ended before its announced length",
+    Reason.INVALID_HTTP: "the response is not valid HTTP",
+    Reason.HEADERS_TOO_LARGE: "the response headers are larger than the limit",
+    Reason.BAD_CONTENT_ENCODING: "the body could not be decompressed",
+    Reason.BAD_REDIRECT: "the redirect has no URL that can be followed",
+    Reason.UNEXPECTED_206: "the server sent a partial response (206) to a full request",
+    Reason.UNEXPECTED_304: "the server answered 304 to an unconditional request",
     Reason.HTTP_ERROR: "the server answered with an error status",
-    Reason.NOT_FOUND: "the server says that there is no such page (404)",
-    Reason.GONE: "the server says that the page is gone (410)",
-    Reason.SERVER_ERROR: "the server had an error of its own (5xx)",
-    Reason.INTERNAL: "a defect in evercrawl; the details are in the log",
+    Reason.NOT_FOUND: "the page does not exist (404)",
+    Reason.GONE: "the page is gone (410)",
+    Reason.SERVER_ERROR: "the server had an internal error (5xx)",
+    Reason.INTERNAL: "a defect in evercrawl; see the log for details",
 }

@@ -60,7 +60,7 @@ class VersionNumber(NamedTuple):
         return self.number if self.number > 0 else newest + self.number
 
 
-def parse_when(text: str, *, now: datetime, at_end: bool = False) -> datetime:
+def parse_time(text: str, *, now: datetime, at_end: bool = False) -> datetime:
     """The moment in UTC; ConfigError where the text names none. With `at_end` a day means its last."""
     wanted = " ".join(text.split()).lower()
     try:
@@ -75,7 +75,7 @@ def parse_when(text: str, *, now: datetime, at_end: bool = False) -> datetime:
 def parse_which(text: str, *, now: datetime) -> datetime | VersionNumber:
     """The moment or, after an `@`, the version that the text names."""
     found = _VERSION.fullmatch(text.strip())
-    return VersionNumber(int(found[1])) if found else parse_when(text, now=now)
+    return VersionNumber(int(found[1])) if found else parse_time(text, now=now)
 
 
 def _moment(wanted: str, *, now: datetime, at_end: bool) -> datetime | None:
@@ -124,7 +124,7 @@ _SMALLEST_COUNT = 2.0
 """A unit is used from so many of it on, so that little is lost by rounding."""
 
 
-def in_words(days: float) -> str:
+def format_days(days: float) -> str:
     """The span, rounded to a whole number of a fitting unit."""
     for size, name in _DAY_UNITS:
         if days >= _SMALLEST_COUNT * size:
@@ -133,9 +133,48 @@ def in_words(days: float) -> str:
     return "2 minutes" if seconds >= 90.0 else f"{seconds:.0f} seconds"
 
 
-def every(days: float) -> str:
+def format_interval(days: float) -> str:
     """How often: `every 9 days`, `every day`, `every hour`."""
     for size, name in _DAY_UNITS:
         if abs(days - size) < 0.1 * size:
             return f"every {name}"
-    return f"every {in_words(days)}"
+    return f"every {format_days(days)}"
+
+
+RATE_SYNTAX = "a number of requests such as 1000/day, 50/hour or 1000 (a day)"
+"""What a rate must be, in words that follow "must be"."""
+
+
+MAX_PER_DAY = 1e12
+"""A larger rate is taken for a slip of the pen."""
+
+
+_PER_DAY = {
+    "week": 1.0 / 7.0, "w": 1.0 / 7.0,
+    "day": 1.0, "d": 1.0,
+    "hour": 24.0, "h": 24.0,
+    "minute": 1440.0, "min": 1440.0, "m": 1440.0,
+    "second": 86_400.0, "s": 86_400.0,
+}  # fmt: skip
+
+
+_RATE = re.compile(r"(\d[\d_,]*(?:\.\d+)?|\.\d+)\s*(?:(?:/|per\s)\s*([a-z]+))?", re.IGNORECASE | re.ASCII)
+
+
+def parse_rate(text: str) -> float:
+    """Requests a day, more than 0; ValueError says what the text must be."""
+    found = _RATE.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"must be {RATE_SYNTAX}")
+    unit = (found[2] or "day").lower()
+    if unit not in _PER_DAY:
+        raise ValueError(f"must be {RATE_SYNTAX}; there is no {unit!r}, but day, hour, minute, second and week")
+    per_day = float(re.sub("[_,]", "", found[1])) * _PER_DAY[unit]
+    if not 0.0 < per_day <= MAX_PER_DAY:
+        raise ValueError(f"must be {RATE_SYNTAX}, more than 0")
+    return per_day
+
+
+def is_total_rate(text: str) -> bool:
+    """The text names a span of time: requests in all, not requests per page and day."""
+    return "/" in text or "per" in text.lower()

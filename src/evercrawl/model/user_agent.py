@@ -11,7 +11,7 @@ import re
 from evercrawl.errors import ConfigError
 from evercrawl.model.settings import IdentitySettings
 
-LONGEST_CONTACT = 256
+MAX_CONTACT_CHARS = 256
 
 _PRODUCT = re.compile(r"[A-Za-z_-]+", re.ASCII)
 _MAIL = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*", re.ASCII)
@@ -30,13 +30,13 @@ def user_agent(identity: IdentitySettings, version: str) -> str:
 def _reachable_at(contact: str) -> str:
     """The contact as a URL that cannot end the comment it stands in."""
     address = contact[len("mailto:") :] if contact.lower().startswith("mailto:") else contact
-    if len(contact) <= LONGEST_CONTACT:
+    if len(contact) <= MAX_CONTACT_CHARS:
         if _MAIL.fullmatch(address):
             return f"mailto:{address}"
         if _PAGE.fullmatch(contact) and "\\" not in contact:
             return contact.replace("(", "%28").replace(")", "%29")
     raise ConfigError(
-        f"identity.contact {contact[:LONGEST_CONTACT]!r} cannot be used: give a mail address or a web page"
+        f"identity.contact {contact[:MAX_CONTACT_CHARS]!r} cannot be used: give a mail address or a web page"
     )
 
 

@@ -16,7 +16,7 @@ import zstandard
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.site import RobotsRecord, Site
 from evercrawl.outpost.answers import ChangeHistory, SharedExchange
-from evercrawl.outpost.state_file import PAGE_BYTES, open_state_file, transaction
+from evercrawl.outpost.sqlite_file import PAGE_BYTES, open_state_file, transaction
 
 AGENT_FILE = "outpost.db"
 VERSION = 1

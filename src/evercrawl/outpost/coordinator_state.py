@@ -13,7 +13,7 @@ import zstandard
 
 from evercrawl.outpost.answers import SharedExchange
 from evercrawl.outpost.pairing import FOLDER, outpost_key
-from evercrawl.outpost.state_file import open_state_file, transaction
+from evercrawl.outpost.sqlite_file import open_state_file, transaction
 
 COORDINATOR_FILE = "home.db"
 VERSION = 1
@@ -116,7 +116,8 @@ class CoordinatorState:
     def outposts(self) -> list[OutpostRow]:
         """All paired outposts, in the order of pairing."""
         rows = self.db.execute(
-            "select id, name, key, routes, paired_us, seen_us, acknowledged, until_us from outpost order by paired_us, rowid"
+            "select id, name, key, routes, paired_us, seen_us, acknowledged, until_us from outpost"
+            " order by paired_us, rowid"
         )
         return [_outpost_row(row) for row in rows]
 

@@ -48,6 +48,94 @@ FULL_COST_SHARE = 0.25
 BEST_SCORE = 100
 
 
+class SitemapIssue(StrEnum):
+    """The faults that a check knows; scripts may rely on these names."""
+
+    NO_SITEMAP = "no_sitemap"
+    BROKEN = "broken"
+    LIMITS = "limits"
+    WRONG_HOST = "wrong_host"
+    DUPLICATES = "duplicates"
+    NO_DATES = "no_dates"
+    UNREADABLE_DATES = "unreadable_dates"
+    FUTURE_DATES = "future_dates"
+    EQUAL_DATES = "equal_dates"
+    FALSE_DATES = "false_dates"
+    OLD_DATES = "old_dates"
+    DEAD = "dead"
+    REDIRECTS = "redirects"
+    NOINDEX = "noindex"
+    CANONICAL = "canonical"
+    DISALLOWED = "disallowed"
+    UNREACHABLE = "unreachable"
+    MISSING = "missing"
+
+
+class IssueWeight(NamedTuple):
+    """Points that a fault may cost, and what it means."""
+
+    points: int
+    words: str
+
+
+WEIGHTS = {
+    SitemapIssue.NO_SITEMAP: IssueWeight(100, "no sitemap can be read"),
+    SitemapIssue.BROKEN: IssueWeight(30, "files that are not well-formed, cut off, or no sitemap at all"),
+    SitemapIssue.LIMITS: IssueWeight(20, "files beyond 50,000 URLs or 50 MiB, or URLs beyond 2,048 characters"),
+    SitemapIssue.WRONG_HOST: IssueWeight(
+        20, "URLs for which this sitemap may not speak: another host, or above its folder"
+    ),
+    SitemapIssue.DUPLICATES: IssueWeight(5, "URLs that are listed more than once"),
+    SitemapIssue.NO_DATES: IssueWeight(10, "entries without lastmod"),
+    SitemapIssue.UNREADABLE_DATES: IssueWeight(15, "dates that are no W3C datetime"),
+    SitemapIssue.FUTURE_DATES: IssueWeight(15, "dates that lie ahead"),
+    SitemapIssue.EQUAL_DATES: IssueWeight(20, "all dates are the same: they say nothing about single pages"),
+    SitemapIssue.FALSE_DATES: IssueWeight(35, "dates of changes that were none"),
+    SitemapIssue.OLD_DATES: IssueWeight(20, "pages that changed after their date"),
+    SitemapIssue.DEAD: IssueWeight(30, "pages that are not there"),
+    SitemapIssue.REDIRECTS: IssueWeight(15, "URLs that only lead elsewhere"),
+    SitemapIssue.NOINDEX: IssueWeight(20, "pages that ask not to be indexed"),
+    SitemapIssue.CANONICAL: IssueWeight(15, "pages that name another URL as their canonical one"),
+    SitemapIssue.DISALLOWED: IssueWeight(20, "pages that robots.txt forbids"),
+    SitemapIssue.UNREACHABLE: IssueWeight(10, "pages that could not be had: a server error, or no answer"),
+    SitemapIssue.MISSING: IssueWeight(20, "pages that the site links and the sitemap does not list"),
+}
+
+
+class IssueExample(NamedTuple):
+    """One case of a fault."""
+
+    url: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapFinding:
+    """A fault that was found: in how many of how many, and what it costs."""
+
+    fault: SitemapIssue
+    count: int
+    of: int
+    examples: tuple[IssueExample, ...]
+
+    @property
+    def cost(self) -> float:
+        """Points off; a quarter of bad entries costs all that the fault may cost."""
+        share = self.count / self.of if self.of else 1.0
+        return WEIGHTS[self.fault].points * min(1.0, share / FULL_COST_SHARE)
+
+
+def findings_for(fault: SitemapIssue, cases: Iterable[IssueExample], *, of: int) -> list[SitemapFinding]:
+    """The finding for these cases, none where there are none."""
+    found = list(cases)
+    return [SitemapFinding(fault, len(found), max(of, len(found)), tuple(found[:MAX_EXAMPLES]))] if found else []
+
+
+def sitemap_score(findings: Iterable[SitemapFinding]) -> int:
+    """From 0 to 100; 100: nothing was found."""
+    return max(0, round(BEST_SCORE - sum(one.cost for one in findings)))
+
+
 @dataclass(frozen=True, slots=True)
 class SitemapReport:
     """Score, findings (the costliest first) and what they rest on."""
@@ -298,91 +386,3 @@ def _missing_findings(survey: SitemapSurvey) -> Iterator[SitemapFinding]:
     count = len(cases) + round(share * len(unsure))
     if cases:
         yield SitemapFinding(SitemapIssue.MISSING, count, len(listed) + count, tuple(cases[:MAX_EXAMPLES]))
-
-
-class SitemapIssue(StrEnum):
-    """The faults that a check knows; scripts may rely on these names."""
-
-    NO_SITEMAP = "no_sitemap"
-    BROKEN = "broken"
-    LIMITS = "limits"
-    WRONG_HOST = "wrong_host"
-    DUPLICATES = "duplicates"
-    NO_DATES = "no_dates"
-    UNREADABLE_DATES = "unreadable_dates"
-    FUTURE_DATES = "future_dates"
-    EQUAL_DATES = "equal_dates"
-    FALSE_DATES = "false_dates"
-    OLD_DATES = "old_dates"
-    DEAD = "dead"
-    REDIRECTS = "redirects"
-    NOINDEX = "noindex"
-    CANONICAL = "canonical"
-    DISALLOWED = "disallowed"
-    UNREACHABLE = "unreachable"
-    MISSING = "missing"
-
-
-class IssueWeight(NamedTuple):
-    """Points that a fault may cost, and what it means."""
-
-    points: int
-    words: str
-
-
-WEIGHTS = {
-    SitemapIssue.NO_SITEMAP: IssueWeight(100, "no sitemap can be read"),
-    SitemapIssue.BROKEN: IssueWeight(30, "files that are not well-formed, cut off, or no sitemap at all"),
-    SitemapIssue.LIMITS: IssueWeight(20, "files beyond 50,000 URLs or 50 MiB, or URLs beyond 2,048 characters"),
-    SitemapIssue.WRONG_HOST: IssueWeight(
-        20, "URLs for which this sitemap may not speak: another host, or above its folder"
-    ),
-    SitemapIssue.DUPLICATES: IssueWeight(5, "URLs that are listed more than once"),
-    SitemapIssue.NO_DATES: IssueWeight(10, "entries without lastmod"),
-    SitemapIssue.UNREADABLE_DATES: IssueWeight(15, "dates that are no W3C datetime"),
-    SitemapIssue.FUTURE_DATES: IssueWeight(15, "dates that lie ahead"),
-    SitemapIssue.EQUAL_DATES: IssueWeight(20, "all dates are the same: they say nothing about single pages"),
-    SitemapIssue.FALSE_DATES: IssueWeight(35, "dates of changes that were none"),
-    SitemapIssue.OLD_DATES: IssueWeight(20, "pages that changed after their date"),
-    SitemapIssue.DEAD: IssueWeight(30, "pages that are not there"),
-    SitemapIssue.REDIRECTS: IssueWeight(15, "URLs that only lead elsewhere"),
-    SitemapIssue.NOINDEX: IssueWeight(20, "pages that ask not to be indexed"),
-    SitemapIssue.CANONICAL: IssueWeight(15, "pages that name another URL as their canonical one"),
-    SitemapIssue.DISALLOWED: IssueWeight(20, "pages that robots.txt forbids"),
-    SitemapIssue.UNREACHABLE: IssueWeight(10, "pages that could not be had: a server error, or no answer"),
-    SitemapIssue.MISSING: IssueWeight(20, "pages that the site links and the sitemap does not list"),
-}
-
-
-class IssueExample(NamedTuple):
-    """One case of a fault."""
-
-    url: str
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
-class SitemapFinding:
-    """A fault that was found: in how many of how many, and what it costs."""
-
-    fault: SitemapIssue
-    count: int
-    of: int
-    examples: tuple[IssueExample, ...]
-
-    @property
-    def cost(self) -> float:
-        """Points off; a quarter of bad entries costs all that the fault may cost."""
-        share = self.count / self.of if self.of else 1.0
-        return WEIGHTS[self.fault].points * min(1.0, share / FULL_COST_SHARE)
-
-
-def findings_for(fault: SitemapIssue, cases: Iterable[IssueExample], *, of: int) -> list[SitemapFinding]:
-    """The finding for these cases, none where there are none."""
-    found = list(cases)
-    return [SitemapFinding(fault, len(found), max(of, len(found)), tuple(found[:MAX_EXAMPLES]))] if found else []
-
-
-def sitemap_score(findings: Iterable[SitemapFinding]) -> int:
-    """From 0 to 100; 100: nothing was found."""
-    return max(0, round(BEST_SCORE - sum(one.cost for one in findings)))

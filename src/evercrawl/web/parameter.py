@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from evercrawl.errors import ConfigError
-from evercrawl.model.time import parse_when
+from evercrawl.model.time import parse_time
 
 Kind = Literal["text", "url", "whole", "moment", "flag", "choice"]
 LONGEST_TEXT = 8192
@@ -81,7 +81,7 @@ class Parameter:
 
     def _moment(self, written: str, now: datetime) -> datetime:
         try:
-            return parse_when(written, now=now)
+            return parse_time(written, now=now)
         except ConfigError as error:
             raise BadRequest(f"{self.name}: {error}") from error
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.model.time import every, in_words
+from evercrawl.model.time import format_days, format_interval
 
 
 @pytest.mark.parametrize(
@@ -21,10 +21,10 @@ from evercrawl.model.time import every, in_words
     ],
 )
 def test_a_span_in_words(days: float, words: str) -> None:
-    assert in_words(days) == words
+    assert format_days(days) == words
 
 
 def test_how_often() -> None:
-    assert every(9.0) == "every 9 days"
-    assert every(1.02) == "every day"
-    assert every(1 / 24) == "every hour"
+    assert format_interval(9.0) == "every 9 days"
+    assert format_interval(1.02) == "every day"
+    assert format_interval(1 / 24) == "every hour"

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from evercrawl.errors import ConfigError
-from evercrawl.model.time import VersionNumber, parse_when, parse_which
+from evercrawl.model.time import VersionNumber, parse_time, parse_which
 
 NOW = datetime(2026, 11, 15, 9, 30, 15, 250, tzinfo=UTC)
 
@@ -38,7 +38,7 @@ NOW = datetime(2026, 11, 15, 9, 30, 15, 250, tzinfo=UTC)
     ],
 )
 def test_a_moment_is_read(text: str, moment: datetime) -> None:
-    assert parse_when(text, now=NOW) == moment
+    assert parse_time(text, now=NOW) == moment
 
 
 @pytest.mark.parametrize(
@@ -52,13 +52,13 @@ def test_a_moment_is_read(text: str, moment: datetime) -> None:
     ],
 )
 def test_an_end_takes_in_its_whole_day_or_month(text: str, moment: datetime) -> None:
-    assert parse_when(text, now=NOW, at_end=True) == moment
+    assert parse_time(text, now=NOW, at_end=True) == moment
 
 
 def test_a_text_without_a_zone_is_in_that_of_now() -> None:
     east = NOW.astimezone(timezone(timedelta(hours=9)))
-    assert parse_when("2026-11-01", now=east) == datetime(2026, 10, 31, 15, tzinfo=UTC)
-    assert parse_when("2026-11-01T12:00Z", now=east) == datetime(2026, 11, 1, 12, tzinfo=UTC)
+    assert parse_time("2026-11-01", now=east) == datetime(2026, 10, 31, 15, tzinfo=UTC)
+    assert parse_time("2026-11-01T12:00Z", now=east) == datetime(2026, 11, 1, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_text_without_a_zone_is_in_that_of_now() -> None:
 )
 def test_what_is_no_time_is_refused_with_examples(text: str) -> None:
     with pytest.raises(ConfigError, match="2026-11-01T12:00"):
-        parse_when(text, now=NOW)
+        parse_time(text, now=NOW)
 
 
 def test_a_version_is_named_by_its_number_or_from_the_newest_back() -> None:

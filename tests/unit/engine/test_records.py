@@ -30,7 +30,7 @@ def fetched() -> VisitResult:
     return VisitResult(result, judgement, FoundLinks(), digest=b"new", sha1=b"s")
 
 
-@pytest.mark.parametrize("fault", [Fault.INCOMPLETE, Fault.PARTIAL, Fault.SERVER_ERROR, Fault.BAD_REDIRECT])
+@pytest.mark.parametrize("fault", [Fault.INCOMPLETE, Fault.UNEXPECTED_206, Fault.SERVER_ERROR, Fault.BAD_REDIRECT])
 def test_an_answer_that_is_not_the_page_gives_no_validators(fault: Fault):
     seen = failed(fault)
     visited = visited_of(PAGE, seen.judgement, now=NOW, seen=seen)

@@ -10,7 +10,7 @@ from evercrawl.core.duplicates.minhash import is_near_duplicate, text_signature
 from evercrawl.core.traps.not_found import ProbeAnswer
 from evercrawl.core.traps.pattern_probe import after_probe, next_probe
 from evercrawl.core.traps.pattern_stats import PatternState
-from evercrawl.core.traps.trap_state import TrapState, book, observe, trap_state_bytes, trap_state_of
+from evercrawl.core.traps.trap_state import TrapState, observe_visit, record_visit, trap_state_bytes, trap_state_of
 from evercrawl.core.traps.trap_verdict import TrapAction, check_link, check_queued
 from evercrawl.core.traps.url_check import url_verdict
 from evercrawl.core.url import canonical_of_href
@@ -115,7 +115,7 @@ class Crawl:
             self.reached.add(real)
         new = [link for link in links if link not in self.known]
         copy_of = self.duplicates.original(document.text, url) if status == 200 else ""
-        seen, harvest = observe(
+        seen, harvest = observe_visit(
             self.harvest,
             url,
             status=status,
@@ -124,7 +124,7 @@ class Crawl:
             new_links=new,
             copy_of=copy_of,
         )
-        self.harvest = book(harvest, seen)
+        self.harvest = record_visit(harvest, seen)
         for link in new:
             self._offer(link)
 

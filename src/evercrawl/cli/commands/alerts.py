@@ -18,7 +18,7 @@ from evercrawl.cli.options import (
     network_flags,
     resolve_option,
 )
-from evercrawl.cli.terminal import ExitCode, emit_json, plural
+from evercrawl.cli.terminal import ExitCode, emit_json, local_time, plural
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
 
@@ -115,9 +115,8 @@ def alert_add_command(
     from evercrawl.collection.alerts.registry import AlertRegistry
 
     path = cli.require_collection()
-    flags: dict[str, object] = {"http.allow_private": True} if allow_private else {}
-    book = AlertRegistry(path, cli.configured(path, flags).settings)
-    alert = book.add(_new_alert(name, options), replacing=replacing)
+    registry = AlertRegistry(path, cli.configured(path, network_flags(allow_private=allow_private)).settings)
+    alert = registry.add(_new_alert(name, options), replacing=replacing)
     _report_added(cli, alert, as_json=as_json)
     return ExitCode.OK
 
@@ -229,8 +228,8 @@ def alert_test_command(cli: CliContext, /, name: str, allow_private: bool, as_js
     from evercrawl.collection.alerts.registry import AlertRegistry
 
     path = cli.require_collection()
-    flags: dict[str, object] = {"http.allow_private": True} if allow_private else {}
-    attempt = asyncio.run(AlertRegistry(path, cli.configured(path, flags).settings).test(name))
+    registry = AlertRegistry(path, cli.configured(path, network_flags(allow_private=allow_private)).settings)
+    attempt = asyncio.run(registry.test(name))
     if as_json:
         emit_json("alert-test", {"name": name, "delivered": attempt.is_delivered, "detail": attempt.detail})
     else:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import allow_private_option, common_options, pace_option, setting_flag
+from evercrawl.cli.options import allow_private_option, common_options, pace_option, parse_budget, setting_flag
 from evercrawl.cli.terminal import emit_json, exit_code_of
 from evercrawl.errors import ConfigError
 
@@ -63,16 +63,6 @@ def _setting(flag: str, *names: str, **attributes: Any) -> Callable[[Any], Any]:
     """Return an option that overrides the setting named in FLAG_KEYS."""
     name = names[0] if names else flag.removeprefix("--").replace("-", "_")
     return setting_flag(FLAG_KEYS[name], flag, *names, **attributes)
-
-
-def parse_budget(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
-    """Return the requests per day that an option asks for."""
-    from evercrawl.core.politeness import parse_rate
-
-    try:
-        return None if text is None else parse_rate(text)
-    except ValueError as error:
-        raise click.BadParameter(f"{text!r} cannot be used, it {error}.", context, option) from None
 
 
 _RUN_OPTIONS = (

@@ -27,7 +27,7 @@ from evercrawl.cli.terminal import (
 from evercrawl.collection.urls import parse_page_url
 from evercrawl.model.reason import REASON_TEXT
 from evercrawl.model.sanitize import safe_line
-from evercrawl.model.time import in_words
+from evercrawl.model.time import format_days
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -189,7 +189,7 @@ def _change_lines(habits: PageForecast) -> dict[str, str]:
 def _value_text(habits: PageForecast) -> str:
     if habits.value_days is None:
         return "must be visited in any case"
-    gain, needed = in_words(habits.value_days), in_words(habits.threshold_days)
+    gain, needed = format_days(habits.value_days), format_days(habits.threshold_days)
     return f"a visit now gains {gain} of a current copy; it needs {needed}"
 
 
@@ -305,14 +305,14 @@ def log_command(cli: CliContext, site: str | None, since: str | None, until: str
     evercrawl log --json | jq -r 'select(.status == 503) | .url'
     """
     from evercrawl.collection.visit_log import heritrix_line
-    from evercrawl.model.time import parse_when
+    from evercrawl.model.time import parse_time
 
     now = datetime.now(UTC)
     with cli.open_collection() as collection:
         visits = collection.log(
             site,
-            since=parse_when(since, now=now) if since else None,
-            until=parse_when(until, now=now, at_end=True) if until else None,
+            since=parse_time(since, now=now) if since else None,
+            until=parse_time(until, now=now, at_end=True) if until else None,
         )
         for visit in visits:
             if as_json:

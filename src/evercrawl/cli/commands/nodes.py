@@ -188,7 +188,7 @@ def outpost_run(cli: CliContext, /, as_json: bool, **given: Any) -> None:
 
 def _outpost_orders(cli: CliContext, given: dict[str, Any]) -> Any:
     from evercrawl.config.schema import known_settings, value_of
-    from evercrawl.core.politeness import parse_rate
+    from evercrawl.model.time import parse_rate
     from evercrawl.outpost.agent_builder import AgentOptions
 
     state = cli.env.get("XDG_STATE_HOME") or str(Path("~/.local/state").expanduser())

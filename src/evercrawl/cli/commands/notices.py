@@ -1,4 +1,4 @@
-"""`evercrawl mute`: parts of pages whose changes nobody wants to be told of any more."""
+"""The commands `mute` and `websub`: hide unwanted changes, and subscribe to pushed updates."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import CommandGroup, common_options
-from evercrawl.cli.terminal import ExitCode, emit_json, exact_time
+from evercrawl.cli.options import CommandGroup, common_options, json_lines_option, json_option
+from evercrawl.cli.terminal import ExitCode, emit_json, local_time
 from evercrawl.model.history import Mute
 from evercrawl.model.sanitize import safe_line
 from evercrawl.model.time import from_us
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 @click.group("mute", cls=CommandGroup)
 @common_options
 def mute_command() -> None:
-    """Hear no more of changes in a part of a page or a site: a counter, a list of who is online, the weather.
+    """Ignore changes in a part of a page or site, such as a counter or the weather.
 
-    A part is named by what stays the same in it; * stands for anything. What is muted is left out of
-    `changes`, of the inbox and feed of `serve`, and of alerts. It is visited, compared and kept as before.
+    A pattern names the part by the text that stays the same; * matches anything. Muted changes do not show up
+    in `changes`, alerts, or the inbox and feed of `serve`. Versions are stored as before.
 
     \b
     evercrawl mute add 'Visitors today: *' --site https://example.org
@@ -36,11 +36,11 @@ def mute_command() -> None:
 
 
 @mute_command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@json_lines_option
 @common_options
 @pass_cli
 def mute_list(cli: CliContext, as_json: bool) -> None:
-    """The parts that are muted, newest first.
+    """List the muted parts, newest first.
 
     \b
     evercrawl mute list --json | jq -r .pattern
@@ -52,42 +52,42 @@ def mute_list(cli: CliContext, as_json: bool) -> None:
             emit_json("mute", _mute_fields(one))
         else:
             click.echo(f"{one.id:>4}  {safe_line(one.place)}  {safe_line(one.pattern)}")
-            click.echo(f"      {exact_time(from_us(one.at_us))} by {safe_line(one.who)}")
+            click.echo(f"      {local_time(from_us(one.at_us))} by {safe_line(one.who)}")
     if not found and not as_json:
         cli.note("nothing is muted")
 
 
 @mute_command.command("add")
 @click.argument("pattern")
-@click.option("--site", metavar="SITE", help="On every page of this site (origin or host).")
-@click.option("--page", metavar="URL", help="On this page alone.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--site", metavar="SITE", help="Mute on all pages of this host or origin.")
+@click.option("--page", metavar="URL", help="Mute on this page only.")
+@json_option
 @common_options
 @pass_cli
 def mute_add(cli: CliContext, pattern: str, site: str | None, page: str | None, as_json: bool) -> None:
-    """Mute edits whose old and new text both have the form of PATTERN; capitals and spaces do not count.
+    """Mute edits whose old and new text both match PATTERN, ignoring case and spaces.
 
     \b
     evercrawl mute add 'Last updated * ago' --page https://example.org/status
     """
     if (site is None) == (page is None):
-        raise click.UsageError("say where: --site SITE or --page URL")
+        raise click.UsageError("choose where: --site SITE or --page URL")
     with cli.open_collection() as collection:
         done = collection.mute(pattern, site=site, page=page, who=_user_name())
     if as_json:
         emit_json("mute", _mute_fields(done))
     else:
         click.echo(f"muted on {safe_line(done.place)}: {safe_line(done.pattern)}")
-        cli.note(f"take it back with: evercrawl mute undo {done.id}")
+        cli.note(f"undo with: evercrawl mute undo {done.id}")
 
 
 @mute_command.command("undo")
 @click.argument("number", type=int)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @pass_cli
 def mute_undo(cli: CliContext, number: int, as_json: bool) -> int:
-    """Take the mute of this NUMBER back: its changes are told again, also those since then.
+    """Remove mute NUMBER. Changes since then show up again.
 
     \b
     evercrawl mute undo 3
@@ -97,9 +97,9 @@ def mute_undo(cli: CliContext, number: int, as_json: bool) -> int:
     if as_json:
         emit_json("mute-undo", {"id": number, "done": done is not None})
     elif done is not None:
-        click.echo(f"muted no more on {safe_line(done.place)}: {safe_line(done.pattern)}")
+        click.echo(f"unmuted on {safe_line(done.place)}: {safe_line(done.pattern)}")
     else:
-        cli.note(f"there is no mute {number}; see: evercrawl mute list")
+        cli.note(f"there is no mute {number}; list them with: evercrawl mute list")
     return ExitCode.OK if done is not None else ExitCode.ERROR
 
 
@@ -108,26 +108,25 @@ def _mute_fields(one: Mute) -> dict[str, object]:
 
 
 def _user_name() -> str:
-    """The name of whoever sits at the terminal."""
+    """Return the name of the user."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
         return "command line"
 
 
-@click.group("hub", cls=CommandGroup)
+@click.group("websub", cls=CommandGroup)
 @common_options
 def websub_command() -> None:
-    """Let hubs tell of news, so that we need not ask (WebSub).
+    """Subscribe to sites that push their updates through a hub (WebSub).
 
-    A hub checks every subscription, and brings its news, at the address of `evercrawl serve --public-url`.
-    That server must run, and --public-url must name the same address here. It also renews
-    subscriptions in time.
+    Hubs confirm subscriptions and send updates to `evercrawl serve --public-url URL`. That server must be
+    running, with the same --public-url as here. It also renews subscriptions.
 
     \b
-    evercrawl hub subscribe https://example.org/feed --public-url https://crawl.example.net
-    evercrawl hub list --json
-    evercrawl hub unsubscribe https://example.org/feed --public-url https://crawl.example.net
+    evercrawl websub subscribe https://example.org/feed --public-url https://crawl.example.net
+    evercrawl websub list --json
+    evercrawl websub unsubscribe https://example.org/feed --public-url https://crawl.example.net
     """
 
 
@@ -137,75 +136,74 @@ def _public_url_option(function: Callable[..., Any]) -> Callable[..., Any]:
         metavar="URL",
         envvar="EVERCRAWL_PUBLIC_URL",
         required=True,
-        help="Address at which hubs reach `evercrawl serve`; or in EVERCRAWL_PUBLIC_URL.",
+        help="URL where hubs reach `evercrawl serve`. Also EVERCRAWL_PUBLIC_URL.",
     )(function)
 
 
 @websub_command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@json_lines_option
 @common_options
 @pass_cli
 def websub_list(cli: CliContext, as_json: bool) -> None:
-    """Every subscription, how it stands and how long it lasts.
+    """List the subscriptions with their state and end.
 
-    asked: the hub has not called back yet; active: it tells of news; denied: it does not want to; ending: it
-    was asked to tell no more.
+    asked: not confirmed yet; active: updates arrive; denied: refused by the hub; ending: being cancelled.
 
     \b
-    evercrawl hub list --json | jq -r 'select(.phase != "active") | .topic'
+    evercrawl websub list --json | jq -r 'select(.phase != "active") | .topic'
     """
     with cli.open_collection() as collection:
         found = collection.websub().subscriptions()
     for one in found:
         _show_subscription(one, as_json=as_json)
     if not found and not as_json:
-        cli.note("no hub was asked for anything; see: evercrawl hub subscribe --help")
+        cli.note("no subscriptions; add one with: evercrawl websub subscribe URL")
 
 
 @websub_command.command("subscribe")
 @click.argument("url")
 @_public_url_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @pass_cli
 def websub_subscribe(cli: CliContext, url: str, public_url: str, as_json: bool) -> int:
-    """Ask the hub that the page or feed URL names to tell us of its news.
+    """Subscribe to a page or feed at the hub that it names.
 
-    What a hub brings is not believed: the pages that it names are visited soon. The exit code is 1 when the
-    hub did not take the question; it is asked again while `serve` runs.
+    Pages that a hub announces are visited soon, to check. If the hub refuses the request, the exit code is 1,
+    and `serve` tries again later.
 
     \b
-    evercrawl hub subscribe https://example.org/feed --public-url https://crawl.example.net
+    evercrawl websub subscribe https://example.org/feed --public-url https://crawl.example.net
     """
     with cli.open_collection() as collection:
         made = asyncio.run(collection.websub(public_url).subscribe(url))
     _show_subscription(made, as_json=as_json)
     if not made.detail:
-        cli.note("the hub checks it at the address of `evercrawl serve`; see: evercrawl hub list")
+        cli.note("requested; the hub now confirms with `evercrawl serve`. See: evercrawl websub list")
     return ExitCode.ERROR if made.detail else ExitCode.OK
 
 
 @websub_command.command("unsubscribe")
 @click.argument("topic")
 @_public_url_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @pass_cli
 def websub_unsubscribe(cli: CliContext, topic: str, public_url: str, as_json: bool) -> int:
-    """Ask the hub to tell us no more of TOPIC, as `hub list` shows it.
+    """Cancel the subscription to TOPIC, as `websub list` shows it.
 
     \b
-    evercrawl hub unsubscribe https://example.org/feed --public-url https://crawl.example.net
+    evercrawl websub unsubscribe https://example.org/feed --public-url https://crawl.example.net
     """
     with cli.open_collection() as collection:
         websub = collection.websub(public_url)
         done = asyncio.run(websub.unsubscribe(topic))
     if as_json:
-        emit_json("hub-unsubscribe", {"topic": topic, "done": done})
+        emit_json("websub-unsubscribe", {"topic": topic, "done": done})
     elif done:
-        click.echo(f"the hub was asked to tell no more of {safe_line(topic)}")
+        click.echo(f"cancelling the subscription to {safe_line(topic)}")
     else:
-        cli.note(f"there is no subscription to {safe_line(topic)}; see: evercrawl hub list")
+        cli.note(f"no subscription to {safe_line(topic)}; list them with: evercrawl websub list")
     return ExitCode.OK if done else ExitCode.ERROR
 
 
@@ -214,10 +212,10 @@ def _show_subscription(one: Subscription, *, as_json: bool) -> None:
 
     fields = subscription_fields(one)
     if as_json:
-        emit_json("hub", fields)
+        emit_json("websub", fields)
         return
-    until = f", until {exact_time(fields['until'])}" if fields["until"] else ""
+    until = f", until {local_time(fields['until'])}" if fields["until"] else ""
     click.echo(f"{one.phase.value:<7} {safe_line(one.topic)}{until}")
-    click.echo(f"        by {safe_line(one.hub)}{'' if one.secret else ', not signed: the hub has no TLS'}")
+    click.echo(f"        by {safe_line(one.hub)}{'' if one.secret else ', unsigned (the hub has no TLS)'}")
     if one.detail:
         click.echo(f"        {safe_line(one.detail, longest=200)}")

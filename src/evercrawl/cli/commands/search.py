@@ -73,9 +73,9 @@ def _run_search(
     timeout: float | None,
     rebuild: bool,
 ) -> SearchResults:
-    from evercrawl.model.time import parse_when
+    from evercrawl.model.time import parse_time
 
-    at = None if as_of is None else parse_when(as_of, now=datetime.now(UTC).astimezone(), at_end=True)
+    at = None if as_of is None else parse_time(as_of, now=datetime.now(UTC).astimezone(), at_end=True)
     if sources:
         from evercrawl.collection.search import search_collections
 

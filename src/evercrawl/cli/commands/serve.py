@@ -117,9 +117,7 @@ def _set_password(path: Path) -> None:
     keyring.close()
 
 
-async def _serve_until_stopped(
-    cli: CliContext, service: Service, how: Serving, *, opens: bool, as_json: bool
-) -> int:
+async def _serve_until_stopped(cli: CliContext, service: Service, how: Serving, *, opens: bool, as_json: bool) -> int:
     from evercrawl.cli.context import close_log, open_log
 
     loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""`evercrawl trap`: what the crawl walks out of by itself, and what the operator says about it."""
+"""The commands `trap`, `pace` and `plan`: steer a crawl, even while it runs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import CommandGroup, common_options
+from evercrawl.cli.options import CommandGroup, common_options, json_lines_option, json_option, parse_budget
 from evercrawl.cli.terminal import ExitCode, emit_json, format_rate, format_share, plural
-from evercrawl.core.politeness import parse_rate
 from evercrawl.model.sanitize import safe_line
-from evercrawl.model.time import in_words
+from evercrawl.model.time import format_days
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,16 +21,16 @@ if TYPE_CHECKING:
     from evercrawl.model.report import RevisitPlan
     from evercrawl.model.site import RuleEffect, TrapPattern
 
-LONGEST_EVIDENCE = 200
+EVIDENCE_CHARS = 200
 
 
 @click.group("trap", cls=CommandGroup)
 @common_options
 def trap_command() -> None:
-    """Show the patterns of URLs that bring nothing, and say a word about them, also while a crawl runs.
+    """List crawler traps, and exclude or allow URL patterns, even while a crawl runs.
 
-    PATTERN is written as `trap list` shows it (/shop?color=, /cal/{n}/{n}, /old/**), or with * as a glob over
-    path and query or the whole URL.
+    Write PATTERN as `trap list` shows it (/shop?color=, /cal/{n}/{n}, /old/**), or use * to match any part of
+    the path and query or of the whole URL. Your rules override detection.
 
     \b
     evercrawl trap list --json
@@ -42,11 +41,11 @@ def trap_command() -> None:
 
 
 @trap_command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@json_lines_option
 @common_options
 @pass_cli
 def trap_list(cli: CliContext, as_json: bool) -> None:
-    """Patterns that are throttled, fenced or refused, with the evidence; your own rules first.
+    """List throttled, blocked and refused patterns with the evidence; your rules come first.
 
     \b
     evercrawl trap list --json | jq -r 'select(.state == "fenced") | .pattern'
@@ -57,11 +56,11 @@ def trap_list(cli: CliContext, as_json: bool) -> None:
         if as_json:
             _emit_trap(one)
         else:
-            evidence = safe_line(one.evidence, longest=LONGEST_EVIDENCE)
+            evidence = safe_line(one.evidence, longest=EVIDENCE_CHARS)
             click.echo(f"{one.state:<9} {safe_line(one.site)} {safe_line(one.pattern)}")
             click.echo(f"          {one.kind}: {evidence}")
     if not found and not as_json:
-        cli.note("no traps so far")
+        cli.note("no traps found")
 
 
 def _emit_trap(one: TrapPattern) -> None:
@@ -78,10 +77,10 @@ def _emit_trap(one: TrapPattern) -> None:
 
 def _rule_options(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
-        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-        click.option("--yes", is_flag=True, help="Do not ask; on a terminal you are asked otherwise."),
-        click.option("--dry-run", is_flag=True, help="Only show what it would touch."),
-        click.option("--site", metavar="SITE", help="Only on this site (origin or host); otherwise on all."),
+        json_option,
+        click.option("--yes", is_flag=True, help="Do not ask for confirmation."),
+        click.option("--dry-run", is_flag=True, help="Only show what would be affected."),
+        click.option("--site", metavar="SITE", help="Only on this host or origin. Default: all sites."),
         click.argument("pattern"),
     ):
         function = option(function)
@@ -93,13 +92,13 @@ def _rule_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @common_options
 @pass_cli
 def trap_exclude(cli: CliContext, pattern: str, site: str | None, yes: bool, dry_run: bool, as_json: bool) -> None:
-    """Leave out the URLs of PATTERN from now on; what is stored stays.
+    """Stop fetching URLs that match PATTERN. Stored versions stay.
 
-    A running crawl hears it within seconds. Pages that wait are refused when their turn comes.
+    A running crawl applies it within seconds. Queued pages are skipped when their turn comes.
     """
     with cli.open_collection() as collection:
         rule = partial(collection.trap_exclude, _checked_pattern(pattern), site)
-        _apply_rule(cli, rule, "left out", is_sure=yes or as_json, dry_run=dry_run, as_json=as_json)
+        _apply_rule(cli, rule, "excluded", is_sure=yes or as_json, dry_run=dry_run, as_json=as_json)
 
 
 @trap_command.command("allow")
@@ -107,10 +106,10 @@ def trap_exclude(cli: CliContext, pattern: str, site: str | None, yes: bool, dry
 @common_options
 @pass_cli
 def trap_allow(cli: CliContext, pattern: str, site: str | None, yes: bool, dry_run: bool, as_json: bool) -> None:
-    """Ask for the URLs of PATTERN whatever is said against them, other than robots.txt and the scope.
+    """Always fetch URLs that match PATTERN, unless robots.txt or the scope forbids it.
 
-    A running crawl hears it within seconds, and pages that were kept out come back into the queue. Links that
-    never became pages are offered again at the next start.
+    A running crawl applies it within seconds and queues excluded pages again. Links that were never queued
+    are reconsidered at the next start.
     """
     with cli.open_collection() as collection:
         rule = partial(collection.trap_allow, _checked_pattern(pattern), site)
@@ -119,20 +118,20 @@ def trap_allow(cli: CliContext, pattern: str, site: str | None, yes: bool, dry_r
 
 @trap_command.command("undo")
 @click.argument("pattern")
-@click.option("--site", metavar="SITE", help="The site that the rule was about, if it was about one.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--site", metavar="SITE", help="The site of the rule, if it has one.")
+@json_option
 @common_options
 @pass_cli
 def trap_undo(cli: CliContext, pattern: str, site: str | None, as_json: bool) -> int:
-    """Take back what you said about PATTERN: the crawl decides again by itself."""
+    """Remove your rule for PATTERN; detection applies again."""
     with cli.open_collection() as collection:
         done = collection.trap_undo(_checked_pattern(pattern), site)
     if as_json:
         emit_json("trap-undo", {"pattern": pattern, "site": site, "done": done})
     elif done:
-        click.echo(f"no rule about {safe_line(pattern)} any more")
+        click.echo(f"rule for {safe_line(pattern)} removed")
     else:
-        cli.note(f"there was no rule about {safe_line(pattern)}; see: evercrawl trap list")
+        cli.note(f"there is no rule for {safe_line(pattern)}; list them with: evercrawl trap list")
     return ExitCode.OK if done else ExitCode.ERROR
 
 
@@ -145,24 +144,24 @@ def _checked_pattern(pattern: str) -> str:
 def _apply_rule(
     cli: CliContext, rule: Callable[..., RuleEffect], word: str, *, is_sure: bool, dry_run: bool, as_json: bool
 ) -> None:
-    """Show what the rule touches, then write it, unless nobody wants it."""
+    """Show what the rule affects, then save it if the user agrees."""
     effect = rule()
     if not as_json:
         _show_effect(effect, word)
-    if not dry_run and (is_sure or not sys.stdin.isatty() or click.confirm("Do it?")):
+    if not dry_run and (is_sure or not sys.stdin.isatty() or click.confirm("Apply this rule?")):
         effect = rule(do=True)
-        cli.note(f"{effect.pattern} is {word} from now on; take it back with: evercrawl trap undo")
+        cli.note(f"{effect.pattern} is now {word}; undo with: evercrawl trap undo")
     elif not as_json:
-        cli.note("nothing was changed")
+        cli.note("no rule saved")
     if as_json:
         emit_json("trap-rule", asdict(effect))
 
 
 def _show_effect(effect: RuleEffect, word: str) -> None:
-    sample = "" if effect.looked_at >= effect.of else f", of {effect.looked_at:,} that were looked at"
+    sample = "" if effect.looked_at >= effect.of else f", in a sample of {effect.looked_at:,}"
     click.echo(
-        f"{plural(effect.known, 'known page')} ({effect.waiting:,} not asked for yet{sample}) and "
-        f"{plural(effect.refused, 'refused URL')} would be {word}"
+        f"{plural(effect.known, 'known page')} ({effect.waiting:,} queued{sample}) and "
+        f"{plural(effect.refused, 'skipped URL')} would be {word}"
     )
     for url in effect.examples:
         click.echo(f"  {safe_line(url)}")
@@ -171,9 +170,9 @@ def _show_effect(effect: RuleEffect, word: str) -> None:
 @click.group("pace", cls=CommandGroup)
 @common_options
 def pace_command() -> None:
-    """Slow single sites down, and take it back, also while a crawl runs.
+    """Slow down requests to single sites, even while a crawl runs.
 
-    The gap of the whole collection is a setting: evercrawl config set pace.gap 5s
+    For all sites, change the setting: evercrawl config set pace.gap 5s
 
     \b
     evercrawl pace slow https://example.org 30s
@@ -183,11 +182,11 @@ def pace_command() -> None:
 
 
 @pace_command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@json_lines_option
 @common_options
 @pass_cli
 def pace_list(cli: CliContext, as_json: bool) -> None:
-    """The sites that you slow down, each with its least gap.
+    """List the sites that you slowed down, with their delays.
 
     \b
     evercrawl pace list --json | jq -r .site
@@ -198,22 +197,22 @@ def pace_list(cli: CliContext, as_json: bool) -> None:
         if as_json:
             emit_json("slowed", asdict(one))
         else:
-            click.echo(f"{safe_line(one.site)}  one request in {one.gap_s:g} s")
+            click.echo(f"{safe_line(one.site)}  one request every {one.gap_s:g} s")
     if not found and not as_json:
-        cli.note("no site is slowed down")
+        cli.note("no slowed sites")
 
 
 @pace_command.command("slow")
 @click.argument("site")
 @click.argument("gap")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @pass_cli
 def pace_slow(cli: CliContext, site: str, gap: str, as_json: bool) -> None:
-    """Leave at least GAP (30s, 5m, 1h; at most a day) between two requests to SITE (origin or host).
+    """Wait at least GAP (30s, 5m, 1h; at most a day) between requests to SITE (host or origin).
 
-    A running crawl hears it within seconds. It makes no site faster: a longer gap that robots.txt, a slow
-    answer or the settings ask for still wins. A second call about the same site replaces the first.
+    A running crawl applies it within seconds. Longer delays from robots.txt, slow responses or settings still
+    win. A second call for the same site replaces the first.
 
     \b
     evercrawl pace slow example.org 2m
@@ -229,16 +228,16 @@ def pace_slow(cli: CliContext, site: str, gap: str, as_json: bool) -> None:
     if as_json:
         emit_json("slowed", asdict(done))
     else:
-        click.echo(f"{safe_line(done.site)} gets at most one request in {done.gap_s:g} s from now on")
+        click.echo(f"{safe_line(done.site)}: now at most one request every {done.gap_s:g} s")
 
 
 @pace_command.command("undo")
 @click.argument("site")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @pass_cli
 def pace_undo(cli: CliContext, site: str, as_json: bool) -> int:
-    """Take back what you said about SITE: its pace is that of the settings and of its answers again.
+    """Stop slowing SITE down.
 
     \b
     evercrawl pace undo example.org
@@ -248,39 +247,29 @@ def pace_undo(cli: CliContext, site: str, as_json: bool) -> int:
     if as_json:
         emit_json("slowed-undo", {"site": site, "done": done})
     elif done:
-        click.echo(f"{safe_line(site)} is not slowed down any more")
+        click.echo(f"{safe_line(site)} is no longer slowed down")
     else:
-        cli.note(f"{safe_line(site)} was not slowed down; see: evercrawl pace list")
+        cli.note(f"{safe_line(site)} was not slowed down; list sites with: evercrawl pace list")
     return ExitCode.OK if done else ExitCode.ERROR
 
 
-_LONGEST_URL = 90
+_URL_CHARS = 90
 _SPENT = 0.95
-"""A budget of which less is spent is more than enough."""
-
-
-def rate_option(ctx: click.Context, param: click.Parameter, text: str | None) -> float | None:
-    """The requests a day that an option names."""
-    if text is None:
-        return None
-    try:
-        return parse_rate(text)
-    except ValueError as error:
-        raise click.BadParameter(f"{text!r} cannot be used, it {error}.", ctx, param) from None
+"""A plan that spends less than this share has more budget than it needs."""
 
 
 @click.command("plan")
 @click.option(
     "--budget",
     metavar="N/day",
-    callback=rate_option,
-    help="Requests: 1000/day, 50/hour, or 1000 (a day). Default: that of the settings, or what is worth it.",
+    callback=parse_budget,
+    help="Requests: 1000/day, 50/hour, or 1000 (per day). Default: the setting revisit.budget.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @pass_cli
 def plan_command(cli: CliContext, budget: float | None, as_json: bool) -> None:
-    """Say what would be fetched with a budget, and the freshness to expect. Nothing is sent.
+    """Estimate the freshness that a request budget buys, without sending a request.
 
     \b
     evercrawl plan
@@ -297,17 +286,17 @@ def plan_command(cli: CliContext, budget: float | None, as_json: bool) -> None:
 
 def _show_plan(plan: RevisitPlan) -> None:
     if not plan.pages:
-        click.echo("no page to keep fresh yet")
+        click.echo("no pages yet; crawl first with: evercrawl crawl URL")
         return
     of = f" of {format_rate(plan.budget_per_day)}" if plan.budget_per_day is not None else ""
+    expected = format_share(plan.expected_freshness, plan.uncertainty)
     lines = {
         "requests": f"{format_rate(plan.requests_per_day)}{of}, for {plural(plan.pages, 'page')}",
-        "freshness": f"{format_share(plan.expected_freshness, plan.uncertainty)} to expect, "
-        f"{plan.freshness_now:.1%} now".replace("%", " %").replace("  %", " %"),
+        "freshness": f"{expected} expected, {plan.freshness_now:.1%} now",
         "threshold": _threshold_text(plan),
-        "worth it now": f"{plural(plan.pages_due, 'page')}",
-        "not there yet": f"{plural(plan.without_copy, 'page')}" if plan.without_copy else "",
-        "rests on": f"a sample of {plural(plan.sampled, 'page')}" if plan.sampled < plan.pages else "",
+        "due now": f"{plural(plan.pages_due, 'page')}",
+        "not fetched": f"{plural(plan.without_copy, 'page')}" if plan.without_copy else "",
+        "basis": f"a sample of {plural(plan.sampled, 'page')}" if plan.sampled < plan.pages else "",
     }
     for name, text in lines.items():
         if text:
@@ -318,24 +307,24 @@ def _show_plan(plan: RevisitPlan) -> None:
 
 def _threshold_text(plan: RevisitPlan) -> str:
     if plan.threshold_days is None:
-        return "none: the budget does not pay for the longest interval, so every page comes in turn"
+        return "none: the budget is below the longest interval, so pages are visited in turn"
     if plan.budget_per_day is not None and plan.requests_per_day < _SPENT * plan.budget_per_day:
         return "none: every page can be visited at its shortest interval"
-    return f"a visit should bring {in_words(plan.threshold_days)} of a current copy"
+    return f"a visit must gain {format_days(plan.threshold_days)} of a current copy"
 
 
 def _show_first_visits(plan: RevisitPlan) -> None:
     if plan.first:
-        click.echo("first would come")
+        click.echo("next visits")
     for visit in plan.first:
-        worth = "must be made" if visit.value_days is None else f"brings {in_words(visit.value_days)}"
-        click.echo(f"  {worth:<18} {safe_line(visit.url, longest=_LONGEST_URL)}")
+        gain = "required" if visit.value_days is None else f"gains {format_days(visit.value_days)}"
+        click.echo(f"  {gain:<18} {safe_line(visit.url, longest=_URL_CHARS)}")
 
 
 def _show_busiest_sites(plan: RevisitPlan) -> None:
     if len(plan.sites) > 1:
-        click.echo("sites with most requests")
+        click.echo("busiest sites")
     for site in plan.sites if len(plan.sites) > 1 else ():
-        asked = format_rate(site.requests_per_day or 0.0)
+        requests = format_rate(site.requests_per_day or 0.0)
         fresh = format_share(site.freshness, site.uncertainty)
-        click.echo(f"  {asked:>14}  {fresh:<16}  {plural(site.pages, 'page'):>14}  {safe_line(site.site)}")
+        click.echo(f"  {requests:>14}  {fresh:<16}  {plural(site.pages, 'page'):>14}  {safe_line(site.site)}")

@@ -102,13 +102,13 @@ def _selection(
     *, site: str | None, since: str | None, until: str | None, lang: str | None, all_versions: bool
 ) -> Selection:
     from evercrawl.collection.collection import Selection
-    from evercrawl.model.time import parse_when
+    from evercrawl.model.time import parse_time
 
     now = datetime.now(UTC)
     return Selection(
         site=site,
-        since=parse_when(since, now=now) if since else None,
-        until=parse_when(until, now=now, at_end=True) if until else None,
+        since=parse_time(since, now=now) if since else None,
+        until=parse_time(until, now=now, at_end=True) if until else None,
         lang=lang,
         all_versions=all_versions,
     )

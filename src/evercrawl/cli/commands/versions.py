@@ -339,9 +339,9 @@ def changes_command(cli: CliContext, site: str | None, since: str, noise: bool, 
     evercrawl changes --since yesterday
     evercrawl changes example.org --since 7d --json | jq -r '.pages[]'
     """
-    from evercrawl.model.time import parse_when
+    from evercrawl.model.time import parse_time
 
-    moment = parse_when(since, now=datetime.now(UTC))
+    moment = parse_time(since, now=datetime.now(UTC))
     with cli.open_collection() as collection:
         groups = collection.changes(moment, site=site, noise=noise, muted=muted)
     for group in groups:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from evercrawl.adapters.sqlite.connection import transaction
 from evercrawl.adapters.sqlite.fault import Translating
-from evercrawl.core.alerts.definition import read_alert, read_event, write_alert, write_event
+from evercrawl.core.alerts.definition import alert_from_json, alert_to_json, event_from_json, event_to_json
 from evercrawl.core.alerts.delivery import AlertMessage, AlertQueue, MessageState
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import Alert, Event, PendingEvent
@@ -103,7 +103,7 @@ class AlertOutbox:
     def alerts(self) -> list[StoredAlert]:
         """Every alert, by name."""
         rows = self._rows("select id, since_us, wish from alert order by name")
-        return [StoredAlert(number, since_us, read_alert(wish)) for number, since_us, wish in rows]
+        return [StoredAlert(number, since_us, alert_from_json(wish)) for number, since_us, wish in rows]
 
     def named(self, name: str) -> StoredAlert | None:
         """The alert of this name."""
@@ -117,12 +117,12 @@ class AlertOutbox:
         with self._writing() as db:
             row = db.execute("select id from alert where name = ?", (alert.name,)).fetchone()
             if row is not None:
-                db.execute("update alert set wish = ? where id = ?", (write_alert(alert), row[0]))
+                db.execute("update alert set wish = ? where id = ?", (alert_to_json(alert), row[0]))
                 return False
             if not db.execute("select 1 from alert limit 1").fetchone():
                 db.executemany("insert or replace into cursor (shard, line) values (?, ?)", ends.items())
             db.execute(
-                "insert into alert (name, wish, since_us) values (?, ?, ?)", (alert.name, write_alert(alert), now_us)
+                "insert into alert (name, wish, since_us) values (?, ?, ?)", (alert.name, alert_to_json(alert), now_us)
             )
             return True
 
@@ -286,7 +286,7 @@ class AlertOutbox:
 
 def _notice_row(told: MatchedEvent, shard: int, now_us: int) -> tuple[object, ...]:
     event = told.event
-    return told.alert_id, shard, event.visit, event.at_us, now_us, write_event(event)
+    return told.alert_id, shard, event.visit, event.at_us, now_us, event_to_json(event)
 
 
 def _message(row: Any) -> AlertMessage:
@@ -296,7 +296,7 @@ def _message(row: Any) -> AlertMessage:
 
 def _notice(row: Any) -> PendingEvent:
     number, noted_us, event = row
-    return PendingEvent(number, noted_us, read_event(event))
+    return PendingEvent(number, noted_us, event_from_json(event))
 
 
 def _make_private(path: Path) -> None:

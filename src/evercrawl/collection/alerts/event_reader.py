@@ -62,7 +62,7 @@ class Logs(Protocol):
 class EventJudges(NamedTuple):
     """How queries and sentiment are judged."""
 
-    page_matches: MatchesQuery
+    matches: MatchesQuery
     tone: ScoreText
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MessageCounts, outbox_path
 from evercrawl.collection.alerts.event_reader import BY_WORDS, CollectionLogs, EventJudges, Logs, event_texts
 from evercrawl.collection.alerts.sender import ChannelSender, OutgoingMessage, require_apprise
-from evercrawl.core.alerts.definition import wrong_in
+from evercrawl.core.alerts.definition import alert_problem
 from evercrawl.core.alerts.delivery import AlertMessage, DeliveryAttempt, MessageState, retry_message
 from evercrawl.core.alerts.matching import match_event
 from evercrawl.core.alerts.message_format import MIN_SECRET_BYTES, format_secret
@@ -169,7 +169,7 @@ class AlertRegistry:
         alert = replace(alert, target=self._usable(alert.target))
         pages = tuple(canonical(page) or _refuse(page) for page in alert.subject.pages)
         alert = replace(alert, subject=replace(alert.subject, pages=pages))
-        wrong = wrong_in(alert)
+        wrong = alert_problem(alert)
         if wrong is not None:
             raise ConfigError(wrong)
         return alert

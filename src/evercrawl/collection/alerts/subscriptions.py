@@ -22,17 +22,17 @@ from evercrawl.cluster.visit_requests import announce
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, outbox_path
 from evercrawl.core.sitemap.websub_protocol import (
     HEAD_BYTES,
-    Phase,
     Subscription,
-    announced,
-    answer_call,
-    asked,
-    begin,
-    discover,
-    is_signed,
-    next_ask,
+    SubscriptionPhase,
+    announced_pages,
+    answer_callback,
+    discover_hubs,
+    has_valid_signature,
+    next_request_time,
     read_subscription,
+    record_request,
     request_form,
+    start_subscription,
     write_subscription,
 )
 from evercrawl.core.url import canonical
@@ -78,7 +78,7 @@ def subscription_fields(one: Subscription) -> dict[str, Any]:
         "until": None if one.until_us is None else from_us(one.until_us),
         "asked": from_us(one.asked_us) if one.asked_us else None,
         "tries": one.tries,
-        "next_ask": next_ask(one),
+        "next_ask": next_request_time(one),
         "detail": one.detail,
     }
 
@@ -113,7 +113,7 @@ class WebsubClient:
         subscription = self._of(token)
         if subscription is None:
             return CallbackReply(404)
-        answer = answer_call(subscription, query, now=datetime.now(UTC))
+        answer = answer_callback(subscription, query, now=datetime.now(UTC))
         if answer.subscription != subscription:
             self._keep(answer.subscription)
         return CallbackReply(answer.status, answer.body)
@@ -127,14 +127,14 @@ class WebsubClient:
         subscription = self._of(token)
         if subscription is None:
             return CallbackReply(404)
-        if subscription.phase in (Phase.ENDING, Phase.DENIED):
+        if subscription.phase in (SubscriptionPhase.ENDING, SubscriptionPhase.DENIED):
             return CallbackReply(410)
-        if subscription.phase is Phase.ASKED and subscription.secret is None:
+        if subscription.phase is SubscriptionPhase.ASKED and subscription.secret is None:
             return CallbackReply(202)  # nobody has proved to be the hub
-        if not is_signed(subscription, headers.get("x-hub-signature"), body):
+        if not has_valid_signature(subscription, headers.get("x-hub-signature"), body):
             log.warning("websub: a notice about %s is not signed by its hub", subscription.topic)
             return CallbackReply(202)
-        self._queue(announced(subscription, body, headers.get("content-type")), f"WebSub {subscription.hub}")
+        self._queue(announced_pages(subscription, body, headers.get("content-type")), f"WebSub {subscription.hub}")
         return CallbackReply(202)
 
     # For the operator, and the clock
@@ -159,7 +159,7 @@ class WebsubClient:
         if not isinstance(found, Fetched):
             raise ConfigError(f"{name} cannot be read, so that its hub is not known")
         token, secret = secrets.token_urlsafe(TOKEN_BYTES), secrets.token_urlsafe(SECRET_BYTES)
-        subscription = begin(token, discover(found.url, found.headers, found.body), secret)
+        subscription = start_subscription(token, discover_hubs(found.url, found.headers, found.body), secret)
         if subscription is None:
             raise ConfigError(f"{name} cannot be subscribed to: it names no rel=hub, or no rel=self")
         return await self._ask(subscription)
@@ -168,7 +168,7 @@ class WebsubClient:
         """End a subscription; False: there is none."""
         for subscription in self.subscriptions():
             if subscription.topic == topic:
-                await self._ask(subscription._replace(phase=Phase.ENDING))
+                await self._ask(subscription._replace(phase=SubscriptionPhase.ENDING))
                 return True
         return False
 
@@ -177,14 +177,14 @@ class WebsubClient:
         now = datetime.now(UTC)
         due = [
             one for one in await asyncio.to_thread(self.subscriptions)
-            if (moment := next_ask(one)) is not None and moment <= now
+            if (moment := next_request_time(one)) is not None and moment <= now
         ]  # fmt: skip
         for subscription in due:
             await self._ask(subscription)
         return len(due)
 
     async def _ask(self, subscription: Subscription) -> Subscription:
-        subscription = asked(subscription, now=datetime.now(UTC))
+        subscription = record_request(subscription, now=datetime.now(UTC))
         await asyncio.to_thread(self._keep, subscription)
         form = urlencode(request_form(subscription, self._callback(subscription.token))).encode()
         poster = JsonPoster(self._settings, self._agent())

@@ -17,7 +17,7 @@ from evercrawl.core.politeness import parse_hours
 from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind, Frequency, SentimentShift
 
-HOSTED = frozenset({
+HOSTED_SERVICES = frozenset({
     "dingtalk", "discord", "feishu", "gchat", "guilded", "ifttt", "join", "lark", "line", "opsgenie",
     "pagerduty", "pbul", "pover", "prowl", "pushme", "schan", "simplepush", "slack", "tgram", "threema",
     "twilio", "wecombot", "whatsapp", "wxteams",
@@ -25,51 +25,51 @@ HOSTED = frozenset({
 """Schemes of apprise without a host in their address."""
 
 
-def service_of(address: str) -> str | None:
+def apprise_service(address: str) -> str | None:
     """The scheme of an address of apprise; None: it has none."""
     scheme, found, _ = address.partition("://")
     return scheme.strip().lower() if found else None
 
 
-def problem_with(address: str) -> str | None:
+def apprise_problem(address: str) -> str | None:
     """None for an address of one of these services, otherwise what is wrong with it."""
-    service = service_of(address)
+    service = apprise_service(address)
     if address.count("://") > 1 or any(character.isspace() for character in address.strip()):
         # apprise takes several addresses in one text: a second could mean anything.
         return "name one address of apprise, without another address in it"
-    if service in HOSTED:
+    if service in HOSTED_SERVICES:
         return None
     named = f"{service[:40]!r} is none of them" if service else "write it like tgram://TOKEN/CHAT"
-    known = ", ".join(sorted(HOSTED))
+    known = ", ".join(sorted(HOSTED_SERVICES))
     return f"here apprise can tell these services: {known}; {named}. The command line has all of them"
 
 
-def shown(address: str) -> str:
+def redact_address(address: str) -> str:
     """The address without what is secret in it: all of it but the service."""
-    return f"{service_of(address) or 'apprise'}://…"
+    return f"{apprise_service(address) or 'apprise'}://…"
 
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _MAIL = re.compile(r"[^\s@<>,;:\"()\[\]\\]{1,64}@[A-Za-z0-9.-]{1,253}")
-MOST_PAGES = 1000
-MOST_IN_MESSAGE = 500
+MAX_PAGES = 1000
+MAX_PER_MESSAGE = 500
 
 
-def wrong_in(alert: Alert) -> str | None:
+def alert_problem(alert: Alert) -> str | None:
     """What is wrong with an alert, in words; None: it can be used."""
     subject, target = alert.subject, alert.target
     if not _NAME.fullmatch(alert.name):
         return f"the name {alert.name!r} must be up to 64 letters, digits, - and _"
-    if len(subject.pages) + len(subject.patterns) > MOST_PAGES:
-        return f"an alert can name at most {MOST_PAGES} pages and patterns"
+    if len(subject.pages) + len(subject.patterns) > MAX_PAGES:
+        return f"an alert can name at most {MAX_PAGES} pages and patterns"
     if not 0.0 <= subject.least_size <= 1.0:
         return "the least size of a change must be from 0 to 1"
     if not subject.kinds:
         return "an alert must be about content, metadata, new or gone"
     if subject.is_turn and EventKind.CONTENT not in subject.kinds:
         return "only a change of content can turn the sentiment"
-    if not 1 <= alert.most <= MOST_IN_MESSAGE:
-        return f"a message holds 1 to {MOST_IN_MESSAGE} changes"
+    if not 1 <= alert.most <= MAX_PER_MESSAGE:
+        return f"a message holds 1 to {MAX_PER_MESSAGE} changes"
     if target.channel is Channel.MAIL and not _MAIL.fullmatch(target.address):
         return f"{target.address!r} is not a mail address"
     return _unreadable(alert)
@@ -115,12 +115,12 @@ def alert_fields(alert: Alert, *, with_secret: bool) -> dict[str, Any]:
     return fields | ({"secret": target.secret} if with_secret else {"signed": target.secret is not None})
 
 
-def write_alert(alert: Alert) -> str:
+def alert_to_json(alert: Alert) -> str:
     """The stored form, with its secret."""
     return json.dumps(alert_fields(alert, with_secret=True))
 
 
-def read_alert(stored: str) -> Alert:
+def alert_from_json(stored: str) -> Alert:
     """The alert of a stored form."""
     fields = json.loads(stored)
     return Alert(
@@ -141,12 +141,12 @@ def read_alert(stored: str) -> Alert:
     )
 
 
-def write_event(event: Event) -> str:
+def event_to_json(event: Event) -> str:
     """The stored form of an event."""
     return json.dumps(event)
 
 
-def read_event(stored: str) -> Event:
+def event_from_json(stored: str) -> Event:
     """The event of a stored form."""
     event = Event._make(json.loads(stored))
     return event._replace(

@@ -190,7 +190,9 @@ def webhook_headers(secret: str | None, message_id: str, body: bytes, *, now: da
     return (*fields, ("webhook-signature", webhook_signature(secret, message_id, timestamp, body)))
 
 
-def is_genuine(secret: str, *, message_id: str, timestamp: str, signatures: str, body: bytes, now: datetime) -> bool:
+def verify_signature(
+    secret: str, *, message_id: str, timestamp: str, signatures: str, body: bytes, now: datetime
+) -> bool:
     """What a receiver checks: one of the signatures (divided by spaces) fits, and the attempt is recent."""
     if not timestamp.isascii() or not timestamp.isdigit():
         return False

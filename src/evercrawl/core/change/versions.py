@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from evercrawl.errors import ConfigError
-from evercrawl.model.time import parse_when
+from evercrawl.model.time import parse_time
 
 _NUMBER = re.compile(r"v?(\d{1,9})", re.ASCII)
 _REST_OF_SECOND = timedelta(microseconds=999_999)
@@ -40,7 +40,7 @@ def choose_version(versions: Sequence[tuple[int, datetime]], which: str, *, now:
         return _from_end(versions, int(found[1]), which)
     if found := _NUMBER.fullmatch(wanted):
         return _numbered(versions, int(found[1]), which)
-    return _in_force(versions, parse_when(wanted, now=now, at_end=True), which)
+    return _in_force(versions, parse_time(wanted, now=now, at_end=True), which)
 
 
 def _from_end(versions: Sequence[tuple[int, datetime]], back: int, which: str) -> int:

@@ -129,7 +129,7 @@ class SignatureEntry(NamedTuple):
 
     page: int
     """Whose text it is; what the number means is up to the owner of the index."""
-    text_signature: bytes
+    signature: bytes
     chars: int
 
 
@@ -137,7 +137,7 @@ class SignatureMatch(NamedTuple):
     """An indexed text that says nearly the same."""
 
     page: int
-    signature_similarity: float
+    similarity: float
 
 
 def is_indexable(signature: bytes) -> bool:

@@ -144,7 +144,7 @@ class ResponseReader:
 
     def _hold_head(self, buffer: bytes | bytearray) -> None:
         if not b"HTTP/".startswith(buffer[:5]):
-            raise BadResponse(Fault.BAD_HTTP, f"the answer is not HTTP: {bytes(buffer[:DETAIL_CHARS])!r}")
+            raise BadResponse(Fault.INVALID_HTTP, f"the answer is not HTTP: {bytes(buffer[:DETAIL_CHARS])!r}")
         if len(buffer) > self._limits.header_bytes:
             limit = self._limits.header_bytes
             raise BadResponse(Fault.HEADERS_TOO_LARGE, f"status line and headers exceed {limit} bytes")
@@ -155,9 +155,9 @@ class ResponseReader:
     def _skip_interim(self, head: ResponseHead, rest: bytes) -> None:
         self._interim += 1
         if head.status == 101:
-            raise BadResponse(Fault.BAD_HTTP, "the server switched protocols without being asked")
+            raise BadResponse(Fault.INVALID_HTTP, "the server switched protocols without being asked")
         if self._interim > INTERIM_ANSWERS:
-            raise BadResponse(Fault.BAD_HTTP, f"more than {INTERIM_ANSWERS} interim answers")
+            raise BadResponse(Fault.INVALID_HTTP, f"more than {INTERIM_ANSWERS} interim answers")
         if rest:
             self._take_head(rest)
 
@@ -228,22 +228,22 @@ class ResponseReader:
 
     def _hold_line(self, line: bytes) -> None:
         if len(line) > CHUNK_LINE_BYTES:
-            raise BadResponse(Fault.BAD_HTTP, f"a chunk's line exceeds {CHUNK_LINE_BYTES} bytes")
+            raise BadResponse(Fault.INVALID_HTTP, f"a chunk's line exceeds {CHUNK_LINE_BYTES} bytes")
         self._held += line
 
     def _take_size(self, line: bytes) -> None:
         match = _CHUNK_SIZE.fullmatch(line)
         if match is None or len(line) > CHUNK_LINE_BYTES:
-            raise BadResponse(Fault.BAD_HTTP, f"not a chunk size: {line[:DETAIL_CHARS]!r}")
+            raise BadResponse(Fault.INVALID_HTTP, f"not a chunk size: {line[:DETAIL_CHARS]!r}")
         # Tiny chunks with long extensions would cost us far more than the body's limit lets them deliver.
         if self._overhead > max(self._limits.body_bytes, self._limits.header_bytes):
-            raise BadResponse(Fault.BAD_HTTP, "more bytes of chunk framing than the limit for a body")
+            raise BadResponse(Fault.INVALID_HTTP, "more bytes of chunk framing than the limit for a body")
         self._left = int(match[1], 16)
         self._line = self._take_chunk_end if self._left else self._take_trailer
 
     def _take_chunk_end(self, line: bytes) -> None:
         if line:
-            raise BadResponse(Fault.BAD_HTTP, "a chunk is longer than its size says")
+            raise BadResponse(Fault.INVALID_HTTP, "a chunk is longer than its size says")
         self._line = self._take_size
 
     def _take_trailer(self, line: bytes) -> None:
@@ -265,11 +265,11 @@ def _end_of_head(buffer: bytes | bytearray, start: int) -> int:
 def parse_response_head(raw: bytes, limits: ReadLimits) -> ResponseHead:
     """The head that these bytes spell; refuses NUL, drops lines that are no field, joins folded values."""
     if b"\0" in raw:
-        raise BadResponse(Fault.BAD_HTTP, "the header contains a NUL byte")
+        raise BadResponse(Fault.INVALID_HTTP, "the header contains a NUL byte")
     lines = raw.decode("latin-1").replace("\r\n", "\n").rstrip("\n").split("\n")
     match = _STATUS_LINE.fullmatch(lines[0].rstrip("\r"))
     if match is None:
-        raise BadResponse(Fault.BAD_HTTP, f"not a status line: {lines[0][:DETAIL_CHARS]!r}")
+        raise BadResponse(Fault.INVALID_HTTP, f"not a status line: {lines[0][:DETAIL_CHARS]!r}")
     if len(lines) - 1 > limits.header_count:
         raise BadResponse(Fault.HEADERS_TOO_LARGE, f"more than {limits.header_count} header fields")
     if "\n " in (text := "\n".join(lines)) or "\n\t" in text:
@@ -343,15 +343,15 @@ def _content_length(values: list[str]) -> int:
     """The one length that every copy of the field states; refuses contradiction and what is no number."""
     lengths = {part.strip(" \t") for value in values for part in value.split(",")}
     if not all(_LENGTH.fullmatch(text) for text in lengths):
-        raise BadResponse(Fault.BAD_HTTP, f"Content-Length is not a length: {', '.join(values)[:DETAIL_CHARS]!r}")
+        raise BadResponse(Fault.INVALID_HTTP, f"Content-Length is not a length: {', '.join(values)[:DETAIL_CHARS]!r}")
     numbers = {int(text) for text in lengths}
     if len(numbers) > 1:
-        raise BadResponse(Fault.BAD_HTTP, "the Content-Length fields contradict each other")
+        raise BadResponse(Fault.INVALID_HTTP, "the Content-Length fields contradict each other")
     return numbers.pop()
 
 
 def _is_chunked(values: list[str]) -> bool:
     codings = set(split_list(values)) - {"identity"}
     if unknown := codings - {"chunked"}:
-        raise BadResponse(Fault.BAD_HTTP, f"unknown transfer coding {min(unknown)[:DETAIL_CHARS]!r}")
+        raise BadResponse(Fault.INVALID_HTTP, f"unknown transfer coding {min(unknown)[:DETAIL_CHARS]!r}")
     return bool(codings)

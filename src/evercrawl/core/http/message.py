@@ -33,7 +33,7 @@ REDIRECTS = frozenset((300, 301, 302, 303, 307, 308))
 DETAIL_CHARS = 100
 
 _FAULTS = {
-    206: (Fault.PARTIAL, REASON_TEXT[Reason.PARTIAL]),
+    206: (Fault.UNEXPECTED_206, REASON_TEXT[Reason.UNEXPECTED_206]),
     304: (Fault.UNEXPECTED_304, REASON_TEXT[Reason.UNEXPECTED_304]),
     404: (Fault.NOT_FOUND, REASON_TEXT[Reason.NOT_FOUND]),
     410: (Fault.GONE, REASON_TEXT[Reason.GONE]),
@@ -72,7 +72,7 @@ def _fetched(request: Request, answer: RawResponse, limits: DecodeLimits) -> Fet
     try:
         body, truncated = decode(exchange.wire_body, codings, limits=limits, complete=not answer.cut)
     except BadCoding as error:
-        return _failed(request, answer, Fault.BAD_CODING, str(error))
+        return _failed(request, answer, Fault.BAD_CONTENT_ENCODING, str(error))
     if answer.cut:
         truncated = Truncation.WIRE
     return Fetched(request.url, head.status, head.headers, body, exchange, truncated)

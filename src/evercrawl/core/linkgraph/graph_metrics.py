@@ -37,7 +37,7 @@ class SparseGraph(NamedTuple):
         return self.targets[self.starts[node] : self.starts[node + 1]]
 
 
-def graph_of(sources: NDArray[Any], targets: NDArray[Any], nodes: int) -> SparseGraph:
+def sparse_graph(sources: NDArray[Any], targets: NDArray[Any], nodes: int) -> SparseGraph:
     """The graph of these links; one that stands there twice counts once."""
     pairs = sources.astype(np.int64) * max(1, nodes) + targets.astype(np.int64)
     pairs = np.unique(pairs[np.asarray(sources) != np.asarray(targets)])
@@ -47,7 +47,7 @@ def graph_of(sources: NDArray[Any], targets: NDArray[Any], nodes: int) -> Sparse
     return SparseGraph(starts, (pairs % max(1, nodes)).astype(np.int32))
 
 
-def reverse_of(graph: SparseGraph) -> SparseGraph:
+def reverse_graph(graph: SparseGraph) -> SparseGraph:
     """The same links the other way round."""
     origins = np.repeat(np.arange(graph.nodes, dtype=np.int32), graph.degrees())
     order = np.argsort(graph.targets, kind="stable")
@@ -56,7 +56,7 @@ def reverse_of(graph: SparseGraph) -> SparseGraph:
     return SparseGraph(starts, origins[order])
 
 
-def gathered(values: Floats, incoming: SparseGraph) -> Floats:
+def sum_incoming(values: Floats, incoming: SparseGraph) -> Floats:
     """For each node the sum of the values of the nodes that its list names."""
     sums = np.zeros(incoming.nodes)
     filled = np.flatnonzero(np.diff(incoming.starts))
@@ -68,7 +68,7 @@ def gathered(values: Floats, incoming: SparseGraph) -> Floats:
 UNREACHED = -1
 
 
-def depths_from(graph: SparseGraph, roots: Sequence[int]) -> NDArray[np.int32]:
+def click_depths(graph: SparseGraph, roots: Sequence[int]) -> NDArray[np.int32]:
     """The fewest links from any root to each node; -1: no way leads there."""
     depths = np.full(graph.nodes, UNREACHED, dtype=np.int32)
     edge = np.unique(np.asarray(roots, dtype=np.int64)) if len(roots) else np.empty(0, dtype=np.int64)
@@ -117,10 +117,10 @@ def hub_scores(graph: SparseGraph, *, tolerance: float = HUB_TOLERANCE) -> HubSc
     authorities = np.zeros(nodes)
     if not graph.links:
         return HubScores(hubs, hubs.copy())
-    incoming = reverse_of(graph)
+    incoming = reverse_graph(graph)
     for _ in range(MAX_HUB_STEPS):
-        authorities = _normal(gathered(hubs, incoming))
-        after = _normal(gathered(authorities, graph))
+        authorities = _normal(sum_incoming(hubs, incoming))
+        after = _normal(sum_incoming(authorities, graph))
         moved = float(np.abs(after - hubs).sum())
         hubs = after
         if moved < tolerance:
@@ -136,7 +136,7 @@ def _normal(values: Floats) -> Floats:
 DAMPING = 0.85
 TOLERANCE = 1e-9
 """The sum of all differences of a step at which it ends; what is left to come is below six times that."""
-MOST_STEPS = 200
+MAX_PAGERANK_STEPS = 200
 
 
 def pagerank(
@@ -156,13 +156,13 @@ def pagerank_steps(
     nodes = graph.nodes
     if not nodes:
         return
-    incoming, degrees = reverse_of(graph), graph.degrees()
+    incoming, degrees = reverse_graph(graph), graph.degrees()
     is_dangling = degrees == 0
     shares = np.where(is_dangling, 0.0, 1.0 / np.maximum(degrees, 1))
     ranks = _begun(start, nodes)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_PAGERANK_STEPS):
         lost = float(ranks[is_dangling].sum())
-        after = damping * (gathered(ranks * shares, incoming) + lost / nodes) + (1.0 - damping) / nodes
+        after = damping * (sum_incoming(ranks * shares, incoming) + lost / nodes) + (1.0 - damping) / nodes
         moved = float(np.abs(after - ranks).sum())
         ranks = after
         yield ranks

@@ -11,15 +11,15 @@ from math import log2, sqrt
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-MOST_ROWS = 120
-MOST_CHILDREN = 14
+MAX_ROWS = 120
+MAX_CHILDREN = 14
 """Of one folder; the others are summed up in one row."""
-MOST_SINGLES = 5
+MAX_SINGLE_PAGES = 5
 """Of them single pages, where there are too many to show all."""
 _ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 
 
-class DrawnPage(NamedTuple):
+class ChartPage(NamedTuple):
     """A page in the picture of a site."""
 
     url: str
@@ -30,19 +30,19 @@ class DrawnPage(NamedTuple):
 
 
 @dataclass(slots=True)
-class Folder:
+class FolderNode:
     """A part of an address, with everything below it."""
 
     name: str
     pages: list[int] = field(default_factory=list)
     """The pages whose address ends here."""
-    children: dict[str, Folder] = field(default_factory=dict)
+    children: dict[str, FolderNode] = field(default_factory=dict)
     count: int = 0
     rank: float = 0.0
     clicks: int | None = None
     dead: int = 0
 
-    def add(self, page: DrawnPage) -> None:
+    def add(self, page: ChartPage) -> None:
         """One more page here or below."""
         self.count += 1
         self.rank += page.rank
@@ -52,7 +52,7 @@ class Folder:
 
 
 @dataclass(slots=True)
-class Row:
+class ChartRow:
     """One line of the picture; `members` are the pages that it stands for."""
 
     label: str
@@ -66,18 +66,18 @@ class Row:
     is_rest: bool = False
 
 
-Shown = Callable[[Folder], list[Folder]]
+SelectChildren = Callable[[FolderNode], list[FolderNode]]
 """Which children of a folder get a row."""
 
 
-def tree_of_pages(pages: Sequence[DrawnPage]) -> Folder:
+def build_folder_tree(pages: Sequence[ChartPage]) -> FolderNode:
     """The tree of the pages' addresses; chains of folders with nothing else in them are one."""
-    root = Folder("")
+    root = FolderNode("")
     for number, page in enumerate(pages):
         node = root
         node.add(page)
         for part in _parts(page.url):
-            node = node.children.setdefault(part, Folder(part))
+            node = node.children.setdefault(part, FolderNode(part))
             node.add(page)
         node.pages.append(number)
     return _joined(root)
@@ -89,7 +89,7 @@ def _parts(url: str) -> list[str]:
     return [f"{scheme}://{authority}", *(part for part in re.split(r"(?<=/)|(?=\?)", path) if part)]
 
 
-def _joined(node: Folder) -> Folder:
+def _joined(node: FolderNode) -> FolderNode:
     """A folder whose only content is another takes that one's place."""
     while len(node.children) == 1 and not node.pages:
         (only,) = node.children.values()
@@ -100,21 +100,21 @@ def _joined(node: Folder) -> Folder:
     return node
 
 
-def rows_of(root: Folder, *, most_rows: int = MOST_ROWS) -> list[Row]:
+def chart_rows(root: FolderNode, *, most_rows: int = MAX_ROWS) -> list[ChartRow]:
     """The lines of the picture, top to bottom: the folders that matter most are opened first."""
     fits = _size(root) <= most_rows
     shown = _children if fits else _most_important
     opened = _opened(root, most_rows, shown)
-    rows: list[Row] = []
+    rows: list[ChartRow] = []
     _append(rows, root, None, 0, opened, shown)
     return rows
 
 
-def _size(folder: Folder) -> int:
+def _size(folder: FolderNode) -> int:
     return 1 + sum(map(_size, folder.children.values()))
 
 
-def _opened(root: Folder, most_rows: int, shown_of: Shown) -> set[int]:
+def _opened(root: FolderNode, most_rows: int, shown_of: SelectChildren) -> set[int]:
     """Identities of the folders whose content is shown."""
     opened: set[int] = set()
     waiting = [(-_weight(root), 0, root)]
@@ -133,30 +133,34 @@ def _opened(root: Folder, most_rows: int, shown_of: Shown) -> set[int]:
     return opened
 
 
-def _weight(folder: Folder) -> float:
+def _weight(folder: FolderNode) -> float:
     return folder.count * (1.0 + folder.rank)
 
 
-def _children(folder: Folder) -> list[Folder]:
+def _children(folder: FolderNode) -> list[FolderNode]:
     """All that a folder holds, what matters most first."""
     return sorted(folder.children.values(), key=lambda child: (-_weight(child), child.name))
 
 
-def _most_important(folder: Folder) -> list[Folder]:
+def _most_important(folder: FolderNode) -> list[FolderNode]:
     """As many as can be shown of a large site: folders before single pages."""
     ordered = _children(folder)
-    if len(ordered) <= MOST_CHILDREN + 1:
+    if len(ordered) <= MAX_CHILDREN + 1:
         return ordered
-    singles = [child for child in ordered if child.count == 1][:MOST_SINGLES]
-    return [child for child in ordered if child.count > 1][: MOST_CHILDREN - len(singles)] + singles
+    singles = [child for child in ordered if child.count == 1][:MAX_SINGLE_PAGES]
+    return [child for child in ordered if child.count > 1][: MAX_CHILDREN - len(singles)] + singles
 
 
-def _append(rows: list[Row], folder: Folder, parent: int | None, level: int, opened: set[int], shown_of: Shown) -> None:
+def _append(
+    rows: list[ChartRow], folder: FolderNode, parent: int | None, level: int, opened: set[int], shown_of: SelectChildren
+) -> None:
     own = len(rows)
     is_open = id(folder) in opened
     members = list(folder.pages) if is_open else list(_all_pages(folder))
     rows.append(
-        Row(readable(folder.name), level, parent, folder.count, folder.rank, folder.clicks, folder.dead, members)
+        ChartRow(
+            unescape_path(folder.name), level, parent, folder.count, folder.rank, folder.clicks, folder.dead, members
+        )
     )
     if not is_open:
         return
@@ -168,9 +172,9 @@ def _append(rows: list[Row], folder: Folder, parent: int | None, level: int, ope
         rows.append(_rest(rest, own, level + 1))
 
 
-def _rest(folders: Sequence[Folder], parent: int, level: int) -> Row:
+def _rest(folders: Sequence[FolderNode], parent: int, level: int) -> ChartRow:
     clicks = [folder.clicks for folder in folders if folder.clicks is not None]
-    return Row(
+    return ChartRow(
         f"{len(folders):,} more",
         level,
         parent,
@@ -183,13 +187,13 @@ def _rest(folders: Sequence[Folder], parent: int, level: int) -> Row:
     )
 
 
-def _all_pages(folder: Folder) -> Iterator[int]:
+def _all_pages(folder: FolderNode) -> Iterator[int]:
     yield from folder.pages
     for child in folder.children.values():
         yield from _all_pages(child)
 
 
-def readable(part: str) -> str:
+def unescape_path(part: str) -> str:
     """The part of an address as people read it."""
     return _ESCAPES.sub(lambda run: bytes.fromhex(run[0].replace("%", "")).decode("utf-8", "replace"), part)
 
@@ -198,13 +202,13 @@ ROW_HEIGHT = 19
 INDENT = 22
 MARGIN = 28
 HEAD = 92
-LEAST_DOT, LARGEST_DOT = 2.6, 8.5
-LONGEST_LABEL = 54
+MIN_DOT, MAX_DOT = 2.6, 8.5
+MAX_LABEL_CHARS = 54
 CHAR_WIDTH = 6.7
 BAR_WIDTH = 150
 ARC_WIDTH = 170
-MOST_FLOWS = 36
-FEWEST_LINKS = 2
+MAX_FLOWS = 36
+MIN_FLOW_LINKS = 2
 """Flows of fewer links are not drawn where there are many."""
 CLICK_COLOURS = ("#0b3c5d", "#1d6a96", "#2f8f9d", "#5fae7f", "#a4b84d", "#d9a441", "#d8743c")
 UNREACHED_COLOUR, DEAD_COLOUR = "#9aa0a6", "#c0392b"
@@ -215,7 +219,7 @@ _STYLE = (
 )
 
 
-class Flow(NamedTuple):
+class LinkFlow(NamedTuple):
     """Links from the pages of one row to those of another."""
 
     source: int
@@ -224,10 +228,10 @@ class Flow(NamedTuple):
 
 
 def draw_structure(
-    pages: Sequence[DrawnPage], links: Iterable[tuple[int, int]], *, title: str, most_rows: int = MOST_ROWS
+    pages: Sequence[ChartPage], links: Iterable[tuple[int, int]], *, title: str, most_rows: int = MAX_ROWS
 ) -> str:
     """The picture; `links` are pairs of places in `pages`."""
-    rows = rows_of(tree_of_pages(pages), most_rows=most_rows)
+    rows = chart_rows(build_folder_tree(pages), most_rows=most_rows)
     flows = _flows(rows, links, len(pages))
     label_end = MARGIN + max(row.level * INDENT + _label_width(row) for row in rows) + 30
     width = int(label_end + BAR_WIDTH + ARC_WIDTH + MARGIN)
@@ -245,19 +249,19 @@ def draw_structure(
     return "\n".join(parts)
 
 
-def _flows(rows: Sequence[Row], links: Iterable[tuple[int, int]], pages: int) -> list[Flow]:
+def _flows(rows: Sequence[ChartRow], links: Iterable[tuple[int, int]], pages: int) -> list[LinkFlow]:
     row_of = [0] * pages
     for number, row in enumerate(rows):
         for page in row.members:
             row_of[page] = number
     counted = Counter((row_of[source], row_of[target]) for source, target in links)
-    flows = [Flow(*ends, count) for ends, count in counted.items() if ends[0] != ends[1]]
-    if len(flows) > MOST_FLOWS:
-        flows = [flow for flow in flows if flow.links >= FEWEST_LINKS]
-    return sorted(flows, key=lambda flow: (-flow.links, flow.source, flow.target))[:MOST_FLOWS]
+    flows = [LinkFlow(*ends, count) for ends, count in counted.items() if ends[0] != ends[1]]
+    if len(flows) > MAX_FLOWS:
+        flows = [flow for flow in flows if flow.links >= MIN_FLOW_LINKS]
+    return sorted(flows, key=lambda flow: (-flow.links, flow.source, flow.target))[:MAX_FLOWS]
 
 
-def _head(title: str, pages: Sequence[DrawnPage], label_end: float) -> list[str]:
+def _head(title: str, pages: Sequence[ChartPage], label_end: float) -> list[str]:
     dead = sum(page.is_dead for page in pages)
     said = f"{len(pages):,} pages" + (f", {dead:,} of them dead" if dead else "")
     parts = [
@@ -281,18 +285,18 @@ def _y(number: int) -> float:
     return HEAD + ROW_HEIGHT * (number + 0.5)
 
 
-def _x(row: Row) -> float:
-    return MARGIN + row.level * INDENT + LARGEST_DOT
+def _x(row: ChartRow) -> float:
+    return MARGIN + row.level * INDENT + MAX_DOT
 
 
-def _branch(rows: Sequence[Row], number: int) -> str:
+def _branch(rows: Sequence[ChartRow], number: int) -> str:
     row = rows[number]
     parent = rows[row.parent] if row.parent is not None else row
     top = _y(row.parent if row.parent is not None else number)
     return f'<path class="l" d="M{_x(parent):.1f} {top:.1f}V{_y(number):.1f}H{_x(row):.1f}"/>'
 
 
-def _row(rows: Sequence[Row], number: int, label_end: float) -> str:
+def _row(rows: Sequence[ChartRow], number: int, label_end: float) -> str:
     row, y = rows[number], _y(number)
     total = max(rows[0].rank, 1e-12)
     share = row.rank / total
@@ -302,7 +306,7 @@ def _row(rows: Sequence[Row], number: int, label_end: float) -> str:
     bar = max(1.0, share * (BAR_WIDTH - 46)) if number else 0.0
     parts = [
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{dot:.1f}" fill="{_colour(row)}"/>',
-        f'<text{kind} x="{x + LARGEST_DOT + 5:.1f}" y="{y + 4:.1f}">{_xml(_label(row))}</text>',
+        f'<text{kind} x="{x + MAX_DOT + 5:.1f}" y="{y + 4:.1f}">{_xml(_label(row))}</text>',
     ]
     if number:
         parts.append(
@@ -314,27 +318,27 @@ def _row(rows: Sequence[Row], number: int, label_end: float) -> str:
 
 def _dot(count: int, total: int) -> float:
     share = sqrt(count / max(1, total))
-    return LEAST_DOT + (LARGEST_DOT - LEAST_DOT) * share if count > 1 else LEAST_DOT
+    return MIN_DOT + (MAX_DOT - MIN_DOT) * share if count > 1 else MIN_DOT
 
 
-def _colour(row: Row) -> str:
+def _colour(row: ChartRow) -> str:
     if row.dead == row.count:
         return DEAD_COLOUR
     return UNREACHED_COLOUR if row.clicks is None else CLICK_COLOURS[min(row.clicks, len(CLICK_COLOURS) - 1)]
 
 
-def _label(row: Row) -> str:
-    name = row.label if len(row.label) <= LONGEST_LABEL else row.label[: LONGEST_LABEL - 1] + "…"
+def _label(row: ChartRow) -> str:
+    name = row.label if len(row.label) <= MAX_LABEL_CHARS else row.label[: MAX_LABEL_CHARS - 1] + "…"
     dead = f", {row.dead:,} dead" if row.dead and row.count > 1 else ""
     return f"{name or '/'}  ({row.count:,}{dead})" if row.count > 1 else name or "/"
 
 
-def _label_width(row: Row) -> float:
+def _label_width(row: ChartRow) -> float:
     wide = sum(1.8 if char > "\u1100" else 1.0 for char in _label(row))
-    return wide * CHAR_WIDTH + 2 * LARGEST_DOT
+    return wide * CHAR_WIDTH + 2 * MAX_DOT
 
 
-def _arcs(flows: Sequence[Flow], x: float) -> list[str]:
+def _arcs(flows: Sequence[LinkFlow], x: float) -> list[str]:
     parts = []
     for flow in reversed(flows):
         top, bottom = _y(flow.source), _y(flow.target)

@@ -84,7 +84,7 @@ class Scope:
         if len(url) > settings.url_length:
             return Reason.URL_TOO_LONG, f"{len(url)} characters, at most {settings.url_length}"
         if not url.startswith(self._schemes):
-            return Reason.SCHEME, f"the scheme is {url.partition(':')[0][:20]!r}"
+            return Reason.UNSUPPORTED_SCHEME, f"the scheme is {url.partition(':')[0][:20]!r}"
         if is_seed:
             return self._port(url) or self._excluded(url) or self._filtered(url)
         return self._of_link(url, depth, hops)
@@ -143,13 +143,13 @@ class Scope:
 
     def _port(self, url: str) -> Refusal | None:
         port = site_parts(site_of(url)).port
-        return (Reason.PORT_REFUSED, f"port {port}") if port in self._refused_ports else None
+        return (Reason.BLOCKED_PORT, f"port {port}") if port in self._refused_ports else None
 
     def _of_site(self, site: str) -> tuple[str, ...] | Refusal:
         """The folders of a site that are in scope, or why none is."""
         name = site_parts(site)
         if name.port in self._refused_ports:
-            return Reason.PORT_REFUSED, f"port {name.port}"
+            return Reason.BLOCKED_PORT, f"port {name.port}"
         place = _place_of(name, self._settings.kind)
         ports = self._folders.get(place)
         if ports is None:

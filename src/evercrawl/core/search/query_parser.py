@@ -14,7 +14,7 @@ from datetime import datetime
 from evercrawl.core.document.media_type import MEDIA_KINDS
 from evercrawl.errors import ConfigError
 from evercrawl.model.search import Query, QueryField, Term, Tone
-from evercrawl.model.time import parse_when
+from evercrawl.model.time import parse_time
 
 MAX_QUERY_CHARS = 2000
 MAX_TERMS = 64
@@ -147,8 +147,8 @@ def _changed(draft: _Draft, value: str, negative: bool) -> None:
     """`>7d` is later than seven days ago, `<2026-05` before that month, `2026-05` within it, `7d` since."""
     sign, moment = (value[0], value[1:].lstrip("=")) if value[0] in "<>" else ("", value)
     try:
-        first = parse_when(moment, now=draft.now)
-        last = parse_when(moment, now=draft.now, at_end=True)
+        first = parse_time(moment, now=draft.now)
+        last = parse_time(moment, now=draft.now, at_end=True)
     except ConfigError as error:
         raise ConfigError(f"changed:{value} cannot be read: {error}") from None
     if sign == "<":
@@ -167,7 +167,7 @@ def _tone(draft: _Draft, value: str, negative: bool) -> None:
 
 def _as_of(draft: _Draft, value: str, negative: bool) -> None:
     try:
-        draft.as_of = parse_when(value, now=draft.now, at_end=True)
+        draft.as_of = parse_time(value, now=draft.now, at_end=True)
     except ConfigError as error:
         raise ConfigError(f"as-of:{value} cannot be read: {error}") from None
 

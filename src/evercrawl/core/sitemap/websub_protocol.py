@@ -24,13 +24,13 @@ from evercrawl.model.time import from_us, to_us
 
 LEASE = timedelta(days=10)
 """What we ask for; the hub decides."""
-SHORTEST_LEASE, LONGEST_LEASE = timedelta(minutes=5), timedelta(days=365)
+MIN_LEASE, MAX_LEASE = timedelta(minutes=5), timedelta(days=365)
 RENEWED_SHARE = 0.2
 """A subscription is renewed when this share of its lease is left."""
-FIRST_WAIT, LONGEST_WAIT = timedelta(minutes=10), timedelta(days=1)
-MOST_TRIES = 20
-MOST_HUBS = 5
-MOST_URLS = 1000
+FIRST_WAIT, MAX_WAIT = timedelta(minutes=10), timedelta(days=1)
+MAX_TRIES = 20
+MAX_HUBS = 5
+MAX_URLS = 1000
 """Pages of one notice that are visited."""
 HEAD_BYTES = 256 * 1024
 """Links of a feed or page about itself stand at its beginning."""
@@ -38,14 +38,14 @@ _SIGNATURE = re.compile(r"(sha1|sha256|sha384|sha512)=([0-9a-f]+)", re.IGNORECAS
 _SECONDS = re.compile(r"[0-9]{1,9}")
 
 
-class Found(NamedTuple):
+class HubDiscovery(NamedTuple):
     """What a page says about itself: its hubs, and the address that it is subscribed to by."""
 
     hubs: tuple[str, ...] = ()
     topic: str | None = None
 
 
-class Phase(StrEnum):
+class SubscriptionPhase(StrEnum):
     """Where a subscription stands."""
 
     ASKED = "asked"
@@ -64,7 +64,7 @@ class Subscription(NamedTuple):
     topic: str
     hub: str
     secret: str | None
-    phase: Phase = Phase.ASKED
+    phase: SubscriptionPhase = SubscriptionPhase.ASKED
     asked_us: int = 0
     tries: int = 0
     until_us: int | None = None
@@ -73,7 +73,7 @@ class Subscription(NamedTuple):
     detail: str = ""
 
 
-class Answer(NamedTuple):
+class CallbackReply(NamedTuple):
     """What the callback answers, and what the subscription is afterwards."""
 
     status: int
@@ -84,7 +84,7 @@ class Answer(NamedTuple):
 # Discovery (section 4): header fields speak before the document does.
 
 
-def discover(url: str, headers: Headers, body: bytes) -> Found:
+def discover_hubs(url: str, headers: Headers, body: bytes) -> HubDiscovery:
     """Hubs and topic that an answer names; both are needed to subscribe."""
     fields = (value for name, value in headers if name.lower() == "link")
     said = _found(
@@ -93,20 +93,20 @@ def discover(url: str, headers: Headers, body: bytes) -> Found:
     if said.hubs and said.topic:
         return said
     inside = _found(url, _links_inside(body, header(headers, "content-type")))
-    return Found(said.hubs or inside.hubs, said.topic or inside.topic)
+    return HubDiscovery(said.hubs or inside.hubs, said.topic or inside.topic)
 
 
-def _found(url: str, links: Iterable[tuple[str, str]]) -> Found:
+def _found(url: str, links: Iterable[tuple[str, str]]) -> HubDiscovery:
     hubs: dict[str, None] = {}
     topic: str | None = None
     for rel, reference in links:
         absolute = join(url, reference.strip())
         name = canonical(absolute) if absolute is not None else None
-        if name is not None and rel == "hub" and len(hubs) < MOST_HUBS:
+        if name is not None and rel == "hub" and len(hubs) < MAX_HUBS:
             hubs[name] = None
         elif name is not None and rel == "self" and topic is None:
             topic = absolute
-    return Found(tuple(hubs), topic)
+    return HubDiscovery(tuple(hubs), topic)
 
 
 class _FeedLinks:
@@ -152,7 +152,7 @@ def _links_inside(body: bytes, content_type: str | None) -> list[tuple[str, str]
 
 def request_form(subscription: Subscription, callback: str) -> tuple[tuple[str, str], ...]:
     """The form that is sent to the hub."""
-    is_ending = subscription.phase is Phase.ENDING
+    is_ending = subscription.phase is SubscriptionPhase.ENDING
     fields = (
         ("hub.callback", callback),
         ("hub.mode", "unsubscribe" if is_ending else "subscribe"),
@@ -164,7 +164,7 @@ def request_form(subscription: Subscription, callback: str) -> tuple[tuple[str, 
     return (*fields, ("hub.lease_seconds", str(int(LEASE.total_seconds()))), *secret)
 
 
-def begin(token: str, found: Found, secret: str) -> Subscription | None:
+def start_subscription(token: str, found: HubDiscovery, secret: str) -> Subscription | None:
     """A subscription to what was found; None: there is no hub or no topic. A secret is only told over TLS."""
     if not found.hubs or found.topic is None:
         return None
@@ -172,18 +172,18 @@ def begin(token: str, found: Found, secret: str) -> Subscription | None:
     return Subscription(token, found.topic, hub, secret if hub.startswith("https:") else None)
 
 
-def asked(subscription: Subscription, *, now: datetime) -> Subscription:
+def record_request(subscription: Subscription, *, now: datetime) -> Subscription:
     """The subscription as it is kept before the hub is asked: it may call back before it answers."""
     return subscription._replace(asked_us=to_us(now), tries=subscription.tries + 1)
 
 
-def next_ask(subscription: Subscription) -> datetime | None:
+def next_request_time(subscription: Subscription) -> datetime | None:
     """When the hub is to be asked (again): to renew, or because it did not call back; None: not at all."""
-    if subscription.phase is Phase.ACTIVE and subscription.until_us is not None:
+    if subscription.phase is SubscriptionPhase.ACTIVE and subscription.until_us is not None:
         left = timedelta(seconds=RENEWED_SHARE * subscription.lease_s)
         renewal = from_us(subscription.until_us) - left
         return renewal if not subscription.tries else max(renewal, _after_silence(subscription))
-    if subscription.phase is not Phase.ASKED or subscription.tries >= MOST_TRIES:
+    if subscription.phase is not SubscriptionPhase.ASKED or subscription.tries >= MAX_TRIES:
         return None
     return _after_silence(subscription)
 
@@ -191,40 +191,46 @@ def next_ask(subscription: Subscription) -> datetime | None:
 def _after_silence(subscription: Subscription) -> datetime:
     if not subscription.tries:
         return from_us(0)
-    wait = min(FIRST_WAIT * (1 << (subscription.tries - 1)), LONGEST_WAIT)
+    wait = min(FIRST_WAIT * (1 << (subscription.tries - 1)), MAX_WAIT)
     return from_us(subscription.asked_us) + wait
 
 
 # Being called (sections 5.2, 5.3 and 7)
 
 
-def answer_call(subscription: Subscription, query: Mapping[str, str], *, now: datetime) -> Answer:
+def answer_callback(subscription: Subscription, query: Mapping[str, str], *, now: datetime) -> CallbackReply:
     """The answer to a GET of the hub: its challenge where we want what it asks about, otherwise 404."""
     mode, challenge = query.get("hub.mode", ""), query.get("hub.challenge", "")
     if query.get("hub.topic") != subscription.topic:
-        return Answer(404, "", subscription)
+        return CallbackReply(404, "", subscription)
     if mode == "denied":
         reason = query.get("hub.reason", "")[:200]
-        return Answer(200, "", subscription._replace(phase=Phase.DENIED, until_us=None, detail=reason))
-    is_wanted = subscription.phase in (Phase.ASKED, Phase.ACTIVE)
+        return CallbackReply(
+            200, "", subscription._replace(phase=SubscriptionPhase.DENIED, until_us=None, detail=reason)
+        )
+    is_wanted = subscription.phase in (SubscriptionPhase.ASKED, SubscriptionPhase.ACTIVE)
     if not challenge or mode not in ("subscribe", "unsubscribe") or (mode == "subscribe") != is_wanted:
-        return Answer(404, "", subscription)
+        return CallbackReply(404, "", subscription)
     if mode == "unsubscribe":
-        return Answer(200, challenge, subscription._replace(until_us=None))
+        return CallbackReply(200, challenge, subscription._replace(until_us=None))
     lease = _lease(query.get("hub.lease_seconds", ""))
     active = subscription._replace(
-        phase=Phase.ACTIVE, until_us=to_us(now + lease), lease_s=int(lease.total_seconds()), tries=0, detail=""
+        phase=SubscriptionPhase.ACTIVE,
+        until_us=to_us(now + lease),
+        lease_s=int(lease.total_seconds()),
+        tries=0,
+        detail="",
     )
-    return Answer(200, challenge, active)
+    return CallbackReply(200, challenge, active)
 
 
 def _lease(written: str) -> timedelta:
     if not _SECONDS.fullmatch(written):
         return LEASE
-    return min(max(timedelta(seconds=int(written)), SHORTEST_LEASE), LONGEST_LEASE)
+    return min(max(timedelta(seconds=int(written)), MIN_LEASE), MAX_LEASE)
 
 
-def is_signed(subscription: Subscription, signature: str | None, body: bytes) -> bool:
+def has_valid_signature(subscription: Subscription, signature: str | None, body: bytes) -> bool:
     """The body comes from who knows the secret (section 7.1); without a secret nothing can be asked for."""
     if subscription.secret is None:
         return True
@@ -235,11 +241,11 @@ def is_signed(subscription: Subscription, signature: str | None, body: bytes) ->
     return hmac.compare_digest(expected, found[2].lower())
 
 
-def announced(subscription: Subscription, body: bytes, content_type: str | None) -> list[str]:
+def announced_pages(subscription: Subscription, body: bytes, content_type: str | None) -> list[str]:
     """The pages to visit: the topic itself, and those that a feed names, its newest first."""
     sitemap = read_sitemap(body, subscription.topic, content_type=content_type)
     names = (canonical(url) for url in (subscription.topic, *(entry.url for entry in sitemap.entries)))
-    return list(dict.fromkeys(name for name in names if name is not None))[:MOST_URLS]
+    return list(dict.fromkeys(name for name in names if name is not None))[:MAX_URLS]
 
 
 # As it is kept
@@ -253,4 +259,4 @@ def write_subscription(subscription: Subscription) -> str:
 def read_subscription(stored: str) -> Subscription:
     """The subscription of a stored form."""
     subscription = Subscription._make(json.loads(stored))
-    return subscription._replace(phase=Phase(subscription.phase))
+    return subscription._replace(phase=SubscriptionPhase(subscription.phase))

@@ -66,14 +66,14 @@ class PartEvidence(NamedTuple):
 
     same: int = 0
     different: int = 0
-    places: int = 0
+    texts: int = 0
     """A bit for each text (of a few that are told apart) that came under two values."""
     values: int = 0
     """A bit for each of those values (of a few that are told apart)."""
     unclear: int = 0
     """Pairs that say the same and link to other pages: lists do, and so do pages with links made by lot."""
 
-    def is_idle(self, least: int, *, could_be_name: bool = False) -> bool:
+    def is_irrelevant(self, least: int, *, could_be_name: bool = False) -> bool:
         """Enough pairs have the same text whatever the part says."""
         if self.same < least + SAME_PER_DIFFERENT * self.different + SAME_PER_UNCLEAR * self.unclear:
             return False
@@ -81,9 +81,9 @@ class PartEvidence(NamedTuple):
         has_always_another = values >= VALUES_PER_SAME * min(self.same, MOST_VALUES)
         if could_be_name:
             is_no_name = has_always_another or (values >= LEAST_NO_NAMES and not self.different)
-            return is_no_name and self.places.bit_count() >= LEAST_PLACES
+            return is_no_name and self.texts.bit_count() >= LEAST_PLACES
         is_endless = has_always_another and self.same >= LEAST_SAME_ALONE and not self.different
-        return is_endless or self.places.bit_count() >= LEAST_PLACES
+        return is_endless or self.texts.bit_count() >= LEAST_PLACES
 
 
 class PartialUrl(NamedTuple):
@@ -92,16 +92,16 @@ class PartialUrl(NamedTuple):
     value: int
     content: int
     """Its text."""
-    offered: LinkSketch = LinkSketch()
+    links: LinkSketch = LinkSketch()
 
 
 @dataclass(frozen=True, slots=True)
 class UrlPartStats:
     """What a site has shown about the parts of its URLs; bounded."""
 
-    tallies: dict[str, PartEvidence] = field(default_factory=dict)
-    rests: dict[int, PartialUrl] = field(default_factory=dict)
-    probes: int = 0
+    evidence: dict[str, PartEvidence] = field(default_factory=dict)
+    variants: dict[int, PartialUrl] = field(default_factory=dict)
+    rechecks: int = 0
     """Pages that were looked at although they had been seen but for an idle part."""
 
 
@@ -131,10 +131,10 @@ def learn_parts(
     """
     parts = list(_parts(url, with_names=with_names))
     # Of a site without such parts nothing needs to be remembered.
-    if not text.strip() or not (parts or known.rests):
+    if not text.strip() or not (parts or known.variants):
         return known
     said, found = xxh32_intdigest(text.encode("utf-8", "surrogatepass")), PageLinks(links, new_links)
-    tallies, rests = dict(known.tallies), dict(known.rests)
+    tallies, rests = dict(known.evidence), dict(known.variants)
     for part in parts:
         key, value = _hash(part.name, part.rest), _hash(part.value)
         now = PartialUrl(value, said, found.without(part.place))
@@ -143,8 +143,8 @@ def learn_parts(
             for name in (part.name, part.on_site):
                 tallies[name] = _counted(tallies.get(name, PartEvidence()), before, now)
         rests[key] = now
-    rests[_whole(url)] = PartialUrl(NO_VALUE, said, found.as_they_are())
-    probes = known.probes + (known_variant(known, url) is not None)
+    rests[_whole(url)] = PartialUrl(NO_VALUE, said, found.complete())
+    probes = known.rechecks + (known_variant(known, url) is not None)
     most = MOST_REMEMBERED_IDLE if irrelevant_parts(known) else MOST_REMEMBERED
     return UrlPartStats(_most_telling(tallies), _newest(rests, most), probes)
 
@@ -152,11 +152,11 @@ def learn_parts(
 def _counted(tally: PartEvidence, before: PartialUrl, now: PartialUrl) -> PartEvidence:
     if before.content != now.content:
         return tally._replace(different=tally.different + 1)
-    if not before.offered.is_like(now.offered):
+    if not before.links.is_similar(now.links):
         return tally._replace(unclear=tally.unclear + 1)
     return tally._replace(
         same=tally.same + 1,
-        places=tally.places | 1 << now.content % MOST_PLACES,
+        texts=tally.texts | 1 << now.content % MOST_PLACES,
         values=tally.values | 1 << now.value % MOST_VALUES,
     )
 
@@ -191,12 +191,12 @@ def _newest(rests: dict[int, PartialUrl], most: int) -> dict[int, PartialUrl]:
 
 def irrelevant_parts(known: UrlPartStats) -> tuple[str, ...]:
     """The parts that do not alter the content, by name."""
-    return tuple(name for name, tally in known.tallies.items() if _is_idle_part(name, tally))
+    return tuple(name for name, tally in known.evidence.items() if _is_idle_part(name, tally))
 
 
 def _is_idle_part(name: str, tally: PartEvidence) -> bool:
     is_on_site = name.startswith("/**")
-    return tally.is_idle(
+    return tally.is_irrelevant(
         LEAST_SAME_ON_SITE if is_on_site or _NAMED in name else LEAST_SAME, could_be_name=_NAMED in name
     )
 
@@ -207,14 +207,14 @@ def known_variant(known: UrlPartStats, url: str) -> str | None:
         return None
     for part in _parts(url):
         if _is_idle(known, part):
-            before = known.rests.get(_hash(part.name, part.rest)) or known.rests.get(_whole(part.rest))
+            before = known.variants.get(_hash(part.name, part.rest)) or known.variants.get(_whole(part.rest))
             if before is not None and before.value != _hash(part.value):
                 return part.name
     return None
 
 
 def _is_idle(known: UrlPartStats, part: _Part) -> bool:
-    here, on_site = known.tallies.get(part.name, PartEvidence()), known.tallies.get(part.on_site, PartEvidence())
+    here, on_site = known.evidence.get(part.name, PartEvidence()), known.evidence.get(part.on_site, PartEvidence())
     if _is_idle_part(part.name, here):
         return True
     return _is_idle_part(part.on_site, on_site) and not here.different

@@ -66,7 +66,7 @@ class LinkSketch(NamedTuple):
     new: int = 0
     """A sketch of those that were new; 0: there were none."""
 
-    def is_like(self, other: LinkSketch) -> bool:
+    def is_similar(self, other: LinkSketch) -> bool:
         """Both lead to the same pages, or nearly."""
         if self.whole == other.whole or (self.words != 0 and self.words == other.words):
             return True
@@ -87,7 +87,7 @@ class PageLinks:
         whole = sum({_mixed(_rest(link, part)) for link in self._all}) & _WORD
         return LinkSketch(self._words, whole, _sketch(_mixed(_rest(link, part)) for link in self._new))
 
-    def as_they_are(self) -> LinkSketch:
+    def complete(self) -> LinkSketch:
         """What the page offers, with all parts of its links."""
         whole = sum({link.mixed for link in self._all}) & _WORD
         return LinkSketch(self._words, whole, _sketch(link.mixed for link in self._new))

@@ -58,8 +58,8 @@ class NewText(NamedTuple):
 class TextMemory:
     """What a site has said, as far as it is remembered."""
 
-    young: bytes = b""
-    old: bytes = b""
+    recent: bytes = b""
+    previous: bytes = b""
     count: int = 0
     """Groups in the young bitmap."""
 
@@ -73,8 +73,8 @@ def new_text(said: TextMemory, text: str, *, choices: Set[str] = frozenset()) ->
     `choices`: of what the URL is made. Those that were met before, and are joined anew, say nothing new where
     the page repeats them ("red shirts of linen").
     """
-    young = bytearray(said.young or bytes(MEMORY_BYTES))
-    old = said.old or bytes(MEMORY_BYTES)
+    young = bytearray(said.recent or bytes(MEMORY_BYTES))
+    old = said.previous or bytes(MEMORY_BYTES)
     marks = {choice: crc32(choice.encode("utf-8", "surrogatepass"), CHOICES) & _BIT for choice in choices}
     met = {
         choice.encode("utf-8", "surrogatepass")
@@ -97,7 +97,7 @@ def new_text(said: TextMemory, text: str, *, choices: Set[str] = frozenset()) ->
             count += not _has(young, number)
             young[number >> 3] |= 1 << (number & 7)
     share = NewText(unread / len(groups), unheard / len(groups))
-    return share, _aged(TextMemory(bytes(young), said.old, said.count + count))
+    return share, _aged(TextMemory(bytes(young), said.previous, said.count + count))
 
 
 def _has(bits: bytes | bytearray, number: int) -> bool:
@@ -105,7 +105,7 @@ def _has(bits: bytes | bytearray, number: int) -> bool:
 
 
 def _aged(said: TextMemory) -> TextMemory:
-    return said if said.count < MOST_REMEMBERED else TextMemory(b"", said.young, 0)
+    return said if said.count < MOST_REMEMBERED else TextMemory(b"", said.recent, 0)
 
 
 def _groups(text: str, echoed: Set[bytes]) -> list[tuple[int, int]]:

@@ -15,7 +15,7 @@ from evercrawl.core.traps.pattern_stats import (
     STEADY_ABOVE,
     PatternState,
     PatternStats,
-    ProbeHistory,
+    ProbeOutcome,
     offers_only_itself,
     with_state,
 )
@@ -47,25 +47,25 @@ class ProbeRequest(NamedTuple):
 def next_probe(site: TrapState, *, seed: int) -> ProbeRequest | None:
     """The pattern that most deserves to be tried with made-up addresses; None: none."""
     found = _worth_a_probe(site, Breadth.SHAPE)
-    if not found and not any(_stands_out(record) for record in site.records.values()):
+    if not found and not any(_stands_out(record) for record in site.patterns.values()):
         # Nothing stands out, so it may be a maze whose every first folder has another name.
         found = _worth_a_probe(site, Breadth.SKELETON)
     if not found:
         return None
     _, name = max(found)
-    record = site.records[name]
-    one, other = (probe_url(record.first, record.last, seed=seed + turn) for turn in (0, 1))
+    record = site.patterns[name]
+    one, other = (probe_url(record.first_url, record.last_url, seed=seed + turn) for turn in (0, 1))
     return ProbeRequest(name, (one, other))
 
 
 def _worth_a_probe(site: TrapState, breadth: Breadth) -> list[tuple[int, str]]:
-    least = EXPLODING_AGAIN if site.invented else EXPLODING_LEAST
+    least = EXPLODING_AGAIN if site.mazes else EXPLODING_LEAST
     return [
         (record.requests, name)
-        for name, record in site.records.items()
+        for name, record in site.patterns.items()
         if record.breadth is breadth
         and _deserves_probe(record, least)
-        and not any(_is_below(record.last, name, invented) for invented in site.invented)
+        and not any(_is_below(record.last_url, name, invented) for invented in site.mazes)
     ]
 
 
@@ -74,13 +74,13 @@ def _is_below(example: str, name: str, invented: str) -> bool:
 
 
 def _deserves_probe(record: PatternStats, least: int) -> bool:
-    if record.first == record.last:
+    if record.first_url == record.last_url:
         return False
-    if record.tried is ProbeHistory.INVENTED:
-        return record.probes >= PROBES_UNTIL_RETRIED + 2 * record.tried_at
-    if record.tried is ProbeHistory.NOT_FOUND:
+    if record.probe_outcome is ProbeOutcome.INVENTED:
+        return record.probes >= PROBES_UNTIL_RETRIED + 2 * record.probed_at
+    if record.probe_outcome is ProbeOutcome.NOT_FOUND:
         return _goes_on_all_the_same(record)
-    if record.tried is not ProbeHistory.UNASKED:
+    if record.probe_outcome is not ProbeOutcome.UNASKED:
         return False
     if record.state is PatternState.THROTTLED:
         return record.growth >= GROWTH_ABOVE
@@ -91,7 +91,7 @@ def _deserves_probe(record: PatternStats, least: int) -> bool:
 
 def _goes_on_all_the_same(record: PatternStats) -> bool:
     """What was made up may have been a name that must exist, where it is a number beside it that goes on."""
-    is_endless = record.growth >= GROWTH_ABOVE and record.steady >= STEADY_ABOVE
+    is_endless = record.growth >= GROWTH_ABOVE and record.steady_growth >= STEADY_ABOVE
     return record.requests >= TRIED_AGAIN_FROM and is_endless and record.state is PatternState.THROTTLED
 
 
@@ -102,39 +102,39 @@ def _stands_out(record: PatternStats) -> bool:
 
 def after_probe(site: TrapState, pattern: str, answers: tuple[ProbeAnswer, ProbeAnswer]) -> TrapState:
     """The site's yield after made-up addresses of a pattern were tried."""
-    record = site.records.get(pattern)
+    record = site.patterns.get(pattern)
     if record is None:
         return site
     made_up, same = judge_probe(*answers)
     tried = _TRIED[made_up]
-    is_sure = tried is ProbeHistory.NOT_FOUND and record.tried is tried
-    of_pattern = record._replace(tried=ProbeHistory.NOT_FOUND_AGAIN if is_sure else tried, tried_at=record.probes)
-    records = {**site.records, pattern: with_state(of_pattern, overspent=site.is_overspent)}
-    own = {name for name, _ in patterns_of(record.last)}
+    is_sure = tried is ProbeOutcome.NOT_FOUND and record.probe_outcome is tried
+    of_pattern = record._replace(probe_outcome=ProbeOutcome.NOT_FOUND_AGAIN if is_sure else tried, probed_at=record.probes)
+    records = {**site.patterns, pattern: with_state(of_pattern, overspent=site.is_overspent)}
+    own = {name for name, _ in patterns_of(record.last_url)}
     if made_up is not ProbeResult.INVENTED:
         # Wider patterns of the same URL need not be tried once more.
         records |= {
-            name: with_state(records[name]._replace(tried=tried), overspent=site.is_overspent)
+            name: with_state(records[name]._replace(probe_outcome=tried), overspent=site.is_overspent)
             for name in own & records.keys()
-            if records[name].tried is ProbeHistory.UNASKED and records[name].breadth >= record.breadth
+            if records[name].probe_outcome is ProbeOutcome.UNASKED and records[name].breadth >= record.breadth
         }
-    invented, soft = tuple(name for name in site.invented if name not in own), site.soft_404
+    invented, soft = tuple(name for name in site.mazes if name not in own), site.soft_404
     if made_up is ProbeResult.INVENTED:
-        invented = _generalised((*invented, pattern), record.last)[-MOST_INVENTED:]
+        invented = _generalised((*invented, pattern), record.last_url)[-MOST_INVENTED:]
     if same is not None:
         soft = (*soft, same)[-MOST_SOFT_404:]
-    apologies = site.apologies
+    apologies = site.not_found_phrases
     if made_up is ProbeResult.NOT_FOUND and all(200 <= answer.status < 300 for answer in answers):
         apologies = (*apologies, *common_not_found_phrases(answers))[-MOST_APOLOGIES:]
-    return replace(site, records=records, invented=invented, soft_404=soft, apologies=apologies)
+    return replace(site, patterns=records, mazes=invented, soft_404=soft, not_found_phrases=apologies)
 
 
 _TRIED = {
-    ProbeResult.NOT_FOUND: ProbeHistory.NOT_FOUND,
-    ProbeResult.ANSWERED: ProbeHistory.ANSWERED,
-    ProbeResult.INVENTED: ProbeHistory.INVENTED,
-    ProbeResult.SAME: ProbeHistory.SAME,
-    ProbeResult.LEADS_ON: ProbeHistory.LEADS_ON,
+    ProbeResult.NOT_FOUND: ProbeOutcome.NOT_FOUND,
+    ProbeResult.ANSWERED: ProbeOutcome.ANSWERED,
+    ProbeResult.INVENTED: ProbeOutcome.INVENTED,
+    ProbeResult.SAME: ProbeOutcome.SAME,
+    ProbeResult.LEADS_ON: ProbeOutcome.LEADS_ON,
 }
 
 

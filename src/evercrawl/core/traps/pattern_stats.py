@@ -68,10 +68,10 @@ class PatternState(IntEnum):
 
     OPEN = 0
     THROTTLED = 1
-    FENCED = 2
+    BLOCKED = 2
 
 
-class ProbeHistory(IntEnum):
+class ProbeOutcome(IntEnum):
     """What made-up addresses of a pattern were answered with."""
 
     UNASKED = 0
@@ -93,65 +93,65 @@ class PatternStats(NamedTuple):
 
     breadth: Breadth
     requests: int = 0
-    worth: float = PRIOR
+    value: float = PRIOR
     """New text that a request brought or led to; numbers do not make a text new."""
-    letters: float = PRIOR
+    literal_value: float = PRIOR
     """The same, where new numbers count as well."""
-    text: float = PRIOR
+    page_value: float = PRIOR
     """New text on the pages themselves."""
-    copies: float = 0.0
+    duplicates: float = 0.0
     growth: float = 0.0
     """New URLs of this pattern for each request."""
-    steady: float = 0.0
+    steady_growth: float = 0.0
     """Share of the requests that offered at least one."""
     cycles: float = 0.0
     """Share of those that showed what a shorter path showed before."""
     state: PatternState = PatternState.OPEN
-    tried: ProbeHistory = ProbeHistory.UNASKED
+    probe_outcome: ProbeOutcome = ProbeOutcome.UNASKED
     probes: int = 0
     """Requests since it was fenced."""
-    tried_at: int = 0
+    probed_at: int = 0
     """How many these were when made-up addresses were tried last."""
-    first: str = ""
-    last: str = ""
+    first_url: str = ""
+    last_url: str = ""
     """Two of its URLs, as examples and to make up others."""
     promise: float = PRIOR
     """New text that links to other kinds of pages promised."""
-    returns: float = 0.0
+    redirects_back: float = 0.0
     """Share of the requests that were redirected to what was known, or is left out."""
 
     @property
     def is_proven(self) -> bool:
         """It has brought new text often enough to be trusted whatever wider patterns say."""
-        return self.state is PatternState.OPEN and self.requests >= PROVEN_LEAST and self.worth > PROVEN_ABOVE
+        return self.state is PatternState.OPEN and self.requests >= PROVEN_LEAST and self.value > PROVEN_ABOVE
 
     @property
     def is_path(self) -> bool:
         """It is about places rather than about parameters."""
-        return self.breadth in (Breadth.FOLDER, Breadth.SKELETON) or "?" not in self.last
+        return self.breadth in (Breadth.FOLDER, Breadth.SKELETON) or "?" not in self.last_url
 
     @property
     def is_paging(self) -> bool:
         """It steps through a list, and does nothing else."""
-        return self.breadth < Breadth.FOLDER and _PAGING.search(self.last) is not None
+        return self.breadth < Breadth.FOLDER and _PAGING.search(self.last_url) is not None
 
 
 class VisitGain(NamedTuple):
     """What one request brought to each pattern of its URL."""
 
-    worth: float
-    letters: float
-    text: float
-    is_copy: bool
+    value: float
+    literal_value: float
+    page_value: float
+    is_duplicate: bool
     is_cycle: bool = False
     promise: float = 0.0
-    leads_back: bool = False
+    redirects_back: bool = False
 
 
 def suspect_stats(breadth: Breadth, url: str) -> PatternStats:
     """The record of a pattern that lengthens one which yields nothing."""
     prior = SUSPECT_PRIOR
-    return PatternStats(breadth, worth=prior, letters=prior, text=prior, first=url, last=url)
+    return PatternStats(breadth, value=prior, literal_value=prior, page_value=prior, first_url=url, last_url=url)
 
 
 def after_request(
@@ -163,27 +163,27 @@ def after_request(
     """
     slowest = NARROW_PACE if record.breadth < Breadth.FOLDER else BROAD_PACE
     pace = max(slowest, 1 / (record.requests + PRIOR_WEIGHT))
-    if record.state is PatternState.FENCED and _heals(record, gains):
+    if record.state is PatternState.BLOCKED and _heals(record, gains):
         record = record._replace(
             state=PatternState.THROTTLED,
-            worth=max(record.worth, THROTTLE_BELOW),
+            value=max(record.value, THROTTLE_BELOW),
             promise=max(record.promise, OPEN_ABOVE),
             probes=0,
         )
     return with_state(
         record._replace(
             requests=record.requests + 1,
-            worth=record.worth + pace * (gains.worth - record.worth),
-            letters=record.letters + pace * (gains.letters - record.letters),
-            text=record.text + pace * (gains.text - record.text),
-            copies=record.copies + pace * (gains.is_copy - record.copies),
+            value=record.value + pace * (gains.value - record.value),
+            literal_value=record.literal_value + pace * (gains.literal_value - record.literal_value),
+            page_value=record.page_value + pace * (gains.page_value - record.page_value),
+            duplicates=record.duplicates + pace * (gains.is_duplicate - record.duplicates),
             growth=record.growth + pace * (growth - record.growth),
-            steady=record.steady + pace * ((growth > 0) - record.steady),
+            steady_growth=record.steady_growth + pace * ((growth > 0) - record.steady_growth),
             cycles=record.cycles + pace * (gains.is_cycle - record.cycles),
             promise=record.promise + pace * (gains.promise - record.promise),
-            returns=record.returns + pace * (gains.leads_back - record.returns),
-            probes=record.probes + (record.state is PatternState.FENCED),
-            last=url,
+            redirects_back=record.redirects_back + pace * (gains.redirects_back - record.redirects_back),
+            probes=record.probes + (record.state is PatternState.BLOCKED),
+            last_url=url,
         ),
         overspent=overspent,
         lengthens=lengthens,
@@ -192,11 +192,11 @@ def after_request(
 
 def _heals(record: PatternStats, gains: VisitGain) -> bool:
     """What came from behind the fence shows that it is wrong; the text of an endless supply does not."""
-    if record.tried is ProbeHistory.INVENTED:
+    if record.probe_outcome is ProbeOutcome.INVENTED:
         return False
-    if record.returns >= COPIES_ABOVE:
-        return gains.worth > 0.0
-    return (gains.promise if record.tried is ProbeHistory.LEADS_ON else gains.text) >= UNBLOCK_ABOVE
+    if record.redirects_back >= COPIES_ABOVE:
+        return gains.value > 0.0
+    return (gains.promise if record.probe_outcome is ProbeOutcome.LEADS_ON else gains.page_value) >= UNBLOCK_ABOVE
 
 
 def with_state(record: PatternStats, *, overspent: bool = False, lengthens: bool = False) -> PatternStats:
@@ -204,28 +204,28 @@ def with_state(record: PatternStats, *, overspent: bool = False, lengthens: bool
 
     `overspent`: the site has cost more requests for nothing than others. `lengthens`: see `after_request`.
     """
-    if record.tried is ProbeHistory.INVENTED:
-        return record._replace(state=PatternState.FENCED)
+    if record.probe_outcome is ProbeOutcome.INVENTED:
+        return record._replace(state=PatternState.BLOCKED)
     if feeds_itself(record):
-        return record._replace(state=PatternState.FENCED, probes=record.probes if record.state else 0)
-    if record.worth > OPEN_ABOVE or record.breadth is Breadth.SKELETON:
+        return record._replace(state=PatternState.BLOCKED, probes=record.probes if record.state else 0)
+    if record.value > OPEN_ABOVE or record.breadth is Breadth.SKELETON:
         return record._replace(state=PatternState.OPEN, probes=0)
-    if record.state is PatternState.OPEN and record.worth < THROTTLE_BELOW and _is_known_well(record):
+    if record.state is PatternState.OPEN and record.value < THROTTLE_BELOW and _is_known_well(record):
         record = record._replace(state=PatternState.THROTTLED)
     if (
         record.state is PatternState.THROTTLED
-        and record.worth < BLOCK_BELOW
+        and record.value < BLOCK_BELOW
         and _may_fence(record)
         and blocking_proof(record, overspent=overspent, lengthens=lengthens)
     ):
-        record = record._replace(state=PatternState.FENCED, probes=0)
+        record = record._replace(state=PatternState.BLOCKED, probes=0)
     return record
 
 
 def feeds_itself(record: PatternStats) -> bool:
     """It has no end, leads to nothing but itself, and says little that is new."""
-    is_endless = record.tried is ProbeHistory.LEADS_ON and offers_only_itself(record)
-    return is_endless and record.breadth is Breadth.SHAPE and record.text < LITTLE_NEW
+    is_endless = record.probe_outcome is ProbeOutcome.LEADS_ON and offers_only_itself(record)
+    return is_endless and record.breadth is Breadth.SHAPE and record.page_value < LITTLE_NEW
 
 
 def offers_only_itself(record: PatternStats) -> bool:
@@ -235,7 +235,7 @@ def offers_only_itself(record: PatternStats) -> bool:
 
 def _is_known_well(record: PatternStats) -> bool:
     least = NARROW_LEAST if record.breadth < Breadth.FOLDER else BROAD_LEAST
-    return record.requests >= least or record.worth < SUSPECT_PRIOR / 2
+    return record.requests >= least or record.value < SUSPECT_PRIOR / 2
 
 
 def _may_fence(record: PatternStats) -> bool:
@@ -246,30 +246,30 @@ def _may_fence(record: PatternStats) -> bool:
 def blocking_proof(record: PatternStats, *, overspent: bool = True, lengthens: bool = False) -> str:
     """In words, what shows beside the low yield that a pattern does not deserve to be finished."""
     if not record.is_path and record.requests >= (MIN_PAGING_REQUESTS if record.is_paging else MIN_PARAMETER_REQUESTS):
-        if record.copies >= COPIES_ABOVE:
+        if record.duplicates >= COPIES_ABOVE:
             return "nearly all are copies or the answer to everything"
-        if record.letters < BLOCK_BELOW and (record.steady >= STEADY_ABOVE or not record.is_paging):
+        if record.literal_value < BLOCK_BELOW and (record.steady_growth >= STEADY_ABOVE or not record.is_paging):
             return "many values of the parameters without a new word"
-    if overspent and record.returns >= COPIES_ABOVE and record.requests >= MIN_RETURN_REQUESTS:
+    if overspent and record.redirects_back >= COPIES_ABOVE and record.requests >= MIN_RETURN_REQUESTS:
         return "nearly all redirect to what is known, and they cost more than all the rest of the site"
     is_going_on = record.growth >= GROWTH_ABOVE or record.requests >= CYCLES_LEAST
     if overspent and record.cycles >= CYCLES_ABOVE and is_going_on:
         return "shorter paths have shown the same, and longer ones go on"
-    if overspent and lengthens and record.requests >= EXPLODES_AGAIN and record.letters < BLOCK_BELOW:
+    if overspent and lengthens and record.requests >= EXPLODES_AGAIN and record.literal_value < BLOCK_BELOW:
         return "shorter paths were fenced, and these say as little"
-    return _endless(record, overspent=overspent) if record.steady >= STEADY_ABOVE else ""
+    return _endless(record, overspent=overspent) if record.steady_growth >= STEADY_ABOVE else ""
 
 
 def _endless(record: PatternStats, *, overspent: bool) -> str:
-    if record.tried in (ProbeHistory.ANSWERED, ProbeHistory.LEADS_ON):
+    if record.probe_outcome in (ProbeOutcome.ANSWERED, ProbeOutcome.LEADS_ON):
         return "made-up addresses are answered with the same kind of page"
-    if record.tried is ProbeHistory.SAME and (record.copies >= COPIES_ABOVE or record.letters < BLOCK_BELOW):
+    if record.probe_outcome is ProbeOutcome.SAME and (record.duplicates >= COPIES_ABOVE or record.literal_value < BLOCK_BELOW):
         return "made-up addresses are answered with the very same page"
     patience = UNPROBED_REQUESTS if record.breadth < Breadth.FOLDER else UNPROBED_REQUESTS_BROAD
-    if record.tried is ProbeHistory.UNASKED and record.requests >= patience:
+    if record.probe_outcome is ProbeOutcome.UNASKED and record.requests >= patience:
         return "nothing but numbers changes, and each offers more of the same"
     is_exploding = record.growth >= EXPLODES_ABOVE and record.requests >= EXPLODES_LEAST
-    if overspent and is_exploding and record.letters < BLOCK_BELOW:
+    if overspent and is_exploding and record.literal_value < BLOCK_BELOW:
         return "each offers many more without a new word, and they cost more than all the rest of the site"
     return ""
 
@@ -277,10 +277,10 @@ def _endless(record: PatternStats, *, overspent: bool) -> str:
 def evidence(record: PatternStats) -> str:
     """What the verdict on a pattern rests on, in words and figures."""
     figures = (
-        f"{record.requests} requests, lately {record.worth:.0%} new text, "
-        f"{record.copies:.0%} copies, {record.growth:.1f} new URLs of the kind for each"
+        f"{record.requests} requests, lately {record.value:.0%} new text, "
+        f"{record.duplicates:.0%} copies, {record.growth:.1f} new URLs of the kind for each"
     )
-    because = INVENTS if record.tried is ProbeHistory.INVENTED else blocking_proof(record)
+    because = INVENTS if record.probe_outcome is ProbeOutcome.INVENTED else blocking_proof(record)
     if feeds_itself(record):
         because = FEEDS_ITSELF
     return f"{figures}; {because}" if because else figures
@@ -288,8 +288,8 @@ def evidence(record: PatternStats) -> str:
 
 def trap_class(record: PatternStats) -> str:
     """One word for what seems to be wrong with a pattern."""
-    if record.tried is ProbeHistory.INVENTED:
+    if record.probe_outcome is ProbeOutcome.INVENTED:
         return "maze"
-    if record.copies >= COPIES_ABOVE:
+    if record.duplicates >= COPIES_ABOVE:
         return "copies"
     return "endless" if record.growth >= GROWTH_ABOVE else "barren"

@@ -23,7 +23,7 @@ from evercrawl.core.traps.novelty import MEMORY_BYTES, NOTHING_NEW, NewText, Tex
 from evercrawl.core.traps.pattern_stats import (
     PatternState,
     PatternStats,
-    ProbeHistory,
+    ProbeOutcome,
     VisitGain,
     after_request,
     suspect_stats,
@@ -66,12 +66,12 @@ class VisitObservation(NamedTuple):
     new: NewText = NOTHING_NEW
     duplicate: bool = False
     """The same or nearly the same text as another page."""
-    copy_of: str = ""
+    duplicate_of: str = ""
     """That page, where it is known."""
     soft_404: bool = False
     new_links: Sequence[str] = ()
     """URLs of the same site that were not known before."""
-    leads_back: bool = False
+    redirects_back: bool = False
     """A redirect to a page of the site that was known, or that is left out."""
 
 
@@ -82,17 +82,17 @@ class TrapState:
     requests: int = 0
     wasted: int = 0
     """Those of them that brought nothing, other than the news that there is no such page."""
-    records: dict[str, PatternStats] = field(default_factory=dict)
-    said: TextMemory = field(default_factory=TextMemory)
-    parameters: UrlPartStats = field(default_factory=UrlPartStats)
+    patterns: dict[str, PatternStats] = field(default_factory=dict)
+    text_memory: TextMemory = field(default_factory=TextMemory)
+    url_parts: UrlPartStats = field(default_factory=UrlPartStats)
     soft_404: tuple[Soft404Page, ...] = ()
-    absent: tuple[Soft404Page, ...] = ()
+    not_found_pages: tuple[Soft404Page, ...] = ()
     """What is said for addresses that do not exist; other answers to made-up addresses may be empty pages."""
-    homes: tuple[str, ...] = ()
+    not_found_redirects: tuple[str, ...] = ()
     """Where addresses that do not exist are redirected to."""
-    invented: tuple[str, ...] = ()
+    mazes: tuple[str, ...] = ()
     """Patterns that answer made-up addresses with invented pages; what lengthens them is fenced too."""
-    apologies: tuple[int, ...] = ()
+    not_found_phrases: tuple[int, ...] = ()
     """Phrases, as numbers, with which it says that there is no such page, whatever stands beside them."""
     repeats: int = 0
     """Requests for pages that said nothing new, be it that they led to something."""
@@ -108,7 +108,7 @@ class TrapState:
         return self.wasted >= max(OVERSPENT_LEAST, self.requests / 2)
 
 
-def observe(
+def observe_visit(
     site: TrapState,
     url: str,
     *,
@@ -124,23 +124,23 @@ def observe(
 
     `links`: all links of the page; `leads_back`: see `Observation`.
     """
-    share, said = new_text(site.said, text, choices=choices_in(url))
+    share, said = new_text(site.text_memory, text, choices=choices_in(url))
     soft = any(is_soft_404(text, known) for known in site.soft_404)
     seen = VisitObservation(url, status, share, duplicate, copy_of, soft, new_links, leads_back)
     is_page = 200 <= status < 300 and not soft
     parameters = (
-        learn_parts(site.parameters, url, text, links=links, new_links=new_links, with_names=site.is_suspicious)
+        learn_parts(site.url_parts, url, text, links=links, new_links=new_links, with_names=site.is_suspicious)
         if is_page
-        else site.parameters
+        else site.url_parts
     )
-    return seen, replace(site, said=said, parameters=parameters)
+    return seen, replace(site, text_memory=said, url_parts=parameters)
 
 
-def book(site: TrapState, seen: VisitObservation) -> TrapState:
+def record_visit(site: TrapState, seen: VisitObservation) -> TrapState:
     """The site's yield with one more visit in it."""
     if seen.status >= 500 or seen.status in SAYS_NOTHING:
         return site
-    records = dict(site.records)
+    records = dict(site.patterns)
     patterns = patterns_of(seen.url)
     gains = _gains(records, seen)
     offered = [patterns_of(link) for link in seen.new_links[:LINKS_WEIGHED]]
@@ -154,15 +154,15 @@ def book(site: TrapState, seen: VisitObservation) -> TrapState:
             gains,
             growth=growth,
             overspent=site.is_overspent,
-            lengthens=_state(records, parent_shape(pattern)) is PatternState.FENCED,
+            lengthens=_state(records, parent_shape(pattern)) is PatternState.BLOCKED,
         )
-    for name in site.invented:
+    for name in site.mazes:
         is_charged = any(name == pattern.name for pattern in charged)
         if name in records and not is_charged and lengthens(patterns, name):
             records[name] = records[name]._replace(probes=records[name].probes + 1)
-    wasted = site.wasted + (gains.worth == 0.0 and seen.status < 400)
-    repeats = site.repeats + (gains.text == 0.0 and seen.status < 300)
-    return replace(site, requests=site.requests + 1, wasted=wasted, records=_bounded(records), repeats=repeats)
+    wasted = site.wasted + (gains.value == 0.0 and seen.status < 400)
+    repeats = site.repeats + (gains.page_value == 0.0 and seen.status < 300)
+    return replace(site, requests=site.requests + 1, wasted=wasted, patterns=_bounded(records), repeats=repeats)
 
 
 def _charged(records: dict[str, PatternStats], patterns: tuple[UrlPattern, ...]) -> list[UrlPattern]:
@@ -173,18 +173,18 @@ def _charged(records: dict[str, PatternStats], patterns: tuple[UrlPattern, ...])
 
 def _gains(records: dict[str, PatternStats], seen: VisitObservation) -> VisitGain:
     is_nothing = seen.soft_404 or seen.status >= 400
-    is_copy = seen.soft_404 or seen.duplicate or seen.leads_back
+    is_copy = seen.soft_404 or seen.duplicate or seen.redirects_back
     essential = 0.0 if is_nothing or is_copy or seen.new.essential < LEAST_NEW else seen.new.essential
     literal = 0.0 if is_nothing or seen.new.literal < LEAST_NEW else seen.new.literal
     promise = _promise(records, seen)
     return VisitGain(
-        worth=max(essential, promise),
-        letters=max(literal, promise),
-        text=essential,
-        is_copy=is_copy,
-        is_cycle=seen.duplicate and _is_longer_way(seen.url, seen.copy_of),
+        value=max(essential, promise),
+        literal_value=max(literal, promise),
+        page_value=essential,
+        is_duplicate=is_copy,
+        is_cycle=seen.duplicate and _is_longer_way(seen.url, seen.duplicate_of),
         promise=promise,
-        leads_back=seen.leads_back,
+        redirects_back=seen.redirects_back,
     )
 
 
@@ -216,13 +216,13 @@ def _expected(records: dict[str, PatternStats], url: str, own: str) -> float:
     if path == own or (record is None and path.startswith(own.removesuffix("/") + "/") and own != "/"):
         return 0.0
     record = record or _fresh(records, shape, url)
-    return min(record.text, record.worth)
+    return min(record.page_value, record.value)
 
 
 def _fresh(records: dict[str, PatternStats], pattern: UrlPattern, url: str) -> PatternStats:
     if _state(records, parent_shape(pattern)) is not PatternState.OPEN:
         return suspect_stats(pattern.breadth, url)
-    return PatternStats(pattern.breadth, first=url, last=url)
+    return PatternStats(pattern.breadth, first_url=url, last_url=url)
 
 
 def _state(records: dict[str, PatternStats], name: str) -> PatternState:
@@ -249,21 +249,21 @@ _ROW = struct.Struct("<IIIIIQ")
 
 def trap_state_bytes(site: TrapState) -> bytes:
     """The blob; averages are rounded."""
-    said = site.said
+    said = site.text_memory
     head = orjson.dumps({
         "requests": [site.requests, site.wasted, site.repeats],
-        "records": [[name, *_rounded(record)] for name, record in site.records.items()],
+        "records": [[name, *_rounded(record)] for name, record in site.patterns.items()],
         "said": [said.count, bool(said.young), bool(said.old)],
         "soft_404": _signs(site.soft_404),
-        "absent": _signs(site.absent),
-        "homes": site.homes,
-        "invented": site.invented,
-        "apologies": site.apologies,
-        "tallies": [[name, *tally] for name, tally in site.parameters.tallies.items()],
-        "probes": site.parameters.probes,
+        "absent": _signs(site.not_found_pages),
+        "homes": site.not_found_redirects,
+        "invented": site.mazes,
+        "apologies": site.not_found_phrases,
+        "tallies": [[name, *tally] for name, tally in site.url_parts.tallies.items()],
+        "probes": site.url_parts.probes,
     })  # fmt: skip
     rows = b"".join(
-        _ROW.pack(key, rest.value, rest.content, *rest.offered) for key, rest in site.parameters.rests.items()
+        _ROW.pack(key, rest.value, rest.content, *rest.offered) for key, rest in site.url_parts.rests.items()
     )
     plain = _LENGTH.pack(len(head)) + head + said.young + said.old + rows
     return bytes([VERSION]) + zlib.compress(plain, LEVEL)
@@ -318,6 +318,6 @@ def _record(row: list[Any]) -> PatternStats:
     fields |= {
         "breadth": Breadth(fields["breadth"]),
         "state": PatternState(fields["state"]),
-        "tried": ProbeHistory(fields["tried"]),
+        "tried": ProbeOutcome(fields["tried"]),
     }
     return PatternStats(**fields)

@@ -34,13 +34,13 @@ class TrapAction(Enum):
     ALLOW = "allow"
     THROTTLE = "throttle"
     """After everything else."""
-    FENCE = "fence"
+    BLOCK = "fence"
 
 
 class TrapVerdict(NamedTuple):
     """A ruling with the pattern that decided and the evidence in words."""
 
-    ruling: TrapAction
+    action: TrapAction
     pattern: str = ""
     evidence: str = ""
     is_probe: bool = False
@@ -52,14 +52,14 @@ ALLOWED = TrapVerdict(TrapAction.ALLOW)
 
 def allows_all(site: TrapState) -> bool:
     """Whatever URL is asked about, the answer is that it may be asked for: most sites set no traps."""
-    is_open = all(record.state is PatternState.OPEN for record in site.records.values())
-    return is_open and not site.invented and not irrelevant_parts(site.parameters)
+    is_open = all(record.state is PatternState.OPEN for record in site.patterns.values())
+    return is_open and not site.mazes and not irrelevant_parts(site.url_parts)
 
 
 def check_link(site: TrapState, url: str) -> TrapVerdict:
     """What to do with a link: queue it, queue it behind all others, or leave it out."""
     ruled = _strictest(site, url)
-    if ruled.ruling is TrapAction.FENCE and xxh32_intdigest(url.encode("utf-8", "replace")) % PROBE_ONE_IN == 0:
+    if ruled.action is TrapAction.BLOCK and xxh32_intdigest(url.encode("utf-8", "replace")) % PROBE_ONE_IN == 0:
         return ruled._replace(ruling=TrapAction.THROTTLE, is_probe=True)
     return ruled
 
@@ -168,7 +168,7 @@ class HostStats(NamedTuple):
     """Hosts of which a page was seen."""
     fresh: float = 0.5
     """Of the hosts that the first page of a host names, the share that nobody named before."""
-    is_fenced: bool = False
+    is_blocked: bool = False
 
     @property
     def evidence(self) -> str:

@@ -33,7 +33,7 @@ class RuleAction(Enum):
 class UserRule(NamedTuple):
     """A word about a pattern, on one site or on all."""
 
-    word: RuleAction
+    action: RuleAction
     pattern: str
     site: str | None = None
 
@@ -203,15 +203,15 @@ class TrapFilter:
         self.settings = settings
         self._rules: tuple[UserRule, ...] = ()
         self._ignored: IgnoreSet | None = None
-        self.hear(settings)
+        self.update(settings)
 
-    def hear(self, settings: TrapSettings) -> None:
+    def update(self, settings: TrapSettings) -> None:
         """From now on these settings count."""
         self.settings = settings
         self._rules = rules_of(settings)
         self._ignored = compile_ignore_sets(settings.ignore) if settings.ignore else None
 
-    def word(self, url: str) -> UserRule | None:
+    def user_rule(self, url: str) -> UserRule | None:
         """What the operator says about the URL; None: nothing."""
         return matching_rule(self._rules, url) if self._rules else None
 
@@ -221,7 +221,7 @@ class TrapFilter:
         What was asked for by name (`is_asked_for`: seeds, and where they have moved to) only the operator
         refuses.
         """
-        rule = self.word(url)
+        rule = self.user_rule(url)
         if rule is not None:
             return rule_refusal(rule)
         if is_asked_for or not self.settings.enabled:

@@ -102,8 +102,8 @@ def add_url(
 def _not_a_page(url: str) -> tuple[Reason, str]:
     scheme, colon, _ = url.partition(":")
     if colon and scheme not in ("http", "https"):
-        return Reason.SCHEME, f"{scheme}: {REASON_TEXT[Reason.SCHEME]}"
-    return Reason.NOT_A_PAGE_URL, REASON_TEXT[Reason.NOT_A_PAGE_URL]
+        return Reason.UNSUPPORTED_SCHEME, f"{scheme}: {REASON_TEXT[Reason.UNSUPPORTED_SCHEME]}"
+    return Reason.INVALID_URL, REASON_TEXT[Reason.INVALID_URL]
 
 
 def _refusal(url: str, refused: tuple[Reason, str], parent: str | None, depth: int, now_us: int) -> Refusal:

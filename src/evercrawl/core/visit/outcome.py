@@ -90,7 +90,7 @@ def judge_moved(
         detail = f"redirects to {result.target}: {words}"
         return _seen(Outcome.REJECTED, reason, detail)
     detail = f"redirects to {result.target} ({result.status})"
-    return _seen(Outcome.FETCHED, Reason.MOVED, detail)
+    return _seen(Outcome.FETCHED, Reason.REDIRECT, detail)
 
 
 def judge_failed(page: Page, result: Failed, *, asked: timedelta | None, now: datetime) -> VisitOutcome:
@@ -98,8 +98,8 @@ def judge_failed(page: Page, result: Failed, *, asked: timedelta | None, now: da
     rule = FAULT_RULES[result.fault]
     outcome, reason = rule.outcome, rule.reason
     if result.fault is Fault.BAD_REDIRECT and (scheme := foreign_scheme(result)) is not None:
-        outcome, reason = Outcome.REJECTED, Reason.SCHEME
-        detail = f"redirects to a {scheme}: URL; {REASON_TEXT[Reason.SCHEME]}"
+        outcome, reason = Outcome.REJECTED, Reason.UNSUPPORTED_SCHEME
+        detail = f"redirects to a {scheme}: URL; {REASON_TEXT[Reason.UNSUPPORTED_SCHEME]}"
     else:
         detail = _words(result, reason)
     tries = page.tries + 1

@@ -12,7 +12,13 @@ from starlette.responses import Response
 from evercrawl.collection.alerts.event_reader import CollectionLogs
 from evercrawl.collection.alerts.registry import AlertRegistry, AlertStatus, default_batch_size, preview_alert
 from evercrawl.collection.alerts.sender import has_apprise
-from evercrawl.core.alerts.definition import HOSTED, alert_fields, problem_with, shown, wrong_in
+from evercrawl.core.alerts.definition import (
+    HOSTED_SERVICES,
+    alert_fields,
+    alert_problem,
+    apprise_problem,
+    redact_address,
+)
 from evercrawl.core.alerts.delivery import MessageState
 from evercrawl.core.url import canonical
 from evercrawl.errors import ConfigError
@@ -67,7 +73,7 @@ def alerts(desk: Desk, asked: Asked) -> dict[str, Any]:
     return {
         "alerts": [_fields(status) for status in book_of(desk).all()],
         "has_apprise": has_apprise(),
-        "services": sorted(HOSTED),
+        "services": sorted(HOSTED_SERVICES),
         "mail_is_set": desk.settings.notify.mail_host is not None,
         **shown,
     }
@@ -112,7 +118,7 @@ def add_alert(desk: Desk, asked: Asked) -> Done:
     kept = book_of(desk).add(wish, replacing=asked["replace"])
     show, told = f"/alert?name={kept.name}", dict(asked.values)
     if kept.target.channel is Channel.APPRISE:
-        told["address"] = shown(kept.target.address)
+        told["address"] = redact_address(kept.target.address)
     if kept.target.secret is None:
         return Done(f"alert {kept.name}: changes from now on", show, {"name": kept.name}, told=told)
     words = f"the secret that messages of {kept.name} are signed with, shown only now: {kept.target.secret}"
@@ -181,7 +187,7 @@ def _alert(desk: Desk, asked: Asked) -> Alert:
         quiet=tuple(asked["quiet"].replace(",", " ").split()),
         most=default_batch_size(target.channel, rhythm),
     )
-    wrong = wrong_in(wish)
+    wrong = alert_problem(wish)
     if wrong is not None:
         raise BadRequest(wrong)
     # The folder of feeds is made when one is added.
@@ -210,7 +216,7 @@ def _target(desk: Desk, asked: Asked) -> Destination:
             return Destination(channel, str((desk.path / FEEDS / f"{asked['name']}.xml").absolute()))
         case _ if not address:
             raise BadRequest("say where the messages go: a URL for a webhook, an address for mail or apprise")
-        case Channel.APPRISE if (wrong := problem_with(address)) is not None:
+        case Channel.APPRISE if (wrong := apprise_problem(address)) is not None:
             raise BadRequest(wrong)
         case Channel.WEBHOOK:
             return Destination(channel, guarded_url(desk.settings, address))
@@ -230,5 +236,5 @@ def _fields(status: AlertStatus) -> dict[str, Any]:
     if status.alert.target.channel is Channel.ATOM:
         fields["address"] = Path(fields["address"]).name  # not where folders lie on this machine
     if status.alert.target.channel is Channel.APPRISE:
-        fields["address"] = shown(fields["address"])
+        fields["address"] = redact_address(fields["address"])
     return fields

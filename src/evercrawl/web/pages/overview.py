@@ -27,7 +27,7 @@ _KIND_OF = {
     Reason.NOISE: "same",
     Reason.DUPLICATE: "same",
     Reason.NOT_MODIFIED: "304",
-    Reason.MOVED: "same",
+    Reason.REDIRECT: "same",
 }
 
 

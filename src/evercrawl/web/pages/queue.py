@@ -56,10 +56,10 @@ def why(desk: Desk, asked: Asked) -> dict[str, Any]:
 
 REFUSING = frozenset(
     (
-        Reason.NOT_A_PAGE_URL, Reason.SCHEME, Reason.URL_TOO_LONG, Reason.PORT_REFUSED,
+        Reason.INVALID_URL, Reason.UNSUPPORTED_SCHEME, Reason.URL_TOO_LONG, Reason.BLOCKED_PORT,
         Reason.OUT_OF_SCOPE, Reason.TOO_DEEP, Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.FILTERED,
         Reason.FILE_TYPE, Reason.NOFOLLOW, Reason.ROBOTS, Reason.PRIVATE_ADDRESS, Reason.REDIRECT_LOOP,
-        Reason.TOO_MANY_REDIRECTS, Reason.SITE_FULL,
+        Reason.TOO_MANY_REDIRECTS, Reason.SITE_PAGE_LIMIT,
     )
 )  # fmt: skip
 """Why a URL is not asked for; reasons that are added elsewhere are listed under `any`."""

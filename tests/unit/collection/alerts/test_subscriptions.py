@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from evercrawl.collection.alerts.subscriptions import WebsubClient
-from evercrawl.core.sitemap.websub_protocol import Phase, Subscription
+from evercrawl.core.sitemap.websub_protocol import Subscription, SubscriptionPhase
 from evercrawl.errors import ConfigError
 from evercrawl.model.settings import HttpSettings, Settings
 
@@ -89,7 +89,7 @@ def test_subscribe_be_verified_hear_and_end(tmp_path: Path) -> None:
         place.websub = websub
         asyncio.run(websub.subscribe(f"{place.url}/feed"))
         (subscription,) = websub.subscriptions()
-        assert subscription.phase is Phase.ACTIVE, "what the hub said while it was asked is not lost"
+        assert subscription.phase is SubscriptionPhase.ACTIVE, "what the hub said while it was asked is not lost"
         assert place.forms[0]["hub.topic"] == f"{place.url}/feed"
         assert asyncio.run(websub.renew()) == 0
 
@@ -109,7 +109,9 @@ def test_subscribe_be_verified_hear_and_end(tmp_path: Path) -> None:
 def test_a_notice_that_is_not_signed_is_taken_and_ignored(tmp_path: Path) -> None:
     heard: list[Sequence[str]] = []
     websub = WebsubClient(tmp_path, SETTINGS, callback=str, queue=lambda urls, _: heard.append(urls))
-    subscription = Subscription("t", "https://example.org/feed", "https://hub.example/", "secret", Phase.ACTIVE)
+    subscription = Subscription(
+        "t", "https://example.org/feed", "https://hub.example/", "secret", SubscriptionPhase.ACTIVE
+    )
     websub._keep(subscription)
     good = "sha256=" + hmac.new(b"secret", b"body", hashlib.sha256).hexdigest()
     assert websub.receive("t", {"x-hub-signature": "sha256=00"}, b"body").status == 202
@@ -117,6 +119,6 @@ def test_a_notice_that_is_not_signed_is_taken_and_ignored(tmp_path: Path) -> Non
     assert heard == []
     assert websub.receive("t", {"x-hub-signature": good}, b"body").status == 202
     assert heard == [["https://example.org/feed"]]
-    websub._keep(subscription._replace(secret=None, phase=Phase.ASKED))
+    websub._keep(subscription._replace(secret=None, phase=SubscriptionPhase.ASKED))
     websub.receive("t", {}, b"body")
     assert len(heard) == 1, "without a secret only a hub that was verified is heard"

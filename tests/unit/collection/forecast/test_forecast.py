@@ -56,7 +56,7 @@ def ended(visit: CompletedVisit) -> CompletedVisit:
     if visit.page_id == GONE:
         return visit._replace(outcome=Outcome.ERROR, reason=Reason.GONE, status=410, due_us=None)
     if visit.page_id == MOVED:
-        return visit._replace(outcome=Outcome.FETCHED, reason=Reason.MOVED, status=301)
+        return visit._replace(outcome=Outcome.FETCHED, reason=Reason.REDIRECT, status=301)
     return visit
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.alerts.definition import HOSTED, problem_with, service_of, shown
+from evercrawl.core.alerts.definition import HOSTED_SERVICES, apprise_problem, apprise_service, redact_address
 
 
 @pytest.mark.parametrize("address", ["tgram://1:x/2", "Slack://a/b/c", " discord://1/2"])
 def test_services_at_fixed_places_may_be_named(address: str) -> None:
-    assert problem_with(address) is None
+    assert apprise_problem(address) is None
 
 
 @pytest.mark.parametrize(
@@ -18,18 +18,18 @@ def test_services_at_fixed_places_may_be_named(address: str) -> None:
      "fcm://a/?keyfile=/etc/passwd", "https://hooks.slack.com/x", "tgram", "tgram,json:inside", ""],
 )  # fmt: skip
 def test_all_others_are_refused(address: str) -> None:
-    assert "these services" in (problem_with(address) or "")
+    assert "these services" in (apprise_problem(address) or "")
 
 
 @pytest.mark.parametrize("joint", [" ", ",", "\n", "\t", ", "])
 def test_a_second_address_cannot_hide_behind_the_first(joint: str) -> None:
-    assert "one address" in (problem_with(f"tgram://1:x/2{joint}json://127.0.0.1/") or "")
+    assert "one address" in (apprise_problem(f"tgram://1:x/2{joint}json://127.0.0.1/") or "")
 
 
 def test_only_the_service_is_shown() -> None:
-    assert shown("tgram://SECRET/1") == "tgram://…"
-    assert shown("SECRET") == "apprise://…"
-    assert service_of("SECRET") is None
+    assert redact_address("tgram://SECRET/1") == "tgram://…"
+    assert redact_address("SECRET") == "apprise://…"
+    assert apprise_service("SECRET") is None
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -41,7 +41,7 @@ def test_no_service_has_a_host_or_a_file_in_its_address() -> None:
         for entry in apprise.Apprise().details()["schemas"]
         for scheme in (*(entry["protocols"] or ()), *(entry["secure_protocols"] or ()))
     }
-    for scheme in HOSTED & set(known):
+    for scheme in HOSTED_SERVICES & set(known):
         names = {*known[scheme]["tokens"], *known[scheme]["args"]}
         assert not {name for name in names if name in ("host", "hostname", "port") or "file" in name}, scheme
         assert all("{host}" not in template for template in known[scheme]["templates"]), scheme

@@ -10,13 +10,20 @@ from xml.etree import ElementTree
 
 import pytest
 
-from evercrawl.core.alerts.definition import alert_fields, read_alert, read_event, write_alert, write_event, wrong_in
+from evercrawl.core.alerts.definition import (
+    alert_fields,
+    alert_from_json,
+    alert_problem,
+    alert_to_json,
+    event_from_json,
+    event_to_json,
+)
 from evercrawl.core.alerts.message_format import (
     atom_feed,
     format_secret,
-    is_genuine,
     plain_text,
     subject_line,
+    verify_signature,
     webhook_body,
     webhook_headers,
 )
@@ -87,7 +94,7 @@ def test_a_receiver_can_tell(change: dict[str, object], genuine: bool) -> None:
         "body": b"body",
         "now": NOW,
     }
-    assert is_genuine(SECRET, **{**given, **change}) is genuine  # type: ignore[arg-type]
+    assert verify_signature(SECRET, **{**given, **change}) is genuine  # type: ignore[arg-type]
 
 
 def test_crawled_text_cannot_leave_its_line() -> None:
@@ -123,9 +130,9 @@ def test_alerts_and_events_survive_storage() -> None:
         quiet=("22:00-06:00",),
         most=9,
     )
-    assert read_alert(write_alert(alert)) == alert
-    assert read_event(write_event(EVENT)) == EVENT
-    assert read_event(write_event(EVENT._replace(turn=None, edits=()))).turn is None
+    assert alert_from_json(alert_to_json(alert)) == alert
+    assert event_from_json(event_to_json(EVENT)) == EVENT
+    assert event_from_json(event_to_json(EVENT._replace(turn=None, edits=()))).turn is None
     assert "secret" not in alert_fields(alert, with_secret=False)
 
 
@@ -144,8 +151,8 @@ def test_alerts_and_events_survive_storage() -> None:
     ],
 )
 def test_what_cannot_be_used_is_said(alert: Alert, words: str) -> None:
-    assert words in (wrong_in(alert) or "")
+    assert words in (alert_problem(alert) or "")
 
 
 def test_what_can_be_used_is_not_refused() -> None:
-    assert wrong_in(ALERT) is None
+    assert alert_problem(ALERT) is None

@@ -74,8 +74,8 @@ def test_interim_answers_are_skipped() -> None:
     interim = b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
     reader = read(interim + b"HTTP/1.1 100 Continue\r\n\r\n" + OK + b"Content-Length: 2\r\n\r\nok")
     assert reader.body == b"ok"
-    assert refusal(interim * (INTERIM_ANSWERS + 1)) is Fault.BAD_HTTP
-    assert refusal(b"HTTP/1.1 101 Switching\r\n\r\n") is Fault.BAD_HTTP
+    assert refusal(interim * (INTERIM_ANSWERS + 1)) is Fault.INVALID_HTTP
+    assert refusal(b"HTTP/1.1 101 Switching\r\n\r\n") is Fault.INVALID_HTTP
 
 
 def test_bare_line_feeds_end_lines() -> None:
@@ -108,7 +108,7 @@ def test_equal_lengths_agree() -> None:
     ],
 )
 def test_fields_that_cannot_be_trusted(fields: bytes) -> None:
-    assert refusal(OK + fields + b"\r\n\r\nhello") is Fault.BAD_HTTP
+    assert refusal(OK + fields + b"\r\n\r\nhello") is Fault.INVALID_HTTP
 
 
 @pytest.mark.parametrize(
@@ -125,14 +125,14 @@ def test_fields_that_cannot_be_trusted(fields: bytes) -> None:
     ],
 )
 def test_chunks_that_cannot_be_trusted(chunks: bytes) -> None:
-    assert refusal(OK + b"Transfer-Encoding: chunked\r\n\r\n" + chunks) is Fault.BAD_HTTP
+    assert refusal(OK + b"Transfer-Encoding: chunked\r\n\r\n" + chunks) is Fault.INVALID_HTTP
 
 
 @pytest.mark.parametrize(
     "line", [b"HTTP/1.1 abc", b"HTTP/1.1 000 x", b"HTTP/1.1 20 x", b"HTTP/2 200", b"ICY 200 OK", b"", b"HTTP/1.1 2000"]
 )
 def test_status_lines_that_are_none(line: bytes) -> None:
-    assert refusal(line + b"\r\nA: b\r\n\r\n") is Fault.BAD_HTTP
+    assert refusal(line + b"\r\nA: b\r\n\r\n") is Fault.INVALID_HTTP
 
 
 def test_what_is_not_http_is_refused_before_it_ends() -> None:
@@ -152,10 +152,10 @@ def test_limits_of_the_head() -> None:
 
 def test_limits_of_chunk_lines_and_trailers() -> None:
     chunked = OK + b"Transfer-Encoding: chunked\r\n\r\n"
-    assert refusal(chunked + b"5;" + b"x" * CHUNK_LINE_BYTES + b"\r\nhello") is Fault.BAD_HTTP
-    assert refusal(chunked + b"5;" + b"x" * CHUNK_LINE_BYTES) is Fault.BAD_HTTP
+    assert refusal(chunked + b"5;" + b"x" * CHUNK_LINE_BYTES + b"\r\nhello") is Fault.INVALID_HTTP
+    assert refusal(chunked + b"5;" + b"x" * CHUNK_LINE_BYTES) is Fault.INVALID_HTTP
     assert refusal(chunked + b"0\r\n" + b"T: v\r\n" * TRAILER_BYTES) is Fault.HEADERS_TOO_LARGE
-    assert refusal(chunked + (b"1;" + b"x" * 1000 + b"\r\na\r\n") * 20) is Fault.BAD_HTTP
+    assert refusal(chunked + (b"1;" + b"x" * 1000 + b"\r\na\r\n") * 20) is Fault.INVALID_HTTP
 
 
 @pytest.mark.parametrize(

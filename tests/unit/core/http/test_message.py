@@ -35,7 +35,7 @@ def test_success_is_a_page(status: int) -> None:
 @pytest.mark.parametrize(
     ("status", "fields", "fault"),
     [
-        (206, "", Fault.PARTIAL),
+        (206, "", Fault.UNEXPECTED_206),
         (300, "", Fault.HTTP_ERROR),
         (301, "", Fault.BAD_REDIRECT),
         (302, "Location:\r\n", Fault.BAD_REDIRECT),
@@ -100,4 +100,4 @@ def test_cuts_are_named() -> None:
 def test_a_broken_coding_is_a_fault() -> None:
     got = result(200, "Content-Encoding: gzip\r\n", body=b"\x1f\x8b\0\0\0")
     assert isinstance(got, Failed)
-    assert got.fault is Fault.BAD_CODING
+    assert got.fault is Fault.BAD_CONTENT_ENCODING

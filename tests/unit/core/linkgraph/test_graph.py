@@ -10,21 +10,21 @@ from hypothesis import strategies as st
 
 from evercrawl.core.linkgraph.graph_metrics import (
     SparseGraph,
-    depths_from,
-    graph_of,
+    sparse_graph,
+    click_depths,
     hub_scores,
     pagerank,
     pagerank_steps,
     parents_of,
-    reverse_of,
+    reverse_graph,
 )
-from evercrawl.core.linkgraph.structure_chart import MOST_ROWS, DrawnPage, draw_structure, rows_of, tree_of_pages
+from evercrawl.core.linkgraph.structure_chart import MAX_ROWS, ChartPage, build_folder_tree, chart_rows, draw_structure
 
 links_of_graphs = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=60)
 
 
 def made(links: list[tuple[int, int]], nodes: int) -> SparseGraph:
-    return graph_of(np.array([a for a, _ in links], dtype=int), np.array([b for _, b in links], dtype=int), nodes)
+    return sparse_graph(np.array([a for a, _ in links], dtype=int), np.array([b for _, b in links], dtype=int), nodes)
 
 
 def reference_ranks(graph: SparseGraph, *, damping: float = 0.85) -> np.ndarray:
@@ -44,7 +44,7 @@ def test_pagerank_is_that_of_the_equations(links: list[tuple[int, int]]):
 
 def test_pagerank_of_a_larger_graph_agrees_to_a_millionth():
     chance = np.random.default_rng(5)
-    graph = graph_of(chance.integers(0, 1500, 9000), chance.zipf(1.5, 9000) % 1500, 1500)
+    graph = sparse_graph(chance.integers(0, 1500, 9000), chance.zipf(1.5, 9000) % 1500, 1500)
     ranks = pagerank(graph)
     assert np.abs(ranks - reference_ranks(graph)).max() < 1e-6
     assert ranks.sum() == pytest.approx(1.0)
@@ -52,7 +52,7 @@ def test_pagerank_of_a_larger_graph_agrees_to_a_millionth():
 
 def test_pagerank_goes_on_from_where_it_was():
     chance = np.random.default_rng(6)
-    graph = graph_of(chance.integers(0, 300, 2000), chance.integers(0, 300, 2000), 300)
+    graph = sparse_graph(chance.integers(0, 300, 2000), chance.integers(0, 300, 2000), 300)
     steps = list(pagerank_steps(graph))
     again = list(pagerank_steps(graph, start=steps[len(steps) // 2]))
     assert len(again) < len(steps)
@@ -70,7 +70,7 @@ def test_links_count_once_and_can_be_turned_round(links: list[tuple[int, int]]):
     graph = made(links, 10)
     pairs = {(node, int(target)) for node in range(10) for target in graph.of(node)}
     assert pairs == {(a, b) for a, b in links if a != b}
-    back = reverse_of(graph)
+    back = reverse_graph(graph)
     assert {(int(source), node) for node in range(10) for source in back.of(node)} == pairs
 
 
@@ -83,19 +83,19 @@ def test_hubs_lead_to_authorities():
 
 def test_depth_is_the_fewest_clicks():
     graph = made([(0, 1), (1, 2), (0, 2), (2, 3), (5, 0)], 6)
-    depths = depths_from(graph, [0])
+    depths = click_depths(graph, [0])
     assert depths.tolist() == [0, 1, 1, 2, -1, -1]
     assert parents_of(graph, depths).tolist() == [-1, 0, 0, 2, -1, -1]
-    assert depths_from(graph, []).tolist() == [-1] * 6
+    assert click_depths(graph, []).tolist() == [-1] * 6
 
 
 # The picture
 
 
-def site(count: int) -> list[DrawnPage]:
+def site(count: int) -> list[ChartPage]:
     names = ["https://example.org/"]
     names += [f"https://example.org/{'abc'[number % 3]}/{number % 7}/p{number}.html" for number in range(1, count)]
-    return [DrawnPage(name, 1 / count, number % 9 or None, number % 50 == 49) for number, name in enumerate(names)]
+    return [ChartPage(name, 1 / count, number % 9 or None, number % 50 == 49) for number, name in enumerate(names)]
 
 
 @pytest.mark.parametrize("count", [1, 50, 5000])
@@ -104,21 +104,21 @@ def test_a_picture_can_be_read_whatever_the_size(count: int):
     picture = ElementTree.fromstring(draw_structure(pages, [(0, page) for page in range(count)], title="a < b"))
     texts = [element.text or "" for element in picture.iter("{http://www.w3.org/2000/svg}text")]
     assert "a < b" in texts
-    assert float(picture.get("height", "0")) < 120 + 20 * MOST_ROWS
+    assert float(picture.get("height", "0")) < 120 + 20 * MAX_ROWS
     assert float(picture.get("width", "0")) < 1200
     assert any("more" in text for text in texts) is (count == 5000)
 
 
 @pytest.mark.parametrize("count", [1, 50, 700, 5000])
 def test_every_page_is_in_exactly_one_row(count: int):
-    rows = rows_of(tree_of_pages(site(count)))
+    rows = chart_rows(build_folder_tree(site(count)))
     assert sorted(page for row in rows for page in row.members) == list(range(count))
-    assert len(rows) <= MOST_ROWS
+    assert len(rows) <= MAX_ROWS
     assert rows[0].count == count
 
 
 def test_hostile_names_stay_text():
-    pages = [DrawnPage("https://example.org/<script>%00\u202e", 1.0, 0), DrawnPage("https://example.org/b", 1.0, 1)]
+    pages = [ChartPage("https://example.org/<script>%00\u202e", 1.0, 0), ChartPage("https://example.org/b", 1.0, 1)]
     picture = draw_structure(pages, [], title="\x1b[2J</svg>")
     assert "<script>" not in picture
     ElementTree.fromstring(picture)

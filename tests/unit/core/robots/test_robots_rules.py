@@ -146,8 +146,8 @@ UNREACHABLE = [
     answered(599),
     *(broken(fault) for fault in (Fault.DNS, Fault.CONNECT, Fault.TLS, Fault.TIMEOUT, Fault.RESET)),
     broken(Fault.INCOMPLETE, 200),
-    broken(Fault.BAD_CODING, 200),
-    broken(Fault.PARTIAL, 206),
+    broken(Fault.BAD_CONTENT_ENCODING, 200),
+    broken(Fault.UNEXPECTED_206, 206),
 ]
 
 

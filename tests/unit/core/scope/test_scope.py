@@ -77,7 +77,7 @@ def test_list_is_the_seeds_and_where_they_have_moved():
     assert reason(scope, "https://a.test/two") is Reason.OUT_OF_SCOPE
     assert reason(scope, "https://b.test/moved", depth=0, hops=1) is None
     assert reason(scope, "https://b.test/moved", depth=1, hops=1) is Reason.OUT_OF_SCOPE
-    assert reason(scope, "https://b.test:25/", depth=0, hops=1) is Reason.PORT_REFUSED
+    assert reason(scope, "https://b.test:25/", depth=0, hops=1) is Reason.BLOCKED_PORT
 
 
 def test_refusals_say_what_was_compared():
@@ -139,15 +139,15 @@ def test_a_seed_passes_what_concerns_links_only():
     assert scope.verdict("https://a.test/paper.pdf", depth=0, is_seed=True) is None
     assert scope.verdict("https://a.test/never", depth=0, is_seed=True) == (Reason.EXCLUDED, "matches 'never'")
     refused = scope.verdict("https://a.test:6667/", depth=0, is_seed=True)
-    assert refused == (Reason.PORT_REFUSED, "port 6667")
+    assert refused == (Reason.BLOCKED_PORT, "port 6667")
 
 
 def test_length_scheme_and_port():
     scope = scope_of("https://a.test:22/", url_length=40)
     assert reason(scope, "https://a.test/" + "x" * 40) is Reason.URL_TOO_LONG
-    assert scope.verdict("ftp://a.test/", depth=1) == (Reason.SCHEME, "the scheme is 'ftp'")
-    assert reason(scope, "mailto:x@a.test") is Reason.SCHEME
-    assert reason(scope, "https://a.test:22/") is Reason.PORT_REFUSED
+    assert scope.verdict("ftp://a.test/", depth=1) == (Reason.UNSUPPORTED_SCHEME, "the scheme is 'ftp'")
+    assert reason(scope, "mailto:x@a.test") is Reason.UNSUPPORTED_SCHEME
+    assert reason(scope, "https://a.test:22/") is Reason.BLOCKED_PORT
     settings = ScopeSettings(seeds=("https://a.test:22/",))
     assert reason(Scope(settings, allow_ports=(22,)), "https://a.test:22/") is None
     assert reason(Scope(settings, schemes=("ftp",)), "ftp://a.test/") is None

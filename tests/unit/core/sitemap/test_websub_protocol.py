@@ -7,18 +7,18 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from evercrawl.core.sitemap.websub_protocol import (
-    Found,
-    Phase,
+    HubDiscovery,
     Subscription,
-    announced,
-    answer_call,
-    asked,
-    begin,
-    discover,
-    is_signed,
-    next_ask,
+    SubscriptionPhase,
+    announced_pages,
+    answer_callback,
+    discover_hubs,
+    has_valid_signature,
+    next_request_time,
     read_subscription,
+    record_request,
     request_form,
+    start_subscription,
     write_subscription,
 )
 
@@ -47,25 +47,28 @@ HTML = (
 )
 def test_feeds_and_pages_name_their_hub(body: bytes, kind: str | None) -> None:
     headers = (("Content-Type", kind),) if kind else ()
-    assert discover(URL, headers, body) == Found((HUB,), TOPIC)
+    assert discover_hubs(URL, headers, body) == HubDiscovery((HUB,), TOPIC)
 
 
 def test_header_fields_speak_first() -> None:
     headers = (("Link", '<https://other.example/>; rel="hub", </topic>; rel=self'),)
-    assert discover(URL, headers, ATOM) == Found(("https://other.example/",), "https://example.org/topic")
-    mixed = discover(URL, (("link", "<https://other.example/>; rel=hub"),), ATOM)
-    assert mixed == Found(("https://other.example/",), TOPIC)
+    assert discover_hubs(URL, headers, ATOM) == HubDiscovery(("https://other.example/",), "https://example.org/topic")
+    mixed = discover_hubs(URL, (("link", "<https://other.example/>; rel=hub"),), ATOM)
+    assert mixed == HubDiscovery(("https://other.example/",), TOPIC)
 
 
 def test_without_hub_or_topic_there_is_nothing_to_subscribe_to() -> None:
-    assert begin("t", Found((), TOPIC), "s") is None
-    assert begin("t", Found((HUB,), None), "s") is None
-    assert discover(URL, (), b"plain words") == Found()
-    assert discover(URL, (), b'<feed><link rel="hub" href="javascript:alert(1)"/></feed>') == Found()
+    assert start_subscription("t", HubDiscovery((), TOPIC), "s") is None
+    assert start_subscription("t", HubDiscovery((HUB,), None), "s") is None
+    assert discover_hubs(URL, (), b"plain words") == HubDiscovery()
+    assert discover_hubs(URL, (), b'<feed><link rel="hub" href="javascript:alert(1)"/></feed>') == HubDiscovery()
 
 
 def test_a_secret_is_told_over_tls_only() -> None:
-    safe, open_ = (begin("t", Found(("http://a/", HUB), TOPIC), "s"), begin("t", Found(("http://a/",), TOPIC), "s"))
+    safe, open_ = (
+        start_subscription("t", HubDiscovery(("http://a/", HUB), TOPIC), "s"),
+        start_subscription("t", HubDiscovery(("http://a/",), TOPIC), "s"),
+    )
     assert safe is not None
     assert open_ is not None
     assert (safe.hub, safe.secret, open_.secret) == (HUB, "s", None)
@@ -76,46 +79,46 @@ def test_a_secret_is_told_over_tls_only() -> None:
     assert form["hub.secret"] == "s"
     assert int(form["hub.lease_seconds"]) > 0
     assert "hub.secret" not in dict(request_form(open_, "x"))
-    assert dict(request_form(safe._replace(phase=Phase.ENDING), "x"))["hub.mode"] == "unsubscribe"
+    assert dict(request_form(safe._replace(phase=SubscriptionPhase.ENDING), "x"))["hub.mode"] == "unsubscribe"
 
 
 def call(subscription: Subscription, mode: str = "subscribe", **more: str) -> tuple[int, str, Subscription]:
     query = {"hub.mode": mode, "hub.topic": TOPIC, "hub.challenge": "c", "hub.lease_seconds": "86400"}
-    return answer_call(subscription, query | {f"hub.{name}": value for name, value in more.items()}, now=NOW)
+    return answer_callback(subscription, query | {f"hub.{name}": value for name, value in more.items()}, now=NOW)
 
 
 def test_a_challenge_is_answered_only_for_what_we_want() -> None:
-    status, body, active = call(asked(SUBSCRIPTION, now=NOW))
-    assert (status, body, active.phase, active.lease_s) == (200, "c", Phase.ACTIVE, 86400)
+    status, body, active = call(record_request(SUBSCRIPTION, now=NOW))
+    assert (status, body, active.phase, active.lease_s) == (200, "c", SubscriptionPhase.ACTIVE, 86400)
     assert call(SUBSCRIPTION, topic="https://evil.example/")[:2] == (404, "")
     assert call(SUBSCRIPTION, "unsubscribe")[0] == 404
     assert call(SUBSCRIPTION, challenge="")[0] == 404
     assert call(SUBSCRIPTION, "publish")[0] == 404
-    ending = SUBSCRIPTION._replace(phase=Phase.ENDING)
+    ending = SUBSCRIPTION._replace(phase=SubscriptionPhase.ENDING)
     assert call(ending)[0] == 404
     assert call(ending, "unsubscribe")[:2] == (200, "c")
 
 
 def test_a_denial_is_final_until_somebody_subscribes_again() -> None:
     status, _, denied = call(SUBSCRIPTION, "denied", reason="no such topic")
-    assert (status, denied.phase, denied.detail) == (200, Phase.DENIED, "no such topic")
-    assert next_ask(denied) is None
+    assert (status, denied.phase, denied.detail) == (200, SubscriptionPhase.DENIED, "no such topic")
+    assert next_request_time(denied) is None
     assert call(denied)[0] == 404
 
 
 def test_leases_are_renewed_before_they_end_and_silence_is_met_with_patience() -> None:
-    active = call(asked(SUBSCRIPTION, now=NOW))[2]
-    renewal = next_ask(active)
+    active = call(record_request(SUBSCRIPTION, now=NOW))[2]
+    renewal = next_request_time(active)
     assert renewal is not None
     assert NOW + timedelta(hours=12) < renewal < NOW + timedelta(days=1)
-    later = asked(active, now=renewal)
-    again = next_ask(later)
+    later = record_request(active, now=renewal)
+    again = next_request_time(later)
     assert again is not None
     assert again > renewal, "a hub that does not answer is not asked all the time"
     waiting, moments = SUBSCRIPTION, []
-    while (moment := next_ask(waiting)) is not None:
+    while (moment := next_request_time(waiting)) is not None:
         moments.append(moment)
-        waiting = asked(waiting, now=max(moment, NOW))
+        waiting = record_request(waiting, now=max(moment, NOW))
     assert moments == sorted(moments)
     assert len(moments) < 30
 
@@ -129,21 +132,21 @@ def test_any_lease_is_brought_into_bounds(written: str) -> None:
 @pytest.mark.parametrize("method", ["sha1", "sha256", "sha384", "sha512"])
 def test_signatures(method: str) -> None:
     good = hmac.new(b"secret", b"body", getattr(hashlib, method)).hexdigest()
-    assert is_signed(SUBSCRIPTION, f"{method}={good}", b"body")
-    assert is_signed(SUBSCRIPTION, f"{method.upper()}={good.upper()}", b"body")
-    assert not is_signed(SUBSCRIPTION, f"{method}={good}", b"other")
-    assert not is_signed(SUBSCRIPTION, f"md5={good}", b"body")
-    assert not is_signed(SUBSCRIPTION, good, b"body")
-    assert not is_signed(SUBSCRIPTION, None, b"body")
-    assert is_signed(SUBSCRIPTION._replace(secret=None), None, b"body")
+    assert has_valid_signature(SUBSCRIPTION, f"{method}={good}", b"body")
+    assert has_valid_signature(SUBSCRIPTION, f"{method.upper()}={good.upper()}", b"body")
+    assert not has_valid_signature(SUBSCRIPTION, f"{method}={good}", b"other")
+    assert not has_valid_signature(SUBSCRIPTION, f"md5={good}", b"body")
+    assert not has_valid_signature(SUBSCRIPTION, good, b"body")
+    assert not has_valid_signature(SUBSCRIPTION, None, b"body")
+    assert has_valid_signature(SUBSCRIPTION._replace(secret=None), None, b"body")
 
 
 def test_news_are_the_topic_and_the_pages_of_the_feed() -> None:
-    assert announced(SUBSCRIPTION, ATOM, "application/atom+xml") == [TOPIC, "https://example.org/blog/1"]
-    assert announced(SUBSCRIPTION, HTML, "text/html") == [TOPIC]
-    assert announced(SUBSCRIPTION, b"", None) == [TOPIC]
+    assert announced_pages(SUBSCRIPTION, ATOM, "application/atom+xml") == [TOPIC, "https://example.org/blog/1"]
+    assert announced_pages(SUBSCRIPTION, HTML, "text/html") == [TOPIC]
+    assert announced_pages(SUBSCRIPTION, b"", None) == [TOPIC]
 
 
 def test_a_subscription_survives_storage() -> None:
-    active = call(asked(SUBSCRIPTION, now=NOW))[2]
+    active = call(record_request(SUBSCRIPTION, now=NOW))[2]
     assert read_subscription(write_subscription(active)) == active

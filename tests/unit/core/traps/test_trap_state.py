@@ -5,12 +5,12 @@ from __future__ import annotations
 from evercrawl.core.traps.not_found import ProbeAnswer
 from evercrawl.core.traps.novelty import NewText
 from evercrawl.core.traps.pattern_probe import after_probe, next_probe
-from evercrawl.core.traps.pattern_stats import MIN_PARAMETER_REQUESTS, PatternState, ProbeHistory
+from evercrawl.core.traps.pattern_stats import MIN_PARAMETER_REQUESTS, PatternState, ProbeOutcome
 from evercrawl.core.traps.trap_state import (
     MOST_PATTERNS,
     TrapState,
     VisitObservation,
-    book,
+    record_visit,
     trap_state_bytes,
     trap_state_of,
 )
@@ -30,7 +30,7 @@ NEW, OLD = NewText(1.0, 1.0), NewText(0.0, 0.0)
 def _visits(site: TrapState, start: int, count: int, *, new: NewText, duplicate: bool = False) -> TrapState:
     for number in range(start, start + count):
         links = (f"{SITE}/cal?d={number + 1}",)
-        site = book(site, VisitObservation(f"{SITE}/cal?d={number}", 200, new, duplicate, new_links=links))
+        site = record_visit(site, VisitObservation(f"{SITE}/cal?d={number}", 200, new, duplicate, new_links=links))
     return site
 
 
@@ -53,15 +53,15 @@ def test_one_that_yields_nothing_and_goes_on_is_fenced_with_evidence() -> None:
 def test_one_that_yields_nothing_but_ends_is_only_throttled() -> None:
     site = TrapState()
     for number in range(100):
-        site = book(site, VisitObservation(f"{SITE}/tag/{number}", 200, OLD))
+        site = record_visit(site, VisitObservation(f"{SITE}/tag/{number}", 200, OLD))
     assert check_queued(site, f"{SITE}/tag/100").ruling is TrapAction.THROTTLE
 
 
 def test_copies_with_parameters_are_fenced_even_where_they_end_and_paths_are_finished() -> None:
     site = TrapState()
     for number in range(40):
-        site = book(site, VisitObservation(f"{SITE}/view?print={number}", 200, OLD, duplicate=True))
-        site = book(site, VisitObservation(f"{SITE}/da/{number}", 200, OLD, duplicate=True))
+        site = record_visit(site, VisitObservation(f"{SITE}/view?print={number}", 200, OLD, duplicate=True))
+        site = record_visit(site, VisitObservation(f"{SITE}/da/{number}", 200, OLD, duplicate=True))
     assert site.records["/view?print="].state is PatternState.FENCED
     assert site.records["/da/{n}"].state is PatternState.THROTTLED
 
@@ -70,8 +70,8 @@ def test_dead_links_are_no_trap_however_many_there_are() -> None:
     site = TrapState()
     for number in range(400):
         links = [f"{SITE}/missing/{number}-{way}" for way in range(3)]
-        site = book(site, VisitObservation(f"{SITE}/real/{number}", 200, NEW, new_links=links))
-        site = book(site, VisitObservation(f"{SITE}/missing/{number}-0", 404))
+        site = record_visit(site, VisitObservation(f"{SITE}/real/{number}", 200, NEW, new_links=links))
+        site = record_visit(site, VisitObservation(f"{SITE}/missing/{number}-0", 404))
     assert all(record.state is not PatternState.FENCED for record in site.records.values())
     assert not site.wasted
 
@@ -81,7 +81,7 @@ def test_a_path_on_a_site_that_knows_its_addresses_is_finished() -> None:
     site = TrapState()
     for number in range(500):
         after = [f"{SITE}/v2/page{number + 1}.html"]
-        site = book(site, VisitObservation(f"{SITE}/v2/page{number}.html", 200, OLD, new_links=after))
+        site = record_visit(site, VisitObservation(f"{SITE}/v2/page{number}.html", 200, OLD, new_links=after))
         if number == 100:
             site = after_probe(site, "/v2/{word}.html", (ProbeAnswer(404), ProbeAnswer(404)))
     assert all(record.state is not PatternState.FENCED for record in site.records.values())
@@ -91,13 +91,13 @@ def test_a_chain_is_tried_once_more_where_another_number_goes_on() -> None:
     site = TrapState()
     for number in range(120):
         after = [f"{SITE}/like/{number % 3}/{number + 1}"]
-        site = book(site, VisitObservation(f"{SITE}/like/{number % 3}/{number}", 200, OLD, new_links=after))
+        site = record_visit(site, VisitObservation(f"{SITE}/like/{number % 3}/{number}", 200, OLD, new_links=after))
         if number == 20:
             site = after_probe(site, "/like/{n}/{n}", (ProbeAnswer(404), ProbeAnswer(404)))
     assert site.records["/like/{n}/{n}"].state is PatternState.THROTTLED
     assert next_probe(site, seed=1) is not None
     goes_on = ProbeAnswer(200, "little", links=2, new_links=1, further=1)
-    assert after_probe(site, "/like/{n}/{n}", (goes_on, goes_on)).records["/like/{n}/{n}"].tried is ProbeHistory.SAME
+    assert after_probe(site, "/like/{n}/{n}", (goes_on, goes_on)).records["/like/{n}/{n}"].tried is ProbeOutcome.SAME
     again = after_probe(site, "/like/{n}/{n}", (ProbeAnswer(404), ProbeAnswer(404)))
     assert next_probe(again, seed=1) is None
 
@@ -105,10 +105,10 @@ def test_a_chain_is_tried_once_more_where_another_number_goes_on() -> None:
 def test_redirects_to_what_is_known_are_left_once_they_cost_most() -> None:
     site = TrapState()
     for number in range(200):
-        site = book(site, VisitObservation(f"{SITE}/post/{number}/reply", 302, OLD, leads_back=True))
+        site = record_visit(site, VisitObservation(f"{SITE}/post/{number}/reply", 302, OLD, leads_back=True))
     assert check_link(site, f"{SITE}/post/999/reply").ruling is TrapAction.FENCE
     found = VisitObservation(f"{SITE}/post/7/reply", 302, OLD, new_links=[f"{SITE}/page/1"])
-    assert check_link(book(site, found), f"{SITE}/post/999/reply").ruling is not TrapAction.FENCE
+    assert check_link(record_visit(site, found), f"{SITE}/post/999/reply").ruling is not TrapAction.FENCE
 
 
 def test_longer_paths_to_the_same_are_left_once_they_cost_most() -> None:
@@ -117,7 +117,7 @@ def test_longer_paths_to_the_same_are_left_once_they_cost_most() -> None:
         path = "/".join(("current", "latest")[number >> bit & 1] for bit in range(7))
         more = [f"{SITE}/maps/{path}/b{number}x", f"{SITE}/maps/{path}/c{number}x"]
         seen = VisitObservation(f"{SITE}/maps/{path}/a", 200, OLD, True, f"{SITE}/maps/a", new_links=more)
-        site = book(site, seen)
+        site = record_visit(site, seen)
     assert site.is_overspent
     assert check_link(site, f"{SITE}/maps/{path}/a/b/c/d").ruling is TrapAction.FENCE
 
@@ -125,7 +125,7 @@ def test_longer_paths_to_the_same_are_left_once_they_cost_most() -> None:
 def test_near_copies_with_new_numbers_are_not_fenced_unless_they_grow() -> None:
     site = TrapState()
     for number in range(100):
-        site = book(site, VisitObservation(f"{SITE}/data/{number}", 200, NewText(0.4, 0.0), duplicate=True))
+        site = record_visit(site, VisitObservation(f"{SITE}/data/{number}", 200, NewText(0.4, 0.0), duplicate=True))
     assert site.records["/data/{n}"].state is PatternState.THROTTLED
 
 
@@ -153,9 +153,9 @@ def test_some_links_behind_a_fence_stay_at_hand() -> None:
 def test_the_narrowest_pattern_gets_the_blame() -> None:
     site = TrapState()
     for number in range(80):
-        site = book(site, VisitObservation(f"{SITE}/list?page={number}", 200, NEW))
-        site = book(site, VisitObservation(f"{SITE}/list?page={number}&sort=up", 200, OLD, duplicate=True))
-        site = book(site, VisitObservation(f"{SITE}/list?page={number}&sort=down", 200, OLD, duplicate=True))
+        site = record_visit(site, VisitObservation(f"{SITE}/list?page={number}", 200, NEW))
+        site = record_visit(site, VisitObservation(f"{SITE}/list?page={number}&sort=up", 200, OLD, duplicate=True))
+        site = record_visit(site, VisitObservation(f"{SITE}/list?page={number}&sort=down", 200, OLD, duplicate=True))
     assert check_queued(site, f"{SITE}/list?page=99").ruling is TrapAction.ALLOW
     assert site.records["/list?sort="].state is PatternState.FENCED
     assert site.records["/list?page="].state is PatternState.OPEN
@@ -164,13 +164,13 @@ def test_the_narrowest_pattern_gets_the_blame() -> None:
 def test_failures_of_the_server_say_nothing() -> None:
     site = TrapState()
     for status in (500, 503, 429, 408, 0):
-        assert book(site, VisitObservation(f"{SITE}/x", status)) is site
+        assert record_visit(site, VisitObservation(f"{SITE}/x", status)) is site
 
 
 def test_memory_is_bounded_whatever_the_site_does() -> None:
     site = _visits(TrapState(), 0, 60, new=OLD)
     for number in range(1500):
-        site = book(site, VisitObservation(f"{SITE}/w{number}x/y?p{number}=1", 200, NEW))
+        site = record_visit(site, VisitObservation(f"{SITE}/w{number}x/y?p{number}=1", 200, NEW))
     assert len(site.records) <= MOST_PATTERNS
     assert site.records["/cal?d="].state is PatternState.FENCED, "verdicts outlive what is merely known"
     assert len(trap_state_bytes(site)) < 40_000

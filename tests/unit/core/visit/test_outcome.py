@@ -95,7 +95,7 @@ def moved(page: Page, target: str, *, refused: tuple[Reason, str] | None = None,
 
 
 def test_redirects():
-    assert moved(NEW, "http://a.test/b").reason is Reason.MOVED
+    assert moved(NEW, "http://a.test/b").reason is Reason.REDIRECT
     assert moved(NEW, URL).reason is Reason.REDIRECT_LOOP
     assert moved(NEW, "http://a.test/b", loops=True).reason is Reason.REDIRECT_LOOP
     far = NEW._replace(hops=10)
@@ -130,7 +130,7 @@ def test_what_the_server_asks_for_delays_the_page_too():
 def test_a_redirect_that_leaves_the_web_is_refused(scheme: str):
     result = failure(Fault.BAD_REDIRECT, status=302, headers=(("Location", f"{scheme}://127.0.0.1/x"),))
     judgement = judge_failed(NEW, result, asked=None, now=NOW)
-    assert (judgement.outcome, judgement.reason) == (Outcome.REJECTED, Reason.SCHEME)
+    assert (judgement.outcome, judgement.reason) == (Outcome.REJECTED, Reason.UNSUPPORTED_SCHEME)
 
 
 def test_a_redirect_to_nowhere_is_an_error():

@@ -59,12 +59,12 @@ MESSAGES = [
 ]
 
 
-@pytest.exchange_digest.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
 def test_a_message_comes_back_as_it_was(message: object) -> None:
     assert decode_message(encode_message(message)) == message  # type: ignore[arg-type]
 
 
-@pytest.exchange_digest.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
 def test_what_is_cut_or_longer_is_not_understood(message: object) -> None:
     payload = encode_message(message)  # type: ignore[arg-type]
     for wrong in (payload[:-1], payload + b"x", payload[:5]):

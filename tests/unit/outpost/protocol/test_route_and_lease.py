@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evercrawl.outpost.routing import GrantedLease, HeldLease, SiteRouter, handover_us, is_allowed, normalise_route
 
 
-@pytest.exchange_digest.parametrize(
+@pytest.mark.parametrize(
     ("written", "stored"),
     [
         (".edu", ".edu"),
@@ -26,7 +26,7 @@ def test_routes_have_one_form(written: str, stored: str) -> None:
     assert normalise_route(written) == stored
 
 
-@pytest.exchange_digest.parametrize("written", ["", ".", "*.org", "a b", "http://", ".org:80", "example.org?x", "user@host"])
+@pytest.mark.parametrize("written", ["", ".", "*.org", "a b", "http://", ".org:80", "example.org?x", "user@host"])
 def test_what_is_no_route_is_refused(written: str) -> None:
     with pytest.raises(ValueError, match="suffix"):
         normalise_route(written)

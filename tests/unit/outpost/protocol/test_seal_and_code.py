@@ -27,7 +27,7 @@ def test_a_code_survives_being_typed(secret: bytes, pin: bytes) -> None:
     assert parse_code(code.text().lower().replace("-", " ")) == code
 
 
-@pytest.exchange_digest.parametrize("text", ["", "ABC", "not a code!", "A" * 41, "1" * 42])
+@pytest.mark.parametrize("text", ["", "ABC", "not a code!", "A" * 41, "1" * 42])
 def test_what_is_no_code_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="code"):
         parse_code(text)

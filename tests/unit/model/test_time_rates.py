@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.politeness import is_total_rate, parse_rate
+from evercrawl.model.time import is_total_rate, parse_rate
 
 
 @pytest.mark.parametrize(
