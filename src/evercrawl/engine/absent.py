@@ -64,7 +64,7 @@ class Soft404Pages:
         looks = _looks_absent(page, seen)
         if notes is None and (looks or await self._says_something(page.site_id)):
             notes = await self._shard.traps.yields.of(page.site_id)
-        if notes is None or self._shard.traps.guard.word(page.url) is not None:
+        if notes is None or self._shard.traps.guard.user_rule(page.url) is not None:
             return seen
         why = _known_absent(seen, notes.memory)
         if why:
@@ -80,7 +80,7 @@ class Soft404Pages:
             if len(self._known) >= MOST_SITES:
                 self._known.clear()
             site = (await self._shard.traps.yields.of(site_id)).memory
-            self._known[site_id] = bool(site.absent or site.homes or site.apologies)
+            self._known[site_id] = bool(site.not_found_pages or site.not_found_redirects or site.apologies)
         return self._known[site_id]
 
     def suspect(self, page: Page, site: Site, seen: VisitResult) -> tuple[str, str] | None:

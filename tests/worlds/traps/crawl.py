@@ -63,7 +63,7 @@ class Crawl:
     @property
     def requests(self) -> int:
         """Everything that the site was asked for."""
-        return len(self.fetched) + self.probes
+        return len(self.fetched) + self.rechecks
 
     @property
     def share_reached(self) -> float:
@@ -72,7 +72,7 @@ class Crawl:
 
     def fences(self) -> list[str]:
         """Patterns behind a fence."""
-        return [name for name, record in self.harvest.records.items() if record.state is PatternState.FENCED]
+        return [name for name, record in self.harvest.patterns.items() if record.state is PatternState.BLOCKED]
 
     def run(self) -> Crawl:
         """Until nothing is left or the most requests are made."""
@@ -91,16 +91,16 @@ class Crawl:
             self.refused[url] = verdict.reason
             return
         ruled = check_link(self.harvest, url)
-        if ruled.ruling is TrapAction.FENCE:
+        if ruled.action is TrapAction.BLOCK:
             self.refused[url] = ruled.evidence
             return
-        (self.now if ruled.ruling is TrapAction.ALLOW else self.later).append(url)
+        (self.now if ruled.action is TrapAction.ALLOW else self.later).append(url)
 
     def _turn(self, url: str, *, is_last_chance: bool) -> None:
         ruled = check_queued(self.harvest, url)
-        if ruled.ruling is TrapAction.FENCE:
+        if ruled.action is TrapAction.BLOCK:
             self.refused[url] = ruled.evidence
-        elif ruled.ruling is TrapAction.THROTTLE and not is_last_chance:
+        elif ruled.action is TrapAction.THROTTLE and not is_last_chance:
             self.later.append(url)
         else:
             self._visit(url)
@@ -114,15 +114,15 @@ class Crawl:
         if real is not None and status == 200:
             self.reached.add(real)
         new = [link for link in links if link not in self.known]
-        copy_of = self.duplicates.original(document.text, url) if status == 200 else ""
+        copy_of = self.duplicates.original(document.page_value, url) if status == 200 else ""
         seen, harvest = observe_visit(
             self.harvest,
             url,
             status=status,
-            text=document.text,
+            page_value=document.page_value,
             duplicate=bool(copy_of),
             new_links=new,
-            copy_of=copy_of,
+            duplicate_of=copy_of,
         )
         self.harvest = record_visit(harvest, seen)
         for link in new:
@@ -143,8 +143,8 @@ class Crawl:
         for url in wanted.urls:
             status, document, links = self._ask(url)
             new = sum(link not in self.known for link in links)
-            answers.append(ProbeAnswer(status, document.text, len(links), new))
-        self.probes += len(answers)
+            answers.append(ProbeAnswer(status, document.page_value, len(links), new))
+        self.rechecks += len(answers)
         self.harvest = after_probe(self.harvest, wanted.pattern, (answers[0], answers[1]))
 
     def _restart(self) -> None:

@@ -130,7 +130,9 @@ class EventReader:
             for known in alerts:
                 if event.at_us < known.since_us:
                     continue
-                found = match_event(known.alert.subject, event, texts, says=self._judging.says, tone=self._judging.tone)
+                found = match_event(
+                    known.alert.subject, event, texts, matches=self._judging.matches, score=self._judging.tone
+                )
                 if found is not None:
                     told.append(MatchedEvent(known.id, found))
         return told

@@ -239,7 +239,9 @@ def preview_alert(
                 if clock() > end:
                     break
                 looked_at, oldest_us = looked_at + 1, min(oldest_us, event.at_us)
-                found = match_event(subject, event, event_texts(shard_log, event), says=judging.says, tone=judging.tone)
+                found = match_event(
+                    subject, event, event_texts(shard_log, event), matches=judging.matches, score=judging.tone
+                )
                 if found is not None:
                     told.append(found)
     examples = nlargest(EXAMPLES, told, key=lambda event: event.at_us)

@@ -116,16 +116,16 @@ class EventTexts(NamedTuple):
 
 
 def match_event(
-    subject: AlertFilter, event: Event, texts: EventTexts, *, says: MatchesQuery, tone: ScoreText
+    subject: AlertFilter, event: Event, texts: EventTexts, *, matches: MatchesQuery, score: ScoreText
 ) -> Event | None:
     """The event as it is told, with the turn of sentiment where that was asked for; None: not wanted."""
     if event.kind not in subject.kinds or not _is_large(subject, event) or not _is_about(subject, event.url):
         return None
-    if subject.query is not None and not says(subject.query, texts.after()):
+    if subject.query is not None and not matches(subject.query, texts.after()):
         return None
     if not subject.is_turn:
         return event
-    turn = sentiment_turn(tone(texts.before()), tone(texts.after().text))
+    turn = sentiment_turn(score(texts.before()), score(texts.after().text))
     return None if turn is None else event._replace(turn=turn)
 
 

@@ -253,19 +253,19 @@ def trap_state_bytes(site: TrapState) -> bytes:
     head = orjson.dumps({
         "requests": [site.requests, site.wasted, site.repeats],
         "records": [[name, *_rounded(record)] for name, record in site.patterns.items()],
-        "said": [said.count, bool(said.young), bool(said.old)],
+        "said": [said.count, bool(said.recent), bool(said.previous)],
         "soft_404": _signs(site.soft_404),
         "absent": _signs(site.not_found_pages),
         "homes": site.not_found_redirects,
         "invented": site.mazes,
         "apologies": site.not_found_phrases,
-        "tallies": [[name, *tally] for name, tally in site.url_parts.tallies.items()],
-        "probes": site.url_parts.probes,
+        "tallies": [[name, *tally] for name, tally in site.url_parts.evidence.items()],
+        "probes": site.url_parts.rechecks,
     })  # fmt: skip
     rows = b"".join(
-        _ROW.pack(key, rest.value, rest.content, *rest.offered) for key, rest in site.url_parts.rests.items()
+        _ROW.pack(key, rest.value, rest.content, *rest.offered) for key, rest in site.url_parts.variants.items()
     )
-    plain = _LENGTH.pack(len(head)) + head + said.young + said.old + rows
+    plain = _LENGTH.pack(len(head)) + head + said.recent + said.previous + rows
     return bytes([VERSION]) + zlib.compress(plain, LEVEL)
 
 

@@ -60,47 +60,47 @@ def check_link(site: TrapState, url: str) -> TrapVerdict:
     """What to do with a link: queue it, queue it behind all others, or leave it out."""
     ruled = _strictest(site, url)
     if ruled.action is TrapAction.BLOCK and xxh32_intdigest(url.encode("utf-8", "replace")) % PROBE_ONE_IN == 0:
-        return ruled._replace(ruling=TrapAction.THROTTLE, is_probe=True)
+        return ruled._replace(action=TrapAction.THROTTLE, is_probe=True)
     return ruled
 
 
 def check_queued(site: TrapState, url: str) -> TrapVerdict:
     """What to do with a page whose turn has come; behind a fence a few go through as probes."""
     ruled = _strictest(site, url)
-    if ruled.ruling is not TrapAction.FENCE:
+    if ruled.action is not TrapAction.BLOCK:
         return ruled
     if _probes(site, ruled.pattern) < PROBES_FIRST + PROBES_SHARE * site.requests:
-        return ruled._replace(ruling=TrapAction.ALLOW, is_probe=True)
+        return ruled._replace(action=TrapAction.ALLOW, is_probe=True)
     return ruled
 
 
 def _probes(site: TrapState, pattern: str) -> int:
-    record = site.records.get(pattern)
+    record = site.patterns.get(pattern)
     if pattern.endswith(IDLE) or record is None:
-        return site.parameters.probes
+        return site.url_parts.probes
     return record.probes
 
 
 def _strictest(site: TrapState, url: str) -> TrapVerdict:
-    idle = known_variant(site.parameters, url)
+    idle = known_variant(site.url_parts, url)
     if idle is not None:
-        return TrapVerdict(TrapAction.FENCE, f"{idle} {IDLE}", _said_of_idle(site, url))
+        return TrapVerdict(TrapAction.BLOCK, f"{idle} {IDLE}", _said_of_idle(site, url))
     patterns = patterns_of(url)
-    lengthened = next((name for name in site.invented if lengthens(patterns, name)), None)
+    lengthened = next((name for name in site.mazes if lengthens(patterns, name)), None)
     if lengthened is not None:
-        return TrapVerdict(TrapAction.FENCE, lengthened, INVENTS)
+        return TrapVerdict(TrapAction.BLOCK, lengthened, INVENTS)
     state, name = max(_states(site, patterns), default=(PatternState.OPEN, ""))
-    if state is not PatternState.FENCED and (cycle := _lengthened_cycle(site, patterns[0])):
-        state, name = PatternState.FENCED, cycle
+    if state is not PatternState.BLOCKED and (cycle := _lengthened_cycle(site, patterns[0])):
+        state, name = PatternState.BLOCKED, cycle
     if state is PatternState.OPEN:
         return ALLOWED
-    ruling = TrapAction.FENCE if state is PatternState.FENCED else TrapAction.THROTTLE
-    return TrapVerdict(ruling, name, evidence(site.records[name]))
+    ruling = TrapAction.BLOCK if state is PatternState.BLOCKED else TrapAction.THROTTLE
+    return TrapVerdict(ruling, name, evidence(site.patterns[name]))
 
 
 def _said_of_idle(site: TrapState, url: str) -> str:
     """Of which page this one is a duplicate, as far as that has a URL of its own."""
-    plain = url_identity(site.parameters, url)
+    plain = url_identity(site.url_parts, url)
     named = f"; without it: {plain}" if plain != url else ""
     return f"seen already but for a part of the URL that does not matter here{named}"
 
@@ -108,20 +108,20 @@ def _said_of_idle(site: TrapState, url: str) -> str:
 def _lengthened_cycle(site: TrapState, shape: UrlPattern) -> str:
     """The fenced cycle that the shape only lengthens; empty: none."""
     while name := parent_shape(shape):
-        record = site.records.get(name)
-        if record is not None and record.state is PatternState.FENCED and record.cycles >= CYCLES_ABOVE:
+        record = site.patterns.get(name)
+        if record is not None and record.state is PatternState.BLOCKED and record.cycles >= CYCLES_ABOVE:
             return name
         shape = UrlPattern(name, Breadth.SHAPE)
     return ""
 
 
 def _states(site: TrapState, patterns: tuple[UrlPattern, ...]) -> list[tuple[PatternState, str]]:
-    shape = site.records.get(patterns[0].name)
+    shape = site.patterns.get(patterns[0].name)
     is_proven = shape is not None and shape.is_proven
     return [
-        (site.records[pattern.name].state, pattern.name)
+        (site.patterns[pattern.name].state, pattern.name)
         for pattern in patterns
-        if pattern.name in site.records and not (is_proven and _is_wider(pattern))
+        if pattern.name in site.patterns and not (is_proven and _is_wider(pattern))
     ]
 
 
@@ -144,7 +144,7 @@ def trap_reports(site: TrapState) -> list[TrapReport]:
     """The throttled and fenced patterns of a site, the costliest first."""
     found = [
         TrapReport(name, trap_class(record), evidence(record), record.requests, record.state.name.lower())
-        for name, record in site.records.items()
+        for name, record in site.patterns.items()
         if record.state is not PatternState.OPEN
     ]
     return sorted(found, key=lambda one: -one.requests)
@@ -185,7 +185,7 @@ def after_host(known: HostStats, *, others: int, fresh: int) -> HostStats:
     pace = max(HOST_PACE, 1 / (hosts + HOST_PRIOR_WEIGHT))
     average = known.fresh + pace * (fresh / max(others, 1) - known.fresh)
     is_endless = hosts >= LEAST_HOSTS and average >= BLOCK_HOSTS_ABOVE
-    is_fenced = is_endless or (known.is_fenced and average >= UNBLOCK_HOSTS_BELOW)
+    is_fenced = is_endless or (known.is_blocked and average >= UNBLOCK_HOSTS_BELOW)
     return HostStats(known.domain, hosts, average, is_fenced)
 
 

@@ -235,6 +235,6 @@ class TrapFilter:
 
 def rule_refusal(rule: UserRule) -> Refusal | None:
     """The refusal that a rule of the operator means; None: it allows."""
-    if rule.word is RuleAction.ALLOW:
+    if rule.action is RuleAction.ALLOW:
         return None
     return Reason.EXCLUDED, f"trap exclude {rule.pattern}"

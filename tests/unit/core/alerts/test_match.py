@@ -31,7 +31,7 @@ def by_words(query: str, page: PageText) -> bool:
 
 def is_wanted(subject: AlertFilter, event: Event = EVENT, after: str = "", before: str = "") -> Event | None:
     texts = EventTexts(lambda: PageText(event.url, "", after, "en"), lambda: before)
-    return match_event(subject, event, texts, says=by_words, tone=lambda text: {"good": 0.5, "bad": -0.5}.get(text))
+    return match_event(subject, event, texts, matches=by_words, score=lambda text: {"good": 0.5, "bad": -0.5}.get(text))
 
 
 def test_every_condition_must_hold() -> None:
@@ -60,7 +60,7 @@ def test_only_changes_have_a_size() -> None:
 def test_texts_are_read_last() -> None:
     texts = EventTexts(never, never)
     subject = AlertFilter(patterns=("*/other/*",), query="ferry", is_turn=True)
-    assert match_event(subject, EVENT, texts, says=by_words, tone=lambda _: None) is None
+    assert match_event(subject, EVENT, texts, matches=by_words, score=lambda _: None) is None
 
 
 def test_a_turn_is_told_with_its_two_sides() -> None:
