@@ -40,7 +40,7 @@ log = logging.getLogger("evercrawl")
 
 FIRST_RETRY_S, MAX_RETRY_S = 0.25, 3.0
 WELCOME_TIMEOUT_S = 10.0
-GATHER_S = 0.25
+BATCH_DELAY_S = 0.25
 """Results are gathered for so long, or until no job is left, before they go out together; what home does not
 hold goes at once.
 """
@@ -120,7 +120,7 @@ class OutpostAgent:
         self._retry_s = min(self._retry_s * 2, MAX_RETRY_S)
         await asyncio.wait([stopping], timeout=wait_s)
 
-    # One connection
+    # Connection
 
     async def _session(self) -> None:
         channel: SecureChannel | None = None
@@ -130,7 +130,7 @@ class OutpostAgent:
             async with asyncio.timeout(WELCOME_TIMEOUT_S):
                 welcome = await channel.receive()
             if not isinstance(welcome, Welcome):
-                raise ValueError("home did not notify welcome")
+                raise ValueError("the coordinator did not send a welcome")
             await self._exchange_messages(channel, welcome)
         except* CHANNEL_ERRORS as errors:
             self._report(_describe_failure(errors, was_reached=channel is not None, was_known=self.channel is not None))
@@ -155,7 +155,7 @@ class OutpostAgent:
     async def _exchange_messages(self, channel: SecureChannel, welcome: Welcome) -> None:
         self._start_session(welcome)
         await self._resend_batches(channel)
-        # No await from the last look at the outbox to here: a job is delivered, or still running.
+        # No await since the outbox was last read, so every job is either delivered or still running.
         running = tuple(number for run, number in self._jobs if run == welcome.run)
         async with asyncio.TaskGroup() as group:
             group.create_task(self._send_heartbeats(channel, welcome.lease_us))
@@ -170,7 +170,7 @@ class OutpostAgent:
         self._report(f"connected to home as {welcome.name}")
         self._run = welcome.run
         self._current_jobs.clear()
-        self._state.acknowledge(welcome.taken)
+        self._state.acknowledge(welcome.acknowledged)
         if self._credentials.code_key is not None:
             self._state.delete("code_key")
             self._credentials = self._credentials._replace(code_key=None)
@@ -187,7 +187,7 @@ class OutpostAgent:
                 for job in jobs:
                     self._start_job(job)
             case _:
-                raise ValueError(f"home does not notify {type(message).__name__}")
+                raise ValueError(f"unexpected message from the coordinator: {type(message).__name__}")
 
     async def _send_heartbeats(self, channel: SecureChannel, lease_us: int) -> None:
         """Renew the lease while there is something to do; an idle outpost says nothing."""
@@ -198,7 +198,7 @@ class OutpostAgent:
             if not self._jobs:
                 self._has_jobs.clear()
 
-    # Delivering
+    # Results
 
     async def _resend_batches(self, channel: SecureChannel) -> None:
         """Everything from before, also what home may have and did not confirm: under its old numbers."""
@@ -219,7 +219,7 @@ class OutpostAgent:
 
     async def _wait_for_more(self) -> None:
         try:
-            async with asyncio.timeout(GATHER_S):
+            async with asyncio.timeout(BATCH_DELAY_S):
                 await self._send_now.wait()
         except TimeoutError:
             pass
@@ -258,7 +258,7 @@ class OutpostAgent:
         if not self._jobs:
             self._send_now.set()
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("defect in a job", exc_info=error)
+            log.error("bug in a job", exc_info=error)
 
     async def _run_job(self, job: FetchJob, run: str) -> None:
         began_us = self._now_us()
@@ -266,9 +266,9 @@ class OutpostAgent:
         try:
             result = await self._fetch(job, (run, job.number))
         except TimeoutError:
-            item = unfetched_result(job, ResultKind.DECLINED, "no lease came")
+            item = unfetched_result(job, ResultKind.DECLINED, "no lease was granted in time")
         except LeaseExpired as expired:
-            item = unfetched_result(job, ResultKind.DECLINED, str(expired), rest_us=expired.rest_us)
+            item = unfetched_result(job, ResultKind.DECLINED, str(expired), delay_us=expired.delay_us)
         except Declined as error:
             item = unfetched_result(job, ResultKind.DECLINED, str(error))
         except FetchBlocked as error:
@@ -291,20 +291,20 @@ class OutpostAgent:
         A lease that runs out before the request is made is waited for again: home may only be slow.
         """
         last_s = asyncio.get_running_loop().time() + LEASE_TIMEOUT_S
-        gap_us = 0
+        delay_us = 0
         while True:
             async with asyncio.timeout_at(last_s):
-                await self._wait_for_lease(gap_us)
+                await self._wait_for_lease(delay_us)
             try:
                 return await self._fetcher.fetch(job, self._lease, on_start=lambda: self._started.add(key))
             except LeaseExpired as expired:
-                if expired.was_asked:
+                if expired.was_sent:
                     raise
-                gap_us = expired.gap_us
+                delay_us = expired.delay_us
 
-    async def _wait_for_lease(self, gap_us: int) -> None:
+    async def _wait_for_lease(self, delay_us: int) -> None:
         """A job may come before the lease to do it."""
-        while self._lease.remaining_us(self._now_us(), gap_us) <= 0:
+        while self._lease.remaining_us(self._now_us(), delay_us) <= 0:
             self._lease_renewed.clear()
             await self._lease_renewed.wait()
 
@@ -317,7 +317,7 @@ class OutpostAgent:
     def _now_us(self) -> int:
         return to_us(self._clock.now())
 
-    # The end
+    # Shutdown
 
     async def _shut_down(self, session: asyncio.Task[None]) -> None:
         """Let requests under way end, deliver, and give the sites back."""
@@ -337,7 +337,7 @@ class OutpostAgent:
                 if channel is not None and self.channel is channel and not cancelled:
                     await channel.send(Goodbye())
         except CHANNEL_ERRORS as error:
-            log.info("home did not hear our good-bye: %s", error)
+            log.info("could not send goodbye to the coordinator: %s", error)
         session.cancel()
         await asyncio.gather(session, return_exceptions=True)
 
@@ -348,7 +348,7 @@ def _describe_failure(errors: BaseExceptionGroup[BaseException], *, was_reached:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if was_known:
-        return "the connection to home ended; trying again"
+        return "lost the connection to home; reconnecting"
     if was_reached and isinstance(error, (EOFError, ConnectionError)):
-        return "home refuses us: is the code used up or expired, or were we unpaired? Trying again"
-    return f"home cannot be reached, trying again: {error or type(error).__name__}"
+        return "home rejects this outpost: the code may be used or expired, or the outpost was unpaired; retrying"
+    return f"cannot reach home, retrying: {error or type(error).__name__}"

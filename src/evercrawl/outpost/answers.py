@@ -70,11 +70,11 @@ def failure_result(job: FetchJob, failed: Failed) -> JobResult:
     return JobResult(job.number, ResultKind.FIRST, b"", b"", b"", took_us, took_us, fault=failed.fault, detail=detail)
 
 
-def unfetched_result(job: FetchJob, kind: ResultKind, detail: str, *, rest_us: int = 0) -> JobResult:
-    """A job that brought no answer to send; `rest_us`: so long the site has to be left in peace, because it
+def unfetched_result(job: FetchJob, kind: ResultKind, detail: str, *, delay_us: int = 0) -> JobResult:
+    """A job that brought no answer to send; `delay_us`: so long the site has to be left in peace, because it
     was asked all the same.
     """
-    return JobResult(job.number, kind, b"", b"", b"", rest_us, 0, detail=detail[:MAX_DETAIL_CHARS])
+    return JobResult(job.number, kind, b"", b"", b"", delay_us, 0, detail=detail[:MAX_DETAIL_CHARS])
 
 
 def encode_answer(

@@ -66,12 +66,12 @@ class FetchBlocked(Exception):
 class LeaseExpired(Exception):
     """The site may not be asked any more before home renews the lease."""
 
-    def __init__(self, gap_us: int, *, was_asked: bool) -> None:
-        """`gap_us`: the gap of the site, which a lease must leave room for, and which follows a request."""
+    def __init__(self, delay_us: int, *, was_sent: bool) -> None:
+        """`delay_us`: the gap of the site, which a lease must leave room for, and which follows a request."""
         super().__init__("the lease was over")
-        self.gap_us = gap_us
-        self.was_asked = was_asked
-        self.rest_us = gap_us if was_asked else 0
+        self.delay_us = delay_us
+        self.was_sent = was_sent
+        self.delay_us = delay_us if was_sent else 0
 
 
 @dataclass
@@ -107,8 +107,8 @@ class OutpostFetcher:
         self._rate_gap_us = span_us(rate_gap)
         self._rate_open_us = 0
         self._crashed_at_us = to_us(clock.now()) if after_crash else None
-        self._places: OrderedDict[str, _SiteQueue] = OrderedDict()
-        self._fetching = asyncio.Semaphore(MAX_CONCURRENT_FETCHES)
+        self._queues: OrderedDict[str, _SiteQueue] = OrderedDict()
+        self._fetch_slots = asyncio.Semaphore(MAX_CONCURRENT_FETCHES)
         self.requests = 0
 
     async def fetch(self, job: FetchJob, lease: HeldLease, *, on_start: Callable[[], None]) -> FetchResult:
@@ -119,36 +119,36 @@ class OutpostFetcher:
         if canonical(job.url) != job.url or not is_allowed(site_of(job.url), self._allow):
             raise Declined("the owner of the outpost does not allow this host")
         site = site_of(job.url)
-        place = self._place(site)
-        async with place.turn:
+        queue = self._queue(site)
+        async with queue.turn:
             is_robots = job.url == f"{site}/robots.txt"
             if not is_robots:
-                await self._read_robots(place.lane, lease)
-                self._check_robots(place.lane, job.url)
+                await self._ensure_robots(queue.lane, lease)
+                self._check_robots(queue.lane, job.url)
             request = Request(job.url, job.etag, job.last_modified, job.body_limit)
-            result = await self._ask(place.lane, request, lease, on_start)
+            result = await self._request(queue.lane, request, lease, on_start)
             if is_robots:
-                self._learn_robots(place.lane, result)
+                self._update_robots(queue.lane, result)
             return result
 
-    def _place(self, name: str) -> _SiteQueue:
-        place = self._places.get(name)
-        if place is None:
-            place = self._places[name] = _SiteQueue(self._lane(name))
-            for old in list(self._places):
-                if len(self._places) <= MAX_SITES:
+    def _queue(self, name: str) -> _SiteQueue:
+        queue = self._queues.get(name)
+        if queue is None:
+            queue = self._queues[name] = _SiteQueue(self._lane(name))
+            for old in list(self._queues):
+                if len(self._queues) <= MAX_SITES:
                     break
-                if not self._places[old].turn.locked() and old != name:
-                    del self._places[old]
-        self._places.move_to_end(name)
-        return place
+                if not self._queues[old].turn.locked() and old != name:
+                    del self._queues[old]
+        self._queues.move_to_end(name)
+        return queue
 
     def _lane(self, name: str) -> HostQueue:
         site = self._state.site(name) or Site(0, name, "")
         if self._crashed_at_us is not None:
             # Nobody knows what was asked in the last moments: the site gets its whole gap from the start on.
-            gap_us = max(span_us(self._pace.floor), site.gap_ms * 1000)
-            site = site._replace(open_us=max(site.open_us, self._crashed_at_us + gap_us))
+            delay_us = max(span_us(self._pace.floor), site.gap_ms * 1000)
+            site = site._replace(open_us=max(site.open_us, self._crashed_at_us + delay_us))
         gate = None
         if site.robots is not None:
             gate = compile_robots(site.robots, agent=self._settings.identity.product)
@@ -156,16 +156,16 @@ class OutpostFetcher:
 
     # robots.txt
 
-    async def _read_robots(self, lane: HostQueue, lease: HeldLease) -> None:
+    async def _ensure_robots(self, lane: HostQueue, lease: HeldLease) -> None:
         if lane.needs_robots(to_us(self._clock.now())):
             limit = self._settings.robots.body_bytes
             request = Request(f"{lane.site.name}/robots.txt", body_limit=limit)
             try:
-                self._learn_robots(lane, await self._ask(lane, request, lease))
+                self._update_robots(lane, await self._request(lane, request, lease))
             except Declined:
                 return  # a folder without robots.txt: home's own reading of it counts
 
-    def _learn_robots(self, lane: HostQueue, result: FetchResult) -> None:
+    def _update_robots(self, lane: HostQueue, result: FetchResult) -> None:
         if isinstance(result, Moved):
             return  # home follows it, and decides
         before, now = lane.site.robots, self._clock.now()
@@ -183,48 +183,48 @@ class OutpostFetcher:
 
     # The request
 
-    async def _ask(
+    async def _request(
         self, lane: HostQueue, request: Request, lease: HeldLease, on_start: Callable[[], None] | None = None
     ) -> FetchResult:
         while True:
-            await self._until_open(lane, lease)
-            async with self._fetching:
+            await self._wait_until_open(lane, lease)
+            async with self._fetch_slots:
                 if self._opens_us(lane) <= to_us(self._clock.now()):
                     self._check_lease(lane, lease)
                     if on_start is not None:
                         on_start()
-                    return await self._ask_now(lane, request, lease)
+                    return await self._send(lane, request, lease)
 
-    async def _ask_now(self, lane: HostQueue, request: Request, lease: HeldLease) -> FetchResult:
+    async def _send(self, lane: HostQueue, request: Request, lease: HeldLease) -> FetchResult:
         self.requests += 1
         self._rate_open_us = to_us(self._clock.now()) + self._rate_gap_us
         try:
-            result = await self._while_leased(lane, lease, self._transport.fetch(request))
+            result = await self._fetch_within_lease(lane, lease, self._transport.fetch(request))
         except LeaseExpired:
-            self._answered(lane, Failed(request.url, Fault.INTERNAL, "the lease is over", timedelta(0)))
+            self._record_result(lane, Failed(request.url, Fault.INTERNAL, "the lease is over", timedelta(0)))
             raise
         except asyncio.CancelledError:
-            self._answered(lane, Failed(request.url, Fault.INTERNAL, "broken off", timedelta(0)))
+            self._record_result(lane, Failed(request.url, Fault.INTERNAL, "broken off", timedelta(0)))
             raise
-        self._answered(lane, result)
+        self._record_result(lane, result)
         return result
 
-    async def _while_leased(
+    async def _fetch_within_lease(
         self, lane: HostQueue, lease: HeldLease, request: Coroutine[None, None, FetchResult]
     ) -> FetchResult:
         """How the request ended; LeaseOver, and the request broken off, where nobody renewed the lease."""
-        asking = asyncio.create_task(request)
+        fetching = asyncio.create_task(request)
         try:
             while (seconds := self._seconds_left(lane, lease)) > 0:
-                await asyncio.wait([asking], timeout=seconds)
-                if asking.done():
-                    return asking.result()
-            raise LeaseExpired(self.gap_us(lane), was_asked=True)
+                await asyncio.wait([fetching], timeout=seconds)
+                if fetching.done():
+                    return fetching.result()
+            raise LeaseExpired(self.delay_us(lane), was_sent=True)
         finally:
-            asking.cancel()
-            await asyncio.gather(asking, return_exceptions=True)
+            fetching.cancel()
+            await asyncio.gather(fetching, return_exceptions=True)
 
-    async def _until_open(self, lane: HostQueue, lease: HeldLease) -> None:
+    async def _wait_until_open(self, lane: HostQueue, lease: HeldLease) -> None:
         while (opens_us := self._opens_us(lane)) > (now_us := to_us(self._clock.now())):
             if opens_us > now_us + lease.lease_us:
                 raise FetchBlocked(f"the site is left alone: {lane.site.closed_reason or 'the rate is used up'}")
@@ -235,20 +235,20 @@ class OutpostFetcher:
 
     def _check_lease(self, lane: HostQueue, lease: HeldLease) -> None:
         if self._seconds_left(lane, lease) <= 0:
-            raise LeaseExpired(self.gap_us(lane), was_asked=False)
+            raise LeaseExpired(self.delay_us(lane), was_sent=False)
 
     def _seconds_left(self, lane: HostQueue, lease: HeldLease) -> float:
-        return lease.remaining_us(to_us(self._clock.now()), self.gap_us(lane)) / 1_000_000
+        return lease.remaining_us(to_us(self._clock.now()), self.delay_us(lane)) / 1_000_000
 
-    def rest_of(self, site: str) -> int:
+    def site_delay_us(self, site: str) -> int:
         """The gap of a site, in microseconds."""
-        return self.gap_us(self._place(site).lane)
+        return self.delay_us(self._queue(site).lane)
 
-    def gap_us(self, lane: HostQueue) -> int:
+    def delay_us(self, lane: HostQueue) -> int:
         """How long the site is left in peace after an answer."""
         return max(lane.site.gap_ms * 1000, span_us(self._pace.floor))
 
-    def _answered(self, lane: HostQueue, result: FetchResult) -> None:
+    def _record_result(self, lane: HostQueue, result: FetchResult) -> None:
         now = self._clock.now()
         now_us = to_us(now)
         failed = isinstance(result, Failed) and FAULT_RULES[result.fault].blames_site
@@ -278,9 +278,9 @@ def compare_answer(
         return _compare_body(job, result, exchange, base, history=state.history(job.url), now_us=now_us)
     if job.body_limit is not None:
         return encode_answer(job, result, exchange, kind=ResultKind.FIRST, shared=base), None, None
-    rest_us = fetcher.rest_of(site_of(job.url))
+    delay_us = fetcher.site_delay_us(site_of(job.url))
     why = "larger than an outpost takes"
-    return unfetched_result(job, ResultKind.DECLINED, why, rest_us=rest_us), None, None
+    return unfetched_result(job, ResultKind.DECLINED, why, delay_us=delay_us), None, None
 
 
 def _compare_body(

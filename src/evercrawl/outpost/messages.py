@@ -100,7 +100,7 @@ class AgentReady(NamedTuple):
     """Everything from before is delivered; these jobs are still under way, and so many more are welcome."""
 
     running: tuple[int, ...]
-    room: int
+    capacity: int
 
 
 class JobBatch(NamedTuple):
@@ -127,7 +127,7 @@ class Welcome(NamedTuple):
 
     run: str
     name: str
-    taken: int
+    acknowledged: int
     lease_us: int
 
 
@@ -218,11 +218,11 @@ def _message(kind: type[Any], table: list[Any], blobs: bytes) -> Message:
         (rows,) = table
         return JobBatch(tuple(_job(row) for row in _bounded(rows, MAX_JOBS)))
     if kind is AgentReady:
-        running, room = table
-        return AgentReady(tuple(_natural(number) for number in _bounded(running, MAX_JOBS)), _natural(room))
+        running, capacity = table
+        return AgentReady(tuple(_natural(number) for number in _bounded(running, MAX_JOBS)), _natural(capacity))
     if kind is Welcome:
-        run, name, taken, lease_us = table
-        return Welcome(_text(run, 64), _text(name, 200), _natural(taken), _natural(lease_us))
+        run, name, acknowledged, lease_us = table
+        return Welcome(_text(run, 64), _text(name, 200), _natural(acknowledged), _natural(lease_us))
     message: Message = kind(*(_natural(value) for value in table))
     return message
 

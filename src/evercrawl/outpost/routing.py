@@ -124,11 +124,11 @@ class HeldLease:
             self.lease_us = lease_us
             self.until_us = max(self.until_us, sent_us + lease_us)
 
-    def remaining_us(self, now_us: int, gap_us: int) -> int:
+    def remaining_us(self, now_us: int, delay_us: int) -> int:
         """How long a request that begins now to a site with this gap may take; 0 or less: none may begin."""
-        return self.until_us - min(gap_us, self.lease_us // 2) - now_us
+        return self.until_us - min(delay_us, self.lease_us // 2) - now_us
 
 
-def handover_us(lease_us: int, longest_gap_us: int) -> int:
+def handover_us(lease_us: int, max_delay_us: int) -> int:
     """What home adds to a lease's end for gaps longer than the half lease that was kept free."""
-    return max(0, longest_gap_us - lease_us // 2)
+    return max(0, max_delay_us - lease_us // 2)

@@ -1,4 +1,4 @@
-"""Whose site is it, and who may ask it now?"""
+"""Which outpost a site belongs to, and who may fetch from it."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from evercrawl.outpost.routing import GrantedLease, HeldLease, SiteRouter, hando
         ("bücher.example", "xn--bcher-kva.example"),
     ],
 )
-def test_routes_have_one_form(written: str, stored: str) -> None:
+def test_routes_are_normalised(written: str, stored: str) -> None:
     assert normalise_route(written) == stored
 
 
 @pytest.mark.parametrize("written", ["", ".", "*.org", "a b", "http://", ".org:80", "example.org?x", "user@host"])
-def test_what_is_no_route_is_refused(written: str) -> None:
+def test_an_invalid_route_is_rejected(written: str) -> None:
     with pytest.raises(ValueError, match="suffix"):
         normalise_route(written)
 
 
-def test_the_most_exact_route_wins_and_of_equal_ones_the_first() -> None:
-    director = SiteRouter(
+def test_the_most_precise_route_wins_then_the_first() -> None:
+    router = SiteRouter(
         {
             "edu": [".edu"],
             "org": ["example.org"],
@@ -41,16 +41,16 @@ def test_the_most_exact_route_wins_and_of_equal_ones_the_first() -> None:
             "late": [".edu", "example.org"],
         }
     )
-    assert director.outpost_of("https://www.mit.edu") == "edu"
-    assert director.outpost_of("https://example.org") == "org"
-    assert director.outpost_of("http://a.b.example.org:81") == "org"
-    assert director.outpost_of("https://docs.example.org") == "docs"
-    assert director.outpost_of("https://example.org:8443") == "docs"
-    assert director.outpost_of("https://notexample.org") is None
-    assert director.outpost_of("https://edu") is None
+    assert router.outpost_of("https://www.mit.edu") == "edu"
+    assert router.outpost_of("https://example.org") == "org"
+    assert router.outpost_of("http://a.b.example.org:81") == "org"
+    assert router.outpost_of("https://docs.example.org") == "docs"
+    assert router.outpost_of("https://example.org:8443") == "docs"
+    assert router.outpost_of("https://notexample.org") is None
+    assert router.outpost_of("https://edu") is None
 
 
-def test_an_owner_who_allows_nothing_allows_nothing() -> None:
+def test_an_empty_list_allows_no_site() -> None:
     assert not is_allowed("https://example.org", ())
     assert is_allowed("https://www.example.org", ("example.org",))
     assert not is_allowed("https://example.org.evil.test", ("example.org",))
@@ -62,31 +62,31 @@ def test_an_owner_who_allows_nothing_allows_nothing() -> None:
     offset=st.integers(10**6, 10**12),
     gap=st.integers(0, 300),
 )
-def test_the_outpost_always_stops_before_home_begins(
+def test_the_outpost_always_stops_before_the_coordinator_starts(
     delays: list[tuple[int, int]], pauses: list[int], offset: int, gap: int
 ) -> None:
-    """Whatever the clocks show and however long messages take: at home's first moment the outpost, and the
-    gap behind its last, are over.
+    """The outpost's last request and the delay after it end before the coordinator may fetch, whatever the clocks and
+    the network do.
     """
-    lease = 600
-    grant, lease = GrantedLease(lease), HeldLease()
+    lease_us = 600
+    granted, held = GrantedLease(lease_us), HeldLease()
     now = 0
     for (there, back), pause in zip(delays, pauses, strict=False):
-        number = lease.beat(now + offset)
-        grant.renew(now + there)
-        lease.answered(number, lease)
+        number = held.heartbeat(now + offset)
+        granted.renew(now + there)
+        held.renew_from(number, lease_us)
         now += there + back + pause
-        free = grant.free_at_us(handover_us(lease, gap))
-        last_request_ends = lease.until_us - offset - min(gap, lease // 2)
+        free = granted.free_at_us(handover_us(lease_us, gap))
+        last_request_ends = held.until_us - offset - min(gap, lease_us // 2)
         assert free >= last_request_ends + gap
 
 
-def test_a_lease_for_a_beat_that_was_not_sent_is_nothing() -> None:
+def test_a_reply_to_an_unknown_heartbeat_grants_no_lease() -> None:
     lease = HeldLease()
-    lease.answered(7, 1000)
+    lease.renew_from(7, 1000)
     assert lease.remaining_us(0, 0) == 0
-    number = lease.beat(100)
-    lease.answered(number, 1000)
-    lease.answered(number, 10**9)
+    number = lease.heartbeat(100)
+    lease.renew_from(number, 1000)
+    lease.renew_from(number, 10**9)
     assert lease.remaining_us(100, 0) == 1000
     assert lease.remaining_us(100, 300) == 700
