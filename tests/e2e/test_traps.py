@@ -32,11 +32,11 @@ def test_a_shop_of_ten_million_lists_is_crawled_to_its_end(command: Command) -> 
 def _traps_are_told(command: Command, served: Served) -> None:
     rows = command.lines("trap", "list")
     assert {"site", "pattern", "class", "evidence", "requests", "state"} <= set(rows[0])
-    fenced = [row for row in rows if row["state"] == "fenced"]
-    assert fenced
-    assert all(row["site"] == served.origin and row["pattern"].startswith("/shop?") for row in fenced)
-    assert all("requests" in row["evidence"] for row in fenced)
-    assert "fenced" in command.call("trap", "list")
+    blocked = [row for row in rows if row["state"] == "blocked"]
+    assert blocked
+    assert all(row["site"] == served.origin and row["pattern"].startswith("/shop?") for row in blocked)
+    assert all("requests" in row["evidence"] for row in blocked)
+    assert "blocked" in command.call("trap", "list")
     (status,) = command.lines("status")
     assert status["traps"][0]["site"] == served.origin
     assert "trap on" in command.call("status")

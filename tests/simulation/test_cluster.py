@@ -36,27 +36,27 @@ SMALL = ClusterPlan(
     intervals=WorkerIntervals(report_s=86_400.0),
 )
 ROUGH = replace(SMALL, sites=200, pages=4, shards=64, lease_s=4.0, fault_every_s=4.0)
-"""Leases shorter than many gaps, and faults all the time: what only a rule prevents comes soon."""
+"""Leases shorter than many delays, and constant faults: a broken rule shows soon."""
 
 
 @pytest.fixture(autouse=True)
 def quiet() -> Iterator[None]:
-    """Workers complain of everything that is done to them."""
+    """Workers log every fault."""
     logging.disable(logging.ERROR)
     yield
     logging.disable(logging.NOTSET)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 10])
-def test_whatever_fails_the_rules_are_kept(seed: int):
+def test_faults_cause_no_breach(seed: int):
     seen = simulate_cluster(replace(SMALL, seed=seed))
     assert seen.breaches == [], f"repeat with {seen.plan}"
     assert seen.counts["requests"] > 200
     assert seen.least_spare_s >= 0
-    assert seen.sites_found == SMALL.sites, "over links between shards all sites are found"
+    assert seen.sites_found == SMALL.sites, "links between shards lead to all sites"
 
 
-def test_a_database_that_restarts_and_fails_over_costs_time_and_nothing_else():
+def test_restart_and_failover_of_the_database_cost_only_time():
     faults = {ClusterFault.RESTART: 1.0, ClusterFault.FAILOVER: 1.0, ClusterFault.KILL: 1.0, ClusterFault.SLOW: 0.5}
     seen = simulate_cluster(replace(SMALL, seed=3, faults=faults))
     assert seen.breaches == [], f"repeat with {seen.plan}"
@@ -83,7 +83,7 @@ FREEZES = {ClusterFault.FREEZE: 1.0}
 
 
 @pytest.mark.parametrize("plan", [replace(SMALL, seed=2), replace(ROUGH, seed=3), replace(ROUGH, seed=7)])
-def test_who_freezes_again_and_again_is_relieved_in_time(plan: ClusterPlan):
+def test_a_worker_that_freezes_repeatedly_is_replaced_in_time(plan: ClusterPlan):
     """Also if it has just begun anew and does not come for the shards that are meant for it."""
     seen = simulate_cluster(replace(plan, faults=FREEZES))
     assert seen.breaches == [], f"repeat with {seen.plan}"
@@ -110,6 +110,6 @@ def test_the_fence_keeps_out_who_does_not_know_that_a_shard_is_lost(is_fenced: b
         ("unasked_lease", BreachKind.TOO_SOON, replace(ROUGH, seed=5, faults=FREEZES)),
     ],
 )
-def test_a_rule_that_is_broken_on_purpose_is_noticed(flaw: str, noticed: BreachKind, plan: ClusterPlan):
+def test_a_broken_rule_is_noticed(flaw: str, noticed: BreachKind, plan: ClusterPlan):
     seen = simulate_cluster(replace(plan, flaws=Flaws()._replace(**{flaw: True}), until=noticed))
     assert noticed in {breach.kind for breach in seen.breaches}, f"{flaw} was not noticed"

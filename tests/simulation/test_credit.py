@@ -1,4 +1,4 @@
-"""Credit in the whole engine: conserved over crashes and shards, and a trap starves on it."""
+"""The engine conserves credit over crashes and shards."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ SEED = 11
 
 @pytest.fixture(autouse=True)
 def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Known pages get their credit, and move up in the queue, every few visits."""
+    """Distribute credit and promote pages every few visits."""
     monkeypatch.setattr(credit_module, "VISITS_A_ROUND", 15)
 
 
-def check_books(store: MemoryStore) -> CreditLedger:
-    """Every shard's books agree with its pages, and all of them with what was minted."""
+def check_credit(store: MemoryStore) -> CreditLedger:
+    """Check that ledgers, pages and minted credit agree; return the largest ledger."""
     assert find_errors(store) == []
     return max(ledgers_of(store).values(), key=lambda ledger: ledger.pages)
 
@@ -43,8 +43,8 @@ def world_of(web: SimWeb, *, shards: int, credit: CreditSettings | None = None) 
     return make_world(web, settings=settings, shards=shards)
 
 
-def watch_moves(monkeypatch: pytest.MonkeyPatch) -> list[Promotion]:
-    """Every move in the queue that a commit brings."""
+def record_promotions(monkeypatch: pytest.MonkeyPatch) -> list[Promotion]:
+    """Collect every promotion that is committed."""
     moved: list[Promotion] = []
     commit = MemoryShard.commit
 
@@ -61,45 +61,45 @@ def test_credit_is_conserved_over_crashes_and_shards(shards: int):
     world = world_of(SimWeb(SEED, sites=10, pages_per_site=30), shards=shards)
     for crash in range(8):
         world.crawl(crash_after=timedelta(seconds=4.1 + 5.3 * crash))
-        check_books(world.store)
+        check_credit(world.store)
     world.crawl()
-    richest = check_books(world.store)
+    richest = check_credit(world.store)
     assert richest.dividend > 0
     assert shards == 1 or sum(ledger.received for ledger in ledgers_of(world.store).values()) > 0
 
 
-def test_credit_is_conserved_where_hardly_any_share_is_written():
+def test_credit_is_conserved_if_few_shares_are_written():
     credit = CreditSettings(writes=0, entries=10)
     world = world_of(SimWeb(SEED, sites=6, pages_per_site=30, faults=NO_FAULTS), shards=3, credit=credit)
     for crash in range(3):
         world.crawl(crash_after=timedelta(seconds=7.3 + 9.7 * crash))
-        check_books(world.store)
+        check_credit(world.store)
     world.crawl()
-    check_books(world.store)
+    check_credit(world.store)
 
 
-def test_every_page_is_visited_once_although_pages_move_up_in_the_queue(monkeypatch: pytest.MonkeyPatch):
+def test_promoted_pages_are_visited_once(monkeypatch: pytest.MonkeyPatch):
     web = SimWeb(SEED, sites=6, pages_per_site=40, faults=NO_FAULTS)
     world = world_of(web, shards=2)
-    moved = watch_moves(monkeypatch)
+    moved = record_promotions(monkeypatch)
     world.crawl()
     assert len(moved) > 10
-    asked = [asked.site + asked.path for asked in web.log.requests]
-    pages = [url for url in asked if not url.endswith(("/robots.txt", "/sitemap.xml", "XTND"))]
+    urls = [request.site + request.path for request in web.log.requests]
+    pages = [url for url in urls if not url.endswith(("/robots.txt", "/sitemap.xml", "XTND"))]
     assert len(pages) == len(set(pages)) > 100
 
 
-def test_revisits_and_later_runs_keep_the_books():
+def test_revisits_and_later_runs_conserve_credit():
     world = world_of(SimWeb(SEED, sites=4, pages_per_site=20, faults=NO_FAULTS), shards=2)
     world.crawl()
     world.crawl(refresh=True)
-    check_books(world.store)
+    check_credit(world.store)
     world.watch(timedelta(days=3))
-    check_books(world.store)
+    check_credit(world.store)
 
 
-def test_a_page_that_could_not_be_archived_has_paid_nothing(monkeypatch: pytest.MonkeyPatch):
-    """A defect costs the page its visit; nothing may be gone from the books that no page has got."""
+def test_a_page_that_could_not_be_archived_spends_no_credit(monkeypatch: pytest.MonkeyPatch):
+    """A failed archive write loses the visit, but no credit."""
     calls = count()
     append = MemoryArchive.append
 
@@ -112,7 +112,7 @@ def test_a_page_that_could_not_be_archived_has_paid_nothing(monkeypatch: pytest.
     world = world_of(SimWeb(SEED, sites=6, pages_per_site=30, faults=NO_FAULTS), shards=3)
     for crash in range(3):
         world.crawl(crash_after=timedelta(seconds=7.3 + 9.7 * crash))
-        check_books(world.store)
+        check_credit(world.store)
     world.crawl()
-    check_books(world.store)
+    check_credit(world.store)
     assert next(calls) > 100

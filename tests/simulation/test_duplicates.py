@@ -44,7 +44,7 @@ class Pages:
     asked: list[str] = field(default_factory=list)
     validates: bool = False
 
-    def homes(self) -> list[str]:
+    def home_pages(self) -> list[str]:
         return [HOME + "/"]
 
     def use_clock(self, clock: SimClock) -> None:

@@ -1,4 +1,4 @@
-"""The whole engine with a focus, in virtual time: pages on topic early, politely, also after a crash."""
+"""A focused crawl in virtual time visits pages on topic first, politely, also after a crash."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ HTML = (("Content-Type", "text/html; charset=utf-8"),)
 
 
 class SmallWeb(SimWeb):
-    """One site whose pages are given."""
+    """One site with given pages."""
 
     def __init__(self) -> None:
         super().__init__(1, sites=1, pages_per_site=1, faults=NO_FAULTS)
         self.pages = web(SITE, SIZE)
 
-    def homes(self) -> list[str]:
+    def home_pages(self) -> list[str]:
         return [f"{SITE}/"]
 
     def respond(self, site: str, path: str, request: Request, at_s: float) -> SimResponse | SimFailure:
@@ -37,9 +37,9 @@ class SmallWeb(SimWeb):
             return SimResponse(0.05, 404, HTML, b"no")
         return SimResponse(0.05, 200, HTML, html.encode())
 
-    def asked_for(self) -> list[str]:
-        """The pages that were asked for, in order."""
-        return [asked.site + asked.path for asked in self.log.requests if asked.site + asked.path in self.pages]
+    def requested(self) -> list[str]:
+        """Return the requested pages in order."""
+        return [one.site + one.path for one in self.log.requests if one.site + one.path in self.pages]
 
 
 def world_of(focus: Focus | None) -> SimWorld:
@@ -58,22 +58,22 @@ def test_a_focused_order_beats_breadth_first():
     plain, focused = world_of(None), world_of(FOCUS)
     plain.crawl()
     focused.crawl()
-    orders = [world.web.asked_for() for world in (plain, focused)]
+    orders = [world.web.requested() for world in (plain, focused)]
     assert sorted(orders[0]) == sorted(orders[1]), "the same pages, in another order"
     assert last_course(orders[1]) <= COURSES + 3
     assert last_course(orders[1]) < last_course(orders[0])
 
 
-def test_a_focused_crawl_keeps_the_pace():
+def test_a_focused_crawl_is_polite():
     world = world_of(FOCUS)
     world.crawl()
     assert world.web.violations() == []
 
 
-def test_after_a_crash_the_focus_goes_on():
+def test_a_focused_crawl_continues_after_a_crash():
     world = world_of(FOCUS)
     world.crawl(crash_after=timedelta(seconds=12))
     world.crawl()
-    order = world.web.asked_for()
+    order = world.web.requested()
     assert set(order) == set(world.web.pages)
     assert last_course(order) <= COURSES + 8

@@ -33,7 +33,7 @@ MOST_IN_STATUS = 5
 
 
 def trap_patterns(collection: Path, settings: TrapSettings) -> list[TrapPattern]:
-    """Everything that is throttled, fenced, refused by its form or ruled by the operator, costliest first."""
+    """Everything that is throttled, blocked, refused by its form or ruled by the operator, costliest first."""
     reader = StateReader(collection)
     found = [*_learned(reader), *_hosts(reader), *_by_form(reader)]
     found.sort(key=lambda one: (-one.requests, one.site, one.pattern))
@@ -47,7 +47,7 @@ def exploding_sites(reader: StateReader) -> tuple[TrapPattern, ...]:
         with reader.shard(shard) as state:
             judged = state.sampled_sites(state.memory_sites(MEMORY)[:ROWS_AT_A_TIME], MEMORY)
             for _, name, _, blob in nlargest(MOST_SITES_FOR_STATUS, judged, key=lambda site: site.pages):
-                worst += [one for one in _patterns(name, blob) if one.state == "fenced"][:1]
+                worst += [one for one in _patterns(name, blob) if one.state == "blocked"][:1]
     return tuple(nlargest(MOST_IN_STATUS, worst, key=lambda one: one.requests))
 
 
@@ -67,7 +67,7 @@ def _hosts(reader: StateReader) -> Iterator[TrapPattern]:
             for number in state.memory_sites(HOSTS):
                 known = host_stats_of(state.memory(number, HOSTS) or b"")
                 if known.is_blocked:
-                    yield TrapPattern(known.domain, f"*.{known.domain}", "hosts", known.evidence, known.hosts, "fenced")
+                    yield TrapPattern(known.domain, f"*.{known.domain}", "hosts", known.evidence, known.hosts, "blocked")
 
 
 def _patterns(site: str, blob: bytes | None) -> list[TrapPattern]:

@@ -80,7 +80,7 @@ class Soft404Pages:
             if len(self._known) >= MOST_SITES:
                 self._known.clear()
             site = (await self._shard.traps.yields.of(site_id)).memory
-            self._known[site_id] = bool(site.not_found_pages or site.not_found_redirects or site.apologies)
+            self._known[site_id] = bool(site.not_found_pages or site.not_found_redirects or site.not_found_phrases)
         return self._known[site_id]
 
     def suspect(self, page: Page, site: Site, seen: VisitResult) -> tuple[str, str] | None:
@@ -137,7 +137,7 @@ def _looks_absent(page: Page, seen: VisitResult) -> bool:
 def _known_absent(seen: VisitResult, site: TrapState) -> str:
     """In words, what the site said that it also says for made-up addresses; empty: nothing."""
     match seen.result:
-        case Moved(target=target) if target in site.homes:
+        case Moved(target=target) if target in site.not_found_redirects:
             return f"redirects to {target}"
         case Fetched() if seen.document is not None:
             return _known_text(seen.document, site)
@@ -146,9 +146,9 @@ def _known_absent(seen: VisitResult, site: TrapState) -> str:
 
 
 def _known_text(document: Document, site: TrapState) -> str:
-    if any(is_soft_404(document.text, known) for known in site.absent):
+    if any(is_soft_404(document.text, known) for known in site.not_found_pages):
         return "the same text"
-    if site.apologies and not_found_phrases(document.title, document.text).intersection(site.apologies):
+    if site.not_found_phrases and not_found_phrases(document.title, document.text).intersection(site.not_found_phrases):
         return "the same apology"
     return ""
 
@@ -162,13 +162,13 @@ def _flagged(seen: VisitResult, detail: str, *, expand: bool) -> VisitResult:
 def _with_answers(site: TrapState, results: Sequence[tuple[FetchResult, ProbeAnswer]]) -> TrapState:
     targets = {result.target if isinstance(result, Moved) else "" for result, _ in results}
     if len(targets) == 1 and (target := targets.pop()):
-        return replace(site, homes=(*site.homes, target)[-MOST_KNOWN:])
+        return replace(site, not_found_redirects=(*site.not_found_redirects, target)[-MOST_KNOWN:])
     answers = [answer for result, answer in results if 200 <= (status_of(result) or 0) < 300]
     if len(answers) < len(results) or not answers[0].text.strip():
         return site
     same = soft_404_page(answers[0].text)
     if not all(is_soft_404(answer.text, same) for answer in answers[1:]):
         common = common_not_found_phrases(answers)
-        return replace(site, apologies=(*site.apologies, *common)[-MOST_KNOWN:]) if common else site
-    soft, absent = (*site.soft_404, same)[-MOST_KNOWN:], (*site.absent, same)[-MOST_KNOWN:]
-    return replace(site, soft_404=soft, absent=absent)
+        return replace(site, not_found_phrases=(*site.not_found_phrases, *common)[-MOST_KNOWN:]) if common else site
+    soft, absent = (*site.soft_404, same)[-MOST_KNOWN:], (*site.not_found_pages, same)[-MOST_KNOWN:]
+    return replace(site, soft_404=soft, not_found_pages=absent)

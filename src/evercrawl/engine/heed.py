@@ -55,7 +55,7 @@ async def _requeue(shard: Shard, before: Sequence[UserRule], after: Sequence[Use
 
 def _word(rules: Sequence[UserRule], url: str) -> RuleAction | None:
     rule = matching_rule(rules, url)
-    return None if rule is None else rule.word
+    return None if rule is None else rule.action
 
 
 async def requeue_reopened(shard: Shard, site: Site) -> None:

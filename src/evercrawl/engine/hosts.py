@@ -67,7 +67,7 @@ class HostTraps:
         self._see(site)
         self._known[site.domain] = after
         self._unsaved.add(site.domain)
-        if after.is_fenced and not before.is_fenced:
+        if after.is_blocked and not before.is_blocked:
             log.info("trap: new hosts of %s are left out: %s", site.domain, after.evidence)
 
     def _see(self, site: Site) -> None:
@@ -81,7 +81,7 @@ class HostTraps:
     def refusal(self, site: Site) -> Refusal | None:
         """Why nothing of a site is asked for that was never asked; None: it may be."""
         known = self._known.get(site.domain)
-        if known is None or not known.is_fenced or site.requests or self._is_let_in(site):
+        if known is None or not known.is_blocked or site.requests or self._is_let_in(site):
             return None
         self._kept_out[site.domain] += 1
         times = self._kept_out[site.domain]

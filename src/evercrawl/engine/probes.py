@@ -10,9 +10,8 @@ import logging
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from evercrawl.core.traps.not_found import ProbeAnswer
+from evercrawl.core.traps.not_found import ProbeAnswer, ProbeOutcome
 from evercrawl.core.traps.pattern_probe import ProbeRequest, after_probe, next_probe
-from evercrawl.core.traps.pattern_stats import ProbeOutcome
 from evercrawl.core.traps.url_pattern import shape_of
 from evercrawl.core.url import canonical_of_href, key_of, site_of
 from evercrawl.engine.absent import Soft404Pages
@@ -105,8 +104,8 @@ class Probes:
             return
         notes = await self._shard.traps.yields.of(site.id)
         notes.learn(after_probe(notes.memory, wanted.pattern, (one, other)))
-        record = notes.memory.records.get(wanted.pattern)
-        if record is not None and record.tried is ProbeOutcome.INVENTED:
+        record = notes.memory.patterns.get(wanted.pattern)
+        if record is not None and record.probe_outcome is ProbeOutcome.INVENTED:
             log.info("trap: %s%s invents a page for every address", site.name, wanted.pattern)
 
     async def _answer(self, url: str, site: Site) -> ProbeAnswer | None:

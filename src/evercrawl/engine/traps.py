@@ -102,16 +102,16 @@ class Traps:
         notes = self.yields.held(site_id)
         if notes is None or is_asked_for or self._says_nothing(notes.memory):
             return WELCOME
-        if self.guard.word(url) is not None:
+        if self.guard.user_rule(url) is not None:
             return WELCOME
         ruled = check_link(notes.memory, url)
-        if ruled.ruling is TrapAction.FENCE:
+        if ruled.action is TrapAction.BLOCK:
             return Offered(_fenced(ruled))
-        return Offered(is_last=ruled.ruling is TrapAction.THROTTLE)
+        return Offered(is_last=ruled.action is TrapAction.THROTTLE)
 
     def on_first_offer(self, url: str, site: Site) -> Offered:
         """What to do with a link to a site that was never asked for anything."""
-        if not self.guard.settings.enabled or self.guard.word(url) is not None:
+        if not self.guard.settings.enabled or self.guard.user_rule(url) is not None:
             return WELCOME
         refused = self.hosts.refusal(site)
         return WELCOME if refused is None else Offered(refused)
@@ -121,14 +121,14 @@ class Traps:
 
         Fences are for pages that were never seen: others have shown what they are worth.
         """
-        rule = self.guard.word(page.url)
+        rule = self.guard.user_rule(page.url)
         if rule is not None:
             refused = rule_refusal(rule)
             return None if refused is None else judge_refused(page, *refused, now=now)
         if notes is None or page.version or page.depth == 0 or self._says_nothing(notes.memory):
             return None
         ruled = check_queued(notes.memory, page.url)
-        if ruled.ruling is not TrapAction.FENCE or self._is_sample(page, ruled.pattern):
+        if ruled.action is not TrapAction.BLOCK or self._is_sample(page, ruled.pattern):
             return None
         return judge_refused(page, *_fenced(ruled), now=now, wait=FENCED_RECHECK)
 
@@ -172,10 +172,10 @@ class Traps:
         links = seen.document.links if seen.document is not None else ()
         if not _is_worth_a_look(before, page.url):
             parameters = learn_parts(
-                before.parameters, page.url, text, links=links, new_links=new_links, with_names=before.is_suspicious
+                before.url_parts, page.url, text, links=links, new_links=new_links, with_names=before.is_suspicious
             )
-            if parameters is not before.parameters:
-                notes.learn(replace(before, parameters=parameters))
+            if parameters is not before.url_parts:
+                notes.learn(replace(before, url_parts=parameters))
             return False
         is_copy = seen.judgement.reason is Reason.DUPLICATE
         observed, after = observe_visit(
@@ -211,7 +211,7 @@ def _is_worth_a_look(site: TrapState, url: str) -> bool:
     """Measuring a text costs as much as finding its links: what is trusted is looked at now and then."""
     patterns = patterns_of(url)
     # A name of its own at the top of a site is a shape of its own: then its skeleton says what to expect.
-    record = site.records.get(patterns[0].name) or site.records.get(patterns[-1].name)
+    record = site.patterns.get(patterns[0].name) or site.patterns.get(patterns[-1].name)
     if record is None or record.requests < TRUSTED_FROM or not _is_settled(record):
         return True
     return xxh32_intdigest(url.encode("utf-8", "surrogatepass")) % LOOK_AT_ONE_IN == 0
@@ -219,8 +219,8 @@ def _is_worth_a_look(site: TrapState, url: str) -> bool:
 
 def _is_settled(record: PatternStats) -> bool:
     """It keeps bringing new text, or it comes to an end by itself and is no set of copies."""
-    ends = record.growth < GROWTH_ABOVE and record.copies < COPIES_ABOVE / 2
-    return record.is_proven or (ends and record.state is not PatternState.FENCED)
+    ends = record.growth < GROWTH_ABOVE and record.duplicates < COPIES_ABOVE / 2
+    return record.is_proven or (ends and record.state is not PatternState.BLOCKED)
 
 
 def _is_first_sight(page: Page, seen: VisitResult) -> bool:
@@ -249,15 +249,15 @@ def _opens_fence(url: str, before: TrapState, after: TrapState) -> bool:
 
 
 def _is_fenced(site: TrapState, name: str) -> bool:
-    record = site.records.get(name)
-    return record is not None and record.state is PatternState.FENCED
+    record = site.patterns.get(name)
+    return record is not None and record.state is PatternState.BLOCKED
 
 
 def _say_fences(url: str, before: TrapState, after: TrapState) -> None:
     for name, _ in patterns_of(url):
-        was, now = before.records.get(name), after.records.get(name)
+        was, now = before.patterns.get(name), after.patterns.get(name)
         is_new = (
-            now is not None and now.state is PatternState.FENCED and (was is None or was.state < PatternState.FENCED)
+            now is not None and now.state is PatternState.BLOCKED and (was is None or was.state < PatternState.BLOCKED)
         )
         if is_new and now is not None:
             log.info("trap: %s like %s are left out: %s", name, url, evidence(now))

@@ -75,7 +75,7 @@ class TrapPattern:
     requests: int
     """What it has cost so far."""
     state: str
-    """throttled, fenced, refused (by the form of the URL), excluded or allowed (by the operator)."""
+    """throttled, blocked, refused (by the form of the URL), excluded or allowed (by the operator)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,10 +75,10 @@ def call(collection: Path, capsys: pytest.CaptureFixture[str]) -> Call:
 
 def test_fences_refusals_and_rules_are_listed_with_their_evidence(call: Call) -> None:
     rows = {row["pattern"]: row for row in call("list")}
-    fence = rows["/diary/{n}/{n}"]
-    assert (fence["site"], fence["state"], fence["schema"]) == (HOST, "fenced", "evercrawl.trap/1")
-    assert fence["requests"] > 10
-    assert "new text" in fence["evidence"]
+    block = rows["/diary/{n}/{n}"]
+    assert (block["site"], block["state"], block["schema"]) == (HOST, "blocked", "evercrawl.trap/1")
+    assert block["requests"] > 10
+    assert "new text" in block["evidence"]
     refused = next(row for row in rows.values() if row["state"] == "refused")
     assert refused["class"] == "session"
     call("exclude", "/shop?color=", "--yes")

@@ -70,8 +70,8 @@ class Crawl:
         """The part of the real pages that was seen."""
         return len(self.reached) / self.site.real_pages if self.site.real_pages else 1.0
 
-    def fences(self) -> list[str]:
-        """Patterns behind a fence."""
+    def blocked_patterns(self) -> list[str]:
+        """Patterns behind a block."""
         return [name for name, record in self.harvest.patterns.items() if record.state is PatternState.BLOCKED]
 
     def run(self) -> Crawl:

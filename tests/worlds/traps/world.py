@@ -1,4 +1,4 @@
-"""The whole engine on a virtual site that sets traps: what it asked for, what it reached, what it fenced."""
+"""The whole engine on a virtual site that sets traps: what it asked for, what it reached, what it blocked."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class TrapWorld:
     store: MemoryStore = field(default_factory=lambda: MemoryStore(4))
     clock: SimClock = field(default_factory=SimClock)
     ended: Ended | None = None
-    fences: list[TrapReport] = field(default_factory=list)
+    blocked_patterns: list[TrapReport] = field(default_factory=list)
     has_learned: bool = False
     """The yield of the site was booked."""
     skipped: Counter[str] = field(default_factory=Counter)
@@ -107,7 +107,7 @@ class TrapWorld:
             for shard in crawl.shards.values():
                 for site_id in await shard.store.memory_sites("traps"):
                     self.has_learned = True
-                    self.fences = trap_reports((await shard.traps.yields.of(site_id)).memory)
+                    self.blocked_patterns = trap_reports((await shard.traps.yields.of(site_id)).memory)
         self.clock = SimClock(start=self.clock.now())
 
     def _archive(self, shard: int) -> MemoryArchive:

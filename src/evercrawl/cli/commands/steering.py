@@ -48,7 +48,7 @@ def trap_list(cli: CliContext, as_json: bool) -> None:
     """List throttled, blocked and refused patterns with the evidence; your rules come first.
 
     \b
-    evercrawl trap list --json | jq -r 'select(.state == "fenced") | .pattern'
+    evercrawl trap list --json | jq -r 'select(.state == "blocked") | .pattern'
     """
     with cli.open_collection() as collection:
         found = collection.traps()

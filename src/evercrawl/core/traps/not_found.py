@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from enum import Enum
+from enum import IntEnum
 from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
@@ -68,7 +68,6 @@ LEAST_YEAR, MOST_YEAR = 1500, 2400
 MADE_UP_YEAR = 2500
 """From here on the made-up years begin."""
 
-_DIGITS_soft404 = re.compile(r"\d+")
 _DATE = re.compile(
     r"(?:1[5-9]|2[0-3])\d\d([-_.]?)(?:0?[1-9]|1[0-2])(?:\1(?:0?[1-9]|[12]\d|3[01]))?"
     r"(?:[t ].*|(?:\d\d){2,3})?\Z",
@@ -79,15 +78,21 @@ _TOKEN = re.compile(r"[^/?&=#]+")
 _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
 
 
-class ProbeResult(Enum):
-    """What made-up addresses are answered with."""
+class ProbeOutcome(IntEnum):
+    """How a site answers invented URLs of a pattern."""
 
-    NOT_FOUND = "not_found"
-    ANSWERED = "answered"
-    INVENTED = "invented"
-    SAME = "same"
-    LEADS_ON = "leads_on"
-    """With a page that offers further ones of its kind, which nobody made up."""
+    UNPROBED = 0
+    NOT_FOUND = 1
+    ANSWERED = 2
+    """With a page for every URL."""
+    INVENTED = 3
+    """With new text and new links for every URL: a maze."""
+    SAME = 4
+    """With the same page for every URL."""
+    LEADS_ON = 5
+    """With a page for every URL that links to more of its kind: the set has no end."""
+    NOT_FOUND_AGAIN = 6
+    """Not found in a second probe either: the site knows its URLs."""
 
 
 class Soft404Page(NamedTuple):
@@ -181,7 +186,7 @@ def invented_value(value: str, *, seed: int) -> str:
     if _DATE.match(value):
         # Most of these years have a 29th of February, so the date stays one.
         return str(MADE_UP_YEAR + 4 * (1 + number % 99)) + value[4:]
-    digits = _DIGITS_soft404.search(value)
+    digits = _DIGITS.search(value)
     if digits is not None and len(digits[0]) * 2 >= len(value.partition(".")[0]):
         return value[: digits.start()] + _made_up_number(digits[0], number) + value[digits.end() :]
     stem, dot, ending = value.rpartition(".")
@@ -222,21 +227,21 @@ def common_not_found_phrases(answers: Sequence[ProbeAnswer]) -> frozenset[int]:
     return frozenset.intersection(*(not_found_phrases(one.title, one.text) for one in answers))
 
 
-def judge_probe(one: ProbeAnswer, other: ProbeAnswer) -> tuple[ProbeResult, Soft404Page | None]:
+def judge_probe(one: ProbeAnswer, other: ProbeAnswer) -> tuple[ProbeOutcome, Soft404Page | None]:
     """What two answers to made-up addresses say about the site; the text, where it is the same for all."""
     if not all(200 <= answer.status < 300 for answer in (one, other)):
-        return ProbeResult.NOT_FOUND, None
+        return ProbeOutcome.NOT_FOUND, None
     same = soft_404_page(one.text)
     if is_soft_404(other.text, same):
         # What is like this answer is no page; the others are real, for the site can tell them apart.
-        return ProbeResult.SAME, same
+        return ProbeOutcome.SAME, same
     if common_not_found_phrases((one, other)):
-        return ProbeResult.NOT_FOUND, None
+        return ProbeOutcome.NOT_FOUND, None
     has_template = signature_similarity(same.signature, soft_404_page(other.text).signature) >= ALIKE_IN_PART
     invents = not has_template and _leads_on(one) and _leads_on(other)
     if invents:
-        return ProbeResult.INVENTED, None
-    return (ProbeResult.LEADS_ON if one.further and other.further else ProbeResult.ANSWERED), None
+        return ProbeOutcome.INVENTED, None
+    return (ProbeOutcome.LEADS_ON if one.further and other.further else ProbeOutcome.ANSWERED), None
 
 
 def _leads_on(answer: ProbeAnswer) -> bool:

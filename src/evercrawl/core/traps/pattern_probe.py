@@ -9,13 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from evercrawl.core.traps.not_found import ProbeAnswer, ProbeResult, common_not_found_phrases, judge_probe, probe_url
+from evercrawl.core.traps.not_found import ProbeAnswer, ProbeOutcome, common_not_found_phrases, judge_probe, probe_url
 from evercrawl.core.traps.pattern_stats import (
     GROWTH_ABOVE,
     STEADY_ABOVE,
     PatternState,
     PatternStats,
-    ProbeOutcome,
     offers_only_itself,
     with_state,
 )
@@ -80,7 +79,7 @@ def _deserves_probe(record: PatternStats, least: int) -> bool:
         return record.probes >= PROBES_UNTIL_RETRIED + 2 * record.probed_at
     if record.probe_outcome is ProbeOutcome.NOT_FOUND:
         return _goes_on_all_the_same(record)
-    if record.probe_outcome is not ProbeOutcome.UNASKED:
+    if record.probe_outcome is not ProbeOutcome.UNPROBED:
         return False
     if record.state is PatternState.THROTTLED:
         return record.growth >= GROWTH_ABOVE
@@ -105,37 +104,28 @@ def after_probe(site: TrapState, pattern: str, answers: tuple[ProbeAnswer, Probe
     record = site.patterns.get(pattern)
     if record is None:
         return site
-    made_up, same = judge_probe(*answers)
-    tried = _TRIED[made_up]
-    is_sure = tried is ProbeOutcome.NOT_FOUND and record.probe_outcome is tried
-    of_pattern = record._replace(probe_outcome=ProbeOutcome.NOT_FOUND_AGAIN if is_sure else tried, probed_at=record.probes)
+    outcome, same = judge_probe(*answers)
+    is_repeated = outcome is ProbeOutcome.NOT_FOUND and record.probe_outcome is outcome
+    own_outcome = ProbeOutcome.NOT_FOUND_AGAIN if is_repeated else outcome
+    of_pattern = record._replace(probe_outcome=own_outcome, probed_at=record.probes)
     records = {**site.patterns, pattern: with_state(of_pattern, overspent=site.is_overspent)}
     own = {name for name, _ in patterns_of(record.last_url)}
-    if made_up is not ProbeResult.INVENTED:
+    if outcome is not ProbeOutcome.INVENTED:
         # Wider patterns of the same URL need not be tried once more.
         records |= {
-            name: with_state(records[name]._replace(probe_outcome=tried), overspent=site.is_overspent)
+            name: with_state(records[name]._replace(probe_outcome=outcome), overspent=site.is_overspent)
             for name in own & records.keys()
-            if records[name].probe_outcome is ProbeOutcome.UNASKED and records[name].breadth >= record.breadth
+            if records[name].probe_outcome is ProbeOutcome.UNPROBED and records[name].breadth >= record.breadth
         }
     invented, soft = tuple(name for name in site.mazes if name not in own), site.soft_404
-    if made_up is ProbeResult.INVENTED:
+    if outcome is ProbeOutcome.INVENTED:
         invented = _generalised((*invented, pattern), record.last_url)[-MOST_INVENTED:]
     if same is not None:
         soft = (*soft, same)[-MOST_SOFT_404:]
     apologies = site.not_found_phrases
-    if made_up is ProbeResult.NOT_FOUND and all(200 <= answer.status < 300 for answer in answers):
+    if outcome is ProbeOutcome.NOT_FOUND and all(200 <= answer.status < 300 for answer in answers):
         apologies = (*apologies, *common_not_found_phrases(answers))[-MOST_APOLOGIES:]
     return replace(site, patterns=records, mazes=invented, soft_404=soft, not_found_phrases=apologies)
-
-
-_TRIED = {
-    ProbeResult.NOT_FOUND: ProbeOutcome.NOT_FOUND,
-    ProbeResult.ANSWERED: ProbeOutcome.ANSWERED,
-    ProbeResult.INVENTED: ProbeOutcome.INVENTED,
-    ProbeResult.SAME: ProbeOutcome.SAME,
-    ProbeResult.LEADS_ON: ProbeOutcome.LEADS_ON,
-}
 
 
 def _generalised(invented: tuple[str, ...], example: str) -> tuple[str, ...]:

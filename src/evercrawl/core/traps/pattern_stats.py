@@ -12,6 +12,7 @@ import re
 from enum import IntEnum
 from typing import NamedTuple
 
+from evercrawl.core.traps.not_found import ProbeOutcome
 from evercrawl.core.traps.url_pattern import Breadth
 
 _PAGING = re.compile(r"\?(?:p|pg|page|paged|pagenum|page_?no|offset|start|from|skip|seite)=\d+\Z", re.IGNORECASE)
@@ -71,23 +72,6 @@ class PatternState(IntEnum):
     BLOCKED = 2
 
 
-class ProbeOutcome(IntEnum):
-    """What made-up addresses of a pattern were answered with."""
-
-    UNASKED = 0
-    NOT_FOUND = 1
-    ANSWERED = 2
-    """A page for everything."""
-    INVENTED = 3
-    """Ever new text and ever new links for everything."""
-    SAME = 4
-    """The same page for everything."""
-    LEADS_ON = 5
-    """A page for everything, each with further ones of its kind: the set has no end."""
-    NOT_FOUND_AGAIN = 6
-    """Not found when they were tried a second time either: the site knows its addresses."""
-
-
 class PatternStats(NamedTuple):
     """What one pattern has yielded; averages forget slowly."""
 
@@ -107,7 +91,7 @@ class PatternStats(NamedTuple):
     cycles: float = 0.0
     """Share of those that showed what a shorter path showed before."""
     state: PatternState = PatternState.OPEN
-    probe_outcome: ProbeOutcome = ProbeOutcome.UNASKED
+    probe_outcome: ProbeOutcome = ProbeOutcome.UNPROBED
     probes: int = 0
     """Requests since it was fenced."""
     probed_at: int = 0
@@ -263,10 +247,12 @@ def blocking_proof(record: PatternStats, *, overspent: bool = True, lengthens: b
 def _endless(record: PatternStats, *, overspent: bool) -> str:
     if record.probe_outcome in (ProbeOutcome.ANSWERED, ProbeOutcome.LEADS_ON):
         return "made-up addresses are answered with the same kind of page"
-    if record.probe_outcome is ProbeOutcome.SAME and (record.duplicates >= COPIES_ABOVE or record.literal_value < BLOCK_BELOW):
+    if record.probe_outcome is ProbeOutcome.SAME and (
+        record.duplicates >= COPIES_ABOVE or record.literal_value < BLOCK_BELOW
+    ):
         return "made-up addresses are answered with the very same page"
     patience = UNPROBED_REQUESTS if record.breadth < Breadth.FOLDER else UNPROBED_REQUESTS_BROAD
-    if record.probe_outcome is ProbeOutcome.UNASKED and record.requests >= patience:
+    if record.probe_outcome is ProbeOutcome.UNPROBED and record.requests >= patience:
         return "nothing but numbers changes, and each offers more of the same"
     is_exploding = record.growth >= EXPLODES_ABOVE and record.requests >= EXPLODES_LEAST
     if overspent and is_exploding and record.literal_value < BLOCK_BELOW:

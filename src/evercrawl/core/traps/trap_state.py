@@ -252,18 +252,18 @@ def trap_state_bytes(site: TrapState) -> bytes:
     said = site.text_memory
     head = orjson.dumps({
         "requests": [site.requests, site.wasted, site.repeats],
-        "records": [[name, *_rounded(record)] for name, record in site.patterns.items()],
-        "said": [said.count, bool(said.recent), bool(said.previous)],
+        "patterns": [[name, *_rounded(record)] for name, record in site.patterns.items()],
+        "text_memory": [said.count, bool(said.recent), bool(said.previous)],
         "soft_404": _signs(site.soft_404),
-        "absent": _signs(site.not_found_pages),
-        "homes": site.not_found_redirects,
-        "invented": site.mazes,
-        "apologies": site.not_found_phrases,
-        "tallies": [[name, *tally] for name, tally in site.url_parts.evidence.items()],
-        "probes": site.url_parts.rechecks,
+        "not_found_pages": _signs(site.not_found_pages),
+        "not_found_redirects": site.not_found_redirects,
+        "mazes": site.mazes,
+        "not_found_phrases": site.not_found_phrases,
+        "part_evidence": [[name, *tally] for name, tally in site.url_parts.evidence.items()],
+        "rechecks": site.url_parts.rechecks,
     })  # fmt: skip
     rows = b"".join(
-        _ROW.pack(key, rest.value, rest.content, *rest.offered) for key, rest in site.url_parts.variants.items()
+        _ROW.pack(key, rest.value, rest.content, *rest.links) for key, rest in site.url_parts.variants.items()
     )
     plain = _LENGTH.pack(len(head)) + head + said.recent + said.previous + rows
     return bytes([VERSION]) + zlib.compress(plain, LEVEL)
@@ -290,25 +290,25 @@ def trap_state_of(blob: bytes) -> TrapState:
     at = _LENGTH.size + length
     head = orjson.loads(plain[_LENGTH.size : at])
     requests, wasted, repeats = head["requests"]
-    count, has_young, has_old = head["said"]
+    count, has_young, has_old = head["text_memory"]
     young, at = plain[at : at + MEMORY_BYTES * has_young], at + MEMORY_BYTES * has_young
     old, at = plain[at : at + MEMORY_BYTES * has_old], at + MEMORY_BYTES * has_old
     rests = {
         key: PartialUrl(value, content, LinkSketch(*offered))
         for key, value, content, *offered in _ROW.iter_unpack(plain[at:])
     }
-    tallies = {name: PartEvidence(*counts) for name, *counts in head["tallies"]}
+    tallies = {name: PartEvidence(*counts) for name, *counts in head["part_evidence"]}
     return TrapState(
         requests,
         wasted,
-        {row[0]: _record(row[1:]) for row in head["records"]},
+        {row[0]: _record(row[1:]) for row in head["patterns"]},
         TextMemory(young, old, count),
-        UrlPartStats(tallies, rests, head["probes"]),
+        UrlPartStats(tallies, rests, head["rechecks"]),
         _same(head["soft_404"]),
-        _same(head["absent"]),
-        tuple(head["homes"]),
-        tuple(head["invented"]),
-        tuple(head["apologies"]),
+        _same(head["not_found_pages"]),
+        tuple(head["not_found_redirects"]),
+        tuple(head["mazes"]),
+        tuple(head["not_found_phrases"]),
         repeats,
     )
 
@@ -318,6 +318,6 @@ def _record(row: list[Any]) -> PatternStats:
     fields |= {
         "breadth": Breadth(fields["breadth"]),
         "state": PatternState(fields["state"]),
-        "tried": ProbeOutcome(fields["tried"]),
+        "probe_outcome": ProbeOutcome(fields["probe_outcome"]),
     }
     return PatternStats(**fields)

@@ -34,7 +34,7 @@ class TrapAction(Enum):
     ALLOW = "allow"
     THROTTLE = "throttle"
     """After everything else."""
-    BLOCK = "fence"
+    BLOCK = "block"
 
 
 class TrapVerdict(NamedTuple):
@@ -77,7 +77,7 @@ def check_queued(site: TrapState, url: str) -> TrapVerdict:
 def _probes(site: TrapState, pattern: str) -> int:
     record = site.patterns.get(pattern)
     if pattern.endswith(IDLE) or record is None:
-        return site.url_parts.probes
+        return site.url_parts.rechecks
     return record.probes
 
 

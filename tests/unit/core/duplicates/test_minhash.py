@@ -19,7 +19,7 @@ WORDS = [f"word{number}" for number in range(600)]
 
 
 def test_the_same_in_every_process() -> None:
-    code = "from evercrawl.core.duplicates.minhash import signature; print(signature('the cat sat on the mat').hex())"
+    code = "from evercrawl.core.duplicates.minhash import text_signature; print(text_signature('the cat sat on the mat').hex())"
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert text_signature("the cat sat on the mat").hex() == other
 

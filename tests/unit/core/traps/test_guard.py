@@ -24,7 +24,7 @@ def test_rules_are_written_and_read(site: str | None) -> None:
 
 def test_what_is_allowed_is_the_stronger_word() -> None:
     rules = rules_of(TrapSettings(exclude=("/a",), allow=("/a",)))
-    assert [rule.word for rule in rules] == [RuleAction.EXCLUDE, RuleAction.ALLOW]
+    assert [rule.action for rule in rules] == [RuleAction.EXCLUDE, RuleAction.ALLOW]
 
 
 def test_a_url_that_shows_a_trap_is_refused_with_the_reason() -> None:
@@ -55,5 +55,5 @@ def test_sets_count_only_when_they_are_named() -> None:
 def test_switched_off_only_the_rules_count_and_new_ones_are_heard() -> None:
     guard = TrapFilter(TrapSettings(enabled=False))
     assert guard.refusal(SESSION, year=2026) is None
-    guard.hear(TrapSettings(enabled=False, exclude=("/shop?*",)))
+    guard.update(TrapSettings(enabled=False, exclude=("/shop?*",)))
     assert guard.refusal(PLAIN, year=2026) == (Reason.EXCLUDED, "trap exclude /shop?*")

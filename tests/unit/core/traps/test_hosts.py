@@ -9,21 +9,21 @@ def _after(known: HostStats, hosts: int, *, others: int, fresh: int) -> HostStat
     return known
 
 
-def test_hosts_that_name_ever_new_hosts_are_fenced_after_some_dozen() -> None:
+def test_hosts_that_name_ever_new_hosts_are_blocked_after_some_dozen() -> None:
     few = _after(HostStats("a.test"), LEAST_HOSTS - 1, others=3, fresh=3)
-    assert not few.is_fenced
-    assert after_host(few, others=3, fresh=3).is_fenced
+    assert not few.is_blocked
+    assert after_host(few, others=3, fresh=3).is_blocked
     assert "24 hosts of a.test" in after_host(few, others=3, fresh=3).evidence
 
 
 def test_hosts_that_name_each_other_are_not() -> None:
-    assert not _after(HostStats("a.test"), 500, others=4, fresh=2).is_fenced
-    assert not _after(HostStats("a.test"), 500, others=0, fresh=0).is_fenced
+    assert not _after(HostStats("a.test"), 500, others=4, fresh=2).is_blocked
+    assert not _after(HostStats("a.test"), 500, others=0, fresh=0).is_blocked
 
 
 def test_a_fence_opens_when_most_are_known() -> None:
-    fenced = _after(HostStats("a.test"), 60, others=3, fresh=3)
-    assert not _after(fenced, 30, others=3, fresh=0).is_fenced
+    blocked = _after(HostStats("a.test"), 60, others=3, fresh=3)
+    assert not _after(blocked, 30, others=3, fresh=0).is_blocked
 
 
 def test_it_survives_its_stored_form() -> None:

@@ -52,7 +52,7 @@ def test_a_page_without_the_parameter_is_a_partner_too() -> None:
 
 
 def test_what_a_page_repeats_is_named() -> None:
-    site = TrapState(parameters=_pairs(UrlPartStats(), LEAST_SAME))
+    site = TrapState(url_parts=_pairs(UrlPartStats(), LEAST_SAME))
     ruled = check_link(site, f"{PAGE}?id=3&ref=new")
     assert ruled.evidence.endswith(f"does not matter here; without it: {PAGE}?id=3")
 
@@ -84,8 +84,8 @@ def test_pages_without_text_are_no_evidence_and_memory_is_bounded() -> None:
     known = UrlPartStats()
     for number in range(3000):
         known = learn_parts(known, f"{PAGE}?a{number % 200}={number}&b={number}", "t")
-    assert len(known.rests) <= MOST_REMEMBERED
-    assert len(known.tallies) <= MOST_PARTS
+    assert len(known.variants) <= MOST_REMEMBERED
+    assert len(known.evidence) <= MOST_PARTS
 
 
 def _visits(known: UrlPartStats, sessions: list[str], *, pages: int = 6) -> UrlPartStats:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from evercrawl.core.traps.not_found import ProbeAnswer, ProbeResult, is_soft_404, judge_probe, probe_url, soft_404_page
+from evercrawl.core.traps.not_found import ProbeAnswer, ProbeOutcome, is_soft_404, judge_probe, probe_url, soft_404_page
 from tests.worlds.traps.sites import prose
 
 
@@ -43,18 +43,18 @@ def test_three_kinds_of_sites_are_told_apart() -> None:
     one = ProbeAnswer(200, apology.format("/a/77"), 5, 5)
     other = ProbeAnswer(200, apology.format("/a/9912"), 5, 5)
     kind, same = judge_probe(one, other)
-    assert kind is ProbeResult.SAME
+    assert kind is ProbeOutcome.SAME
     assert same is not None
     assert is_soft_404(apology.format("/b/1"), same)
     assert not is_soft_404(prose("page"), same)
 
-    assert judge_probe(ProbeAnswer(404), ProbeAnswer(200, "x")) == (ProbeResult.NOT_FOUND, None)
+    assert judge_probe(ProbeAnswer(404), ProbeAnswer(200, "x")) == (ProbeOutcome.NOT_FOUND, None)
     maze = ProbeAnswer(200, prose(1), 8, 8), ProbeAnswer(200, prose(2), 8, 8)
-    assert judge_probe(*maze) == (ProbeResult.INVENTED, None)
+    assert judge_probe(*maze) == (ProbeOutcome.INVENTED, None)
     with_navigation = ProbeAnswer(200, prose(1), 8, 2), ProbeAnswer(200, prose(2), 8, 2)
-    assert judge_probe(*with_navigation) == (ProbeResult.ANSWERED, None)
+    assert judge_probe(*with_navigation) == (ProbeOutcome.ANSWERED, None)
     recommending = [ProbeAnswer(200, apology.format("x") + prose(n, count=10), 8, 8) for n in (1, 2)]
-    assert judge_probe(recommending[0], recommending[1])[0] is not ProbeResult.INVENTED
+    assert judge_probe(recommending[0], recommending[1])[0] is not ProbeOutcome.INVENTED
 
 
 def test_a_part_of_the_answer_is_not_the_answer() -> None:

@@ -1,4 +1,4 @@
-"""Open, throttled, fenced, and back."""
+"""Open, throttled, blocked, and back."""
 
 from __future__ import annotations
 
@@ -36,34 +36,34 @@ def _visits(site: TrapState, start: int, count: int, *, new: NewText, duplicate:
 
 def test_a_pattern_that_yields_is_open() -> None:
     site = _visits(TrapState(), 0, 200, new=NEW)
-    assert check_queued(site, f"{SITE}/cal?d=999").ruling is TrapAction.ALLOW
+    assert check_queued(site, f"{SITE}/cal?d=999").action is TrapAction.ALLOW
     assert trap_reports(site) == []
 
 
-def test_one_that_yields_nothing_and_goes_on_is_fenced_with_evidence() -> None:
+def test_one_that_yields_nothing_and_goes_on_is_blocked_with_evidence() -> None:
     site = _visits(TrapState(), 0, 40, new=OLD)
     ruled = check_link(site, f"{SITE}/cal?d=1001")
-    assert ruled.ruling is TrapAction.FENCE
+    assert ruled.action is TrapAction.BLOCK
     assert "requests" in ruled.evidence
     assert "without a new word" in ruled.evidence
-    assert {one.state for one in trap_reports(site)} >= {"fenced"}
-    assert check_link(site, f"{SITE}/news/1").ruling is TrapAction.ALLOW
+    assert {one.state for one in trap_reports(site)} >= {"blocked"}
+    assert check_link(site, f"{SITE}/news/1").action is TrapAction.ALLOW
 
 
 def test_one_that_yields_nothing_but_ends_is_only_throttled() -> None:
     site = TrapState()
     for number in range(100):
         site = record_visit(site, VisitObservation(f"{SITE}/tag/{number}", 200, OLD))
-    assert check_queued(site, f"{SITE}/tag/100").ruling is TrapAction.THROTTLE
+    assert check_queued(site, f"{SITE}/tag/100").action is TrapAction.THROTTLE
 
 
-def test_copies_with_parameters_are_fenced_even_where_they_end_and_paths_are_finished() -> None:
+def test_copies_with_parameters_are_blocked_even_where_they_end_and_paths_are_finished() -> None:
     site = TrapState()
     for number in range(40):
         site = record_visit(site, VisitObservation(f"{SITE}/view?print={number}", 200, OLD, duplicate=True))
         site = record_visit(site, VisitObservation(f"{SITE}/da/{number}", 200, OLD, duplicate=True))
-    assert site.records["/view?print="].state is PatternState.FENCED
-    assert site.records["/da/{n}"].state is PatternState.THROTTLED
+    assert site.patterns["/view?print="].state is PatternState.BLOCKED
+    assert site.patterns["/da/{n}"].state is PatternState.THROTTLED
 
 
 def test_dead_links_are_no_trap_however_many_there_are() -> None:
@@ -72,7 +72,7 @@ def test_dead_links_are_no_trap_however_many_there_are() -> None:
         links = [f"{SITE}/missing/{number}-{way}" for way in range(3)]
         site = record_visit(site, VisitObservation(f"{SITE}/real/{number}", 200, NEW, new_links=links))
         site = record_visit(site, VisitObservation(f"{SITE}/missing/{number}-0", 404))
-    assert all(record.state is not PatternState.FENCED for record in site.records.values())
+    assert all(record.state is not PatternState.BLOCKED for record in site.patterns.values())
     assert not site.wasted
 
 
@@ -84,7 +84,7 @@ def test_a_path_on_a_site_that_knows_its_addresses_is_finished() -> None:
         site = record_visit(site, VisitObservation(f"{SITE}/v2/page{number}.html", 200, OLD, new_links=after))
         if number == 100:
             site = after_probe(site, "/v2/{word}.html", (ProbeAnswer(404), ProbeAnswer(404)))
-    assert all(record.state is not PatternState.FENCED for record in site.records.values())
+    assert all(record.state is not PatternState.BLOCKED for record in site.patterns.values())
 
 
 def test_a_chain_is_tried_once_more_where_another_number_goes_on() -> None:
@@ -94,10 +94,13 @@ def test_a_chain_is_tried_once_more_where_another_number_goes_on() -> None:
         site = record_visit(site, VisitObservation(f"{SITE}/like/{number % 3}/{number}", 200, OLD, new_links=after))
         if number == 20:
             site = after_probe(site, "/like/{n}/{n}", (ProbeAnswer(404), ProbeAnswer(404)))
-    assert site.records["/like/{n}/{n}"].state is PatternState.THROTTLED
+    assert site.patterns["/like/{n}/{n}"].state is PatternState.THROTTLED
     assert next_probe(site, seed=1) is not None
     goes_on = ProbeAnswer(200, "little", links=2, new_links=1, further=1)
-    assert after_probe(site, "/like/{n}/{n}", (goes_on, goes_on)).records["/like/{n}/{n}"].tried is ProbeOutcome.SAME
+    assert (
+        after_probe(site, "/like/{n}/{n}", (goes_on, goes_on)).patterns["/like/{n}/{n}"].probe_outcome
+        is ProbeOutcome.SAME
+    )
     again = after_probe(site, "/like/{n}/{n}", (ProbeAnswer(404), ProbeAnswer(404)))
     assert next_probe(again, seed=1) is None
 
@@ -105,10 +108,10 @@ def test_a_chain_is_tried_once_more_where_another_number_goes_on() -> None:
 def test_redirects_to_what_is_known_are_left_once_they_cost_most() -> None:
     site = TrapState()
     for number in range(200):
-        site = record_visit(site, VisitObservation(f"{SITE}/post/{number}/reply", 302, OLD, leads_back=True))
-    assert check_link(site, f"{SITE}/post/999/reply").ruling is TrapAction.FENCE
+        site = record_visit(site, VisitObservation(f"{SITE}/post/{number}/reply", 302, OLD, redirects_back=True))
+    assert check_link(site, f"{SITE}/post/999/reply").action is TrapAction.BLOCK
     found = VisitObservation(f"{SITE}/post/7/reply", 302, OLD, new_links=[f"{SITE}/page/1"])
-    assert check_link(record_visit(site, found), f"{SITE}/post/999/reply").ruling is not TrapAction.FENCE
+    assert check_link(record_visit(site, found), f"{SITE}/post/999/reply").action is not TrapAction.BLOCK
 
 
 def test_longer_paths_to_the_same_are_left_once_they_cost_most() -> None:
@@ -119,26 +122,26 @@ def test_longer_paths_to_the_same_are_left_once_they_cost_most() -> None:
         seen = VisitObservation(f"{SITE}/maps/{path}/a", 200, OLD, True, f"{SITE}/maps/a", new_links=more)
         site = record_visit(site, seen)
     assert site.is_overspent
-    assert check_link(site, f"{SITE}/maps/{path}/a/b/c/d").ruling is TrapAction.FENCE
+    assert check_link(site, f"{SITE}/maps/{path}/a/b/c/d").action is TrapAction.BLOCK
 
 
-def test_near_copies_with_new_numbers_are_not_fenced_unless_they_grow() -> None:
+def test_near_copies_with_new_numbers_are_not_blocked_unless_they_grow() -> None:
     site = TrapState()
     for number in range(100):
         site = record_visit(site, VisitObservation(f"{SITE}/data/{number}", 200, NewText(0.4, 0.0), duplicate=True))
-    assert site.records["/data/{n}"].state is PatternState.THROTTLED
+    assert site.patterns["/data/{n}"].state is PatternState.THROTTLED
 
 
 def test_a_few_requests_go_on_behind_a_fence_and_heal_a_wrong_verdict() -> None:
     site, visits = TrapState(), 0
-    while check_link(site, f"{SITE}/cal?d=1001").ruling is not TrapAction.FENCE:
+    while check_link(site, f"{SITE}/cal?d=1001").action is not TrapAction.BLOCK:
         site, visits = _visits(site, visits, 1, new=OLD), visits + 1
     assert visits <= MIN_PARAMETER_REQUESTS
     probe = check_queued(site, f"{SITE}/cal?d=5000")
-    assert probe.ruling is TrapAction.ALLOW
+    assert probe.action is TrapAction.ALLOW
     assert probe.is_probe
     spent = _visits(site, 100, PROBES_FIRST + 2, new=OLD)
-    assert check_queued(spent, f"{SITE}/cal?d=5000").ruling is TrapAction.FENCE
+    assert check_queued(spent, f"{SITE}/cal?d=5000").action is TrapAction.BLOCK
     healed = _visits(site, 200, 8, new=NEW)
     assert check_queued(healed, f"{SITE}/cal?d=5000") == check_queued(TrapState(), f"{SITE}/cal?d=5000")
 
@@ -146,7 +149,7 @@ def test_a_few_requests_go_on_behind_a_fence_and_heal_a_wrong_verdict() -> None:
 def test_some_links_behind_a_fence_stay_at_hand() -> None:
     site = _visits(TrapState(), 0, 60, new=OLD)
     offers = [check_link(site, f"{SITE}/cal?d={number}") for number in range(1000, 3000)]
-    kept = sum(ruled.ruling is TrapAction.THROTTLE and ruled.is_probe for ruled in offers)
+    kept = sum(ruled.action is TrapAction.THROTTLE and ruled.is_probe for ruled in offers)
     assert 0.5 < kept * PROBE_ONE_IN / len(offers) < 2
 
 
@@ -156,9 +159,9 @@ def test_the_narrowest_pattern_gets_the_blame() -> None:
         site = record_visit(site, VisitObservation(f"{SITE}/list?page={number}", 200, NEW))
         site = record_visit(site, VisitObservation(f"{SITE}/list?page={number}&sort=up", 200, OLD, duplicate=True))
         site = record_visit(site, VisitObservation(f"{SITE}/list?page={number}&sort=down", 200, OLD, duplicate=True))
-    assert check_queued(site, f"{SITE}/list?page=99").ruling is TrapAction.ALLOW
-    assert site.records["/list?sort="].state is PatternState.FENCED
-    assert site.records["/list?page="].state is PatternState.OPEN
+    assert check_queued(site, f"{SITE}/list?page=99").action is TrapAction.ALLOW
+    assert site.patterns["/list?sort="].state is PatternState.BLOCKED
+    assert site.patterns["/list?page="].state is PatternState.OPEN
 
 
 def test_failures_of_the_server_say_nothing() -> None:
@@ -171,16 +174,16 @@ def test_memory_is_bounded_whatever_the_site_does() -> None:
     site = _visits(TrapState(), 0, 60, new=OLD)
     for number in range(1500):
         site = record_visit(site, VisitObservation(f"{SITE}/w{number}x/y?p{number}=1", 200, NEW))
-    assert len(site.records) <= MOST_PATTERNS
-    assert site.records["/cal?d="].state is PatternState.FENCED, "verdicts outlive what is merely known"
+    assert len(site.patterns) <= MOST_PATTERNS
+    assert site.patterns["/cal?d="].state is PatternState.BLOCKED, "verdicts outlive what is merely known"
     assert len(trap_state_bytes(site)) < 40_000
 
 
 def test_a_blob_gives_back_what_went_in() -> None:
     site = _visits(TrapState(), 0, 60, new=OLD)
     again = trap_state_of(trap_state_bytes(site))
-    assert again.records.keys() == site.records.keys()
+    assert again.patterns.keys() == site.patterns.keys()
     assert trap_state_bytes(again) == trap_state_bytes(site)
-    assert check_link(again, f"{SITE}/cal?d=1001").ruling is TrapAction.FENCE
+    assert check_link(again, f"{SITE}/cal?d=1001").action is TrapAction.BLOCK
     assert trap_state_of(b"") == TrapState()
     assert trap_state_of(b"\xff" + trap_state_bytes(site)[1:]) == TrapState()

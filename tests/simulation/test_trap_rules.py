@@ -1,4 +1,4 @@
-"""Whole crawls of sites with traps: few requests, and the real pages all the same."""
+"""Trap rules in a minimal crawl: few requests, and all real pages."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tests.worlds.traps.crawl import Crawl
 from tests.worlds.traps.more_sites import MORE_GENERATORS
 from tests.worlds.traps.sites import GENERATORS, HOST, TrapSite, honest_large_site, make_site, random_word_maze
 
+pytestmark = pytest.mark.regression_pin
 LEAST_REACHED = 0.95
 FAR_TOO_MANY = 6000
 BUDGETS = {
@@ -40,12 +41,12 @@ def test_the_budgets_of_the_shared_generators_hold() -> None:
         least = max(LEAST_REACHED, expect.get("must_reach_real", 0.0))
         assert crawl.share_reached >= least, row["name"]
         if expect.get("not_flagged"):
-            assert crawl.fences() == []
+            assert crawl.blocked_patterns() == []
             assert crawl.refused == {}
 
 
 @pytest.mark.parametrize("name", MORE_GENERATORS)
-def test_traps_that_the_rules_were_not_made_for(name: str) -> None:
+def test_traps_unknown_to_the_rules(name: str) -> None:
     crawl = Crawl(MORE_GENERATORS[name](), FAR_TOO_MANY).run()
     assert crawl.requests <= BUDGETS[name]
     assert crawl.share_reached >= LEAST_REACHED
@@ -59,14 +60,14 @@ def test_mazes_of_other_shapes(site: TrapSite) -> None:
 
 
 @pytest.mark.parametrize("folder", ["/page?id=", "/p/", "/p"])
-def test_an_honest_site_of_near_copies_is_finished(folder: str) -> None:
+def test_an_honest_site_of_near_duplicates_is_crawled_completely(folder: str) -> None:
     site = honest_large_site(pages=1500, numbered=True, path=folder)
     crawl = Crawl(site, FAR_TOO_MANY).run()
     assert crawl.share_reached == 1.0
-    assert crawl.fences() == []
+    assert crawl.blocked_patterns() == []
 
 
-def test_every_fence_has_its_evidence() -> None:
+def test_every_block_has_evidence() -> None:
     crawl = Crawl(MORE_GENERATORS["endless counter"](), FAR_TOO_MANY).run()
     refused = [why for url, why in crawl.refused.items() if url.startswith(f"{HOST}/home?")]
     assert all("requests" in why for why in refused)

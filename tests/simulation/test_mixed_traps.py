@@ -1,4 +1,4 @@
-"""The whole engine on traps beside real pages, on honest sites that look like traps, and on hidden pages."""
+"""The whole engine on traps next to real pages, on honest sites that look like traps, and on unlinked pages."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from tests.worlds.traps.mixed_sites import HONEST_SITES, MIXED_SITES
 from tests.worlds.traps.sites import HOST, NOT_FOUND, TrapResponse, TrapSite, page, prose, split_url
 from tests.worlds.traps.world import TrapWorld
 
+pytestmark = pytest.mark.regression_pin
 MOST_REQUESTS = {"facets in path": 1500}
 USUAL = 400
 FAR_TOO_MANY = 4000
 
 
 @pytest.mark.parametrize("name", MIXED_SITES)
-def test_it_walks_out_and_reaches_the_real_pages(name: str) -> None:
+def test_the_crawl_leaves_the_trap_and_reaches_the_real_pages(name: str) -> None:
     site = MIXED_SITES[name]()
     world = TrapWorld(site)
     web = world.crawl(most=FAR_TOO_MANY)
@@ -28,18 +29,18 @@ def test_it_walks_out_and_reaches_the_real_pages(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", HONEST_SITES)
-def test_an_honest_site_is_finished_and_nothing_of_it_is_fenced(name: str) -> None:
+def test_an_honest_site_is_finished_and_nothing_of_it_is_blocked(name: str) -> None:
     site = HONEST_SITES[name]()
     world = TrapWorld(site)
     web = world.crawl(most=FAR_TOO_MANY)
     assert world.ended is Ended.DONE
     assert len(web.reached) == site.real_pages
     assert world.skipped["trap"] == 0
-    assert not [fence for fence in world.fences if fence.state == "fenced"]
+    assert not [block for block in world.blocked_patterns if block.state == "blocked"]
 
 
 def late_bloomer() -> TrapSite:
-    """A list that says nothing new for eighty values of its parameter, and then is worth every request."""
+    """A list that shows nothing new for eighty values of its parameter, and then a new page for each."""
 
     def answer(url: str) -> TrapResponse:
         path, _, query = split_url(url)
@@ -58,7 +59,7 @@ def late_bloomer() -> TrapSite:
     return TrapSite(f"{HOST}/", answer, page_of, 220)
 
 
-def test_a_wrong_fence_heals_and_gives_back_what_it_kept_out() -> None:
+def test_a_wrong_block_is_lifted_and_its_pages_are_crawled() -> None:
     site = late_bloomer()
     world = TrapWorld(site)
     web = world.crawl(most=FAR_TOO_MANY)
@@ -67,7 +68,7 @@ def test_a_wrong_fence_heals_and_gives_back_what_it_kept_out() -> None:
 
 
 def orphans() -> TrapSite:
-    """A folder whose own page nothing links to, and numbered pages of which every other one is linked."""
+    """A folder without links to its own page, and numbered pages of which every other one is linked."""
     real = {"/": page("Home", prose("home"), [f"/deep/down/item-{number}.html" for number in range(0, 20, 2)])}
     real |= {f"/deep/down/item-{number}.html": page("Item", prose(number), ["/"]) for number in range(20)}
     real |= {"/deep/": page("Deep", prose("deep"), ["/deep/secret"]), "/deep/secret": page("S", prose("s"), [])}
@@ -82,6 +83,6 @@ def orphans() -> TrapSite:
     ("hidden", "reached"),
     [(HiddenSettings(), 11), (HiddenSettings(parents=3), 13), (HiddenSettings(parents=3, neighbours=1), 23)],
 )
-def test_hidden_pages_are_found_where_it_was_asked_for(hidden: HiddenSettings, reached: int) -> None:
+def test_unlinked_pages_are_found_if_enabled(hidden: HiddenSettings, reached: int) -> None:
     world = TrapWorld(orphans(), settings=replace(Settings(), hidden=hidden))
     assert len(world.crawl(most=200).reached) == reached

@@ -1,4 +1,4 @@
-"""The whole engine on traps that were thought of after the rules, and on honest sites that look like them."""
+"""The whole engine on traps written after the rules, and on honest sites that look like them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tests.worlds.traps import unseen_sites, unseen_variants
 from tests.worlds.traps.sites import TrapSite
 from tests.worlds.traps.world import TrapWorld
 
+pytestmark = pytest.mark.regression_pin
 UNSEEN = unseen_sites.UNSEEN | unseen_variants.UNSEEN
 HONEST = unseen_sites.HONEST | unseen_variants.HONEST
 
@@ -27,7 +28,7 @@ def _world(site: TrapSite) -> TrapWorld:
 
 
 @pytest.mark.parametrize("name", UNSEEN)
-def test_it_walks_out_and_reaches_the_real_pages(name: str) -> None:
+def test_the_crawl_leaves_the_trap_and_reaches_the_real_pages(name: str) -> None:
     site = UNSEEN[name]()
     world = _world(site)
     web = world.crawl(most=FAR_TOO_MANY)

@@ -1,4 +1,4 @@
-"""Few requests at a time for many sites: a shard that waits for a slot misses nothing meanwhile."""
+"""With few concurrent requests for many sites, a shard that waits for a slot misses nothing."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def visited(*, concurrency: int) -> set[str]:
     limits = replace(base.crawl, concurrency=concurrency, patience=timedelta(seconds=90))
     scope = replace(base.scope, pages_per_site=30)
     store = replace(base.store, commit_every=timedelta(milliseconds=20))
-    # Which addresses are made up to try a site out depends on what was seen of it before.
+    # The URLs of probes depend on earlier visits.
     traps = replace(base.traps, enabled=False)
     settings = replace(base, crawl=limits, scope=scope, store=store, traps=traps)
     world = make_world(web, settings=settings, shards=8)
     assert world.crawl() is Ended.DONE, f"seed {SEED}, concurrency {concurrency}"
     assert web.violations() == []
-    return {asked.site + asked.path for asked in web.log.requests}
+    return {request.site + request.path for request in web.log.requests}
 
 
 @pytest.mark.parametrize("concurrency", [1, 2, 3])
-def test_the_number_of_slots_changes_no_page_that_is_visited(concurrency: int):
+def test_concurrency_does_not_change_the_visited_pages(concurrency: int):
     assert visited(concurrency=concurrency) == visited(concurrency=64)
