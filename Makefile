@@ -83,14 +83,14 @@ lint: $(STAMP)  ## format, lint and types
 
 .PHONY: check
 check: lint  ## format, lint, types, architecture, unit, property, docs; under a minute
-	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" tests/architecture tests/unit tests/property tests/docs
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not long" tests/architecture tests/unit tests/property tests/docs
 
 .PHONY: test
 test: lint  ## everything that CI runs; under ten minutes
 	@$(call need_nginx,as a web server whose log is independent of our own code)
 	@$(call need,chromium,chromium,to test the web interface in a browser)
 	@$(call need_postgres,to test collections in PostgreSQL)
-	$(BIN)/pytest -n 2 --dist loadfile tests
+	$(BIN)/pytest -n 2 --dist loadfile -m "not long" tests
 
 .PHONY: house
 house: $(STAMP)  ## measure the layout of the package against its targets
@@ -112,6 +112,10 @@ bench-growth: venv  ## ten million URLs offered to one collection
 .PHONY: bench-traps
 bench-traps: venv  ## real pages per request with planted traps, on the benchmark web in virtual time
 	$(BIN)/python bench/traps.py 50000
+
+.PHONY: bench-long
+bench-long: venv  ## the long forms of simulations: more living sites, a thousand sites with faults
+	$(BIN)/pytest -n 2 --dist worksteal -m long tests
 
 .PHONY: bench-crash
 bench-crash: venv  ## kill -9 at 200 random moments, resume, check the archive

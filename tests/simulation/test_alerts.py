@@ -1,4 +1,4 @@
-"""Alerts in virtual time: receivers that are away for an hour, and crashes at every kind of moment."""
+"""Alerts in virtual time, with receivers that are down for an hour and crashes at any moment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from evercrawl.collection.alerts.sender import OutgoingMessage
 from evercrawl.core.alerts.delivery import DeliveryAttempt, MessageState, retry_message
 from evercrawl.core.alerts.matching import PageText
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind, Frequency
-from evercrawl.model.settings import NotifySettings, Settings
+from evercrawl.model.settings import AlertSettings, Settings
 from evercrawl.model.time import from_us, to_us
 from evercrawl.testing.virtual_time import EPOCH, SimClock, run
 
@@ -40,7 +40,7 @@ class Fate:
     deaths: int = 0
 
     async def spin(self) -> None:
-        """Go on, or never again."""
+        """Continue, or raise and stay dead."""
         if self.draw.random() < self.chance:
             assert self.died is not None
             self.died.set()
@@ -60,7 +60,7 @@ def no_death() -> Fate:
 
 @dataclass
 class Pages:
-    """A collection whose pages change at known moments; a line is visible from its moment on."""
+    """A collection whose pages change at known moments."""
 
     clock: SimClock
     lines: dict[int, list[Event]] = field(default_factory=dict)
@@ -102,7 +102,7 @@ class _Log:
 
 @dataclass
 class Receivers:
-    """Receivers by alert; each believes an id once, as the idempotency key asks for."""
+    """Receivers by alert; each accepts an id once, as the idempotency key requires."""
 
     clock: SimClock
     is_up: Callable[[str, datetime], bool]
@@ -143,11 +143,11 @@ EVERY = timedelta(seconds=30)
 
 
 async def live(folder: Path, pages: Pages, receivers: Receivers, end: datetime, every: timedelta = EVERY) -> datetime:
-    """One life of the process, until the end or its death; gives the moment."""
+    """Run the process until the end or its crash; return the moment."""
     clock, fate = receivers.clock, receivers.fate
     fate.died = died = asyncio.Event()
     outbox = AlertOutbox(folder)
-    settings = Settings(notify=NotifySettings(every=every))
+    settings = Settings(notify=AlertSettings(every=every))
     teller = Notifier(outbox, settings, logs=pages, sender=receivers, clock=clock, off_loop=fate.off_loop)
     running = asyncio.create_task(teller.run(asyncio.Event()))
     try:
@@ -167,7 +167,7 @@ async def live(folder: Path, pages: Pages, receivers: Receivers, end: datetime, 
 
 
 def lives(folder: Path, pages: Pages, receivers: Receivers, end: datetime, every: timedelta = EVERY) -> None:
-    """Life after life until the end."""
+    """Restart the process until the end."""
     began = EPOCH
     while began < end:
         pages.clock = receivers.clock = SimClock(began)
@@ -186,14 +186,14 @@ def by_commit(pages: Pages) -> dict[int, list[str]]:
 
 
 def assert_once_in_order(told: list[str], pages: Pages) -> None:
-    """Each change once; those of a shard in the order of its log."""
+    """Check that each change arrived once, in the order of its shard's log."""
     assert sorted(told) == sorted(url for urls in by_commit(pages).values() for url in urls)
     for shard, urls in by_commit(pages).items():
         assert [url for url in told if url.startswith(f"https://{shard}.")] == urls
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_each_change_once_and_in_order_after_an_hour_of_silence_and_crashes(tmp_path: Path, seed: int) -> None:
+def test_each_change_arrives_once_and_in_order_despite_crashes(tmp_path: Path, seed: int) -> None:
     draw = random.Random(seed)
     clock = SimClock()
     pages = changing(draw, clock, changes=120, within=3 * HOUR)
@@ -235,7 +235,7 @@ def test_without_a_crash_nothing_is_sent_twice(tmp_path: Path) -> None:
     assert max(late) < EVERY + timedelta(seconds=3)
 
 
-def test_a_slow_and_a_dead_receiver_hold_up_nobody_else(tmp_path: Path) -> None:
+def test_slow_and_dead_receivers_delay_no_other(tmp_path: Path) -> None:
     clock = SimClock()
     pages = changing(random.Random(2), clock, changes=60, within=HOUR)
     slow = timedelta(minutes=20)
@@ -252,7 +252,7 @@ def test_a_slow_and_a_dead_receiver_hold_up_nobody_else(tmp_path: Path) -> None:
     assert not receivers.told("dead")
 
 
-def test_digests_go_at_their_hour_and_nothing_in_quiet_hours(tmp_path: Path) -> None:
+def test_digests_are_sent_at_their_hour_and_not_in_quiet_hours(tmp_path: Path) -> None:
     clock = SimClock()
     pages = changing(random.Random(3), clock, changes=300, within=48 * HOUR)
     receivers = Receivers(clock, is_up=lambda *_: True)
@@ -271,7 +271,7 @@ def test_digests_go_at_their_hour_and_nothing_in_quiet_hours(tmp_path: Path) -> 
     assert all(6 <= at.hour < 22 for at in receivers.moments["night"])
 
 
-def test_a_message_that_never_arrives_is_set_aside_and_can_be_sent_again(tmp_path: Path) -> None:
+def test_an_undeliverable_message_fails_and_can_be_retried(tmp_path: Path) -> None:
     clock = SimClock()
     pages = Pages(clock)
     pages.change(0, EPOCH + HOUR)

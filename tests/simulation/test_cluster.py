@@ -1,8 +1,6 @@
-"""A cluster in virtual time: the real cluster code over a database, a network and a web that fail by a seed.
+"""The production cluster code in virtual time, over a database, a network and a web with faults from a seed.
 
-    python bench/cluster_sim.py --seed N
-
-runs the same for weeks. A failure prints the plan, and the plan repeats it.
+A failure prints the plan, which repeats it. `python bench/cluster_sim.py --seed N` simulates weeks.
 """
 
 from __future__ import annotations
@@ -70,7 +68,7 @@ def test_the_same_seed_gives_the_same_run(plan: ClusterPlan):
     assert (one.counts, one.takeovers_s) == (other.counts, other.takeovers_s)
 
 
-def test_shares_follow_capacity_when_nothing_happens():
+def test_shares_follow_capacity_without_faults():
     plan = replace(SMALL, workers=10, shards=64, days=900 / 86_400, fault_every_s=1e9, shortest_s=1e5)
     seen = simulate_cluster(replace(plan, longest_s=2e5, latency=Latency(slow_share=0.02)))
     assert seen.breaches == []
@@ -84,7 +82,7 @@ FREEZES = {ClusterFault.FREEZE: 1.0}
 
 @pytest.mark.parametrize("plan", [replace(SMALL, seed=2), replace(ROUGH, seed=3), replace(ROUGH, seed=7)])
 def test_a_worker_that_freezes_repeatedly_is_replaced_in_time(plan: ClusterPlan):
-    """Also if it has just begun anew and does not come for the shards that are meant for it."""
+    """Also if it has just restarted and does not take its shards."""
     seen = simulate_cluster(replace(plan, faults=FREEZES))
     assert seen.breaches == [], f"repeat with {seen.plan}"
     assert seen.counts["freeze"] > 2
@@ -92,8 +90,8 @@ def test_a_worker_that_freezes_repeatedly_is_replaced_in_time(plan: ClusterPlan)
 
 
 @pytest.mark.parametrize("is_fenced", [True, False])
-def test_the_fence_keeps_out_who_does_not_know_that_a_shard_is_lost(is_fenced: bool):
-    """The guard of the lease would end a worker before the fence is needed: here shards are granted twice."""
+def test_the_epoch_check_rejects_a_worker_that_lost_its_shard(is_fenced: bool):
+    """The lease guard would stop the worker before the epoch check is needed, so grant shards twice here."""
     flaws = Flaws()._replace(double_grant=True, unfenced=not is_fenced)
     seen = simulate_cluster(replace(SMALL, flaws=flaws, until=BreachKind.UNFENCED))
     assert (BreachKind.UNFENCED in {breach.kind for breach in seen.breaches}) is not is_fenced

@@ -1,4 +1,4 @@
-"""Duplicates in the whole engine, in virtual time: they cost less, and follow the page that they repeat."""
+"""Duplicates in the whole engine: they cost fewer requests and follow their original."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def text_of(topic: str, words: int = 700) -> str:
 
 
 def prose_of(topic: str, words: int = 120) -> str:
-    """Words of letters alone, other ones for each topic."""
+    """Return random words, different for each topic."""
     drawn = Random(topic)
     return " ".join("".join(drawn.choices(ascii_lowercase, k=6)) for _ in range(words))
 
@@ -70,7 +70,7 @@ class Pages:
         """Nothing is held open."""
 
     def count(self) -> Counter[str]:
-        """How often each page was asked for since the last count."""
+        """Return how often each page was requested since the last call."""
         counted = Counter(self.asked)
         self.asked.clear()
         return counted
@@ -85,7 +85,7 @@ def world_of(pages: Pages) -> SimWorld:
 
 
 def repeated(world: SimWorld, path: str) -> str | None:
-    """The path of the page that this one repeats."""
+    """Return the path of the page that this one duplicates."""
     records = world.store.state_of(0).records
     by_path = {record.page.url.removeprefix(HOME): record.page for record in records.values()}
     other = by_path[path].duplicate_of
@@ -111,7 +111,7 @@ def test_exact_and_near_duplicates_are_known_after_the_first_visit() -> None:
     assert repeated(world, "/same") == "/article"
 
 
-def test_a_duplicate_is_asked_for_less_often_than_the_page_that_it_repeats() -> None:
+def test_a_duplicate_is_visited_less_often_than_its_original() -> None:
     pages = Pages(copies())
     world = world_of(pages)
     world.crawl()
@@ -123,7 +123,7 @@ def test_a_duplicate_is_asked_for_less_often_than_the_page_that_it_repeats() -> 
 
 
 def change(world: SimWorld, pages: Pages, path: str, body: str | None) -> None:
-    """The page is changed (None: it is gone), and the crawler comes past it."""
+    """Change the page (None: remove it) and crawl until it is visited."""
     if body is None:
         del pages.bodies[path]
     else:
@@ -132,7 +132,7 @@ def change(world: SimWorld, pages: Pages, path: str, body: str | None) -> None:
     world.watch(60 * DAY)
 
 
-def test_duplicates_that_did_not_change_with_it_stand_for_themselves() -> None:
+def test_duplicates_that_did_not_change_with_their_original_become_independent() -> None:
     pages = Pages(copies(), validates=True)
     world = world_of(pages)
     world.crawl()
@@ -143,7 +143,7 @@ def test_duplicates_that_did_not_change_with_it_stand_for_themselves() -> None:
     assert survivors <= {None, "/print", "/same"}
 
 
-def test_duplicates_that_changed_with_it_are_still_duplicates() -> None:
+def test_duplicates_that_changed_with_their_original_stay_duplicates() -> None:
     pages = Pages(copies())
     world = world_of(pages)
     world.crawl()
@@ -155,7 +155,7 @@ def test_duplicates_that_changed_with_it_are_still_duplicates() -> None:
     assert len(standing) == 1
 
 
-def test_a_change_sends_for_the_duplicates_at_once() -> None:
+def test_a_change_requeues_the_duplicates_at_once() -> None:
     pages = Pages(copies())
     world = world_of(pages)
     world.crawl()
@@ -167,7 +167,7 @@ def test_a_change_sends_for_the_duplicates_at_once() -> None:
     assert {"/print", "/same"} <= set(pages.asked)
 
 
-def test_when_the_page_is_gone_its_duplicates_stand_for_themselves() -> None:
+def test_duplicates_of_a_removed_page_become_independent() -> None:
     pages = Pages(copies(), validates=True)
     world = world_of(pages)
     world.crawl()
@@ -175,7 +175,7 @@ def test_when_the_page_is_gone_its_duplicates_stand_for_themselves() -> None:
     assert "/article" not in {repeated(world, "/print"), repeated(world, "/same")}
 
 
-def test_a_body_that_nobody_has_any_more_is_no_copy() -> None:
+def test_a_body_that_no_page_has_any_more_is_no_duplicate() -> None:
     pages = Pages(copies())
     world = world_of(pages)
     world.crawl()
@@ -193,7 +193,7 @@ WAYS = ("home", "mail", "list", "foot")
 
 
 def shop(*, tracked: str, plain: bool) -> dict[str, str]:
-    """Forty pages that say the same whatever `tracked` is, and forty that `id` alone tells apart."""
+    """Forty pages that do not depend on `tracked`, and forty that depend on `id`."""
     ways = ["", *(f"?{tracked}={way}" for way in WAYS)][not plain :]
     bodies: dict[str, str] = {}
     for number in range(40):
@@ -204,7 +204,7 @@ def shop(*, tracked: str, plain: bool) -> dict[str, str]:
     return {"/": page("Shop", "welcome", *sorted(bodies)), **bodies}
 
 
-def test_a_parameter_that_does_not_matter_is_learned_whatever_its_name() -> None:
+def test_an_irrelevant_parameter_is_learned_whatever_its_name() -> None:
     pages = Pages(shop(tracked="zq", plain=False))
     world = world_of(pages)
     world.crawl()
@@ -215,7 +215,7 @@ def test_a_parameter_that_does_not_matter_is_learned_whatever_its_name() -> None
     assert sum(path.startswith("/goods/") for path in asked) < 110
 
 
-def test_a_parameter_is_learned_from_the_page_without_it_too() -> None:
+def test_a_parameter_is_also_learned_from_the_page_without_it() -> None:
     bodies = {path: body for path, body in shop(tracked="zq", plain=True).items() if not path.endswith(WAYS[1:])}
     pages = Pages(bodies)
     world = world_of(pages)
@@ -228,7 +228,7 @@ def test_a_parameter_is_learned_from_the_page_without_it_too() -> None:
 
 
 def test_the_name_of_a_parameter_proves_nothing() -> None:
-    """`utm_source` and `ref` matter on a site where they do."""
+    """`utm_source` and `ref` count where they change the page."""
     bodies = {f"/read?ref={number}": page(f"Story {number}", prose_of(f"s{number}x")) for number in range(60)}
     bodies |= {f"/more?utm_source={number}": page(f"More {number}", prose_of(f"m{number}x")) for number in range(60)}
     pages = Pages({"/": page("Home", "welcome", *bodies), **bodies})

@@ -1,4 +1,4 @@
-"""Weeks of watching in virtual time: the budget is kept, the freshness estimate is right, every site is treated politely."""
+"""Weeks of watching in virtual time keep the budget, estimate freshness well and stay polite."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from evercrawl.engine.runtime import Ended
-from evercrawl.model.settings import HiddenSettings, Settings
+from evercrawl.model.settings import DiscoverySettings, Settings
 from tests.worlds.traps.mixed_sites import HONEST_SITES, MIXED_SITES
 from tests.worlds.traps.sites import HOST, NOT_FOUND, TrapResponse, TrapSite, page, prose, split_url
 from tests.worlds.traps.world import TrapWorld
@@ -29,7 +29,7 @@ def test_the_crawl_leaves_the_trap_and_reaches_the_real_pages(name: str) -> None
 
 
 @pytest.mark.parametrize("name", HONEST_SITES)
-def test_an_honest_site_is_finished_and_nothing_of_it_is_blocked(name: str) -> None:
+def test_an_honest_site_is_crawled_without_blocks(name: str) -> None:
     site = HONEST_SITES[name]()
     world = TrapWorld(site)
     web = world.crawl(most=FAR_TOO_MANY)
@@ -81,8 +81,8 @@ def orphans() -> TrapSite:
 
 @pytest.mark.parametrize(
     ("hidden", "reached"),
-    [(HiddenSettings(), 11), (HiddenSettings(parents=3), 13), (HiddenSettings(parents=3, neighbours=1), 23)],
+    [(DiscoverySettings(), 11), (DiscoverySettings(parents=3), 13), (DiscoverySettings(parents=3, neighbours=1), 23)],
 )
-def test_unlinked_pages_are_found_if_enabled(hidden: HiddenSettings, reached: int) -> None:
+def test_unlinked_pages_are_found_if_enabled(hidden: DiscoverySettings, reached: int) -> None:
     world = TrapWorld(orphans(), settings=replace(Settings(), hidden=hidden))
     assert len(world.crawl(most=200).reached) == reached

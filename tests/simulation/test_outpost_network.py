@@ -1,4 +1,4 @@
-"""Any delays, stalls and cuts between home and an outpost: every page comes, and every gap is kept."""
+"""With delays, stalls and cuts between coordinator and outpost, every page arrives and every delay is kept."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SETTINGS = replace(
 
 
 class Wire:
-    """One direction of a bad network: in order, after a delay of its own for each piece."""
+    """One direction of a bad network: pieces arrive in order, each after its own delay."""
 
     def __init__(self, reader: asyncio.StreamReader, chance: Random, *, least_s: float = 0.0) -> None:
         self._reader = reader
@@ -64,7 +64,7 @@ class Wire:
 
 
 class BadCamp(Camp):
-    """A camp whose connections are slow and do not last."""
+    """A coordinator and an outpost whose connections are slow and break."""
 
     def __init__(self, folder: Path, settings: Settings, chance: Random) -> None:
         super().__init__(folder, settings, rate_gap=timedelta(0))
@@ -85,7 +85,7 @@ class BadCamp(Camp):
 
 
 async def _ask_all(camp: Camp, site: str) -> None:
-    """As a lane of the frontier does: one after the other, with the gap behind each answer."""
+    """Fetch one after the other with the delay after each response, as the frontier does."""
     for number in range(PAGES):
         while True:
             result = await camp.home.fetch(Request(f"{site}/{number}"))
@@ -95,7 +95,7 @@ async def _ask_all(camp: Camp, site: str) -> None:
 
 
 class SlowHomeCamp(Camp):
-    """A camp in which home's words take their time."""
+    """A coordinator and an outpost with slow messages from the coordinator."""
 
     home_s = 0.0
 
@@ -113,7 +113,7 @@ class SlowHomeCamp(Camp):
         pytest.param(2.5 * LEASE_S, 0.5, id="a page takes longer than a lease, which is renewed meanwhile"),
     ],
 )
-def test_an_outpost_goes_on_while_home_renews_its_lease(tmp_path: Path, page_s: float, home_s: float) -> None:
+def test_an_outpost_works_while_its_lease_is_renewed(tmp_path: Path, page_s: float, home_s: float) -> None:
 
     async def whole() -> Camp:
         camp = SlowHomeCamp(tmp_path, _SETTINGS, rate_gap=timedelta(0))
@@ -135,7 +135,7 @@ def test_an_outpost_goes_on_while_home_renews_its_lease(tmp_path: Path, page_s: 
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_no_network_makes_home_and_outpost_impolite(tmp_path: Path, seed: int) -> None:
+def test_no_network_fault_causes_impolite_requests(tmp_path: Path, seed: int) -> None:
     async def whole() -> list[tuple[float, str, str]]:
         camp = BadCamp(tmp_path, _SETTINGS, Random(seed))
         running = asyncio.create_task(camp.station.run())

@@ -1,4 +1,4 @@
-"""Home and an outpost in virtual time: what is withheld, the owner's limits, paper B's experiment."""
+"""Coordinator and outpost in virtual time: withheld pages, the owner's limits, and the PDFC paper's experiment."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SITE = "https://example.org"
 
 
 class Web:
-    """Pages that count their requests; /fast is new each time."""
+    """Pages that count their requests; /fast changes each time."""
 
     def __init__(self, clock: SimClock, name: str) -> None:
         self.clock = clock
@@ -61,7 +61,7 @@ class Web:
 
 
 class Camp:
-    """A home, one outpost, and a pipe."""
+    """A coordinator, one outpost, and a pipe."""
 
     def __init__(self, folder: Path, settings: Settings, *, rate_gap: timedelta) -> None:
         self.clock = SimClock()
@@ -114,7 +114,7 @@ def _play(
     run(whole())
 
 
-def test_a_page_that_never_rests_is_not_sent_each_time(tmp_path: Path) -> None:
+def test_a_page_that_always_changes_is_not_always_sent(tmp_path: Path) -> None:
     async def story(camp: Camp) -> None:
         outcomes = []
         for _ in range(16):
@@ -130,7 +130,7 @@ def test_a_page_that_never_rests_is_not_sent_each_time(tmp_path: Path) -> None:
     _play(tmp_path, story)
 
 
-def test_everything_is_sent_where_the_setting_says_so(tmp_path: Path) -> None:
+def test_everything_is_sent_if_configured(tmp_path: Path) -> None:
     base = Settings()
     always = replace(base, outposts=replace(base.outposts, resend=None))
 
@@ -141,7 +141,7 @@ def test_everything_is_sent_where_the_setting_says_so(tmp_path: Path) -> None:
     _play(tmp_path, story, settings=always)
 
 
-def test_an_unchanged_page_costs_few_bytes_and_is_the_same_answer(tmp_path: Path) -> None:
+def test_an_unchanged_page_costs_few_bytes_and_gives_the_same_result(tmp_path: Path) -> None:
     async def story(camp: Camp) -> None:
         first = await camp.home.fetch(Request(f"{SITE}/"))
         second = await camp.home.fetch(Request(f"{SITE}/"))
@@ -155,7 +155,7 @@ def test_an_unchanged_page_costs_few_bytes_and_is_the_same_answer(tmp_path: Path
     _play(tmp_path, story)
 
 
-def test_the_outpost_reads_robots_itself_and_asks_only_hosts_that_its_owner_allows(tmp_path: Path) -> None:
+def test_the_outpost_obeys_robots_and_its_owners_allowed_hosts(tmp_path: Path) -> None:
     async def story(camp: Camp) -> None:
         refused = await camp.home.fetch(Request(f"{SITE}/no/way"))
         assert isinstance(refused, Failed)
@@ -169,7 +169,7 @@ def test_the_outpost_reads_robots_itself_and_asks_only_hosts_that_its_owner_allo
     _play(tmp_path, story)
 
 
-def test_what_is_too_large_for_an_outpost_home_asks_for_itself_behind_the_gap(tmp_path: Path) -> None:
+def test_the_coordinator_fetches_pages_too_large_for_the_outpost_after_the_delay(tmp_path: Path) -> None:
     async def story(camp: Camp) -> None:
         result = await camp.home.fetch(Request(f"{SITE}/large"))
         assert isinstance(result, Fetched)
@@ -182,7 +182,7 @@ def test_what_is_too_large_for_an_outpost_home_asks_for_itself_behind_the_gap(tm
     _play(tmp_path, story)
 
 
-def test_the_owners_rate_and_the_gap_are_kept(tmp_path: Path) -> None:
+def test_the_owners_rate_and_the_delay_are_kept(tmp_path: Path) -> None:
     async def story(camp: Camp) -> None:
         urls = [f"https://{name}.example.org/{number}" for number in range(3) for name in "abc"]
         await asyncio.gather(*(camp.home.fetch(Request(url)) for url in urls))
@@ -193,7 +193,7 @@ def test_the_owners_rate_and_the_gap_are_kept(tmp_path: Path) -> None:
     _play(tmp_path, story, rate_gap=timedelta(seconds=10))
 
 
-def test_idle_days_cost_nothing(tmp_path: Path) -> None:
+def test_idle_days_send_nothing(tmp_path: Path) -> None:
     async def story(camp: Camp) -> None:
         await camp.home.fetch(Request(f"{SITE}/"))
         await asyncio.sleep(600)
@@ -208,7 +208,7 @@ def test_idle_days_cost_nothing(tmp_path: Path) -> None:
     _play(tmp_path, story)
 
 
-def test_the_papers_experiment_comes_out_and_outposts_need_a_twentieth() -> None:
+def test_the_rerun_matches_the_paper_and_outposts_need_a_twentieth() -> None:
     found = run_pdfc(days=4)
     existing, plain, packed, ours = found.variants
     assert 9_900 < found.page_bytes < 10_100

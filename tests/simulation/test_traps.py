@@ -77,7 +77,7 @@ def test_the_next_run_uses_what_was_learned() -> None:
     assert [block.state for block in world.blocked_patterns][:1] == ["blocked"]
 
 
-def test_an_operator_allows_what_is_blocked_and_excludes_what_is_open() -> None:
+def test_rules_allow_blocked_urls_and_exclude_others() -> None:
     site = MORE_GENERATORS["endless counter"]()
     allowed = world_of(site, allow=("/home?time=",)).crawl(most=400)
     assert len(allowed.asked) >= 400
