@@ -29,7 +29,7 @@ from evercrawl.core.duplicates.url_seen import UrlSeenTest
 from evercrawl.core.url import canonical_of_href, key_of, registrable_domain, shard_of_site, site_of, site_parts
 from evercrawl.model.page import Batch, CompletedVisit, NewPage, Page, Version
 from evercrawl.model.reason import Outcome, Reason
-from evercrawl.model.settings import SeenSettings, StoreSettings
+from evercrawl.model.settings import StoreSettings, UrlSeenSettings
 from evercrawl.model.site import Site
 
 MOST_RSS_MB = 600
@@ -104,7 +104,7 @@ class Crawl:
 
     def __init__(self, store: SqliteStore, settings: StoreSettings) -> None:
         self.settings = settings
-        self.seen = UrlSeenTest(SeenSettings())
+        self.seen = UrlSeenTest(UrlSeenSettings())
         self.distinct = 0
         self.offers = 0
         self._store = store

@@ -58,7 +58,7 @@ def _settings() -> str:
         "`~/.config/evercrawl/config.toml`, and that over the default. `evercrawl config show --origin` prints the "
         "value of each and where it comes from.",
         "The variable of a setting is `EVERCRAWL_SECTION__NAME`, such as "
-        f"`{variable_of('pace.gap')}`; "
+        f"`{variable_of('pace.delay')}`; "
         + ", ".join(f"`{short}` is short for `{key}`" for short, key in SHORT_NAMES.items())
         + ". Durations are written `500ms`, `1.5s`, `2m`, `1h`, `7d` or as a number of seconds; sizes `16MiB`, `64MB` or "
         'as a number of bytes; `"none"` means that there is no limit or no value. Zero never means "no limit".',

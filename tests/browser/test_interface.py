@@ -273,9 +273,9 @@ def test_first_run_crawl_live_settings_log_in_and_out(browser: Browser, tmp_path
         env = {
             "EVERCRAWL_HTTP__ALLOW_PRIVATE": "true",
             "EVERCRAWL_HTTP__RESOLVE": f"{HOSTS[0]}:{port}:127.0.0.1",
-            "EVERCRAWL_PACE__GAP": "0.1",
+            "EVERCRAWL_PACE__DELAY": "0.1",
             "EVERCRAWL_PACE__MODE": "own",
-            "EVERCRAWL_PACE__OWN_CONCURRENCY": "1",
+            "EVERCRAWL_PACE__UNLIMITED_CONCURRENCY": "1",
         }
         with serving(collection, env=env) as served:
             page = browser.new_context().new_page()

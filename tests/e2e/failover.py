@@ -81,9 +81,9 @@ class Cluster:
         env = keep | {
             "XDG_CONFIG_HOME": str(self.folder / "config"),
             "EVERCRAWL_CONTACT": f"worker{number}@example.org",
-            "EVERCRAWL_SIGNALS__ENABLED": "false",
+            "EVERCRAWL_SITEMAPS__ENABLED": "false",
             "EVERCRAWL_TRAPS__ENABLED": "false",
-            "EVERCRAWL_STORE__LEASE": f"{LEASE_S}s",
+            "EVERCRAWL_STORE__LEASE_TIMEOUT": f"{LEASE_S}s",
             "EVERCRAWL_STORE__SHARDS": str(SHARDS),
         }
         with (self.folder / f"w{number}.log").open("w") as log:

@@ -234,12 +234,12 @@ def environment(agent: str) -> dict[str, str]:
     return clean | {
         "EVERCRAWL_CONTACT": "mailto:outpost@example.org",
         "EVERCRAWL_IDENTITY__PRODUCT": agent,
-        "EVERCRAWL_OUTPOSTS__LEASE": f"{LEASE_S}s",
-        "EVERCRAWL_OUTPOSTS__WAIT": "30s",
-        "EVERCRAWL_PACE__LONGEST": "700ms",
-        "EVERCRAWL_PACE__SHORTEST": "200ms",
-        "EVERCRAWL_ROBOTS__CRAWL_DELAY_CAP": "700ms",
-        "EVERCRAWL_SIGNALS__ENABLED": "false",
+        "EVERCRAWL_OUTPOSTS__LEASE_TIMEOUT": f"{LEASE_S}s",
+        "EVERCRAWL_OUTPOSTS__START_TIMEOUT": "30s",
+        "EVERCRAWL_PACE__MAX_DELAY": "700ms",
+        "EVERCRAWL_PACE__MIN_DELAY": "200ms",
+        "EVERCRAWL_ROBOTS__MAX_CRAWL_DELAY": "700ms",
+        "EVERCRAWL_SITEMAPS__ENABLED": "false",
     }
 
 

@@ -111,9 +111,9 @@ class Harbour(Place):
     def __init__(self, folder: Path, web: DemoWeb, port: int) -> None:
         super().__init__(folder, web, port)
         self.env |= {
-            "EVERCRAWL_NOTIFY__EVERY": "100ms",
-            "EVERCRAWL_NOTIFY__FIRST_WAIT": "200ms",
-            "EVERCRAWL_NOTIFY__LONGEST_WAIT": "500ms",
+            "EVERCRAWL_ALERTS__CHECK_INTERVAL": "100ms",
+            "EVERCRAWL_ALERTS__FIRST_RETRY_DELAY": "200ms",
+            "EVERCRAWL_ALERTS__MAX_RETRY_DELAY": "500ms",
             "EVERCRAWL_HTTP__ALLOW_PRIVATE": "true",
         }
 
@@ -304,10 +304,10 @@ def test_mail_goes_to_the_server_of_the_settings(harbour: Harbour) -> None:
     thread.start()
     harbour.env |= {
         "EVERCRAWL_MAIL_PASSWORD": "unused without a user",
-        "EVERCRAWL_NOTIFY__MAIL_HOST": "127.0.0.1",
-        "EVERCRAWL_NOTIFY__MAIL_PORT": str(server.server_address[1]),
-        "EVERCRAWL_NOTIFY__MAIL_TLS": "off",
-        "EVERCRAWL_NOTIFY__MAIL_FROM": "crawler@example.org",
+        "EVERCRAWL_ALERTS__MAIL_HOST": "127.0.0.1",
+        "EVERCRAWL_ALERTS__MAIL_PORT": str(server.server_address[1]),
+        "EVERCRAWL_ALERTS__MAIL_TLS": "off",
+        "EVERCRAWL_ALERTS__MAIL_FROM": "crawler@example.org",
     }
     try:
         harbour.call("alert", "add", "mail", "--mail", "you@example.org", "--page", f"{harbour.site}/p3")

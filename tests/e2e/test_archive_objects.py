@@ -111,9 +111,9 @@ def in_database(place: Place, s3: SmallS3, postgres: PostgresServer) -> Place:
     place.env |= {
         "EVERCRAWL_STORE__URL": f"{postgres.dsn}?namespace={postgres.new_namespace()}",
         "EVERCRAWL_ARCHIVE__ACKNOWLEDGE": "stored",
-        "EVERCRAWL_ARCHIVE__UPLOAD_EVERY": "1s",
-        "EVERCRAWL_STORE__PATIENCE": "1s",
-        "EVERCRAWL_STORE__LEASE": f"{LEASE_S}s",
+        "EVERCRAWL_ARCHIVE__UPLOAD_INTERVAL": "1s",
+        "EVERCRAWL_STORE__RECONNECT_TIMEOUT": "1s",
+        "EVERCRAWL_STORE__LEASE_TIMEOUT": f"{LEASE_S}s",
     }
     return place
 

@@ -157,7 +157,7 @@ def test_robots_that_forbids_everything_is_an_exit_code_of_its_own(place: Place)
 
 
 def test_a_site_that_cannot_be_reached_is_an_exit_code_of_its_own(place: Place) -> None:
-    place.env["EVERCRAWL_CRAWL__PATIENCE"] = "0"
+    place.env["EVERCRAWL_CRAWL__IDLE_TIMEOUT"] = "0"
     flags = ["--allow-private", "--resolve", f"{HOST}:1081:127.0.0.1", "--json"]
     place.call("crawl", f"http://{HOST}:1081/", *flags, code=4)
 

@@ -16,7 +16,7 @@ MOST_SECONDS = 20
 def test_the_demo_shows_what_happened() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.worlds.demo"],
-        env=os.environ | {"EVERCRAWL_PACE__GAP": "1h", "COLUMNS": "120"},
+        env=os.environ | {"EVERCRAWL_PACE__DELAY": "1h", "COLUMNS": "120"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

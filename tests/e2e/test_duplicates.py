@@ -62,7 +62,7 @@ def copied_page(path: str) -> str:
 def test_duplicates_are_named_and_nothing_that_they_link_to_is_lost(tmp_path: Path) -> None:
     with web() as sites:
         home = small_site(sites)
-        command = Command(tmp_path, {"dns.servers": sites.name_server, "signals.enabled": "false"})
+        command = Command(tmp_path, {"dns.servers": sites.name_server, "sitemaps.enabled": "false"})
         ran = command.crawl(home, *AT_ONCE)
         assert ran.code == 0, ran.err
         article, printed = command.why(home + "article"), command.why(home + "print/article")
@@ -80,7 +80,7 @@ def test_a_whole_copy_is_not_asked_for_again(tmp_path: Path) -> None:
     with web() as sites:
         site = sites.add("docs", copied(0.0))
         mirror = sites.add("www", copied(0.12), host="www.docs.test")
-        command = Command(tmp_path, {"dns.servers": sites.name_server, "signals.enabled": "false"})
+        command = Command(tmp_path, {"dns.servers": sites.name_server, "sitemaps.enabled": "false"})
         ran = command.crawl(site.url("/p/0"), mirror.url("/p/0"), *AT_ONCE)
         assert ran.code == 0, ran.err
         assert set(site.paths()) >= {f"/p/{number}" for number in range(PAGES)}

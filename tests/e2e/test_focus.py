@@ -122,7 +122,7 @@ def test_what_is_no_focus_is_said_so(place: Place):
 
 def test_a_version_carries_what_analysers_say(place: Place):
     page = f"http://{HOST}:{place.port}/review.html"
-    env = place.env | {"EVERCRAWL_ANALYSIS__ENABLED": "language,sentiment"}
+    env = place.env | {"EVERCRAWL_ANALYSIS__ANALYSERS": "language,sentiment"}
     place.env = env
     place.crawl(page, "--scope", "list")
     said = json.loads(place.call("show", page, "--json"))["analysis"]

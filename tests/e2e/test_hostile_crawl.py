@@ -37,7 +37,7 @@ from tests.worlds.hostile.expected import OTHERWISE, OWN, REASONS, TRUNCATED_IN_
 from tests.worlds.hostile.servers import answer_of
 from tests.worlds.hostile.sites import SiteRequest, Web, bytes_for, html, web
 
-QUICK = {"http.connect": "6", "http.first_byte": "6", "http.idle": "6", "http.total": "9", "crawl.patience": "4"}
+QUICK = {"http.connect_timeout": "6", "http.first_byte_timeout": "6", "http.idle_timeout": "6", "http.total_timeout": "9", "crawl.idle_timeout": "4"}
 """Limits that make a test short; all others are the defaults."""
 AT_ONCE = ("--pace", "own", "--gap", "0.05")
 MOST_MEMORY = 600 * 1024 * 1024
@@ -479,7 +479,7 @@ def test_a_full_disk_stops_the_crawl_cleanly_and_it_goes_on_when_there_is_room(t
     links = "".join(f"<a href='{path}'>x</a>" for path in pages)
     with web() as sites:
         site = sites.add("large", bytes_for(lambda asked: html(pages.get(asked.path, links))))
-        settings = QUICK | {"dns.servers": sites.name_server, "signals.enabled": "false"}
+        settings = QUICK | {"dns.servers": sites.name_server, "sitemaps.enabled": "false"}
         evidence = on_a_small_disk(tmp_path, site.url(), settings)
     assert evidence["first"]["code"] == 5
     assert "full" in evidence["first"]["err"] or "No space left" in evidence["first"]["err"]

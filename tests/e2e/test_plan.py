@@ -24,7 +24,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 
 def test_what_a_refresh_saved_is_what_the_server_did_not_send(place: Place) -> None:
-    place.env["EVERCRAWL_REVISIT__AUDIT"] = "0"
+    place.env["EVERCRAWL_REVISIT__UNCONDITIONAL_SHARE"] = "0"
     before = json.loads(place.call("status", "--json"))
     assert before["saved"] == {"not_modified": 0, "not_modified_bytes": 0, "not_due": before["saved"]["not_due"]}
     assert before["freshness"]["freshness"] > 0.99

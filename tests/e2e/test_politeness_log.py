@@ -174,9 +174,9 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Logs:
         put_own_sites(sites)
         settings = {
             "dns.servers": sites.name_server,
-            "dns.shortest_ttl": "0.001",
-            "dns.longest_ttl": "0.001",
-            "crawl.patience": "5",
+            "dns.min_ttl": "0.001",
+            "dns.max_ttl": "0.001",
+            "crawl.idle_timeout": "5",
         }
         command = Command(tmp_path_factory.mktemp("polite"), settings)
         seeds = [site.url() for site in sites.sites.values()] + [f"{origin}/" for origin in others.values()]

@@ -32,7 +32,7 @@ from tests.worlds.hostile.command import Command, CommandResult
 from tests.worlds.hostile.servers import answer_of
 from tests.worlds.hostile.sites import Respond, Site, SiteRequest, Web, bytes_for, html, web
 
-SETTINGS = {"identity.product": "TestBot", "http.first_byte": "2", "http.idle": "2", "crawl.patience": "3"}
+SETTINGS = {"identity.product": "TestBot", "http.first_byte_timeout": "2", "http.idle_timeout": "2", "crawl.idle_timeout": "3"}
 AT_ONCE = ("--pace", "own", "--gap", "0.05")
 BLOCK = 65_536
 SOCKET_BUFFERS = 8 * 1024 * 1024

@@ -146,11 +146,11 @@ def test_near_duplicates_are_listed_once(coast: Coast) -> None:
 
 
 def test_noindex_can_be_left_out(coast: Coast) -> None:
-    coast.env["EVERCRAWL_SEARCH__NOINDEX"] = "false"
+    coast.env["EVERCRAWL_SEARCH__INCLUDE_NOINDEX"] = "false"
     try:
         assert coast.found("smugglers") == []
     finally:
-        del coast.env["EVERCRAWL_SEARCH__NOINDEX"]
+        del coast.env["EVERCRAWL_SEARCH__INCLUDE_NOINDEX"]
 
 
 def test_the_terminal_shows_safe_marked_snippets(coast: Coast) -> None:

@@ -22,7 +22,7 @@ from tests.e2e import crash
 SEED = 20261116
 PAGES_PER_KILL = 30
 LONGEST_WAIT_S = 20
-OFTEN = {"EVERCRAWL_SEARCH__EVERY": "0.05", "EVERCRAWL_SEARCH__FOLLOW": "always"}
+OFTEN = {"EVERCRAWL_SEARCH__INDEX_INTERVAL": "0.05", "EVERCRAWL_SEARCH__BACKGROUND_INDEX": "always"}
 """The index is written nearly all the time, so that kills meet it at work."""
 
 

@@ -141,7 +141,7 @@ def test_a_second_crawl_says_why_it_left_pages_alone(
     college.sitemap, college.cache_control = "none", cache_control
     with running(college) as port:
         place = Place(tmp_path, DemoWeb(), port)
-        place.env |= {"EVERCRAWL_REVISIT__LONGEST": "3d", "EVERCRAWL_REVISIT__WORTH": "1m"}
+        place.env |= {"EVERCRAWL_REVISIT__MAX_INTERVAL": "3d", "EVERCRAWL_REVISIT__MIN_FRESHNESS_GAIN": "1m"}
         place.crawl(place.site + "/home")
         again = place.crawl()
         assert again["not_needed_by"] == {cause: len(PAPER_PAGES)}
@@ -189,7 +189,7 @@ def test_watching_sees_changes_as_they_happen(tmp_path: Path, college: College) 
     """`watch` goes on by itself; what it saved is what the server's log says."""
     with running(college) as port:
         place = Place(tmp_path, DemoWeb(), port)
-        place.env |= {"EVERCRAWL_REVISIT__SHORTEST": "1s", "EVERCRAWL_REVISIT__LONGEST": "2s"}
+        place.env |= {"EVERCRAWL_REVISIT__MIN_INTERVAL": "1s", "EVERCRAWL_REVISIT__MAX_INTERVAL": "2s"}
         process = place.start("watch", place.site + "/home", *place.flags, "--max-time", "12", "--json")
         deadline = time.monotonic() + 10
         while ("/results", 200) not in college.asked and time.monotonic() < deadline:

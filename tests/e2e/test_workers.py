@@ -87,7 +87,7 @@ class Crawler:
         self.env = keep | {
             "XDG_CONFIG_HOME": str(folder / "config"),
             "EVERCRAWL_CONTACT": "test@example.org",
-            "EVERCRAWL_SIGNALS__ENABLED": "false",
+            "EVERCRAWL_SITEMAPS__ENABLED": "false",
         }
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:

@@ -95,7 +95,7 @@ def _at(folder: Path) -> Iterator[None]:
         del os.environ[name]
     os.environ |= {
         "EVERCRAWL_CONTACT": "demo@example.org",
-        "EVERCRAWL_HTTP__WIRE_BYTES": WIRE_LIMIT,
+        "EVERCRAWL_HTTP__MAX_WIRE_BYTES": WIRE_LIMIT,
         "XDG_CONFIG_HOME": str(folder / "config"),
     }
     os.chdir(folder)

@@ -31,7 +31,7 @@ from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, OpenNea
 from evercrawl.engine.runtime import NoPeers, Peers, Runtime, StopSignal
 from evercrawl.errors import ConfigError
 from evercrawl.model import __version__
-from evercrawl.model.settings import ArchiveSettings, SeenSettings, Settings, StoreSettings
+from evercrawl.model.settings import ArchiveSettings, Settings, StoreSettings, UrlSeenSettings
 from evercrawl.model.user_agent import user_agent
 
 SOFTWARE = f"evercrawl/{__version__}"
@@ -62,7 +62,7 @@ def build_crawl(
         member = member or uuid4().hex[:12]
     uploader = _uploader(collection, settings.archive, member)
     store = store or open_store(collection, settings.store)
-    if settings.archive.acknowledge == "stored":
+    if settings.archive.acknowledge == "uploaded":
         settings = _wait_for_uploads(settings, store, uploader)
     agent = user_agent(settings.identity, __version__)
     schemes = load_schemes(settings, clock, agent)
@@ -77,7 +77,7 @@ def build_crawl(
         stop=stop,
         forever=forever,
         new_rules=trap_rules_in(collection, settings.traps).changed,
-        new_slower=slower_sites_in(collection, settings.pace.slower).changed,
+        new_slower=slower_sites_in(collection, settings.pace.overrides).changed,
         neighbours=neighbours,
         after=uploader.end if uploader is not None else None,
         focus=load_focus(collection),
@@ -149,20 +149,20 @@ def assemble_crawl(
         clock=clock,
         fetcher=FetcherByScheme(fetcher, schemes) if schemes else fetcher,
         scope=scope or _scope(settings, schemes or ()),
-        popular=UrlCache(settings.seen.cache_entries),
+        popular=UrlCache(settings.url_seen.cache_entries),
         handler_of=InstalledHandlers().get,
         agent=settings.identity.product,
         guard=TrapFilter(settings.traps),
         neighbours=neighbours or NoPeers(),
-        focus=None if focus is None else FocusGuide(focus, window=settings.focus.window, bands=settings.frontier.bands),
-        analysers=load_analysers(settings.analysis.enabled),
+        focus=None if focus is None else FocusGuide(focus, window=settings.focus.window, bands=settings.frontier.priorities),
+        analysers=load_analysers(settings.analysis.analysers),
     )
     return Crawl(
         store=store,
         open_archive=open_archive,
         open_near=open_near,
         around=around,
-        seen=UrlSeenTest(_key_cache_settings(settings.seen)),
+        seen=UrlSeenTest(_key_cache_settings(settings.url_seen)),
         pace=pace_for(settings),
         seed=seed,
         stop=stop,
@@ -186,17 +186,17 @@ def pace_for(settings: Settings) -> Pace:
     """The pace of a run. Hosts in private address ranges are taken to be the operator's own: no contact is
     asked for them.
     """
-    is_own_net = settings.pace.mode == "own" and settings.http.allow_private
+    is_own_net = settings.pace.mode == "unlimited" and settings.http.allow_private
     anonymous = settings.identity.contact is None and not is_own_net
     return pace_from_settings(
         settings.pace,
-        delay_cap=settings.robots.crawl_delay_cap,
+        delay_cap=settings.robots.max_crawl_delay,
         anonymous=anonymous,
         per_day=settings.revisit.site_budget,
     )
 
 
-def _key_cache_settings(settings: SeenSettings) -> SeenSettings:
+def _key_cache_settings(settings: UrlSeenSettings) -> UrlSeenSettings:
     """The key cache only sees what the cache of popular URLs in front of it missed, so it can be small."""
     return replace(settings, cache_entries=max(1024, settings.cache_entries // 16))
 
@@ -224,11 +224,11 @@ def _wait_for_uploads(settings: Settings, store: Store, uploader: Uploader | Non
     if uploader is None or not hasattr(store, "before_commit"):
         raise ConfigError("archive.acknowledge = stored needs archive.url and the state in a database: --store")
     store.before_commit = uploader.secure
-    seldom = max(settings.store.commit_every, settings.archive.upload_every)
+    seldom = max(settings.store.commit_interval, settings.archive.upload_interval)
     return replace(
         settings,
-        store=replace(settings.store, commit_every=seldom),
-        archive=replace(settings.archive, upload_every=timedelta(0)),
+        store=replace(settings.store, commit_interval=seldom),
+        archive=replace(settings.archive, upload_interval=timedelta(0)),
     )
 
 

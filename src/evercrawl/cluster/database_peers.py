@@ -156,7 +156,7 @@ class DatabasePeers:
     async def _take_adopted(self, crawl: Crawl) -> None:
         for number, seed, target in await self._membership.rows("adopted_since", self._adopted_upto):
             self._adopted_upto = number
-            crawl.scope.adopt(seed, target)
+            crawl.scope.add_moved_seed(seed, target)
 
     def forget(self, shard: int) -> None:
         """The shard is not ours any more."""

@@ -97,7 +97,7 @@ class PostgresBackend:
         self.shards = store.shards
 
     async def membership(self) -> Membership:
-        lease = self._task.settings.store.lease
+        lease = self._task.settings.store.lease_timeout
         namespace = self._store.schema.namespace
         return Membership(
             await self._store.pool(), namespace, worker=self._store.id, lease=lease, margin=lease_margin(lease)
@@ -145,8 +145,8 @@ async def run_worker(
     rhythm: WorkerIntervals = DEFAULT_INTERVALS,
 ) -> Ended:
     """One life after the other: a worker that lost its lease or the database begins anew, by another name."""
-    patience_s = task.settings.store.patience.total_seconds()
-    longest_s = min(MAX_RETRY_S, task.settings.store.lease.total_seconds() / 3)
+    patience_s = task.settings.store.reconnect_timeout.total_seconds()
+    longest_s = min(MAX_RETRY_S, task.settings.store.lease_timeout.total_seconds() / 3)
     waited_s, wait_s = 0.0, FIRST_RETRY_S
     loop = asyncio.get_running_loop()
     life: WorkerSession | None = None
@@ -161,7 +161,7 @@ async def run_worker(
             if stop.stage or life is None or waited_s >= patience_s:
                 raise
             log.warning("this worker begins anew: %s", error)
-            if loop.time() - began > 2 * task.settings.store.lease.total_seconds():
+            if loop.time() - began > 2 * task.settings.store.lease_timeout.total_seconds():
                 waited_s, wait_s = 0.0, FIRST_RETRY_S
         with suppress(TimeoutError):
             await asyncio.wait_for(stop.changed(), wait_s)
@@ -269,7 +269,7 @@ class WorkerSession:
         self._give_up(LeaseLost("the lease ran out without a word from the database"))
 
     async def _beat(self) -> None:
-        every_s = self._settings.store.lease.total_seconds() / HEARTBEATS_PER_LEASE
+        every_s = self._settings.store.lease_timeout.total_seconds() / HEARTBEATS_PER_LEASE
         while True:
             try:
                 await self._link.beat(self._crawl)
@@ -307,7 +307,7 @@ class WorkerSession:
 
     async def _balance(self) -> None:
         """Take shards of those who died or left; let go of what is more than our share."""
-        usual_s = min(self._rhythm.balance_s, self._settings.store.lease.total_seconds() / 3)
+        usual_s = min(self._rhythm.balance_s, self._settings.store.lease_timeout.total_seconds() / 3)
         pause_s = usual_s
         while not self._stop.stage:
             await asyncio.sleep(pause_s)
@@ -344,7 +344,7 @@ class WorkerSession:
 
     async def _let_one_go(self, number: int) -> None:
         if number in self._crawl.shards:
-            await self._crawl.let_go(number, self._settings.crawl.shutdown)
+            await self._crawl.let_go(number, self._settings.crawl.shutdown_timeout)
         await self._membership.let_go(number)
 
     async def _say_farewell(self) -> None:

@@ -235,7 +235,7 @@ class WorkerPeers:
             case OfferUrl(candidate=candidate):
                 crawl.post.begin_soon(crawl.offering.offer(candidate))
             case SeedMoved(seed=seed, target=target):
-                crawl.scope.adopt(seed, target)
+                crawl.scope.add_moved_seed(seed, target)
             case RemoteFetch():
                 crawl.post.begin_soon(self._run(message, crawl))
             case RemoteFetchResult(token=token, result=result):

@@ -185,7 +185,7 @@ class Collection:
         """Sites that are asked more slowly because somebody said so."""
         from evercrawl.collection.rate_overrides import rate_overrides
 
-        return rate_overrides(read_settings(self.path).settings.pace.slower)
+        return rate_overrides(read_settings(self.path).settings.pace.overrides)
 
     def slow_down(self, site: str, gap: timedelta) -> RateOverride:
         """At least this gap between two requests to the site from now on, also in a crawl that runs."""

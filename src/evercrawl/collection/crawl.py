@@ -153,9 +153,9 @@ async def _fetched(url: str, settings: Settings) -> str:
     """The page, asked for by the same polite means as every other: robots.txt first, then the gap."""
     only_this = replace(
         settings,
-        scope=replace(settings.scope, seeds=(url,), kind="list", depth=0),
+        scope=replace(settings.scope, seeds=(url,), kind="list", max_depth=0),
         crawl=replace(settings.crawl, max_pages=None, workers=1),
-        signals=replace(settings.signals, enabled=False),
+        sitemaps=replace(settings.sitemaps, enabled=False),
     )
     with TemporaryDirectory(prefix="evercrawl-focus-") as folder:
         crawl = build_crawl(Path(folder), only_this)
@@ -174,12 +174,12 @@ async def _fetched(url: str, settings: Settings) -> str:
 
 def check_plugins(settings: Settings) -> None:
     """Raise ConfigError for a filter, URL pattern or analyser that cannot be used; modules in this folder count."""
-    names = (*settings.scope.plugins, *settings.analysis.enabled)
+    names = (*settings.scope.plugins, *settings.analysis.analysers)
     if any(":" in name for name in names):
         sys.path.insert(0, str(Path.cwd()))
     filters = {name: load_filter(name) for name in settings.scope.plugins}
     Scope(settings.scope, filters=filters, schemes=installed_schemes())
-    load_analysers(settings.analysis.enabled)
+    load_analysers(settings.analysis.analysers)
 
 
 def min_delay(settings: Settings) -> timedelta:

@@ -163,8 +163,8 @@ def check_site(url: str, settings: Settings) -> list[CheckResult]:
     findings.append(
         CheckResult("url", "ok" if verdict.allowed else "fail", ("allowed" if verdict.allowed else "forbidden") + line)
     )
-    if robots.gap is not None:
-        findings.append(CheckResult("delay", "ok", f"the site asks for {robots.gap:g} s between requests"))
+    if robots.min_delay is not None:
+        findings.append(CheckResult("delay", "ok", f"the site asks for {robots.min_delay:g} s between requests"))
     sitemaps = sitemap_urls(robots, url)
     return [*findings, *(CheckResult("sitemap", "ok", safe_line(sitemap)) for sitemap in sitemaps)]
 
@@ -182,9 +182,9 @@ async def _fetch_robots(url: str, settings: Settings) -> RobotsRecord:
 
 
 async def _fetch_following(fetcher: HttpFetcher, url: str, settings: Settings) -> FetchResult:
-    result = await fetcher.fetch(Request(url, body_limit=settings.robots.body_bytes))
-    for _ in range(settings.robots.redirects):
+    result = await fetcher.fetch(Request(url, body_limit=settings.robots.max_bytes))
+    for _ in range(settings.robots.max_redirects):
         if not isinstance(result, Moved):
             break
-        result = await fetcher.fetch(Request(result.target, body_limit=settings.robots.body_bytes))
+        result = await fetcher.fetch(Request(result.target, body_limit=settings.robots.max_bytes))
     return result

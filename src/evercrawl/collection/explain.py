@@ -55,7 +55,7 @@ def explain(collection: Path, settings: Settings, url: str) -> Explanation:
             page = state.page(key_of(name))
             if page is not None:
                 site = state.site_named(page.site)
-                slowed = parse_delay_rules(settings.pace.slower).get(page.site)
+                slowed = parse_delay_rules(settings.pace.overrides).get(page.site)
                 found = _explain_page(page, site, state.visits(page.id, MOST_DECISIONS), slowed)
                 said = state.analyses(page.id).get(page.version, {})
                 found = replace(found, relevance=said.get("relevance"))
@@ -68,9 +68,9 @@ def _with_credit(found: Explanation, credit: CreditSummary | None, settings: Set
     """Importance, and the value of a visit as it is weighed by it."""
     if credit is None:
         return found
-    weight = importance_weight(credit.importance, mean=1.0, influence=settings.credit.influence)
+    weight = importance_weight(credit.importance, mean=1.0, influence=settings.credit.importance_exponent)
     if found.duplicate_of is not None:
-        weight *= settings.duplicates.weight
+        weight *= settings.duplicates.revisit_weight
     habits = found.habits
     if habits is not None and habits.value_days is not None:
         habits = replace(habits, value_days=habits.value_days * weight)
@@ -201,22 +201,22 @@ def _habits(
 ) -> PageForecast:
     today, hub = to_us(now) / DAY_US, hub_of(page.url)
     belief = estimate_of(row, outlook)
-    a, b = change_rate(belief, outlook.belief)
+    a, b = change_rate(belief, outlook.estimate)
     worth = _worth(row, outlook, level, policy=policy, today=today)
-    spared = outlook.spared(hub, now=today)
+    spared = outlook.escape_chance(hub, now=today)
     return PageForecast(
         policy=policy,
         changes_per_day=a / b,
         words=_rate_words(page, a / b),
         visits=page.visits,
         changes=max(page.version - 1, 0),
-        chance_current=round(probability_current(belief, outlook.belief, now=today, spared=spared), DIGITS),
+        chance_current=round(probability_current(belief, outlook.estimate, now=today, spared=spared), DIGITS),
         value_days=round(worth, DIGITS) if isfinite(worth) else None,
         threshold_days=level.threshold,
         next_visit=None if page.due_us is None else from_us(page.due_us),
         next_visit_words=_next_words(page, worth, level, now=now),
-        announcements=_announcements(belief, outlook.belief),
-        validators_that_lied=outlook.lies,
+        announcements=_announcements(belief, outlook.estimate),
+        validators_that_lied=outlook.false_validators,
     )
 
 
@@ -224,7 +224,7 @@ def _worth(row: SampledPage, outlook: SiteModel, level: BudgetLevel, *, policy: 
     """As the crawl itself weighs it."""
     if row.belief is None:
         return inf
-    return named_schedule(policy).worth(row.belief, outlook, hub=hub_of(row.url), now=today, level=level)
+    return named_schedule(policy).value(row.belief, outlook, hub=hub_of(row.url), now=today, level=level)
 
 
 def _rate_words(page: PageRecord, rate: float) -> str:
@@ -273,7 +273,7 @@ def _announcements(belief: PageEstimate, site: SiteEstimate) -> Announcements | 
         trusted=has_announcements(site),
         recall=round(site.recall, DIGITS),
         false_share=round(false_share(a / b, site), DIGITS),
-        waiting=round(belief.notices),
+        waiting=round(belief.announcements),
         last_poll=None if site.polled is None else from_us(int(site.polled * DAY_US)),
-        last_announced=from_us(int(belief.announced * DAY_US)) if isfinite(belief.announced) else None,
+        last_announced=from_us(int(belief.last_announced * DAY_US)) if isfinite(belief.last_announced) else None,
     )

@@ -45,19 +45,19 @@ DAY = timedelta(days=1)
 
 def stored_budget(reader: StateReader, settings: RevisitSettings, *, pages: int) -> RequestBudget:
     """The purse as the last run left it."""
-    worth = settings.worth / DAY
+    worth = settings.min_freshness_gain / DAY
     threshold = initial_threshold(per_day=settings.budget, pages=pages, worth=worth)
     purse = RequestBudget(settings.budget, threshold, pages=pages)
     shards = reader.shards()
     if shards:
         with reader.shard(min(shards)) as state:
-            purse.recall(state.memory(*BUDGET_KEY))
+            purse.restore(state.memory(*BUDGET_KEY))
     return purse
 
 
 def budget_level(purse: RequestBudget, settings: RevisitSettings) -> BudgetLevel:
     """What that purse allows, within the settings' bounds."""
-    return purse.level(shortest=settings.shortest / DAY, longest=settings.longest / DAY)
+    return purse.level(shortest=settings.min_interval / DAY, longest=settings.max_interval / DAY)
 
 
 def revisit_status(reader: StateReader, settings: RevisitSettings, *, pages: int) -> RevisitStatus:
@@ -157,7 +157,7 @@ def forecast_page(
         return None
     hub = hub_of(row.url)
     if row.version == 0 and row.belief is None:
-        missing = new_page_estimate(outlook.belief, now=now_us / DAY_US, has_copy=False)
+        missing = new_page_estimate(outlook.estimate, now=now_us / DAY_US, has_copy=False)
         return ForecastPage(row.url, site, hub, missing) if row.is_waiting else None
     return ForecastPage(
         row.url,
@@ -166,7 +166,7 @@ def forecast_page(
         estimate_of(row, outlook),
         changes=max(row.version - 1, 0),
         interval=_interval(row.belief) if policy != OPTIMAL else 0.0,
-        counts=row.version > 0 and row.reason is not Reason.REDIRECT,
+        has_content=row.version > 0 and row.reason is not Reason.REDIRECT,
     )
 
 
@@ -177,7 +177,7 @@ def estimate_of(row: SampledPage, outlook: SiteModel) -> PageEstimate:
         return stored
     visited = (row.last_us or row.found_us) / DAY_US
     return estimate_from_counts(
-        outlook.belief,
+        outlook.estimate,
         visited=visited,
         watched=visited - row.found_us / DAY_US,
         visits=row.visits,
@@ -188,7 +188,7 @@ def estimate_of(row: SampledPage, outlook: SiteModel) -> PageEstimate:
 def _interval(state: bytes | None) -> float:
     """Days that a rule by name leaves between two visits; 0: it did not say so yet."""
     memory = rule_state_of(state)
-    return max(memory.due - memory.visited, 0.0) if memory.records else 0.0
+    return max(memory.due - memory.visited, 0.0) if memory.visits else 0.0
 
 
 MOST_SITES = 10
@@ -239,7 +239,7 @@ def plan_revisits(
     """
     now_us, per_day = to_us(now), budget if budget is not None else settings.budget
     found = take_sample(reader, now_us=now_us, policy=settings.policy, most=MOST_PLANNED)
-    purse = RequestBudget(per_day, settings.worth / DAY, pages=found.in_all(len(found.pages)))
+    purse = RequestBudget(per_day, settings.min_freshness_gain / DAY, pages=found.in_all(len(found.pages)))
     level = budget_level(purse, settings)
     found = found._replace(pages=_with_turns(found, settings.policy, level))
     ground = ForecastInput(found.pages, found.outlooks, now_us / DAY_US, found.share)

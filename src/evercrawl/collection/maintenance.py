@@ -296,7 +296,7 @@ def _write_files(folder: Path, settings: Settings, shard: int, files: _Files) ->
     for number, plan in enumerate(files.plans, start=first):
         name = file_name(shard, number)
         rewritten = rewrite_file(
-            plan, name, software=SOFTWARE, about=about, now=datetime.now(UTC), level=settings.archive.level
+            plan, name, software=SOFTWARE, about=about, now=datetime.now(UTC), level=settings.archive.gzip_level
         )
         files.rewritten[plan.path.name] = rewritten
         end = ArchiveEnd(name, rewritten.size)

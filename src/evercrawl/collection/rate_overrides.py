@@ -38,8 +38,8 @@ def remove_rate_override(collection: Path, site: str) -> bool:
 
 def _rules(collection: Path) -> tuple[str, ...]:
     """As they are in the collection's file, which others may have written since."""
-    return read_settings(collection).settings.pace.slower
+    return read_settings(collection).settings.pace.overrides
 
 
 def _write(collection: Path, rules: tuple[str, ...]) -> None:
-    write_setting(collection_file(collection), "pace.slower", rules)
+    write_setting(collection_file(collection), "pace.overrides", rules)

@@ -65,7 +65,7 @@ def index_state(collection: Path, index: TextIndex) -> IndexState:
 def rebuild_index(collection: Path, settings: SearchSettings) -> int:
     """Make the index anew from the collection; gives the number of versions indexed."""
     remove_index(collection)
-    heap_bytes = max(REBUILD_HEAP_BYTES, settings.heap_bytes)
+    heap_bytes = max(REBUILD_HEAP_BYTES, settings.index_buffer_bytes)
     return catch_up(collection, open_text_index(collection), settings, heap_bytes=heap_bytes)
 
 
@@ -77,7 +77,7 @@ def catch_up(collection: Path, index: TextIndex, settings: SearchSettings, *, he
     behind = [shard for shard in shards_of(collection) if not _is_level(collection, index, shard)]
     if not behind:
         return 0
-    with index.writing(heap_bytes or settings.heap_bytes) as writing:
+    with index.writing(heap_bytes or settings.index_buffer_bytes) as writing:
         indexed = sum(_follow_shard(collection, index, writing, shard) for shard in behind)
         writing.commit()
         return indexed
@@ -259,7 +259,7 @@ class IndexUpdater:
 
     def _follow(self) -> None:
         built = monotonic()
-        while not self._stop.wait(self._settings.every.total_seconds()):
+        while not self._stop.wait(self._settings.index_interval.total_seconds()):
             self._catch_up()
             if monotonic() - built > GRAPH_EVERY.total_seconds():
                 self._renew_graph()
@@ -290,7 +290,7 @@ async def follow_crawl(
 ) -> AsyncIterator[IndexUpdater]:
     """The index follows while the block runs, and has everything behind it, where the settings want that."""
     beside = IndexUpdater(collection, settings)
-    follows = settings.enabled and (settings.follow == "always" or (settings.follow == "watch" and forever))
+    follows = settings.enabled and (settings.background_index == "always" or (settings.background_index == "watch" and forever))
     if follows:
         beside.start()
     try:

@@ -152,7 +152,7 @@ class Searcher:
         groups = asking.groups(query)
         if query.groups and not groups:
             raise ConfigError("there is no word in the query that a page could have")
-        filters = asking.filters(query, with_noindex=self._settings.noindex)
+        filters = asking.filters(query, with_noindex=self._settings.include_noindex)
         called = self._called(query)
         or_pages = asking.pages(list(called)) if called else None
         found = asking.searcher.search(match_all(groups, filters, or_pages=or_pages), depth)

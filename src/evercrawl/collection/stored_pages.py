@@ -130,7 +130,7 @@ def read_response(collection: Path, settings: Settings, shard: int, kept: Versio
     if record.refers_to is not None:
         with StateReader(collection).shard(shard) as state:
             source = _source(folder, state.original(place.digest), record)
-    limits = DecodeLimits(settings.http.decoded_bytes, settings.http.ratio)
+    limits = DecodeLimits(settings.http.max_decoded_bytes, settings.http.max_compression_ratio)
     body = decoded_body(source.headers, source.wire_body, limits=limits)
     return StoredResponse(record.head, record.headers, source.wire_body, body)
 

@@ -150,7 +150,7 @@ def _from_file(path: Path) -> dict[str, tuple[Any, str]]:
 
 
 def variable_of(key: str) -> str:
-    """The environment variable that sets a key: `pace.gap` is EVERCRAWL_PACE__GAP."""
+    """The environment variable that sets a key: `pace.delay` is EVERCRAWL_PACE__DELAY."""
     return PREFIX + key.replace(".", "__").upper()
 
 
@@ -246,11 +246,11 @@ def trap_rules_in(collection: Path, settings: TrapSettings) -> InFile[TrapSettin
 
     def read(known: TrapSettings, found: Settings) -> TrapSettings:
         traps = found.traps
-        return replace(known, exclude=traps.exclude, allow=traps.allow, ignore=traps.ignore)
+        return replace(known, exclude=traps.exclude, allow=traps.allow, rule_sets=traps.rule_sets)
 
     return InFile(collection, settings, name="traps", read=read)
 
 
 def slower_sites_in(collection: Path, rules: tuple[str, ...]) -> InFile[tuple[str, ...]]:
     """The rules on sites that are asked more slowly."""
-    return InFile(collection, rules, name="slower sites", read=lambda _, found: found.pace.slower)
+    return InFile(collection, rules, name="slower sites", read=lambda _, found: found.pace.overrides)

@@ -58,18 +58,18 @@ def pace_from_settings(
     """The pace that the settings ask for; `anonymous`: no contact is set and the hosts may be other
     people's; `per_day`: most requests to one site in a day.
     """
-    floor = {"gentle": settings.shortest, "paper": PAPER_DELAY, "own": timedelta(0)}[settings.mode]
-    if settings.gap is not None:
-        floor = settings.gap if settings.mode != "paper" else max(settings.gap, PAPER_DELAY)
-    own = settings.mode == "own"
+    floor = {"gentle": settings.min_delay, "paper": PAPER_DELAY, "unlimited": timedelta(0)}[settings.mode]
+    if settings.delay is not None:
+        floor = settings.delay if settings.mode != "paper" else max(settings.delay, PAPER_DELAY)
+    own = settings.mode == "unlimited"
     if anonymous:
         floor = max(floor, ANONYMOUS_DELAY)
     if per_day is not None:
         floor = max(floor, timedelta(days=1) / per_day)
-    concurrency = settings.own_concurrency if own and floor == timedelta(0) else 1
-    factor = 0.0 if own else settings.factor
-    slower = parse_delay_rules(settings.slower)
-    return Pace(floor, max(settings.longest, floor), factor, concurrency, delay_cap, slower)
+    concurrency = settings.unlimited_concurrency if own and floor == timedelta(0) else 1
+    factor = 0.0 if own else settings.response_time_factor
+    slower = parse_delay_rules(settings.overrides)
+    return Pace(floor, max(settings.max_delay, floor), factor, concurrency, delay_cap, slower)
 
 
 def delay_after(

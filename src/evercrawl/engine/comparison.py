@@ -135,7 +135,7 @@ class Comparisons:
         if record is None:
             return (), b""
         headers, wire_body = record
-        limits = DecodeLimits(self._settings.http.decoded_bytes, self._settings.http.ratio)
+        limits = DecodeLimits(self._settings.http.max_decoded_bytes, self._settings.http.max_compression_ratio)
         try:
             return headers, decoded_body(headers, wire_body, limits=limits)
         except BadCoding:

@@ -104,7 +104,7 @@ class Crawl:
         self._new_rules = new_rules
         self._new_slower = new_slower
         self._neighbours = around.neighbours
-        self._quiet_hours = tuple(parse_hours(text) for text in around.settings.revisit.quiet)
+        self._quiet_hours = tuple(parse_hours(text) for text in around.settings.revisit.quiet_hours)
         self._mirrors = Mirrors(is_on=around.settings.duplicates.mirrors)
         self.purse = _purse(around.settings.revisit, forever=forever)
         self._slots = asyncio.Semaphore(self._settings.crawl.concurrency)
@@ -213,7 +213,7 @@ class Crawl:
         settings, focus = self._settings.frontier, self._around.focus
         return Frontier(
             pace=self._pace,
-            bands=settings.bands,
+            bands=settings.priorities,
             window=settings.window if focus is None else focus.window,
             back_queues=self._back_queues(),
             random=Random(f"{self._seed}/{facts.shard}/{facts.epoch}"),
@@ -234,7 +234,7 @@ class Crawl:
             facts,
             seen=self._seen,
             clock=self._around.clock,
-            pages_per_site=self._settings.scope.pages_per_site,
+            pages_per_site=self._settings.scope.max_pages_per_site,
             gate_of=gate_of,
             focus=self._around.focus,
             traps=traps,
@@ -268,7 +268,7 @@ class Crawl:
             await store.memory(*CREDIT_KEY),
             pages=facts.pages,
             settings=self._settings.credit,
-            bands=self._settings.frontier.bands,
+            bands=self._settings.frontier.priorities,
             seeds=len(self._settings.scope.seeds),
             pages_elsewhere=pages_elsewhere,
             generations=self._generations,
@@ -361,7 +361,7 @@ class Crawl:
             rules = self._new_rules()
             if rules is None:
                 continue
-            self._around.guard.hear(rules)
+            self._around.guard.update(rules)
             try:
                 for shard in list(self.shards.values()):
                     await apply_rules(shard)
@@ -434,7 +434,7 @@ class Crawl:
             return None
         moments = [shard.quiet_until_us for shard in self.shards.values() if shard.quiet_until_us is not None]
         waiting = any(shard.frontier.has_sites() for shard in self.shards.values())
-        patient_until = to_us(self._around.clock.now()) + span_us(self._settings.crawl.patience)
+        patient_until = to_us(self._around.clock.now()) + span_us(self._settings.crawl.idle_timeout)
         if moments and min(moments) <= patient_until:
             return None
         return Ended.CLOSED if waiting else Ended.DONE
@@ -465,7 +465,7 @@ class Crawl:
     async def _wind_up(self) -> None:
         """Let requests in flight end, save everything, let go."""
         self._is_open = False
-        patience = timedelta(0) if self._stop.stage >= 2 else self._settings.crawl.shutdown
+        patience = timedelta(0) if self._stop.stage >= 2 else self._settings.crawl.shutdown_timeout
         hurry = asyncio.create_task(self._cancel_when_hurried())
         try:
             await asyncio.gather(*(shard.finish(patience) for shard in self.shards.values()))
@@ -552,7 +552,7 @@ class Crawl:
 
 
 def _purse(settings: RevisitSettings, *, forever: bool) -> RequestBudget:
-    worth = settings.worth / timedelta(days=1)
+    worth = settings.min_freshness_gain / timedelta(days=1)
     threshold = initial_threshold(per_day=settings.budget, pages=0, worth=worth)
     burst = WATCH_BURST_DAYS if forever else RUN_BURST_DAYS
     return RequestBudget(settings.budget, threshold, burst_days=burst)

@@ -277,14 +277,14 @@ class ShardCredit:
         return self._visits >= VISITS_A_ROUND or len(self._pot) > self._room(shards)
 
     def _room(self, shards: int) -> int:
-        return max(LEAST_WRITES, self._settings.entries // max(1, shards))
+        return max(LEAST_WRITES, self._settings.buffer_entries // max(1, shards))
 
     def take_richest(self, *, shards: int) -> dict[str, int]:
         """The links that gained most, out of the pot; they stay in hand until `wrote` or `sent`.
 
         Where the pot is full, its poorer half goes to Lambda.
         """
-        writes = max(LEAST_WRITES, self._settings.writes * self._visits) if self._settings.writes else 0
+        writes = max(LEAST_WRITES, self._settings.writes_per_visit * self._visits) if self._settings.writes_per_visit else 0
         self._visits = 0
         pot, by_amount = self._pot, itemgetter(1)
         richest = dict(nlargest(writes, pot.items(), key=by_amount)) if len(pot) > writes else dict(pot)
@@ -333,7 +333,7 @@ class ShardCredit:
 
     def weight(self, page: Page) -> float:
         """What a current copy of the page counts in revisits, 1 for an average one."""
-        return importance_weight(self.importance(page), mean=self._mean, influence=self._settings.influence)
+        return importance_weight(self.importance(page), mean=self._mean, influence=self._settings.importance_exponent)
 
     def importance(self, page: Page) -> int:
         """What links gave to the page, faded up to now."""

@@ -94,14 +94,13 @@ def mirror_refusal(page: Page, known: PageKnowledge, now: datetime, _: Policy) -
     return None if known.mirror is None else judge_mirrored(page, known.mirror, now=now)
 
 
-QUEUE_REFUSALS = (scope_refusal, trap_refusal)
-"""Checked when a page is read from the queue, before its site is asked for robots.txt."""
-REFUSALS = (robots_refusal, *QUEUE_REFUSALS, mirror_refusal)
+REFUSALS = (robots_refusal, scope_refusal, trap_refusal, mirror_refusal)
+"""Every reason not to fetch a page; the first one wins."""
 
 
 def request_for(page: Page, known: PageKnowledge, *, policy: Policy) -> Request:
     """Return the request for a page, conditional only if we hold the content that the validators stand for."""
-    conditional = is_conditional(page, known.outlook, audit=policy.settings.revisit.audit)
+    conditional = is_conditional(page, known.outlook, audit=policy.settings.revisit.unconditional_share)
     if page.version == 0 or known.is_doubtful or not conditional:
         return Request(page.url)
     return Request(page.url, etag=page.etag, last_modified=page.last_modified)
@@ -131,7 +130,7 @@ def outcome_of(facts: VisitFacts) -> VisitOutcome:
         case NotModified():
             return judge_not_modified()
         case Moved():
-            most_hops = facts.policy.settings.http.redirects
+            most_hops = facts.policy.settings.http.max_redirects
             refused = redirect_refusal(page, answer, facts.known) or _target_refusal(answer, related.found)
             return judge_moved(page, answer, refused=refused, loops=related.is_loop, most_hops=most_hops)
         case Failed():
@@ -178,7 +177,7 @@ def name_parser_limits(facts: VisitFacts, decision: Decision) -> Decision:
     content = decision.content
     if content is None or content.document is None or not isinstance(facts.answer, Fetched):
         return decision
-    document, most_links = content.document, facts.policy.settings.parse.links
+    document, most_links = content.document, facts.policy.settings.parse.max_links
     limits = limits_met(
         len(facts.answer.body), unread=document.unread, links=len(document.links), most_links=most_links
     )
@@ -226,9 +225,9 @@ def analyse(facts: VisitFacts, decision: Decision) -> Decision:
 
 def judge_links(facts: VisitFacts, decision: Decision) -> Decision:
     """Decide which of the new links become pages."""
-    if not decision.found.candidates:
-        return decision
     related = facts.related
+    if not decision.found.candidates:
+        return decision._replace(release=related.own) if related.own else decision
     links = judge_new_links(related.own, related.targets, year=facts.now.year, policy=facts.policy)
     return decision._replace(links=links, send=related.others)
 
@@ -253,7 +252,7 @@ def schedule(facts: VisitFacts, decision: Decision) -> Decision:
     if isinstance(answer, Fetched) and outcome.changed and has_lying_validators(page, answer):
         outlook = outlook._replace(lies=outlook.lies + 1)
     duplicate_of = decision.duplicate_of if isinstance(answer, Fetched) else page.duplicate_of
-    weight = facts.related.weight * (1.0 if duplicate_of is None else facts.policy.settings.duplicates.weight)
+    weight = facts.related.weight * (1.0 if duplicate_of is None else facts.policy.settings.duplicates.revisit_weight)
     planned = next_visit(
         page,
         outlook,
@@ -269,9 +268,9 @@ def schedule(facts: VisitFacts, decision: Decision) -> Decision:
     return decision._replace(outcome=outcome, belief=planned.belief, site=decision.site._replace(outlook=changed))
 
 
-def note_feeds(facts: VisitFacts, decision: Decision) -> Decision:
+def note_sitemaps(facts: VisitFacts, decision: Decision) -> Decision:
     """Count the request, and remember feeds that a page near the site's entrance names."""
-    state = facts.related.knowledge.feeds
+    state = facts.related.knowledge.sitemaps
     if state is None or not isinstance(facts.answer, (Fetched, NotModified)):
         return decision
     state = state._replace(requests=state.requests + 1)
@@ -281,7 +280,7 @@ def note_feeds(facts: VisitFacts, decision: Decision) -> Decision:
         name = facts.related.knowledge.site.name
         own = [feed for feed in feeds if site_of(feed) == name]
         state = state._replace(feeds=tuple(dict.fromkeys((*state.feeds, *own)))[:MAX_FEEDS])
-    return decision._replace(site=decision.site._replace(feeds=state))
+    return decision._replace(site=decision.site._replace(sitemaps=state))
 
 
 JUDGEMENTS: tuple[Judgement, ...] = (
@@ -300,6 +299,6 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     pay_credit,
     schedule,
     copies_to_requeue,
-    note_feeds,
+    note_sitemaps,
 )
 """Every judgement of a page, in reading order."""

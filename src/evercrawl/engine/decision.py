@@ -165,7 +165,7 @@ class SiteKnowledge(NamedTuple):
     site: Site
     change: SiteChangeHistory = SiteChangeHistory()
     outlook: Outlook = Outlook()
-    feeds: SitemapState | None = None
+    sitemaps: SitemapState | None = None
     """None: sitemaps are switched off."""
     traps: TrapState | None = None
     """None: the site is too small to judge."""
@@ -236,7 +236,7 @@ class SiteUpdate(NamedTuple):
 
     change: SiteChangeHistory | None = None
     outlook: Outlook | None = None
-    feeds: SitemapState | None = None
+    sitemaps: SitemapState | None = None
     traps: TrapState | None = None
     hosts: HostStats | None = None
     reopened: bool = False
@@ -264,6 +264,8 @@ class Decision(NamedTuple):
     """Links of this shard: to enter, or refused."""
     send: Mapping[int, list[Candidate]] = {}
     """Links for other shards."""
+    release: Sequence[tuple[Candidate, Site]] = ()
+    """Reserved links that do not become pages."""
     credit: CreditPlan = CreditPlan()
     site: SiteUpdate = SiteUpdate()
     index: TextToIndex | None = None

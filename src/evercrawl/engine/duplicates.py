@@ -17,14 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from xxhash import xxh32_intdigest
 
 from evercrawl.core.digest import text_digest
-from evercrawl.core.duplicates.clusters import (
-    GONE_STATUSES,
-    MIN_CANONICAL_SIMILARITY,
-    can_represent,
-    is_still_duplicate,
-    should_recheck,
-    titles_match,
-)
 from evercrawl.core.duplicates.host_mirrors import (
     MIN_REDIRECTED,
     HostEvidence,
@@ -33,6 +25,14 @@ from evercrawl.core.duplicates.host_mirrors import (
     wilson_lower_bound,
 )
 from evercrawl.core.duplicates.minhash import page_signatures, signature_similarity, text_signature
+from evercrawl.core.duplicates.page_duplicates import (
+    GONE_STATUSES,
+    MIN_CANONICAL_SIMILARITY,
+    can_represent,
+    is_still_duplicate,
+    should_recheck,
+    titles_match,
+)
 from evercrawl.core.url import canonical_of_href, key_of, path_of, site_of
 from evercrawl.core.visit.outcome import VisitOutcome, judge_mirrored
 from evercrawl.engine.interpret import VisitResult
@@ -90,7 +90,7 @@ class Duplicates:
 
     def weight(self, page: Page) -> float:
         """What a visit to the page is worth against one to a page that stands for itself."""
-        return 1.0 if page.duplicate_of is None else self._settings.weight
+        return 1.0 if page.duplicate_of is None else self._settings.revisit_weight
 
     async def judge(self, page: Page, seen: VisitResult) -> None:
         """Say of a new version whether it is a duplicate; its text is known to later ones."""
@@ -143,7 +143,7 @@ class Duplicates:
 
     async def _look_for_others(self, page: Page, seen: VisitResult, document: Document) -> None:
         text = document.text
-        may_repeat = self._settings.near and len(text) >= LEAST_CHARS
+        may_repeat = self._settings.near_duplicates and len(text) >= LEAST_CHARS
         of_page = None
         if may_repeat and len(text) < TELLING_CHARS:
             seen.signature, of_page = page_signatures(text, (link.url for link in document.links))
@@ -396,7 +396,7 @@ async def send_for_repeats(page: Page, seen: VisitResult, shard: Shard) -> None:
     """Queue the duplicates of a page that says something else than before, is gone or leads elsewhere."""
     if not _says_otherwise(page, seen):
         return
-    weight, version = shard.around.settings.duplicates.weight, page.version + 1
+    weight, version = shard.around.settings.duplicates.revisit_weight, page.version + 1
     found = await shard.store.repeats(page.id, MOST_REPEATS)
     asked = [
         repeat.key

@@ -64,7 +64,7 @@ class SitemapPoller:
         self.states = states
         self.polls = TaskSet()
         self._shard = shard
-        self._settings = shard.around.settings.signals
+        self._settings = shard.around.settings.sitemaps
         self._forever = forever
         self._polled: set[int] = set()
         """Sites that had their poll in this run."""
@@ -104,7 +104,7 @@ class SitemapPoller:
 
     async def _consider(self, site: Site, state: SitemapState) -> None:
         if site.id not in self._polled:
-            if not state.sources and state.requests >= self._settings.probe_after:
+            if not state.sources and state.requests >= self._settings.probe_after_pages:
                 self._unprobed[site.id] = site
         elif self._forever:
             outlook = await self._shard.revisits.outlooks.of(site.id)
@@ -192,7 +192,7 @@ class SitemapPoller:
         """Read a source and all that it leads to; gives what it is, and how much it announced."""
         states = notes.memory.sources
         last_read = {url: _moment(state.read) for url, state in states.items() if state.read is not None}
-        walk = SitemapWalk([source.url], last_read=last_read, most_files=self._settings.files)
+        walk = SitemapWalk([source.url], last_read=last_read, most_files=self._settings.max_files)
         kind: SourceKind | None = None
         announced = 0
         while (url := walk.next()) is not None:
@@ -225,9 +225,9 @@ class SitemapPoller:
         if gate is not None and not gate.verdict(url).allowed:
             return None
         known = notes.memory.sources.get(url, SourceState(source.kind.value))
-        request = Request(url, body_limit=self._settings.bytes)
+        request = Request(url, body_limit=self._settings.max_bytes)
         if known.read is not None:
-            request = Request(url, etag=known.etag, last_modified=known.last_modified, body_limit=self._settings.bytes)
+            request = Request(url, etag=known.etag, last_modified=known.last_modified, body_limit=self._settings.max_bytes)
         result = await self._shard.errands.run(request)
         sitemap, after = self._judge(source, known, result)
         notes.learn(notes.memory.with_source(url, after))

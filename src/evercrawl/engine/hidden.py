@@ -15,10 +15,10 @@ def offer_hidden(page: Page, seen: VisitResult, around: Runtime) -> None:
 
     A guess leads to no further guesses beside it: only what exists has neighbours.
     """
-    settings = around.settings.hidden
-    if not (settings.parents or settings.neighbours) or not isinstance(seen.result, Fetched) or page.version:
+    settings = around.settings.discovery
+    if not (settings.parent_folders or settings.neighbour_numbers) or not isinstance(seen.result, Fetched) or page.version:
         return
-    guesses = [*parent_urls(page.url, settings.parents), *numbered_neighbours(page.url, settings.neighbours)]
+    guesses = [*parent_urls(page.url, settings.parent_folders), *numbered_neighbours(page.url, settings.neighbour_numbers)]
     now_us = to_us(around.clock.now())
     for url in guesses:
         add_url(seen.offers, url, depth=page.depth + 1, hops=0, parent=page, scope=around.scope, now_us=now_us)

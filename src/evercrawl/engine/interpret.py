@@ -122,7 +122,7 @@ def interpret_fetched(
     offers = FoundLinks()
     if document is not None:
         left_out = describe_truncation(
-            len(result.body), unread=document.unread, links=len(document.links), most_links=around.settings.parse.links
+            len(result.body), unread=document.unread, links=len(document.links), most_links=around.settings.parse.max_links
         )
         if left_out:
             judgement = judgement._replace(detail=f"{judgement.detail}; {left_out}")
@@ -131,7 +131,7 @@ def interpret_fetched(
             page,
             scope=around.scope,
             popular=around.popular,
-            most_hops=around.settings.http.redirects,
+            most_hops=around.settings.http.max_redirects,
             now_us=to_us(now),
         )
     sha1 = payload_sha1(result.exchange.wire_body)
@@ -178,7 +178,7 @@ def interpret_moved(
     refused = forbidden or add_url(
         offers, result.target, depth=page.depth, hops=page.hops + 1, parent=page, scope=around.scope, now_us=to_us(now)
     )
-    judgement = judge_moved(page, result, refused=refused, loops=loops, most_hops=around.settings.http.redirects)
+    judgement = judge_moved(page, result, refused=refused, loops=loops, most_hops=around.settings.http.max_redirects)
     if judgement.reason is not Reason.REDIRECT:
         offers.candidates.clear()
     return VisitResult(result, judgement, offers)

@@ -57,7 +57,7 @@ class Probes:
 
     def consider(self, site: Site, notes: SiteState[TrapState] | None) -> None:
         """Try the pattern that most deserves it, if there is one."""
-        most = self._shard.traps.guard.settings.tries
+        most = self._shard.traps.guard.settings.max_probed_patterns
         is_full = len(self.tasks) >= MOST_AT_A_TIME or self._tries[site.id] >= most
         if notes is None or is_full or site.id in self._trying:
             return

@@ -74,7 +74,7 @@ class Revisits:
 
     def level(self) -> BudgetLevel:
         """What the budget allows at the moment."""
-        return self.purse.level(shortest=self._settings.shortest / DAY, longest=self._settings.longest / DAY)
+        return self.purse.level(shortest=self._settings.min_interval / DAY, longest=self._settings.max_interval / DAY)
 
     def after_visit(
         self,
@@ -92,17 +92,17 @@ class Revisits:
         if outlook is not notes.memory:
             notes.learn(outlook)
         due = self._schedule.due(belief, outlook, hub=hub, now=now, level=self._level_for(self._weight_of(page)))
-        wanted = max(due - now, self._settings.shortest / DAY)
+        wanted = max(due - now, self._settings.min_interval / DAY)
         days = max(wanted, fresh / DAY)
         if days > wanted:
             belief = mark_cached(belief)
-        days = min(days, self._settings.longest / DAY) * self._drift(page)
+        days = min(days, self._settings.max_interval / DAY) * self._drift(page)
         return Planned(now_us + int(days * DAY_US), int(days * 86_400), belief)
 
     def _drift(self, page: Page) -> float:
         """Another factor at each visit, so that a page is not always looked at at the same time of day."""
         draw = xxh64_intdigest(page.key, seed=page.visits) / 2**64
-        return 1.0 + self._settings.drift * (2.0 * draw - 1.0)
+        return 1.0 + self._settings.jitter * (2.0 * draw - 1.0)
 
     def worth(self, page: Page, notes: SiteState[SiteModel], *, now_us: int) -> float:
         """What a visit now would bring, in days of a current copy; infinite: it has to be made."""
@@ -122,7 +122,7 @@ class Revisits:
     @property
     def _earliest(self) -> float:
         """The smallest factor by which drift brings a visit forward."""
-        return 1.0 - self._settings.drift
+        return 1.0 - self._settings.jitter
 
     def chosen(self, page: Page, notes: SiteState[SiteModel], *, now_us: int) -> None:
         """A visit begins: what it is worth tells the budget's threshold where it stands."""
@@ -143,7 +143,7 @@ class Revisits:
             now=now_us / DAY_US,
             level=self._level_for(self._weight_of(page)),
         )
-        latest_us = now_us + int(self._settings.longest / DAY * DAY_US)
+        latest_us = now_us + int(self._settings.max_interval / DAY * DAY_US)
         due_us = min(int(due * DAY_US), latest_us)
         soonest_us = min(LOOK_AGAIN_US, latest_us - now_us)
         return Weighed(False, ORDINARY_BAND, max(due_us, now_us + soonest_us))
@@ -154,7 +154,7 @@ class Revisits:
             return False
         if page.visits < AUDIT_FROM:
             return True
-        return xxh64_intdigest(page.key, seed=page.visits + (1 << 32)) / 2**64 >= self._settings.audit
+        return xxh64_intdigest(page.key, seed=page.visits + (1 << 32)) / 2**64 >= self._settings.unconditional_share
 
     def audited(self, page: Page, notes: SiteState[SiteModel], *, etag: str | None, date: str | None) -> None:
         """Content differs in meaning although the server sent the validators that we had: they lie."""
@@ -199,7 +199,7 @@ class DuePages:
             weighed = shard.revisits.weigh(page, notes, now_us=now_us)
             if weighed.is_worth:
                 worthy += 1
-                band = min(weighed.band, shard.around.settings.frontier.bands - 1)
+                band = min(weighed.band, shard.around.settings.frontier.priorities - 1)
                 self._enqueue(page, band)
             else:
                 shard.ledger.batch.rescheduled.append(Reschedule(page.id, weighed.due_us))
@@ -222,7 +222,7 @@ class DuePages:
         ):
             return False
         self._looked_ahead_us = now_us
-        far_us = now_us + span_us(shard.around.settings.revisit.longest)
+        far_us = now_us + span_us(shard.around.settings.revisit.max_interval)
         if await self._weigh(await shard.store.due(far_us, LOOK_AHEAD_PAGES), now_us):
             await shard.commit()
             return True
@@ -246,7 +246,7 @@ class DuePages:
     async def visit_soon(self, keys: Sequence[bytes]) -> None:
         """Known pages that are not in the queue enter it, before those that are there for the schedule."""
         shard = self._shard
-        band = min(URGENT_BAND, shard.around.settings.frontier.bands - 1)
+        band = min(URGENT_BAND, shard.around.settings.frontier.priorities - 1)
         for page in await shard.store.pages(keys):
             if not page.seq:
                 self._enqueue(page, band)

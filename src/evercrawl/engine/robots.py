@@ -36,7 +36,7 @@ async def fetch_robots(turn: FetchRobots, shard: Shard) -> None:
 
 
 def _request(url: str, before: RobotsRecord | None, shard: Shard) -> Request:
-    limit = shard.around.settings.robots.body_bytes
+    limit = shard.around.settings.robots.max_bytes
     if before is None or before.stance != "obey":
         return Request(url, body_limit=limit)
     return Request(url, etag=before.etag, last_modified=before.last_modified, body_limit=limit)
@@ -45,10 +45,10 @@ def _request(url: str, before: RobotsRecord | None, shard: Shard) -> Request:
 async def _follow(result: FetchResult, before: RobotsRecord | None, shard: Shard) -> RobotsRecord:
     """Follow redirects, also to other sites; the last answer belongs to the site that was asked first."""
     settings = shard.around.settings.robots
-    for _ in range(settings.redirects):
+    for _ in range(settings.max_redirects):
         if not isinstance(result, Moved):
             break
-        result = await shard.errands.run(Request(result.target, body_limit=settings.body_bytes))
+        result = await shard.errands.run(Request(result.target, body_limit=settings.max_bytes))
     now = shard.around.clock.now()
     if isinstance(result, Moved):
         return redirect_loop_record(now=now, settings=settings)

@@ -439,7 +439,7 @@ class Shard:
 
     async def _commit_regularly(self) -> None:
         while True:
-            await self.ledger.until_due(self.around.settings.store.commit_every)
+            await self.ledger.until_due(self.around.settings.store.commit_interval)
             await self.commit()
 
     async def commit(self) -> None:
@@ -546,7 +546,7 @@ class Shard:
         if self._crashed_at_us is None:
             return False
         settings = self.around.settings
-        longest = max(settings.pace.longest, settings.robots.crawl_delay_cap)
+        longest = max(settings.pace.max_delay, settings.robots.max_crawl_delay)
         return self._now_us() < self._crashed_at_us + max(span_us(longest), self._restart_gap_us)
 
     def _after_crash(self, site: Site) -> Site:

@@ -78,7 +78,7 @@ class Traps:
     def is_judged(self, pages: int) -> bool:
         """A site with so many known pages is large enough to be judged by its yield."""
         settings = self.guard.settings
-        return settings.enabled and pages >= settings.learn_from
+        return settings.enabled and pages >= settings.min_pages
 
     async def load(self, site_id: int, *, pages: int) -> SiteState[TrapState] | None:
         """What is known about the site; None: it is too small to be judged."""
@@ -185,9 +185,9 @@ class Traps:
             text=text,
             duplicate=is_copy,
             new_links=new_links,
-            copy_of=seen.original.url if is_copy and seen.original is not None else "",
+            duplicate_of=seen.original.url if is_copy and seen.original is not None else "",
             links=links,
-            leads_back=not new_links and _stays(page, seen),
+            redirects_back=not new_links and _stays(page, seen),
         )
         notes.learn(record_visit(after, observed))
         _say_fences(page.url, before, notes.memory)

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def setting(default: Any, text: str) -> Any:
-    """A field whose help text is what `config` and the reference show."""
+    """Return a field with the help text that `config` and the reference show."""
     if isinstance(default, (list, dict)):
         raise TypeError("defaults are immutable")
     return field(default=default, metadata={"help": text})
@@ -20,11 +20,11 @@ def _seconds(value: float) -> timedelta:
 
 @dataclass(frozen=True, slots=True)
 class IdentitySettings:
-    """Who we say that we are."""
+    """Who we are to the sites we visit."""
 
     product: str = setting("evercrawl", "Product token: first word of the user agent and our name in robots.txt.")
     contact: str | None = setting(
-        None, "Mail address or page where a site's owner reaches you; shown in every request."
+        None, "Mail address or web page where site owners can reach you. Sent with every request."
     )
 
 
@@ -32,41 +32,43 @@ class IdentitySettings:
 class ScopeSettings:
     """Which URLs belong to the collection."""
 
-    seeds: tuple[str, ...] = setting((), "URLs from which the crawl starts.")
+    seeds: tuple[str, ...] = setting((), "URLs where the crawl starts.")
     kind: str = setting(
         "host",
-        "host: the seeds' hosts; prefix: below the seeds' folders; domain: the registrable domains with all sub-domains; list: the seeds alone.",
+        "host: the seeds' hosts; prefix: below the seeds' folders; domain: the seeds' domains with all subdomains; "
+        "list: only the seeds.",
     )
-    depth: int | None = setting(None, "Most links away from a seed; none: no limit.")
-    include: tuple[str, ...] = setting((), "Regular expressions; a URL must match one of them, if any are given.")
-    exclude: tuple[str, ...] = setting((), "Regular expressions; a URL that matches one is refused.")
+    max_depth: int | None = setting(None, "Maximum number of links away from a seed; none: no limit.")
+    include: tuple[str, ...] = setting((), "Regular expressions. If there are any, a URL must match one of them.")
+    exclude: tuple[str, ...] = setting((), "Regular expressions. A URL that matches one is rejected.")
     filter: str | None = setting(
-        None, "A filter expression, such as: domain(example.org) and not prefix(https://example.org/old/)."
+        None, "Filter expression, such as: domain(example.org) and not prefix(https://example.org/old/)."
     )
-    plugins: tuple[str, ...] = setting((), "Filters of your own as module:object, loaded at start.")
+    plugins: tuple[str, ...] = setting((), "Your own filters, as module:object.")
     fetch_types: tuple[str, ...] = setting(
-        (), "Kinds of files to fetch beside pages: image, style, script, font, archive, media, document."
+        (), "Types of files to fetch besides pages: image, style, script, font, archive, media, document."
     )
     follow_nofollow: bool = setting(False, "Follow links that are marked nofollow.")
-    url_length: int = setting(2048, "Longest URL, in characters.")
-    pages_per_site: int | None = setting(None, "Most pages that one site may have; none: no limit.")
+    max_url_length: int = setting(2048, "Maximum length of a URL in characters.")
+    max_pages_per_site: int | None = setting(None, "Maximum number of pages per site; none: no limit.")
 
 
 @dataclass(frozen=True, slots=True)
 class PaceSettings:
-    """How gently each site is asked."""
+    """How fast each site is crawled."""
 
     mode: str = setting(
         "gentle",
-        "gentle: one request at a time, gap by answer time; paper: at least 10 s; own: no gap, for hosts that are yours.",
+        "gentle: one request at a time, with a delay that follows the response time; paper: a delay of at least 10 s; "
+        "unlimited: no delay, only for your own hosts.",
     )
-    gap: timedelta | None = setting(None, "Least gap per site, whatever the mode; none: the mode's own.")
-    shortest: timedelta = setting(_seconds(1), "Shortest gap in mode gentle.")
-    longest: timedelta = setting(_seconds(60), "Longest gap that slowness or a Crawl-delay may cause.")
-    factor: float = setting(10.0, "The gap is at least this many times the last answer's time.")
-    own_concurrency: int = setting(8, "Requests at a time per site in mode own.")
-    slower: tuple[str, ...] = setting(
-        (), "Sites with a longer least gap of their own, each behind its site, as `evercrawl pace slow` writes them."
+    delay: timedelta | None = setting(None, "Minimum delay per site in every mode; none: the default of the mode.")
+    min_delay: timedelta = setting(_seconds(1), "Minimum delay in mode gentle.")
+    max_delay: timedelta = setting(_seconds(60), "Maximum delay because of slow responses or a Crawl-delay.")
+    response_time_factor: float = setting(10.0, "The delay is at least this many times the last response time.")
+    unlimited_concurrency: int = setting(8, "Concurrent requests per site in mode unlimited.")
+    overrides: tuple[str, ...] = setting(
+        (), "Minimum delays of single sites, each as `SITE DELAY`. `evercrawl pace slow` writes them."
     )
 
 
@@ -74,41 +76,43 @@ class PaceSettings:
 class CrawlSettings:
     """Limits of one run."""
 
-    concurrency: int = setting(64, "Most requests in flight over all sites.")
+    concurrency: int = setting(64, "Maximum number of concurrent requests over all sites.")
     workers: int = setting(
-        1,
-        "Processes that share the work, each with its own part of the shards. Sites of one domain stay with one worker.",
+        1, "Number of worker processes. Each has its own shards; the sites of one domain share a worker."
     )
-    max_pages: int | None = setting(10_000, "Soft stop after this many pages in one run; none: no limit.")
-    max_time: timedelta | None = setting(None, "Soft stop after this time; none: no limit.")
-    max_bytes: int | None = setting(None, "Soft stop after this many bytes on the wire; none: no limit.")
-    patience: timedelta = setting(
-        _seconds(60),
-        "How long a run waits when every remaining site is closed, before it ends and leaves the rest for the next.",
+    max_pages: int | None = setting(10_000, "Stop after this many pages in one run; none: no limit.")
+    max_time: timedelta | None = setting(None, "Stop after this time; none: no limit.")
+    max_bytes: int | None = setting(None, "Stop after this many bytes on the wire; none: no limit.")
+    idle_timeout: timedelta = setting(
+        _seconds(60), "How long a run waits while every remaining site is closed. Then it ends."
     )
-    shutdown: timedelta = setting(_seconds(10), "How long requests in flight may go on after the first Ctrl-C.")
+    shutdown_timeout: timedelta = setting(
+        _seconds(10), "How long requests in flight may continue after the first Ctrl-C."
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class HttpSettings:
-    """Limits of one request; every one of them ends it with a reason of its own."""
+    """Limits of one request. Each of them ends the request with its own reason."""
 
-    connect: timedelta = setting(_seconds(10), "Time for the connection, TLS included.")
-    first_byte: timedelta = setting(_seconds(20), "Time from the request to the first byte of the answer.")
-    idle: timedelta = setting(_seconds(15), "Longest silence inside an answer.")
-    total: timedelta = setting(_seconds(60), "Time for the whole page.")
-    wire_bytes: int = setting(16 * 1024 * 1024, "Most bytes of a body on the wire; the rest is cut off.")
-    decoded_bytes: int = setting(32 * 1024 * 1024, "Most bytes of a body after decoding; the rest is cut off.")
-    ratio: float = setting(200.0, "Most decoded bytes for each byte on the wire, once a megabyte is decoded.")
-    header_bytes: int = setting(512 * 1024, "Most bytes of status line and headers together.")
-    header_count: int = setting(10_000, "Most header fields.")
-    redirects: int = setting(10, "Most redirects in a row.")
-    keep_alive: timedelta = setting(_seconds(30), "How long an idle connection is kept open.")
+    connect_timeout: timedelta = setting(_seconds(10), "Time to connect, including TLS.")
+    first_byte_timeout: timedelta = setting(_seconds(20), "Time from the request to the first byte of the response.")
+    idle_timeout: timedelta = setting(_seconds(15), "Longest pause within a response.")
+    total_timeout: timedelta = setting(_seconds(60), "Time for the whole response.")
+    max_wire_bytes: int = setting(16 * 1024 * 1024, "Maximum size of a body on the wire; the rest is cut off.")
+    max_decoded_bytes: int = setting(32 * 1024 * 1024, "Maximum size of a decoded body; the rest is cut off.")
+    max_compression_ratio: float = setting(
+        200.0, "Maximum number of decoded bytes per byte on the wire, checked after the first decoded megabyte."
+    )
+    max_header_bytes: int = setting(512 * 1024, "Maximum size of the status line and headers.")
+    max_headers: int = setting(10_000, "Maximum number of header fields.")
+    max_redirects: int = setting(10, "Maximum number of redirects in a row.")
+    keep_alive_timeout: timedelta = setting(_seconds(30), "How long an idle connection stays open.")
     allow_private: bool = setting(False, "Allow loopback, private and link-local addresses.")
-    resolve: tuple[str, ...] = setting((), "HOST:PORT:ADDR, as curl has it: use this address for that host and port.")
-    allow_ports: tuple[int, ...] = setting((), "Ports of other protocols that may be asked all the same.")
-    ca_file: str | None = setting(None, "File of additional certificate authorities (PEM).")
-    verify_tls: bool = setting(True, "Refuse invalid certificates.")
+    resolve: tuple[str, ...] = setting((), "HOST:PORT:ADDR: use this address for the host and port, as in curl.")
+    allow_ports: tuple[int, ...] = setting((), "Ports of other protocols that are allowed.")
+    ca_file: str | None = setting(None, "File with additional certificate authorities (PEM).")
+    verify_tls: bool = setting(True, "Reject invalid certificates.")
     accept_language: str | None = setting(None, "Accept-Language header; none: not sent.")
 
 
@@ -116,109 +120,107 @@ class HttpSettings:
 class DnsSettings:
     """Name resolution."""
 
-    servers: tuple[str, ...] = setting((), "Name servers to ask; empty: those of the system.")
-    timeout: timedelta = setting(_seconds(5), "Time for one look-up.")
-    tries: int = setting(2, "Tries for one look-up.")
-    shortest_ttl: timedelta = setting(_seconds(60), "Least time an answer is kept.")
-    longest_ttl: timedelta = setting(_seconds(86_400), "Longest time an answer is kept.")
-    negative_ttl: timedelta = setting(_seconds(300), "How long a failed look-up is remembered.")
-    cache_entries: int = setting(50_000, "Most names in the cache.")
-    parallel: int = setting(50, "Look-ups at the same time.")
+    servers: tuple[str, ...] = setting((), "Name servers; empty: those of the system.")
+    timeout: timedelta = setting(_seconds(5), "Time for one lookup.")
+    attempts: int = setting(2, "Attempts per lookup.")
+    min_ttl: timedelta = setting(_seconds(60), "Minimum time an answer is cached.")
+    max_ttl: timedelta = setting(_seconds(86_400), "Maximum time an answer is cached.")
+    negative_ttl: timedelta = setting(_seconds(300), "How long a failed lookup is cached.")
+    cache_entries: int = setting(50_000, "Maximum number of names in the cache.")
+    concurrency: int = setting(50, "Maximum number of concurrent lookups.")
 
 
 @dataclass(frozen=True, slots=True)
 class RobotsSettings:
     """How robots.txt is read."""
 
-    forbid_on_403: bool = setting(True, "401 and 403 on robots.txt mean that nothing may be asked.")
-    max_age: timedelta = setting(_seconds(86_400), "Longest use of a copy before it is asked for again.")
-    retry: timedelta = setting(
-        _seconds(300), "Time to the next try when robots.txt is unreachable; doubles up to a day."
+    forbid_on_403: bool = setting(True, "If robots.txt answers 401 or 403, request nothing from the site.")
+    max_age: timedelta = setting(_seconds(86_400), "Maximum age of a copy before it is fetched again.")
+    retry_delay: timedelta = setting(
+        _seconds(300), "Delay before the next attempt if robots.txt is unreachable. It doubles, up to a day."
     )
-    unreachable_limit: timedelta = setting(
-        timedelta(days=30), "After so long without an answer the site is taken to have no robots.txt."
+    unreachable_timeout: timedelta = setting(
+        timedelta(days=30), "If robots.txt is unreachable for this long, assume that there is none."
     )
-    body_bytes: int = setting(512 * 1024, "Bytes of the file that are read.")
-    redirects: int = setting(5, "Redirects of robots.txt that are followed.")
-    crawl_delay_cap: timedelta = setting(
-        _seconds(60), "Longest Crawl-delay that is honoured to the letter; a longer one counts as this."
-    )
+    max_bytes: int = setting(512 * 1024, "Maximum number of bytes of robots.txt to read.")
+    max_redirects: int = setting(5, "Maximum number of redirects of robots.txt.")
+    max_crawl_delay: timedelta = setting(_seconds(60), "A longer Crawl-delay is treated as this one.")
 
 
 @dataclass(frozen=True, slots=True)
 class FrontierSettings:
     """The queues."""
 
-    bands: int = setting(8, "Front queues, by priority.")
-    window: int = setting(
-        64, "Pages of one back queue that are held in memory; also a site's turn before others get theirs."
-    )
+    priorities: int = setting(8, "Number of priority levels (front queues).")
+    window: int = setting(64, "Pages of one site that are in memory, and that are visited before the next site's turn.")
     back_queues: int | None = setting(
-        None, "Sites that hold a back queue at a time; none: three for each concurrent request."
+        None, "Sites that have a back queue at the same time; none: three per concurrent request."
     )
 
 
 @dataclass(frozen=True, slots=True)
-class SeenSettings:
-    """The URL-seen test."""
+class UrlSeenSettings:
+    """The check whether a URL is already known."""
 
-    cache_entries: int = setting(2**18, "URLs in the cache of popular ones, over all shards.")
+    cache_entries: int = setting(2**18, "URLs in the cache of popular URLs, over all shards.")
     filter_bytes: int = setting(64 * 1024 * 1024, "Memory for the filter of known URLs, over all shards.")
 
 
 @dataclass(frozen=True, slots=True)
 class StoreSettings:
-    """State on disk, or in a database."""
+    """State on disk or in a database."""
 
     url: str | None = setting(
-        None, "postgresql://user@host/database: the state lies there, for any number of machines; none: in files."
+        None,
+        "postgresql://user@host/database: keep the state there, for any number of machines; none: keep it in files.",
     )
-    shards: int = setting(64, "Number of shards; fixed when the collection is made.")
-    lease: timedelta = setting(
-        _seconds(30),
-        "With url: a worker without a heartbeat for so long is taken for dead, and its shards go to others.",
+    shards: int = setting(64, "Number of shards. Fixed when the collection is created.")
+    lease_timeout: timedelta = setting(
+        _seconds(30), "With url: a worker without a heartbeat for this long is considered dead. Others take its shards."
     )
-    patience: timedelta = setting(
-        _seconds(600), "With url: how long in all a worker waits for a database that is away before it ends."
+    reconnect_timeout: timedelta = setting(
+        _seconds(600), "With url: how long a worker waits for an unreachable database before it ends."
     )
-    commit_every: timedelta = setting(_seconds(1), "Time between two commits of a shard.")
-    commit_pages: int = setting(500, "A commit is made earlier when this many visits wait for it.")
+    commit_interval: timedelta = setting(_seconds(1), "Time between two commits of a shard.")
+    commit_pages: int = setting(500, "Commit earlier if this many visits are waiting.")
     durability: str = setting(
-        "process", "process: what is acknowledged survives kill -9; power: also a power cut (slower)."
+        "process", "process: committed data survives kill -9; power: also a power failure (slower)."
     )
     cache_bytes: int = setting(64 * 1024 * 1024, "SQLite page cache over all open shards.")
-    refusals_per_shard: int = setting(1_000_000, "Most refused URLs that a shard remembers one by one.")
+    max_refusals_per_shard: int = setting(
+        1_000_000, "Maximum number of rejected URLs that a shard stores. More are only counted."
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveSettings:
     """WARC files."""
 
-    roll_bytes: int = setting(1_000_000_000, "A new file is begun when one has grown to this size.")
-    level: int = setting(1, "gzip level, 0 to 3.")
+    max_file_bytes: int = setting(1_000_000_000, "Start a new file when one reaches this size.")
+    gzip_level: int = setting(1, "gzip level, 0 to 3.")
     url: str | None = setting(
         None,
-        "s3://bucket/prefix?endpoint=https://... or file:///path: finished files are uploaded there, and read "
-        "from there where they are not here; none: they stay here.",
+        "s3://bucket/prefix?endpoint=https://... or file:///path: upload finished files there, and read files from "
+        "there that are not stored locally; none: keep them local.",
     )
-    upload_bytes: int = setting(64 * 1024 * 1024, "With url: a new file is begun when one has grown to this size.")
-    upload_every: timedelta = setting(_seconds(30), "With url: a new file is begun when one has become so old.")
+    max_upload_bytes: int = setting(64 * 1024 * 1024, "With url: start a new file when one reaches this size.")
+    upload_interval: timedelta = setting(_seconds(30), "With url: start a new file when one reaches this age.")
     acknowledge: str = setting(
         "local",
-        "When a page counts as stored. local: its record is on this machine's disk; stored: it is at url, so "
-        "that commits wait for uploads and come every upload_every (only with the state in a database).",
+        "When a page counts as stored. local: its record is on the local disk; uploaded: its record is at url, so "
+        "commits wait for uploads (only with the state in a database).",
     )
-    keep_local: bool = setting(True, "With url: keep a file here when its upload is confirmed.")
+    keep_local: bool = setting(True, "With url: keep the local file after its upload.")
 
 
 @dataclass(frozen=True, slots=True)
 class ParseSettings:
-    """Limits of what is taken from one document."""
+    """Limits per document."""
 
-    links: int = setting(20_000, "Most links of one page.")
-    anchor_chars: int = setting(300, "Longest anchor text.")
-    title_chars: int = setting(1000, "Longest title.")
-    text_chars: int = setting(2_000_000, "Longest main text.")
+    max_links: int = setting(20_000, "Maximum number of links per page.")
+    max_anchor_chars: int = setting(300, "Maximum length of an anchor text.")
+    max_title_chars: int = setting(1000, "Maximum length of a title.")
+    max_text_chars: int = setting(2_000_000, "Maximum length of the main text.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,159 +236,151 @@ class ChangeSettings:
 
 @dataclass(frozen=True, slots=True)
 class RevisitSettings:
-    """When a page is looked at again."""
+    """When pages are visited again."""
 
     policy: str = setting(
         "optimal",
-        "optimal: what brings most freshness for a request; or a rule by name: uniform, fixed, paper-adaptive, "
+        "optimal: the most freshness per request; or a rule by name: uniform, fixed, paper-adaptive, "
         "paper-selective, paper-pdfc, nutch, stormcrawler.",
     )
-    budget: float | None = setting(None, "Most requests a day in all; none: as many as are worth it.")
-    site_budget: float | None = setting(None, "Most requests a day to one site: the gap between two grows to match.")
-    worth: timedelta = setting(
-        timedelta(hours=6), "Without a budget: time of a current copy that a visit must bring to be made."
+    budget: float | None = setting(None, "Maximum number of requests per day; none: no limit.")
+    site_budget: float | None = setting(None, "Maximum number of requests per day to one site; none: no limit.")
+    min_freshness_gain: timedelta = setting(
+        timedelta(hours=6), "Without a budget: visit a page when this keeps the copy current for at least this long."
     )
-    shortest: timedelta = setting(timedelta(hours=1), "Shortest interval between two visits to a page.")
-    longest: timedelta = setting(timedelta(days=60), "Longest interval: no page is given up.")
-    drift: float = setting(0.1, "Each interval is varied by this share, so that visits wander over the day.")
-    audit: float = setting(0.08, "Share of visits without a condition, to find out validators that lie.")
-    quiet: tuple[str, ...] = setting((), "Hours (UTC) without requests, such as 22:00-06:00.")
+    min_interval: timedelta = setting(timedelta(hours=1), "Minimum interval between two visits to a page.")
+    max_interval: timedelta = setting(timedelta(days=60), "Maximum interval between two visits to a page.")
+    jitter: float = setting(0.1, "Vary each interval randomly by this fraction.")
+    unconditional_share: float = setting(
+        0.08, "Fraction of visits without If-None-Match and If-Modified-Since, to detect wrong validators."
+    )
+    quiet_hours: tuple[str, ...] = setting((), "Hours (UTC) without requests, such as 22:00-06:00.")
 
 
 @dataclass(frozen=True, slots=True)
 class CreditSettings:
-    """Which pages deserve requests: credit flows along links, and the richest page is next."""
+    """Which pages are visited first: links pass credit, and the page with the most credit is next."""
 
     order: str = setting(
-        "credit", "credit: pages that links give most credit to come first; breadth-first: near the seeds before far."
+        "credit", "credit: pages with the most credit first; breadth-first: pages near the seeds first."
     )
-    influence: float = setting(
-        0.5,
-        "How much importance counts in revisits: a page's weight is its importance against the mean, to this "
-        "power; 0: all count alike.",
+    importance_exponent: float = setting(
+        0.5, "How much importance counts for revisits: weight = importance ** exponent; 0: all pages count the same."
     )
-    writes: int = setting(2, "Known pages whose credit is written for each visited page, those first that gained most.")
-    entries: int = setting(2**18, "Links with credit that wait in memory to be written, over all shards.")
+    writes_per_visit: int = setting(2, "Known pages whose credit is stored per visit, largest gains first.")
+    buffer_entries: int = setting(2**18, "Credit updates buffered in memory, over all shards.")
 
 
 @dataclass(frozen=True, slots=True)
 class DuplicateSettings:
-    """Pages that say what another page says."""
+    """Pages with the content of another page."""
 
-    near: bool = setting(True, "Look for pages whose main text is nearly that of another page.")
-    similarity: float = setting(
-        0.9, "Share of two texts, 0 to 1, from which on one page counts as a duplicate of the other."
-    )
-    mirrors: bool = setting(True, "Look for sites that are copies of another one; their pages are not asked for again.")
-    weight: float = setting(0.25, "What a visit to a duplicate is worth against one to the page it repeats.")
+    near_duplicates: bool = setting(True, "Detect pages whose main text is nearly the same as another page's.")
+    similarity: float = setting(0.9, "Minimum similarity of two texts, 0 to 1, to count as near-duplicates.")
+    mirrors: bool = setting(True, "Detect sites that mirror another site, and do not visit their pages again.")
+    revisit_weight: float = setting(0.25, "Value of a visit to a duplicate, compared to one to the original.")
 
 
 @dataclass(frozen=True, slots=True)
-class SignalSettings:
-    """Sitemaps and feeds: what sites say about their own pages."""
+class SitemapSettings:
+    """Sitemaps and feeds of the sites."""
 
-    enabled: bool = setting(True, "Ask sites for sitemaps and feeds.")
-    probe_after: int = setting(
-        12, "Pages of a site after which its usual places are tried, where robots.txt names no sitemap."
+    enabled: bool = setting(True, "Read the sitemaps and feeds of sites.")
+    probe_after_pages: int = setting(
+        12, "Try the usual sitemap URLs after this many pages of a site, if robots.txt names no sitemap."
     )
-    files: int = setting(200, "Most sitemaps of one site that are read at a time.")
-    bytes: int = setting(50 * 1024 * 1024, "Most bytes of one sitemap, as the protocol has it.")
+    max_files: int = setting(200, "Maximum number of sitemaps of one site per reading.")
+    max_bytes: int = setting(50 * 1024 * 1024, "Maximum size of one sitemap.")
 
 
 @dataclass(frozen=True, slots=True)
-class NotifySettings:
-    """Alerts: how messages are delivered."""
+class AlertSettings:
+    """How alerts are delivered."""
 
-    enabled: bool = setting(True, "Tell alerts of changes while a crawl runs.")
-    every: timedelta = setting(_seconds(5), "How often is looked for changes to tell.")
-    timeout: timedelta = setting(_seconds(20), "Time for one attempt to deliver a message.")
-    first_wait: timedelta = setting(_seconds(10), "Wait after the first failure; doubles with each.")
-    longest_wait: timedelta = setting(timedelta(hours=1), "Longest wait between two attempts.")
-    patience: timedelta = setting(
-        timedelta(days=7),
-        "A message that has not arrived for so long is set aside, so that those behind it get their turn.",
+    enabled: bool = setting(True, "Send alerts while a crawl runs.")
+    check_interval: timedelta = setting(_seconds(5), "How often to check for changes to report.")
+    delivery_timeout: timedelta = setting(_seconds(20), "Time for one delivery attempt.")
+    first_retry_delay: timedelta = setting(_seconds(10), "Delay after the first failed attempt. It doubles each time.")
+    max_retry_delay: timedelta = setting(timedelta(hours=1), "Maximum delay between two attempts.")
+    retry_timeout: timedelta = setting(
+        timedelta(days=7), "Give up a message after this time, so that later messages can be sent."
     )
-    keep: timedelta = setting(timedelta(days=30), "How long delivered messages stay in the log.")
-    quiet: tuple[str, ...] = setting(
-        (), "Hours (UTC) in which alerts that name none of their own send nothing, such as 22:00-06:00."
+    keep_log: timedelta = setting(timedelta(days=30), "How long sent messages stay in the log.")
+    quiet_hours: tuple[str, ...] = setting(
+        (), "Hours (UTC) without messages, such as 22:00-06:00, for alerts without their own quiet hours."
     )
-    mail_host: str | None = setting(None, "Server that takes mail; none: no alert can go by mail.")
-    mail_port: int = setting(587, "Port of that server.")
+    mail_host: str | None = setting(None, "Mail server; none: alerts cannot use mail.")
+    mail_port: int = setting(587, "Port of the mail server.")
     mail_tls: str = setting(
-        "starttls", "starttls: encryption is begun in the connection; tls: from the first byte; off: no encryption."
+        "starttls", "starttls: upgrade the connection to TLS; tls: TLS from the start; off: no encryption."
     )
-    mail_user: str | None = setting(None, "User at that server; none: no login.")
+    mail_user: str | None = setting(None, "User name for the mail server; none: no login.")
     mail_password_file: str | None = setting(
-        None, "File that holds the password; otherwise the variable EVERCRAWL_MAIL_PASSWORD."
+        None, "File with the password. Without it, EVERCRAWL_MAIL_PASSWORD is used."
     )
-    mail_from: str | None = setting(None, "Sender of mail; none: identity.contact.")
+    mail_from: str | None = setting(None, "Sender address; none: identity.contact.")
 
 
 @dataclass(frozen=True, slots=True)
 class FocusSettings:
     """Focused crawls."""
 
-    window: int = setting(
-        1000, "Pages of one site among which the best is looked for; more are read from the store in turn."
-    )
+    window: int = setting(1000, "Queued pages of one site that are ranked by relevance at the same time.")
 
 
 @dataclass(frozen=True, slots=True)
-class HiddenSettings:
-    """Pages that nothing links to."""
+class DiscoverySettings:
+    """Guessing URLs of pages that nothing links to."""
 
-    parents: int = setting(
-        0, "Folders above each page that are asked for too, the nearest first, by cutting off its URL."
+    parent_folders: int = setting(0, "Number of parent folders of each page to request, nearest first.")
+    neighbour_numbers: int = setting(
+        0, "Number of pages before and after each numbered page to request, such as page 6 and 8 for page 7."
     )
-    neighbours: int = setting(0, "Numbers before and behind each numbered page that are asked for too, on either side.")
 
 
 @dataclass(frozen=True, slots=True)
 class AnalysisSettings:
-    """What else is said about each new version."""
+    """Analysers that run on each new version."""
 
-    enabled: tuple[str, ...] = setting(
-        (), "Analysers by name, such as language and sentiment, or module:object for one of your own."
+    analysers: tuple[str, ...] = setting(
+        (), "Analysers by name, such as language and sentiment, or your own as module:object."
     )
 
 
 @dataclass(frozen=True, slots=True)
 class TrapSettings:
-    """URLs without end and without content: what is left out, and when it is learned."""
+    """Crawler traps: endless URLs without new content."""
 
-    enabled: bool = setting(True, "Walk out of traps; without it only your own rules count.")
-    learn_from: int = setting(60, "Known pages of a site from which on it is learned what each of its parts yields.")
-    tries: int = setting(
-        20, "Most patterns of one site that are tried in a run with two addresses that nobody linked to."
-    )
-    ignore: tuple[str, ...] = setting(
-        (), "Sets of rules for known software by name: forums, wikis, shops, calendars, blogs, code, listings."
+    enabled: bool = setting(True, "Detect crawler traps. If off, only your own rules apply.")
+    min_pages: int = setting(60, "Known pages of a site before its URL patterns are judged.")
+    max_probed_patterns: int = setting(20, "Maximum number of patterns per site and run to probe with made-up URLs.")
+    rule_sets: tuple[str, ...] = setting(
+        (), "Rules for common software: forums, wikis, shops, calendars, blogs, code, listings."
     )
     exclude: tuple[str, ...] = setting(
-        (), "Patterns that are left out, each alone or behind a site, as `evercrawl trap exclude` writes them."
+        (), "Excluded patterns, as `PATTERN` or `SITE PATTERN`. `evercrawl trap exclude` writes them."
     )
-    allow: tuple[str, ...] = setting((), "Patterns that are asked for whatever is said against them.")
+    allow: tuple[str, ...] = setting((), "Allowed patterns, whatever trap detection says.")
 
 
 @dataclass(frozen=True, slots=True)
 class OutpostSettings:
-    """Helpers that run near sites and send only what changed."""
+    """Agents that run near sites and send only what changed."""
 
     listen: str | None = setting(
-        None, "HOST:PORT at which paired outposts reach this collection while it crawls; none: nowhere."
+        None, "HOST:PORT where paired outposts reach this collection while it crawls; none: outposts are off."
     )
-    lease: timedelta = setting(
-        _seconds(120), "How long an outpost that falls silent keeps its sites before the crawler takes them."
+    lease_timeout: timedelta = setting(
+        _seconds(120), "How long a silent outpost keeps its sites before the crawler takes them over."
     )
-    wait: timedelta = setting(
-        _seconds(10), "How long a run waits at its start for an outpost before it asks its sites itself."
+    start_timeout: timedelta = setting(
+        _seconds(10), "How long a run waits for an outpost at its start before it visits the sites itself."
     )
-    resend: timedelta | None = setting(
-        timedelta(hours=6),
-        "A page that changes at every visit is sent again after this time at the earliest; none: each time.",
+    resend_interval: timedelta | None = setting(
+        timedelta(hours=6), "Minimum time before a page that changes at every visit is sent again; none: each time."
     )
-    held_bytes: int = setting(
-        1024 * 1024 * 1024, "Most bytes of answers kept at home so that outposts can send differences."
+    cache_bytes: int = setting(
+        1024 * 1024 * 1024, "Responses kept at the coordinator, so that outposts can send differences."
     )
 
 
@@ -394,22 +388,21 @@ class OutpostSettings:
 class SearchSettings:
     """The search index and the link graph."""
 
-    enabled: bool = setting(True, "Keep links and headings, for search and the link graph.")
-    follow: str = setting(
+    enabled: bool = setting(True, "Store links and headings for search and the link graph.")
+    background_index: str = setting(
         "watch",
-        "When the index is brought up beside the crawl: watch, always, or never. A search brings it up in any case.",
+        "When to update the index during a crawl: watch (only with `evercrawl watch`), always or never. A search "
+        "always updates it.",
     )
-    every: timedelta = setting(_seconds(3), "Time between two looks of the index at what the crawl has stored.")
-    heap_bytes: int = setting(32 * 1024 * 1024, "Memory for index entries that are not written yet.")
-    noindex: bool = setting(True, "Find pages in local search that ask not to be indexed.")
-    source_timeout: timedelta = setting(
-        _seconds(5), "How long a search over several collections waits for one of them."
-    )
+    index_interval: timedelta = setting(_seconds(3), "Time between two updates of the index during a crawl.")
+    index_buffer_bytes: int = setting(32 * 1024 * 1024, "Memory for index entries before they are written.")
+    include_noindex: bool = setting(True, "Include noindex pages in local search.")
+    source_timeout: timedelta = setting(_seconds(5), "How long to wait for each source in a search over several.")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All of them, by section of `collection.toml`."""
+    """All settings, by section of `collection.toml`."""
 
     identity: IdentitySettings = field(default_factory=IdentitySettings)
     scope: ScopeSettings = field(default_factory=ScopeSettings)
@@ -419,7 +412,7 @@ class Settings:
     dns: DnsSettings = field(default_factory=DnsSettings)
     robots: RobotsSettings = field(default_factory=RobotsSettings)
     frontier: FrontierSettings = field(default_factory=FrontierSettings)
-    seen: SeenSettings = field(default_factory=SeenSettings)
+    url_seen: UrlSeenSettings = field(default_factory=UrlSeenSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
     archive: ArchiveSettings = field(default_factory=ArchiveSettings)
     parse: ParseSettings = field(default_factory=ParseSettings)
@@ -427,11 +420,11 @@ class Settings:
     revisit: RevisitSettings = field(default_factory=RevisitSettings)
     credit: CreditSettings = field(default_factory=CreditSettings)
     duplicates: DuplicateSettings = field(default_factory=DuplicateSettings)
-    signals: SignalSettings = field(default_factory=SignalSettings)
+    sitemaps: SitemapSettings = field(default_factory=SitemapSettings)
     focus: FocusSettings = field(default_factory=FocusSettings)
     analysis: AnalysisSettings = field(default_factory=AnalysisSettings)
-    hidden: HiddenSettings = field(default_factory=HiddenSettings)
+    discovery: DiscoverySettings = field(default_factory=DiscoverySettings)
     traps: TrapSettings = field(default_factory=TrapSettings)
     outposts: OutpostSettings = field(default_factory=OutpostSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
-    notify: NotifySettings = field(default_factory=NotifySettings)
+    alerts: AlertSettings = field(default_factory=AlertSettings)

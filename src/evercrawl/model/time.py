@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
 
 from evercrawl.errors import ConfigError
 
@@ -50,16 +49,6 @@ _VERSION = re.compile(r"@(-?\d{1,9})", re.ASCII)
 _LAST_MOMENT = timedelta(microseconds=1)
 
 
-class VersionNumber(NamedTuple):
-    """A version by its number, from 1 on; 0 is the newest, -1 the one before it, and so on."""
-
-    number: int
-
-    def among(self, newest: int) -> int:
-        """The number that is meant where `newest` is the newest; it may be one that does not exist."""
-        return self.number if self.number > 0 else newest + self.number
-
-
 def parse_time(text: str, *, now: datetime, at_end: bool = False) -> datetime:
     """The moment in UTC; ConfigError where the text names none. With `at_end` a day means its last."""
     wanted = " ".join(text.split()).lower()
@@ -70,12 +59,6 @@ def parse_time(text: str, *, now: datetime, at_end: bool = False) -> datetime:
     if moment is None:
         raise _unreadable(text)
     return moment.astimezone(UTC)
-
-
-def parse_which(text: str, *, now: datetime) -> datetime | VersionNumber:
-    """The moment or, after an `@`, the version that the text names."""
-    found = _VERSION.fullmatch(text.strip())
-    return VersionNumber(int(found[1])) if found else parse_time(text, now=now)
 
 
 def _moment(wanted: str, *, now: datetime, at_end: bool) -> datetime | None:

@@ -1,1 +1,1 @@
-"""Outposts: small processes near the sites that ask, compare and send home only what is new."""
+"""Outposts: small agents near the sites that fetch, compare and send only what changed to the coordinator."""

@@ -1,7 +1,7 @@
-"""An outpost at work: it calls home, does the jobs that it gets, compares, and delivers what is new.
+"""The agent of an outpost: connect to the coordinator, run its jobs, and deliver what changed.
 
-It opens no port and runs no code that it is sent: a job is a URL and a digest. Without home it does nothing
-but try to reach it; results wait on disk until home has said that it took them.
+The agent opens no port and runs no code that it receives: a job is a URL and a digest. Results stay on disk until the
+coordinator acknowledges them.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ log = logging.getLogger("evercrawl")
 FIRST_RETRY_S, MAX_RETRY_S = 0.25, 3.0
 WELCOME_TIMEOUT_S = 10.0
 BATCH_DELAY_S = 0.25
-"""Results are gathered for so long, or until no job is left, before they go out together; what home does not
-hold goes at once.
+"""How long to collect results before sending a batch. First answers and the last running job's result go out
+immediately.
 """
 LEASE_TIMEOUT_S = 30.0
 MAX_BATCH_RESULTS = 256
 MAX_BATCH_BYTES = 4 * 1024 * 1024
 MAX_CONCURRENT_JOBS = 64
-"""Jobs at a time: one for each site."""
+"""Jobs at the same time, one per site."""
 
 Connect = Callable[[], Awaitable[SecureChannel]]
-"""A new connection to home, whose certificate is the one that we know."""
+"""Open a connection to the coordinator and check its certificate."""
 
 
 class OutpostAgent:
-    """The outpost's process.
+    """The agent's process.
 
-    Invariant: a result leaves the disk only when home has said that it is on home's.
+    Invariant: a result leaves the disk only after the coordinator has stored it.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class OutpostAgent:
         random: Random,
         notify: Callable[[str], None] = log.info,
     ) -> None:
-        """`notify` tells the owner how things stand, whenever that changes."""
+        """`notify` receives a message for the owner whenever the connection state changes."""
         self._notify = notify
         self._last_notice = ""
         self._connect = connect
@@ -83,7 +83,7 @@ class OutpostAgent:
         self._lease = HeldLease()
         self._jobs: dict[tuple[str, int], asyncio.Task[None]] = {}
         self._started: set[tuple[str, int]] = set()
-        """Jobs whose request is under way: only they outlive the connection on which they came."""
+        """Jobs whose request is in progress; only these survive the end of the connection."""
         self._results_ready = asyncio.Event()
         self._send_now = asyncio.Event()
         self._has_jobs = asyncio.Event()
@@ -94,10 +94,10 @@ class OutpostAgent:
         self._retry_s = FIRST_RETRY_S
         self.channel: SecureChannel | None = None
         self.is_known = asyncio.Event()
-        """Home has welcomed us at least once."""
+        """Set once the coordinator has accepted the agent."""
 
     async def run(self) -> None:
-        """Until `stop` is called."""
+        """Work until `stop` is called."""
         stopping = asyncio.create_task(self._stopping.wait())
         try:
             while not self._stopping.is_set():
@@ -112,7 +112,7 @@ class OutpostAgent:
             stopping.cancel()
 
     def stop(self) -> None:
-        """End soon: no new requests, deliver what is there, notify good-bye."""
+        """Start no more requests, deliver all results, then end."""
         self._stopping.set()
 
     async def _pause(self, stopping: asyncio.Task[bool]) -> None:
@@ -146,7 +146,7 @@ class OutpostAgent:
             self._notify(text)
 
     async def _cancel_unstarted(self) -> None:
-        """Home may have given these sites to somebody else by now: it says again what it wants."""
+        """Cancel jobs not yet started: the coordinator may have reassigned their sites."""
         dropped = [task for key, task in self._jobs.items() if key not in self._started]
         for task in dropped:
             task.cancel()
@@ -190,7 +190,7 @@ class OutpostAgent:
                 raise ValueError(f"unexpected message from the coordinator: {type(message).__name__}")
 
     async def _send_heartbeats(self, channel: SecureChannel, lease_us: int) -> None:
-        """Renew the lease while there is something to do; an idle outpost says nothing."""
+        """Renew the lease while there are jobs; an idle agent sends nothing."""
         while True:
             await self._has_jobs.wait()
             await channel.send(Heartbeat(self._lease.heartbeat(self._now_us())))
@@ -201,7 +201,7 @@ class OutpostAgent:
     # Results
 
     async def _resend_batches(self, channel: SecureChannel) -> None:
-        """Everything from before, also what home may have and did not confirm: under its old numbers."""
+        """Send all unacknowledged batches again under their old numbers, then everything else."""
         for batch, queued in self._state.batches().items():
             await channel.send(self._result_batch(batch, queued))
         await self._send_unbatched(channel)
@@ -229,7 +229,7 @@ class OutpostAgent:
         return ResultBatch(batch, tuple(self._prepare_result(one) for one in queued))
 
     def _prepare_result(self, queued: QueuedResult) -> JobResult:
-        """The item with its age; with its run and URL where home may have forgotten the job."""
+        """Add the age, and the run and URL if the coordinator may have forgotten the job."""
         message = decode_message(queued.item)
         assert isinstance(message, ResultBatch)
         (item,) = message.items
@@ -286,9 +286,9 @@ class OutpostAgent:
             self._send_now.set()
 
     async def _fetch(self, job: FetchJob, key: tuple[str, int]) -> FetchResult:
-        """How the request ended; TimeoutError or LeaseOver where no lease lasted long enough to make it.
+        """Fetch within a lease; raise TimeoutError or LeaseExpired if no lease lasts long enough.
 
-        A lease that runs out before the request is made is waited for again: home may only be slow.
+        If the lease expires before the request is sent, wait for the next one: the coordinator may only be slow.
         """
         last_s = asyncio.get_running_loop().time() + LEASE_TIMEOUT_S
         delay_us = 0
@@ -303,7 +303,7 @@ class OutpostAgent:
                 delay_us = expired.delay_us
 
     async def _wait_for_lease(self, delay_us: int) -> None:
-        """A job may come before the lease to do it."""
+        """Wait until the lease covers a request; a job may arrive before its lease."""
         while self._lease.remaining_us(self._now_us(), delay_us) <= 0:
             self._lease_renewed.clear()
             await self._lease_renewed.wait()
@@ -320,7 +320,7 @@ class OutpostAgent:
     # Shutdown
 
     async def _shut_down(self, session: asyncio.Task[None]) -> None:
-        """Let requests under way end, deliver, and give the sites back."""
+        """Let running requests finish, deliver their results and give up the lease."""
         timeout_s = 10.0
         if self._jobs:
             await asyncio.wait(list(self._jobs.values()), timeout=timeout_s)
@@ -343,7 +343,7 @@ class OutpostAgent:
 
 
 def _describe_failure(errors: BaseExceptionGroup[BaseException], *, was_reached: bool, was_known: bool) -> str:
-    """Why there is no connection, in text for the outpost's owner."""
+    """Explain to the owner why there is no connection."""
     error: BaseException = errors
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

@@ -1,4 +1,4 @@
-"""Where the parts of an outpost are joined: credentials it is, what its owner allows, and what it asks with."""
+"""Build the agent of an outpost from its options and state, and run it."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from evercrawl.outpost.routing import normalise_route
 
 FETCH_CONCURRENCY = 16
 WIRE_BYTES = 1024 * 1024
-"""An outpost reads no more of a body than this, to stay small; what is larger home asks for itself."""
+"""Largest body an outpost reads, to limit its memory. The crawler fetches larger ones itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentOptions:
-    """What the owner of an outpost wants."""
+    """The options of an outpost's owner."""
 
     folder: Path
     home: str | None = None
@@ -42,23 +42,23 @@ class AgentOptions:
     rate_gap: timedelta = timedelta(0)
     disk_bytes: int = 256 * 1024 * 1024
     clock_offset: timedelta = timedelta(0)
-    """For tests: a clock that is wrong."""
+    """Clock error, for tests."""
 
 
 class ShiftedClock(SystemClock):
-    """A clock that is wrong by so much."""
+    """A clock with a constant error, for tests."""
 
     def __init__(self, offset: timedelta) -> None:
         super().__init__()
         self._offset = offset
 
     def now(self) -> datetime:
-        """What the clock shows."""
+        """Return the shifted time."""
         return super().now() + self._offset
 
 
 async def run_outpost(options: AgentOptions, settings: Settings, *, notify: Callable[[str], None]) -> int:
-    """Work until SIGTERM or SIGINT; gives back how many requests were made."""
+    """Run until SIGTERM or SIGINT; return the number of requests made."""
     state = AgentState(options.folder, max_bytes=options.disk_bytes)
     try:
         credentials, home, pin = _credentials(options, state)
@@ -96,15 +96,15 @@ async def run_outpost(options: AgentOptions, settings: Settings, *, notify: Call
 
 
 def _limit_memory(settings: Settings) -> Settings:
-    http = replace(settings.http, wire_bytes=min(settings.http.wire_bytes, WIRE_BYTES))
+    http = replace(settings.http, max_wire_bytes=min(settings.http.max_wire_bytes, WIRE_BYTES))
     return replace(settings, http=http, crawl=replace(settings.crawl, concurrency=FETCH_CONCURRENCY))
 
 
 def _pace(settings: Settings) -> Pace:
     return pace_from_settings(
         settings.pace,
-        delay_cap=settings.robots.crawl_delay_cap,
-        anonymous=settings.identity.contact is None and settings.pace.mode != "own",
+        delay_cap=settings.robots.max_crawl_delay,
+        anonymous=settings.identity.contact is None and settings.pace.mode != "unlimited",
         per_day=settings.revisit.site_budget,
     )
 
@@ -115,16 +115,16 @@ def _transport(options: AgentOptions, settings: Settings, clock: Clock) -> Fetch
         from evercrawl.outpost.fetcher import FolderFetcher
 
         if not options.read.is_dir():
-            raise ConfigError(f"--read {options.read}: there is no such folder")
+            raise ConfigError(f"--read {options.read}: no such folder")
         return FolderFetcher(options.read, clock, http=settings.http, user_agent=agent)
     from evercrawl.adapters.http.client import HttpFetcher
 
-    # Bodies in the open: that the link near the site is short is the point, and only plain text has deltas.
+    # Uncompressed bodies: the path to the site is short, and only plain text makes small patches.
     return HttpFetcher(settings, clock, agent, accept_encoding="identity")
 
 
 def _allowed_routes(options: AgentOptions, state: AgentState) -> tuple[str, ...]:
-    """The hosts that may be asked; those of the last start where none are named now."""
+    """Return the allowed hosts: the given ones, or those of the last start."""
     if options.allow:
         try:
             routes = [normalise_route(text) for text in options.allow]
@@ -133,12 +133,12 @@ def _allowed_routes(options: AgentOptions, state: AgentState) -> tuple[str, ...]
         state.set(allow="\n".join(routes))
     kept = state.get("allow")
     if not kept:
-        raise ConfigError("name the hosts that may be asked, for instance: --allow example.org")
+        raise ConfigError("name the hosts this outpost may fetch from, for example: --allow example.org")
     return tuple(kept.split("\n"))
 
 
 def _credentials(options: AgentOptions, state: AgentState) -> tuple[Credentials, str, bytes]:
-    """Who we are, where home is and how it is recognised: from the code, or from the last start."""
+    """Return credentials, address and pin from the code or from the last start."""
     if options.code is not None:
         _start_pairing(options.code, state)
     if options.home is not None:
@@ -149,7 +149,7 @@ def _credentials(options: AgentOptions, state: AgentState) -> tuple[Credentials,
         state.set(home=options.home)
     outpost, key, nonce, pin, home = (state.get(name) for name in ("outpost", "key", "nonce", "pin", "home"))
     if not (outpost and key and nonce and pin and home):
-        raise ConfigError("this outpost is not paired; get a code at home with: evercrawl outpost pair")
+        raise ConfigError("this outpost is not paired; create a code at home with: evercrawl outpost pair")
     code_key = state.get("code_key")
     credentials = Credentials(
         outpost, bytes.fromhex(key), bytes.fromhex(nonce), bytes.fromhex(code_key) if code_key else None
@@ -158,11 +158,11 @@ def _credentials(options: AgentOptions, state: AgentState) -> tuple[Credentials,
 
 
 def _start_pairing(text: str, state: AgentState) -> None:
-    """Write down what follows from a code before it is used, so that a crash in between costs nothing."""
+    """Store the credentials of a code before it is used, so that a crash cannot lose them."""
     try:
         code = parse_code(text)
     except ValueError as error:
-        raise ConfigError(f"--code {error}; get one at home with: evercrawl outpost pair") from None
+        raise ConfigError(f"--code {error}; create one at home with: evercrawl outpost pair") from None
     if state.get("outpost") == code.name:
         return
     nonce = secrets.token_bytes(NONCE_BYTES)

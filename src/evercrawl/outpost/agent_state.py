@@ -1,6 +1,6 @@
-"""What an outpost writes down: who it is, the list of its pages with digests, and results not yet taken.
+"""The agent's state on disk: credentials, pages with their digests, and unacknowledged results.
 
-The list lies on disk, so memory does not grow with it; the file never grows beyond the owner's limit.
+Pages are on disk so that memory use stays constant. The file never exceeds the owner's limit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ AGENT_FILE = "outpost.db"
 VERSION = 1
 COMPRESSION_LEVEL = 3
 FULL_SHARE = 0.8
-"""Bodies are let go when this share of the file's limit is in use."""
+"""Share of the size limit at which bodies are evicted."""
 EVICT_ROWS = 64
 MIN_FILE_BYTES = 4 * 1024 * 1024
 
@@ -39,7 +39,7 @@ create table site (name text primary key, row text not null) strict
 
 
 class QueuedResult(NamedTuple):
-    """A result that home has not taken yet."""
+    """A result that the coordinator has not acknowledged."""
 
     id: int
     run: str
@@ -57,36 +57,36 @@ class AgentState:
         self.db = open_state_file(folder / AGENT_FILE, SCHEMA, version=VERSION, max_bytes=self._max_bytes)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self.db.close()
 
-    # Facts
+    # Settings
 
     def get(self, name: str) -> str | None:
-        """Something that was written down."""
+        """Return a stored setting."""
         row = self.db.execute("select value from setting where name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
 
     def set(self, **values: str) -> None:
-        """Write something down."""
+        """Store settings."""
         with transaction(self.db):
             self.db.executemany("insert or replace into setting values (?, ?)", values.items())
 
     def delete(self, *names: str) -> None:
-        """The opposite."""
+        """Delete settings."""
         self.db.executemany("delete from setting where name = ?", [(name,) for name in names])
 
     # Pages
 
     def history(self, url: str) -> ChangeHistory:
-        """What is remembered of a page's visits."""
+        """Return the change history of a page."""
         row = self.db.execute("select digest, run, sent_us from page where url = ?", (url,)).fetchone()
         return (
             ChangeHistory() if row is None else ChangeHistory(None if row[0] is None else bytes(row[0]), row[1], row[2])
         )
 
     def exchange(self, url: str) -> SharedExchange | None:
-        """The answer that was sent last, where there is still room for it."""
+        """Return the last answer sent, unless it was evicted."""
         row = self.db.execute(
             "select shared_digest, frame from page where url = ? and frame is not null", (url,)
         ).fetchone()
@@ -95,7 +95,7 @@ class AgentState:
         return SharedExchange(bytes(row[0]), zstandard.ZstdDecompressor().decompress(row[1]))
 
     def pages(self) -> int:
-        """How long the list is."""
+        """Return the number of known pages."""
         (number,) = self.db.execute("select count(*) from page").fetchone()
         return int(number)
 
@@ -109,14 +109,14 @@ class AgentState:
         shared: SharedExchange | None = None,
         now_us: int,
     ) -> None:
-        """A result, and what is remembered of its page: both or none. Bodies give way where room is short."""
+        """Store a result and its page's history in one transaction; evict bodies if space is short."""
         frame = None if shared is None else zstandard.ZstdCompressor(level=COMPRESSION_LEVEL).compress(shared.data)
         self._free_space(len(queued.item) + len(frame or b""))
         try:
             self._insert_result(queued, history, shared, frame, now_us)
         except sqlite3.OperationalError as error:
             if "full" not in str(error):
-                raise StoreUnavailable(f"the outpost's file cannot be written: {error}") from error
+                raise StoreUnavailable(f"cannot write the outpost's file: {error}") from error
             self._evict(limit=None)
             self._delete_oldest_pages()
             self._insert_result(queued, history, None, None, now_us)
@@ -144,7 +144,7 @@ class AgentState:
                 )
 
     def unbatched(self, *, limit: int, max_bytes: int) -> list[QueuedResult]:
-        """Results that belong to no batch yet, oldest first."""
+        """Return results that are not in a batch yet, oldest first."""
         found: list[QueuedResult] = []
         size = 0
         query = "select id, run, number, url, began_us, item from outbox where batch is null order by id limit ?"
@@ -156,7 +156,7 @@ class AgentState:
         return found
 
     def create_batch(self, queued: Iterable[QueuedResult]) -> int:
-        """Make a batch of results; its number is larger than all before and stays theirs."""
+        """Assign the results to a new batch and return its number, which is greater than all before."""
         with transaction(self.db):
             number = int(self.get("batch") or 0) + 1
             self.db.execute("insert or replace into setting values ('batch', ?)", (str(number),))
@@ -164,7 +164,7 @@ class AgentState:
         return number
 
     def batches(self) -> dict[int, list[QueuedResult]]:
-        """Batches that home has not taken, in order."""
+        """Return the unacknowledged batches, in order."""
         found: dict[int, list[QueuedResult]] = {}
         query = (
             "select batch, id, run, number, url, began_us, item from outbox where batch is not null order by batch, id"
@@ -174,32 +174,32 @@ class AgentState:
         return found
 
     def acknowledge(self, batch: int) -> None:
-        """Home has everything up to this batch."""
+        """Delete all batches up to this one."""
         self.db.execute("delete from outbox where batch <= ?", (batch,))
 
     def is_delivered(self) -> bool:
-        """Home has everything."""
+        """Check whether every result was acknowledged."""
         return self.db.execute("select 1 from outbox limit 1").fetchone() is None
 
     # Sites
 
     def site(self, name: str) -> Site | None:
-        """The pace and robots.txt of a site."""
+        """Return the stored state of a site."""
         row = self.db.execute("select row from site where name = ?", (name,)).fetchone()
         return None if row is None else _site(json.loads(row[0]))
 
     def save_site(self, site: Site) -> None:
-        """Write down a site's pace and robots.txt."""
+        """Store the state of a site."""
         robots = None if site.robots is None else [*site.robots]
         if robots is not None:
             robots[3] = site.robots.body.decode("latin-1") if site.robots else ""
         row = json.dumps([*site[:-1], robots])
         self.db.execute("insert or replace into site values (?, ?)", (site.name, row))
 
-    # Room
+    # Disk space
 
     def used_bytes(self) -> int:
-        """Bytes of the file that hold something."""
+        """Return the bytes in use in the file."""
         (pages,) = self.db.execute("pragma page_count").fetchone()
         (free,) = self.db.execute("pragma freelist_count").fetchone()
         return int(pages - free) * PAGE_BYTES
@@ -210,16 +210,14 @@ class AgentState:
                 return
 
     def _delete_oldest_pages(self) -> None:
-        """Where the list alone fills the file, the pages not visited for longest leave it; home's digests of
-        them come with their next jobs.
-        """
+        """Delete the pages visited longest ago; their next jobs bring the digests again."""
         self.db.execute(
             "delete from page where url in"
             " (select url from page order by used_us limit 1 + (select count(*) from page) / 10)"
         )
 
     def _evict(self, *, limit: int | None) -> int:
-        """Let go of bodies that were not used for longest; digests stay, so unchanged pages stay unsent."""
+        """Evict the least recently used bodies; digests stay, so unchanged pages are still recognised."""
         return self.db.execute(
             "update page set frame = null, shared_digest = null where url in"
             " (select url from page where frame is not null order by used_us limit ?)",

@@ -1,8 +1,8 @@
-"""How does an answer travel, and how does home get the very same answer back?
+"""Compare, encode and decode answers.
 
-What is sent is the exchange as it went over the wire (both heads and the body), as a patch against the
-exchange that home holds of the page. Home reads it with the code that reads its own answers, so that nothing
-downstream can tell an outpost from a connection of its own.
+An answer travels as a patch of the raw exchange (both heads and the body) against the exchange that the coordinator
+holds. The coordinator parses it with the code for its own connections. Outposts send new content immediately (B11) and
+withhold pages that change at every visit (B12).
 """
 
 from __future__ import annotations
@@ -29,58 +29,56 @@ from evercrawl.outpost.messages import (
 
 _LENGTHS = 8
 LARGE_BYTES, LARGE_LEVEL = 256 * 1024, 3
-WITHHELD_DETAIL = "changes at every visit; the outpost does not send it again yet"
+WITHHELD_DETAIL = "changes at every visit; the outpost will send it again later"
 
 
 FAST_CHANGES = 5
-"""Visits in a row that each found something new: the page changes faster than it is visited."""
+"""Consecutive visits with a change after which a page counts as changing faster than it is visited."""
 
 
 class SharedExchange(NamedTuple):
-    """An exchange that both sides hold: the digest of its body, and its bytes as `flat` puts them."""
+    """An exchange that both sides hold: the digest of its body, and its bytes as `join_exchange` returns them."""
 
     digest: bytes
     data: bytes
 
     @property
     def exchange_digest(self) -> bytes:
-        """What tells this exchange from any other, heads included: the base of a patch must be the same."""
+        """Identify the exchange, heads included; a patch names its base by this digest."""
         return blake2b(self.data, digest_size=EXCHANGE_DIGEST_BYTES).digest()
 
 
 def join_exchange(request_head: bytes, response_head: bytes, body: bytes) -> bytes:
-    """An exchange as one piece of bytes."""
+    """Return an exchange as one byte string."""
     lengths = len(request_head).to_bytes(4, "big") + len(response_head).to_bytes(4, "big")
     return lengths + request_head + response_head + body
 
 
 def split_exchange(data: bytes) -> tuple[bytes, bytes, bytes]:
-    """Request head, response head and body; ValueError where the lengths do not fit."""
+    """Return request head, response head and body; raise ValueError if the lengths do not fit."""
     asked, answered = int.from_bytes(data[:4], "big"), int.from_bytes(data[4:_LENGTHS], "big")
     end = _LENGTHS + asked + answered
     if len(data) < end:
-        raise ValueError("an exchange is cut short")
+        raise ValueError("the exchange is truncated")
     return data[_LENGTHS : _LENGTHS + asked], data[_LENGTHS + asked : end], data[end:]
 
 
 def failure_result(job: FetchJob, failed: Failed) -> JobResult:
-    """A request that brought no answer."""
+    """Return the result of a request that got no response."""
     took_us = failed.took // timedelta(microseconds=1)
     detail = failed.detail[:MAX_DETAIL_CHARS]
     return JobResult(job.number, ResultKind.FIRST, b"", b"", b"", took_us, took_us, fault=failed.fault, detail=detail)
 
 
 def unfetched_result(job: FetchJob, kind: ResultKind, detail: str, *, delay_us: int = 0) -> JobResult:
-    """A job that brought no answer to send; `delay_us`: so long the site has to be left in peace, because it
-    was asked all the same.
-    """
+    """Return the result of a job without an answer. `delay_us`: how long to leave the site alone if it was contacted."""
     return JobResult(job.number, kind, b"", b"", b"", delay_us, 0, detail=detail[:MAX_DETAIL_CHARS])
 
 
 def encode_answer(
     job: FetchJob, result: FetchResult, exchange: Exchange, *, kind: ResultKind, shared: SharedExchange | None
 ) -> JobResult:
-    """An answer, as short as what home holds allows; `shared` is used only where it is what home has."""
+    """Encode an answer as a patch against `shared` if the coordinator holds the same exchange."""
     base = shared if shared is not None and job.base is not None and shared.exchange_digest == job.base else None
     is_withheld = kind is ResultKind.WITHHELD
     is_sent = kind in (ResultKind.FIRST, ResultKind.CHANGED)
@@ -103,68 +101,68 @@ def encode_answer(
 
 
 def _level(plain: bytes) -> int:
-    """Large bodies are packed faster: zstd's tables would take more memory than an outpost has."""
+    """Use a faster level for large bodies, where zstd's tables would need too much memory."""
     return LEVEL if len(plain) <= LARGE_BYTES else LARGE_LEVEL
 
 
 def decode_exchange(
     item: JobResult, shared: SharedExchange | None, *, began: datetime, max_bytes: int
 ) -> tuple[Exchange, SharedExchange]:
-    """The exchange that an item tells of, and what home holds from now on; ValueError where it is damaged."""
+    """Restore an exchange and return it with the copy to hold from now on; raise ValueError if it is damaged."""
     if item.base and (shared is None or shared.exchange_digest != item.base):
-        raise ValueError("the item builds on an answer that home does not hold")
+        raise ValueError("the patch builds on an exchange that the coordinator does not hold")
     base = shared.data if item.base and shared is not None else b""
     asked, answered, body = split_exchange(apply_patch(item.blob, base, most_bytes=max_bytes))
     digest = item.digest
     if item.kind is ResultKind.SAME:
         if shared is None:
-            raise ValueError("the item says that nothing changed since an answer that home does not hold")
+            raise ValueError("the result repeats an exchange that the coordinator does not hold")
         body, digest = split_exchange(shared.data)[2], shared.digest
     if wire_digest(body) != digest:
-        raise ValueError("the body does not have the digest that was announced")
+        raise ValueError("the body does not match its digest")
     exchange = Exchange(asked, answered, body, item.ip, began, timedelta(microseconds=item.took_us))
     return exchange, SharedExchange(digest, join_exchange(asked, answered, body))
 
 
 def decode_result(item: JobResult, request: Request, exchange: Exchange | None, *, http: HttpSettings) -> FetchResult:
-    """How the request ended, as if home had made it."""
+    """Return the fetch result as if the coordinator had made the request."""
     took = timedelta(microseconds=item.took_us)
     if item.kind is ResultKind.WITHHELD:
         return Failed(request.url, Fault.WITHHELD, item.detail or WITHHELD_DETAIL, took)
     if exchange is None:
         return Failed(request.url, item.fault or Fault.INTERNAL, item.detail, took)
-    header_limits = http.header_bytes, http.header_count
+    header_limits = http.max_header_bytes, http.max_headers
     try:
-        head = parse_response_head(exchange.response_head, ReadLimits(*header_limits, http.wire_bytes))
+        head = parse_response_head(exchange.response_head, ReadLimits(*header_limits, http.max_wire_bytes))
     except BadResponse as error:
         return Failed(request.url, error.fault, error.detail, took)
     if item.fault is not None:
         return Failed(request.url, item.fault, item.detail, took, head.status, head.headers, exchange)
-    limit = http.decoded_bytes if request.body_limit is None else min(request.body_limit, http.decoded_bytes)
+    limit = http.max_decoded_bytes if request.body_limit is None else min(request.body_limit, http.max_decoded_bytes)
     answer = RawResponse(head, exchange, cut=item.is_cut)
-    return fetch_result(request, answer, limits=DecodeLimits(limit, http.ratio))
+    return fetch_result(request, answer, limits=DecodeLimits(limit, http.max_compression_ratio))
 
 
 class ChangeHistory(NamedTuple):
-    """What an outpost remembers of a page's visits."""
+    """What an outpost remembers about the visits of a page."""
 
     digest: bytes | None = None
-    """Of the last answer."""
+    """Digest of the last answer."""
     run: int = 0
-    """Visits in a row that found something new."""
+    """Consecutive visits that found a change."""
     sent_us: int = 0
-    """When the page was sent last."""
+    """When the page was last sent."""
 
 
 def wire_digest(body: bytes) -> bytes:
-    """16 bytes that stand for a body as it came over the wire."""
+    """Return the digest of a body as received."""
     return blake2b(body, digest_size=DIGEST_BYTES).digest()
 
 
 def classify_answer(
     digest: bytes, *, known_digest: bytes | None, history: ChangeHistory, now_us: int, resend_us: int | None
 ) -> ResultKind:
-    """What to do with an answer whose body has this digest; `resend_us` None: everything new is sent."""
+    """Decide what to do with an answer. Without `resend_us`, every change is sent."""
     if known_digest is None:
         return ResultKind.FIRST
     if digest == known_digest:
@@ -176,6 +174,6 @@ def classify_answer(
 
 
 def next_history(history: ChangeHistory, digest: bytes, *, now_us: int, sent: bool) -> ChangeHistory:
-    """What is remembered after a visit; the first visit is not a change."""
+    """Return the history after a visit; the first visit is not a change."""
     is_new = history.digest is not None and digest != history.digest
     return ChangeHistory(digest, history.run + 1 if is_new else 0, now_us if sent else history.sent_us)

@@ -1,4 +1,8 @@
-"""Frames over a connection: bounded before they are read, sealed, and counted."""
+"""An authenticated, signed and size-limited connection between agent and coordinator.
+
+Each frame carries a truncated HMAC-SHA256 over its direction, sequence number and payload. The key is derived for each
+connection from a challenge, so recorded, repeated, reordered or forged frames are rejected without relying on clocks.
+"""
 
 from __future__ import annotations
 
@@ -23,60 +27,60 @@ CHALLENGE_BYTES = 32
 LENGTH_BYTES = 4
 SIGNATURE_BYTES = 16
 MAX_FRAME_BYTES = 40 * 1024 * 1024
-"""A page of the largest size that is fetched, its heads and some room; a longer frame is not read."""
+"""Fits the largest page that is fetched, with its heads. Longer frames are not read."""
 MAX_HANDSHAKE_BYTES = 4096
-"""Before a peer is known it may say no more than this."""
+"""Limit for frames from an unauthenticated peer."""
 
 FROM_COORDINATOR = b"home"
 FROM_OUTPOST = b"outpost"
 
 
 TLS_RECORD_BYTES = 22
-"""What TLS 1.3 adds to a frame: header, type and tag. It is counted, so that reports are honest."""
+"""Overhead of a TLS 1.3 record, included in the traffic counts."""
 KEEP_ALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
-"""Seconds of silence before the system asks whether the other side lives, then between asks, and how many."""
+"""Seconds of silence before the first probe, seconds between probes, and number of probes."""
 
 
 class NotAuthentic(Exception):
-    """The frame is not to be believed; nothing of it may have an effect."""
+    """Raised for a frame that fails authentication; it must have no effect."""
 
 
 class FrameSigner:
-    """Seals the frames of one direction of one connection, in order."""
+    """Sign the frames of one direction of a connection, in order."""
 
     def __init__(self, key: bytes, direction: bytes) -> None:
         self._key = derive_key(key, direction)
         self._sequence = 0
 
     def sign(self, payload: bytes) -> bytes:
-        """The frame's content: sign and payload."""
+        """Return the signature followed by the payload."""
         self._sequence += 1
         return _signature(self._key, self._sequence, payload) + payload
 
 
 class FrameVerifier:
-    """Opens the frames of the other direction: each once, and only in the order in which they were sealed."""
+    """Verify the frames of the other direction: each once, and only in the order of signing."""
 
     def __init__(self, key: bytes, direction: bytes) -> None:
         self._key = derive_key(key, direction)
         self._sequence = 0
 
     def verify(self, content: bytes) -> bytes:
-        """The payload; NotAuthentic where the sign does not fit this sequence."""
+        """Return the payload; raise NotAuthentic if the signature does not match."""
         payload = content[SIGNATURE_BYTES:]
         if not hmac.compare_digest(content[:SIGNATURE_BYTES], _signature(self._key, self._sequence + 1, payload)):
-            raise NotAuthentic("the sign of a frame does not fit")
+            raise NotAuthentic("the signature of a frame does not match")
         self._sequence += 1
         return payload
 
 
 def handshake_proof(key: bytes, challenge: bytes, payload: bytes) -> bytes:
-    """What shows, in a first message, that its sender has the key and heard this very challenge."""
+    """Prove, in the first message, possession of the key for this challenge."""
     return derive_key(key, b"greeting", challenge, payload)[:SIGNATURE_BYTES]
 
 
 def is_valid_proof(signature: bytes, key: bytes, challenge: bytes, payload: bytes) -> bool:
-    """The same, checked in constant time."""
+    """Check a proof in constant time."""
     return hmac.compare_digest(signature, handshake_proof(key, challenge, payload))
 
 
@@ -85,13 +89,13 @@ def _signature(key: bytes, sequence: int, payload: bytes) -> bytes:
 
 
 class ByteReader(Protocol):
-    """Where bytes come from, as `asyncio.StreamReader` has it."""
+    """The part of `asyncio.StreamReader` that a channel uses."""
 
     async def readexactly(self, n: int) -> bytes: ...
 
 
 class ByteWriter(Protocol):
-    """Where bytes go to, as `asyncio.StreamWriter` has it."""
+    """The part of `asyncio.StreamWriter` that a channel uses."""
 
     def write(self, data: bytes) -> None: ...
     async def drain(self) -> None: ...
@@ -99,11 +103,11 @@ class ByteWriter(Protocol):
 
 
 CHANNEL_ERRORS = (OSError, EOFError, TimeoutError, ssl.SSLError, NotAuthentic, ValueError)
-"""What ends a connection: the network, or fields that cannot be believed or understood."""
+"""Errors that end a connection: network failures and invalid messages."""
 
 
 def enable_keep_alive(connection: socket.socket | None) -> None:
-    """Let the system find out, without a word of ours, when the other side is gone, and keep NAT open."""
+    """Enable TCP keep-alive, to detect a dead peer and keep NAT mappings open."""
     if connection is None:
         return
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -113,7 +117,7 @@ def enable_keep_alive(connection: socket.socket | None) -> None:
 
 
 class SecureChannel:
-    """One connection, first with plain frames, then sealed ones."""
+    """One connection. Frames are plain during the handshake and signed afterwards."""
 
     def __init__(self, reader: ByteReader, writer: ByteWriter) -> None:
         self._reader = reader
@@ -125,35 +129,35 @@ class SecureChannel:
         self.bytes_out = 0
 
     def secure(self, signer: FrameSigner, verifier: FrameVerifier) -> None:
-        """From now on only sealed frames count."""
+        """Accept and send only signed frames from now on."""
         self._signer, self._verifier = signer, verifier
 
     async def send_plain(self, content: bytes) -> None:
-        """A frame without a sign."""
+        """Send an unsigned frame."""
         async with self._send_lock:
             await self._write(content)
 
     async def receive_plain(self, limit: int) -> bytes:
-        """The next frame, of at limit so many bytes; NotAuthentic where it announces more."""
+        """Return the next frame; raise NotAuthentic if it announces more than `limit` bytes."""
         size = int.from_bytes(await self._reader.readexactly(LENGTH_BYTES), "big")
         if size > limit:
-            raise NotAuthentic(f"a frame of {size} bytes is announced, more than {limit}")
+            raise NotAuthentic(f"a frame of {size} bytes exceeds the limit of {limit}")
         content = await self._reader.readexactly(size)
         self.bytes_in += LENGTH_BYTES + size + TLS_RECORD_BYTES
         return content
 
     async def send(self, message: Message) -> None:
-        """A sealed message, in turn with others."""
+        """Send a signed message."""
         async with self._send_lock:
             if self._signer is None:
-                raise NotAuthentic("nothing is sent before the other side is known")
+                raise NotAuthentic("cannot send before authentication")
             await self._write(self._signer.sign(encode_message(message)))
 
     async def receive(self) -> Message:
-        """The next message; anything that is not authentic or not understood ends the connection."""
+        """Return the next message; raise if it is not authentic or not valid."""
         content = await self.receive_plain(MAX_FRAME_BYTES)
         if self._verifier is None:
-            raise NotAuthentic("nothing is taken before the other side is known")
+            raise NotAuthentic("cannot receive before authentication")
         return decode_message(self._verifier.verify(content))
 
     async def _write(self, content: bytes) -> None:
@@ -162,25 +166,25 @@ class SecureChannel:
         await self._writer.drain()
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._writer.close()
 
 
 async def connect_to_coordinator(address: str, pin: bytes) -> SecureChannel:
-    """A connection to home; NotAuthentic before a word is said where somebody else answers."""
+    """Connect by TLS; raise NotAuthentic if the certificate does not match the pin."""
     host, port = parse_address(address)
     async with asyncio.timeout(CONNECT_TIMEOUT_S):
         reader, writer = await asyncio.open_connection(host, port, ssl=client_tls(), server_hostname="evercrawl-home")
     enable_keep_alive(writer.get_extra_info("socket"))
-    shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
-    if not shown or not hmac.compare_digest(certificate_pin(shown), pin):
+    certificate = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+    if not certificate or not hmac.compare_digest(certificate_pin(certificate), pin):
         writer.close()
-        raise NotAuthentic("another certificate than that of our home")
+        raise NotAuthentic("the certificate does not match the pairing code")
     return SecureChannel(reader, writer)
 
 
 def parse_address(address: str) -> tuple[str, int]:
-    """Host and port of HOST:PORT, also as https://HOST:PORT; ValueError where it is neither."""
+    """Parse HOST:PORT or https://HOST:PORT; raise ValueError if it is neither."""
     host, _, port = address.removeprefix("https://").rstrip("/").rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 65_536:
         raise ValueError("is not HOST:PORT")
@@ -188,7 +192,7 @@ def parse_address(address: str) -> tuple[str, int]:
 
 
 class Credentials(NamedTuple):
-    """Who an outpost is; `code_key` is there until home has confirmed the pairing."""
+    """Identity of an outpost. `code_key` is set until the coordinator confirms the pairing."""
 
     outpost: str
     key: bytes
@@ -197,12 +201,12 @@ class Credentials(NamedTuple):
 
 
 async def authenticate_agent(channel: SecureChannel, credentials: Credentials) -> None:
-    """Prove to home credentials we are; the channel is sealed afterwards."""
+    """Prove the agent's identity and switch the channel to signed frames."""
     async with asyncio.timeout(HANDSHAKE_TIMEOUT_S):
         greeting = await channel.receive_plain(MAX_HANDSHAKE_BYTES)
         challenge = greeting.removeprefix(PROTOCOL)
         if not greeting.startswith(PROTOCOL) or len(challenge) != CHALLENGE_BYTES:
-            raise NotAuthentic("home speaks another protocol")
+            raise NotAuthentic("the coordinator uses another protocol")
         nonce = secrets.token_bytes(NONCE_BYTES)
         fields = {"outpost": credentials.outpost, "nonce": nonce.hex()}
         if credentials.code_key is not None:
@@ -215,7 +219,7 @@ async def authenticate_agent(channel: SecureChannel, credentials: Credentials) -
 
 
 async def authenticate_outpost(channel: SecureChannel, state: CoordinatorState, *, now_us: int) -> OutpostRow:
-    """The outpost at the other end, proved; NotAuthentic for anybody else."""
+    """Return the outpost at the other end; raise NotAuthentic if it cannot prove its identity."""
     challenge = secrets.token_bytes(CHALLENGE_BYTES)
     async with asyncio.timeout(HANDSHAKE_TIMEOUT_S):
         await channel.send_plain(PROTOCOL + challenge)
@@ -224,7 +228,7 @@ async def authenticate_outpost(channel: SecureChannel, state: CoordinatorState, 
     name, nonce, pairing = _parse_hello(payload)
     outpost = _find_outpost(state, name, pairing, signature, challenge, payload, now_us)
     if outpost is None:
-        raise NotAuthentic("no such outpost, or not its key")
+        raise NotAuthentic("unknown outpost or wrong key")
     session = session_key(outpost.key, challenge=challenge, nonce=nonce)
     channel.secure(FrameSigner(session, FROM_COORDINATOR), FrameVerifier(session, FROM_OUTPOST))
     return outpost
@@ -236,9 +240,9 @@ def _parse_hello(payload: bytes) -> tuple[str, bytes, bytes | None]:
         pairing = bytes.fromhex(fields["pair"]) if "pair" in fields else None
         name, nonce = str(fields["outpost"]), bytes.fromhex(fields["nonce"])
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise NotAuthentic("the greeting is not understood") from None
+        raise NotAuthentic("the greeting is not valid") from None
     if len(nonce) != NONCE_BYTES or (pairing is not None and len(pairing) != NONCE_BYTES):
-        raise NotAuthentic("the greeting is not understood")
+        raise NotAuthentic("the greeting is not valid")
     return name, nonce, pairing
 
 

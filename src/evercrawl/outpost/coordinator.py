@@ -1,7 +1,7 @@
-"""Home: a Fetcher that fetches sites through the outpost that stands there, and itself where there is none.
+"""The coordinator: a Fetcher that sends requests through outposts where they exist, and makes the others itself.
 
-Whoever holds the lease of a site fetches it. A result is on disk before the outpost hears that it was acknowledged; a
-batch that comes twice is acknowledged once; what no key of ours has sealed has no effect.
+Only the holder of a site's lease fetches from it. A result is on disk before the agent gets an acknowledgement, a
+repeated batch is stored once, and unauthenticated messages have no effect.
 """
 
 from __future__ import annotations
@@ -59,22 +59,22 @@ from evercrawl.outpost.routing import GrantedLease, SiteRouter, handover_us
 log = logging.getLogger("evercrawl")
 
 RESULT_TIMEOUT_S = 900.0
-"""An outpost that lives and does not result_future for so long is assigned up for this page."""
+"""How long to wait for a result from a live outpost."""
 RESULT_LIFETIME = timedelta(minutes=15)
-"""A result that a crash of home left behind is used for so long; then its page is asked for anew."""
+"""How long to use a result left by a crash before its page is fetched again."""
 COMMIT_GRACE = timedelta(minutes=1)
 MAX_CONNECTIONS = 256
 FINAL_READ_S = 0.05
-"""Before a connected outpost counts as lost, home reads for so long what it may have said in time."""
+"""How long to read remaining messages before a connected outpost counts as lost."""
 BATCH_DELAY_S = 0.01
-"""Jobs are gathered for so long before they go out together."""
+"""How long to collect jobs before they are sent together."""
 
 
 class Coordinator:
     """Implements `Fetcher`.
 
-    Invariant: a request goes to its site through the outpost while that has a lease, and directly only when
-    the lease and the gap behind it are over.
+    Invariant: while an outpost has a lease, only the outpost fetches from its sites; the crawler does so only after the
+    lease and the crawl delay are over.
     """
 
     def __init__(self, collection: Path, settings: Settings, clock: Clock, *, direct: Fetcher) -> None:
@@ -87,8 +87,8 @@ class Coordinator:
         self._numbers = count(1)
         self._remotes: dict[str, RemoteOutpost] = {}
         self._router = SiteRouter({})
-        self._lease_us = span_us(settings.outposts.lease)
-        self._max_delay_us = span_us(max(settings.pace.longest, settings.robots.crawl_delay_cap))
+        self._lease_us = span_us(settings.outposts.lease_timeout)
+        self._max_delay_us = span_us(max(settings.pace.max_delay, settings.robots.max_crawl_delay))
         self._handover_us = handover_us(self._lease_us, self._max_delay_us)
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
@@ -104,13 +104,13 @@ class Coordinator:
         return to_us(self._clock.now())
 
     def _load_outposts(self) -> None:
-        """Read who is paired, also since the start, and who is unused_codes to be."""
+        """Read the paired outposts and the unused codes, including those added since the start."""
         now_us = self._now_us()
         rows = [*self.state.outposts(), *self.state.unused_codes(now_us=now_us)]
         for row in rows:
             if row.id not in self._remotes:
-                # A clock that was set back must not make a lease longer than leases are.
-                grace_us = self._began_us + span_us(self._settings.outposts.wait)
+                # A clock that was set back must not extend a lease.
+                grace_us = self._began_us + span_us(self._settings.outposts.start_timeout)
                 until_us = max(min(row.until_us, now_us + self._lease_us), grace_us)
                 self._remotes[row.id] = RemoteOutpost(row, GrantedLease(self._lease_us, until_us), row.acknowledged)
         for gone in set(self._remotes) - {row.id for row in rows}:
@@ -118,7 +118,7 @@ class Coordinator:
         self._router = SiteRouter({row.id: row.routes for row in rows})
 
     def _remove(self, remote: RemoteOutpost) -> None:
-        """The outpost was unpaired: whoever waits for it fetches directly."""
+        """Drop an unpaired outpost; its pending fetches are made directly."""
         self._release_pending(remote)
         if remote.channel is not None:
             remote.channel.close()
@@ -127,7 +127,7 @@ class Coordinator:
     # Fetching
 
     async def fetch(self, request: Request) -> FetchResult:
-        """How the request ended, whoever made it."""
+        """Return the result of a request, through an outpost or directly."""
         left = self._stored_result(request)
         if left is not None:
             return left
@@ -138,8 +138,8 @@ class Coordinator:
 
     async def _fetch_remotely(self, remote: RemoteOutpost, request: Request) -> FetchResult:
         pending = PendingFetch(next(self._numbers), request, asyncio.get_running_loop().create_future())
-        if remote.channel is not None and remote.grant.until_us < self._now_us() + self._lease_us // 2:
-            self._renew(remote)  # an idle outpost is silent: from now on it is waited for
+        if remote.channel is not None and remote.lease.until_us < self._now_us() + self._lease_us // 2:
+            self._renew(remote)  # an idle outpost sends no heartbeats
         remote.add(pending)
         try:
             result = await self._wait_for_result(pending, remote)
@@ -152,13 +152,13 @@ class Coordinator:
         return await self._direct.fetch(request)
 
     async def _wait_for_result(self, pending: PendingFetch, remote: RemoteOutpost) -> FetchResult | FetchDirectly:
-        """What the outpost brought; Directly as soon as its lease is over."""
+        """Return the outpost's result, or FetchDirectly once its lease is over."""
         deadline_us = self._now_us() + int(RESULT_TIMEOUT_S * 1_000_000)
         final_read_us = 0
         while not pending.result_future.done():
-            now_us, free_us = self._now_us(), remote.grant.free_at_us(self._handover_us)
+            now_us, free_us = self._now_us(), remote.lease.free_at_us(self._handover_us)
             if now_us >= deadline_us:
-                detail = "the outpost gave no result_future in time"
+                detail = "the outpost did not answer in time"
                 return Failed(pending.request.url, Fault.INCOMPLETE, detail, timedelta(seconds=RESULT_TIMEOUT_S))
             if now_us < free_us:
                 wait_us = min(free_us, deadline_us) - now_us
@@ -172,14 +172,14 @@ class Coordinator:
         return pending.result_future.result()
 
     def _lease_expired(self, remote: RemoteOutpost) -> None:
-        """The lease is over: whatever connection there is, it is not trusted to know that."""
+        """Close the connection of an outpost whose lease is over."""
         if remote.channel is not None:
-            self._log_event("lost", remote, reason="its lease ran out")
+            self._log_event("lost", remote, reason="its lease expired")
             remote.channel.close()
             remote.detach(remote.channel)
 
     def _stored_result(self, request: Request) -> FetchResult | None:
-        """What an outpost delivered for a page whose visit was broken off: used, not asked for again."""
+        """Return a result that was delivered for an interrupted visit, instead of fetching again."""
         if request.url not in self._unclaimed:
             return None
         self._unclaimed.discard(request.url)
@@ -197,7 +197,7 @@ class Coordinator:
         return decode_result(item, request, exchange, http=self._settings.http)
 
     async def close(self) -> None:
-        """Let go of every connection; everything that was handed to the engine is committed by now."""
+        """Close all connections. By now the engine has committed all results."""
         if self._server is not None:
             self._server.close()
         for task in list(self._tasks):
@@ -210,13 +210,13 @@ class Coordinator:
     # Connections
 
     def listen(self, address: str, collection: Path) -> None:
-        """Bind the address now (ConfigError where that fails), and serve as soon as the loop runs."""
+        """Bind the address now (raise ConfigError if that fails) and serve once the loop runs."""
         path, _ = coordinator_certificate(collection)
         host, _, port = address.rpartition(":")
         try:
             bound = socket.create_server((host.strip("[]"), int(port)), family=_family(host))
         except (OSError, ValueError) as error:
-            raise ConfigError(f"outposts.listen {address!r} cannot be used: {error}; give HOST:PORT") from error
+            raise ConfigError(f"outposts.listen {address!r} cannot be used: {error}; write HOST:PORT") from error
         self._start(self._listen(bound, server_tls(path)))
 
     async def _listen(self, bound: socket.socket, tls: ssl.SSLContext) -> None:
@@ -238,10 +238,10 @@ class Coordinator:
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("defect while serving an outpost", exc_info=error)
+            log.error("bug while serving an outpost", exc_info=error)
 
     async def serve(self, reader: ByteReader, writer: ByteWriter) -> None:
-        """One connection, until it ends; an error of the other side ends this connection and nothing else."""
+        """Serve one connection. Errors of the peer end only this connection."""
         channel, remote = SecureChannel(reader, writer), None
         try:
             remote = await self._accept_outpost(channel)
@@ -272,7 +272,7 @@ class Coordinator:
         row = await authenticate_outpost(channel, self.state, now_us=self._now_us())
         self._load_outposts()
         remote = self._remotes[row.id]
-        if remote.grant.free_at_us(self._handover_us) <= self._now_us():
+        if remote.lease.free_at_us(self._handover_us) <= self._now_us():
             self._log_event("took_over", remote)
         remote.attach(channel)
         self._renew(remote)
@@ -282,11 +282,11 @@ class Coordinator:
 
     def _renew(self, remote: RemoteOutpost) -> None:
         now_us = self._now_us()
-        remote.grant.renew(now_us)
-        self.state.save_lease(remote.row.id, seen_us=now_us, until_us=remote.grant.until_us)
+        remote.lease.renew(now_us)
+        self.state.save_lease(remote.row.id, seen_us=now_us, until_us=remote.lease.until_us)
 
     async def _send_jobs(self, remote: RemoteOutpost, channel: SecureChannel) -> None:
-        """Hand out jobs as the outpost has capacity for them."""
+        """Send jobs while the outpost has capacity."""
         while True:
             await remote.has_work.wait()
             await asyncio.sleep(BATCH_DELAY_S)
@@ -298,7 +298,7 @@ class Coordinator:
                 await channel.send(JobBatch(tuple(self._job(pending) for pending in fetches)))
 
     def _job(self, pending: PendingFetch) -> FetchJob:
-        request, resend = pending.request, self._settings.outposts.resend
+        request, resend = pending.request, self._settings.outposts.resend_interval
         return FetchJob(
             pending.number,
             request.url,
@@ -328,23 +328,23 @@ class Coordinator:
                 case AgentReady(running, capacity):
                     remote.mark_ready(running, capacity)
                 case Goodbye():
-                    remote.grant.until_us = min(remote.grant.until_us, self._now_us() - self._handover_us)
-                    self.state.save_lease(remote.row.id, seen_us=self._now_us(), until_us=remote.grant.until_us)
+                    remote.lease.until_us = min(remote.lease.until_us, self._now_us() - self._handover_us)
+                    self.state.save_lease(remote.row.id, seen_us=self._now_us(), until_us=remote.lease.until_us)
                     self._release_pending(remote)
                     return
                 case _:
-                    raise ValueError(f"an outpost does not say {type(message).__name__}")
+                    raise ValueError(f"unexpected message from an outpost: {type(message).__name__}")
 
     def _release_pending(self, remote: RemoteOutpost) -> None:
-        """Nobody waits any longer for an outpost that has left: the crawler fetches itself."""
+        """Let the crawler make the fetches of an outpost that has left."""
         for pending in [*remote.queue, *remote.assigned.values()]:
             if not pending.result_future.done():
                 pending.result_future.set_result(FetchDirectly())
 
-    # Taking in
+    # Results
 
     def _store_batch(self, remote: RemoteOutpost, message: ResultBatch) -> None:
-        """A batch, once: first to disk, then to whoever waits for it."""
+        """Store a new batch, then hand its results to the waiting fetches."""
         if message.batch <= remote.acknowledged:
             return
         now = self._clock.now()
@@ -370,7 +370,7 @@ class Coordinator:
         remote.acknowledged = message.batch
         self._resolve(remote, decoder)
         self._delete_committed(to_us(now - COMMIT_GRACE))
-        self.state.evict_exchanges(self._settings.outposts.held_bytes)
+        self.state.evict_exchanges(self._settings.outposts.cache_bytes)
         self._log_event("intake", remote, batch=message.batch, **counts)
 
     def _request_of(self, remote: RemoteOutpost, item: JobResult) -> tuple[int | None, Request] | None:
@@ -395,7 +395,7 @@ class Coordinator:
         remote.has_work.set()
 
     def _delete_committed(self, before_us: int) -> None:
-        """What was handed to the engine so long ago is committed."""
+        """Delete results that the engine has committed by now."""
         old = [url for url, at_us in self._handed_over.items() if at_us < before_us and url not in self._unclaimed]
         self.state.delete_results(old)
         for url in old:

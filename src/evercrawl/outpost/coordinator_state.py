@@ -1,4 +1,4 @@
-"""What home writes down about its outposts: codes, keys, what it holds of their pages, what it took in."""
+"""The coordinator's state on disk: codes, keys, shared exchanges, stored results, and the event log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COUNTERS = (
     "requests", "whole", "changed", "same", "withheld", "failed", "declined", "refused", "bytes_in",
     "bytes_out", "bytes_plain", "bytes_plain_gzip",
 )  # fmt: skip
-"""What is counted for each outpost."""
+"""The counters of each outpost."""
 
 SCHEMA = """
 create table code (id text primary key, key blob not null, name text not null, routes text not null,
@@ -43,7 +43,7 @@ create table result (url text primary key, outpost text not null, at_us integer 
 log = logging.getLogger("evercrawl")
 EVENTS_FILE = "events.jsonl"
 MAX_EVENTS_BYTES = 5_000_000
-"""The file is begun anew at this size; the one before is kept."""
+"""Size at which the log is rotated; one old file is kept."""
 
 
 class OutpostRow(NamedTuple):
@@ -60,7 +60,7 @@ class OutpostRow(NamedTuple):
 
 
 class StoredResult(NamedTuple):
-    """A result that arrived, as it was delivered."""
+    """A delivered result as it arrived."""
 
     url: str
     at_us: int
@@ -75,7 +75,7 @@ class CoordinatorState:
         self.db = open_state_file(collection / FOLDER / COORDINATOR_FILE, SCHEMA, version=VERSION)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self.db.close()
 
     # Pairing
@@ -83,7 +83,7 @@ class CoordinatorState:
     def add_code(
         self, code: str, key: bytes, *, name: str, routes: Sequence[str], now_us: int, expires_us: int
     ) -> None:
-        """A code that can be used once, until it expires."""
+        """Store a code that can be redeemed once before it expires."""
         with transaction(self.db):
             self.db.execute("delete from code where expires_us < ?", (now_us,))
             self.db.execute("delete from code where name = ? and nonce is null", (name,))
@@ -91,13 +91,13 @@ class CoordinatorState:
             self.db.execute("insert into code (id, key, name, routes, expires_us) values (?, ?, ?, ?, ?)", row)
 
     def code_key(self, code: str, *, now_us: int) -> bytes | None:
-        """The key of a code that is not expired."""
+        """Return the key of a code that has not expired."""
         row = self.db.execute("select key from code where id = ? and expires_us >= ?", (code, now_us))
         found = row.fetchone()
         return None if found is None else bytes(found[0])
 
     def redeem_code(self, code: str, nonce: bytes, *, now_us: int) -> OutpostRow | None:
-        """The outpost that a code makes; a second use with another number makes none."""
+        """Return the outpost created from a code, or None if it was redeemed with another nonce."""
         with transaction(self.db):
             row = self.db.execute(
                 "select key, name, routes, nonce from code where id = ? and expires_us >= ?", (code, now_us)
@@ -114,7 +114,7 @@ class CoordinatorState:
         return self.outpost(code)
 
     def outposts(self) -> list[OutpostRow]:
-        """All paired outposts, in the order of pairing."""
+        """Return all paired outposts, in the order of pairing."""
         rows = self.db.execute(
             "select id, name, key, routes, paired_us, seen_us, acknowledged, until_us from outpost"
             " order by paired_us, rowid"
@@ -122,32 +122,32 @@ class CoordinatorState:
         return [_outpost_row(row) for row in rows]
 
     def unused_codes(self, *, now_us: int) -> list[OutpostRow]:
-        """Outposts whose code was given out and not used yet; they have no key."""
+        """Return the outposts whose codes are not redeemed yet; they have no key."""
         rows = self.db.execute(
             "select id, name, x'', routes, 0, 0, 0, 0 from code where nonce is null and expires_us >= ?", (now_us,)
         )
         return [_outpost_row(row) for row in rows]
 
     def outpost(self, outpost: str) -> OutpostRow | None:
-        """One of them."""
+        """Return an outpost by its id."""
         return next((row for row in self.outposts() if row.id == outpost), None)
 
     def is_paired(self, outpost: str) -> bool:
-        """It has not been forgotten since."""
+        """Check whether an outpost is still paired."""
         return self.db.execute("select 1 from outpost where id = ?", (outpost,)).fetchone() is not None
 
     def unpair(self, name: str) -> bool:
-        """Unpair: the outpost's key opens nothing any more. False: there is none of that name."""
+        """Delete an outpost and its key; return False if there is none of that name."""
         with transaction(self.db):
             gone = self.db.execute("delete from outpost where name = ?", (name,)).rowcount
             self.db.execute("delete from code where name = ?", (name,))
         return gone > 0
 
     def save_lease(self, outpost: str, *, seen_us: int, until_us: int) -> None:
-        """The outpost may ask its sites until then; a crash of home does not shorten that."""
+        """Store a lease, so that it also holds after a crash."""
         self.db.execute("update outpost set seen_us = ?, until_us = ? where id = ?", (seen_us, until_us, outpost))
 
-    # Counting
+    # Counters
 
     def count(self, outpost: str, counts: dict[str, int]) -> None:
         """Add to the counters of an outpost."""
@@ -157,25 +157,25 @@ class CoordinatorState:
         )
 
     def counts(self, outpost: str) -> dict[str, int]:
-        """All counters of an outpost."""
+        """Return all counters of an outpost."""
         rows = dict(self.db.execute("select name, value from counter where outpost = ?", (outpost,)))
         return {what: rows.get(what, 0) for what in COUNTERS}
 
-    # What both sides hold
+    # Shared exchanges
 
     def exchange(self, url: str) -> SharedExchange | None:
-        """The last whole answer of a page."""
+        """Return the last complete exchange of a page."""
         row = self.db.execute("select body_digest, frame from exchange where url = ?", (url,)).fetchone()
         if row is None:
             return None
         return SharedExchange(bytes(row[0]), zstandard.ZstdDecompressor().decompress(row[1]))
 
     def exchange_digests(self, url: str) -> tuple[bytes | None, bytes | None]:
-        """The digest of its body, and the mark of the whole."""
+        """Return the digests of a page's body and of its whole exchange."""
         row = self.db.execute("select body_digest, digest from exchange where url = ?", (url,)).fetchone()
         return (None, None) if row is None else (bytes(row[0]), bytes(row[1]))
 
-    # Taking in
+    # Results
 
     def store_batch(
         self,
@@ -187,7 +187,7 @@ class CoordinatorState:
         counts: dict[str, int],
         now_us: int,
     ) -> None:
-        """A batch, what home holds from now on, and the number of the batch: all of it or nothing."""
+        """Store a batch with its results, exchanges and counters in one transaction."""
         compress = zstandard.ZstdCompressor(level=COMPRESSION_LEVEL).compress
         with transaction(self.db):
             self.db.executemany(
@@ -207,26 +207,26 @@ class CoordinatorState:
             self.count(outpost, counts)
 
     def take_result(self, url: str, *, not_before_us: int) -> StoredResult | None:
-        """A result that arrived and that no commit is known to hold; it is handed out once."""
+        """Remove and return a result that may not be committed yet."""
         row = self.db.execute(
             "delete from result where url = ? returning url, at_us, began_us, item", (url,)
         ).fetchone()
         return StoredResult(*row) if row is not None and row[1] >= not_before_us else None
 
     def result_urls(self) -> set[str]:
-        """Pages with results that an earlier run did not get to the end of."""
+        """Return the pages with results from interrupted visits."""
         return {url for (url,) in self.db.execute("select url from result")}
 
     def delete_results(self, urls: Iterable[str]) -> None:
-        """These results are committed."""
+        """Delete committed results."""
         self.db.executemany("delete from result where url = ?", [(url,) for url in urls])
 
     def delete_results_before(self, *, before_us: int) -> None:
-        """What arrived before then is surely committed."""
+        """Delete results that are old enough to be committed."""
         self.db.execute("delete from result where at_us < ?", (before_us,))
 
     def evict_exchanges(self, max_bytes: int) -> None:
-        """Let go of the answers that were of no use for longest, down to the limit."""
+        """Delete the least recently used exchanges until the size limit is met."""
         (total,) = self.db.execute("select coalesce(sum(size), 0) from exchange").fetchone()
         if total <= max_bytes:
             return
@@ -242,7 +242,7 @@ def _outpost_row(row: tuple[str, str, bytes, str, int, int, int, int]) -> Outpos
 
 
 class OutpostEventLog:
-    """Writes one line for each event; a full disk costs events, never the crawl."""
+    """Append events as JSON lines. If the disk is full, events are lost but the crawl continues."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / EVENTS_FILE
@@ -257,4 +257,4 @@ class OutpostEventLog:
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(line + "\n")
         except OSError as error:
-            log.warning("an event of an outpost was not written: %s", error)
+            log.warning("could not write an outpost event: %s", error)

@@ -1,7 +1,7 @@
-"""The crawler fetcher of an outpost: one polite request at a time to each site, robots.txt first (B9).
+"""Fetch for an outpost: politely, one request at a time per site, robots.txt first (B9).
 
-The owner's list of hosts, robots.txt, the pace, the owner's rate and the lease are all asked here, whatever
-home wants. The rules are the crawler's own code.
+The agent enforces the owner's hosts and rate, robots.txt, the crawl delay and the lease with the crawler's own rules,
+whatever the coordinator requests.
 """
 
 from __future__ import annotations
@@ -45,30 +45,30 @@ from evercrawl.outpost.messages import FetchJob, JobResult, ResultKind
 from evercrawl.outpost.routing import HeldLease, is_allowed
 
 MAX_CONCURRENT_FETCHES = 4
-"""Bodies that may be in memory at a time."""
+"""Bodies in memory at the same time."""
 MAX_SITES = 256
-"""Sites whose pace is held in memory; the others lie in the file."""
+"""Sites to keep in memory; the others are in the state file."""
 
 
 ComparedAnswer = tuple[JobResult, ChangeHistory | None, SharedExchange | None]
-"""What is sent, the page's history, and what both sides hold from now on; None: as before."""
+"""The result to send, the page's new history, and the new shared exchange. None means unchanged."""
 INDEX = "index.html"
 
 
 class Declined(Exception):
-    """The outpost does not ask for this URL; the crawler may."""
+    """The outpost will not fetch this URL; the crawler may."""
 
 
 class FetchBlocked(Exception):
-    """robots.txt, as the outpost reads it, forbids this URL, or the site wants to be left alone."""
+    """robots.txt forbids the URL, or the site is backing off."""
 
 
 class LeaseExpired(Exception):
-    """The site may not be asked any more before home renews the lease."""
+    """The site may not be contacted until the coordinator renews the lease."""
 
     def __init__(self, delay_us: int, *, was_sent: bool) -> None:
-        """`delay_us`: the gap of the site, which a lease must leave room for, and which follows a request."""
-        super().__init__("the lease was over")
+        """`delay_us` is the site's crawl delay, which has to fit into the lease."""
+        super().__init__("the lease expired")
         self.delay_us = delay_us
         self.was_sent = was_sent
         self.delay_us = delay_us if was_sent else 0
@@ -76,14 +76,14 @@ class LeaseExpired(Exception):
 
 @dataclass
 class _SiteQueue:
-    """A site and whose turn it is there."""
+    """A site and the lock for requests to it."""
 
     lane: HostQueue
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class OutpostFetcher:
-    """Asks sites. Invariant: no request without lease, permission and gap, and one at a time to a site."""
+    """Fetch from sites. Invariant: each request has a lease, permission and its crawl delay, one at a time per site."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class OutpostFetcher:
         rate_gap: timedelta,
         after_crash: bool,
     ) -> None:
-        """`rate_gap`: least time between any two requests of this outpost, as its owner wants it."""
+        """`rate_gap` is the owner's minimum time between any two requests of this outpost."""
         self._transport = transport
         self._state = state
         self._clock = clock
@@ -112,12 +112,12 @@ class OutpostFetcher:
         self.requests = 0
 
     async def fetch(self, job: FetchJob, lease: HeldLease, *, on_start: Callable[[], None]) -> FetchResult:
-        """How the request ended; NotMine, Withheld or LeaseOver where it was not (or not fully) made.
+        """Fetch a page; raise Declined, FetchBlocked or LeaseExpired if the request was not made or not completed.
 
-        `on_start` is called when the request for the job itself goes out.
+        `on_start` is called when the request itself is sent.
         """
         if canonical(job.url) != job.url or not is_allowed(site_of(job.url), self._allow):
-            raise Declined("the owner of the outpost does not allow this host")
+            raise Declined("the outpost's owner does not allow this host")
         site = site_of(job.url)
         queue = self._queue(site)
         async with queue.turn:
@@ -146,7 +146,7 @@ class OutpostFetcher:
     def _lane(self, name: str) -> HostQueue:
         site = self._state.site(name) or Site(0, name, "")
         if self._crashed_at_us is not None:
-            # Nobody knows what was asked in the last moments: the site gets its whole gap from the start on.
+            # The last requests before the crash are unknown, so wait one full crawl delay.
             delay_us = max(span_us(self._pace.floor), site.gap_ms * 1000)
             site = site._replace(open_us=max(site.open_us, self._crashed_at_us + delay_us))
         gate = None
@@ -158,16 +158,16 @@ class OutpostFetcher:
 
     async def _ensure_robots(self, lane: HostQueue, lease: HeldLease) -> None:
         if lane.needs_robots(to_us(self._clock.now())):
-            limit = self._settings.robots.body_bytes
+            limit = self._settings.robots.max_bytes
             request = Request(f"{lane.site.name}/robots.txt", body_limit=limit)
             try:
                 self._update_robots(lane, await self._request(lane, request, lease))
             except Declined:
-                return  # a folder without robots.txt: home's own reading of it counts
+                return  # a folder without robots.txt: the coordinator's copy applies
 
     def _update_robots(self, lane: HostQueue, result: FetchResult) -> None:
         if isinstance(result, Moved):
-            return  # home follows it, and decides
+            return  # the coordinator follows redirects
         before, now = lane.site.robots, self._clock.now()
         record = robots_record_of(before, result, now=now, settings=self._settings.robots)
         lane.gate = compile_robots(record, agent=self._settings.identity.product)
@@ -179,9 +179,9 @@ class OutpostFetcher:
         if lane.gate is not None:
             verdict = lane.gate.verdict(url)
             if not verdict.allowed:
-                raise FetchBlocked(f"robots.txt, read by the outpost: {verdict.detail}")
+                raise FetchBlocked(f"robots.txt as read by the outpost: {verdict.detail}")
 
-    # The request
+    # Requests
 
     async def _request(
         self, lane: HostQueue, request: Request, lease: HeldLease, on_start: Callable[[], None] | None = None
@@ -201,10 +201,10 @@ class OutpostFetcher:
         try:
             result = await self._fetch_within_lease(lane, lease, self._transport.fetch(request))
         except LeaseExpired:
-            self._record_result(lane, Failed(request.url, Fault.INTERNAL, "the lease is over", timedelta(0)))
+            self._record_result(lane, Failed(request.url, Fault.INTERNAL, "the lease expired", timedelta(0)))
             raise
         except asyncio.CancelledError:
-            self._record_result(lane, Failed(request.url, Fault.INTERNAL, "broken off", timedelta(0)))
+            self._record_result(lane, Failed(request.url, Fault.INTERNAL, "cancelled", timedelta(0)))
             raise
         self._record_result(lane, result)
         return result
@@ -212,7 +212,7 @@ class OutpostFetcher:
     async def _fetch_within_lease(
         self, lane: HostQueue, lease: HeldLease, request: Coroutine[None, None, FetchResult]
     ) -> FetchResult:
-        """How the request ended; LeaseOver, and the request broken off, where nobody renewed the lease."""
+        """Return the result of a request; cancel it and raise LeaseExpired if the lease runs out."""
         fetching = asyncio.create_task(request)
         try:
             while (seconds := self._seconds_left(lane, lease)) > 0:
@@ -227,7 +227,7 @@ class OutpostFetcher:
     async def _wait_until_open(self, lane: HostQueue, lease: HeldLease) -> None:
         while (opens_us := self._opens_us(lane)) > (now_us := to_us(self._clock.now())):
             if opens_us > now_us + lease.lease_us:
-                raise FetchBlocked(f"the site is left alone: {lane.site.closed_reason or 'the rate is used up'}")
+                raise FetchBlocked(f"the site is backing off: {lane.site.closed_reason or 'the rate limit is reached'}")
             await self._clock.sleep_until(from_us(opens_us))
 
     def _opens_us(self, lane: HostQueue) -> int:
@@ -241,11 +241,11 @@ class OutpostFetcher:
         return lease.remaining_us(to_us(self._clock.now()), self.delay_us(lane)) / 1_000_000
 
     def site_delay_us(self, site: str) -> int:
-        """The gap of a site, in microseconds."""
+        """Return a site's crawl delay in microseconds."""
         return self.delay_us(self._queue(site).lane)
 
     def delay_us(self, lane: HostQueue) -> int:
-        """How long the site is left in peace after an answer."""
+        """Return how long to wait after a response of the site."""
         return max(lane.site.gap_ms * 1000, span_us(self._pace.floor))
 
     def _record_result(self, lane: HostQueue, result: FetchResult) -> None:
@@ -266,7 +266,7 @@ class OutpostFetcher:
 def compare_answer(
     job: FetchJob, result: FetchResult, *, state: AgentState, fetcher: OutpostFetcher, now_us: int
 ) -> ComparedAnswer:
-    """The answer to a job, held against what home has and what the page did before."""
+    """Compare an answer with what the coordinator holds and with the page's history."""
     if isinstance(result, Failed) and result.exchange is None:
         return failure_result(job, result), None, None
     exchange = result.exchange
@@ -279,7 +279,7 @@ def compare_answer(
     if job.body_limit is not None:
         return encode_answer(job, result, exchange, kind=ResultKind.FIRST, shared=base), None, None
     delay_us = fetcher.site_delay_us(site_of(job.url))
-    why = "larger than an outpost takes"
+    why = "larger than the outpost's limit"
     return unfetched_result(job, ResultKind.DECLINED, why, delay_us=delay_us), None, None
 
 
@@ -309,7 +309,10 @@ def _compare_body(
 
 
 class FolderFetcher:
-    """The files under one folder; with a folder for each host inside it, those of that host."""
+    """Serve the files of a folder as a plain web server would (`outpost run --read DIR`), without requests.
+
+    A subfolder named after the host takes precedence. Anything but a file is declined, so the crawler fetches it.
+    """
 
     def __init__(self, folder: Path, clock: Clock, *, http: HttpSettings, user_agent: str) -> None:
         self._folder = folder.resolve(strict=True)
@@ -318,32 +321,32 @@ class FolderFetcher:
         self._constant = constant_headers(user_agent, None, accept_encoding="identity")
 
     async def fetch(self, request: Request) -> FetchResult:
-        """What the file says; NotMine where there is none."""
+        """Return the file's content; raise Declined if there is no such file."""
         began = self._clock.now()
         path = self._file_of(request.url)
         try:
             with path.open("rb") as file:
                 changed = datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC).replace(microsecond=0)
-                body = file.read(self._http.wire_bytes + 1)
+                body = file.read(self._http.max_wire_bytes + 1)
         except OSError as error:
-            raise Declined(f"not a file that can be read: {error.strerror}") from error
+            raise Declined(f"cannot read the file: {error.strerror}") from error
         date = format_datetime(changed, usegmt=True)
         is_same = request.last_modified == date
         raw = _response_head(304 if is_same else 200, date, path, len(body), now=began)
-        limit = self._http.wire_bytes
+        limit = self._http.max_wire_bytes
         took = max(self._clock.now() - began, timedelta(microseconds=1))
         sent = b"" if is_same else body[:limit]
         asked = request_bytes(request, self._constant)
         exchange = Exchange(asked, raw, sent, None, began, took)
-        head = parse_response_head(raw, ReadLimits(self._http.header_bytes, self._http.header_count, limit))
-        limits = DecodeLimits(self._http.decoded_bytes, self._http.ratio)
+        head = parse_response_head(raw, ReadLimits(self._http.max_header_bytes, self._http.max_headers, limit))
+        limits = DecodeLimits(self._http.max_decoded_bytes, self._http.max_compression_ratio)
         return fetch_result(request, RawResponse(head, exchange, cut=len(body) > limit), limits=limits)
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no file is kept open."""
 
     def _file_of(self, url: str) -> Path:
-        """The file of a URL, never outside the folder, whatever links and dots say."""
+        """Return the file of a URL; never one outside the folder, whatever links and dots say."""
         path, _, query = path_of(url).partition("?")
         own = self._folder / site_parts(site_of(url)).host
         base = own if own.is_dir() else self._folder
@@ -357,7 +360,7 @@ class FolderFetcher:
         except OSError as error:
             raise Declined("not a file") from error
         if not is_inside or not found.is_file() or any(part.startswith(".") for part in Path(name).parts):
-            raise Declined("not a file of the site's folder")
+            raise Declined("not a file in the site's folder")
         return found
 
 

@@ -1,7 +1,7 @@
-"""What do home and outposts say to each other, and how does it look on the wire?
+"""The messages between coordinator and outposts, and their encoding.
 
-One byte for the kind, a table of values as JSON (compressed where that is shorter), then the blobs that the
-table counts. Reading is strict and bounded: whatever does not fit is NotUnderstood, and has no effect.
+A message is one byte for its type, a JSON table (compressed if that is shorter) and the blobs that the table counts.
+Decoding is strict and bounded: invalid input raises NotUnderstood.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_URL_CHARS = 16_384
 MAX_DETAIL_CHARS = 500
 MAX_SPAN_US = 10**15
 SMALL_TABLE = 96
-"""A table shorter than this is not worth a zstd frame."""
+"""Tables shorter than this are not compressed."""
 LEVEL = 12
 _HEAD_BYTES = 6
 
@@ -31,24 +31,26 @@ DIGEST_BYTES = 16
 
 
 class ResultKind(StrEnum):
-    """What becomes of an answer."""
+    """What the outpost does with an answer."""
 
     FIRST = "first"
-    """Home holds nothing to compare with: sent whole, without waiting for others."""
+    """The coordinator holds nothing to compare with: send the whole answer immediately."""
     CHANGED = "changed"
     SAME = "same"
     WITHHELD = "withheld"
     DECLINED = "declined"
-    """The outpost does not ask for this; the crawler may."""
+    """The outpost will not fetch this URL; the crawler may."""
 
 
 class NotUnderstood(ValueError):
-    """The message is not one of ours."""
+    """Raised for bytes that are not a valid message."""
 
 
 class FetchJob(NamedTuple):
-    """One request that home asks for; `known_digest` is the digest of the body that home holds (B5), `base` the
-    mark of the whole exchange that a patch can build on.
+    """A request for the outpost to make.
+
+    `known_digest` is the digest of the body that the coordinator holds (B5), `base` the digest of the exchange that a
+    patch can build on.
     """
 
     number: int
@@ -62,19 +64,19 @@ class FetchJob(NamedTuple):
 
 
 class JobResult(NamedTuple):
-    """What came of one job. `run` and `url` are given where home may not know the job any more."""
+    """The result of one job. `run` and `url` are set if the coordinator may no longer know the job."""
 
     number: int
     kind: ResultKind
     digest: bytes
-    """Of the body; empty where it is the one that home has."""
+    """Digest of the body; empty if the coordinator already holds that body."""
     blob: bytes
-    """Heads and, unless the body is the one that home has, the body: a patch."""
+    """A patch with both heads, and the body unless the coordinator holds it."""
     base: bytes
-    """Mark of the exchange that the patch builds on; empty: none."""
+    """Digest of the exchange that the patch builds on; empty if there is none."""
     took_us: int
     age_us: int
-    """Time since the request began, when the item is sent: home's clock makes a moment of it."""
+    """Time from the start of the request until the result is sent; the coordinator dates it by its own clock."""
     ip: str | None = None
     is_cut: bool = False
     fault: Fault | None = None
@@ -84,46 +86,46 @@ class JobResult(NamedTuple):
 
 
 class Heartbeat(NamedTuple):
-    """The outpost lives."""
+    """Sent by the agent to renew its lease."""
 
     number: int
 
 
 class LeaseRenewal(NamedTuple):
-    """Home's answer to a beat: the sites of the outpost are its own for so long from the beat on."""
+    """The reply to a heartbeat: the lease lasts this long, counted from the heartbeat."""
 
     number: int
     lease_us: int
 
 
 class AgentReady(NamedTuple):
-    """Everything from before is delivered; these jobs are still under way, and so many more are welcome."""
+    """Sent once all earlier results are delivered: the jobs still running, and how many jobs fit."""
 
     running: tuple[int, ...]
     capacity: int
 
 
 class JobBatch(NamedTuple):
-    """Jobs, in the order in which they are to be done."""
+    """Jobs, in the order in which to run them."""
 
     jobs: tuple[FetchJob, ...]
 
 
 class ResultBatch(NamedTuple):
-    """Results under a number that grows: home takes each number once."""
+    """Results under an increasing number. The coordinator stores each number once."""
 
     batch: int
     items: tuple[JobResult, ...]
 
 
 class Acknowledgement(NamedTuple):
-    """Home has the batch on disk."""
+    """The coordinator has stored the batch."""
 
     batch: int
 
 
 class Welcome(NamedTuple):
-    """Home knows the outpost; `run` names this run of home, and `taken` the last batch that it has."""
+    """The coordinator accepted the outpost. `run` identifies this run of the coordinator."""
 
     run: str
     name: str
@@ -132,7 +134,7 @@ class Welcome(NamedTuple):
 
 
 class Goodbye(NamedTuple):
-    """The outpost stops by its owner's will: it gives back what it did not begin, and its sites."""
+    """The agent is shutting down and gives up its lease and its unstarted jobs."""
 
 
 Message = Heartbeat | LeaseRenewal | AgentReady | JobBatch | ResultBatch | Acknowledgement | Welcome | Goodbye
@@ -149,7 +151,7 @@ _KINDS: tuple[type[Any], ...] = (
 
 
 def encode_message(message: Message) -> bytes:
-    """The payload of a frame."""
+    """Return the payload of a frame."""
     table, blobs = _table_of(message)
     text = json.dumps(table, separators=(",", ":"), ensure_ascii=True).encode()
     packed = make_patch(text, b"", level=LEVEL) if len(text) >= SMALL_TABLE else text
@@ -160,13 +162,13 @@ def encode_message(message: Message) -> bytes:
 
 
 def decode_message(payload: bytes) -> Message:
-    """The message in a payload; NotUnderstood for anything else."""
+    """Parse a payload; raise NotUnderstood if it is not a message."""
     try:
         kind = _KINDS[payload[0]]
         end = _HEAD_BYTES + int.from_bytes(payload[2:_HEAD_BYTES], "big")
         text = payload[_HEAD_BYTES:end]
         if len(text) != end - _HEAD_BYTES:
-            raise ValueError("the table is cut short")
+            raise ValueError("the table is truncated")
         if payload[1]:
             text = apply_patch(text, b"", most_bytes=MAX_TABLE_BYTES)
         return _message(kind, json.loads(text), payload[end:])
@@ -190,7 +192,7 @@ def _job_row(job: FetchJob) -> list[Any]:
 
 
 def _item_row(item: JobResult) -> list[Any]:
-    """Values that are usually absent stand at the end and are left out."""
+    """Return the table row of a result, without the trailing fields if all of them have their defaults."""
     row: list[Any] = [
         item.number,
         item.kind.value[0],
@@ -213,7 +215,7 @@ def _message(kind: type[Any], table: list[Any], blobs: bytes) -> Message:
         batch, rows = table
         return ResultBatch(_natural(batch), _items(_bounded(rows, MAX_RESULTS), blobs))
     if blobs:
-        raise ValueError("bytes behind the end")
+        raise ValueError("trailing bytes")
     if kind is JobBatch:
         (rows,) = table
         return JobBatch(tuple(_job(row) for row in _bounded(rows, MAX_JOBS)))
@@ -248,7 +250,7 @@ def _items(rows: list[Any], blobs: bytes) -> tuple[JobResult, ...]:
         items.append(item._replace(blob=blobs[at : at + size]))
         at += size
     if at != len(blobs):
-        raise ValueError("the blobs do not have the length that the table says")
+        raise ValueError("the blobs do not match the lengths in the table")
     return tuple(items)
 
 
@@ -275,24 +277,24 @@ def _item(row: list[Any]) -> tuple[JobResult, int]:
 
 def _natural(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError("a number is expected")
+        raise ValueError("expected a number")
     return value
 
 
 def _text(value: Any, longest: int) -> str:
     if not isinstance(value, str) or len(value) > longest:
-        raise ValueError("a text is expected")
+        raise ValueError("expected a string")
     return value
 
 
 def _bytes(value: Any, size: int) -> bytes:
     raw = bytes.fromhex(_text(value, 2 * size))
     if len(raw) != size:
-        raise ValueError("a digest is expected")
+        raise ValueError("expected a digest")
     return raw
 
 
 def _bounded(rows: Any, limit: int) -> list[Any]:
     if not isinstance(rows, list) or len(rows) > limit:
-        raise ValueError("a list of bounded length is expected")
+        raise ValueError("expected a list within the length limit")
     return rows

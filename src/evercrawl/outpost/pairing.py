@@ -1,8 +1,8 @@
-"""What does a pairing code hold, and which keys follow from it?
+"""Pairing codes, the keys derived from them, and the coordinator's certificate.
 
-The code, spoken or pasted once, names a secret and the beginning of the fingerprint of home's certificate, so
-that the outpost knows home before it says a word. Both sides derive keys by HMAC-SHA256 (RFC 2104); the key
-of the outpost depends on a number that the outpost drew, so a code that was used is worth nothing.
+A code holds a secret and the start of the certificate's fingerprint, so the agent can verify the coordinator before it
+sends anything. Keys are derived by HMAC-SHA256 (RFC 2104). The outpost's key also depends on a nonce of the agent, so a
+used code is worthless.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from evercrawl.errors import StoreUnavailable
 
 SECRET_BYTES = 10
 PIN_BYTES = 16
-"""128 bits of the certificate's SHA-256: nobody finds a second certificate with the same."""
+"""128 bits of the certificate's SHA-256."""
 GROUP_LETTERS = 6
 NONCE_BYTES = 32
 
@@ -29,38 +29,38 @@ NONCE_BYTES = 32
 FOLDER = "outposts"
 CERTIFICATE_FILE = "home.pem"
 CERTIFICATE_LIFETIME = timedelta(days=36_500)
-"""The fingerprint is what counts; no date ends the trust in it."""
+"""Trust rests on the fingerprint alone, so the certificate practically never expires."""
 
 
 class PairingCode(NamedTuple):
-    """A pairing code."""
+    """A secret and the pin of the coordinator's certificate."""
 
     secret: bytes
     pin: bytes
 
     @property
     def name(self) -> str:
-        """By which home finds the code; it says nothing about the secret."""
+        """Return the public identifier of the code, which does not reveal the secret."""
         return sha256(b"evercrawl outpost code\0" + self.secret).hexdigest()[:16]
 
     @property
     def key(self) -> bytes:
-        """The key under which the first message of a pairing is sealed."""
+        """Return the key that signs the first message of a pairing."""
         return derive_key(self.secret, b"pair")
 
     def text(self) -> str:
-        """As it is shown: letters and digits in groups."""
+        """Format the code as groups of letters and digits."""
         letters = b32encode(self.secret + self.pin).decode().rstrip("=")
         return "-".join(letters[at : at + GROUP_LETTERS] for at in range(0, len(letters), GROUP_LETTERS))
 
 
 def certificate_pin(certificate: bytes) -> bytes:
-    """What a code says about a certificate (DER)."""
+    """Return the pin of a certificate in DER form."""
     return sha256(certificate).digest()[:PIN_BYTES]
 
 
 def parse_code(text: str) -> PairingCode:
-    """The code in a text, whatever its case and separators; ValueError where it is none."""
+    """Parse a code, ignoring case and separators; raise ValueError if it is invalid."""
     letters = "".join(letter for letter in text.upper() if letter.isalnum())
     try:
         raw = b32decode(letters + "=" * (-len(letters) % 8))
@@ -72,23 +72,23 @@ def parse_code(text: str) -> PairingCode:
 
 
 def derive_key(key: bytes, *parts: bytes) -> bytes:
-    """A key that follows from another for one purpose; parts cannot run into each other."""
+    """Derive a key for one purpose. Each part is length-prefixed, so parts cannot be confused."""
     message = b"".join(len(part).to_bytes(4, "big") + part for part in parts)
     return hmac.new(key, message, sha256).digest()
 
 
 def outpost_key(code_key: bytes, nonce: bytes) -> bytes:
-    """The lasting key of the outpost that used a code with this number."""
+    """Return the permanent key of the outpost that redeemed a code with this nonce."""
     return derive_key(code_key, b"outpost", nonce)
 
 
 def session_key(key: bytes, *, challenge: bytes, nonce: bytes) -> bytes:
-    """The key of one connection: new with every challenge of home and every number of the outpost."""
+    """Return the key of one connection."""
     return derive_key(key, b"session", challenge, nonce)
 
 
 def coordinator_certificate(collection: Path) -> tuple[Path, bytes]:
-    """The file with key and certificate, made where there is none, and the certificate in DER."""
+    """Return the path of the key file, created if missing, and the certificate in DER form."""
     path = collection / FOLDER / CERTIFICATE_FILE
     try:
         if not path.exists():
@@ -129,7 +129,7 @@ def _create_certificate(path: Path) -> None:
 
 
 def server_tls(path: Path) -> ssl.SSLContext:
-    """TLS 1.3 with home's own certificate."""
+    """Return a TLS 1.3 context with the coordinator's certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.load_cert_chain(path)
@@ -137,7 +137,7 @@ def server_tls(path: Path) -> ssl.SSLContext:
 
 
 def client_tls() -> ssl.SSLContext:
-    """TLS 1.3 without authorities: the caller compares the certificate with the one that it knows."""
+    """Return a TLS 1.3 context without authorities; the caller checks the certificate's pin."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.check_hostname = False

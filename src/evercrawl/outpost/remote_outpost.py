@@ -1,4 +1,4 @@
-"""One outpost as home sees it: its lease, its queue, and what it was asked for."""
+"""One outpost as the coordinator sees it: its lease, its queue and the batches it sends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evercrawl.outpost.messages import MAX_JOBS, JobResult, ResultBatch, ResultK
 from evercrawl.outpost.routing import GrantedLease
 
 MAX_ABANDONED = 4096
-"""Jobs that were handed out and whose asker has gone; their results are still welcome."""
+"""Requests to remember after their caller has gone; their results are still stored."""
 
 
 GZIP_LEVEL = 6
@@ -33,18 +33,19 @@ _COUNTED_AS = {
     ResultKind.DECLINED: "declined",
 }
 RequestOf = Callable[[JobResult], tuple[int | None, Request] | None]
-"""The job's number in this run of home (None: of an earlier one) and its request; None: not its own."""
+"""Return the job's number in this run (None for an earlier run) and its request; None if the job is not the outpost's.
+"""
 
 
 class FetchDirectly(NamedTuple):
-    """The crawler has to pending itself, when the site has had its rest."""
+    """The crawler has to fetch the page itself after `delay_us`."""
 
     delay_us: int = 0
 
 
 @dataclass(eq=False)
 class PendingFetch:
-    """One fetch of the engine that waits for an outpost."""
+    """A fetch of the engine that waits for an outpost."""
 
     number: int
     request: Request
@@ -53,13 +54,13 @@ class PendingFetch:
 
 @dataclass(eq=False)
 class RemoteOutpost:
-    """Home's side of one outpost.
+    """The coordinator's state of one outpost.
 
-    Invariant: an pending stands in `queue` (first come, first served) or in `assigned`, never in both.
+    Invariant: a pending fetch is either in `queue` (first in, first out) or in `assigned`.
     """
 
     row: OutpostRow
-    grant: GrantedLease
+    lease: GrantedLease
     acknowledged: int
     channel: SecureChannel | None = None
     is_ready: bool = False
@@ -69,20 +70,20 @@ class RemoteOutpost:
     sent_requests: dict[int, Request] = field(default_factory=dict)
     has_work: asyncio.Event = field(default_factory=asyncio.Event)
     reported: tuple[int, int] = (0, 0)
-    """Bytes of the present channel that are reported already."""
+    """Bytes received and sent on this channel that are already counted."""
 
     def add(self, pending: PendingFetch) -> None:
-        """Line up."""
+        """Queue a fetch."""
         self.queue.append(pending)
         self.has_work.set()
 
     def remove(self, pending: PendingFetch) -> None:
-        """Nobody waits for this any has_work."""
+        """Drop a fetch that nobody waits for."""
         if self.assigned.pop(pending.number, None) is None and pending in self.queue:
             self.queue.remove(pending)
 
     def next_fetches(self) -> list[PendingFetch]:
-        """As many as the outpost has capacity for, in order; they count as assigned."""
+        """Assign as many queued fetches as the outpost has capacity for."""
         chosen: list[PendingFetch] = []
         while self.is_ready and self.queue and len(self.assigned) < min(self.capacity, MAX_JOBS):
             pending = self.queue.popleft()
@@ -97,13 +98,13 @@ class RemoteOutpost:
             self.sent_requests.pop(next(iter(self.sent_requests)))
 
     def attach(self, channel: SecureChannel) -> None:
-        """The outpost has proved itself on a new connection; an older one is closed."""
+        """Use a new authenticated connection and close an older one."""
         if self.channel is not None:
             self.channel.close()
         self.channel, self.is_ready, self.reported = channel, False, (0, 0)
 
     def mark_ready(self, running: tuple[int, ...], capacity: int) -> None:
-        """What was assigned and is neither delivered nor under way is assigned again, in the old order."""
+        """Requeue assigned fetches that the outpost no longer runs, in their old order."""
         lost = sorted(number for number in self.assigned if number not in running)
         for number in reversed(lost):
             self.queue.appendleft(self.assigned.pop(number))
@@ -111,12 +112,12 @@ class RemoteOutpost:
         self.has_work.set()
 
     def detach(self, channel: SecureChannel) -> None:
-        """A connection ended."""
+        """Forget a closed connection."""
         if self.channel is channel:
             self.channel, self.is_ready = None, False
 
     def new_traffic(self) -> dict[str, int]:
-        """Bytes of the channel since the last call."""
+        """Return the bytes received and sent since the last call."""
         if self.channel is None:
             return {}
         now = self.channel.bytes_in, self.channel.bytes_out
@@ -126,7 +127,7 @@ class RemoteOutpost:
 
 
 class BatchDecoder:
-    """One batch. What is damaged, or not of the outpost's sites, is reported and has no effect."""
+    """Decode one batch. Results that are damaged or for other sites are counted and otherwise ignored."""
 
     def __init__(
         self,
@@ -144,10 +145,10 @@ class BatchDecoder:
         self.exchanges: dict[str, SharedExchange] = {}
         self.counts: dict[str, int] = {}
         self.results: list[tuple[int | None, str, FetchResult | FetchDirectly]] = []
-        """Number of the job, URL, result."""
+        """Job number, URL and result."""
 
     def add(self, item: JobResult) -> None:
-        """Rebuild one item."""
+        """Decode one result."""
         asked = self._request_of(item)
         if asked is None:
             self._count("refused", 1)
@@ -192,17 +193,17 @@ class BatchDecoder:
 
 
 def is_whole(result: FetchResult) -> bool:
-    """Both sides hold whole answers only."""
+    """Check whether the answer is complete; both sides hold only complete answers."""
     return isinstance(result, Fetched) and result.truncated is None
 
 
 def max_exchange_bytes(http: HttpSettings) -> int:
-    """No exchange is longer."""
-    return http.wire_bytes + 2 * http.header_bytes
+    """Return the size limit of an exchange."""
+    return http.max_wire_bytes + 2 * http.max_header_bytes
 
 
 def _self_contained(item: JobResult, exchange: Exchange | None) -> bytes:
-    """The item so that it can be read without what was held before."""
+    """Encode a result so that it can be read without the exchange it builds on."""
     if exchange is not None:
         plain = join_exchange(exchange.request_head, exchange.response_head, exchange.wire_body)
         blob = make_patch(plain, b"", level=KEEP_LEVEL)

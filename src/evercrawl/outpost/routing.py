@@ -1,8 +1,11 @@
-"""Which outpost is a URL's?
+"""Decide which outpost serves a site, and who may fetch from it now.
 
-The domain director of the paper (B2): a route is a suffix (`.edu`), a domain with all below it
-(`example.org`) or one site (`https://example.org:8443`, `example.org:8443`). The limit exact route wins;
-of two equal ones the one that was paired first.
+A route (the paper's domain director, B2) is a suffix (`.edu`), a domain with its subdomains (`example.org`) or one site
+(`https://example.org:8443`). The most precise route wins, then the first one paired.
+
+The agent counts its lease from sending a heartbeat, the coordinator from answering it, which is later. So the agent
+always stops first, whatever the clocks and the network do. It also stops one crawl delay early (at most half a lease),
+so the next fetcher need not know that delay.
 """
 
 from __future__ import annotations
@@ -17,13 +20,13 @@ SITE, DOMAIN, SUFFIX = 3, 2, 1
 
 
 HEARTBEATS_PER_LEASE = 4
-"""An outpost renews its lease this often while one lasts."""
+"""How often an agent renews its lease while it lasts."""
 MAX_OPEN_HEARTBEATS = 64
-"""Beats without an answer that are remembered."""
+"""Unanswered heartbeats to remember."""
 
 
 def normalise_route(text: str) -> str:
-    """A route as it is stored; ValueError where it is none."""
+    """Return the stored form of a route; raise ValueError if it is invalid."""
     route = text.strip().lower().rstrip("/")
     if not route.removeprefix(".") or route.endswith(":") or any(sign in route for sign in " \t?#@*"):
         raise ValueError("is not a suffix such as .edu, a domain such as example.org, or a site")
@@ -44,7 +47,7 @@ def _has_port(route: str) -> bool:
 
 
 def route_precision(route: str, site: str) -> tuple[int, int] | None:
-    """How exactly a route names a site; None: not at all."""
+    """Return how precisely a route matches a site, or None if it does not match."""
     name = site_parts(site)
     if "://" in route:
         return (SITE, len(route)) if route == site else None
@@ -58,15 +61,15 @@ def route_precision(route: str, site: str) -> tuple[int, int] | None:
 
 
 class SiteRouter:
-    """Sends each site to the outpost whose route names it limit exactly."""
+    """Assign each site to the outpost with the most precise route."""
 
     def __init__(self, routes: Mapping[str, Iterable[str]]) -> None:
-        """Outpost -> its routes, in the order of pairing."""
+        """Take the routes of each outpost, in the order of pairing."""
         self._routes = [(outpost, route) for outpost, own in routes.items() for route in own]
         self._found = lru_cache(maxsize=4096)(self._search)
 
     def outpost_of(self, site: str) -> str | None:
-        """The outpost of a site; None: it is the crawler's own."""
+        """Return the outpost of a site, or None if the crawler fetches it itself."""
         return self._found(site)
 
     def _search(self, site: str) -> str | None:
@@ -80,29 +83,29 @@ class SiteRouter:
 
 
 def is_allowed(site: str, allow: Iterable[str]) -> bool:
-    """The owner's list names the site; an empty list names none."""
+    """Check whether the owner's list matches the site."""
     return any(route_precision(route, site) is not None for route in allow)
 
 
 @dataclass
 class GrantedLease:
-    """Home's side. Times are of home's own clock, in microseconds."""
+    """The coordinator's view of a lease, in microseconds of its own clock."""
 
     lease_us: int
     until_us: int = 0
 
     def renew(self, now_us: int) -> None:
-        """The outpost was heard: what was granted (or waited for) before is replaced."""
+        """Extend the lease from now on."""
         self.until_us = now_us + self.lease_us
 
     def free_at_us(self, handover_us: int) -> int:
-        """From when on somebody else may ask its sites."""
+        """Return when another process may fetch from the outpost's sites."""
         return self.until_us + handover_us if self.until_us else 0
 
 
 @dataclass
 class HeldLease:
-    """The outpost's side. Times are of its own clock, in microseconds."""
+    """The agent's view of its lease, in microseconds of its own clock."""
 
     lease_us: int = 0
     until_us: int = 0
@@ -110,7 +113,7 @@ class HeldLease:
     _last: int = 0
 
     def heartbeat(self, now_us: int) -> int:
-        """The number of a beat that is sent now."""
+        """Register a heartbeat sent now and return its number."""
         self._last += 1
         self._sent[self._last] = now_us
         if len(self._sent) > MAX_OPEN_HEARTBEATS:
@@ -118,17 +121,17 @@ class HeldLease:
         return self._last
 
     def renew_from(self, number: int, lease_us: int) -> None:
-        """Home has granted a lease for a beat; a beat that was never sent grants nothing."""
+        """Extend the lease from the time of a heartbeat; ignore unknown heartbeats."""
         sent_us = self._sent.pop(number, None)
         if sent_us is not None:
             self.lease_us = lease_us
             self.until_us = max(self.until_us, sent_us + lease_us)
 
     def remaining_us(self, now_us: int, delay_us: int) -> int:
-        """How long a request that begins now to a site with this gap may take; 0 or less: none may begin."""
+        """Return how long a request started now may take; 0 or less if none may start."""
         return self.until_us - min(delay_us, self.lease_us // 2) - now_us
 
 
 def handover_us(lease_us: int, max_delay_us: int) -> int:
-    """What home adds to a lease's end for gaps longer than the half lease that was kept free."""
+    """Return what to add to a lease's end for crawl delays longer than half a lease."""
     return max(0, max_delay_us - lease_us // 2)

@@ -1,4 +1,4 @@
-"""A small SQLite file of our own: made, tuned and bounded."""
+"""Open the small SQLite files in which coordinator and agents keep their state."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BUSY_TIMEOUT_S = 10.0
 
 
 def open_state_file(path: Path, schema: str, *, version: int, max_bytes: int | None = None) -> sqlite3.Connection:
-    """The file, for its owner's eyes only; what is written survives `kill -9`."""
+    """Open or create a private file whose committed data survives `kill -9`."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
@@ -36,7 +36,7 @@ def open_state_file(path: Path, schema: str, *, version: int, max_bytes: int | N
 def _create_tables(db: sqlite3.Connection, path: Path, schema: str, version: int) -> None:
     (found,) = db.execute("pragma user_version").fetchone()
     if found > version:
-        raise StoreUnavailable(f"{path} was written by a newer evercrawl; use that one")
+        raise StoreUnavailable(f"{path} was written by a newer evercrawl; upgrade to use it")
     if found < version:
         with transaction(db):
             for statement in schema.split(";"):
@@ -46,7 +46,7 @@ def _create_tables(db: sqlite3.Connection, path: Path, schema: str, version: int
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """All of the block or nothing."""
+    """Run the block in a transaction; roll back if it raises."""
     db.execute("begin immediate")
     try:
         yield

@@ -1,4 +1,4 @@
-"""What outposts did for a collection: bytes sent, bytes that a plain crawl would have taken, requests."""
+"""Pairing and statistics of a collection's outposts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evercrawl.outpost.routing import normalise_route
 
 @dataclass(frozen=True, slots=True)
 class OutpostStatus:
-    """One outpost, from the time of its pairing on."""
+    """Statistics of one outpost since it was paired."""
 
     name: str
     routes: tuple[str, ...]
@@ -26,22 +26,22 @@ class OutpostStatus:
     requests: int
     """Requests to its sites."""
     bytes_sent: int
-    """Between home and the outpost, both ways."""
+    """Traffic between coordinator and outpost, both ways."""
     bytes_plain: int
-    """What a crawl from home would have taken for the same requests, without compression."""
+    """Traffic of a direct crawl for the same requests, uncompressed."""
     bytes_plain_gzip: int
-    """The same if every site compressed with gzip."""
+    """The same if every site used gzip."""
     counts: dict[str, int] = field(default_factory=dict)
-    """Answers: whole, changed (as a difference), same, withheld, failed; declined, refused."""
+    """Results by kind: whole, changed (sent as a patch), same, withheld, failed, declined, refused."""
 
     @property
     def share(self) -> float | None:
-        """Bytes sent for each byte of a plain crawl."""
+        """Return the bytes sent per byte of a direct crawl."""
         return self.bytes_sent / self.bytes_plain if self.bytes_plain else None
 
 
 def list_outposts(collection: Path) -> list[OutpostStatus]:
-    """All outposts of a collection, in the order of pairing."""
+    """Return the outposts of a collection, in the order of pairing."""
     if not (collection / FOLDER / COORDINATOR_FILE).exists():
         return []
     state = CoordinatorState(collection)
@@ -70,7 +70,7 @@ def list_outposts(collection: Path) -> list[OutpostStatus]:
 
 
 def create_pairing_code(collection: Path, *, name: str, routes: list[str], valid_for: timedelta) -> str:
-    """A code with which one outpost can be paired, once."""
+    """Create a code that pairs one outpost, once."""
     try:
         normal = [normalise_route(route) for route in routes]
     except ValueError as error:
@@ -88,7 +88,7 @@ def create_pairing_code(collection: Path, *, name: str, routes: list[str], valid
 
 
 def unpair(collection: Path, name: str) -> None:
-    """Let go of an outpost; ConfigError where there is none of that name."""
+    """Remove an outpost; raise ConfigError if there is none of that name."""
     state = CoordinatorState(collection)
     try:
         if not state.unpair(name):

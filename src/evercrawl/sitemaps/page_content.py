@@ -89,7 +89,7 @@ def read_content(url: str, headers: Headers, body: bytes, *, agent: str, site: s
 
 def _headline(tree: LexborHTMLParser) -> str:
     node = tree.css_first("h1")
-    return " ".join(node.text_lexbor().split())[: _LIMITS.title_chars] if node is not None else ""
+    return " ".join(node.text_lexbor().split())[: _LIMITS.max_title_chars] if node is not None else ""
 
 
 def _digest(tree: LexborHTMLParser, elements: Elements, joiner: ReferenceResolver, site: str) -> bytes:

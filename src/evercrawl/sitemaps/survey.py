@@ -114,7 +114,7 @@ class SitemapSurveyor:
         if not _SITEMAP_PATH.search(url.partition("?")[0].partition("//")[2].partition("/")[2]):
             starts = [*sitemap_urls(gate.robots, f"{survey.site}/robots.txt")]
             starts = starts or [survey.site + path for path in WELL_KNOWN]
-        walk = SitemapWalk(starts, most_files=self._settings.signals.files)
+        walk = SitemapWalk(starts, most_files=self._settings.sitemaps.max_files)
         while (address := walk.next()) is not None:
             file = await self._file(address)
             walk.take(address, file.sitemap)

@@ -88,7 +88,7 @@ class SimSite:
         """Return what happens to this request at this moment."""
         luck = uniform(self._key, incoming.path, incoming.at_s)
         latency = self._latency_s * (0.5 + luck + (8 if luck > 0.99 else 0))
-        latency = min(latency, incoming.http.first_byte.total_seconds() / 2)
+        latency = min(latency, incoming.http.first_byte_timeout.total_seconds() / 2)
         failure = self._unreachable(incoming, luck) or self._unreliable(incoming, luck, latency)
         if failure is not None:
             return failure
@@ -101,7 +101,7 @@ class SimSite:
         if self.is_refusing or (is_out and luck < 0.5):
             return SimFailure(self._latency_s, Fault.CONNECT, "connection refused")
         if is_out:
-            return SimFailure(incoming.http.connect.total_seconds(), Fault.CONNECT, "no connection in time")
+            return SimFailure(incoming.http.connect_timeout.total_seconds(), Fault.CONNECT, "no connection in time")
         return None
 
     def _unreliable(self, incoming: IncomingRequest, luck: float, latency: float) -> SimResponse | SimFailure | None:
@@ -204,7 +204,7 @@ def _is_current(request: Request, validators: dict[str, str]) -> bool:
 
 
 def _timeout(incoming: IncomingRequest) -> SimFailure:
-    return SimFailure(incoming.http.first_byte.total_seconds(), Fault.TIMEOUT, "no response in time")
+    return SimFailure(incoming.http.first_byte_timeout.total_seconds(), Fault.TIMEOUT, "no response in time")
 
 
 def _typed(after_s: float, media_type: str, body: bytes, *headers: tuple[str, str]) -> SimResponse:

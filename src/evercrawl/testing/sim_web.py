@@ -209,7 +209,7 @@ class SimWeb:
     def read_response(self, request: Request, response: SimResponse, logged: LoggedRequest) -> FetchResult:
         """Read a response as the real fetcher does: within the same limits and with the same function."""
         http, size = self._http, len(response.wire_body)
-        limit = _smaller(http.wire_bytes, request.body_limit)
+        limit = _smaller(http.max_wire_bytes, request.body_limit)
         headers = _headers(response, logged.sent)
         raw = _raw_head(response.status, headers)
         exchange = Exchange(
@@ -222,7 +222,7 @@ class SimWeb:
         )
         coding = header(response.headers, "content-encoding")
         head = ResponseHead(response.status, 1, headers, {"content-encoding": [coding]} if coding else {}, raw)
-        limits = DecodeLimits(_smaller(http.decoded_bytes, request.body_limit), http.ratio)
+        limits = DecodeLimits(_smaller(http.max_decoded_bytes, request.body_limit), http.max_compression_ratio)
         return fetch_result(request, RawResponse(head, exchange, cut=size > limit), limits=limits)
 
     def _address(self, site: str) -> str:

@@ -65,8 +65,8 @@ def test_aliases_name_commands() -> None:
         (["crawl", "https://example.org/", "--scope", "planet"], 2, "planet"),
         (["status"], 2, "no collection here"),
         (["-C", "nowhere", "status"], 2, "nowhere is not a collection"),
-        (["config", "get", "pace.gapp"], 2, "did you mean 'pace.gap'?"),
-        (["config", "set", "pace.gap", "1s"], 2, "no collection here"),
+        (["config", "get", "pace.gapp"], 2, "did you mean 'pace.delay'?"),
+        (["config", "set", "pace.delay", "1s"], 2, "no collection here"),
         (["config", "set", "--user", "pace.mode", "fast"], 2, "gentle, paper, own"),
         (["tool", "divination"], 2, "the tools are"),
     ],
@@ -123,7 +123,7 @@ def test_a_misspelt_setting_of_the_collection_is_told_with_its_file(
     assert run(["status"]) == 2
     shown = capsys.readouterr().err
     assert str(file) in shown
-    assert "did you mean 'pace.gap'?" in shown
+    assert "did you mean 'pace.delay'?" in shown
 
 
 def test_why_of_a_url_that_was_never_met_says_so_and_what_the_scope_says(
@@ -150,13 +150,13 @@ def test_the_contact_is_kept_for_the_user(tmp_path: Path, capsys: pytest.Capture
 def test_the_settings_say_where_they_come_from(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("EVERCRAWL_PACE__GAP", "7s")
+    monkeypatch.setenv("EVERCRAWL_PACE__DELAY", "7s")
     assert run(["config", "show", "--origin"]) == 0
     shown = {line.split(" = ")[0]: line for line in capsys.readouterr().out.splitlines()}
-    assert '"7s"' in shown["pace.gap"]
-    assert shown["pace.gap"].endswith("# environment variable EVERCRAWL_PACE__GAP")
-    assert run(["config", "get", "pace.gap", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["settings"]["pace.gap"]["value"] == '"7s"'
+    assert '"7s"' in shown["pace.delay"]
+    assert shown["pace.delay"].endswith("# environment variable EVERCRAWL_PACE__DELAY")
+    assert run(["config", "get", "pace.delay", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["settings"]["pace.delay"]["value"] == '"7s"'
 
 
 def test_doctor_reports_every_check(capsys: pytest.CaptureFixture[str]) -> None:

@@ -61,7 +61,7 @@ def test_a_new_collection_remembers_seeds_and_scope_but_not_limits(session: CliC
     assert kept.settings.scope.seeds == ("https://example.org/",)
     assert kept.settings.scope.kind == "domain"
     assert kept.settings.scope.exclude == (r"\.pdf$",)
-    assert kept.origins["crawl.max_pages"] == kept.origins["pace.gap"] == "default"
+    assert kept.origins["crawl.max_pages"] == kept.origins["pace.delay"] == "default"
 
 
 def test_the_same_command_without_a_url_finds_it_again(session: CliContext) -> None:

@@ -28,7 +28,7 @@ def test_comments_and_other_lines_stay(tmp_path: Path) -> None:
     path.write_text(BEFORE)
     write_setting(path, "pace.mode", "paper")
     write_setting(path, "scope.kind", "domain")
-    write_setting(path, "http.wire_bytes", "1MiB")
+    write_setting(path, "http.max_wire_bytes", "1MiB")
     text = path.read_text()
     assert "# ours\n[scope]  # what belongs\n" in text
     assert '"https://example.org/",  # the first' in text
@@ -75,12 +75,12 @@ def test_an_unusual_spelling_is_refused_rather_than_broken(tmp_path: Path) -> No
 
 def test_a_new_collection_holds_its_first_values_and_is_not_made_twice(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
-    path = create_collection(folder, {"scope.seeds": ("https://example.org/",), "scope.depth": "2"})
+    path = create_collection(folder, {"scope.seeds": ("https://example.org/",), "scope.max_depth": "2"})
     settings = read_settings(folder, env={"XDG_CONFIG_HOME": str(tmp_path)}).settings
     assert settings.scope.seeds == ("https://example.org/",)
     assert settings.scope.depth == 2
     before = path.read_text()
-    create_collection(folder, {"scope.depth": 9})
+    create_collection(folder, {"scope.max_depth": 9})
     assert path.read_text() == before
 
 

@@ -48,9 +48,9 @@ def test_other_settings_are_not_heard(collection: Path) -> None:
 
 def test_slower_sites_are_heard_and_taken_back(collection: Path) -> None:
     slower = slower_sites_in(collection, ())
-    write_setting(collection_file(collection), "pace.slower", ("https://a.test 30s",))
+    write_setting(collection_file(collection), "pace.overrides", ("https://a.test 30s",))
     _touch(collection, 4)
     assert slower.changed() == ("https://a.test 30s",)
-    write_setting(collection_file(collection), "pace.slower", ())
+    write_setting(collection_file(collection), "pace.overrides", ())
     _touch(collection, 5)
     assert slower.changed() == ()

@@ -41,16 +41,16 @@ def test_the_nearer_place_wins_and_is_named(tmp_path: Path, collection: Path) ->
     file = collection / "collection.toml"
     file.write_text('[pace]\ngap = "2s"\nlongest = "90s"\n[scope]\ndepth = 3\n')
     env = _env(tmp_path, EVERCRAWL_PACE__GAP="3s", EVERCRAWL_SCOPE__DEPTH="4")
-    found = read_settings(collection, flags={"pace.gap": "4s"}, env=env)
+    found = read_settings(collection, flags={"pace.delay": "4s"}, env=env)
     assert found.settings.pace.gap == timedelta(seconds=4)
     assert found.settings.scope.depth == 4
     assert found.settings.pace.longest == timedelta(seconds=90)
     assert found.settings.pace.factor == 2
     assert found.value("identity.contact") == "me@example.org"
-    assert found.origins["pace.gap"] == "command line"
-    assert found.origins["scope.depth"] == "environment variable EVERCRAWL_SCOPE__DEPTH"
-    assert found.origins["pace.longest"] == str(file)
-    assert found.origins["pace.factor"] == str(user)
+    assert found.origins["pace.delay"] == "command line"
+    assert found.origins["scope.max_depth"] == "environment variable EVERCRAWL_SCOPE__MAX_DEPTH"
+    assert found.origins["pace.max_delay"] == str(file)
+    assert found.origins["pace.response_time_factor"] == str(user)
     assert found.origins["store.shards"] == "default"
 
 
@@ -63,10 +63,10 @@ def test_the_contact_has_a_short_variable(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("[htp]\nidle = 1\n", ["[htp]", "'http'"]),
-        ("[pace]\ngapp = 1\n", ["pace.gapp", "'pace.gap'"]),
+        ("[pace]\ngapp = 1\n", ["pace.gapp", "'pace.delay'"]),
         ('[pace]\nmode = "fast"\n', ["pace.mode", "'fast'", "gentle", "Default"]),
         ("[pace\n", ["not valid TOML"]),
-        ('[pace]\nshortest = "2m"\n', ["pace.shortest", "pace.longest"]),
+        ('[pace]\nshortest = "2m"\n', ["pace.min_delay", "pace.max_delay"]),
         ("pace = 3\n", ["section [pace]"]),
     ],
 )
@@ -80,7 +80,7 @@ def test_an_error_in_a_file_names_file_key_value_and_remedy(
     assert all(word in str(refused.value) for word in [str(file), *words]), str(refused.value)
 
 
-@pytest.mark.parametrize("variable", ["EVERCRAWL_PACE__GAPP", "EVERCRAWL_CONTAKT"])
+@pytest.mark.parametrize("variable", ["EVERCRAWL_PACE__DELAYP", "EVERCRAWL_CONTAKT"])
 def test_a_misspelt_variable_is_refused(tmp_path: Path, variable: str) -> None:
     with pytest.raises(ConfigError, match="did you mean"):
         read_settings(env=_env(tmp_path, **{variable: "1"}))

@@ -26,14 +26,14 @@ def test_every_default_survives_being_written_and_read(key: str) -> None:
     [("1.5s", 1.5), ("500ms", 0.5), ("2m", 120), ("1h", 3600), ("7d", 604_800), (3, 3), (0.25, 0.25), ("90", 90)],
 )
 def test_a_duration_has_a_unit_or_is_in_seconds(written: object, seconds: float) -> None:
-    assert value_of(KNOWN["pace.gap"], written) == timedelta(seconds=seconds)
+    assert value_of(KNOWN["pace.delay"], written) == timedelta(seconds=seconds)
 
 
 @pytest.mark.parametrize(
     ("written", "size"), [("16MiB", 16 * 2**20), ("64MB", 64_000_000), ("1_000", 1000), (4096, 4096), ("1.5 KiB", 1536)]
 )
 def test_a_size_has_a_unit_or_is_in_bytes(written: object, size: int) -> None:
-    assert value_of(KNOWN["http.wire_bytes"], written) == size
+    assert value_of(KNOWN["http.max_wire_bytes"], written) == size
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_size_has_a_unit_or_is_in_bytes(written: object, size: int) -> None:
     [
         ("crawl.max_pages", "10_000", 10_000),
         ("crawl.max_pages", "none", None),
-        ("scope.depth", "0", 0),
+        ("scope.max_depth", "0", 0),
         ("http.allow_private", "yes", True),
         ("http.allow_private", "off", False),
         ("scope.exclude", "a,b", ("a", "b")),
@@ -49,7 +49,7 @@ def test_a_size_has_a_unit_or_is_in_bytes(written: object, size: int) -> None:
         ("scope.exclude", ["x"], ("x",)),
         ("http.allow_ports", "25, 6000", (25, 6000)),
         ("http.resolve", "example.org:443:[2001:db8::1]", ("example.org:443:[2001:db8::1]",)),
-        ("pace.factor", "2.5", 2.5),
+        ("pace.response_time_factor", "2.5", 2.5),
     ],
 )
 def test_text_is_read_by_the_type_of_its_setting(key: str, written: object, value: Any) -> None:
@@ -62,17 +62,17 @@ def test_text_is_read_by_the_type_of_its_setting(key: str, written: object, valu
         ("pace.mode", "fast", "gentle, paper, own"),
         ("scope.kind", "planet", "host, prefix, domain, list"),
         ("store.durability", "maybe", "process, power"),
-        ("archive.level", 9, "0 to 3"),
+        ("archive.gzip_level", 9, "0 to 3"),
         ("crawl.concurrency", 0, "more than 0"),
         ("crawl.concurrency", "-3", "whole number"),
         ("crawl.concurrency", 2.5, "whole number"),
         ("crawl.concurrency", True, "whole number"),
         ("crawl.concurrency", "none", "not none"),
         ("crawl.max_pages", "5MiB", "whole number"),
-        ("http.connect", "5 parsecs", "duration"),
-        ("http.connect", "9" * 30, "duration"),
-        ("http.ratio", float("inf"), "number"),
-        ("http.wire_bytes", "1.5B", "size"),
+        ("http.connect_timeout", "5 parsecs", "duration"),
+        ("http.connect_timeout", "9" * 30, "duration"),
+        ("http.max_compression_ratio", float("inf"), "number"),
+        ("http.max_wire_bytes", "1.5B", "size"),
         ("http.verify_tls", "perhaps", "true or false"),
         ("http.resolve", "example.org:192.0.2.7", "HOST:PORT:ADDR"),
         ("http.allow_ports", [0], "1 to 65535"),
@@ -83,7 +83,7 @@ def test_text_is_read_by_the_type_of_its_setting(key: str, written: object, valu
         ("identity.product", "my bot/2", "letters"),
         ("identity.contact", "nobody", "mail address"),
         ("identity.contact", "a@b.org\r\nX-Evil: 1", "text"),
-        ("revisit.drift", 0.9, "from 0 to 0.5"),
+        ("revisit.jitter", 0.9, "from 0 to 0.5"),
     ],
 )
 def test_a_bad_value_is_refused_with_what_it_must_be(key: str, written: object, word: str) -> None:

@@ -54,7 +54,7 @@ class Crawl:
     probes: int = 0
     reached: set[str] = field(default_factory=set)
     refused: dict[str, str] = field(default_factory=dict)
-    harvest: TrapState = field(default_factory=TrapState)
+    trap_state: TrapState = field(default_factory=TrapState)
     duplicates: Duplicates = field(default_factory=Duplicates)
     known: set[str] = field(default_factory=set)
     now: deque[str] = field(default_factory=deque)
@@ -63,7 +63,7 @@ class Crawl:
     @property
     def requests(self) -> int:
         """Everything that the site was asked for."""
-        return len(self.fetched) + self.rechecks
+        return len(self.fetched) + self.probes
 
     @property
     def share_reached(self) -> float:
@@ -72,7 +72,7 @@ class Crawl:
 
     def blocked_patterns(self) -> list[str]:
         """Patterns behind a block."""
-        return [name for name, record in self.harvest.patterns.items() if record.state is PatternState.BLOCKED]
+        return [name for name, record in self.trap_state.patterns.items() if record.state is PatternState.BLOCKED]
 
     def run(self) -> Crawl:
         """Until nothing is left or the most requests are made."""
@@ -90,14 +90,14 @@ class Crawl:
         if verdict.trap:
             self.refused[url] = verdict.reason
             return
-        ruled = check_link(self.harvest, url)
+        ruled = check_link(self.trap_state, url)
         if ruled.action is TrapAction.BLOCK:
             self.refused[url] = ruled.evidence
             return
         (self.now if ruled.action is TrapAction.ALLOW else self.later).append(url)
 
     def _turn(self, url: str, *, is_last_chance: bool) -> None:
-        ruled = check_queued(self.harvest, url)
+        ruled = check_queued(self.trap_state, url)
         if ruled.action is TrapAction.BLOCK:
             self.refused[url] = ruled.evidence
         elif ruled.action is TrapAction.THROTTLE and not is_last_chance:
@@ -114,17 +114,17 @@ class Crawl:
         if real is not None and status == 200:
             self.reached.add(real)
         new = [link for link in links if link not in self.known]
-        copy_of = self.duplicates.original(document.page_value, url) if status == 200 else ""
-        seen, harvest = observe_visit(
-            self.harvest,
+        duplicate_of = self.duplicates.original(document.text, url) if status == 200 else ""
+        seen, trap_state = observe_visit(
+            self.trap_state,
             url,
             status=status,
-            page_value=document.page_value,
-            duplicate=bool(copy_of),
+            text=document.text,
+            duplicate=bool(duplicate_of),
             new_links=new,
-            duplicate_of=copy_of,
+            duplicate_of=duplicate_of,
         )
-        self.harvest = record_visit(harvest, seen)
+        self.trap_state = record_visit(trap_state, seen)
         for link in new:
             self._offer(link)
 
@@ -136,18 +136,18 @@ class Crawl:
         return reply.status, document, [link for link in links if link is not None and link.startswith(home)]
 
     def _probe(self) -> None:
-        wanted = next_probe(self.harvest, seed=len(self.fetched))
+        wanted = next_probe(self.trap_state, seed=len(self.fetched))
         if wanted is None:
             return
         answers = []
         for url in wanted.urls:
             status, document, links = self._ask(url)
             new = sum(link not in self.known for link in links)
-            answers.append(ProbeAnswer(status, document.page_value, len(links), new))
-        self.rechecks += len(answers)
-        self.harvest = after_probe(self.harvest, wanted.pattern, (answers[0], answers[1]))
+            answers.append(ProbeAnswer(status, document.text, len(links), new))
+        self.probes += len(answers)
+        self.trap_state = after_probe(self.trap_state, wanted.pattern, (answers[0], answers[1]))
 
     def _restart(self) -> None:
         """Every now and then the crawl goes on from what is stored."""
         if len(self.fetched) % RESTART_EVERY == 0:
-            self.harvest = trap_state_of(trap_state_bytes(self.harvest))
+            self.trap_state = trap_state_of(trap_state_bytes(self.trap_state))

@@ -74,10 +74,10 @@ class HttpFetcher:
         self._http = http
         self._constant = constant_headers(user_agent, http.accept_language, accept_encoding=accept_encoding)
         self._patience = HttpTimeouts(
-            http.first_byte.total_seconds(), http.idle.total_seconds(), http.total.total_seconds()
+            http.first_byte_timeout.total_seconds(), http.idle_timeout.total_seconds(), http.total_timeout.total_seconds()
         )
         self._pool = ConnectionPool(
-            most=settings.crawl.concurrency * IDLE_PER_REQUEST, keep_s=http.keep_alive.total_seconds()
+            most=settings.crawl.concurrency * IDLE_PER_REQUEST, keep_s=http.keep_alive_timeout.total_seconds()
         )
         self._resolver = Resolver(settings.dns, http)
         self._dialer = Connector(http, self._resolver, lost=self._pool.forget)
@@ -153,7 +153,7 @@ class HttpFetcher:
         """A complete answer counts; of a broken one, a status from 300 on counts all the same."""
         answered = reader.head
         if answered is not None and (failure is None or answered.status >= 300):
-            answer = RawResponse(answered, exchange, cut=reader.truncated or failure is not None)
+            answer = RawResponse(answered, exchange, is_cut=reader.truncated or failure is not None)
             return fetch_result(request, answer, limits=_decode_limits(self._http, request))
         if failure is None:
             raise FetchFailed(Fault.INTERNAL, "an exchange ended without an answer and without a failure")
@@ -169,11 +169,11 @@ def _exchange_of(connection: Connection, head: bytes, reader: ResponseReader, be
 
 
 def _read_limits(http: HttpSettings, request: Request) -> ReadLimits:
-    return ReadLimits(http.header_bytes, http.header_count, _least(http.wire_bytes, request.body_limit))
+    return ReadLimits(http.max_header_bytes, http.max_headers, _least(http.max_wire_bytes, request.body_limit))
 
 
 def _decode_limits(http: HttpSettings, request: Request) -> DecodeLimits:
-    return DecodeLimits(_least(http.decoded_bytes, request.body_limit), http.ratio)
+    return DecodeLimits(_least(http.max_decoded_bytes, request.body_limit), http.max_compression_ratio)
 
 
 def _least(limit: int, own: int | None) -> int:
@@ -187,7 +187,7 @@ class Connector:
         self._http = http
         self._resolver = resolver
         self._lost = lost
-        self._limit = http.connect.total_seconds()
+        self._limit = http.connect_timeout.total_seconds()
         if http.ca_file is not None:
             _ = self._tls  # a file that cannot be read is the operator's error, and found at start
 

@@ -51,7 +51,7 @@ class Resolver:
         self._clock = clock
         self._cache: dict[str, _CachedLookup] = {}
         self._pending: dict[str, asyncio.Task[_CachedLookup]] = {}
-        self._turns = asyncio.Semaphore(dns.parallel)
+        self._turns = asyncio.Semaphore(dns.concurrency)
         self._channel: aiodns.DNSResolver | None = None
 
     async def addresses(self, host: str, port: int) -> tuple[str, ...]:
@@ -130,7 +130,7 @@ class Resolver:
         return _CachedLookup(self._clock() + lasting, (), Fault.DNS, detail)
 
     def _kept_for(self, ttl: float) -> float:
-        shortest, longest = self._dns.shortest_ttl.total_seconds(), self._dns.longest_ttl.total_seconds()
+        shortest, longest = self._dns.min_ttl.total_seconds(), self._dns.max_ttl.total_seconds()
         return min(max(ttl, shortest), longest)
 
     def _open_channel(self) -> aiodns.DNSResolver:
@@ -138,11 +138,11 @@ class Resolver:
         # domain is tried. The hosts file is asked before the name servers, as the system's own order says;
         # the option `lookups` is not used, for pycares 5.2 hands it over in memory that it has freed already.
         if self._channel is None:
-            each_try = self._dns.timeout.total_seconds() / max(1, self._dns.tries)
+            each_try = self._dns.timeout.total_seconds() / max(1, self._dns.attempts)
             self._channel = aiodns.DNSResolver(
                 nameservers=self._servers or None,
                 timeout=each_try,
-                tries=self._dns.tries,
+                tries=self._dns.attempts,
                 flags=pycares.ARES_FLAG_NOSEARCH,
             )
         return self._channel

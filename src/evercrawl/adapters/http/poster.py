@@ -36,7 +36,7 @@ class JsonPoster:
         self._http = http
         self._agent = user_agent
         self._patience = HttpTimeouts(
-            http.first_byte.total_seconds(), http.idle.total_seconds(), http.total.total_seconds()
+            http.first_byte_timeout.total_seconds(), http.idle_timeout.total_seconds(), http.total_timeout.total_seconds()
         )
         self._resolver = Resolver(settings.dns, http)
         self._dialer = Connector(http, self._resolver, lost=lambda _: None)
@@ -62,7 +62,7 @@ class JsonPoster:
             return PostResult(None, "the URL is not in canonical form")
         deadline = asyncio.get_running_loop().time() + self._patience.total
         connection = await self._dialer.dial(site_parts(site_of(url)), deadline=deadline)
-        limits = ReadLimits(self._http.header_bytes, self._http.header_count, MAX_RESPONSE_BYTES)
+        limits = ReadLimits(self._http.max_header_bytes, self._http.max_headers, MAX_RESPONSE_BYTES)
         reader = ResponseReader(limits)
         try:
             head = self._head(url, len(document), headers)

@@ -99,7 +99,7 @@ class PostgresStore:
                 shard,
                 pool=pool,
                 translations=self._translations,
-                most_refusals=self._settings.refusals_per_shard,
+                most_refusals=self._settings.max_refusals_per_shard,
                 on_close=self._forget,
                 before_commit=self.before_commit,
             )
@@ -146,7 +146,7 @@ async def connected(
     worker: UUID | None = None,
 ) -> asyncpg.Pool:
     """Connections to a database that has the collection's tables; without settings no table is made."""
-    idle = IDLE_TRANSACTION if settings is None else min(IDLE_TRANSACTION, settings.lease / 2)
+    idle = IDLE_TRANSACTION if settings is None else min(IDLE_TRANSACTION, settings.lease_timeout / 2)
     with translating():
         pool = await asyncpg.create_pool(
             place.dsn,

@@ -48,7 +48,7 @@ class SqliteStore:
             path = shard_path(self._collection, shard)
             db = open_for_writing(path, durability=self._settings.durability)
             self._open[shard] = SqliteShard(
-                shard, path, db=db, most_refusals=self._settings.refusals_per_shard, on_close=self._forget
+                shard, path, db=db, most_refusals=self._settings.max_refusals_per_shard, on_close=self._forget
             )
             self._divide_cache()
         return self._open[shard]

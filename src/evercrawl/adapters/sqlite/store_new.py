@@ -39,7 +39,7 @@ class SqliteStore:
             path = shard_path(self._collection, shard)
             connection = SqliteConnection(path, open_for_writing(path, durability=self._settings.durability))
             database = SqliteDatabase(connection, on_close=self._forget)
-            self._open[shard] = SqliteShard(shard, database, most_refusals=self._settings.refusals_per_shard)
+            self._open[shard] = SqliteShard(shard, database, most_refusals=self._settings.max_refusals_per_shard)
             self._divide_cache()
         return self._open[shard]
 

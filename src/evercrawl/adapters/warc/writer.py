@@ -62,7 +62,7 @@ class WarcArchive:
         self._about = {"robots": "obey"} | dict(about or {})
         self._clock = clock
         self._durable = durable
-        self._full_bytes = settings.upload_bytes if on_finished is not None else settings.roll_bytes
+        self._full_bytes = settings.max_upload_bytes if on_finished is not None else settings.max_file_bytes
         self._file = -1
         self._name = ""
         self._first_of_member = first_number
@@ -98,7 +98,7 @@ class WarcArchive:
         records = exchange_records(
             url, exchange, truncated=truncated, payload_sha1=payload_sha1, revisit=revisit, not_modified=not_modified
         )
-        level, packed = self._settings.level, records.packed
+        level, packed = self._settings.gzip_level, records.packed
         response = (
             compress_head(records.response, level, stored=packed)
             if packed
@@ -166,7 +166,7 @@ class WarcArchive:
         self._say_unfinished()
         self._began = self._clock.now()
         self._name, self._written, self._next_number = name, 0, number + 1
-        self._wait(compress_record(info, self._settings.level))
+        self._wait(compress_record(info, self._settings.gzip_level))
 
     @property
     def next_number(self) -> int:
@@ -222,7 +222,7 @@ class WarcArchive:
             self._on_finished()
 
     def _is_old(self) -> bool:
-        began, every = self._began, self._settings.upload_every
+        began, every = self._began, self._settings.upload_interval
         return began is not None and self._clock.now() - began >= every
 
     def _unavailable(self, error: OSError, doing: str) -> StoreUnavailable:

@@ -75,7 +75,7 @@ def _time_of_day(context: click.Context, option: click.Parameter, text: str) -> 
 )
 @click.option("--sentiment-turn", is_flag=True, help="Only if the sentiment turned positive or negative.")
 @click.option("--webhook", metavar="URL", help="Send signed JSON by POST.")
-@click.option("--mail", metavar="ADDRESS", help="Send mail; set notify.mail_host first.")
+@click.option("--mail", metavar="ADDRESS", help="Send mail; set alerts.mail_host first.")
 @click.option("--atom", metavar="FILE", help="Write an Atom feed to this file.")
 @click.option("--apprise", metavar="URL", help="Send through Apprise (extra `apprise`).")
 @click.option(

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 FLAG_KEYS = {
     "max_pages": "crawl.max_pages",
     "max_time": "crawl.max_time",
-    "depth": "scope.depth",
+    "depth": "scope.max_depth",
     "scope": "scope.kind",
     "pace": "pace.mode",
-    "gap": "pace.gap",
+    "gap": "pace.delay",
     "concurrency": "crawl.concurrency",
     "workers": "crawl.workers",
     "store": "store.url",
@@ -142,8 +142,10 @@ def execute_run(cli: CliContext, plan: RunPlan, *, as_json: bool) -> int:
 def given_flags(flags: dict[str, Any]) -> dict[str, object]:
     """Return the flags that were given, by setting."""
     given = {FLAG_KEYS[name]: value for name, value in flags.items() if value not in (None, (), False)}
-    if given.get("pace.mode") == "own" and "crawl.concurrency" in given:
-        given["pace.own_concurrency"] = given["crawl.concurrency"]
+    if given.get("pace.mode") == "own":
+        given["pace.mode"] = "unlimited"
+        if "crawl.concurrency" in given:
+            given["pace.unlimited_concurrency"] = given["crawl.concurrency"]
     return given
 
 
@@ -216,7 +218,7 @@ async def _crawl(plan: RunPlan, view: ProgressView) -> tuple[Summary, int | None
     settings = plan.configured.settings
     stop = StopSignal()
     handler = InterruptHandler(
-        stop, say=view.say, in_flight=lambda: view.last.in_flight, timeout=settings.crawl.shutdown
+        stop, say=view.say, in_flight=lambda: view.last.in_flight, timeout=settings.crawl.shutdown_timeout
     )
     with handle_signals(handler, view.dump):
         async with open_collection(plan.path, create=True, settings=settings) as collection:

@@ -1,4 +1,4 @@
-"""`evercrawl cluster`: the workers of a collection in a database."""
+"""The commands `cluster` and `outpost`: processes on other machines."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import CommandGroup, common_options
-from evercrawl.cli.terminal import emit_json, exact_time, format_size, plural
+from evercrawl.cli.options import CommandGroup, allow_private_option, common_options, json_option
+from evercrawl.cli.terminal import emit_json, format_size, plural, relative_time
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.group("cluster", cls=CommandGroup)
 def cluster_command() -> None:
-    """Show the workers of a collection that lies in PostgreSQL, and send them home.
+    """List or stop the workers of a collection in PostgreSQL.
 
     \b
     evercrawl cluster status --json
@@ -30,11 +30,11 @@ def cluster_command() -> None:
 
 
 @cluster_command.command("status")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a worker.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per worker.")
 @common_options
 @pass_cli
 def cluster_status(cli: CliContext, as_json: bool) -> None:
-    """List the workers that live: where, since when, how many shards, what they have done in this run."""
+    """List the running workers with host, start time, shards and visits."""
     from evercrawl.cluster.database_worker import list_workers
 
     with cli.open_collection() as collection:
@@ -43,12 +43,12 @@ def cluster_status(cli: CliContext, as_json: bool) -> None:
         if as_json:
             emit_json("cluster", member._asdict() | {"id": str(member.id)})
             continue
-        state = "draining" if member.draining else "resting" if member.quiet else "at work"
+        state = "draining" if member.draining else "idle" if member.quiet else "working"
         done = f"{member.shards:>5} shards  {member.visits:>9,} visits  {format_size(member.wire_bytes):>9}"
-        place = f"{member.host} ({member.pid}), since {member.began:%Y-%m-%d %H:%M} UTC"
+        place = f"{member.host} ({member.pid}), started {relative_time(member.began)}"
         click.echo(f"{str(member.id)[:8]}  {state:<9} {done}  {place}")
     if not found and not as_json:
-        click.echo("nobody works on this collection")
+        click.echo("no worker is running")
 
 
 @cluster_command.command("drain")
@@ -56,17 +56,17 @@ def cluster_status(cli: CliContext, as_json: bool) -> None:
 @common_options
 @pass_cli
 def cluster_drain(cli: CliContext, worker: str) -> None:
-    """Ask workers to finish their requests, save, let go of their shards and end.
+    """Stop workers after their current requests; their shards pass to others.
 
-    ID is the beginning of a worker's id as `cluster status` shows it.
+    ID is the start of a worker's id, as `cluster status` shows it.
     """
     from evercrawl.cluster.database_worker import drain_workers
 
     with cli.open_collection() as collection:
         asked = drain_workers(collection.path, worker, collection.settings.store.url)
     if not asked:
-        raise click.ClickException(f"no worker's id begins with {worker!r}; see: evercrawl cluster status")
-    cli.note(f"{asked} asked; each ends with its next heartbeat")
+        raise click.ClickException(f"no worker id starts with {worker!r}; list them with: evercrawl cluster status")
+    cli.note(f"stopping {plural(asked, 'worker')} at the next heartbeat")
 
 
 CODE_HOURS = 24
@@ -75,16 +75,16 @@ CODE_HOURS = 24
 @click.group("outpost", cls=CommandGroup)
 @common_options
 def outpost_command() -> None:
-    """Small processes near the sites: they ask, compare, and send home only what is new.
+    """Run small fetchers close to the sites; they send home only what changed.
 
     \b
-    evercrawl outpost pair --for example.org --home crawler.example.net:7443     at home: prints a code
-    evercrawl outpost run --home crawler.example.net:7443 --code CODE --allow example.org
-    evercrawl watch --outposts 0.0.0.0:7443                                      home waits for outposts
-    evercrawl outpost status --json
+    at home       evercrawl outpost pair --for example.org --home crawler.example.net:7443
+    at home       evercrawl watch --outposts 0.0.0.0:7443
+    at the site   evercrawl outpost run --home crawler.example.net:7443 --code CODE --allow example.org
+    at home       evercrawl outpost status --json
 
-    An outpost calls home, so it needs no open port and works behind NAT. It asks only hosts that its owner
-    allows, obeys robots.txt and the pace itself, and runs no code that it is sent.
+    An outpost connects to home, so it needs no open port and works behind NAT. It fetches only hosts that its
+    owner allows, obeys robots.txt and the pace itself, and runs no code from home.
     """
 
 
@@ -95,24 +95,24 @@ def outpost_command() -> None:
     multiple=True,
     required=True,
     metavar="ROUTE",
-    help="A suffix (.edu), a domain with all below it (example.org) or a site. Repeatable.",
+    help="Sites to fetch: a suffix (.edu), a domain (example.org) or a site. Repeatable.",
 )
-@click.option("--name", metavar="NAME", help="What to call it. Default: the first route.")
-@click.option("--home", metavar="HOST:PORT", help="The address at which the outpost will reach home.")
+@click.option("--name", metavar="NAME", help="Name of the outpost. Default: the first route.")
+@click.option("--home", metavar="HOST:PORT", help="Address where the outpost reaches home.")
 @click.option(
     "--hours",
     type=click.IntRange(1, 24 * 30),
     default=CODE_HOURS,
     show_default=True,
-    help="How long the code can be used.",
+    help="How long the code is valid.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @pass_cli
 def outpost_pair(
     cli: CliContext, routes: tuple[str, ...], name: str | None, home: str | None, hours: int, as_json: bool
 ) -> None:
-    """Print a code with which one outpost can be paired, once.
+    """Print a one-time code that pairs an outpost.
 
     \b
     evercrawl outpost pair --for .edu
@@ -120,73 +120,70 @@ def outpost_pair(
     """
     from evercrawl.outpost.status import create_pairing_code
 
-    called = name or routes[0]
+    name = name or routes[0]
     collection = cli.require_collection()
-    code = create_pairing_code(collection, called=called, routes=list(routes), valid_for=timedelta(hours=hours))
+    code = create_pairing_code(collection, name=name, routes=list(routes), valid_for=timedelta(hours=hours))
     if as_json:
-        emit_json("outpost-pair", {"name": called, "routes": list(routes), "code": code, "home": home})
+        emit_json("outpost-pair", {"name": name, "routes": list(routes), "code": code, "home": home})
         return
     click.echo(code)
     allow = " ".join(f"--allow {route}" for route in routes)
-    cli.note(f"Run this near the site within {plural(hours, 'hour')}; the code works once:")
+    cli.note(f"Run this close to the site within {plural(hours, 'hour')}; the code works once:")
     cli.note(f"  evercrawl outpost run --home {home or 'HOST:PORT'} --code {code} {allow}")
 
 
 @outpost_command.command("run")
-@click.option("--home", metavar="HOST:PORT", help="Where home listens; remembered.")
-@click.option("--code", metavar="CODE", help="From `outpost pair` at home; needed once.")
+@click.option("--home", metavar="HOST:PORT", help="Address of home. Saved for the next run.")
+@click.option("--code", metavar="CODE", help="Code from `outpost pair`. Needed once.")
 @click.option(
-    "--allow",
-    multiple=True,
-    metavar="HOST",
-    help="A host that may be asked, as in --for of pair; remembered. Repeatable.",
+    "--allow", multiple=True, metavar="HOST", help="Host that may be fetched, like --for of pair. Saved. Repeatable."
 )
 @click.option(
     "--state",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Where the outpost keeps its file. Default: below your state folder.",
+    help="Folder of the outpost's file. Default: in your state folder.",
 )
 @click.option(
     "--read",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Read the site's files here and make no HTTP request.",
+    help="Read the site's files from this folder instead of by HTTP.",
 )
-@click.option("--max-rate", metavar="N/TIME", help="Most requests to all sites, such as 30/minute.")
-@click.option("--max-disk", default="256MiB", show_default=True, metavar="SIZE", help="Largest file.")
-@click.option("--gap", metavar="SECONDS", help="Least gap between two requests to one site.")
-@click.option("--allow-private", is_flag=True, help="Allow loopback, private and link-local addresses.")
-@click.option("--clock-offset", type=float, default=0.0, hidden=True, help="For tests: a clock that is wrong.")
-@click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON at the end.")
+@click.option("--max-rate", metavar="N/TIME", help="Maximum requests to all sites, such as 30/minute.")
+@click.option("--max-disk", default="256MiB", show_default=True, metavar="SIZE", help="Maximum size of the file.")
+@click.option("--gap", metavar="SECONDS", help="Minimum delay between requests to a site.")
+@allow_private_option
+@click.option("--clock-offset", type=float, default=0.0, hidden=True, help="For tests: shift the clock.")
+@click.option("--json", "as_json", is_flag=True, help="At the end, print a summary as JSON.")
 @common_options
 @pass_cli
 def outpost_run(cli: CliContext, /, as_json: bool, **given: Any) -> None:
-    """Work for home until stopped (Ctrl-C or SIGTERM), which is safe at any moment.
+    """Fetch for home until stopped with Ctrl-C or SIGTERM, which is always safe.
 
     \b
     evercrawl outpost run --home crawler.example.net:7443 --code CODE --allow example.org
-    evercrawl outpost run                                    the same again, as remembered
+    evercrawl outpost run                                    again, with the saved options
     evercrawl outpost run --read /var/www/html --max-rate 30/minute
     """
     import asyncio
 
     from evercrawl.outpost.agent_builder import run_outpost
 
-    orders = _outpost_orders(cli, given)
+    options = _outpost_options(cli, given)
     flags: dict[str, object] = {}
     if given["gap"] is not None:
-        flags["pace.gap"] = given["gap"]
+        flags["pace.delay"] = given["gap"]
     if given["allow_private"]:
         flags["http.allow_private"] = True
     settings = cli.configured(None, flags).settings
-    cli.note(f"outpost in {orders.folder}; stop it with Ctrl-C")
-    requests = asyncio.run(run_outpost(orders, settings, notify=lambda words: cli.note(safe_line(words))))
+    cli.note(f"outpost in {options.folder}; press Ctrl-C to stop")
+    requests = asyncio.run(run_outpost(options, settings, notify=lambda words: cli.note(safe_line(words))))
     if as_json:
         emit_json("outpost-run", {"requests": requests})
 
 
-def _outpost_orders(cli: CliContext, given: dict[str, Any]) -> Any:
+def _outpost_options(cli: CliContext, given: dict[str, Any]) -> Any:
     from evercrawl.config.schema import known_settings, value_of
     from evercrawl.model.time import parse_rate
     from evercrawl.outpost.agent_builder import AgentOptions
@@ -196,11 +193,11 @@ def _outpost_orders(cli: CliContext, given: dict[str, Any]) -> Any:
         rate = given["max_rate"]
         gap = timedelta(days=1) / parse_rate(rate) if rate is not None else timedelta(0)
     except ValueError as error:
-        raise ConfigError(f"--max-rate {given['max_rate']!r} {error}") from None
+        raise ConfigError(f"--max-rate {given['max_rate']!r} cannot be used: it {error}") from None
     try:
-        disk = value_of(known_settings()["outposts.held_bytes"], given["max_disk"])
+        disk = value_of(known_settings()["outposts.cache_bytes"], given["max_disk"])
     except ValueError as error:
-        raise ConfigError(f"--max-disk {given['max_disk']!r} {error}") from None
+        raise ConfigError(f"--max-disk {given['max_disk']!r} cannot be used: it {error}") from None
     return AgentOptions(
         folder=given["state"] or Path(state) / "evercrawl" / "outpost",
         home=given["home"],
@@ -214,11 +211,11 @@ def _outpost_orders(cli: CliContext, given: dict[str, Any]) -> Any:
 
 
 @outpost_command.command("status")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @pass_cli
 def outpost_status(cli: CliContext, as_json: bool) -> None:
-    """Outposts of the collection: bytes sent, bytes that a plain crawl would have taken, requests.
+    """List the outposts with requests, bytes sent, and what a plain crawl would have cost.
 
     \b
     evercrawl outpost status
@@ -238,24 +235,24 @@ def outpost_status(cli: CliContext, as_json: bool) -> None:
 
 def _outpost_line(one: OutpostStatus) -> str:
     share = f"{one.share:.1%} of {format_size(one.bytes_plain)}" if one.share is not None else "nothing yet"
-    seen = exact_time(one.seen) if one.seen else "never"
+    seen = relative_time(one.seen) if one.seen else "never"
     answers = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in one.counts.items() if count)
     return (
         f"{safe_line(one.name)} ({safe_line(' '.join(one.routes))}): "
         f"{plural(one.requests, 'request')} to the sites, {format_size(one.bytes_sent)} sent ({share})\n"
-        f"    {answers or 'no answers'}; seen {seen}{', has the lease' if one.has_lease else ''}"
+        f"    {answers or 'no responses'}; last seen {seen}{', active' if one.has_lease else ''}"
     )
 
 
-@outpost_command.command("forget")
+@outpost_command.command("unpair")
 @click.argument("name")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @pass_cli
 def outpost_unpair(cli: CliContext, name: str, as_json: bool) -> None:
-    """Unpair an outpost: its key opens nothing any more, and its sites are the crawler's again."""
+    """Unpair an outpost. Its key becomes invalid, and the crawler fetches its sites again."""
     from evercrawl.outpost.status import unpair
 
     unpair(cli.require_collection(), name)
     if as_json:
-        emit_json("outpost-forget", {"name": name})
+        emit_json("outpost-unpair", {"name": name})

@@ -1,4 +1,4 @@
-"""`evercrawl serve`: look at a collection in a browser, and let programs ask it."""
+"""The command `serve`: the web interface and the API."""
 
 from __future__ import annotations
 
@@ -20,30 +20,27 @@ if TYPE_CHECKING:
 
 
 @click.command("serve")
-@click.option("--bind", default="127.0.0.1", metavar="ADDR", help="Address to listen at. Default: 127.0.0.1.")
+@click.option("--bind", default="127.0.0.1", metavar="ADDR", help="Address to listen on. Default: 127.0.0.1.")
 @click.option(
-    "--port", default=8787, type=click.IntRange(0, 65535), metavar="N", help="Port; 0: any free one. Default: 8787."
+    "--port", default=8787, type=click.IntRange(0, 65535), metavar="N", help="Port; 0: a free one. Default: 8787."
 )
 @click.option(
-    "--replay-port",
-    type=click.IntRange(0, 65535),
-    metavar="N",
-    help="Port of the origin that shows archived pages. Default: the next one.",
+    "--replay-port", type=click.IntRange(0, 65535), metavar="N", help="Port for archived pages. Default: the next one."
 )
-@click.option("--public-url", metavar="URL", help="Address at which others reach it, behind a proxy.")
-@click.option("--replay-url", metavar="URL", help="The same of the origin that shows archived pages.")
+@click.option("--public-url", metavar="URL", help="URL where others reach it, behind a proxy.")
+@click.option("--replay-url", metavar="URL", help="The same for archived pages.")
 @click.option(
     "--token",
     metavar="TEXT",
     envvar="EVERCRAWL_TOKEN",
-    help="A token that may do everything while this process runs; better in EVERCRAWL_TOKEN.",
+    help="Token with full access while this process runs. Better: EVERCRAWL_TOKEN.",
 )
-@click.option("--password", is_flag=True, help="Ask for a password on the terminal and set it first.")
-@click.option("--read-only", is_flag=True, help="Show, and change nothing.")
-@click.option("--public-archive", is_flag=True, help="Let anybody ask for Memento, CDX and archived pages.")
-@click.option("--crawl", is_flag=True, help="Keep the collection fresh in this process, as watch does.")
+@click.option("--password", is_flag=True, help="Ask for a new password first.")
+@click.option("--read-only", is_flag=True, help="Allow no changes.")
+@click.option("--public-archive", is_flag=True, help="Open Memento, CDX and archived pages to everyone.")
+@click.option("--crawl", is_flag=True, help="Also keep the collection up to date, like watch.")
 @click.option("--open/--no-open", "opens", default=True, help="Open a browser. Default: on a terminal.")
-@click.option("--json", "as_json", is_flag=True, help="Print the addresses as one JSON object on stdout.")
+@click.option("--json", "as_json", is_flag=True, help="Print the addresses as one JSON object.")
 @common_options
 @pass_cli
 def serve_command(
@@ -62,15 +59,15 @@ def serve_command(
     opens: bool,
     as_json: bool,
 ) -> int:
-    """Serve the web interface, the REST API, Memento, CDX, IndexNow and metrics of a collection.
+    """Open the web interface and the API, with Memento, CDX, IndexNow and metrics.
 
     \b
-    evercrawl serve                                  on this machine, with a link that opens it once
-    evercrawl serve --crawl                          and keep the collection fresh beside it
-    evercrawl serve --token "$TOKEN" --no-open       for programs: Authorization: Bearer $TOKEN
+    evercrawl serve                               on this machine, with a one-time link
+    evercrawl serve --crawl                       and keep the collection up to date
+    evercrawl serve --token "$TOKEN" --no-open    for programs: Authorization: Bearer $TOKEN
 
-    The collection may be crawled by another process meanwhile. Only this machine can connect unless --bind
-    says otherwise, and that is refused as long as nobody could log in. Ctrl-C ends it.
+    Another process may crawl the collection at the same time. Only this machine can connect, unless you use
+    --bind and set a password or token. Press Ctrl-C to stop.
     """
     from evercrawl.web.serve import Service, Serving
 
@@ -88,7 +85,9 @@ def serve_command(
     path = cli.require_collection()
     cli.configured(path)
     if token is not None and len(token) < _MIN_TOKEN_CHARS:
-        raise ConfigError(f"--token needs at least {_MIN_TOKEN_CHARS} characters; make one with: openssl rand -hex 24")
+        raise ConfigError(
+            f"--token needs at least {_MIN_TOKEN_CHARS} characters; create one with: openssl rand -hex 24"
+        )
     if password:
         _set_password(path)
     service = Service(path, how)
@@ -96,7 +95,7 @@ def serve_command(
 
 
 def serve_while_watching(cli: CliContext, path: Path, port: int, *, flags: dict[str, object], as_json: bool) -> int:
-    """Keep a collection fresh with these flags, and serve it meanwhile."""
+    """Keep a collection up to date with these flags, and serve it."""
     from evercrawl.web.serve import Service, Serving
 
     how = Serving(port=port, crawl=True)
@@ -136,9 +135,8 @@ async def _serve_until_stopped(cli: CliContext, service: Service, how: Serving, 
             replay = service.replay_origin(service.address.partition("://")[2])
             fields = {"address": service.address, "first_link": service.first_link, "replay": replay}
             emit_json("serve", fields)
-        cli.note(f"evercrawl serves {service.desk.path.name} at {service.address}")
-        cli.note(f"open this link once, within 15 minutes:\n  {service.first_link}")
-        cli.note("[Ctrl-C ends it]")
+        cli.note(f"serving {service.desk.path.name} at {service.address}; press Ctrl-C to stop")
+        cli.note(f"open this link within 15 minutes; it works once:\n  {service.first_link}")
         if opens and cli.err.is_terminal and not cli.env.get("CI"):
             loop.run_in_executor(None, webbrowser.open, service.first_link)
 

@@ -1,4 +1,4 @@
-"""`evercrawl sitemap`: the site owner's side."""
+"""The commands `sitemap build` and `sitemap serve`, for owners of sites."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.group("sitemap", cls=CommandGroup)
 @common_options
 def sitemap_command() -> None:
-    """Make, serve, judge and announce the sitemap of a site that is yours.
+    """Build, serve, check and announce the sitemap of your own site.
 
     \b
     evercrawl sitemap build public/ --base-url https://example.org/
@@ -32,7 +32,7 @@ def sitemap_command() -> None:
 sitemap_command.add_command(sitemap_check)
 sitemap_command.add_command(sitemap_ping)
 
-MOST_SHOWN = 10
+MAX_SHOWN = 10
 SHOW_EVERY = 50
 WEB_SCHEMES = ("http://", "https://")
 
@@ -40,48 +40,55 @@ WEB_SCHEMES = ("http://", "https://")
 @sitemap_command.command("build")
 @click.argument("source", required=False, metavar="[DIR|URL]")
 @click.option(
-    "--base-url",
-    metavar="URL",
-    help="The address of DIR. Default: that of the last build, robots.txt, sitemap.xml or CNAME.",
+    "--base-url", metavar="URL", help="URL of DIR. Default: from the last build, robots.txt, sitemap.xml or CNAME."
 )
 @click.option(
     "--to",
     "target",
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Where the files go. Default: DIR itself, or `sitemap` in the collection.",
+    help="Output folder. Default: DIR, or `sitemap` in the collection.",
 )
 @click.option(
     "--state",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="What is remembered for the next build. Default: a file in your state folder.",
+    help="State file for the next build. Default: in your state folder.",
 )
-@click.option("--gzip", "packed", is_flag=True, help="Put a .gz beside every .xml file.")
-@click.option("--clean-urls", is_flag=True, help="about.html is served as /about.")
-@click.option("--ignore", multiple=True, metavar="PATTERN", help="Leave out files or folders, such as 'drafts/*'.")
-@click.option("--ending", "endings", multiple=True, metavar="EXT", help="Endings of pages. Default: html, htm, xhtml.")
-@click.option("--full", is_flag=True, help="Read every file again, also those with the same time and size.")
-@click.option("--allow-private", is_flag=True, help="With URL: allow loopback and private addresses.")
-@click.option("--resolve", multiple=True, metavar="HOST:PORT:ADDR", help="With URL: use this address, as curl does.")
-@click.option("--max-pages", metavar="N", help="With URL: crawl at most N pages, or none. Default: 10000.")
-@click.option("--pace", type=click.Choice(["gentle", "paper", "own"]), help="With URL: how gently to ask.")
-@click.option("--json", "as_json", is_flag=True, help="Print pages, added, changed, removed, files as JSON.")
+@click.option("--gzip", "packed", is_flag=True, help="Also write a .gz of every .xml file.")
+@click.option("--clean-urls", is_flag=True, help="Use /about for about.html.")
+@click.option(
+    "--ignore", multiple=True, metavar="PATTERN", help="Skip files or folders, such as 'drafts/*'. Repeatable."
+)
+@click.option(
+    "--ending",
+    "endings",
+    multiple=True,
+    metavar="EXT",
+    help="File endings of pages. Default: html, htm, xhtml. Repeatable.",
+)
+@click.option("--full", is_flag=True, help="Read every file again, changed or not.")
+@click.option("--allow-private", is_flag=True, help="With URL: allow private and loopback addresses.")
+@click.option(
+    "--resolve", multiple=True, metavar="HOST:PORT:ADDR", help="With URL: connect to this address, like curl."
+)
+@click.option("--max-pages", metavar="N", help="With URL: crawl at most N pages. Default: 10000.")
+@click.option("--pace", type=click.Choice(["gentle", "paper", "own"]), help="With URL: how gently to crawl.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @common_options
 @pass_cli
 def sitemap_build(cli: CliContext, /, source: str | None, as_json: bool, **options: Any) -> None:
-    """Write sitemap.xml and sitemap-extended.xml, each page with the date of its last real change.
+    """Write sitemap.xml and sitemap-extended.xml with the date of each page's last real change.
 
     \b
     evercrawl sitemap build public/ --base-url https://example.org/
     evercrawl sitemap build https://example.org/ --to /var/www/html
     evercrawl sitemap build -C example.org.evercrawl --json
 
-    A date changes when title, description, text or links of the page's own part do: neither the file's time
-    nor a new menu, footer, script or time of generation counts. Called again, only files that were touched
-    are read. The first build has no history: it takes the files' times. Beyond 50,000 pages sitemap.xml
-    is an index of packed parts. Pages with noindex, with a canonical address elsewhere, or that robots.txt
-    forbids are left out. A URL is crawled politely into a collection, and the sitemap is made of that.
+    A date changes with the title, description, main text or links of a page, but not with the file's time, the
+    menu, footer or scripts. The first build uses the files' times; later builds read only modified files.
+    Above 50,000 pages, sitemap.xml becomes an index of compressed parts. Pages with noindex, with another
+    canonical URL, or forbidden by robots.txt are left out. A URL is first crawled into a collection.
     """
     with live_line(cli) as show:
 
@@ -111,7 +118,7 @@ def _from_folder(
     from evercrawl.sitemaps.generator import build_from_folder
 
     if not folder.is_dir():
-        raise ConfigError(f"{folder} is not a folder; for a site write its URL, like https://example.org/")
+        raise ConfigError(f"{folder} is not a folder; write a site like https://example.org/")
     base_url = _base_url(cli, folder, options)
     rules = FolderRules(
         base_url,
@@ -150,14 +157,14 @@ def _from_collection(
 
 
 def _crawl_site(cli: CliContext, url: str, options: dict[str, Any]) -> Path:
-    """The collection of the site after a run of the crawler, as `evercrawl crawl URL` makes it."""
+    """Crawl the site like `evercrawl crawl URL`, and return its collection."""
     from evercrawl.cli.commands.crawl import execute_run, given_flags, plan_run
 
     names = ("allow_private", "resolve", "pace", "max_pages")
     plan = plan_run(cli, [url], flags=given_flags({name: options[name] for name in names}))
     code = execute_run(cli, plan, as_json=False)
     if code:
-        cli.note(f"! the crawl ended with code {code}: the sitemap has the pages that are known so far")
+        cli.note(f"! the crawl ended with exit code {code}; the sitemap lists the pages found so far")
     return plan.path
 
 
@@ -197,36 +204,37 @@ def _report_build(cli: CliContext, report: BuildReport, target: SitemapTarget) -
     cli.note(f"{plural(report.pages, 'page')}: {news}, in {format_duration(report.seconds)}")
     if not report.is_first:
         for sign, urls in (("+", report.added), ("~", report.changed), ("-", report.removed)):
-            for url in urls[:MOST_SHOWN]:
+            for url in urls[:MAX_SHOWN]:
                 click.echo(f"{sign} {safe_line(url)}")
-            if len(urls) > MOST_SHOWN:
-                click.echo(f"{sign} and {len(urls) - MOST_SHOWN:,} more")
+            if len(urls) > MAX_SHOWN:
+                click.echo(f"{sign} and {len(urls) - MAX_SHOWN:,} more")
     for reason, pages in report.left_out.items():
         cli.note(f"  left out: {plural(pages, 'page')} ({reason})")
-    written = ", ".join(report.written) or "nothing new to write"
+    written = ", ".join(report.written) or "already up to date"
     cli.note(f"  {target.folder}: {written}")
     if report.is_first:
-        cli.note(f"  robots.txt should say: Sitemap: {target.base_url}sitemap.xml")
+        cli.note(f"  add this line to robots.txt: Sitemap: {target.base_url}sitemap.xml")
 
 
 @sitemap_command.command("serve")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0: any free one.")
-@click.option("--clean-urls", is_flag=True, help="about.html is served as /about.")
-@click.option("--json", "as_json", is_flag=True, help="Print address and folder as one JSON object.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Port; 0 picks a free one."
+)
+@click.option("--clean-urls", is_flag=True, help="Use /about for about.html.")
+@click.option("--json", "as_json", is_flag=True, help="Print URL and folder as JSON.")
 @common_options
 @pass_cli
 def sitemap_serve(cli: CliContext, /, folder: Path, host: str, port: int, clean_urls: bool, as_json: bool) -> None:
-    """Serve a folder, its sitemaps and, for `/sitemap.xml?XTND`, its extended sitemap.
+    """Serve a folder with its sitemap, and the extended sitemap at `/sitemap.xml?XTND`.
 
     \b
     evercrawl sitemap build public/ --base-url http://127.0.0.1:8000/
     evercrawl sitemap serve public/
 
-    For trying out and for small sites behind a proxy; nginx and Apache do the same with a line of
-    configuration, and Python applications with evercrawl.sitemaps.middleware or evercrawl.sitemaps.middleware. Files with a
-    name that begins with a dot are not given. Ctrl-C ends it.
+    For tests, and for small sites behind a proxy. nginx and Apache do the same with one line of configuration,
+    Python applications with evercrawl.sitemaps.middleware. Hidden files are not served.
     """
     from evercrawl.sitemaps.middleware import STANDARD
     from evercrawl.sitemaps.static_server import create_server
@@ -234,11 +242,11 @@ def sitemap_serve(cli: CliContext, /, folder: Path, host: str, port: int, clean_
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a folder")
     if not (folder / STANDARD).is_file():
-        raise ConfigError(f"{folder} has no {STANDARD}; make it with: evercrawl sitemap build {folder}")
+        raise ConfigError(f"{folder} has no {STANDARD}; create it with: evercrawl sitemap build {folder}")
     with create_server(folder, host=host, port=port, clean_urls=clean_urls) as server:
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{server.server_port}/"
         if as_json:
             emit_json("sitemap-serve", {"url": address, "folder": str(folder)})
-        cli.note(f"{address} serves {folder}; Ctrl-C ends it")
+        cli.note(f"serving {folder} at {address}; press Ctrl-C to stop")
         server.serve_forever(poll_interval=0.2)

@@ -1,4 +1,4 @@
-"""`evercrawl sitemap check`: what a search engine would think of a sitemap."""
+"""The commands `sitemap check` and `sitemap ping`, for owners of sites."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import common_options
+from evercrawl.cli.options import allow_private_option, common_options, network_flags, resolve_option
 from evercrawl.cli.terminal import ExitCode, emit_json, live_line, plural
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
@@ -39,35 +39,34 @@ DEFAULT_LEAST = 80
     type=click.IntRange(0, 10_000),
     default=DEFAULT_SAMPLE,
     show_default=True,
-    help="Pages to look at; half of them those with the newest dates.",
+    help="Pages to fetch, half of them with the newest dates.",
 )
 @click.option(
     "--least",
     type=click.IntRange(0, 100),
     default=DEFAULT_LEAST,
     show_default=True,
-    help="The score below which the exit code is 1.",
+    help="Minimum score; below it the exit code is 1.",
 )
-@click.option("--offline", is_flag=True, help="With FILE: make no request.")
-@click.option("--allow-private", is_flag=True, help="Allow loopback, private and link-local addresses.")
-@click.option("--resolve", multiple=True, metavar="HOST:PORT:ADDR", help="Use this address, as curl does.")
-@click.option("--pace", type=click.Choice(["gentle", "paper", "own"]), help="How gently to ask.")
-@click.option("--json", "as_json", is_flag=True, help="Print score, findings and examples as JSON.")
+@click.option("--offline", is_flag=True, help="With FILE: send no request.")
+@allow_private_option
+@resolve_option
+@click.option("--pace", type=click.Choice(["gentle", "paper", "own"]), help="How gently to crawl.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @common_options
 @pass_cli
 def sitemap_check(cli: CliContext, /, subject: str, least: int, as_json: bool, **options: Any) -> int:
-    """Judge a sitemap: dates that lie, are all equal or lie ahead, pages that are dead, hidden or missing.
+    """Check a sitemap for wrong, equal or future dates, and for dead, hidden or missing pages.
 
     \b
     evercrawl sitemap check https://example.org/
     evercrawl sitemap check public/sitemap.xml --offline
     evercrawl sitemap check https://example.org/ -C example.org.evercrawl --json
 
-    A site's sitemaps are those that robots.txt names, else /sitemap.xml. A sample of the pages is asked for,
-    with the manners of a crawl. Dates are held against what the collection (with -C) saw happen, else against
-    the date that the page states, else against Last-Modified. Files that an index names are looked for beside
-    FILE. The score is 100 where nothing is wrong. Exit codes: 0 at or above --least, 1 below, 4 where the
-    site cannot be reached, 6 where robots.txt refuses everything.
+    The sitemaps are those in robots.txt, or /sitemap.xml. Dates are compared with the history in the
+    collection (with -C), the date on the page, or Last-Modified. With FILE, the files of an index are read from
+    the same folder. A perfect sitemap scores 100. Exit codes: 0 at or above --least, 1 below, 4 if the site
+    cannot be reached, 6 if robots.txt forbids every page.
     """
     from evercrawl.cli.commands.crawl import given_flags
 
@@ -104,8 +103,8 @@ async def _survey(
     is_file = not subject.lower().startswith(WEB_SCHEMES) and Path(subject).exists()
     if offline:
         return await SitemapSurveyor(None, settings, sample=0).of_file(require_sitemap_file(Path(subject)), now=now)
-    # What is beyond the protocol's limit of 50 MiB has to be seen to be named.
-    http = replace(settings.http, wire_bytes=MOST_BYTES, decoded_bytes=MOST_BYTES)
+    # Read beyond the protocol's limit of 50 MiB, to report files that are too large.
+    http = replace(settings.http, max_wire_bytes=MOST_BYTES, max_decoded_bytes=MOST_BYTES)
     settings = replace(settings, http=http)
     clock = SystemClock()
     fetcher = HttpFetcher(settings, clock, user_agent(settings.identity, __version__))
@@ -125,7 +124,7 @@ def _report_closed(cli: CliContext, survey: SitemapSurvey) -> int:
     record = survey.closed
     assert record is not None
     if record.stance == "private":
-        raise ConfigError(f"{record.detail}; a host of your own is allowed with --allow-private")
+        raise ConfigError(f"{record.detail}; for your own host use --allow-private")
     cli.note(f"evercrawl: {survey.site}: {safe_line(record.detail)}")
     is_away = record.unreachable_since_us is not None
     return ExitCode.NOTHING_REACHABLE if is_away else ExitCode.REFUSED
@@ -189,14 +188,14 @@ def _show_judgement(survey: SitemapSurvey, judgement: SitemapReport) -> None:
     from evercrawl.sitemaps.checks import WEIGHTS
 
     about = f"{plural(judgement.files, 'file')}, {judgement.entries:,} entries, {judgement.dated:,} with dates"
-    looked = f"{plural(judgement.sampled, 'page')} looked at, {plural(judgement.witnessed, 'date')} held"
-    click.echo(f"{safe_line(survey.site)}: score {judgement.score} of 100 ({about}; {looked})")
+    checked = f"{plural(judgement.sampled, 'page')} and {plural(judgement.witnessed, 'date')} checked"
+    click.echo(f"{safe_line(survey.site)}: score {judgement.score} of 100 ({about}; {checked})")
     for one in judgement.findings:
         click.echo(f"  -{one.cost:<4.0f} {one.count:,} of {one.of:,}: {WEIGHTS[one.fault].words} [{one.fault}]")
         for example in one.examples:
             click.echo(f"        {safe_line(example.url)}  {safe_line(example.detail)}")
     if not judgement.findings:
-        click.echo("  nothing is wrong")
+        click.echo("  no problems found")
 
 
 @click.command("ping")
@@ -206,29 +205,27 @@ def _show_judgement(survey: SitemapSurvey, judgement: SitemapReport) -> None:
     "report",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
-    help="URLs from the JSON of `sitemap build` (added, changed, removed), or one a line. -: stdin.",
+    help="URLs from the JSON of `sitemap build`, or one per line. -: standard input.",
 )
-@click.option("--key", envvar="INDEXNOW_KEY", help="Your key. Otherwise INDEXNOW_KEY of the environment.")
-@click.option(
-    "--key-file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="The file that holds your key."
-)
-@click.option("--key-location", metavar="URL", help="Where the key file is served. Default: /KEY.txt.")
+@click.option("--key", envvar="INDEXNOW_KEY", help="Your key. Also INDEXNOW_KEY.")
+@click.option("--key-file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="File with your key.")
+@click.option("--key-location", metavar="URL", help="URL of the key file. Default: /KEY.txt.")
 @click.option(
     "--make-key",
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Make a key, write its file into this folder of your site, and end.",
+    help="Create a key, write its file to this folder of your site, and exit.",
 )
-@click.option("--endpoint", metavar="URL", help="The service. Default: https://api.indexnow.org/indexnow.")
-@click.option("--allow-private", is_flag=True, help="Allow loopback, private and link-local addresses.")
-@click.option("--resolve", multiple=True, metavar="HOST:PORT:ADDR", help="Use this address, as curl does.")
-@click.option("--json", "as_json", is_flag=True, help="Print how each request ended as JSON.")
+@click.option("--endpoint", metavar="URL", help="IndexNow service. Default: https://api.indexnow.org/indexnow.")
+@allow_private_option
+@resolve_option
+@click.option("--json", "as_json", is_flag=True, help="Print the result of each request as JSON.")
 @common_options
 @pass_cli
 def sitemap_ping(
     cli: CliContext, /, urls: tuple[str, ...], make_key: Path | None, as_json: bool, **options: Any
 ) -> int:
-    """Tell search engines by IndexNow which of your pages are new, changed or gone.
+    """Announce new, changed and removed pages to search engines with IndexNow.
 
     \b
     evercrawl sitemap ping --make-key public/
@@ -236,9 +233,9 @@ def sitemap_ping(
     evercrawl sitemap build public/ --base-url https://example.org/ --json > news.json
     evercrawl sitemap ping --key KEY --from news.json
 
-    At most 10,000 URLs go into one request; after a refusal no other is made. Of a first build nothing is
-    announced: that all pages are new is no news. Exit codes: 0 when everything was taken (200 or 202), 1
-    when the service refused, 4 when it cannot be reached.
+    One request holds up to 10,000 URLs. It stops at the first refusal. A first build announces nothing, since
+    all its pages are new. Exit codes: 0 if everything was accepted (200 or 202), 1 if the service refused, 4 if
+    it cannot be reached.
     """
     if make_key is not None:
         return _make_key(cli, make_key, as_json=as_json)
@@ -247,9 +244,8 @@ def sitemap_ping(
     wanted = [*urls, *(_urls_in(options["report"]) if options["report"] is not None else ())]
     key = _key(options)
     if not wanted and options["report"] is None:
-        raise ConfigError("nothing to announce: name URLs, or --from FILE")
-    flags: dict[str, object] = {"http.allow_private": True} if options["allow_private"] else {}
-    flags |= {"http.resolve": options["resolve"]} if options["resolve"] else {}
+        raise ConfigError("nothing to announce; give URLs, or --from FILE")
+    flags = network_flags(allow_private=options["allow_private"], resolve=options["resolve"])
     settings = cli.configured(None, flags).settings
     endpoint = options["endpoint"] or ENDPOINT
     done = asyncio.run(_announce(wanted, key, options["key_location"], endpoint, settings))
@@ -267,7 +263,7 @@ def _make_key(cli: CliContext, folder: Path, *, as_json: bool) -> int:
         emit_json("sitemap-key", {"key": key, "file": str(path)})
     else:
         click.echo(key)
-        cli.note(f"{path} proves it; serve it as /{path.name}")
+        cli.note(f"key file: {path}; serve it as /{path.name}")
     return ExitCode.OK
 
 
@@ -278,15 +274,15 @@ def _key(options: dict[str, Any]) -> str:
         return validate_key(options["key"])
     if options["key_file"]:
         return read_key(options["key_file"])
-    raise ConfigError("IndexNow needs a key: --key or --key-file; make one with --make-key DIR")
+    raise ConfigError("IndexNow needs a key; give --key or --key-file, or create one with --make-key DIR")
 
 
 def _urls_in(path: Path) -> list[str]:
-    """The URLs of a build's report, or one a line."""
+    """Return the URLs of a build report, or of a file with one per line."""
     try:
         text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}") from error
+        raise ConfigError(f"cannot read {path}: {error}") from error
     if not text.lstrip().startswith("{"):
         return [line.strip() for line in text.splitlines() if line.strip()]
     try:
@@ -297,7 +293,7 @@ def _urls_in(path: Path) -> list[str]:
         news = [*report["added"], *report["changed"], *report["removed"]]
         return [str(url) for url in news if url not in unlisted]
     except (ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"{path} is not the JSON of `sitemap build`: {error!r}") from error
+        raise ConfigError(f"{path} is not a report of `sitemap build`: {error!r}") from error
 
 
 async def _announce(
@@ -329,6 +325,6 @@ def _report_ping(cli: CliContext, done: list[IndexNowSubmission], *, as_json: bo
         status = "" if one.status is None else f" {one.status}"
         click.echo(f"{safe_line(one.host)}: {plural(one.urls, 'URL')}:{status} {safe_line(one.meaning)}")
         if one.retry_after is not None:
-            cli.note(f"  the service asks to wait {one.retry_after.total_seconds():,.0f} s")
+            cli.note(f"  retry after {one.retry_after.total_seconds():,.0f} s")
     if not done:
         cli.note("nothing to announce")

@@ -172,7 +172,7 @@ def _show_effect(effect: RuleEffect, word: str) -> None:
 def pace_command() -> None:
     """Slow down requests to single sites, even while a crawl runs.
 
-    For all sites, change the setting: evercrawl config set pace.gap 5s
+    For all sites, change the setting: evercrawl config set pace.delay 5s
 
     \b
     evercrawl pace slow https://example.org 30s
@@ -220,7 +220,7 @@ def pace_slow(cli: CliContext, site: str, gap: str, as_json: bool) -> None:
     from evercrawl.config.schema import known_settings, value_of
 
     try:
-        span = value_of(known_settings()["pace.shortest"], gap)
+        span = value_of(known_settings()["pace.min_delay"], gap)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="GAP") from None
     with cli.open_collection() as collection:

@@ -1,4 +1,4 @@
-"""`evercrawl store`: the room that a collection takes."""
+"""The command `store`: disk use, pruning, moving and uploading."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import CommandGroup, common_options
+from evercrawl.cli.options import CommandGroup, common_options, json_option
 from evercrawl.cli.terminal import emit_json, format_size, live_line, plural
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 @click.group("store", cls=CommandGroup, invoke_without_command=True)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @click.pass_context
 def store_command(ctx: click.Context, as_json: bool) -> None:
-    """Show the space that the collection takes (without more words as `stats` does), and reclaim it.
+    """Show disk use; prune, compact, move or upload data.
 
     \b
     evercrawl store
@@ -35,11 +35,11 @@ def store_command(ctx: click.Context, as_json: bool) -> None:
 
 
 @store_command.command("stats")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @pass_cli
 def store_stats(cli: CliContext, as_json: bool) -> None:
-    """Bytes by part: state, archive, log and the rest; `free` is what vacuum would give back."""
+    """Show the disk use of state, archive, logs and the rest; vacuum frees what is free."""
     with cli.open_collection() as collection:
         parts = collection.space()
     total = sum(part.bytes for part in parts)
@@ -50,15 +50,15 @@ def store_stats(cli: CliContext, as_json: bool) -> None:
         if part.files:
             free = f"  ({format_size(part.reclaimable)} free)" if part.reclaimable else ""
             click.echo(f"{part.name:<18} {format_size(part.bytes):>9}  {part.files:>6,} files{free}")
-    click.echo(f"{'in all':<18} {format_size(total):>9}")
+    click.echo(f"{'total':<18} {format_size(total):>9}")
 
 
 @store_command.command("vacuum")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @pass_cli
 def store_vacuum(cli: CliContext, as_json: bool) -> None:
-    """Write the state files anew without gaps; no page, version or record is touched."""
+    """Compact the state files. No page, version or record changes."""
     with cli.open_collection() as collection:
         freed = collection.vacuum()
     if as_json:
@@ -69,15 +69,14 @@ def store_vacuum(cli: CliContext, as_json: bool) -> None:
 
 @store_command.command("move")
 @click.option("--to", "to", required=True, metavar="DSN|files", help="postgresql://user@host/database, or: files")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @pass_cli
 def store_move(cli: CliContext, to: str, as_json: bool) -> None:
-    """Move the state of the collection into PostgreSQL, or back into its files.
+    """Move the state of the collection to PostgreSQL, or back to files.
 
-    Every row is copied, read back and compared; only then the collection is switched over and the old place
-    cleared. Broken off before, nothing has changed. Nobody may be crawling meanwhile. WARC files stay where
-    they are.
+    Every row is copied, read back and compared before the collection switches over and the old rows are
+    deleted. If you interrupt it before, nothing has changed. Stop crawls first. WARC files stay where they are.
 
     \b
     evercrawl store move --to postgresql://crawler@db.example.org/crawls
@@ -104,23 +103,23 @@ def store_move(cli: CliContext, to: str, as_json: bool) -> None:
         fields = {"to": where, "shards": done.shards, "rows": done.rows, "by_table": done.by_table}
         emit_json("store-move", fields)
     else:
-        click.echo(f"{done.rows:,} rows of {done.shards} shards are now in {where}")
+        click.echo(f"moved {done.rows:,} rows of {done.shards} shards to {where}")
 
 
 @store_command.command("prune")
 @click.option(
     "--keep", "rule", required=True, metavar="RULE",
-    help="What stays: latest:N, hourly:N, daily:N, weekly:N, monthly:N, yearly:N, each with a number or *.",
+    help="Versions to keep: latest:N, hourly:N, daily:N, weekly:N, monthly:N, yearly:N; * keeps all.",
 )  # fmt: skip
-@click.option("--yes", is_flag=True, help="Delete. Without it only what would go is shown.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--yes", is_flag=True, help="Delete. Without it, only show what would be deleted.")
+@json_option
 @common_options
 @pass_cli
 def store_prune(cli: CliContext, rule: str, yes: bool, as_json: bool) -> None:
-    """Delete versions that RULE does not keep; the newest version of a page always stays.
+    """Delete versions that RULE does not keep. The newest version of a page always stays.
 
-    daily:30 keeps the last version of each of the newest 30 days that have one; several parts add up.
-    Texts and archive records go with their versions; a record whose bytes a kept version shares stays.
+    daily:30 keeps the last version of each of the newest 30 days with a version; several parts add up. Texts and
+    archive records are deleted with their versions, unless another version shares them.
 
     \b
     evercrawl store prune --keep "daily:30 weekly:12 monthly:*"
@@ -135,28 +134,28 @@ def store_prune(cli: CliContext, rule: str, yes: bool, as_json: bool) -> None:
 
 
 def _show_pruned(cli: CliContext, report: PruneReport) -> None:
-    went = "deleted" if report.done else "would go"
+    deleted = "deleted" if report.done else "to delete"
     pages = plural(report.pages, "page")
-    click.echo(f"{plural(report.versions, 'version')} of {pages} {went}, {report.versions_kept:,} stay")
+    click.echo(f"{plural(report.versions, 'version')} of {pages} {deleted}, {report.versions_kept:,} kept")
     if report.kept_for_others:
-        click.echo(f"{plural(report.kept_for_others, 'version')} stay because others share their bytes")
-    least = "" if report.done else "at least "
-    click.echo(f"{least}{format_size(report.archive_bytes)} of the archive {went}")
+        click.echo(f"{plural(report.kept_for_others, 'version')} kept because others share their records")
+    at_least = "" if report.done else "at least "
+    click.echo(f"{at_least}{format_size(report.archive_bytes)} of the archive {deleted}")
     for name in report.untouched_files:
-        cli.note(f"{safe_line(name)} is damaged and was left as it is")
+        cli.note(f"{safe_line(name)} is damaged and was not changed")
     if not report.done and report.versions:
-        cli.note("nothing was changed; delete them with the same command and --yes")
+        cli.note("nothing deleted yet; run the same command with --yes to delete")
 
 
 @store_command.command("upload")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @common_options
 @pass_cli
 def store_upload(cli: CliContext, as_json: bool) -> None:
-    """Bring the archive files that are not there yet to the storage of `archive.url`.
+    """Upload archive files to the object storage of `archive.url`.
 
-    A crawl does this beside its work. This is for what an earlier run could not bring away, and for an
-    archive that was crawled before `archive.url` was set; a crawl may run meanwhile.
+    A crawl uploads its files itself. Use this after a failed upload, or for files from before `archive.url` was
+    set. A crawl may run at the same time.
 
     \b
     evercrawl config set archive.url "s3://bucket/prefix?endpoint=https://s3.example.org"

@@ -1,4 +1,4 @@
-"""`evercrawl export FORM`: pages and versions for other programs."""
+"""The commands `export`, `import` and `verify`: data in and out."""
 
 from __future__ import annotations
 
@@ -31,22 +31,16 @@ _MAX_PROBLEMS = 10
     "--output",
     metavar="PATH",
     type=click.Path(path_type=Path),
-    help="Where to write to. Otherwise jsonl, csv and cdxj go to standard output, the others to a file or"
-    " folder here that has the collection's name.",
+    help="Output file or folder. Default: standard output for jsonl, csv and cdxj, else the collection's name.",
 )
-@click.option("--site", metavar="S", help="Only this host or origin.")
-@click.option("--since", metavar="T", help="Only versions from then on: 7d, yesterday, 2026-11-01 ...")
-@click.option("--until", metavar="T", help="Only versions up to then; a date means its end.")
-@click.option("--lang", metavar="L", help="Only this language: en takes in en-GB too.")
+@click.option("--site", metavar="S", help="Only pages of this host or origin.")
+@click.option("--since", metavar="T", help="Only versions since then: 7d, yesterday, 2026-11-01.")
+@click.option("--until", metavar="T", help="Only versions until then; a date includes its whole day.")
+@click.option("--lang", metavar="L", help="Only this language; en includes en-GB.")
+@click.option("--latest/--all-versions", "latest", default=True, help="Newest version of each page (default), or all.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option(
-    "--latest/--all-versions", "latest", default=True, help="The newest version of each page (default), or all of them."
-)
-@click.option("--force", is_flag=True, help="Replace what is there.")
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print what was written as JSON, unless standard output has the data itself.",
+    "--json", "as_json", is_flag=True, help="Print a report as JSON, unless the data goes to standard output."
 )
 @common_options
 @pass_cli
@@ -62,27 +56,27 @@ def export_command(
     force: bool,
     as_json: bool,
 ) -> int:
-    """Take pages and versions out, in one of these forms.
+    """Export pages and versions in one of these formats.
 
     \b
-    warc      one WARC 1.1 file that needs no other: no revisit records
-    wacz      the same as a package that ReplayWeb.page and others open
+    warc      one self-contained WARC 1.1 file, without revisit records
+    wacz      the same as a package for ReplayWeb.page and others
     cdxj      an index of the collection's own WARC files
-    jsonl     one JSON object a version: url, fetched_at, status, text ...
+    jsonl     one JSON object per version: url, fetched_at, status, text ...
     csv       the same as a table; cells cannot become formulas
     parquet   the same for DuckDB, pandas and others (needs evercrawl[parquet])
-    dataset   a folder of Parquet files by shard: pages, links and text, for
+    dataset   a folder of Parquet files per shard: pages, links and text, for
               DuckDB, Spark, Ray (needs evercrawl[parquet])
     sqlite    one file with the tables pages and versions
     markdown  a folder with the main text of each page
-    mirror    a folder: moment / domain / path, with the pages as they were sent
+    mirror    a folder (time / domain / path) with the pages as sent
 
     \b
     evercrawl export jsonl | jq -r .title
     evercrawl export wacz -o site.wacz --site example.org
     evercrawl export mirror -o snapshots --all-versions --since 2026-11-01
 
-    The exit code is 5 when a version could not be read; it is left out then, see: evercrawl verify
+    If a version cannot be read, it is left out and the exit code is 5; see: evercrawl verify
     """
     selection = _selection(site=site, since=since, until=until, lang=lang, all_versions=not latest)
     to = None if output == Path("-") else output
@@ -119,21 +113,21 @@ def _report_export(cli: CliContext, report: ExportReport, *, as_json: bool) -> N
         fields = {"path": report.path, "pages": report.pages, "versions": report.versions, "damaged": report.damaged}
         emit_json("export", fields)
     else:
-        where = f" in {report.path}" if report.path else ""
-        cli.note(f"{plural(report.versions, 'version')} of {plural(report.pages, 'page')}{where}")
+        where = f" to {report.path}" if report.path else ""
+        cli.note(f"exported {plural(report.versions, 'version')} of {plural(report.pages, 'page')}{where}")
     for problem in report.damage[:_MAX_PROBLEMS]:
         click.echo(f"left out: {safe_line(problem)}", err=True)
     if report.damaged:
-        click.echo(f"{plural(report.damaged, 'version')} could not be read; see: evercrawl verify", err=True)
+        click.echo(f"{plural(report.damaged, 'unreadable version')}; see: evercrawl verify", err=True)
 
 
 _MAX_DAMAGE = 10
 _LEFT_OUT = {
-    "already": "were there already",
-    "older": "are older than what the collection has of their page: take older archives in first",
-    "ignored": "are no answer to a GET of a page on the web",
-    "unresolved": "repeat content that is neither in these files nor in the collection",
-    "damaged": "are damaged",
+    "already": "already in the collection",
+    "older": "older than the collection's versions; import older archives first",
+    "ignored": "not responses to a GET of a web page",
+    "unresolved": "revisit records without their original",
+    "damaged": "damaged",
 }
 
 
@@ -142,19 +136,18 @@ _LEFT_OUT = {
 @click.argument(
     "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path, exists=True, dir_okay=False)
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what was taken in as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print a report as JSON.")
 @common_options
 @pass_cli
 def import_command(cli: CliContext, form: str, files: tuple[Path, ...], as_json: bool) -> None:
-    """Take in WARC or WACZ files: every answer in them becomes a visit at its time.
+    """Import WARC or WACZ files: every response becomes a visit at its time.
 
     \b
     evercrawl -C old.evercrawl import warc crawl-*.warc.gz
     evercrawl import wacz site.wacz
 
-    The collection is the one that -C names or that is found here, and is made if there is none. The records
-    are copied into its archive. Importing a file again changes nothing. No link is followed, nothing is
-    requested.
+    The collection is created if it does not exist. Records are copied into its archive. Importing a file again
+    changes nothing. No request is sent.
     """
     from evercrawl.collection.collection import Collection
     from evercrawl.collection.collection import open as open_collection
@@ -171,7 +164,7 @@ def import_command(cli: CliContext, form: str, files: tuple[Path, ...], as_json:
 
 
 def _import_collection(cli: CliContext, first: Path) -> Path:
-    """The collection that is named or found; otherwise a new one here, named after the first file."""
+    """Return the named or enclosing collection, else a new one named after the first file."""
     found = cli.named_collection() or cli.find_collection()
     if found is not None:
         return found
@@ -182,13 +175,13 @@ def _import_collection(cli: CliContext, first: Path) -> Path:
 
 def _import_progress(report: ImportReport) -> str:
     done = report.versions + report.unchanged + report.already
-    return f"{report.records:,} records found · {done:,} taken in · {report.versions:,} versions"
+    return f"{report.records:,} records · {done:,} imported · {report.versions:,} versions"
 
 
 def _report_import(cli: CliContext, path: Path, report: ImportReport) -> None:
     cli.note(
-        f"{plural(report.versions, 'version')} and {plural(report.unchanged, 'other visit')} of"
-        f" {plural(report.records, 'record')}, {plural(report.new_pages, 'new page')}, in {path}"
+        f"imported {plural(report.versions, 'version')} and {plural(report.unchanged, 'unchanged visit')} from"
+        f" {plural(report.records, 'record')}, {plural(report.new_pages, 'new page')}, into {path}"
     )
     for name, words in _LEFT_OUT.items():
         if number := getattr(report, name):
@@ -201,17 +194,17 @@ _MAX_FILE_PROBLEMS = 10
 
 
 @click.command("verify")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a file, then a summary.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per file, then a summary.")
 @common_options
 @pass_cli
 def verify_command(cli: CliContext, as_json: bool) -> int:
-    """Prove that every stored version can be read back and is what was stored, archive file by archive file.
+    """Check that every stored version can be read back and matches its digest.
 
     \b
     evercrawl verify
     evercrawl verify --json | jq 'select(.damaged > 0)'
 
-    The exit code is 5 when something is damaged. Nothing is changed.
+    If something is damaged, the exit code is 5. Nothing is changed.
     """
     with cli.open_collection() as collection, live_line(cli) as show:
         report = collection.verify(
@@ -234,9 +227,9 @@ def _emit_verify(report: VerifyReport) -> None:
 
 def _show_verify(report: VerifyReport) -> None:
     for file in report.files.values():
-        verdict = f"{file.damaged:,} damaged" if file.damaged else "sound"
+        verdict = f"{file.damaged:,} damaged" if file.damaged else "ok"
         click.echo(f"{file.name}  {format_size(file.bytes):>8}  {plural(file.versions, 'version'):>16}  {verdict}")
         for problem in file.problems[:_MAX_FILE_PROBLEMS]:
             click.echo(f"  {safe_line(problem)}")
-    verdict = f"{report.damaged:,} damaged" if report.damaged else "all can be read back"
+    verdict = f"{report.damaged:,} damaged" if report.damaged else "all readable"
     click.echo(f"{plural(report.versions, 'version')} in {plural(len(report.files), 'file')}: {verdict}")

@@ -382,7 +382,7 @@ def sentiment_command(cli: CliContext, url: str, as_json: bool) -> None:
     Only English pages get a score, when a new version is stored and the analyser is on:
 
     \b
-    evercrawl config set analysis.enabled sentiment
+    evercrawl config set analysis.analysers sentiment
     evercrawl sentiment https://example.org/
     """
     with cli.open_collection() as collection:
@@ -397,7 +397,7 @@ def _show_sentiment(found: PageSentiment) -> None:
     click.echo(safe_line(found.url))
     if not found.versions:
         click.echo("  no score: not English, or the analyser is off; turn it on with:")
-        click.echo("  evercrawl config set analysis.enabled sentiment")
+        click.echo("  evercrawl config set analysis.analysers sentiment")
     for then in found.versions:
         basis = plural(then.sentences, "sentence")
         click.echo(f"  v{then.version:<4} {local_time(then.seen_at)}  {then.score:+.3f}  {basis}")

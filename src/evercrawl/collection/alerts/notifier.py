@@ -40,7 +40,7 @@ class Notifier:
         off_loop: Callable[[Callable[[], object]], Awaitable[object]] = asyncio.to_thread,
     ) -> None:
         self._outbox = outbox
-        self._settings = settings.notify
+        self._settings = settings.alerts
         self._clock = clock
         self._off_loop = off_loop
         self._sender = sender
@@ -50,8 +50,8 @@ class Notifier:
             outbox,
             sender,
             clock=clock,
-            patience=retry_policy(settings.notify),
-            quiet=settings.notify.quiet,
+            patience=retry_policy(settings.alerts),
+            quiet=settings.alerts.quiet_hours,
             off_loop=off_loop,
             stirred=self._stir.set,
         )
@@ -86,7 +86,7 @@ class Notifier:
 
     async def _pause(self, stop: asyncio.Event) -> None:
         """Until the next tick, or the moment at which something can be sent, whichever is first."""
-        end = self._clock.now() + self._settings.every
+        end = self._clock.now() + self._settings.check_interval
         while not stop.is_set():
             until = min(end, self._deliverer.next_moment() or end)
             span = (until - self._clock.now()).total_seconds()
@@ -99,7 +99,7 @@ class Notifier:
         now = self._clock.now()
         if self._forgotten is None or now - self._forgotten >= FORGET_EVERY:
             self._forgotten = now
-            before_us = to_us(now - self._settings.keep)
+            before_us = to_us(now - self._settings.keep_log)
             await self._off_loop(lambda: self._outbox.forget(before_us=before_us))
 
 
@@ -129,7 +129,7 @@ async def deliver_until_stopped(
             if not said:
                 said = f"alerts are delivered by another process: {busy}"
                 say(said)
-        await _first_of(stop, within_s=settings.notify.every.total_seconds())
+        await _first_of(stop, within_s=settings.alerts.check_interval.total_seconds())
     else:
         return
     try:
@@ -154,7 +154,7 @@ async def deliver_once(collection: Path, settings: Settings) -> None:
     with CollectionLock(collection, LOCK):
         teller = open_notifier(collection, settings)
         try:
-            await teller.catch_up(within_s=settings.notify.timeout.total_seconds() + FINISH_S)
+            await teller.catch_up(within_s=settings.alerts.delivery_timeout.total_seconds() + FINISH_S)
         finally:
             await teller.close()
 
@@ -171,7 +171,7 @@ async def _first_of(*events: asyncio.Event, within_s: float) -> None:
 @asynccontextmanager
 async def run_notifier(collection: Path, settings: Settings) -> AsyncIterator[None]:
     """Alerts are told while the block runs, and once more behind it; a fault of theirs ends nothing else."""
-    if not settings.notify.enabled:
+    if not settings.alerts.enabled:
         yield
         return
     stop = asyncio.Event()

@@ -39,7 +39,7 @@ from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model import __version__
 from evercrawl.model.alerts import Alert, Channel, PendingEvent
 from evercrawl.model.fetch import header
-from evercrawl.model.settings import NotifySettings, Settings
+from evercrawl.model.settings import AlertSettings, Settings
 from evercrawl.model.time import from_us, to_us
 from evercrawl.model.user_agent import user_agent
 
@@ -117,24 +117,24 @@ class ChannelSender:
 
     def _opened_poster(self) -> JsonPoster:
         if self._poster is None:
-            limit, http = self._settings.notify.timeout, self._settings.http
-            http = replace(http, connect=min(http.connect, limit), first_byte=limit, idle=limit, total=limit)
+            limit, http = self._settings.alerts.delivery_timeout, self._settings.http
+            http = replace(http, connect_timeout=min(http.connect_timeout, limit), first_byte_timeout=limit, idle_timeout=limit, total_timeout=limit)
             settings = replace(self._settings, http=http)
             self._poster = JsonPoster(settings, user_agent(settings.identity, __version__))
         return self._poster
 
     async def _mail(self, letter: OutgoingMessage, now: datetime) -> DeliveryAttempt:
-        settings = self._settings.notify
+        settings = self._settings.alerts
         sender = settings.mail_from or self._settings.identity.contact
         if settings.mail_host is None or sender is None or "@" not in sender:
-            return DeliveryAttempt(False, "set notify.mail_host and notify.mail_from to send mail")
+            return DeliveryAttempt(False, "set alerts.mail_host and alerts.mail_from to send mail")
 
         mail = build_mail(letter, sender, collection=self._collection)
         await asyncio.to_thread(send_mail, mail, settings, self._password())
         return DeliveryAttempt(True, f"taken by {settings.mail_host}")
 
     def _password(self) -> str | None:
-        file = self._settings.notify.mail_password_file
+        file = self._settings.alerts.mail_password_file
         if file is None:
             return self._env.get(PASSWORD_VARIABLE)
         return Path(file).expanduser().read_text(encoding="utf-8").strip()
@@ -197,9 +197,9 @@ def build_mail(letter: OutgoingMessage, sender: str, *, collection: str) -> Emai
     return mail
 
 
-def send_mail(mail: EmailMessage, settings: NotifySettings, password: str | None) -> None:
+def send_mail(mail: EmailMessage, settings: AlertSettings, password: str | None) -> None:
     """Give a mail to the server; raises what smtplib raises."""
-    timeout = settings.timeout.total_seconds()
+    timeout = settings.delivery_timeout.total_seconds()
     assert settings.mail_host is not None
     context = ssl.create_default_context()
     if settings.mail_tls == "tls":
@@ -222,9 +222,9 @@ MOST_AT_A_TIME = 256
 T = TypeVar("T")
 
 
-def retry_policy(settings: NotifySettings) -> RetryPolicy:
+def retry_policy(settings: AlertSettings) -> RetryPolicy:
     """How attempts are spread over time."""
-    return RetryPolicy(settings.first_wait, settings.longest_wait, settings.patience)
+    return RetryPolicy(settings.first_retry_delay, settings.max_retry_delay, settings.retry_timeout)
 
 
 class Deliverer:

@@ -76,7 +76,7 @@ def _import(collection: Path, settings: Settings, catalogue: Catalogue, records:
         clock=clock,
         fetcher=NoFetcher(),
         scope=Scope(settings.scope, allow_ports=settings.http.allow_ports),
-        popular=UrlCache(settings.seen.cache_entries),
+        popular=UrlCache(settings.url_seen.cache_entries),
         handler_of=InstalledHandlers().get,
         agent=settings.identity.product,
         guard=TrapFilter(settings.traps),

@@ -146,7 +146,7 @@ class ShardImporter:
             agent=shared.around.agent,
         )
         revisit = shared.settings.revisit
-        purse = RequestBudget(None, revisit.worth / timedelta(days=1))
+        purse = RequestBudget(None, revisit.min_freshness_gain / timedelta(days=1))
         self._revisits = Revisits(SiteStates(store, FRESHNESS, most=MOST_OUTLOOKS), purse, revisit)
         self._in_batch: set[bytes] = set()
         self._sites: dict[str, Site] = {}
@@ -279,7 +279,7 @@ class ShardImporter:
     async def _new_page(self, entry: CatalogueEntry, key: bytes) -> Page:
         site = await self._site(site_of(entry.url))
         numbers = self._numbers
-        band = band_of(depth=IMPORTED_DEPTH, hops=0, bands=self._import.settings.frontier.bands)
+        band = band_of(depth=IMPORTED_DEPTH, hops=0, bands=self._import.settings.frontier.priorities)
         new = NewPage(numbers.page, key, entry.url, site.id, IMPORTED_DEPTH, 0, band, numbers.seq, None, entry.at_us)
         numbers.page, numbers.seq = numbers.page + 1, numbers.seq + 1
         self._ledger.batch.new_pages.append(new)

@@ -273,7 +273,7 @@ def fetch_result_of(capture: ImportedAnswer, settings: HttpSettings) -> FetchRes
     """How the visit ended, by the rules of a crawl."""
     body = capture.http.body
     head = response_block_head(capture.http.head, body_bytes=None if capture.is_cut else len(body))
-    limits = ReadLimits(settings.header_bytes, settings.header_count, settings.wire_bytes)
+    limits = ReadLimits(settings.max_header_bytes, settings.max_headers, settings.max_wire_bytes)
     try:
         parsed = parse_response_head(head, limits)
     except BadResponse as error:
@@ -286,8 +286,8 @@ def fetch_result_of(capture: ImportedAnswer, settings: HttpSettings) -> FetchRes
         began=capture.date,
         took=timedelta(0),
     )
-    answer = RawResponse(parsed, exchange, cut=capture.is_cut)
-    decode_limits = DecodeLimits(settings.decoded_bytes, settings.ratio)
+    answer = RawResponse(parsed, exchange, is_cut=capture.is_cut)
+    decode_limits = DecodeLimits(settings.max_decoded_bytes, settings.max_compression_ratio)
     return fetch_result(Request(capture.url, etag=IMPORTED_TAG), answer, limits=decode_limits)
 
 

@@ -88,7 +88,7 @@ class WarcFile:
 
 def write_warc(run: ExportRun, out: ByteSink, name: str) -> None:
     """Every selected version."""
-    file = WarcFile(out, name, archive=run.archive, level=run.settings.archive.level)
+    file = WarcFile(out, name, archive=run.archive, level=run.settings.archive.gzip_level)
     for answer in run.answers():
         file.add(answer)
 
@@ -242,7 +242,7 @@ def write_wacz(run: ExportRun, target: Path) -> None:
 
 def _write_records(run: ExportRun, out: HashingSink, lines: SortedLines, pages: BinaryIO) -> SelectedAnswer | None:
     """The WARC, its index lines and its list of pages; gives the first page."""
-    file = WarcFile(out, WARC_NAME, archive=run.archive, level=run.settings.archive.level)
+    file = WarcFile(out, WARC_NAME, archive=run.archive, level=run.settings.archive.gzip_level)
     pages.write(orjson.dumps(PAGES_HEADER) + b"\n")
     first: SelectedAnswer | None = None
     for answer in run.answers():

@@ -25,9 +25,6 @@ class MessageState(StrEnum):
     """Given up after the patience; kept, and can be sent again."""
 
 
-OPEN = frozenset({MessageState.WAITING, MessageState.SENDING})
-
-
 class AlertMessage(NamedTuple):
     """One message; its content was fixed when it was made, so that every attempt says the same."""
 

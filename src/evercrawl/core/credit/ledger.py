@@ -44,7 +44,7 @@ class CreditLedger(NamedTuple):
     pages: int = 0
     held: int = 0
     """The credit of all pages together, dividends that were not settled included."""
-    in_hand: int = 0
+    unallocated: int = 0
     """Taken from somewhere and not given to anybody yet; 0 at every commit."""
     minted: int = 0
     sent: int = 0
@@ -84,7 +84,7 @@ def mint_seeds(ledger: CreditLedger, seeds: int, *, amount: int = SEED_CREDITS *
     in_hand = share * seeds
     ledger = ledger._replace(
         minted=ledger.minted + amount,
-        in_hand=ledger.in_hand + in_hand,
+        unallocated=ledger.unallocated + in_hand,
         lambda_page=ledger.lambda_page + amount - in_hand,
     )
     return SeedCredit(ledger, share)
@@ -142,7 +142,7 @@ def spend(page: PageCredit, ledger: CreditLedger, *, links: int) -> LinkShares:
     for_links = share * links
     ledger = ledger._replace(
         held=ledger.held - credit,
-        in_hand=ledger.in_hand + for_links,
+        unallocated=ledger.unallocated + for_links,
         lambda_page=ledger.lambda_page + credit - for_links,
         turnover=ledger.turnover + credit,
     )
@@ -151,13 +151,13 @@ def spend(page: PageCredit, ledger: CreditLedger, *, links: int) -> LinkShares:
 
 def total_credit(ledger: CreditLedger) -> int:
     """All credit that is in the shard."""
-    return ledger.lambda_page + ledger.held + ledger.in_hand
+    return ledger.lambda_page + ledger.held + ledger.unallocated
 
 
 def allocate(ledger: CreditLedger, *, kept: int = 0, sent: int = 0, refused: int = 0) -> CreditLedger:
     """What was in hand went to pages of this shard, to other shards, or (nobody took it) to Lambda."""
     return ledger._replace(
-        in_hand=ledger.in_hand - kept - sent - refused,
+        unallocated=ledger.unallocated - kept - sent - refused,
         held=ledger.held + kept,
         sent=ledger.sent + sent,
         lambda_page=ledger.lambda_page + refused,
@@ -166,7 +166,7 @@ def allocate(ledger: CreditLedger, *, kept: int = 0, sent: int = 0, refused: int
 
 def receive(ledger: CreditLedger, amount: int) -> CreditLedger:
     """Credit of another shard has arrived; it is in hand until `hand_out`."""
-    return ledger._replace(received=ledger.received + amount, in_hand=ledger.in_hand + amount)
+    return ledger._replace(received=ledger.received + amount, unallocated=ledger.unallocated + amount)
 
 
 def is_lambda_next(ledger: CreditLedger, *, highest: int) -> bool:
@@ -184,7 +184,7 @@ def pay_dividend(ledger: CreditLedger) -> CreditLedger:
 
 def set_aside(ledger: CreditLedger, amount: int) -> CreditLedger:
     """A part of what Lambda holds is in hand, to be given to Lambdas of other shards."""
-    return ledger._replace(lambda_page=ledger.lambda_page - amount, in_hand=ledger.in_hand + amount)
+    return ledger._replace(lambda_page=ledger.lambda_page - amount, unallocated=ledger.unallocated + amount)
 
 
 def as_stored(ledger: CreditLedger) -> CreditLedger:
@@ -192,7 +192,7 @@ def as_stored(ledger: CreditLedger) -> CreditLedger:
 
     A crash then forgets for whom it was, and loses nothing.
     """
-    return ledger._replace(in_hand=0, lambda_page=ledger.lambda_page + ledger.in_hand)
+    return ledger._replace(unallocated=0, lambda_page=ledger.lambda_page + ledger.unallocated)
 
 
 def adopt_pages(ledger: CreditLedger, pages: int, *, amount: int) -> CreditLedger:

@@ -80,7 +80,7 @@ def html_document(
         feeds=tuple(dict.fromkeys(other.url for other in alternates if other.type in FEED_TYPES)),
         refresh=find_refresh(url, headers, elements.metas, joiner),
         robots=robots_directives(headers, elements.metas, agent=agent),
-        text=extract_main_text(body, most_chars=limits.text_chars, title=title) if body is not None else "",
+        text=extract_main_text(body, most_chars=limits.max_text_chars, title=title) if body is not None else "",
         headings=extract_headings(elements) if all_details or wants_outline else (),
         snapshot=pack_snapshot(take_snapshot(tree, elements)) if wants_snapshot else None,
         unread=unread,
@@ -110,7 +110,7 @@ def page_title(elements: Elements, limits: ParseSettings) -> str | None:
     """The page's title, its space collapsed; None where it has none."""
     if elements.title is None:
         return None
-    return collapse_space(elements.title.text_lexbor(), limits.title_chars) or None
+    return collapse_space(elements.title.text_lexbor(), limits.max_title_chars) or None
 
 
 def _lang(tree: LexborHTMLParser, metas: list[Attributes], headers: Headers) -> str | None:
@@ -226,7 +226,7 @@ def parse_document(
     text = ""
     charset = detect_text_charset(body, header(headers, "content-type"))
     if kind.startswith("text/"):
-        text = decode_body(body[charset.mark_bytes :], charset.encoding)[: limits.text_chars].replace("\0", "�")
+        text = decode_body(body[charset.mark_bytes :], charset.encoding)[: limits.max_text_chars].replace("\0", "�")
     return Document(charset.encoding, url, text=text, robots=robots_directives(headers, [], agent=agent))
 
 

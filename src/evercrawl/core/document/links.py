@@ -144,7 +144,7 @@ def extract_links(
     """The links; one that stands on the page several times is nofollow only where it is so each time."""
     places: dict[str, int] = {}
     links: list[Link] = []
-    most, most_chars = limits.links, limits.anchor_chars
+    most, most_chars = limits.max_links, limits.max_anchor_chars
     for tag, node, attributes in elements.links:
         reference = attributes.get("href") if tag == A else _reference(tag, attributes)
         if reference is None and (reference := attributes.get("xlink:href")) is None:

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from rbloom import Bloom
 
-from evercrawl.model.settings import SeenSettings
+from evercrawl.model.settings import UrlSeenSettings
 
 FALSE_POSITIVES = 0.001
 """Share of new keys that one filter of the chain takes for known; each costs a look-up in the store."""
@@ -190,7 +190,7 @@ class UrlSeenCounts:
 class UrlSeenTest:
     """The URL-seen test of a process. A key that was learned is never called new."""
 
-    def __init__(self, settings: SeenSettings) -> None:
+    def __init__(self, settings: UrlSeenSettings) -> None:
         self.counts = UrlSeenCounts()
         self.cache = UrlCache(settings.cache_entries)
         self.filter = BloomChain(settings.filter_bytes)

@@ -51,7 +51,7 @@ class Classifier:
     shift: float
 
     @property
-    def knows_anything(self) -> bool:
+    def is_trained(self) -> bool:
         """Whether there were examples of both kinds."""
         return bool(self.scales)
 
@@ -89,7 +89,7 @@ class TrainedClassifier(NamedTuple):
     """A classifier, and what it would say of each example had it not learned from it."""
 
     classifier: Classifier
-    held_out: list[float]
+    held_out_logits: list[float]
 
 
 def train_classifier(
@@ -214,7 +214,7 @@ class LogisticModel:
     weights: Mapping[str, float]
 
     @property
-    def knows_anything(self) -> bool:
+    def is_trained(self) -> bool:
         """Whether it was fitted."""
         return bool(self.weights)
 

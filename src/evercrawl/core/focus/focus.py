@@ -58,7 +58,7 @@ class LinkLevel:
     """How links of one level look: their views, and how far to trust each sign."""
 
     links: Classifier
-    signs: LogisticModel
+    signals: LogisticModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Focus:
     """A learned topic. Never changes; what a crawl learns on its way is kept by `Steering`."""
 
     pages: Classifier
-    placed: LogisticModel
+    location_model: LogisticModel
     levels: tuple[LinkLevel, ...]
 
     def score(self, url: str, document: Document) -> float:
@@ -77,28 +77,28 @@ class Focus:
         """The log odds of that."""
         return self.pages.logit(page_blocks(url, document))
 
-    def placed_logit(self, logit: float, place: str) -> float:
+    def located_logit(self, logit: float, place: str) -> float:
         """The same, knowing where the page lies beside others on topic."""
-        return self.placed.logit({"page": logit, place: 1.0}) if self.placed.knows_anything else logit
+        return self.location_model.logit({"page": logit, place: 1.0}) if self.location_model.is_trained else logit
 
-    def outlook(self, source: str, source_logit: float, link: Link, blocks: Blocks) -> LinkLogits:
+    def link_logits(self, source: str, source_logit: float, link: Link, blocks: Blocks) -> LinkLogits:
         """What can be expected of a link before it is followed."""
         as_page = self.pages.logit({"title": blocks["anchor"], "url": blocks["url"]})
         found = [as_page, UNKNOWN_HUB_LOGIT]
         for place, level in enumerate(self.levels):
-            if level.signs.knows_anything:
+            if level.signals.is_trained:
                 signs = _signs(source, source_logit, link, as_page, level.links.logit(blocks))
-                found[place] = level.signs.logit(signs)
+                found[place] = level.signals.logit(signs)
         return tuple(found)
 
-    def of_place(self, level: int, place: str) -> float:
+    def location_logit(self, level: int, place: str) -> float:
         """What the place of a target adds to a level's log odds.
 
         Links taught little about it, for what leads into a folder says most; pages themselves taught more.
         """
-        added = self.levels[level].signs.weights.get(place, 0.0)
+        added = self.levels[level].signals.weights.get(place, 0.0)
         if level == 0:
-            added += self.placed.weights.get(place, 0.0) - self.placed.weights.get(OUTSIDE, 0.0)
+            added += self.location_model.weights.get(place, 0.0) - self.location_model.weights.get(OUTSIDE, 0.0)
         return added
 
     def to_bytes(self) -> bytes:
@@ -132,7 +132,7 @@ def learn_focus(examples: Iterable[ExamplePage], *, random: Random, background: 
     rows += [LabelledBlocks(blocks, False) for blocks in background[:missing]]
     classifier, held_out = train_classifier(rows, random=random)
     places = TopicFolders(page.url for page in pages if page.on_topic)
-    in_places = [{"page": logit, places.of(page.url): 1.0} for page, logit in zip(pages, held_out, strict=False)]
+    in_places = [{"page": logit, places.location(page.url): 1.0} for page, logit in zip(pages, held_out, strict=False)]
     logits = {page.url: logit for page, logit in zip(pages, held_out, strict=False)}
     links = link_examples(pages)
     return Focus(
@@ -162,7 +162,7 @@ def _level(
     for (source, link, blocks, _), as_link in zip(links, held_out, strict=True):
         as_page = pages.logit({"title": blocks["anchor"], "url": blocks["url"]})
         row = _signs(source, logits[source], link, as_page, as_link)
-        signs.append({**row, places.of(link.url): 1.0})
+        signs.append({**row, places.location(link.url): 1.0})
     return LinkLevel(classifier, fit_logistic(signs, labels))
 
 
@@ -245,7 +245,7 @@ class TopicFolders:
         """All pages that were added."""
         return [url for urls in self._folders.values() for url in sorted(urls)]
 
-    def of(self, url: str) -> str:
+    def location(self, url: str) -> str:
         """In or below the folder of another page on topic, and whether that page is the folder's first."""
         own = folder = folder_of(url)
         while folder.count("/") > 3:

@@ -91,7 +91,7 @@ class FocusFrontier:
     def __init__(
         self, steering: LinkScorer, seeds: Iterable[str] = (), *, admits: Callable[[str], bool] = lambda _: True
     ) -> None:
-        self.steering = steering
+        self.scorer = steering
         self.fetched = 0
         self.on_topic = 0
         self._admits = admits
@@ -115,18 +115,18 @@ class FocusFrontier:
 
     def _by_itself(self, url: str) -> float:
         features = Counter(url_features(url))
-        value = MOST_URL_VALUE * probability(self.steering.focus.pages.logit({"url": features}))
+        value = MOST_URL_VALUE * probability(self.scorer.focus.pages.logit({"url": features}))
         if len(self.values) < MOST_WAITING:
             self.values[url] = value
         return value
 
-    def seed(self, url: str) -> None:
+    def add_seed(self, url: str) -> None:
         """Before everything else."""
         self.values[url] = inf
         self._depths.setdefault(url, 0)
         self._seen.add(url)
 
-    def moved(self, url: str, target: str) -> None:
+    def follow_redirect(self, url: str, target: str) -> None:
         """A redirect leads on: what was expected here is expected there."""
         value = self.values.pop(url, None)
         led_here = self.waiting.pop(url, [])
@@ -138,20 +138,20 @@ class FocusFrontier:
         if led_here:
             self.waiting[target] = [prospect._replace(url=target) for prospect in led_here]
 
-    def drop(self, url: str) -> None:
+    def discard(self, url: str) -> None:
         """The URL gave nothing."""
         self.values.pop(url, None)
         self.waiting.pop(url, None)
 
-    def saw(self, url: str, document: Document) -> float:
+    def add_page(self, url: str, document: Document) -> float:
         """Take in a fetched page: learn from it, remember its links; gives back its score by itself."""
-        found = self.steering.found(url, document, depth=self._depths.pop(url, 0))
+        found = self.scorer.score_page(url, document, depth=self._depths.pop(url, 0))
         led_here = self.waiting.pop(url, [])
         self.values.pop(url, None)
         self._seen.add(url)
         prospects = [prospect for prospect in found.prospects if self._admits(prospect.url)]
         self._remember(url, found.score, prospects)
-        self.steering.learn(led_here, found.score, promise=self._take_in(prospects))
+        self.scorer.learn(led_here, found.score, promise=self._take_in(prospects))
         self._weigh(dict.fromkeys(prospect.url for prospect in prospects))
         if self.fetched % WEIGHED_AGAIN_EVERY == 0:
             self._hubs = distill_hubs(self._links, self._scores).hubs
@@ -170,14 +170,14 @@ class FocusFrontier:
     def _take_in(self, prospects: Iterable[Prospect]) -> float:
         """Remember the links; gives back how many pages on topic the new ones promise."""
         promise = 0.0
-        least = 0.0 if self.steering.focus.levels[1].signs.knows_anything else LEAST_PROMISE
+        least = 0.0 if self.scorer.focus.levels[1].signals.is_trained else LEAST_PROMISE
         for prospect in prospects:
             url = prospect.url
             if url not in self._seen and len(self.waiting) < MOST_WAITING:
                 self._seen.add(url)
                 self.waiting[url] = []
                 self._depths[url] = prospect.depth
-                chance = self.steering.chances(prospect)[0]
+                chance = self.scorer.chances(prospect)[0]
                 promise += chance if chance >= least else 0.0
             if url in self.waiting and len(self.waiting[url]) < MOST_LINKS_IN:
                 self.waiting[url].append(prospect)
@@ -192,7 +192,7 @@ class FocusFrontier:
         for url in urls:
             if self.waiting.get(url):
                 values = [
-                    self.steering.value(prospect, hub=self._hubs.get(prospect.source, 0.0))
+                    self.scorer.value(prospect, hub=self._hubs.get(prospect.source, 0.0))
                     for prospect in self.waiting[url]
                 ]
                 self.values[url] = max(values)
@@ -204,22 +204,22 @@ class FocusFrontier:
             "format": FORMAT,
             "fetched": self.fetched,
             "on_topic": self.on_topic,
-            "weights": [[[*key, value] for key, value in of.items()] for of in self.steering.weights],
-            "places": self.steering.places.urls(),
+            "weights": [[[*key, value] for key, value in of.items()] for of in self.scorer.weights],
+            "places": self.scorer.topic_folders.urls(),
             "values": {url: round(self.values[url], 4) for url in best if self.values[url] < inf},
         }
         return zlib.compress(json.dumps(fields, separators=(",", ":")).encode(), 1)
 
-    def recall(self, stored: bytes) -> None:
+    def restore(self, stored: bytes) -> None:
         """Go on where `to_bytes` was called; raises ValueError for anything else."""
         try:
             fields: dict[str, Any] = json.loads(zlib.decompress(stored))
             if fields["format"] != FORMAT:
                 raise ValueError("the stored state of the focus is of another format")
             self.fetched, self.on_topic = fields["fetched"], fields["on_topic"]
-            for weights, rows in zip(self.steering.weights, fields["weights"], strict=True):
+            for weights, rows in zip(self.scorer.weights, fields["weights"], strict=True):
                 weights.update({(block, name): value for block, name, value in rows})
-            self.steering.places = TopicFolders(fields["places"])
+            self.scorer.topic_folders = TopicFolders(fields["places"])
             self.values.update(fields["values"])
             self._seen.update(fields["values"])
         except (zlib.error, KeyError, TypeError, AttributeError) as error:
@@ -230,18 +230,18 @@ class FocusedQueue:
     """URLs that wait. Invariant: a URL is handed out once."""
 
     def __init__(self, steering: LinkScorer, seeds: Iterable[str], *, admits: Callable[[str], bool]) -> None:
-        self.board = FocusFrontier(steering, seeds, admits=admits)
+        self.frontier = FocusFrontier(steering, seeds, admits=admits)
         self._done: set[str] = set()
 
     def next(self) -> str | None:
         """The URL to fetch now; None when nothing waits."""
-        values = self.board.values
+        values = self.frontier.values
         waiting = (url for url in values if url not in self._done)
         url = max(waiting, key=values.__getitem__, default=None)
         if url is not None:
             self._done.add(url)
         return url
 
-    def saw(self, url: str, document: Document) -> float:
+    def add_page(self, url: str, document: Document) -> float:
         """Take in a fetched page; gives back its score."""
-        return self.board.saw(url, document)
+        return self.frontier.add_page(url, document)

@@ -27,11 +27,11 @@ Weights = dict[Key, float]
 class LinkScorerPolicy:
     """How strongly a crawl learns on its way; found on two of the small webs, by hand."""
 
-    worths: tuple[float, ...] = (1.0, 1.0)
+    level_values: tuple[float, ...] = (1.0, 1.0)
     """What a page on topic and a hub are worth."""
     nearness_value: float = 0.1
     """Of a link from a seed; half of it with each further step."""
-    hub_raise: float = 0.1
+    hub_bonus: float = 0.1
     """For a link of the strongest hub that the distiller knows."""
     rate: float = 0.5
     caution: float = 1.0
@@ -46,7 +46,7 @@ class Prospect(NamedTuple):
     url: str
     source: str
     depth: int
-    outlook: LinkLogits
+    logits: LinkLogits
     features: tuple[tuple[Key, float], ...]
 
 
@@ -64,18 +64,18 @@ class LinkScorer:
 
     focus: Focus
     policy: LinkScorerPolicy = field(default_factory=LinkScorerPolicy)
-    places: TopicFolders = field(default_factory=TopicFolders)
+    topic_folders: TopicFolders = field(default_factory=TopicFolders)
     weights: tuple[Weights, ...] = field(default_factory=lambda: tuple({} for _ in range(LEVELS)))
 
-    def found(self, url: str, document: Document, *, depth: int) -> ScoredPage:
+    def score_page(self, url: str, document: Document, *, depth: int) -> ScoredPage:
         """The page's score and its links as prospects; learns only where pages on topic lie."""
         logit = self.focus.logit(url, document)
-        score = probability(self.focus.placed_logit(logit, self.places.of(url)))
+        score = probability(self.focus.located_logit(logit, self.topic_folders.location(url)))
         if score > 0.5:
-            self.places.add(url)
+            self.topic_folders.add(url)
         prospects = [
             Prospect(
-                link.url, url, depth + 1, self.focus.outlook(url, logit, link, blocks), _features(url, link.url, blocks)
+                link.url, url, depth + 1, self.focus.link_logits(url, logit, link, blocks), _features(url, link.url, blocks)
             )
             for link, blocks in links_with_blocks(url, document, on_topic=score > 0.5)
         ]
@@ -86,15 +86,15 @@ class LinkScorer:
         policy = self.policy
         near = policy.nearness_value * 0.5**prospect.depth
         chances = self.chances(prospect)
-        worth = sum([chance * worth for chance, worth in zip(chances, policy.worths, strict=True)])
-        return worth + near + policy.hub_raise * hub
+        worth = sum([chance * worth for chance, worth in zip(chances, policy.level_values, strict=True)])
+        return worth + near + policy.hub_bonus * hub
 
     def chances(self, prospect: Prospect) -> list[float]:
         """How likely the link leads to a page of each level."""
-        place = self.places.of(prospect.url)
+        place = self.topic_folders.location(prospect.url)
         return [
-            probability(outlook + self.focus.of_place(level, place) + _sum(weights, prospect.features))
-            for level, (outlook, weights) in enumerate(zip(prospect.outlook, self.weights, strict=True))
+            probability(outlook + self.focus.location_logit(level, place) + _sum(weights, prospect.features))
+            for level, (outlook, weights) in enumerate(zip(prospect.logits, self.weights, strict=True))
         ]
 
     def learn(self, led_here: Sequence[Prospect], score: float, *, promise: float) -> None:

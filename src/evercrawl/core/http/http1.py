@@ -54,7 +54,7 @@ class ResponseHead(NamedTuple):
     minor: int
     """The 0 of HTTP/1.0 or the 1 of HTTP/1.1."""
     headers: Headers
-    deciding: dict[str, list[str]]
+    framing_fields: dict[str, list[str]]
     """Fields that decide about framing and coding, by lower-case name, in order."""
     raw: bytes
 
@@ -322,7 +322,7 @@ def split_list(values: list[str] | None) -> list[str]:
 
 def response_framing(head: ResponseHead) -> BodyFraming:
     """How the body ends (RFC 9112 section 6.3) and whether the connection can be used again."""
-    deciding = head.deciding
+    deciding = head.framing_fields
     reusable = _is_persistent(head)
     length = _content_length(deciding["content-length"]) if "content-length" in deciding else None
     chunked = "transfer-encoding" in deciding and _is_chunked(deciding["transfer-encoding"])
@@ -335,7 +335,7 @@ def response_framing(head: ResponseHead) -> BodyFraming:
 
 
 def _is_persistent(head: ResponseHead) -> bool:
-    options = split_list(head.deciding.get("connection"))
+    options = split_list(head.framing_fields.get("connection"))
     return "close" not in options and (head.minor > 0 or "keep-alive" in options)
 
 

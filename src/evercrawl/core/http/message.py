@@ -48,7 +48,7 @@ class RawResponse:
 
     head: ResponseHead
     exchange: Exchange
-    cut: bool = False
+    is_cut: bool = False
     """The body was cut at the limit of the wire."""
 
 
@@ -68,12 +68,12 @@ def fetch_result(request: Request, answer: RawResponse, *, limits: DecodeLimits)
 
 def _fetched(request: Request, answer: RawResponse, limits: DecodeLimits) -> FetchResult:
     head, exchange = answer.head, answer.exchange
-    codings = split_list(head.deciding.get("content-encoding"))
+    codings = split_list(head.framing_fields.get("content-encoding"))
     try:
-        body, truncated = decode(exchange.wire_body, codings, limits=limits, complete=not answer.cut)
+        body, truncated = decode(exchange.wire_body, codings, limits=limits, complete=not answer.is_cut)
     except BadCoding as error:
         return _failed(request, answer, Fault.BAD_CONTENT_ENCODING, str(error))
-    if answer.cut:
+    if answer.is_cut:
         truncated = Truncation.WIRE
     return Fetched(request.url, head.status, head.headers, body, exchange, truncated)
 

@@ -88,17 +88,6 @@ def _targets_of(graph: SparseGraph, nodes: NDArray[np.int64]) -> NDArray[np.int3
     return np.asarray(graph.targets[offsets + np.arange(int(counts.sum()))], dtype=np.int32)
 
 
-def parents_of(graph: SparseGraph, depths: NDArray[np.int32]) -> NDArray[np.int64]:
-    """For each reached node the first node that leads there on a shortest way; -1: a root, or not reached."""
-    parents = np.full(graph.nodes, UNREACHED, dtype=np.int64)
-    origins = np.repeat(np.arange(graph.nodes, dtype=np.int64), graph.degrees())
-    forward = (depths[origins] >= 0) & (depths[graph.targets] == depths[origins] + 1)
-    origins, targets = origins[forward], graph.targets[forward]
-    # Written last to first, so that of several the first one stays.
-    parents[targets[::-1]] = origins[::-1]
-    return parents
-
-
 HUB_TOLERANCE = 1e-8
 MAX_HUB_STEPS = 100
 

@@ -82,39 +82,39 @@ def after_announcement(
 ) -> tuple[PageEstimate, SiteEstimate]:
     """One announcement, read before the poll is closed by `after_poll`; repetitions change nothing."""
     site = site if site.has_signal else site._replace(has_signal=True)
-    if announced_at <= page.announced:
+    if announced_at <= page.last_announced:
         return page, site
-    page = page._replace(announced=announced_at)
+    page = page._replace(last_announced=announced_at)
     if page.visited is None:
         return page, site
     if announced_at <= page.visited:
         return _owned_up(page, site)
     a, b = change_rate(page, site)
     true_share = 1.0 - false_share(a / b, site)
-    page = page._replace(a=page.a + true_share, credit=page.credit + true_share, notices=page.notices + 1.0)
+    page = page._replace(a=page.a + true_share, announced_evidence=page.announced_evidence + true_share, announcements=page.announcements + 1.0)
     return page, site
 
 
 def _owned_up(page: PageEstimate, site: SiteEstimate) -> tuple[PageEstimate, SiteEstimate]:
     """A change that a visit found before the site announced it was announced after all."""
     assert page.visited is not None
-    if page.silent <= 0.0 or (site.polled is not None and page.visited <= site.polled):
+    if page.silent_change <= 0.0 or (site.polled is not None and page.visited <= site.polled):
         return page, site
-    waiting = max(site.waiting_silent - page.silent, 0.0)
-    return page._replace(silent=0.0), site._replace(waiting_silent=waiting)
+    waiting = max(site.pending_silent - page.silent_change, 0.0)
+    return page._replace(silent_change=0.0), site._replace(pending_silent=waiting)
 
 
 def after_poll(site: SiteEstimate, *, now: float) -> SiteEstimate:
     """The poll is over: what it did not announce was silent, and every page was heard for so much longer."""
     if not site.has_signal or site.polled is None:
-        return site._replace(polled=now, waiting_silent=0.0)
+        return site._replace(polled=now, pending_silent=0.0)
     exposure = site.exposure + site.recall * max(now - site.polled, 0.0)
-    silent = site.silent + site.waiting_silent
-    return _recalled(site._replace(polled=now, exposure=exposure, silent=silent, waiting_silent=0.0))
+    silent = site.silent_changes + site.pending_silent
+    return _recalled(site._replace(polled=now, exposure=exposure, silent_changes=silent, pending_silent=0.0))
 
 
 def _recalled(site: SiteEstimate) -> SiteEstimate:
-    ratio = (site.silent + 0.5) / (site.heard + 1.0)
+    ratio = (site.silent_changes + 0.5) / (site.announced_changes + 1.0)
     return site._replace(recall=min(1.0 / (1.0 + ratio), MAX_RECALL))
 
 
@@ -126,7 +126,7 @@ def learn_silent_change(site: SiteEstimate, *, rate: float, tau: float, changed:
     """
     expected = (1.0 - site.recall) * rate * tau
     weight = expected / -_expm1(expected) if changed and expected > 0.0 else float(changed)
-    site = site._replace(heard=site.heard + site.recall * rate * tau, waiting_silent=site.waiting_silent + weight)
+    site = site._replace(announced_changes=site.announced_changes + site.recall * rate * tau, pending_silent=site.pending_silent + weight)
     return weight, _recalled(site)
 
 

@@ -31,18 +31,18 @@ class ForecastPage(NamedTuple):
     url: str
     site: Hashable
     hub: int
-    belief: PageEstimate = UNVISITED
+    estimate: PageEstimate = UNVISITED
     """`visited` is None: there is no copy yet."""
     changes: int = 0
     """Changes that visits have found."""
     interval: float = 0.0
     """Days that the rule in force leaves between two visits; 0: the value decides."""
-    counts: bool = True
+    has_content: bool = True
     """It has content that can be fresh; a redirect only costs visits."""
 
     @property
     def has_copy(self) -> bool:
-        return self.belief.visited is not None
+        return self.estimate.visited is not None
 
 
 def estimate_from_counts(
@@ -81,14 +81,14 @@ class FreshnessSums(NamedTuple):
     missing: int = 0
     chance: float = 0.0
     square: float = 0.0
-    luck: float = 0.0
+    bernoulli: float = 0.0
     slope: float = 0.0
     """How much the sum of chances moves when the rates of all pages move by their own size."""
-    lean: float = 0.0
+    prior_slope: float = 0.0
     """The same when only the site's prior moves."""
     changes: int = 0
 
-    def plus(
+    def add_page(
         self, chance: float, *, slope: float = 0.0, prior: float = 0.0, changes: int = 0, missing: bool = False
     ) -> FreshnessSums:
         """The sums with one more page, current with this probability; `prior` is what it owes its site."""
@@ -97,9 +97,9 @@ class FreshnessSums(NamedTuple):
             self.missing + missing,
             self.chance + chance,
             self.square + chance * chance,
-            self.luck + chance * (1.0 - chance),
+            self.bernoulli + chance * (1.0 - chance),
             self.slope + slope,
-            self.lean + slope * prior,
+            self.prior_slope + slope * prior,
             self.changes + changes,
         )
 
@@ -134,27 +134,27 @@ def estimate_freshness(
     """The freshness of all pages and of each site at `now`, from a sample that is `share` of all pages."""
     sums: dict[Hashable, FreshnessSums] = {}
     for page in pages:
-        if page.counts:
+        if page.has_content:
             before = sums.get(page.site, FreshnessSums())
             sums[page.site] = _with_page(before, page, outlooks.get(page.site, NOTHING_KNOWN), now)
     return estimates_of(sums, share=share)
 
 
 def _with_page(sums: FreshnessSums, page: ForecastPage, outlook: SiteModel, now: float) -> FreshnessSums:
-    belief = page.belief
+    belief = page.estimate
     if belief.visited is None:
-        return sums.plus(0.0, missing=True)
-    escape = outlook.spared(page.hub, now=now)
-    chance = probability_current(belief, outlook.belief, now=now, spared=escape)
-    a, b = change_rate(belief, outlook.belief)
-    _, unseen = unseen_days(belief, outlook.belief, now=now)
+        return sums.add_page(0.0, missing=True)
+    escape = outlook.escape_chance(page.hub, now=now)
+    chance = probability_current(belief, outlook.estimate, now=now, spared=escape)
+    a, b = change_rate(belief, outlook.estimate)
+    _, unseen = unseen_days(belief, outlook.estimate, now=now)
     slope = a * unseen / (b + unseen) * chance
-    return sums.plus(chance, slope=slope, prior=prior_share(a, outlook), changes=page.changes)
+    return sums.add_page(chance, slope=slope, prior=prior_share(a, outlook), changes=page.changes)
 
 
 def prior_share(a: float, outlook: SiteModel) -> float:
     """How much of what is believed of a page is its site's prior."""
-    return min(outlook.belief.a / a, 1.0)
+    return min(outlook.estimate.a / a, 1.0)
 
 
 def estimates_of(sums: Mapping[Hashable, FreshnessSums], *, share: float) -> FreshnessEstimates:
@@ -167,7 +167,7 @@ def estimates_of(sums: Mapping[Hashable, FreshnessSums], *, share: float) -> Fre
 
 def _common(sums: FreshnessSums, share: float) -> float:
     """Variance of the sum of chances by what the pages of a site have in common."""
-    return (SITE_UNCERTAINTY * sums.slope) ** 2 + sums.lean**2 / (PRIOR_CHANGES + sums.changes / share)
+    return (SITE_UNCERTAINTY * sums.slope) ** 2 + sums.prior_slope**2 / (PRIOR_CHANGES + sums.changes / share)
 
 
 def _estimate(sums: FreshnessSums, common: float, share: float) -> FreshShare:
@@ -176,7 +176,7 @@ def _estimate(sums: FreshnessSums, common: float, share: float) -> FreshShare:
         return FreshShare()
     mean = sums.chance / pages
     spread = max(sums.square - pages * mean * mean, 0.0) / max(pages - 1, 1)
-    variance = (1.0 - share) * spread / pages + share * sums.luck / pages**2 + common / pages**2
+    variance = (1.0 - share) * spread / pages + share * sums.bernoulli / pages**2 + common / pages**2
     return FreshShare(mean, sqrt(variance), pages, sums.missing)
 
 
@@ -194,13 +194,13 @@ class ForecastInput(NamedTuple):
     """What a plan rests on."""
 
     pages: Sequence[ForecastPage]
-    outlooks: Mapping[Hashable, SiteModel]
+    site_models: Mapping[Hashable, SiteModel]
     now: float
     share: float = 1.0
     """The pages are this share of all."""
 
-    def outlook(self, page: ForecastPage) -> SiteModel:
-        return self.outlooks.get(page.site, NOTHING_KNOWN)
+    def site_model(self, page: ForecastPage) -> SiteModel:
+        return self.site_models.get(page.site, NOTHING_KNOWN)
 
 
 class NextPick(NamedTuple):
@@ -229,7 +229,7 @@ def forecast_budget(ground: ForecastInput, level: BudgetLevel, *, per_day: float
     """What a budget buys; without one (None), what the level's own threshold asks for."""
     if per_day is not None:
         level = level._replace(threshold=_threshold_for(ground, level, per_day))
-    intervals = [interval_of(page, ground.outlook(page), level) for page in ground.pages]
+    intervals = [interval_of(page, ground.site_model(page), level) for page in ground.pages]
     by_site = _spent(ground, intervals, threshold=level.threshold)
     requests = sum(by_site.values())
     stretch = 1.0 if per_day is None else max(1.0, requests / per_day)
@@ -251,7 +251,7 @@ def _threshold_for(ground: ForecastInput, level: BudgetLevel, per_day: float) ->
     while high - low > CLOSE:
         middle = 0.5 * (low + high)
         tried = level._replace(threshold=exp(middle))
-        intervals = [interval_of(page, ground.outlook(page), tried) for page in ground.pages]
+        intervals = [interval_of(page, ground.site_model(page), tried) for page in ground.pages]
         if sum(_spent(ground, intervals, threshold=tried.threshold).values()) > per_day:
             low = middle
         else:
@@ -264,8 +264,8 @@ def interval_of(page: ForecastPage, outlook: SiteModel, level: BudgetLevel) -> f
     if page.interval > 0.0:
         return min(max(page.interval, level.shortest), level.longest)
     wait = due_at(
-        _settled(page.belief),
-        outlook.belief,
+        _settled(page.estimate),
+        outlook.estimate,
         threshold=MARGIN * level.threshold,
         span=level.span,
         longest=level.longest,
@@ -274,7 +274,7 @@ def interval_of(page: ForecastPage, outlook: SiteModel, level: BudgetLevel) -> f
 
 
 def _settled(belief: PageEstimate) -> PageEstimate:
-    return belief._replace(visited=0.0, notices=0.0, credit=0.0, a=belief.a - belief.credit)
+    return belief._replace(visited=0.0, announcements=0.0, announced_evidence=0.0, a=belief.a - belief.announced_evidence)
 
 
 def _spent(ground: ForecastInput, intervals: Sequence[float], *, threshold: float) -> dict[Hashable, float]:
@@ -282,13 +282,13 @@ def _spent(ground: ForecastInput, intervals: Sequence[float], *, threshold: floa
     visits: dict[Hashable, float] = {}
     sizes: dict[Hashable, int] = {}
     for page, interval in zip(ground.pages, intervals, strict=True):
-        told = _told(page, ground.outlook(page)) if not page.interval else 0.0
+        told = _told(page, ground.site_model(page)) if not page.interval else 0.0
         visits[page.site] = visits.get(page.site, 0.0) + 1.0 / interval + told
         sizes[page.site] = sizes.get(page.site, 0) + 1
     return {
         site: _with_errands(
             made / ground.share,
-            ground.outlooks.get(site, NOTHING_KNOWN),
+            ground.site_models.get(site, NOTHING_KNOWN),
             pages=round(sizes[site] / ground.share),
             threshold=threshold,
         )
@@ -298,17 +298,17 @@ def _spent(ground: ForecastInput, intervals: Sequence[float], *, threshold: floa
 
 def _told(page: ForecastPage, outlook: SiteModel) -> float:
     """Announcements of a page a day, each of which is followed by a visit."""
-    site = outlook.belief
+    site = outlook.estimate
     if not has_announcements(site):
         return 0.0
-    a, b = change_rate(page.belief, site)
+    a, b = change_rate(page.estimate, site)
     return site.recall * a / b + site.false_rate
 
 
 def _with_errands(visits: float, outlook: SiteModel, *, pages: int, threshold: float) -> float:
     """A site's visits a day, and what has to be asked beside: robots.txt, and the sitemaps now and then."""
     robots = 1.0 / (ROBOTS_DAYS + 1.0 / visits)
-    site = outlook.belief
+    site = outlook.estimate
     if not has_announcements(site):
         return visits + robots
     gap = requests_between_polls(site, waiting=0, silent_polls=0, pages=pages, per_day=visits, threshold=threshold)
@@ -319,10 +319,10 @@ def _expected(ground: ForecastInput, intervals: Sequence[float]) -> FreshnessEst
     """Freshness once every page has been visited: the mean over each interval, missing pages among them."""
     sums: dict[Hashable, FreshnessSums] = {}
     for page, interval in zip(ground.pages, intervals, strict=True):
-        if not page.counts:
+        if not page.has_content:
             continue
-        outlook = ground.outlook(page)
-        a, b = change_rate(page.belief, outlook.belief)
+        outlook = ground.site_model(page)
+        a, b = change_rate(page.estimate, outlook.estimate)
         unseen = interval * (1.0 - outlook.belief.recall) if has_announcements(outlook.belief) else interval
         mean = time_current(a, b, unseen) / unseen
         slope = mean - survival(a, b, unseen)

@@ -15,7 +15,7 @@ class RuleState(NamedTuple):
     visited: float = 0.0
     changed_at: float = 0.0
     """When the content was last seen to be new."""
-    records: int = 0
+    visits: int = 0
     """Visits so far."""
     history: int = 0
     """The newest visits as bits, the last one lowest: 1 is changed."""
@@ -30,7 +30,7 @@ class IntervalRule(Protocol):
         """The memory, with its new due time; the first visit (`records` is 0) counts as unchanged."""
         ...
 
-    def at_turn(self, memory: RuleState, *, now: float, around: float) -> tuple[bool, RuleState]:
+    def should_visit(self, memory: RuleState, *, now: float, around: float) -> tuple[bool, RuleState]:
         """Is a due page visited? `around` is the share of its neighbours whose last visit found a change."""
         ...
 
@@ -38,7 +38,7 @@ class IntervalRule(Protocol):
 class AlwaysVisit:
     """A rule that visits every page whose turn has come."""
 
-    def at_turn(self, memory: RuleState, *, now: float, around: float) -> tuple[bool, RuleState]:
+    def should_visit(self, memory: RuleState, *, now: float, around: float) -> tuple[bool, RuleState]:
         return True, memory
 
 
@@ -125,7 +125,7 @@ class PaperSelective:
         threshold = max(memory.threshold, SELECTIVE_FIRST_THRESHOLD) if changed else memory.threshold
         return memory._replace(due=now + SELECTIVE_TURN_DAYS, threshold=threshold)
 
-    def at_turn(self, memory: RuleState, *, now: float, around: float) -> tuple[bool, RuleState]:
+    def should_visit(self, memory: RuleState, *, now: float, around: float) -> tuple[bool, RuleState]:
         if memory.records <= 1 or memory.history & 1:
             return True, memory
         wanted = around >= memory.threshold or memory.threshold < SELECTIVE_MIN_THRESHOLD

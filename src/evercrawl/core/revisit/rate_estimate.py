@@ -24,13 +24,13 @@ class PageEstimate(NamedTuple):
     """Days without change beyond the site's prior and exposure."""
     visited: float | None = None
     """The last visit; None: we have no copy."""
-    notices: float = 0.0
+    announcements: float = 0.0
     """Announcements newer than the last visit."""
-    credit: float = 0.0
+    announced_evidence: float = 0.0
     """What was added to `a` for them, to be taken back if they prove false."""
-    silent: float = 0.0
+    silent_change: float = 0.0
     """Weight of a change that the last visit found unannounced, until the next poll; 0: none."""
-    announced: float = -inf
+    last_announced: float = -inf
     """Date of the newest announcement seen; an older or equal one is a repetition."""
     weight: float = 1.0
     """Importance per cost: freshness of this page counts so much more, or its visit costs so much less."""
@@ -55,9 +55,9 @@ class SiteEstimate(NamedTuple):
     """Share of changes that are announced."""
     false_rate: float = 0.0025
     """False announcements per page and day."""
-    silent: float = 0.0
+    silent_changes: float = 0.0
     """Changes found that were not announced, by visits without an announcement."""
-    heard: float = 0.0
+    announced_changes: float = 0.0
     """Changes that announcements accounted for over the same days, by expectation."""
     false_odds: float = 0.25
     """False announcements against true ones, on a page of the site's mean rate."""
@@ -69,17 +69,17 @@ class SiteEstimate(NamedTuple):
     """The last poll; None: never."""
     has_signal: bool = False
     """True once any announcement was received; until then the signals play no part."""
-    earned: float = 1.0
+    hub_trust: float = 1.0
     """How far the shock of a directory may be believed on this site, 0 to 1."""
-    curvature: float = 0.0
+    hub_curvature: float = 0.0
     """What is known about `earned`: the sum of squared slopes."""
-    wide: BulkChange = BulkChange()
+    site_change: BulkChange = BulkChange()
     """The shock of the whole site."""
-    wide_earned: float = 0.5
-    wide_curvature: float = 0.0
+    site_trust: float = 0.5
+    site_curvature: float = 0.0
     mean_rate: float = 0.02
     """Mean change rate of its pages, for the mean false share."""
-    waiting_silent: float = 0.0
+    pending_silent: float = 0.0
     """Sum of the pages' `silent` since the last poll."""
 
 

@@ -57,7 +57,7 @@ class RequestBudget:
         if self.per_day is not None:
             self.tokens -= 1.0
 
-    def next_token(self, now: float) -> float:
+    def next_token_at(self, now: float) -> float:
         """When one more request may begin."""
         if self.may_spend(now) or self.per_day is None:
             return now
@@ -83,12 +83,12 @@ class RequestBudget:
             self.tokens = min(self.tokens + passed * self.per_day, self._most)
         self.at = now if self.at is None else max(now, self.at)
 
-    def made(self, value: float) -> None:
+    def record_value(self, value: float) -> None:
         """A visit worth `value` was chosen."""
         if self.per_day is not None and isfinite(value):
             self.threshold = max(adjust_threshold(self.threshold, value=value), MIN_THRESHOLD)
 
-    def left_over(self) -> None:
+    def lower_threshold(self) -> None:
         """A token that nobody wanted."""
         if self.per_day is not None:
             self.threshold = max(self.threshold * UNUSED_TOKEN_FACTOR, MIN_THRESHOLD)
@@ -105,7 +105,7 @@ class RequestBudget:
         """What a restart must not forget."""
         return orjson.dumps([self.threshold, self.tokens if isfinite(self.tokens) else None, self.at])
 
-    def recall(self, stored: bytes | None) -> None:
+    def restore(self, stored: bytes | None) -> None:
         """Go on where the run before ended; with another budget only its tokens count."""
         try:
             threshold, tokens, at = orjson.loads(stored or b"")

@@ -40,16 +40,16 @@ class PriorMoments(NamedTuple):
 class SiteModel(NamedTuple):
     """One site."""
 
-    belief: SiteEstimate = SiteEstimate()
+    estimate: SiteEstimate = SiteEstimate()
     hubs: dict[int, BulkChange] = {}  # noqa: RUF012 - a value; every change makes a new one
-    sums: PriorMoments = PriorMoments()
-    lies: int = 0
+    moments: PriorMoments = PriorMoments()
+    false_validators: int = 0
     """Validators of the site that stood for other content than before."""
 
-    def spared(self, hub: int, *, now: float) -> float:
+    def escape_chance(self, hub: int, *, now: float) -> float:
         """Probability that a page of this directory escaped what changes the pages around it right now."""
         sums = self.hubs.get(hub, BulkChange())
-        return escape_chances(self.belief, sums, now=max(now, sums.at)).both
+        return escape_chances(self.estimate, sums, now=max(now, sums.at)).both
 
 
 def update_site_model(
@@ -89,7 +89,7 @@ def _with_prior(site: SiteEstimate, sums: PriorMoments) -> SiteEstimate:
 
 def site_model_bytes(outlook: SiteModel) -> bytes:
     """The stored form."""
-    belief = outlook.belief._asdict() | {"wide": list(outlook.belief.wide)}
+    belief = outlook.belief._asdict() | {"site_change": list(outlook.belief.wide)}
     hubs = [[key, *sums] for key, sums in outlook.hubs.items()]
     return orjson.dumps([_FORM, belief, hubs, list(outlook.sums), outlook.lies])
 
@@ -101,7 +101,7 @@ def site_model_of(stored: bytes) -> SiteModel:
         if form != _FORM:
             return SiteModel()
         known = {name: value for name, value in fields.items() if name in SiteEstimate._fields}
-        belief = SiteEstimate(**(known | {"wide": BulkChange(*fields["wide"])}))
+        belief = SiteEstimate(**(known | {"site_change": BulkChange(*fields["site_change"])}))
         return SiteModel(belief, {key: BulkChange(*rest) for key, *rest in hubs}, PriorMoments(*sums), lies)
     except (ValueError, TypeError, KeyError):
         return SiteModel()

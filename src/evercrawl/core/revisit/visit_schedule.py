@@ -56,7 +56,7 @@ class VisitSchedule(Protocol):
         """The moment of the next visit as things stand, within the level's bounds."""
         ...
 
-    def worth(self, state: bytes, outlook: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
+    def value(self, state: bytes, outlook: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
         """What a visit now would bring; infinite where the rule asks for it."""
         ...
 
@@ -89,7 +89,7 @@ class OptimalSchedule:
         )
         return max(moment, page.visited + level.shortest)
 
-    def worth(self, state: bytes, outlook: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
+    def value(self, state: bytes, outlook: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
         page = page_estimate_of(state)
         if page is None or page.visited is None or now - page.visited >= level.longest:
             return inf
@@ -114,7 +114,7 @@ class RuleSchedule:
         shortest = level.span if self.name == "uniform" else level.shortest
         return min(max(memory.due, memory.visited + shortest), memory.visited + level.longest)
 
-    def worth(self, state: bytes, outlook: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
+    def value(self, state: bytes, outlook: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
         memory = rule_state_of(state)
         if memory.due > now and now - memory.visited < level.longest:
             return 0.0

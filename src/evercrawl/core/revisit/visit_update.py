@@ -44,11 +44,11 @@ class EscapeChances(NamedTuple):
     """Probabilities that a page escaped what its directory (`hub`) and its site (`wide`) went through."""
 
     hub: float
-    wide: float
+    site: float
 
     @property
     def both(self) -> float:
-        return self.hub * self.wide
+        return self.hub * self.site
 
 
 NO_BULK_CHANGE = EscapeChances(1.0, 1.0)

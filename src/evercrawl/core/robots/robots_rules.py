@@ -120,7 +120,7 @@ def _read(result: Fetched, *, now: datetime, settings: RobotsSettings) -> Robots
     if result.status == _NO_CONTENT:
         detail = "robots.txt is empty (204), so no rules apply"
         return _record(result.status, stance="allow", detail=detail, now=now, lifetime=lifetime)
-    body = _whole_lines(result.body, settings.body_bytes, cut=result.truncated is not None)
+    body = _whole_lines(result.body, settings.max_bytes, cut=result.truncated is not None)
     detail = f"robots.txt of {len(body)} bytes is obeyed"
     record = _record(result.status, stance="obey", detail=detail, now=now, lifetime=lifetime)
     etag, last_modified = header(result.headers, "etag"), header(result.headers, "last-modified")
@@ -154,7 +154,7 @@ def _failed(previous: RobotsRecord | None, result: Failed, *, now: datetime, set
     if result.fault is Fault.BAD_REDIRECT:
         return redirect_loop_record(now=now, settings=settings)
     if result.fault is Fault.PRIVATE_ADDRESS:
-        return _record(None, stance="private", detail=result.detail, now=now, lifetime=settings.retry)
+        return _record(None, stance="private", detail=result.detail, now=now, lifetime=settings.retry_delay)
     if status is None or not 400 <= status < 500 or status == _TOO_MANY_REQUESTS:
         asked = retry_after(header(result.headers, "retry-after"), now=now)
         cause = f"{status}" if status is not None and status >= 400 else result.detail or str(result.fault)
@@ -180,8 +180,8 @@ def _unreachable(
     since = now if since_us is None else from_us(since_us)
     elapsed = now - since
     # Waiting as long again as it has lasted doubles the wait with every try.
-    wait = min(max(elapsed, settings.retry, asked or settings.retry), LONGEST_RETRY)
-    if elapsed >= settings.unreachable_limit:
+    wait = min(max(elapsed, settings.retry_delay, asked or settings.retry_delay), LONGEST_RETRY)
+    if elapsed >= settings.unreachable_timeout:
         detail = f"robots.txt is unreachable since {_day(to_us(since))}, so the site is taken to have none"
         record = _record(None, stance="allow", detail=detail, now=now, lifetime=LONGEST_RETRY)
     elif previous is not None and previous.stance == "obey":

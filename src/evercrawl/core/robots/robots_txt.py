@@ -288,7 +288,7 @@ class RobotsTxt:
         return self.rules.verdict(target)
 
     @property
-    def gap(self) -> float | None:
+    def min_delay(self) -> float | None:
         """Seconds between two requests that the file asks for, by Crawl-delay or Request-rate."""
         if self.request_rate is None:
             return self.crawl_delay

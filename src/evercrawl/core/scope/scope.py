@@ -81,15 +81,15 @@ class Scope:
         `depth` counts links from a seed, `hops` redirects in a row that led here.
         """
         settings = self._settings
-        if len(url) > settings.url_length:
-            return Reason.URL_TOO_LONG, f"{len(url)} characters, at most {settings.url_length}"
+        if len(url) > settings.max_url_length:
+            return Reason.URL_TOO_LONG, f"{len(url)} characters, at most {settings.max_url_length}"
         if not url.startswith(self._schemes):
             return Reason.UNSUPPORTED_SCHEME, f"the scheme is {url.partition(':')[0][:20]!r}"
         if is_seed:
             return self._port(url) or self._excluded(url) or self._filtered(url)
         return self._of_link(url, depth, hops)
 
-    def adopt(self, seed: str, target: str) -> None:
+    def add_moved_seed(self, seed: str, target: str) -> None:
         """Take in the host that a seed has moved to, when both are of one registrable domain (example.org
         -> www.example.org).
 
@@ -106,8 +106,8 @@ class Scope:
 
     def _of_link(self, url: str, depth: int, hops: int) -> Refusal | None:
         settings = self._settings
-        if settings.depth is not None and depth > settings.depth:
-            return Reason.TOO_DEEP, f"{depth} links from a seed, at most {settings.depth}"
+        if settings.max_depth is not None and depth > settings.max_depth:
+            return Reason.TOO_DEEP, f"{depth} links from a seed, at most {settings.max_depth}"
         place = self._place(url, depth, hops)
         if place is not None:
             return place

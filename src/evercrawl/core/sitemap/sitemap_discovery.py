@@ -119,7 +119,7 @@ class SitemapWalk:
         """The next sitemap to read; None when all were read."""
         return self._waiting.popleft() if self._waiting else None
 
-    def take(self, url: str, answer: Sitemap) -> None:
+    def add_result(self, url: str, answer: Sitemap) -> None:
         """A sitemap was read: an index gives more to read."""
         depth = self._depths.get(url, 0) + 1
         if answer.type is not SitemapType.INDEX or depth > self._most_depth:
@@ -169,8 +169,8 @@ class ChangeAnnouncement(NamedTuple):
 class SitemapNews(NamedTuple):
     """What a sitemap or feed says that we did not know."""
 
-    notices: tuple[ChangeAnnouncement, ...]
-    new: tuple[SitemapEntry, ...]
+    announcements: tuple[ChangeAnnouncement, ...]
+    new_pages: tuple[SitemapEntry, ...]
 
 
 def sitemap_news(
@@ -214,7 +214,7 @@ class SourceState(NamedTuple):
     kind: str
     read: float | None = None
     """When it was last read, in days; None: it was not there."""
-    asked: float = 0.0
+    requested: float = 0.0
     etag: str | None = None
     last_modified: str | None = None
 
@@ -227,9 +227,9 @@ class SitemapState(NamedTuple):
     polled: float | None = None
     requests: int = 0
     """To the site's pages since the last poll."""
-    silent: int = 0
+    silent_polls: int = 0
     """Polls in a row that announced nothing."""
-    waiting: int = 0
+    announced_pages: int = 0
     """Announced pages that the last poll left to be visited."""
 
     def with_source(self, url: str, source: SourceState) -> SitemapState:

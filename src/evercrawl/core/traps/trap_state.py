@@ -18,16 +18,9 @@ import orjson
 
 from evercrawl.core.traps.irrelevant_parts import PartEvidence, PartialUrl, UrlPartStats, learn_parts
 from evercrawl.core.traps.link_sketch import LinkSketch
-from evercrawl.core.traps.not_found import Soft404Page, is_soft_404
+from evercrawl.core.traps.not_found import ProbeOutcome, Soft404Page, is_soft_404
 from evercrawl.core.traps.novelty import MEMORY_BYTES, NOTHING_NEW, NewText, TextMemory, new_text
-from evercrawl.core.traps.pattern_stats import (
-    PatternState,
-    PatternStats,
-    ProbeOutcome,
-    VisitGain,
-    after_request,
-    suspect_stats,
-)
+from evercrawl.core.traps.pattern_stats import PatternState, PatternStats, VisitGain, after_request, suspect_stats
 from evercrawl.core.traps.url_parts import choices_in, split_url
 from evercrawl.core.traps.url_pattern import (
     Breadth,
@@ -116,17 +109,17 @@ def observe_visit(
     text: str,
     duplicate: bool,
     new_links: Sequence[str],
-    copy_of: str = "",
+    duplicate_of: str = "",
     links: Sequence[Link] = (),
-    leads_back: bool = False,
+    redirects_back: bool = False,
 ) -> tuple[VisitObservation, TrapState]:
     """What a visit brought, measured against what the site said before; the text is remembered.
 
-    `links`: all links of the page; `leads_back`: see `Observation`.
+    `links`: all links of the page; `redirects_back`: see `Observation`.
     """
     share, said = new_text(site.text_memory, text, choices=choices_in(url))
     soft = any(is_soft_404(text, known) for known in site.soft_404)
-    seen = VisitObservation(url, status, share, duplicate, copy_of, soft, new_links, leads_back)
+    seen = VisitObservation(url, status, share, duplicate, duplicate_of, soft, new_links, redirects_back)
     is_page = 200 <= status < 300 and not soft
     parameters = (
         learn_parts(site.url_parts, url, text, links=links, new_links=new_links, with_names=site.is_suspicious)

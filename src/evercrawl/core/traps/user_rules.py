@@ -209,7 +209,7 @@ class TrapFilter:
         """From now on these settings count."""
         self.settings = settings
         self._rules = rules_of(settings)
-        self._ignored = compile_ignore_sets(settings.ignore) if settings.ignore else None
+        self._ignored = compile_ignore_sets(settings.rule_sets) if settings.rule_sets else None
 
     def user_rule(self, url: str) -> UserRule | None:
         """What the operator says about the URL; None: nothing."""

@@ -74,7 +74,7 @@ def alerts(desk: Desk, asked: Asked) -> dict[str, Any]:
         "alerts": [_fields(status) for status in book_of(desk).all()],
         "has_apprise": has_apprise(),
         "services": sorted(HOSTED_SERVICES),
-        "mail_is_set": desk.settings.notify.mail_host is not None,
+        "mail_is_set": desk.settings.alerts.mail_host is not None,
         **shown,
     }
 

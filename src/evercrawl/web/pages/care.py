@@ -19,10 +19,10 @@ NEWEST = 2**62
 """Behind every line of the book."""
 CHANGEABLE = frozenset(
     (
-        "identity.contact", "scope.depth", "scope.include", "scope.exclude", "scope.pages_per_site",
-        "pace.mode", "pace.gap", "crawl.max_pages", "crawl.max_time", "crawl.concurrency",
-        "revisit.policy", "revisit.budget", "revisit.site_budget", "revisit.worth", "revisit.shortest",
-        "revisit.longest", "revisit.quiet", "signals.enabled",
+        "identity.contact", "scope.max_depth", "scope.include", "scope.exclude", "scope.max_pages_per_site",
+        "pace.mode", "pace.delay", "crawl.max_pages", "crawl.max_time", "crawl.concurrency",
+        "revisit.policy", "revisit.budget", "revisit.site_budget", "revisit.min_freshness_gain", "revisit.min_interval",
+        "revisit.max_interval", "revisit.quiet_hours", "sitemaps.enabled",
     )
 )  # fmt: skip
 """Settings that can be changed here: none of them can harm the machine or open private networks."""

@@ -61,10 +61,10 @@ def site(desk: Desk, asked: Asked) -> dict[str, Any]:
 
 def _slowing(desk: Desk, site: Site) -> dict[str, Any]:
     """What the operator said about the pace, and from where to where it can be slowed by hand."""
-    said = parse_delay_rules(desk.settings.pace.slower).get(site.name)
+    said = parse_delay_rules(desk.settings.pace.overrides).get(site.name)
     said_s = None if said is None else said.total_seconds()
     delay = (_robots(desk, site) or {}).get("crawl_delay") or 0.0
-    cap_s = desk.settings.robots.crawl_delay_cap.total_seconds()
+    cap_s = desk.settings.robots.max_crawl_delay.total_seconds()
     least_s = max(1, ceil(max(pace_for(desk.settings).floor.total_seconds(), min(delay, cap_s))))
     most_s = min(MOST_GAP_S, max(SLIDER_END_S, 2 * least_s, ceil(2 * (said_s or 0))))
     return {"gap_s": said_s, "least_s": least_s, "most_s": most_s}

@@ -13,11 +13,11 @@ from evercrawl.collection.alerts.sender import retry_policy
 from evercrawl.core.alerts.delivery import DeliveryAttempt, MessageState, RetryPolicy, begin_attempt, finish_attempt
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind
-from evercrawl.model.settings import NotifySettings
+from evercrawl.model.settings import AlertSettings
 from evercrawl.model.time import from_us
 
 ALERT = Alert("a", AlertFilter(), Destination(Channel.WEBHOOK, "https://example.org/"), most=2)
-PATIENCE: RetryPolicy = retry_policy(NotifySettings())
+PATIENCE: RetryPolicy = retry_policy(AlertSettings())
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ from evercrawl.core.alerts.delivery import AlertMessage, DeliveryAttempt
 from evercrawl.core.alerts.message_format import format_secret
 from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind, PendingEvent
-from evercrawl.model.settings import HttpSettings, NotifySettings, Settings
+from evercrawl.model.settings import AlertSettings, HttpSettings, Settings
 
-SETTINGS = Settings(http=HttpSettings(allow_private=True), notify=NotifySettings(timeout=timedelta(milliseconds=400)))
+SETTINGS = Settings(http=HttpSettings(allow_private=True), notify=AlertSettings(timeout=timedelta(milliseconds=400)))
 EVENT = Event(0, 1, 1, "https://example.org/", EventKind.CONTENT, 0.5, 1_790_000_000_000_000, 2, "Home\r\nBcc: x@y")
 NOTICES = (PendingEvent(1, EVENT.at_us, EVENT),)
 NOW = datetime(2026, 11, 15, tzinfo=UTC)

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evercrawl.core.alerts.delivery import (
-    OPEN,
     SPREAD,
     AlertMessage,
     AlertQueue,
@@ -50,7 +49,7 @@ def test_the_head_holds_up_what_is_behind_it() -> None:
 
 def test_a_message_whose_end_nobody_knows_is_sent_again() -> None:
     unknown = begin_attempt(MESSAGE)
-    assert unknown.state in OPEN
+    assert unknown.state is MessageState.SENDING
     assert next_delivery_step(ALERT, AlertQueue(unknown, None), now=NOW) == SendMessage(unknown)
 
 

@@ -8,7 +8,14 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evercrawl.core.change.text_diff import changed_words, diff_text, matching_runs
+from evercrawl.core.change.text_diff import (
+    MAX_RUN_CHARS,
+    changed_words,
+    diff_text,
+    mark_words,
+    matching_runs,
+    shorten_edit,
+)
 from evercrawl.model.change import BlockEdit, Words
 
 LONGEST_S = 2.0
@@ -116,3 +123,16 @@ def test_large_and_hostile_pages_are_compared_in_bounded_time() -> None:
     assert timed("\n".join(chance.choices(few, k=20_000)), "\n".join(chance.choices(few, k=20_000))) < LONGEST_S
     assert timed("a b " * 10_000, "b a a " * 8_000) < LONGEST_S
     assert timed("x" * 200_000, "y" * 200_000) < LONGEST_S
+
+
+def test_an_edit_is_shown_with_few_words_around() -> None:
+    before = " ".join(f"w{number}" for number in range(100))
+    (edit,) = diff_text(before, before.replace("w50 ", "new ")).edits
+    line = "".join(mark_words(words) for words in shorten_edit(edit).words)
+    assert line == "… w45 w46 w47 w48 w49 [-w50-]{+new+} w51 w52 w53 w54 w55 …"
+
+
+def test_a_long_run_is_cut() -> None:
+    (edit,) = diff_text("", "x" * 5000).edits
+    (words,) = shorten_edit(edit).words
+    assert len(words.text) == MAX_RUN_CHARS

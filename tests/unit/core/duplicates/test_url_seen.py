@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from evercrawl.core.duplicates.url_seen import FIRST_FILTER_KEYS, BloomChain, UrlCache, UrlSeenTest
 from evercrawl.core.url import key_of
-from evercrawl.model.settings import SeenSettings
+from evercrawl.model.settings import UrlSeenSettings
 
-SMALL = SeenSettings(cache_entries=64, filter_bytes=1 << 20)
+SMALL = UrlSeenSettings(cache_entries=64, filter_bytes=1 << 20)
 
 
 def some_keys(count: int, *, seed: int = 0) -> list[bytes]:
@@ -171,7 +171,7 @@ def crawl_stream(pages: int, *, seed: int) -> list[list[str]]:
 
 
 def test_the_hit_rate_of_a_crawl(record_property: pytest.RecordProperty) -> None:
-    seen, store = UrlSeenTest(SeenSettings(cache_entries=2**13)), set()
+    seen, store = UrlSeenTest(UrlSeenSettings(cache_entries=2**13)), set()
     for links in crawl_stream(5000, seed=3):
         keys = list(map(key_of, links))
         new, unsure = seen.split(keys)

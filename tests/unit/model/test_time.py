@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from evercrawl.errors import ConfigError
-from evercrawl.model.time import VersionNumber, parse_time, parse_which
+from evercrawl.model.time import format_days, format_interval, is_total_rate, parse_rate, parse_time
 
 NOW = datetime(2026, 11, 15, 9, 30, 15, 250, tzinfo=UTC)
 
@@ -69,8 +69,57 @@ def test_what_is_no_time_is_refused_with_examples(text: str) -> None:
         parse_time(text, now=NOW)
 
 
-def test_a_version_is_named_by_its_number_or_from_the_newest_back() -> None:
-    assert parse_which("@-1", now=NOW) == VersionNumber(-1)
-    assert parse_which("@3", now=NOW) == VersionNumber(3)
-    assert parse_which("24h", now=NOW) == NOW - timedelta(hours=24)
-    assert [VersionNumber(number).among(5) for number in (-1, 0, 2)] == [4, 5, 2]
+@pytest.mark.parametrize(
+    ("days", "words"),
+    [
+        (9.2, "9 days"),
+        (0.25, "6 hours"),
+        (1.5, "36 hours"),
+        (40 / 1440, "40 minutes"),
+        (100 / 86_400, "2 minutes"),
+        (12 / 86_400, "12 seconds"),
+        (214, "7 months"),
+        (1100, "3 years"),
+    ],
+)
+def test_a_span_in_words(days: float, words: str) -> None:
+    assert format_days(days) == words
+
+
+def test_how_often() -> None:
+    assert format_interval(9.0) == "every 9 days"
+    assert format_interval(1.02) == "every day"
+    assert format_interval(1 / 24) == "every hour"
+
+
+@pytest.mark.parametrize(
+    ("text", "per_day"),
+    [
+        ("1000/day", 1000.0),
+        ("1000", 1000.0),
+        (" 1_000 / d ", 1000.0),
+        ("1,000/day", 1000.0),
+        ("50/hour", 1200.0),
+        ("50/h", 1200.0),
+        ("2.5 per minute", 3600.0),
+        ("1/s", 86_400.0),
+        ("7/Week", 1.0),
+        (".5/day", 0.5),
+    ],
+)
+def test_a_rate_is_requests_a_day(text: str, per_day: float) -> None:
+    assert parse_rate(text) == pytest.approx(per_day)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "many", "-5", "0", "0/day", "1e9999", "10/fortnight", "5/", "/day", "1/day/h", "nan", "١٢/day"]
+)
+def test_anything_else_says_what_it_must_be(text: str) -> None:
+    with pytest.raises(ValueError, match="must be a number of requests such as 1000/day"):
+        parse_rate(text)
+
+
+def test_a_budget_with_a_span_of_time_is_one_in_all() -> None:
+    assert is_total_rate("1000/day")
+    assert is_total_rate("5 per hour")
+    assert not is_total_rate("0.05")

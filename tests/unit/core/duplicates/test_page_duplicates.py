@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from evercrawl.core.duplicates.clusters import can_represent, is_still_duplicate, should_recheck
+import pytest
+
 from evercrawl.core.duplicates.minhash import text_signature
+from evercrawl.core.duplicates.page_duplicates import can_represent, is_still_duplicate, should_recheck, titles_match
 from evercrawl.model.page import DuplicateCandidate
 
 TEXT = " ".join(f"word{number * 7919 % 1009}" for number in range(400))
@@ -42,3 +44,34 @@ def test_what_is_gone_or_moved_stands_for_nobody() -> None:
         assert not is_still_duplicate(twin(TEXT), left, enough=0.9)
     assert not is_still_duplicate(twin(TEXT), None, enough=0.9)
     assert can_represent(twin(TEXT, status=503)), "a fault that passes"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("News", "News"),
+        ("News", "News, to print"),
+        ("News", "Printable version: NEWS"),
+        ("Tide table - Harbour", "tide table | harbour"),
+        (None, "News"),
+        (None, None),
+    ],
+)
+def test_titles_that_may_belong_to_copies(one: str | None, other: str | None) -> None:
+    assert titles_match(one, other)
+    assert titles_match(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Map - Library 2.11 - lib.Map", "Set - Library 2.11 - lib.Set"),
+        ("Note - Library - lib.note.Note", "getter - Library - lib.note.meta.getter"),
+        ("Release 3.14 on 2016-08-08", "Release 3.14.1 on 2016-08-11"),
+        ("Gallery", "Gallery, page 2"),
+        ("Red shoes", "Blue shoes"),
+    ],
+)
+def test_titles_of_pages_of_one_form(one: str, other: str) -> None:
+    assert not titles_match(one, other)
+    assert not titles_match(other, one)

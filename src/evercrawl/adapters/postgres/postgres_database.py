@@ -1,0 +1,272 @@
+"""Executes the store's statements for one shard in PostgreSQL.
+
+Rows of a batch statement travel as one array for each column, and writes to different tables travel together in one
+message: a Bind and Execute for every row would cost both sides more than the work itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from functools import cache
+from typing import Any
+
+import asyncpg
+
+from evercrawl.adapters.postgres.postgres_pool import translate_errors
+from evercrawl.adapters.sql.database import Row
+from evercrawl.adapters.sql.statements import SHARD, SQL, Column, Statement
+
+_SHARD = "$1::integer"
+_TEXT = "text"
+
+
+class ReadWriteLock:
+    """Lets reads run side by side, and a writer only alone."""
+
+    def __init__(self) -> None:
+        self._readers = 0
+        self._writing = asyncio.Lock()
+        self._no_readers = asyncio.Event()
+        self._no_readers.set()
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[None]:
+        """Wait until no one writes."""
+        async with self._writing:
+            self._readers += 1
+            self._no_readers.clear()
+        try:
+            yield
+        finally:
+            self._readers -= 1
+            if not self._readers:
+                self._no_readers.set()
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[None]:
+        """Wait until no one reads or writes."""
+        async with self._writing:
+            await self._no_readers.wait()
+            yield
+
+
+class PostgresDatabase:
+    """Implements `ShardDatabase`. Each call borrows a connection of the pool."""
+
+    def __init__(self, pool: asyncpg.Pool, shard: int, *, on_close: Callable[[int], None]) -> None:
+        self._pool = pool
+        self._shard = shard
+        self._on_close = on_close
+        self._lock = ReadWriteLock()
+
+    async def all(self, name: str, **values: object) -> list[Row]:
+        """Return every row."""
+        arguments = query_arguments(SQL[name], self._shard, values)
+        async with self._lock.reading():
+            return await self._fetch(single_text(name), arguments)
+
+    async def one(self, name: str, **values: object) -> Row | None:
+        """Return the first row; None: there is none."""
+        rows = await self.all(name, **values)
+        return rows[0] if rows else None
+
+    async def each(self, name: str, rows: Sequence[tuple[object, ...]]) -> list[Row]:
+        """Run a batch query; return at most one row for each input."""
+        if not rows:
+            return []
+        async with self._lock.reading():
+            return await self._fetch(lateral_text(name), [self._shard, *transpose(SQL[name], rows)])
+
+    async def _fetch(self, text: str, arguments: Sequence[object]) -> list[Row]:
+        with translate_errors():
+            rows: list[Row] = await self._pool.fetch(text, *arguments)
+            return rows
+
+    @asynccontextmanager
+    async def exclusive(self) -> AsyncIterator[None]:
+        """Hold back the reads of this process."""
+        async with self._lock.writing():
+            yield
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[PostgresTransaction]:
+        """Begin a transaction that locks the row of the shard: the fence compares epochs under this lock."""
+        with translate_errors():
+            async with self._pool.acquire() as connection:
+                await connection.execute(f"begin; select 1 from shard where shard = {self._shard:d} for update")
+                try:
+                    database = PostgresTransaction(connection, self._shard)
+                    yield database
+                    await database.flush()
+                    await connection.execute("commit")
+                except BaseException:
+                    if not connection.is_closed():
+                        await connection.execute("rollback")
+                    raise
+
+    async def close(self) -> None:
+        """Forget the shard; the pool stays open."""
+        self._on_close(self._shard)
+
+
+class PostgresTransaction:
+    """Implements `Transaction` over one connection. Batch writes wait for each other, at most until the next read."""
+
+    def __init__(self, connection: asyncpg.Connection, shard: int) -> None:
+        self._connection = connection
+        self._shard = shard
+        self._pending: dict[str, tuple[str, list[Any]]] = {}
+        """Table -> statement and its arrays."""
+
+    async def all(self, name: str, **values: object) -> list[Row]:
+        """Return every row."""
+        await self.flush()
+        rows: list[Row] = await self._connection.fetch(
+            single_text(name), *query_arguments(SQL[name], self._shard, values)
+        )
+        return rows
+
+    async def one(self, name: str, **values: object) -> Row | None:
+        """Return the first row; None: there is none."""
+        rows = await self.all(name, **values)
+        return rows[0] if rows else None
+
+    async def each(self, name: str, rows: Sequence[tuple[object, ...]]) -> list[Row]:
+        """Run a batch query; return at most one row for each input."""
+        await self.flush()
+        if not rows:
+            return []
+        found: list[Row] = await self._connection.fetch(
+            lateral_text(name), self._shard, *transpose(SQL[name], rows)
+        )
+        return found
+
+    async def execute(self, name: str, **values: object) -> None:
+        """Run one statement without a result."""
+        await self.all(name, **values)
+
+    async def write(self, name: str, rows: Iterable[tuple[object, ...]]) -> None:
+        """Run a batch statement together with others: before the next read, or the next write to the same table."""
+        statement = SQL[name]
+        assert statement.target is not None
+        for part in _distinct_parts(statement, list(rows)):
+            if statement.target in self._pending:
+                await self.flush()
+            self._pending[statement.target] = (name, transpose(statement, part))
+
+    async def count(self, name: str, rows: Sequence[tuple[object, ...]]) -> int:
+        """Run a batch update now; return how many rows it changed."""
+        await self.flush()
+        status: str = await self._connection.execute(
+            combined_text((name,)), self._shard, *transpose(SQL[name], rows)
+        )
+        return int(status.rpartition(" ")[2])
+
+    async def flush(self) -> None:
+        """Send the waiting writes in one message."""
+        if not self._pending:
+            return
+        pending, self._pending = list(self._pending.values()), {}
+        text = combined_text(tuple(name for name, _ in pending))
+        arrays = [array for _, some in pending for array in some]
+        await self._connection.fetch(text, self._shard, *arrays)
+
+
+# Texts
+
+
+@cache
+def single_text(name: str) -> str:
+    """Return the text of a statement with single values."""
+    statement = SQL[name]
+    places = {parameter: f"${place}" for place, parameter in enumerate(statement.parameters, start=2)}
+    return statement.render({**places, SHARD: _SHARD}.__getitem__)
+
+
+@cache
+def lateral_text(name: str) -> str:
+    """Return the text of a batch query for arrays of its inputs."""
+    statement = SQL[name]
+    return f"select found.* from {_source(statement.columns)} cross join lateral ({_row_text(statement)}) found"
+
+
+@cache
+def combined_text(names: tuple[str, ...]) -> str:
+    """Return one text for batch statements that change different tables; their arrays follow each other."""
+    texts, taken = [], 0
+    for name in names:
+        texts.append(_bulk_text(SQL[name], taken))
+        taken += len(SQL[name].columns)
+    if len(texts) == 1:
+        return texts[0]
+    parts = ", ".join(f"write{place} as ({text})" for place, text in enumerate(texts))
+    return f"with {parts} select 1"
+
+
+def _bulk_text(statement: Statement, taken: int) -> str:
+    """The statement for arrays: an insert selects from them, an update or delete is joined with them."""
+    text, source = _row_text(statement), _source(statement.columns, taken)
+    if text.startswith("insert"):
+        head, _, rest = text.partition("values (")
+        values, _, tail = rest.partition(")")
+        return f"{head}select {values} from {source}{tail}"
+    head, where, condition = text.rpartition("\n where ")
+    join = "from" if text.startswith("update") else "using"
+    return f"{head} {join} {source}{where}{condition}"
+
+
+def _row_text(statement: Statement) -> str:
+    """The statement about one row of the arrays."""
+    places = {column.name: f"batch.p{place}" for place, column in enumerate(statement.columns)}
+    return statement.render({**places, SHARD: _SHARD}.__getitem__)
+
+
+def _source(columns: Sequence[Column], taken: int = 0) -> str:
+    arrays = ", ".join(f"${place}::{column.type}[]" for place, column in enumerate(columns, start=taken + 2))
+    names = ", ".join(f"p{place}" for place in range(len(columns)))
+    return f"unnest({arrays}) as batch ({names})"
+
+
+# Values
+
+
+def transpose(statement: Statement, rows: Sequence[tuple[object, ...]]) -> list[Any]:
+    """Return the rows of a batch as one array for each column."""
+    arrays = zip(*rows, strict=True)
+    return [
+        list(map(storable, array)) if column.type == _TEXT else array
+        for column, array in zip(statement.columns, arrays, strict=True)
+    ]
+
+
+def query_arguments(statement: Statement, shard: int, values: dict[str, object]) -> list[object]:
+    """Return the arguments of a single statement."""
+    return [shard, *map(storable, statement.values(values))]
+
+
+def _distinct_parts(statement: Statement, rows: list[tuple[object, ...]]) -> list[list[tuple[object, ...]]]:
+    """Split rows so that no part changes a row twice, which one statement cannot do; the order of changes is kept."""
+    keys = [place for place, column in enumerate(statement.columns) if column.is_key]
+    if not rows or not keys or len({tuple([row[place] for place in keys]) for row in rows}) == len(rows):
+        return [rows] if rows else []
+    parts: list[list[tuple[object, ...]]] = []
+    repeated: dict[tuple[object, ...], int] = {}
+    for row in rows:
+        key = tuple([row[place] for place in keys])
+        turn = repeated.get(key, 0)
+        repeated[key] = turn + 1
+        if turn == len(parts):
+            parts.append([])
+        parts[turn].append(row)
+    return parts
+
+
+def storable(value: object) -> object:
+    """Replace what PostgreSQL cannot store in a text: zero characters and lone surrogates."""
+    if not isinstance(value, str):
+        return value
+    if not value.isascii():
+        value = value.encode("utf-8", "replace").decode("utf-8")
+    return value.replace("\0", "\ufffd") if "\0" in value else value
