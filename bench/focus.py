@@ -1,6 +1,6 @@
 """Play focused crawls on small webs: breadth first, by the parent's score, and ours; a table and a picture.
 
-python bench/focus.py SHARED/conformance/focused/webkb_*.jsonl.gz --out docs/images/focus.svg
+python bench/focus.py SHARED/conformance/focused/webkb_*.jsonl.gz --out research/images/focus.svg
 
 Each web is crawled with what was learned from the other files only, from its department's page and from a few
 others that reach most of it.

@@ -1,6 +1,6 @@
 """All revisit policies on all recorded traces and budgets, as a Markdown page and a picture.
 
-nice -n 10 python bench/freshness.py ../shared/traces --out docs/benchmarks-freshness.md
+nice -n 10 python bench/freshness.py ../shared/traces --out research/benchmarks-freshness.md
 """
 
 from __future__ import annotations
@@ -303,7 +303,7 @@ def _line(key: str, points: dict[float, float], least: float, place: int) -> str
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("traces", type=Path)
-    parser.add_argument("--out", type=Path, default=Path("docs/benchmarks-freshness.md"))
+    parser.add_argument("--out", type=Path, default=Path("research/benchmarks-freshness.md"))
     parser.add_argument("--pages", type=int, default=MOST_PAGES, help="at most so many pages of a site")
     parser.add_argument("--days", type=float, default=MOST_DAYS, help="at most so many days of a trace")
     parser.add_argument("--kept", type=Path, help="file that keeps finished sites, to go on after a stop")

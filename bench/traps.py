@@ -5,7 +5,7 @@
 Twenty sites of the benchmark web are served by a virtual server in virtual time, with the pages as they are.
 `plot`: five traps are planted on five of them, a link to its trap on every page of such a site; both crawls
 are the whole engine, one with its defaults, one breadth first and without an eye for traps. Writes
-docs/images/traps.svg. `share`: one maze on one site, the smallest, the middle and the largest of the twenty
+research/images/traps.svg. `share`: one maze on one site, the smallest, the middle and the largest of the twenty
 in turn, and the share of the requests that it gets.
 """
 
@@ -167,7 +167,7 @@ def plot(web: Web, requests: int) -> None:
         show(crawl=name, requests=len(served.asked), real_pages=curves[name][-1], in_traps=caught)
     best = max(reached[-1] for reached in curves.values())
     most = max(len(reached) for reached in curves.values())
-    (ROOT / "docs" / "images" / "traps.svg").write_text(svg(curves, most, best))
+    (ROOT / "research" / "images" / "traps.svg").write_text(svg(curves, most, best))
 
 
 def share(web: Web, requests: int) -> None:

@@ -212,12 +212,12 @@ class _Camp:
         self.store = MemoryStore(4)
         self.archives: dict[int, MemoryArchive] = {}
         self.links: list[SecureChannel] = []
-        self.books: list[AgentState] = []
+        self.states: list[AgentState] = []
         self.serving: list[asyncio.Task[None]] = []
-        self.stations = [self._station(folder, number, outposts) for number in range(outposts)]
-        self.running = [asyncio.create_task(station.run()) for station in self.stations]
+        self.agents = [self._agent(folder, number, outposts) for number in range(outposts)]
+        self.running = [asyncio.create_task(agent.run()) for agent in self.agents]
 
-    def _station(self, folder: Path, number: int, outposts: int) -> OutpostAgent:
+    def _agent(self, folder: Path, number: int, outposts: int) -> OutpostAgent:
         own = [page.origin for page in self.pages[number::outposts]]
         code = PairingCode(number.to_bytes(10, "big"), bytes(16))
         now_us = to_us(self.clock.now())
@@ -229,8 +229,8 @@ class _Camp:
         if row is None:
             raise RuntimeError("an outpost of the experiment was not paired")
         state = AgentState(folder / str(number), max_bytes=256 * 1024 * 1024)
-        self.books.append(state)
-        hand = OutpostFetcher(
+        self.states.append(state)
+        fetcher = OutpostFetcher(
             self.web,
             state,
             self.clock,
@@ -242,11 +242,11 @@ class _Camp:
             rate_gap=timedelta(0),
             after_crash=False,
         )
-        who = Credentials(row.id, row.key, bytes(32), None)
-        chance = Random(random_stream(number, "station").random())
-        return OutpostAgent(self._dial, who, fetcher=hand, state=state, clock=self.clock, random=chance)
+        credentials = Credentials(row.id, row.key, bytes(32), None)
+        chance = Random(random_stream(number, "agent").random())
+        return OutpostAgent(self._connect, credentials, fetcher=fetcher, state=state, clock=self.clock, random=chance)
 
-    async def _dial(self) -> SecureChannel:
+    async def _connect(self) -> SecureChannel:
         ours, theirs = pipe()
         self.serving.append(asyncio.create_task(self.home.serve(*theirs)))
         self.links.append(SecureChannel(*ours))
@@ -272,8 +272,8 @@ class _Camp:
         return _Day(self._sent() - sent, self._bytes() - size, fresh, self.web.requests - asked)
 
     def _copy(self, page: PaperPage) -> bytes | None:
-        held = self.home.state.exchange(f"{page.origin}/")
-        return None if held is None else split_exchange(held.data)[2]
+        shared = self.home.state.exchange(f"{page.origin}/")
+        return None if shared is None else split_exchange(shared.data)[2]
 
     def _bytes(self) -> int:
         return sum(link.bytes_in + link.bytes_out for link in self.links)
@@ -285,14 +285,14 @@ class _Camp:
 
     async def close(self) -> None:
         """End everything."""
-        for station in self.stations:
-            station.stop()
+        for agent in self.agents:
+            agent.stop()
         await asyncio.gather(*self.running, return_exceptions=True)
         await self.home.close()
         for task in self.serving:
             task.cancel()
         await asyncio.gather(*self.serving, return_exceptions=True)
-        for state in self.books:
+        for state in self.states:
             state.close()
 
 

@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from evercrawl.config import create_collection
-from evercrawl.web.keyring import Keyring
+from evercrawl.web.auth import AuthStore
 from evercrawl.web.table import VIEWS
 from tests.web.asked import query_of, tricky_paths, urls_for
 from tests.web.chromium import Served, chromium, serving
@@ -333,6 +333,6 @@ def _log_out_and_in(page: Page, served: Served, collection: Path) -> None:
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
-    keyring = Keyring(collection)
+    keyring = AuthStore(collection)
     assert {"start-crawl", "set-setting", "set-password", "log in"} <= {line.what for line in keyring.book()}
     keyring.close()

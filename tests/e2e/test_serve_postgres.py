@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.web.keyring import Scope
+from evercrawl.web.auth import AccessScope
 from evercrawl.web.route import API
 from evercrawl.web.serve import Serving
 from evercrawl.web.table import VIEWS
@@ -59,7 +59,7 @@ def test_a_worker_is_seen_and_sent_home(crawled: tuple[Place, Interface]):
         assert worker["draining"] is False
         wait_for(lambda: web.operator.get("/cluster.json").json()["owned"] > 0)
         assert worker["id"][:8] in web.operator.get("/cluster").text
-        reader = web.with_token(Scope.READ)
+        reader = web.with_token(AccessScope.READ)
         assert reader.post(f"{API}/drain-worker", json={"worker": "all"}).status_code == 403
         form = {"worker": "0000-nobody", "csrf": web.csrf}
         assert web.operator.post("/do/drain-worker", data=form).status_code == 404

@@ -70,7 +70,7 @@ class BadCamp(Camp):
         super().__init__(folder, settings, rate_gap=timedelta(0))
         self.chance = chance
 
-    async def _dial(self) -> SecureChannel:
+    async def _connect(self) -> SecureChannel:
         if self.chance.random() < 0.3:
             raise ConnectionRefusedError("not now")
         there, back = asyncio.StreamReader(), asyncio.StreamReader()
@@ -99,7 +99,7 @@ class SlowHomeCamp(Camp):
 
     home_s = 0.0
 
-    async def _dial(self) -> SecureChannel:
+    async def _connect(self) -> SecureChannel:
         there, back = asyncio.StreamReader(), asyncio.StreamReader()
         up, down = Wire(there, Random(1), least_s=0.01), Wire(back, Random(1), least_s=self.home_s)
         self.serving.append(asyncio.create_task(self.home.serve(there, down)))
@@ -118,8 +118,8 @@ def test_an_outpost_works_while_its_lease_is_renewed(tmp_path: Path, page_s: flo
     async def whole() -> Camp:
         camp = SlowHomeCamp(tmp_path, _SETTINGS, rate_gap=timedelta(0))
         camp.near.takes_s, camp.home_s = page_s, home_s
-        running = asyncio.create_task(camp.station.run())
-        await camp.station.is_known.wait()
+        running = asyncio.create_task(camp.agent.run())
+        await camp.agent.is_known.wait()
         await asyncio.gather(*(_ask_all(camp, site) for site in SITES))
         running.cancel()
         for task in camp.serving:
@@ -138,10 +138,10 @@ def test_an_outpost_works_while_its_lease_is_renewed(tmp_path: Path, page_s: flo
 def test_no_network_fault_causes_impolite_requests(tmp_path: Path, seed: int) -> None:
     async def whole() -> list[tuple[float, str, str]]:
         camp = BadCamp(tmp_path, _SETTINGS, Random(seed))
-        running = asyncio.create_task(camp.station.run())
-        await camp.station.is_known.wait()
+        running = asyncio.create_task(camp.agent.run())
+        await camp.agent.is_known.wait()
         await asyncio.gather(*(_ask_all(camp, site) for site in SITES))
-        camp.station.stop()
+        camp.agent.stop()
         await running
         for task in camp.serving:
             task.cancel()

@@ -73,7 +73,7 @@ class Camp:
         assert row is not None
         self.state = AgentState(folder / "outpost", max_bytes=10**7)
         pace = pace_from_settings(settings.pace, delay_cap=timedelta(seconds=60), anonymous=False)
-        hand = OutpostFetcher(
+        fetcher = OutpostFetcher(
             self.near,
             self.state,
             self.clock,
@@ -83,11 +83,13 @@ class Camp:
             rate_gap=rate_gap,
             after_crash=False,
         )
-        who = Credentials(row.id, row.key, bytes(32), None)
-        self.station = OutpostAgent(self._dial, who, fetcher=hand, state=self.state, clock=self.clock, random=Random(1))
+        credentials = Credentials(row.id, row.key, bytes(32), None)
+        self.agent = OutpostAgent(
+            self._connect, credentials, fetcher=fetcher, state=self.state, clock=self.clock, random=Random(1)
+        )
         self.serving: list[asyncio.Task[None]] = []
 
-    async def _dial(self) -> SecureChannel:
+    async def _connect(self) -> SecureChannel:
         ours, theirs = pipe()
         self.serving.append(asyncio.create_task(self.home.serve(*theirs)))
         return SecureChannel(*ours)
@@ -102,10 +104,10 @@ def _play(
 ) -> None:
     async def whole() -> None:
         camp = Camp(folder, settings or Settings(), rate_gap=rate_gap)
-        running = asyncio.create_task(camp.station.run())
-        await camp.station.is_known.wait()
+        running = asyncio.create_task(camp.agent.run())
+        await camp.agent.is_known.wait()
         await story(camp)
-        camp.station.stop()
+        camp.agent.stop()
         await running
         await asyncio.gather(*camp.serving)
         await camp.home.close()
@@ -197,11 +199,11 @@ def test_idle_days_send_nothing(tmp_path: Path) -> None:
     async def story(camp: Camp) -> None:
         await camp.home.fetch(Request(f"{SITE}/"))
         await asyncio.sleep(600)
-        link = camp.station.channel
-        assert link is not None
-        before = link.bytes_in + link.bytes_out
+        channel = camp.agent.channel
+        assert channel is not None
+        before = channel.bytes_in + channel.bytes_out
         await asyncio.sleep(10 * 86_400)
-        assert link.bytes_in + link.bytes_out == before
+        assert channel.bytes_in + channel.bytes_out == before
         assert isinstance(await camp.home.fetch(Request(f"{SITE}/")), Fetched)
         assert camp.far.asked == []
 

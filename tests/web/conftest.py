@@ -10,7 +10,7 @@ import pytest
 
 import evercrawl
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
-from evercrawl.web.keyring import Scope
+from evercrawl.web.auth import AccessScope
 from evercrawl.web.serve import Service, Serving
 from tests.web.asked import ALERT
 from tests.web.client import TestClient
@@ -31,7 +31,7 @@ class Interface:
     """Came by the one-time link."""
     replay: TestClient
 
-    def with_token(self, scope: Scope) -> TestClient:
+    def with_token(self, scope: AccessScope) -> TestClient:
         secret = self.service.keyring.add_token(f"a {scope.word} program", scope)
         return self.client(headers={"Authorization": f"Bearer {secret}"})
 

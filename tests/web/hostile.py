@@ -15,7 +15,7 @@ from evercrawl.collection.runs import RUNS_FILE
 from evercrawl.core.alerts.delivery import MessageState
 from evercrawl.core.sitemap.websub_protocol import Subscription, SubscriptionPhase, write_subscription
 from evercrawl.model.alerts import Event, EventKind
-from evercrawl.web.keyring import Keyring, Scope
+from evercrawl.web.auth import AuthStore, AccessScope
 
 SITE = "https://harbour.example"
 SCRIPT = "<script>window.pwned = 1; new Image().src = 'https://evil.example/stolen'</script>"
@@ -103,9 +103,9 @@ def haunt(collection: Path) -> None:
         outbox.write(message._replace(state=MessageState.FAILED, tries=3, ended_us=2, detail=words))
     ChangeInbox(collection).review([], who=words, words=words, now_us=1)
     ChangeInbox(collection).mute(f"{SITE}/?{quote(words)}", words, who=words, now_us=1)
-    with closing(Keyring(collection)) as keyring:
+    with closing(AuthStore(collection)) as keyring:
         keyring.note(words, words, words)
-        keyring.add_token(words, Scope.READ)
+        keyring.add_token(words, AccessScope.READ)
     runs = collection / RUNS_FILE
     first, *others = runs.read_text().splitlines()
     run = json.loads(first)

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from evercrawl.cli.main import run
-from evercrawl.web.keyring import Scope
+from evercrawl.web.auth import AccessScope
 from tests.web.conftest import Interface
 
 SITE = "https://harbour.example"
@@ -47,7 +47,7 @@ def test_a_site_has_its_own_log_and_portions_go_on_where_the_last_ended(web: Int
 
 def test_who_may_not_read_gets_nothing(web: Interface) -> None:
     assert web.anybody.get("/crawl.log").status_code in (303, 401)
-    assert web.with_token(Scope.READ).get("/crawl.log", params={"limit": 1}).status_code == 200
+    assert web.with_token(AccessScope.READ).get("/crawl.log", params={"limit": 1}).status_code == 200
     assert web.operator.get("/crawl.log", params={"site": "https://unknown.example"}).status_code == 404
     assert web.operator.get("/crawl.log", params={"since": "never"}).status_code == 400
 

@@ -11,7 +11,7 @@ import pytest
 from evercrawl.errors import ConfigError
 from evercrawl.web.access import own_path
 from evercrawl.web.guard import COOKIE
-from evercrawl.web.keyring import Keyring, Scope
+from evercrawl.web.auth import AuthStore, AccessScope
 from evercrawl.web.rate import RateLimit
 from evercrawl.web.route import API
 from evercrawl.web.serve import Service, Serving, is_loopback
@@ -63,19 +63,19 @@ def test_a_wrong_token_is_worth_nothing(web: Interface, bearer: str):
 
 
 def test_scopes_hold(web: Interface):
-    reader, steward = web.with_token(Scope.READ), web.with_token(Scope.OPERATE)
+    reader, steward = web.with_token(AccessScope.READ), web.with_token(AccessScope.OPERATE)
     for view in VIEWS:
-        for client, scope in ((reader, Scope.READ), (steward, Scope.OPERATE)):
+        for client, scope in ((reader, AccessScope.READ), (steward, AccessScope.OPERATE)):
             expected = 200 if view.scope <= scope else 403
             assert client.get(view.api_path, params=values_of(view)).status_code == expected, view.name
     for action in ACTIONS:
         assert reader.post(action.api_path, json={}).status_code == 403
-        if action.scope is Scope.ADMIN:
+        if action.scope is AccessScope.ADMIN:
             assert steward.post(action.api_path, json={}).status_code == 403
 
 
 def test_a_token_that_was_withdrawn_is_worth_nothing(fresh: Interface):
-    secret = fresh.service.keyring.add_token("short", Scope.READ)
+    secret = fresh.service.keyring.add_token("short", AccessScope.READ)
     client = fresh.client({"Authorization": f"Bearer {secret}"})
     assert client.get(f"{API}/overview").status_code == 200
     number = fresh.service.keyring.tokens()[0].id
@@ -238,7 +238,7 @@ def test_read_only_changes_nothing(story: Path):
 
 
 def test_others_can_only_connect_where_somebody_can_log_in(tmp_path: Path):
-    keyring = Keyring(tmp_path)
+    keyring = AuthStore(tmp_path)
     keyring.close()
     with pytest.raises(ConfigError, match="nobody could log in"):
         Service(tmp_path, Serving(bind="0.0.0.0", port=0))

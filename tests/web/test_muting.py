@@ -16,7 +16,7 @@ from evercrawl.collection.alerts.event_reader import CollectionLogs
 from evercrawl.collection.alerts.registry import preview_alert
 from evercrawl.collection.change_inbox import FILE, ChangeInbox
 from evercrawl.model.alerts import AlertFilter
-from evercrawl.web.keyring import Scope
+from evercrawl.web.auth import AccessScope
 from evercrawl.web.route import API
 from evercrawl.web.serve import Serving
 from tests.web.conftest import Interface, closed, opened
@@ -108,10 +108,10 @@ def test_the_feed_the_command_and_alerts_are_silent_too(own: Interface, capsys: 
 def test_programs_need_a_token_that_may_operate(own: Interface) -> None:
     wish = {"pattern": "Line * runs", "site": SITE}
     assert own.anybody.post(f"{API}/mute-part", json=wish).status_code == 401
-    assert own.with_token(Scope.READ).post(f"{API}/mute-part", json=wish).status_code == 403
+    assert own.with_token(AccessScope.READ).post(f"{API}/mute-part", json=wish).status_code == 403
     assert own.operator.post("/do/mute-part", data=wish).status_code == 403, "it is no form of ours"
     assert ChangeInbox(own.service.desk.path).mutes() == []
-    client = own.with_token(Scope.OPERATE)
+    client = own.with_token(AccessScope.OPERATE)
     first, again = (client.post(f"{API}/mute-part", json=wish).json()["mute"] for _ in range(2))
     assert first == again
     assert first["place"] == SITE

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from evercrawl.web.keyring import Scope
+from evercrawl.web.auth import AccessScope
 from evercrawl.web.openapi import API_DESCRIPTION, description
 from evercrawl.web.rate import RateLimit
 from evercrawl.web.serve import Serving
@@ -30,7 +30,7 @@ NOT_DONE = {"start-crawl", "set-password", "drop-token"}
 """Actions that cannot be done at random: a process for each, a slow hash for each, the test's own token."""
 
 
-def _client(interface: Interface, scope: Scope) -> TestClient:
+def _client(interface: Interface, scope: AccessScope) -> TestClient:
     client = interface.with_token(scope)
     client.app.rate = RateLimit(burst=1e9, per_s=1e9)
     return client
@@ -38,7 +38,7 @@ def _client(interface: Interface, scope: Scope) -> TestClient:
 
 @pytest.fixture(scope="module")
 def reader(web: Interface) -> TestClient:
-    return _client(web, Scope.READ)
+    return _client(web, AccessScope.READ)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def master(story: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Te
     copy = tmp_path_factory.mktemp("schema") / "own.evercrawl"
     shutil.copytree(story, copy, ignore=shutil.ignore_patterns("web.sqlite*"))
     interface = opened(copy, Serving(port=0))
-    yield _client(interface, Scope.ADMIN)
+    yield _client(interface, AccessScope.ADMIN)
     closed(interface)
 
 

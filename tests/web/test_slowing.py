@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evercrawl.config import read_settings
-from evercrawl.web.keyring import Scope
+from evercrawl.web.auth import AccessScope
 from evercrawl.web.route import API
 from evercrawl.web.serve import Serving
 from tests.web.conftest import Interface, closed, opened
@@ -54,10 +54,10 @@ def test_the_page_slows_a_site_down_and_back(own: Interface) -> None:
 def test_programs_need_a_token_that_may_operate(own: Interface) -> None:
     wish = {"name": SITE, "gap": 60}
     assert own.anybody.post(f"{API}/slow-site", json=wish).status_code == 401
-    assert own.with_token(Scope.READ).post(f"{API}/slow-site", json=wish).status_code == 403
+    assert own.with_token(AccessScope.READ).post(f"{API}/slow-site", json=wish).status_code == 403
     assert own.operator.post("/do/slow-site", data={"name": SITE, "gap": "60"}).status_code == 403, "no form of ours"
     assert _rules(own) == ()
-    answer = own.with_token(Scope.OPERATE).post(f"{API}/slow-site", json=wish)
+    answer = own.with_token(AccessScope.OPERATE).post(f"{API}/slow-site", json=wish)
     assert (answer.status_code, answer.json()["gap_s"]) == (200, 60)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from evercrawl.cluster.visit_requests import waiting
 from evercrawl.config import create_collection
-from evercrawl.web.keyring import Scope
+from evercrawl.web.auth import AccessScope
 from evercrawl.web.route import API
 from evercrawl.web.serve import Serving
 from evercrawl.web.standard.metrics import METRICS
@@ -37,7 +37,7 @@ def _links(header: str) -> dict[str, list[tuple[str, str | None]]]:
 
 
 def test_a_time_gate_leads_to_the_nearest_version(web: Interface):
-    reader = web.with_token(Scope.READ)
+    reader = web.with_token(AccessScope.READ)
     mapped = reader.get(f"/web/timemap/link/{PAGE}")
     assert mapped.headers["content-type"].startswith("application/link-format")
     mementos = _links(mapped.text)["memento"]
@@ -55,7 +55,7 @@ def test_a_time_gate_leads_to_the_nearest_version(web: Interface):
 
 
 def test_a_memento_says_when_it_was_seen(web: Interface):
-    secret = web.service.keyring.add_token("replay", Scope.READ)
+    secret = web.service.keyring.add_token("replay", AccessScope.READ)
     target, moment = _links(web.operator.get(f"/web/timemap/link/{PAGE}").text)["memento"][0]
     path = target.partition(f":{web.service.ports[1]}")[2]
     assert web.replay.get(path).status_code == 401
@@ -114,7 +114,7 @@ def test_the_two_origins_share_neither_host_nor_port(web: Interface):
 
 
 def test_cdx_lines(web: Interface):
-    reader = web.with_token(Scope.READ)
+    reader = web.with_token(AccessScope.READ)
     exact = reader.get("/cdx", params={"url": PAGE}).text.splitlines()
     assert exact == sorted(exact)
     key, stamp, rest = exact[0].split(" ", 2)
@@ -183,14 +183,14 @@ def test_a_public_archive_heeds_noarchive(tmp_path: Path):
         target = _links(web.anybody.get(f"/web/timemap/link/{url}").text)["memento"][0][0]
         path = target.partition(f":{web.service.ports[1]}")[2]
         assert web.replay.get(path).status_code == 403
-        secret = web.service.keyring.add_token("own", Scope.READ)
+        secret = web.service.keyring.add_token("own", AccessScope.READ)
         assert web.replay.get(path, headers={"Authorization": f"Bearer {secret}"}).status_code == 200
     finally:
         closed(web)
 
 
 def test_events_can_be_taken_up_again(web: Interface):
-    reader = web.with_token(Scope.READ)
+    reader = web.with_token(AccessScope.READ)
     whole = [json.loads(line) for line in reader.get(f"{API}/events?limit=400").text.splitlines()]
     assert len(whole) > 50
     first = [json.loads(line) for line in reader.get(f"{API}/events?limit=20").text.splitlines()]
@@ -207,7 +207,7 @@ def test_events_can_be_taken_up_again(web: Interface):
 
 
 def test_events_as_server_sent_events(web: Interface):
-    reader = web.with_token(Scope.READ)
+    reader = web.with_token(AccessScope.READ)
     answer = reader.get(f"{API}/events?limit=3", headers={"Accept": "text/event-stream"})
     assert answer.headers["content-type"].startswith("text/event-stream")
     assert answer.text.count("event: visit\nid: ") == 3

@@ -144,7 +144,7 @@ class Crawl:
                 await self.shard(number)
         if self.shards:
             first = self.shards[min(self.shards)]
-            self.purse.recall(await first.store.memory(*BUDGET_KEY))
+            self.purse.restore(await first.store.memory(*BUDGET_KEY))
             if self._around.focus is not None:
                 self._around.focus.recall(await first.store.memory(*FOCUS_KEY))
             self._mirrors.recall(await first.store.memory(*MIRRORS_KEY))
@@ -396,7 +396,7 @@ class Crawl:
         now_days = to_us(now) / DAY_US
         if self.purse.may_spend(now_days):
             return None
-        return to_us(now) + int((self.purse.next_token(now_days) - now_days) * DAY_US) + 1
+        return to_us(now) + int((self.purse.next_token_at(now_days) - now_days) * DAY_US) + 1
 
     def limit_reached(self) -> str | None:
         """The limit that ends this run, in words; None: none yet."""

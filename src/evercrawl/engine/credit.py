@@ -190,7 +190,7 @@ class ShardCredit:
         amount = candidate.credit or 0
         if candidate.parent is None and candidate.depth == 0 and not amount:
             amount = self._seed_share
-            self._ledger = ledger = ledger._replace(minted=ledger.minted + amount, in_hand=ledger.in_hand + amount)
+            self._ledger = ledger = ledger._replace(minted=ledger.minted + amount, unallocated=ledger.unallocated + amount)
         self._entered += 1
         self._kept += amount
         return Columns(amount - ledger.dividend, amount, self.generation)

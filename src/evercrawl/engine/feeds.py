@@ -115,7 +115,7 @@ class SitemapPoller:
     def _is_due(self, site: Site, state: SitemapState, outlook: SiteModel) -> bool:
         level = self._shard.revisits.level()
         return is_poll_due(
-            state, outlook.belief, pages=site.pages, per_day=site.pages / level.span, threshold=level.threshold
+            state, outlook.estimate, pages=site.pages, per_day=site.pages / level.span, threshold=level.threshold
         )
 
     def _want(self, site: Site) -> None:
@@ -205,7 +205,7 @@ class SitemapPoller:
                 kind = SourceKind(after.kind)
             if sitemap is None:
                 continue
-            walk.take(url, sitemap)
+            walk.add_result(url, sitemap)
             if source.kind is SourceKind.EXTENDED and kind is not None and _is_extended(sitemap, before):
                 kind = self._learn_extended(source, notes)
             if sitemap.type is not SitemapType.INDEX:
@@ -241,7 +241,7 @@ class SitemapPoller:
         """What an answer holds, and what is remembered of its source."""
         now = self._now()
         if isinstance(result, NotModified):
-            return None, known._replace(read=now, asked=now)
+            return None, known._replace(read=now, requested=now)
         if isinstance(result, Fetched):
             kind_of_content = header(result.headers, "content-type")
             sitemap = read_sitemap(result.body, result.url, content_type=kind_of_content)
@@ -249,16 +249,16 @@ class SitemapPoller:
             if kind is not None:
                 etag, date = header(result.headers, "etag"), header(result.headers, "last-modified")
                 return sitemap, SourceState(kind.value, now, now, etag, date)
-        return None, known._replace(read=None, asked=now, etag=None, last_modified=None)
+        return None, known._replace(read=None, requested=now, etag=None, last_modified=None)
 
     def _close(self, site: Site, notes: SiteState[SitemapState], outlook: SiteState[SiteModel], announced: int) -> None:
         now, state = self._now(), notes.memory
-        silent = 0 if announced else state.silent + 1
-        notes.learn(state._replace(polled=now, requests=0, silent=silent, waiting=announced))
+        silent = 0 if announced else state.silent_polls + 1
+        notes.learn(state._replace(polled=now, requests=0, silent_polls=silent, announced_pages=announced))
         if not state.has_source:
             return
-        belief = after_poll(outlook.memory.belief, now=now)
-        outlook.learn(outlook.memory._replace(belief=belief))
+        belief = after_poll(outlook.memory.estimate, now=now)
+        outlook.learn(outlook.memory._replace(estimate=belief))
         if self._forever and self._shard.revisits.purse.per_day is None:
             threshold = self._shard.revisits.purse.threshold
             days = poll_interval(belief, pages=site.pages, threshold=threshold)
@@ -312,9 +312,9 @@ class SitemapPoller:
             if belief is None:
                 continue
             moment = min(to_us(dates[page.key]), now_us) / DAY_US
-            after, site = after_announcement(belief, outlook.memory.belief, announced_at=moment)
-            outlook.learn(outlook.memory._replace(belief=site))
-            if after.notices > belief.notices:
+            after, site = after_announcement(belief, outlook.memory.estimate, announced_at=moment)
+            outlook.learn(outlook.memory._replace(estimate=site))
+            if after.announcements > belief.announcements:
                 announced += 1
                 page = page._replace(belief=page_estimate_bytes(after))
                 is_worth = shard.revisits.weigh(page, outlook, now_us=now_us).is_worth

@@ -42,21 +42,21 @@ class FocusGuide:
     def band_of(self, candidate: Candidate) -> int:
         """The front queue of a new page; a seed is before all others."""
         if candidate.depth == 0 and not candidate.hops:
-            self._board.seed(candidate.url)
+            self._board.add_seed(candidate.url)
         return band_of_worth(self.worth_of(candidate.url), bands=self._bands)
 
     def saw(self, page: Page, document: Document) -> float:
         """Take in a page; gives back how likely it is on topic, 0 to 1."""
         links = tuple(link._replace(url=canonical(link.url) or link.url) for link in document.links)
-        return self._board.saw(page.url, replace(document, links=links))
+        return self._board.add_page(page.url, replace(document, links=links))
 
     def moved(self, page: Page, result: Moved) -> None:
         """A redirect leads on."""
-        self._board.moved(page.url, result.target)
+        self._board.follow_redirect(page.url, result.target)
 
     def drop(self, page: Page) -> None:
         """The page gave nothing."""
-        self._board.drop(page.url)
+        self._board.discard(page.url)
 
     def to_bytes(self) -> bytes:
         """What was learned on the way, behind the name of the focus."""
@@ -66,6 +66,6 @@ class FocusGuide:
         """Go on where an earlier run with the same focus ended; what cannot be read is forgotten."""
         try:
             if stored and stored.startswith(self._name):
-                self._board.recall(stored[len(self._name) :])
+                self._board.restore(stored[len(self._name) :])
         except ValueError as error:
             log.warning("the focus begins anew: %s", error)

@@ -110,7 +110,7 @@ class Revisits:
             return inf
         level = self.level()
         level = level._replace(longest=level.longest * self._earliest)
-        return self._weight_of(page) * self._schedule.worth(
+        return self._weight_of(page) * self._schedule.value(
             page.belief, notes.memory, hub=hub_of(page.url), now=now_us / DAY_US, level=level
         )
 
@@ -126,7 +126,7 @@ class Revisits:
 
     def chosen(self, page: Page, notes: SiteState[SiteModel], *, now_us: int) -> None:
         """A visit begins: what it is worth tells the budget's threshold where it stands."""
-        self.purse.made(self.worth(page, notes, now_us=now_us))
+        self.purse.record_value(self.worth(page, notes, now_us=now_us))
 
     def weigh(self, page: Page, notes: SiteState[SiteModel], *, now_us: int) -> Weighed:
         """Is a page that is due worth a request, as things stand now?"""
@@ -150,7 +150,7 @@ class Revisits:
 
     def is_conditional(self, page: Page, notes: SiteState[SiteModel]) -> bool:
         """Ask with validators? Not on a site whose validators lied, and now and then not at all."""
-        if notes.memory.lies >= LIES_TO_DISTRUST:
+        if notes.memory.false_validators >= LIES_TO_DISTRUST:
             return False
         if page.visits < AUDIT_FROM:
             return True
@@ -161,7 +161,7 @@ class Revisits:
         same_tag = page.etag is not None and etag == page.etag
         same_date = page.etag is None and page.last_modified is not None and date == page.last_modified
         if same_tag or same_date:
-            notes.learn(notes.memory._replace(lies=notes.memory.lies + 1))
+            notes.learn(notes.memory._replace(false_validators=notes.memory.false_validators + 1))
 
 
 DUE_PORTION = 1000
@@ -226,7 +226,7 @@ class DuePages:
         if await self._weigh(await shard.store.due(far_us, LOOK_AHEAD_PAGES), now_us):
             await shard.commit()
             return True
-        purse.left_over()
+        purse.lower_threshold()
         return False
 
     def next_look_us(self, now_us: int) -> int | None:

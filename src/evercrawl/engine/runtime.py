@@ -255,5 +255,5 @@ class Runtime:
 
     def adopt(self, seed: str, target: str) -> None:
         """The host that a seed has moved to belongs to the scope, here and at the neighbours."""
-        self.scope.adopt(seed, target)
+        self.scope.add_moved_seed(seed, target)
         self.neighbours.adopted(seed, target)

@@ -134,7 +134,7 @@ class RulePolicy:
         return None
 
     def _is_wanted(self, page: int, t: float) -> bool:
-        wanted, memory = self.rule.at_turn(self.pages[page], now=t, around=self._around(page))
+        wanted, memory = self.rule.should_visit(self.pages[page], now=t, around=self._around(page))
         self.pages[page] = memory
         if not wanted:
             self._keep(page, memory._replace(due=max(memory.due, t + _LEAST_WAIT)))
@@ -230,7 +230,7 @@ class OptimalPolicy:
         belief = self.pages.pop(page, None)
         if belief is None:
             return
-        self.waiting -= belief.notices > 0
+        self.waiting -= belief.announcements > 0
         self.members[self.hub_of.pop(page)].discard(page)
         self.out.pop(page, None)
         self.ticket[page] += 1
@@ -243,9 +243,9 @@ class OptimalPolicy:
             return
         after, self.site = after_announcement(belief, self.site, announced_at=announced_at)
         self.pages[page] = after
-        if after.notices > 0 and belief.notices == 0:
+        if after.announcements > 0 and belief.announcements == 0:
             self.waiting += 1
-        if after.notices > belief.notices and page not in self.out:
+        if after.announcements > belief.announcements and page not in self.out:
             self._weigh(page, t)
 
     def poll_due(self, t: float) -> bool:
@@ -287,7 +287,7 @@ class OptimalPolicy:
         if belief is None:
             return
         self.out.pop(page, None)
-        self.waiting -= belief.notices > 0
+        self.waiting -= belief.announcements > 0
         if first:
             belief = belief._replace(visited=None)
         hub = self.hub_of[page]
@@ -404,7 +404,7 @@ class OptimalPolicy:
             for page, belief in self.pages.items():
                 if page in self.out or belief.visited is None:
                     continue
-                if belief.notices:
+                if belief.announcements:
                     self._weigh(page, t)
                 else:
                     self._schedule(page)
@@ -415,7 +415,7 @@ class OptimalPolicy:
             if self._has_risen(hub, bulk_change_share(self.hubs[hub], now=t)):
                 self._weigh_all(self.members[hub], t)
         self.touched.clear()
-        if self._has_risen(None, bulk_change_share(self.site.wide, now=t, doubt=SITE_DOUBT)):
+        if self._has_risen(None, bulk_change_share(self.site.site_change, now=t, doubt=SITE_DOUBT)):
             self._weigh_all(self.pages, t)
 
     def _has_risen(self, hub: int | None, q: float) -> bool:
@@ -458,7 +458,7 @@ class OptimalPolicy:
         is early.
         """
         worth = self._worth(page, t)
-        if worth < MARGIN * self._level() and not self.pages[page].notices:
+        if worth < MARGIN * self._level() and not self.pages[page].announcements:
             self._schedule(page, not_before=t)
         else:
             self._offer(page, worth)

@@ -139,7 +139,7 @@ def decode_result(item: JobResult, request: Request, exchange: Exchange | None, 
     if item.fault is not None:
         return Failed(request.url, item.fault, item.detail, took, head.status, head.headers, exchange)
     limit = http.max_decoded_bytes if request.body_limit is None else min(request.body_limit, http.max_decoded_bytes)
-    answer = RawResponse(head, exchange, cut=item.is_cut)
+    answer = RawResponse(head, exchange, is_cut=item.is_cut)
     return fetch_result(request, answer, limits=DecodeLimits(limit, http.max_compression_ratio))
 
 

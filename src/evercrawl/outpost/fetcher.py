@@ -340,7 +340,7 @@ class FolderFetcher:
         exchange = Exchange(asked, raw, sent, None, began, took)
         head = parse_response_head(raw, ReadLimits(self._http.max_header_bytes, self._http.max_headers, limit))
         limits = DecodeLimits(self._http.max_decoded_bytes, self._http.max_compression_ratio)
-        return fetch_result(request, RawResponse(head, exchange, cut=len(body) > limit), limits=limits)
+        return fetch_result(request, RawResponse(head, exchange, is_cut=len(body) > limit), limits=limits)
 
     async def close(self) -> None:
         """Do nothing: no file is kept open."""

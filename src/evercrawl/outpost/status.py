@@ -92,6 +92,6 @@ def unpair(collection: Path, name: str) -> None:
     state = CoordinatorState(collection)
     try:
         if not state.unpair(name):
-            raise ConfigError(f"there is no outpost {name!r}; see: evercrawl outpost status")
+            raise ConfigError(f"no outpost is named {name!r}; see: evercrawl outpost status")
     finally:
         state.close()

@@ -117,7 +117,7 @@ class SitemapSurveyor:
         walk = SitemapWalk(starts, most_files=self._settings.sitemaps.max_files)
         while (address := walk.next()) is not None:
             file = await self._file(address)
-            walk.take(address, file.sitemap)
+            walk.add_result(address, file.sitemap)
             _add_file(survey, file)
         await self._look(survey)
         return survey

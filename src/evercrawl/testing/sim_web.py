@@ -223,7 +223,7 @@ class SimWeb:
         coding = header(response.headers, "content-encoding")
         head = ResponseHead(response.status, 1, headers, {"content-encoding": [coding]} if coding else {}, raw)
         limits = DecodeLimits(_smaller(http.max_decoded_bytes, request.body_limit), http.max_compression_ratio)
-        return fetch_result(request, RawResponse(head, exchange, cut=size > limit), limits=limits)
+        return fetch_result(request, RawResponse(head, exchange, is_cut=size > limit), limits=limits)
 
     def _address(self, site: str) -> str:
         index = self._index.get(site, self._aliases.get(site, 0))

@@ -14,8 +14,8 @@ from starlette.responses import RedirectResponse, Response
 from evercrawl.web.answer import answered, failed, read_body
 from evercrawl.web.desk import Desk
 from evercrawl.web.draw import draw
-from evercrawl.web.guard import Doors, is_form_of, session_secret
-from evercrawl.web.keyring import SESSION_LIFE, Scope
+from evercrawl.web.guard import AllowedOrigins, is_form_of, session_secret
+from evercrawl.web.auth import SESSION_LIFETIME, AccessScope
 from evercrawl.web.parameter import BadRequest
 from evercrawl.web.rate import RateLimit
 
@@ -44,7 +44,7 @@ class OneTimeLink:
 class Access:
     """The pages at the door."""
 
-    def __init__(self, desk: Desk, doors: Doors, link: OneTimeLink) -> None:
+    def __init__(self, desk: Desk, doors: AllowedOrigins, link: OneTimeLink) -> None:
         self.desk = desk
         self.doors = doors
         self.link = link
@@ -91,8 +91,8 @@ class Access:
         answer = RedirectResponse(show, 303)
         answer.set_cookie(
             self.doors.cookie,
-            self.desk.keyring.begin_session(who, Scope.ADMIN),
-            max_age=int(SESSION_LIFE.total_seconds()),
+            self.desk.keyring.begin_session(who, AccessScope.ADMIN),
+            max_age=int(SESSION_LIFETIME.total_seconds()),
             httponly=True,
             samesite="strict",
             secure=self.doors.secure,

@@ -17,7 +17,7 @@ from evercrawl.errors import CollectionBusy, ConfigError, StoreUnavailable
 from evercrawl.web.desk import Desk
 from evercrawl.web.draw import draw
 from evercrawl.web.guard import is_form_of, refusal
-from evercrawl.web.keyring import Scope, Visitor
+from evercrawl.web.auth import AccessScope, User
 from evercrawl.web.parameter import BadRequest, Parameter
 from evercrawl.web.plain import json_bytes
 from evercrawl.web.route import Action, Asked, Done, View
@@ -70,9 +70,9 @@ def _again(answer: Response, request: Request, wait_s: int | None) -> Response:
     return answer
 
 
-def admitted(request: Request, desk: Desk, scope: Scope) -> Response | None:
+def admitted(request: Request, desk: Desk, scope: AccessScope) -> Response | None:
     """The answer to whoever may not; None: they may."""
-    visitor: Visitor | None = request.state.visitor
+    visitor: User | None = request.state.visitor
     if visitor is not None and visitor.scope >= scope:
         return None
     if visitor is not None:

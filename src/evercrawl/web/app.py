@@ -29,8 +29,8 @@ from evercrawl.web.answer import (
 )
 from evercrawl.web.desk import Desk
 from evercrawl.web.draw import draw
-from evercrawl.web.guard import Doors, Guard
-from evercrawl.web.keyring import ANYBODY, Scope
+from evercrawl.web.guard import AllowedOrigins, AccessMiddleware
+from evercrawl.web.auth import ANONYMOUS, AccessScope
 from evercrawl.web.openapi import API_DESCRIPTION, description, scopes
 from evercrawl.web.pages.alerts import alert_feed
 from evercrawl.web.pages.past import replay_key
@@ -65,7 +65,7 @@ class Openness:
     """Memento and CDX may be asked by anybody."""
 
 
-def interface(desk: Desk, doors: Doors, link: OneTimeLink, openness: Openness) -> ASGIApp:
+def interface(desk: Desk, doors: AllowedOrigins, link: OneTimeLink, openness: Openness) -> ASGIApp:
     """The application of the interface's origin."""
     access = Access(desk, doors, link)
     pulse = Pulse(desk)
@@ -89,7 +89,7 @@ def interface(desk: Desk, doors: Doors, link: OneTimeLink, openness: Openness) -
         *_standard_routes(desk, openness),
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _missing(desk)})
-    return Guard(app, doors=doors, keyring=desk.keyring, given_token=openness.token)
+    return AccessMiddleware(app, doors=doors, keyring=desk.keyring, given_token=openness.token)
 
 
 async def static(request: Request) -> Response:
@@ -106,7 +106,7 @@ async def icon(request: Request) -> Response:
     return RedirectResponse("/static/icon.svg", 308)
 
 
-def guarded(desk: Desk, call: Callable[[Request], Awaitable[Response]], scope: Scope = Scope.READ) -> Endpoint:
+def guarded(desk: Desk, call: Callable[[Request], Awaitable[Response]], scope: AccessScope = AccessScope.READ) -> Endpoint:
     """For whoever may read."""
 
     async def endpoint(request: Request) -> Response:
@@ -165,7 +165,7 @@ async def _owner_log(request: Request, desk: Desk) -> Response:
 
 async def _owner(request: Request, desk: Desk) -> Response:
     name, signature = _owned(request, desk)
-    asked = Asked({"name": name}, ANYBODY, request.headers.get("host", ""))
+    asked = Asked({"name": name}, ANONYMOUS, request.headers.get("host", ""))
     data = await run_in_threadpool(load, desk, asked)
     if wants_json(request):
         return Response(json_bytes("load", data), media_type="application/json")
@@ -195,7 +195,7 @@ Call = Callable[[Request], Awaitable[Response]]
 
 def _standard_endpoint(desk: Desk, standard: Standard, call: Call, *, is_open: bool) -> Endpoint:
     async def endpoint(request: Request) -> Response:
-        refused = None if is_open else admitted(request, desk, standard.scope or Scope.READ)
+        refused = None if is_open else admitted(request, desk, standard.scope or AccessScope.READ)
         return refused or await answered(request, desk, lambda: call(request))
 
     return endpoint
@@ -208,7 +208,7 @@ def _standard_calls(desk: Desk) -> dict[str, Call]:
     def collected(name: str, function: Callable[[Desk, Asked], Response]) -> Call:
         async def call(request: Request) -> Response:
             values = read_values(by_name[name].parameters, request.query_params, now=desk.now())
-            visitor = request.state.visitor or ANYBODY
+            visitor = request.state.visitor or ANONYMOUS
             return await run_in_threadpool(function, desk, Asked(values, visitor, request.headers.get("host", "")))
 
         return call

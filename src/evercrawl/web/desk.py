@@ -19,7 +19,7 @@ from evercrawl.model.links import PageLinks
 from evercrawl.model.search import SearchResults
 from evercrawl.model.settings import Settings
 from evercrawl.web.crawl_child import CrawlChild
-from evercrawl.web.keyring import Keyring
+from evercrawl.web.auth import AuthStore
 from evercrawl.web.rate import RateLimit
 from evercrawl.web.remembered import WAIT_S, Shelf
 
@@ -40,7 +40,7 @@ class Desk:
     def __init__(
         self,
         collection: Path,
-        keyring: Keyring,
+        keyring: AuthStore,
         *,
         own_origin: Callable[[str], str],
         replay_origin: Callable[[str], str],

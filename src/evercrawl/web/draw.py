@@ -13,7 +13,7 @@ from evercrawl.model.reason import REASON_TEXT
 from evercrawl.model.sanitize import safe_line
 from evercrawl.web import words
 from evercrawl.web.desk import Desk
-from evercrawl.web.keyring import Scope
+from evercrawl.web.auth import AccessScope
 
 LONGEST_WORD = 500
 
@@ -61,8 +61,8 @@ def draw(name: str, data: dict[str, Any], *, request: Request, desk: Desk) -> st
         "collection_name": desk.path.name.removesuffix(".evercrawl"),
         "visitor": visitor,
         "csrf": visitor.csrf if visitor and visitor.csrf else "",
-        "may_operate": bool(visitor and visitor.scope >= Scope.OPERATE and not desk.read_only),
-        "may_administer": bool(visitor and visitor.scope >= Scope.ADMIN and not desk.read_only),
+        "may_operate": bool(visitor and visitor.scope >= AccessScope.OPERATE and not desk.read_only),
+        "may_administer": bool(visitor and visitor.scope >= AccessScope.ADMIN and not desk.read_only),
         "word": safe_line(done, longest=LONGEST_WORD),
         "now": desk.now(),
         "twin": None,

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from evercrawl.collection.alerts.subscriptions import MOST_BODY_BYTES as HUB_BODY_BYTES
-from evercrawl.web.keyring import Keyring, Scope, Visitor
+from evercrawl.web.auth import AuthStore, AccessScope, User
 from evercrawl.web.rate import RateLimit
 
 COOKIE = "evercrawl_session"
@@ -38,7 +38,7 @@ _HEADERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Doors:
+class AllowedOrigins:
     """Where the interface may be reached, as browsers name it."""
 
     origins: frozenset[str]
@@ -63,10 +63,10 @@ def interface_policy(frames: str) -> str:
     )
 
 
-class Guard:
+class AccessMiddleware:
     """Wraps the application; every request passes here."""
 
-    def __init__(self, app: ASGIApp, *, doors: Doors, keyring: Keyring, given_token: str | None = None) -> None:
+    def __init__(self, app: ASGIApp, *, doors: AllowedOrigins, keyring: AuthStore, given_token: str | None = None) -> None:
         self.app = app
         self.doors = doors
         self.keyring = keyring
@@ -111,11 +111,11 @@ class Guard:
         origin = headers.get("origin")
         return origin is None or origin.lower() in self.doors.origins
 
-    def _visitor(self, headers: Headers) -> Visitor | None:
+    def _visitor(self, headers: Headers) -> User | None:
         kind, _, secret = headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
             if self.given_token is not None and _is_same(secret, self.given_token):
-                return Visitor("token of the command line", Scope.ADMIN, None)
+                return User("token of the command line", AccessScope.ADMIN, None)
             return self.keyring.token(secret)
         session = session_secret(headers, self.doors.cookie)
         return self.keyring.session(session) if session else None
@@ -155,7 +155,7 @@ def refusal(status: int, message: str) -> Response:
 
 def is_form_of(request: Request, given: str | None) -> bool:
     """A request that changes something comes with a token, or carries what only our own pages know."""
-    visitor: Visitor | None = request.state.visitor
+    visitor: User | None = request.state.visitor
     if visitor is None or visitor.csrf is None:
         return True
     sent = given or request.headers.get("x-csrf-token", "")

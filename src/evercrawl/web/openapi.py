@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evercrawl.model import __version__
-from evercrawl.web.keyring import Scope
+from evercrawl.web.auth import AccessScope
 from evercrawl.web.parameter import Parameter
 from evercrawl.web.route import API, Action, View
 from evercrawl.web.standard.table import STANDARDS, Standard
@@ -146,9 +146,9 @@ def _answers(content: dict[str, Any], *, more: Mapping[str, str] | None = None) 
 def scopes() -> dict[str, str]:
     """Every scope with what it allows."""
     return {
-        Scope.READ.word: "look at everything but secrets",
-        Scope.OPERATE.word: "start and stop crawls, ask for visits, see and change alerts",
-        Scope.ADMIN.word: "change settings, tokens and the password",
+        AccessScope.READ.word: "look at everything but secrets",
+        AccessScope.OPERATE.word: "start and stop crawls, ask for visits, see and change alerts",
+        AccessScope.ADMIN.word: "change settings, tokens and the password",
     }
 
 

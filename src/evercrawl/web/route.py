@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evercrawl.web.desk import Desk
-from evercrawl.web.keyring import Scope, Visitor
+from evercrawl.web.auth import AccessScope, User
 from evercrawl.web.parameter import Parameter
 
 API = "/api/v1"
@@ -22,7 +22,7 @@ class Asked:
     """One request: its values by name, who asks, and at which host."""
 
     values: Mapping[str, Any]
-    visitor: Visitor
+    visitor: User
     host: str
 
     def __getitem__(self, name: str) -> Any:
@@ -38,7 +38,7 @@ class View:
     text: str
     collect: Callable[[Desk, Asked], dict[str, Any]]
     parameters: tuple[Parameter, ...] = ()
-    scope: Scope = Scope.READ
+    scope: AccessScope = AccessScope.READ
     title: str = ""
     """In the navigation; empty: it is reached from elsewhere."""
 
@@ -74,7 +74,7 @@ class Action:
     text: str
     do: Callable[[Desk, Asked], Done]
     parameters: tuple[Parameter, ...] = ()
-    scope: Scope = Scope.OPERATE
+    scope: AccessScope = AccessScope.OPERATE
     secret: frozenset[str] = frozenset()
     """Parameters whose values do not go into the book."""
 

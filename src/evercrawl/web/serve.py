@@ -23,8 +23,8 @@ from evercrawl.model.report import Summary
 from evercrawl.web.access import OneTimeLink
 from evercrawl.web.app import Openness, interface
 from evercrawl.web.desk import Desk
-from evercrawl.web.guard import COOKIE, Doors, loopback_origins
-from evercrawl.web.keyring import Keyring
+from evercrawl.web.guard import COOKIE, AllowedOrigins, loopback_origins
+from evercrawl.web.auth import AuthStore
 from evercrawl.web.pages.overview import warm_up
 from evercrawl.web.replay import Replay
 
@@ -72,7 +72,7 @@ def _is_address(bind: str) -> bool:
     return True
 
 
-def require_safe(how: Serving, keyring: Keyring) -> None:
+def require_safe(how: Serving, keyring: AuthStore) -> None:
     """ConfigError where somebody else could reach an interface that nobody can log in to."""
     for url in (how.public_url, how.replay_url):
         if url is not None and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc):
@@ -115,7 +115,7 @@ class Service:
 
     def __init__(self, collection: Path, how: Serving, *, flags: dict[str, object] | None = None) -> None:
         self.how = how
-        self.keyring = Keyring(collection)
+        self.keyring = AuthStore(collection)
         require_safe(how, self.keyring)
         self.link = OneTimeLink()
         self.sockets = bound(how)
@@ -166,7 +166,7 @@ class Service:
             replay_origins |= {self.replay_origin(urlsplit(self.how.public_url).netloc).lower()}
         is_secure = (self.how.public_url or "").startswith("https:")
         cookie = f"{COOKIE}_{self.ports[0]}"
-        doors = Doors(origins, " ".join(sorted(replay_origins)), cookie=cookie, secure=is_secure)
+        doors = AllowedOrigins(origins, " ".join(sorted(replay_origins)), cookie=cookie, secure=is_secure)
         openness = Openness(self.how.token, self.how.public_archive)
         replay = Replay(
             self.desk,

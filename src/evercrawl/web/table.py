@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evercrawl.model.reason import Reason
-from evercrawl.web.keyring import LONGEST_PASSWORD, Scope
+from evercrawl.web.auth import MAX_PASSWORD_CHARS, AccessScope
 from evercrawl.web.pages import alerts, care, cluster, hubs, inbox, overview, past, queue, search, sites, steer, traps
 from evercrawl.web.parameter import AFTER, Parameter, limit
 from evercrawl.web.route import Action, View
@@ -74,7 +74,7 @@ VIEWS: tuple[View, ...] = (
         "Every alert; with a name, what an alert of these wishes would have told.",
         alerts.alerts,
         (Parameter("name", "The name of a new alert: show what it would have told."), *alerts.WISH),
-        scope=Scope.OPERATE,
+        scope=AccessScope.OPERATE,
         title="Alerts",
     ),
     View("hubs", "/hubs", "Hubs that tell us of news, and what was announced.", hubs.hubs, title="Hubs"),
@@ -88,7 +88,7 @@ VIEWS: tuple[View, ...] = (
         "Tokens, password, and the book of changes.",
         care.access,
         (AFTER, limit()),
-        scope=Scope.ADMIN,
+        scope=AccessScope.ADMIN,
         title="Access",
     ),
     View(
@@ -97,7 +97,7 @@ VIEWS: tuple[View, ...] = (
         "One alert and what became of its messages.",
         alerts.alert,
         (*alerts.LOG, AFTER, limit()),
-        scope=Scope.OPERATE,
+        scope=AccessScope.OPERATE,
     ),
     View("why", "/why", "Why a URL was or was not asked for.", queue.why, (Parameter("url", "The URL.", "url"),)),
     View("site", "/site", "One site: pace, robots.txt, pages, changes.", sites.site, (_SITE, AFTER, limit())),
@@ -221,7 +221,7 @@ ACTIONS: tuple[Action, ...] = (
             Parameter("key", "Such as revisit.budget.", required=True),
             Parameter("value", "As in the settings file; `none` for no value.", required=True),
         ),
-        scope=Scope.ADMIN,
+        scope=AccessScope.ADMIN,
     ),
     Action(
         "add-token",
@@ -231,21 +231,21 @@ ACTIONS: tuple[Action, ...] = (
             Parameter("name", "What it is for.", required=True),
             Parameter("scope", "What it may do.", "choice", default="read", choices=("read", "operate", "admin")),
         ),
-        scope=Scope.ADMIN,
+        scope=AccessScope.ADMIN,
     ),
     Action(
         "drop-token",
         "Take a token's worth away.",
         care.drop_token,
         (Parameter("id", "The token's number.", "whole", required=True),),
-        scope=Scope.ADMIN,
+        scope=AccessScope.ADMIN,
     ),
     Action(
         "set-password",
-        f"A new password of up to {LONGEST_PASSWORD} characters; every session ends.",
+        f"A new password of up to {MAX_PASSWORD_CHARS} characters; every session ends.",
         care.set_password,
         (Parameter("password", "The new password.", required=True),),
-        scope=Scope.ADMIN,
+        scope=AccessScope.ADMIN,
         secret=frozenset({"password"}),
     ),
 )

@@ -101,7 +101,7 @@ async def open_pool(
     worker: UUID | None = None,
 ) -> asyncpg.Pool:
     """Connect to a database with the collection's tables; create them if there are none and settings are given."""
-    idle = IDLE_TRANSACTION if settings is None else min(IDLE_TRANSACTION, settings.lease / 2)
+    idle = IDLE_TRANSACTION if settings is None else min(IDLE_TRANSACTION, settings.lease_timeout / 2)
     with translate_errors():
         pool = await asyncpg.create_pool(
             address.dsn,

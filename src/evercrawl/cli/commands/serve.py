@@ -106,12 +106,12 @@ _MIN_TOKEN_CHARS = 16
 
 
 def _set_password(path: Path) -> None:
-    from evercrawl.web.keyring import LEAST_PASSWORD, Keyring
+    from evercrawl.web.auth import MIN_PASSWORD_CHARS, AuthStore
 
     text = click.prompt("New password", hide_input=True, confirmation_prompt=True)
-    if len(text) < LEAST_PASSWORD:
-        raise ConfigError(f"a password needs at least {LEAST_PASSWORD} characters")
-    keyring = Keyring(path)
+    if len(text) < MIN_PASSWORD_CHARS:
+        raise ConfigError(f"a password needs at least {MIN_PASSWORD_CHARS} characters")
+    keyring = AuthStore(path)
     keyring.set_password(text)
     keyring.close()
 

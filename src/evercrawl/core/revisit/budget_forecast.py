@@ -323,11 +323,11 @@ def _expected(ground: ForecastInput, intervals: Sequence[float]) -> FreshnessEst
             continue
         outlook = ground.site_model(page)
         a, b = change_rate(page.estimate, outlook.estimate)
-        unseen = interval * (1.0 - outlook.belief.recall) if has_announcements(outlook.belief) else interval
+        unseen = interval * (1.0 - outlook.estimate.recall) if has_announcements(outlook.estimate) else interval
         mean = time_current(a, b, unseen) / unseen
         slope = mean - survival(a, b, unseen)
         before = sums.get(page.site, FreshnessSums())
-        sums[page.site] = before.plus(mean, slope=slope, prior=prior_share(a, outlook), changes=page.changes)
+        sums[page.site] = before.add_page(mean, slope=slope, prior=prior_share(a, outlook), changes=page.changes)
     return estimates_of(sums, share=ground.share)
 
 
@@ -341,12 +341,12 @@ def _due_now(ground: ForecastInput, level: BudgetLevel) -> tuple[float, tuple[Ne
 
 def _value(page: ForecastPage, ground: ForecastInput, level: BudgetLevel) -> float:
     """What a visit now would bring; inf: it has to be made."""
-    visited, outlook = page.belief.visited, ground.outlook(page)
+    visited, outlook = page.estimate.visited, ground.site_model(page)
     if visited is None or ground.now - visited >= level.longest:
         return inf
     if page.interval > 0.0:
         return inf if ground.now - visited >= page.interval - SOON else 0.0
     if ground.now - visited < level.shortest:
         return 0.0
-    escape = outlook.spared(page.hub, now=ground.now)
-    return value_now(page.belief, outlook.belief, now=ground.now, span=level.span, spared=escape)
+    escape = outlook.escape_chance(page.hub, now=ground.now)
+    return value_now(page.estimate, outlook.estimate, now=ground.now, span=level.span, spared=escape)

@@ -44,11 +44,11 @@ class AlwaysVisit:
 
 def record_visit(memory: RuleState, *, now: float, changed: bool) -> RuleState:
     """The visit, entered into the page's past; the due time is the rule's business."""
-    first = memory.records == 0
+    first = memory.visits == 0
     return memory._replace(
         visited=now,
         changed_at=now if changed or first else memory.changed_at,
-        records=memory.records + 1,
+        visits=memory.visits + 1,
         history=(memory.history << 1 | (changed and not first)) & HISTORY_MASK,
     )
 
@@ -102,7 +102,7 @@ class PaperAdaptive(AlwaysVisit):
         fr_max = int(memory.interval) or FIRST_FR_MAX
         memory = record_visit(memory, now=now, changed=changed)
         counter = (memory.history & ((1 << self.limit) - 1)).bit_count()
-        fr_max = new_fr_max(fr_max, records=memory.records, counter=counter, limit=self.limit)
+        fr_max = new_fr_max(fr_max, records=memory.visits, counter=counter, limit=self.limit)
         return memory._replace(interval=float(fr_max), due=now + fr_max * ADAPTIVE_ROUND_DAYS)
 
 
@@ -126,7 +126,7 @@ class PaperSelective:
         return memory._replace(due=now + SELECTIVE_TURN_DAYS, threshold=threshold)
 
     def should_visit(self, memory: RuleState, *, now: float, around: float) -> tuple[bool, RuleState]:
-        if memory.records <= 1 or memory.history & 1:
+        if memory.visits <= 1 or memory.history & 1:
             return True, memory
         wanted = around >= memory.threshold or memory.threshold < SELECTIVE_MIN_THRESHOLD
         threshold = next_threshold(memory.threshold, share=around)
@@ -142,9 +142,9 @@ PDFC_ROUND_DAYS = 1.0
 
 def frequency_of_change(memory: RuleState, *, now: float) -> float:
     """F of a page: -1, 0 or the days since its last change."""
-    if not memory.records:
+    if not memory.visits:
         return PDFC_NEVER_VISITED
-    revisits = memory.records - 1
+    revisits = memory.visits - 1
     if revisits and memory.history.bit_count() == revisits:
         return PDFC_EVERY_VISIT
     return max(now - memory.changed_at, PDFC_ROUND_DAYS)
@@ -199,7 +199,7 @@ class Nutch(AlwaysVisit):
     """Longer by 40 % when unchanged, shorter by 20 % when changed, pulled towards the last change."""
 
     def after_visit(self, memory: RuleState, *, now: float, changed: bool) -> RuleState:
-        first = memory.records == 0
+        first = memory.visits == 0
         interval = memory.interval or NUTCH_FIRST_DAYS
         memory = record_visit(memory, now=now, changed=changed)
         if not first:
@@ -221,7 +221,7 @@ class StormCrawler(AlwaysVisit):
     """Longer by half when unchanged; half of the way to the shortest interval when changed."""
 
     def after_visit(self, memory: RuleState, *, now: float, changed: bool) -> RuleState:
-        first = memory.records == 0
+        first = memory.visits == 0
         interval = memory.interval or STORMCRAWLER_FIRST_DAYS
         memory = record_visit(memory, now=now, changed=changed)
         if changed and not first:

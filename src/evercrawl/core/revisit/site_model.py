@@ -57,14 +57,14 @@ def update_site_model(
 ) -> tuple[SiteModel, PageEstimate]:
     """Site and page after a visit that found the page changed or not; the first one teaches nothing."""
     tau = now - page.visited if page.visited is not None else 0.0
-    lesson = after_visit(page, outlook.belief, outlook.hubs.get(hub, BulkChange()), now=now, changed=changed)
+    lesson = after_visit(page, outlook.estimate, outlook.hubs.get(hub, BulkChange()), now=now, changed=changed)
     if tau <= 0.0:
         return outlook, lesson.page
     hubs = {key: sums for key, sums in outlook.hubs.items() if key != hub} | {hub: lesson.hub}
     if len(hubs) > MOST_HUBS:
         hubs = dict(list(hubs.items())[-MOST_HUBS:])
-    sums = _with_rate(outlook.sums, *change_rate(lesson.page, lesson.site), days=tau)
-    return outlook._replace(belief=_with_prior(lesson.site, sums), hubs=hubs, sums=sums), lesson.page
+    sums = _with_rate(outlook.moments, *change_rate(lesson.page, lesson.site), days=tau)
+    return outlook._replace(estimate=_with_prior(lesson.site, sums), hubs=hubs, moments=sums), lesson.page
 
 
 def _with_rate(sums: PriorMoments, a: float, b: float, *, days: float) -> PriorMoments:
@@ -89,9 +89,9 @@ def _with_prior(site: SiteEstimate, sums: PriorMoments) -> SiteEstimate:
 
 def site_model_bytes(outlook: SiteModel) -> bytes:
     """The stored form."""
-    belief = outlook.belief._asdict() | {"site_change": list(outlook.belief.wide)}
+    belief = outlook.estimate._asdict() | {"site_change": list(outlook.estimate.site_change)}
     hubs = [[key, *sums] for key, sums in outlook.hubs.items()]
-    return orjson.dumps([_FORM, belief, hubs, list(outlook.sums), outlook.lies])
+    return orjson.dumps([_FORM, belief, hubs, list(outlook.moments), outlook.false_validators])
 
 
 def site_model_of(stored: bytes) -> SiteModel:

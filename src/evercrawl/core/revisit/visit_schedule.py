@@ -71,7 +71,7 @@ class OptimalSchedule:
     ) -> tuple[bytes, SiteModel]:
         page = page_estimate_of(state)
         if page is None:
-            return page_estimate_bytes(new_page_estimate(outlook.belief, now=now, has_copy=True)), outlook
+            return page_estimate_bytes(new_page_estimate(outlook.estimate, now=now, has_copy=True)), outlook
         outlook, page = update_site_model(outlook, page, hub=hub, now=now, changed=changed)
         return page_estimate_bytes(page), outlook
 
@@ -81,11 +81,11 @@ class OptimalSchedule:
             return now
         moment = due_at(
             page,
-            outlook.belief,
+            outlook.estimate,
             threshold=MARGIN * level.threshold,
             span=level.span,
             longest=level.longest,
-            spared=outlook.spared(hub, now=now),
+            spared=outlook.escape_chance(hub, now=now),
         )
         return max(moment, page.visited + level.shortest)
 
@@ -93,8 +93,8 @@ class OptimalSchedule:
         page = page_estimate_of(state)
         if page is None or page.visited is None or now - page.visited >= level.longest:
             return inf
-        escape = outlook.spared(hub, now=now)
-        return value_now(page, outlook.belief, now=now, span=level.span, spared=escape)
+        escape = outlook.escape_chance(hub, now=now)
+        return value_now(page, outlook.estimate, now=now, span=level.span, spared=escape)
 
 
 class RuleSchedule:
@@ -118,8 +118,8 @@ class RuleSchedule:
         memory = rule_state_of(state)
         if memory.due > now and now - memory.visited < level.longest:
             return 0.0
-        around = 1.0 - outlook.spared(hub, now=now)
-        is_wanted, _ = self._rule.at_turn(memory, now=now, around=around)
+        around = 1.0 - outlook.escape_chance(hub, now=now)
+        is_wanted, _ = self._rule.should_visit(memory, now=now, around=around)
         return inf if is_wanted else 0.0
 
 
@@ -132,7 +132,7 @@ def page_estimate_bytes(page: PageEstimate) -> bytes:
     """The stored form of what is believed of a page; its weight is not part of it."""
     visited = _NEVER if page.visited is None else page.visited
     return _BELIEF.pack(
-        _OPTIMAL_FORM, page.a, page.b, visited, page.notices, page.credit, page.silent, max(page.announced, _NEVER)
+        _OPTIMAL_FORM, page.a, page.b, visited, page.announcements, page.announced_evidence, page.silent_change, max(page.last_announced, _NEVER)
     )
 
 
@@ -211,7 +211,7 @@ def wait_cause(state: bytes | None, outlook: SiteModel, *, is_gone: bool = False
 
 def _is_silent(state: bytes | None, outlook: SiteModel) -> bool:
     """Has the site, whose word counts, been asked since our visit and not named the page?"""
-    page, site = page_estimate_of(state), outlook.belief
+    page, site = page_estimate_of(state), outlook.estimate
     if page is None or page.visited is None or not has_announcements(site) or site.recall < LEAST_RECALL:
         return False
-    return site.polled is not None and site.polled > page.visited and page.notices < 1.0
+    return site.polled is not None and site.polled > page.visited and page.announcements < 1.0

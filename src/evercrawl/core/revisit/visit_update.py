@@ -69,8 +69,8 @@ def _fading(days: float) -> float:
 def escape_chances(site: SiteEstimate, hub: BulkChange, *, now: float) -> EscapeChances:
     """How probable it is that a page of this directory escaped the shocks of the moment."""
     return EscapeChances(
-        1.0 - site.earned * bulk_change_share(hub, now=now),
-        1.0 - site.wide_earned * bulk_change_share(site.wide, now=now, doubt=SITE_DOUBT),
+        1.0 - site.hub_trust * bulk_change_share(hub, now=now),
+        1.0 - site.site_trust * bulk_change_share(site.site_change, now=now, doubt=SITE_DOUBT),
     )
 
 
@@ -87,17 +87,17 @@ def update_bulk_changes(
 ) -> tuple[SiteEstimate, BulkChange]:
     """Site and directory after a visit; `held` is P(current) by the page's own rate and announcements."""
     escape = escape_chances(site, hub, now=now)
-    q, wide_q = bulk_change_share(hub, now=now), bulk_change_share(site.wide, now=now, doubt=SITE_DOUBT)
+    q, wide_q = bulk_change_share(hub, now=now), bulk_change_share(site.site_change, now=now, doubt=SITE_DOUBT)
     if q > MIN_BULK_CHANGE:
-        earned, curvature = _step(site.earned, site.curvature, held=held * escape.wide, q=q, changed=changed)
-        site = site._replace(earned=earned, curvature=curvature)
+        earned, curvature = _step(site.hub_trust, site.hub_curvature, held=held * escape.site, q=q, changed=changed)
+        site = site._replace(hub_trust=earned, hub_curvature=curvature)
     if wide_q > MIN_BULK_CHANGE:
         earned, curvature = _step(
-            site.wide_earned, site.wide_curvature, held=held * escape.hub, q=wide_q, changed=changed
+            site.site_trust, site.site_curvature, held=held * escape.hub, q=wide_q, changed=changed
         )
-        site = site._replace(wide_earned=earned, wide_curvature=curvature)
-    wide = add_visit(site.wide, now=now, changed=changed, expected=1.0 - held * escape.hub)
-    return site._replace(wide=wide), add_visit(hub, now=now, changed=changed, expected=1.0 - held)
+        site = site._replace(site_trust=earned, site_curvature=curvature)
+    wide = add_visit(site.site_change, now=now, changed=changed, expected=1.0 - held * escape.hub)
+    return site._replace(site_change=wide), add_visit(hub, now=now, changed=changed, expected=1.0 - held)
 
 
 def _step(earned: float, curvature: float, *, held: float, q: float, changed: bool) -> tuple[float, float]:
@@ -128,7 +128,7 @@ def new_page_estimate(site: SiteEstimate, *, now: float, has_copy: bool, weight:
 
 def first_visit(page: PageEstimate, *, now: float) -> PageEstimate:
     """The first copy teaches nothing about change."""
-    return page._replace(visited=now, notices=0.0, a=page.a - page.credit, credit=0.0, silent=0.0)
+    return page._replace(visited=now, announcements=0.0, a=page.a - page.announced_evidence, announced_evidence=0.0, silent_change=0.0)
 
 
 def after_visit(page: PageEstimate, site: SiteEstimate, hub: BulkChange, *, now: float, changed: bool) -> VisitUpdate:
@@ -139,7 +139,7 @@ def after_visit(page: PageEstimate, site: SiteEstimate, hub: BulkChange, *, now:
     tau, unseen = unseen_days(page, site, now=now)
     current = survival(a, b, unseen)
     false = false_share(a / b, site)
-    held = current * false**page.notices if page.notices else current
+    held = current * false**page.announcements if page.announcements else current
     blame = _own_share(held, escape_chances(site, hub, now=now).both) if changed else 1.0
     site, hub = update_bulk_changes(site, hub, now=now, changed=changed, held=held)
     page, site = _learned(
@@ -171,22 +171,22 @@ def _learned(
     silent, lies, rate = 0.0, 0.0, a / b
     seen = (1.0 - site.recall) * tau if trusted else tau
     if not trusted:
-        a, page = a - page.credit, page._replace(notices=0.0, credit=0.0)
+        a, page = a - page.announced_evidence, page._replace(announcements=0.0, announced_evidence=0.0)
     if not changed:
-        lies = page.notices
-        a, b = a - page.credit, b + seen
-    elif not page.notices:
+        lies = page.announcements
+        a, b = a - page.announced_evidence, b + seen
+    elif not page.announcements:
         shape, scale = after_change(a, b, unseen)
         a, b = a + blame * (shape - a), b + blame * (scale - b)
     else:
-        lies = page.notices * (false - held) / max(1.0 - held, 1e-9)
-        a, b = a + page.notices - lies - page.credit, b + seen
+        lies = page.announcements * (false - held) / max(1.0 - held, 1e-9)
+        a, b = a + page.announcements - lies - page.announced_evidence, b + seen
     if trusted:
-        if not page.notices:
+        if not page.announcements:
             silent, site = learn_silent_change(site, rate=rate, tau=tau, changed=changed)
         else:
-            site = learn_false_announcement(site, notices=page.notices, false=false, held=held, changed=changed)
+            site = learn_false_announcement(site, notices=page.announcements, false=false, held=held, changed=changed)
     if a > MAX_SHAPE:
         a, b = MAX_SHAPE, b * MAX_SHAPE / a
     page = with_change_rate(page, site, a=a, b=b)
-    return page._replace(visited=now, notices=0.0, credit=0.0, silent=silent), site
+    return page._replace(visited=now, announcements=0.0, announced_evidence=0.0, silent_change=silent), site

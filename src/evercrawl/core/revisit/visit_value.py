@@ -55,8 +55,8 @@ def probability_current(page: PageEstimate, site: SiteEstimate, *, now: float, s
     a, b = change_rate(page, site)
     _, unseen = unseen_days(page, site, now=now)
     chance = survival(a, b, unseen) * spared
-    if page.notices and has_announcements(site):
-        chance *= false_share(a / b, site) ** page.notices
+    if page.announcements and has_announcements(site):
+        chance *= false_share(a / b, site) ** page.announcements
     return max(chance, _LEAST_CHANCE)
 
 
@@ -124,7 +124,7 @@ def _signal_wait(
     chance = _chance_worth(a, b, site, goal=goal, span=span)
     if chance <= 0.0:
         return inf
-    known = spared * (false_share(a / b, site) ** page.notices if page.notices else 1.0)
+    known = spared * (false_share(a / b, site) ** page.announcements if page.announcements else 1.0)
     if chance >= known:
         return 0.0
     unseen = b * (exp(log(known / chance) / a) - 1.0) if log(known / chance) / a < 50.0 else inf

@@ -57,7 +57,7 @@ class RobotsRules:
     @property
     def crawl_delay(self) -> float | None:
         """Seconds between requests that the file asks for."""
-        return self.robots.gap
+        return self.robots.min_delay
 
     @property
     def sitemaps(self) -> tuple[str, ...]:

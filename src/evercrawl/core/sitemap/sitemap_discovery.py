@@ -247,13 +247,13 @@ class SitemapState(NamedTuple):
 
 def should_request(source: SourceState | None, *, now: float) -> bool:
     """A source that was not there is left alone for a while."""
-    return source is None or source.read is not None or now - source.asked >= ABSENT_DAYS
+    return source is None or source.read is not None or now - source.requested >= ABSENT_DAYS
 
 
 def is_poll_due(state: SitemapState, belief: SiteEstimate, *, pages: int, per_day: float, threshold: float) -> bool:
     """Enough of the site's requests went to pages since the last poll: the rule that the lab measures."""
     gap = requests_between_polls(
-        belief, waiting=state.waiting, silent_polls=state.silent, pages=pages, per_day=per_day, threshold=threshold
+        belief, waiting=state.announced_pages, silent_polls=state.silent_polls, pages=pages, per_day=per_day, threshold=threshold
     )
     return state.requests >= gap
 

@@ -11,7 +11,7 @@ from evercrawl.config.schema import known_settings, meaning_of, sections, writte
 from evercrawl.errors import ConfigError
 from evercrawl.outpost.status import list_outposts
 from evercrawl.web.desk import Desk
-from evercrawl.web.keyring import LEAST_PASSWORD, Scope
+from evercrawl.web.auth import MIN_PASSWORD_CHARS, AccessScope
 from evercrawl.web.parameter import BadRequest, place_of
 from evercrawl.web.route import Asked, Done
 
@@ -124,7 +124,7 @@ def access(desk: Desk, asked: Asked) -> dict[str, Any]:
 
 def add_token(desk: Desk, asked: Asked) -> Done:
     """A new token; its secret is shown this once."""
-    secret = desk.keyring.add_token(asked["name"], Scope[asked["scope"].upper()])
+    secret = desk.keyring.add_token(asked["name"], AccessScope[asked["scope"].upper()])
     return Done(f"the new token, which is shown only now: {secret}", "/access", {"token": secret}, once=True)
 
 
@@ -137,7 +137,7 @@ def drop_token(desk: Desk, asked: Asked) -> Done:
 
 def set_password(desk: Desk, asked: Asked) -> Done:
     """A new password; every session ends."""
-    if len(asked["password"]) < LEAST_PASSWORD:
-        raise BadRequest(f"a password needs at least {LEAST_PASSWORD} characters")
+    if len(asked["password"]) < MIN_PASSWORD_CHARS:
+        raise BadRequest(f"a password needs at least {MIN_PASSWORD_CHARS} characters")
     desk.keyring.set_password(asked["password"])
     return Done("the password is set; every session has ended", "/login")

@@ -97,7 +97,7 @@ def _robots(desk: Desk, site: Site) -> dict[str, Any] | None:
         "detail": record.detail,
         "fetched_us": record.fetched_us,
         "expires_us": record.expires_us,
-        "crawl_delay": rules.gap,
+        "crawl_delay": rules.min_delay,
         "text": record.body[:ROBOTS_SHOWN].decode("utf-8", "replace"),
     }
 

@@ -15,7 +15,7 @@ from evercrawl.core.url import surt
 from evercrawl.model.listing import Capture
 from evercrawl.model.time import from_us
 from evercrawl.web.desk import Desk
-from evercrawl.web.keyring import ANYBODY
+from evercrawl.web.auth import ANONYMOUS
 from evercrawl.web.parameter import BadRequest, Parameter
 from evercrawl.web.route import Asked
 
@@ -45,7 +45,7 @@ def cdx(desk: Desk, asked: Asked) -> Response:
     """The lines, sorted by key and time."""
     url, match = _target(asked["url"], asked["matchType"])
     begin, end = _bound(asked["from"], "0"), _bound(asked["to"], "9")
-    if (asked["filter"] or "").lstrip("!").startswith("~") and asked.visitor is ANYBODY:
+    if (asked["filter"] or "").lstrip("!").startswith("~") and asked.visitor is ANONYMOUS:
         raise BadRequest("regular expressions are for those who log in: some take for ever", 403)
     portion = asked["pageSize"] * BLOCK
     if asked["showNumPages"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from evercrawl.web.keyring import Scope
+from evercrawl.web.auth import AccessScope
 from evercrawl.web.pages.alerts import NAMED
 from evercrawl.web.parameter import Parameter
 from evercrawl.web.route import API
@@ -23,7 +23,7 @@ class Standard:
     methods: tuple[str, ...] = ("GET",)
     parameters: tuple[Parameter, ...] = ()
     body: tuple[Parameter, ...] = ()
-    scope: Scope | None = Scope.READ
+    scope: AccessScope | None = AccessScope.READ
     """None: anybody may ask."""
     in_path: str = ""
     statuses: Mapping[str, str] = field(default_factory=dict)

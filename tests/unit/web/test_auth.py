@@ -9,17 +9,17 @@ import pytest
 
 from evercrawl.errors import StoreUnavailable
 from evercrawl.web.access import OneTimeLink
-from evercrawl.web.keyring import SESSION_LIFE, Keyring, Scope
+from evercrawl.web.auth import SESSION_LIFETIME, AuthStore, AccessScope
 
 
 @pytest.fixture
 def keyring(tmp_path: Path):
-    found = Keyring(tmp_path)
+    found = AuthStore(tmp_path)
     yield found
     found.close()
 
 
-def test_password(keyring: Keyring):
+def test_password(keyring: AuthStore):
     assert not keyring.is_password("")
     keyring.set_password("a long one")
     assert keyring.is_password("a long one")
@@ -29,12 +29,12 @@ def test_password(keyring: Keyring):
 
 def test_sessions_end(tmp_path: Path):
     moment = datetime(2026, 11, 15, tzinfo=UTC)
-    keyring = Keyring(tmp_path, now=lambda: moment)
-    secret = keyring.begin_session("operator", Scope.ADMIN)
+    keyring = AuthStore(tmp_path, now=lambda: moment)
+    secret = keyring.begin_session("operator", AccessScope.ADMIN)
     visitor = keyring.session(secret)
     assert visitor is not None
     assert visitor.csrf
-    moment += SESSION_LIFE + timedelta(seconds=1)
+    moment += SESSION_LIFETIME + timedelta(seconds=1)
     assert keyring.session(secret) is None
     moment -= timedelta(days=2)
     keyring.end_session(secret)
@@ -43,13 +43,13 @@ def test_sessions_end(tmp_path: Path):
 
 
 def test_tokens_and_signatures_outlive_the_process(tmp_path: Path):
-    first = Keyring(tmp_path)
-    secret, signature = first.add_token("t", Scope.OPERATE), first.signature("owner a")
+    first = AuthStore(tmp_path)
+    secret, signature = first.add_token("t", AccessScope.OPERATE), first.signature("owner a")
     first.close()
-    again = Keyring(tmp_path)
+    again = AuthStore(tmp_path)
     visitor = again.token(secret)
     assert visitor is not None
-    assert visitor.scope is Scope.OPERATE
+    assert visitor.scope is AccessScope.OPERATE
     assert again.is_signed("owner a", signature)
     assert not again.is_signed("owner b", signature)
     assert not again.is_signed("owner a", "ü")
@@ -70,4 +70,4 @@ def test_a_link_works_once_and_not_for_long():
 def test_a_file_that_is_none_of_ours_is_said(tmp_path: Path):
     (tmp_path / "web.sqlite").write_bytes(b"not a database, but long enough to look like one" * 100)
     with pytest.raises(StoreUnavailable):
-        Keyring(tmp_path)
+        AuthStore(tmp_path)

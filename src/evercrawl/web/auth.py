@@ -22,11 +22,11 @@ from typing import Any, NamedTuple
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.time import from_us, to_us
 
-KEYRING_FILE = "web.sqlite"
+AUTH_FILE = "web.sqlite"
 VERSION = 1
-SESSION_LIFE = timedelta(days=14)
-LEAST_PASSWORD = 10
-LONGEST_PASSWORD = 1000
+SESSION_LIFETIME = timedelta(days=14)
+MIN_PASSWORD_CHARS = 10
+MAX_PASSWORD_CHARS = 1000
 SCRYPT = {"n": 2**14, "r": 8, "p": 2, "maxmem": 64 * 1024 * 1024}
 _SCHEMA = """
 create table secret (name text primary key, value blob not null) without rowid;
@@ -39,7 +39,7 @@ create table audit (id integer primary key, at_us integer not null, who text not
 """
 
 
-class Scope(IntEnum):
+class AccessScope(IntEnum):
     """What somebody may do; each includes those before."""
 
     READ = 1
@@ -53,20 +53,20 @@ class Scope(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Visitor:
+class User:
     """Who asks."""
 
     name: str
-    scope: Scope
+    scope: AccessScope
     csrf: str | None
     """What a form of this session must carry; None: it came with a token, which no other site can send."""
 
 
-ANYBODY = Visitor("anybody", Scope.READ, None)
+ANONYMOUS = User("anybody", AccessScope.READ, None)
 """Who has not logged in, where that is not needed."""
 
 
-class KeptToken(NamedTuple):
+class StoredToken(NamedTuple):
     """A token, without the secret."""
 
     id: int
@@ -76,7 +76,7 @@ class KeptToken(NamedTuple):
     used_us: int | None
 
 
-class AuditLine(NamedTuple):
+class AuditEntry(NamedTuple):
     """One change, by whom and when."""
 
     id: int
@@ -94,13 +94,13 @@ def _digest(secret: str) -> bytes:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
 
 
-class Keyring:
+class AuthStore:
     """The secrets of one collection's interface; safe to use from several threads."""
 
     def __init__(self, collection: Path, *, now: Callable[[], datetime] = _now) -> None:
         self._now = now
         self._turn = threading.Lock()
-        path = collection / KEYRING_FILE
+        path = collection / AUTH_FILE
         try:
             path.touch(mode=0o600)
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
@@ -150,7 +150,7 @@ class Keyring:
     def set_password(self, password: str) -> None:
         """Replace the password; every session ends."""
         salt = os.urandom(16)
-        self._do("insert or replace into secret values ('password', ?)", salt + _stretched(password, salt))
+        self._do("insert or replace into secret values ('password', ?)", salt + _hash_password(password, salt))
         self._do("delete from session")
 
     def has_password(self) -> bool:
@@ -161,28 +161,28 @@ class Keyring:
         """It is the one; takes its time either way."""
         rows = self._do("select value from secret where name = 'password'")
         kept = rows[0][0] if rows else bytes(80)
-        is_same = hmac.compare_digest(_stretched(password[:LONGEST_PASSWORD], kept[:16]), kept[16:])
+        is_same = hmac.compare_digest(_hash_password(password[:MAX_PASSWORD_CHARS], kept[:16]), kept[16:])
         return bool(rows) and is_same
 
     # Sessions
 
-    def begin_session(self, who: str, scope: Scope) -> str:
+    def begin_session(self, who: str, scope: AccessScope) -> str:
         """The secret of a new session."""
         secret = secrets.token_urlsafe(32)
-        expires = to_us(self._now() + SESSION_LIFE)
+        expires = to_us(self._now() + SESSION_LIFETIME)
         self._do("delete from session where expires_us < ?", to_us(self._now()))
         values = (_digest(secret), who, int(scope), secrets.token_urlsafe(24), expires)
         self._do("insert into session values (?, ?, ?, ?, ?)", *values)
         return secret
 
-    def session(self, secret: str) -> Visitor | None:
+    def session(self, secret: str) -> User | None:
         """Who has this session; None: nobody (any more)."""
         rows = self._do(
             "select who, scope, csrf from session where hash = ? and expires_us > ?",
             _digest(secret),
             to_us(self._now()),
         )
-        return Visitor(rows[0][0], Scope(rows[0][1]), rows[0][2]) if rows else None
+        return User(rows[0][0], AccessScope(rows[0][1]), rows[0][2]) if rows else None
 
     def end_session(self, secret: str) -> None:
         """Log out."""
@@ -190,7 +190,7 @@ class Keyring:
 
     # Tokens
 
-    def add_token(self, name: str, scope: Scope) -> str:
+    def add_token(self, name: str, scope: AccessScope) -> str:
         """The secret of a new token; it is shown once and cannot be read again."""
         secret = f"ec_{secrets.token_urlsafe(32)}"
         made = to_us(self._now())
@@ -204,12 +204,12 @@ class Keyring:
         """The token is worth nothing any more; False: there is none of this number."""
         return bool(self._do("delete from token where id = ? returning id", number))
 
-    def tokens(self) -> list[KeptToken]:
+    def tokens(self) -> list[StoredToken]:
         """All of them, newest first."""
         rows = self._do("select id, name, scope, made_us, used_us from token order by id desc limit 500")
-        return [KeptToken(row[0], row[1], Scope(row[2]).word, *row[3:]) for row in rows]
+        return [StoredToken(row[0], row[1], AccessScope(row[2]).word, *row[3:]) for row in rows]
 
-    def token(self, secret: str) -> Visitor | None:
+    def token(self, secret: str) -> User | None:
         """Who has this token; None: nobody."""
         rows = self._do("select id, name, scope, used_us from token where hash = ?", _digest(secret))
         if not rows:
@@ -217,7 +217,7 @@ class Keyring:
         number, name, scope, used_us = rows[0]
         if used_us is None or from_us(used_us) < self._now() - timedelta(minutes=1):
             self._do("update token set used_us = ? where id = ?", to_us(self._now()), number)
-        return Visitor(f"token {name}", Scope(scope), None)
+        return User(f"token {name}", AccessScope(scope), None)
 
     # The book
 
@@ -228,13 +228,13 @@ class Keyring:
             to_us(self._now()), who, what, detail[:2000],
         )  # fmt: skip
 
-    def book(self, before: int = 2**62, most: int = 50) -> list[AuditLine]:
+    def book(self, before: int = 2**62, most: int = 50) -> list[AuditEntry]:
         """The changes before a line, newest first."""
         rows = self._do(
             "select id, at_us, who, what, detail from audit where id < ? order by id desc limit ?", before, most
         )
-        return list(map(AuditLine._make, rows))
+        return list(map(AuditEntry._make, rows))
 
 
-def _stretched(password: str, salt: bytes) -> bytes:
+def _hash_password(password: str, salt: bytes) -> bytes:
     return hashlib.scrypt(password.encode("utf-8", "surrogatepass"), salt=salt, dklen=64, **SCRYPT)
