@@ -134,7 +134,7 @@ class Crawl:
             self._finish(number, page)
         if len(self._batches[number].visited) >= self.settings.commit_pages:
             await self._commit(number)
-        if process_time() - self._committed_at > self.settings.commit_every.total_seconds():
+        if process_time() - self._committed_at > self.settings.commit_interval.total_seconds():
             await self.commit_all()
 
     async def _offer(self, hrefs: list[str], parent: Page | None) -> None:

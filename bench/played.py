@@ -27,7 +27,7 @@ def settings_for(seeds: Iterable[str], *, requests: int) -> Settings:
     return replace(
         base,
         scope=replace(base.scope, seeds=tuple(seeds)),
-        crawl=replace(base.crawl, max_pages=requests, patience=timedelta(hours=1)),
+        crawl=replace(base.crawl, max_pages=requests, idle_timeout=timedelta(hours=1)),
         http=replace(base.http, allow_private=True),
         identity=replace(base.identity, contact="mailto:bench@example.org"),
     )

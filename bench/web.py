@@ -205,7 +205,7 @@ def _crawl(seconds: float, *, with_readers: bool) -> tuple[float, list[float], f
         origins = [f"http://{host['ip']}:8080" for host in hosts]
         seeds = tuple(f"{origin}/__index.html" for origin in origins)
         create_collection(collection, {"scope.seeds": seeds})
-        env = {"EVERCRAWL_HTTP__ALLOW_PRIVATE": "true", "EVERCRAWL_PACE__MODE": "own"}
+        env = {"EVERCRAWL_HTTP__ALLOW_PRIVATE": "true", "EVERCRAWL_PACE__MODE": "unlimited"}
         env |= {"EVERCRAWL_CRAWL__MAX_PAGES": "none"}
         crawl = subprocess.Popen(
             [sys.executable, "-m", "evercrawl", "-C", str(collection), "crawl", "-q", "--no-progress"],

@@ -15,7 +15,7 @@ from evercrawl.config.load import SHORT_NAMES, variable_of
 from evercrawl.config.schema import CHECKS, known_settings, meaning_of, sections, written_form
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.web.openapi import description, scopes
-from evercrawl.web.standard.metrics import METRICS
+from evercrawl.web.protocols.metrics import METRICS
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
 NOTE = "<!-- Written by docs/generate.py; change the program and run `make docs`. -->"

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser
 from tests.web.chromium import chromium, serving
 from tests.web.story import tell_story
 
-from evercrawl.cluster.visit_requests import announce
+from evercrawl.cluster.visit_requests import request_visits
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox
 from evercrawl.core.sitemap.websub_protocol import Subscription, SubscriptionPhase, write_subscription
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
@@ -82,7 +82,7 @@ def arrange(collection: Path) -> None:
     with closing(AlertOutbox(collection)) as outbox:
         outbox.put(Alert("ferry", subject, target, most=20), now_us=0, ends={})
         outbox.put_subscription("token", topic, write_subscription(held))
-    announce(collection, [topic, "https://gazette.example/page/3"], by="WebSub https://hub.example/")
+    request_visits(collection, [topic, "https://gazette.example/page/3"], by="WebSub https://hub.example/")
 
 
 def _take(browser: Browser, address: str, link: str) -> None:

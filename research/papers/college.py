@@ -1,7 +1,7 @@
-"""The example site of paper C (section 7, tables 1 to 3), asked in virtual time.
+"""The example site of the sitemap paper (section 7, tables 1 to 3) in virtual time.
 
-A page takes as long as the paper's tables say; robots.txt, the sitemap and answers without body (304) take
-no time, as the paper does not count them.
+Pages take the download times of the paper's tables. robots.txt, the sitemap and 304 responses take no time, because
+the paper does not count them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SITEMAP, EXTENDED = "/sitemap.xml", "/sitemap.xml?XTND"
 
 
 class CollegePage(NamedTuple):
-    """A row of the paper's tables; the times of download are those of the first and the second visit."""
+    """A row of the paper's tables, with the download times of the first and the second visit."""
 
     anchor_text: str
     path: str
@@ -39,7 +39,7 @@ class CollegePage(NamedTuple):
 
     @property
     def url(self) -> str:
-        """The page's address."""
+        """The page's URL."""
         return ORIGIN + self.path
 
 
@@ -59,9 +59,7 @@ PAGES = (
     CollegePage("Our Alumnus", "/alumni.html", None, 673, 1_309_334_004_000),
     CollegePage("Contact us", "/contact.html", 287, 287, 1_272_964_754_000),
 )
-"""In the order of table 2. Where table 3 has no time for a page, that of table 1 holds, as in the paper's
-sum.
-"""
+"""In the order of table 2. Where table 3 has no time, that of table 1 applies, as in the paper's sum."""
 UPDATED = tuple(page for page in PAGES if page.updated_ms > FIRST_VISIT_MS)
 
 
@@ -76,7 +74,7 @@ class Download(NamedTuple):
 
 
 class College:
-    """The site; what it answers follows from the time alone. `sitemap` is extended, standard or none."""
+    """The site. Responses depend on the time alone. `sitemap` is extended, standard or none."""
 
     def __init__(self, *, sitemap: str, validators: bool = False) -> None:
         self._sitemap = sitemap
@@ -86,11 +84,11 @@ class College:
         self.downloads: list[Download] = []
 
     def use_clock(self, clock: Clock) -> None:
-        """Go on under another clock."""
+        """Continue under another clock."""
         self._clock = clock
 
     async def fetch(self, request: Request) -> FetchResult:
-        """How the request ended, after as much virtual time as the paper says."""
+        """Return the response after the paper's download time."""
         clock = self._clock
         assert clock is not None
         began = clock.now()
@@ -102,7 +100,7 @@ class College:
         headers = (*headers, ("Content-Length", str(len(body)))) if status != 304 else headers
         raw = _raw_head(status, headers)
         exchange = Exchange(request_bytes(request, self._constant), raw, body, "198.18.0.1", began, clock.now() - began)
-        limits = DecodeLimits(HttpSettings().decoded_bytes, HttpSettings().ratio)
+        limits = DecodeLimits(HttpSettings().max_decoded_bytes, HttpSettings().max_compression_ratio)
         return fetch_result(request, RawResponse(ResponseHead(status, 1, headers, {}, raw), exchange), limits=limits)
 
     async def close(self) -> None:
@@ -130,9 +128,7 @@ class College:
         return [page for page in PAGES if page.first_ms is not None or page.updated_ms <= now_ms]
 
     def sitemap_at(self, now_ms: int, *, is_extended: bool) -> bytes | None:
-        """The sitemap as the owner's code writes it then; before its update a page has the day of the site's
-        making, which the paper does not tell.
-        """
+        """Return the sitemap at that time. The paper does not give earlier dates of updated pages; use the oldest."""
         if self._sitemap == "none":
             return None
         oldest = min(page.updated_ms for page in PAGES)
@@ -152,7 +148,7 @@ class College:
         return _document(page, words, edition, self._links(page, now_ms)).encode()
 
     def _links(self, page: CollegePage, now_ms: int) -> Sequence[CollegePage]:
-        """Figure 1: links on the home page, children below; the new page is linked from a changed one."""
+        """Return the links of figure 1; a changed page links to the new one."""
         pages = self._pages_at(now_ms)
         if page.path == "/index.html":
             return [other for other in pages if other.path.count("/") == 1 and other.path != "/alumni.html"]

@@ -1,7 +1,7 @@
-"""Paper D's run (mission D10) again: 200 connections, 5 look-ups, depth 15, 35 s between requests to a host.
+"""Rerun of a paper's crawl (D10): 200 connections, 5 look-ups, depth 15, 35 s between requests to a host.
 
-The production engine and the production cluster code, one node and two, in virtual time. At a smaller scale
-pages, hosts, connections and line shrink together, so that the hours stay comparable.
+The production engine and cluster code run on one node and on two in virtual time. At a smaller scale pages, hosts,
+connections and bandwidth shrink together, so that the hours stay comparable.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from evercrawl.cluster.database_worker import WorkerIntervals
 from evercrawl.core.scope.scope import Scope
 from evercrawl.model.settings import Settings
 from evercrawl.testing.store import MemoryStore
-from research.papers.d10_web import D10Web, InternetLine, Ledger, Node
+from research.papers.d10_web import D10Web, DownloadLog, NodeFetcher, SharedLine
 
 CONNECTIONS, LOOKUPS, DEPTH, INTERVAL_S = 200, 5, 15, 35.0
 LINE_BITS = 8e6
 PAGES, BYTES = 176_804, 6.16e9
 PAPER_HOURS = {1: 2.0, 2: 3.25}
-"""By number of nodes; the paper's second node cost time."""
+"""By number of nodes. In the paper the second node made the crawl slower."""
 HOSTS = 20_000
 SHARDS = 64
 SPARE = 50
-"""Visits beyond the pages that are counted: some end without a page when the run does."""
+"""Additional visits: some end without a page."""
 LONGEST = timedelta(hours=12)
 GAIN = 1.5
-"""Two nodes with a line each must be faster than one by this factor."""
+"""Least speed-up by a second node with its own line."""
 
 
 class D10Run(NamedTuple):
@@ -53,7 +53,7 @@ class D10Run(NamedTuple):
 
 
 class D10Experiment(NamedTuple):
-    """One node, two on its line, two with a line each."""
+    """Crawls with one node, two on one line, and two with a line each."""
 
     scale: float
     hosts: int
@@ -62,47 +62,47 @@ class D10Experiment(NamedTuple):
 
     @property
     def gain(self) -> float:
-        """How much faster two nodes with a line each are than one."""
+        """Speed-up of two nodes with a line each."""
         return self.runs[0].hours / self.runs[-1].hours
 
     @property
     def matches(self) -> bool:
-        """As many pages as the paper's run in no more time, nobody asked too soon, and a second node pays."""
+        """Whether the crawls reach the paper's pages in no more time, politely, and a second node pays off."""
         complete = all(run.pages >= round(PAGES * self.scale) and not run.too_soon for run in self.runs)
         in_time = all(run.paper_hours is None or run.hours <= run.paper_hours for run in self.runs)
         return complete and in_time and self.gain >= GAIN
 
 
 def run_d10(*, seed: int, scale: float) -> D10Experiment:
-    """The three crawls."""
+    """Run the three crawls."""
     hosts = max(20, round(HOSTS * scale))
     web = D10Web(seed, hosts=hosts, page_bytes=round(BYTES / PAGES))
     runs = [
-        _crawled(web, "one node", seed=seed, scale=scale, nodes=1, lines=1),
-        _crawled(web, "two nodes, one line", seed=seed, scale=scale, nodes=2, lines=1),
-        _crawled(web, "two nodes, two lines", seed=seed, scale=scale, nodes=2, lines=2),
+        _run_crawl(web, "one node", seed=seed, scale=scale, nodes=1, lines=1),
+        _run_crawl(web, "two nodes, one line", seed=seed, scale=scale, nodes=2, lines=1),
+        _run_crawl(web, "two nodes, two lines", seed=seed, scale=scale, nodes=2, lines=2),
     ]
     return D10Experiment(scale, hosts, web.pages_there, runs)
 
 
-def _crawled(web: D10Web, name: str, *, seed: int, scale: float, nodes: int, lines: int) -> D10Run:
-    ledger: Ledger = run_processes(lambda loop: _crawl(loop, web, seed=seed, scale=scale, nodes=nodes, lines=lines))
+def _run_crawl(web: D10Web, name: str, *, seed: int, scale: float, nodes: int, lines: int) -> D10Run:
+    log: DownloadLog = run_processes(lambda loop: _crawl(loop, web, seed=seed, scale=scale, nodes=nodes, lines=lines))
     wanted = round(PAGES * scale)
-    done = min(wanted, len(ledger.page_times))
+    done = min(wanted, len(log.page_times))
     paper = PAPER_HOURS[nodes] if lines == 1 else None
-    share = done / len(ledger.page_times)
-    hours = sorted(ledger.page_times)[done - 1] / 3600
-    return D10Run(name, nodes, lines, done, ledger.bytes * share / 1e9, hours, ledger.too_soon, paper)
+    share = done / len(log.page_times)
+    hours = sorted(log.page_times)[done - 1] / 3600
+    return D10Run(name, nodes, lines, done, log.bytes * share / 1e9, hours, log.too_soon, paper)
 
 
-async def _crawl(loop: ProcessLoop, web: D10Web, *, seed: int, scale: float, nodes: int, lines: int) -> Ledger:
-    ledger = Ledger(interval_s=INTERVAL_S)
-    own_lines = [InternetLine(loop, LINE_BITS * scale) for _ in range(lines)]
+async def _crawl(loop: ProcessLoop, web: D10Web, *, seed: int, scale: float, nodes: int, lines: int) -> DownloadLog:
+    log = DownloadLog(interval_s=INTERVAL_S)
+    own_lines = [SharedLine(loop, LINE_BITS * scale) for _ in range(lines)]
     monitor = Monitor(loop.time, lease_s=30.0, gap_s=lambda _: INTERVAL_S)
     lookups = max(1, math.ceil(LOOKUPS * scale))
 
-    def client_of(process: SimProcess) -> Node:
-        return Node(web, process, own_lines[process.number % lines], ledger, lookups=lookups)
+    def client_of(process: SimProcess) -> NodeFetcher:
+        return NodeFetcher(web, process, own_lines[process.number % lines], log, lookups=lookups)
 
     runtime = ClusterRuntime(
         Server(loop, MemoryStore(SHARDS), Flaws()),
@@ -123,7 +123,7 @@ async def _crawl(loop: ProcessLoop, web: D10Web, *, seed: int, scale: float, nod
         ended.append(over)
         worker.start(lambda _, over=over: over.set_result(None))  # type: ignore[misc]
     await asyncio.wait(ended)
-    return ledger
+    return log
 
 
 def _settings(web: D10Web, scale: float) -> Settings:

@@ -1,7 +1,7 @@
-"""The web of paper D's run: many hosts, few of them large, behind a line of 8 Mbit/s.
+"""The web of the D10 crawl: many hosts behind a line of 8 Mbit/s.
 
-A page's size counts on the line; its text is short, for nobody reads it. Most hosts have a few pages and
-some have thousands, as on the real web.
+Most hosts have few pages and some have thousands, as on the real web. Only the line sees a page's full size; its text
+is short.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from evercrawl.testing.virtual_time import EPOCH
 
 LEAST_PAGES, MOST_PAGES = 8, 3000
 SLOPE = 1.1
-"""Of the Pareto distribution of pages in a host."""
+"""Of the Pareto distribution of pages per host."""
 OWN_LINKS = 6
 OTHER_LINKS = 3
 SIZE_SPREAD = 0.9
-"""Pages are from a tenth of the mean to nearly twice it."""
+"""Page sizes range from a tenth of the mean to nearly twice the mean."""
 LOOKUP_S = (0.02, 0.4)
 ANSWER_S = (0.1, 2.0)
-"""Until the first byte of an answer comes."""
+"""Bounds of the time to the first byte."""
 
 
 class D10Web(SimWeb):
-    """What the hosts say follows from their number."""
+    """Hosts whose pages follow from the seed and their number."""
 
     def __init__(self, seed: int, *, hosts: int, page_bytes: int) -> None:
         super().__init__(seed, sites=0, faults=NO_FAULTS)
@@ -47,7 +47,7 @@ class D10Web(SimWeb):
         self.pages_there = sum(self._sizes)
 
     def scope(self, depth: int) -> ScopeSettings:
-        """All hosts, so many links from the first."""
+        """Return a scope of all hosts with a depth limit."""
         return ScopeSettings(seeds=tuple(f"{name}/" for name in self._names), depth=depth)
 
     @property
@@ -59,11 +59,11 @@ class D10Web(SimWeb):
         return int(min(MOST_PAGES, pages))
 
     def size_of(self, url: str) -> int:
-        """Bytes of a page on the wire."""
+        """Return the bytes of a page on the wire."""
         return int(self._page_bytes * (1 + SIZE_SPREAD * (2 * uniform(url, "size") - 1)))
 
     def respond(self, site: str, path: str, request: Request, at_s: float) -> SimResponse | SimFailure:
-        """What a host answers."""
+        """Return the response of a host."""
         first, last = ANSWER_S
         after_s = first + (last - first) * uniform(site, path) ** 3
         if path == "/robots.txt":
@@ -74,7 +74,7 @@ class D10Web(SimWeb):
     def _body(self, index: int, path: str) -> str:
         own, chance = self._sizes[index], hash_number(self._seed, index, path)
         page = int(path[1:] or 0)
-        # Every page is reached from those before it; the others are drawn.
+        # The first links make every page reachable; the others are random.
         links = {f"/{child}" for child in (3 * page + 1, 3 * page + 2, 3 * page + 3) if child < own}
         links |= {f"/{hash_number(chance, turn) % own}" for turn in range(OWN_LINKS)}
         links |= {f"{self._names[self._other(chance, turn)]}/" for turn in range(OTHER_LINKS)}
@@ -83,15 +83,15 @@ class D10Web(SimWeb):
         return f"<html><title>{index}{path}</title><body>{text}</body></html>"
 
     def _other(self, chance: int, turn: int) -> int:
-        """Well-known hosts, which have the small numbers, are linked to more often."""
+        """Return a random host; popular hosts have small numbers."""
         return int(len(self._names) * uniform(chance, turn, "other") ** 2)
 
     def _address(self, site: str) -> str:
         return "198.18.0.1"
 
 
-class InternetLine:
-    """What one or several nodes share: bytes pass one after the other."""
+class SharedLine:
+    """A line shared by nodes: bytes pass one after the other."""
 
     def __init__(self, loop: ProcessLoop, bits_per_s: float) -> None:
         self._loop = loop
@@ -99,13 +99,13 @@ class InternetLine:
         self._free_s = 0.0
 
     async def carry(self, size: int) -> None:
-        """Return when so many bytes have passed."""
+        """Return when this many bytes have passed."""
         self._free_s = max(self._free_s, self._loop.time()) + size * 8 / self._bits_per_s
         await asyncio.sleep(self._free_s - self._loop.time())
 
 
-class Ledger:
-    """What was downloaded, by all nodes together."""
+class DownloadLog:
+    """Downloads of all nodes, and requests sent too soon."""
 
     def __init__(self, *, interval_s: float) -> None:
         self.page_times: list[float] = []
@@ -115,45 +115,45 @@ class Ledger:
         self._ended: dict[str, datetime] = {}
 
     def sent(self, site: str, now: datetime) -> None:
-        """A request goes out."""
+        """Record a request."""
         ended = self._ended.get(site)
         self.too_soon += ended is not None and (now - ended).total_seconds() < self._interval_s - 1e-6
 
     def answered(self, site: str, now: datetime, size: int, *, is_page: bool) -> None:
-        """It has ended."""
+        """Record its end."""
         self._ended[site] = now
         if is_page:
             self.bytes += size
             self.page_times.append((now - EPOCH).total_seconds())
 
 
-class Node:
-    """Implements `Fetcher`: names are looked up a few at a time, bytes come over the node's line."""
+class NodeFetcher:
+    """Implements `Fetcher` with limited name look-ups and the node's line."""
 
-    def __init__(self, web: D10Web, process: SimProcess, line: InternetLine, ledger: Ledger, *, lookups: int) -> None:
+    def __init__(self, web: D10Web, process: SimProcess, line: SharedLine, log: DownloadLog, *, lookups: int) -> None:
         self.may_send: Callable[[], bool] = lambda: True
         self._web = web
         self._process = process
         self._connection = line
-        self._ledger = ledger
+        self._log = log
         self._lookups = asyncio.Semaphore(lookups)
         self._known: set[str] = set()
 
     async def fetch(self, request: Request) -> FetchResult:
-        """One page over the line."""
+        """Fetch one page over the line."""
         site, path = site_of(request.url), path_of(request.url)
         await self._look_up(site)
         if not self.may_send():
             raise LeaseLost(f"{request.url} is not surely ours to ask any more")
         sent, is_page = self._process.now(), path != "/robots.txt"
-        self._ledger.sent(site, sent)
+        self._log.sent(site, sent)
         reaction = self._web.respond(site, path, request, 0.0)
         assert isinstance(reaction, SimResponse)
         await asyncio.sleep(reaction.after_s)
         size = self._web.size_of(request.url) if is_page else len(reaction.wire_body)
         await self._connection.carry(size)
         ended = self._process.now()
-        self._ledger.answered(site, ended, size, is_page=is_page)
+        self._log.answered(site, ended, size, is_page=is_page)
         return self._web.read_response(request, reaction, LoggedRequest(sent, ended, site, path, reaction.status, None))
 
     async def _look_up(self, site: str) -> None:

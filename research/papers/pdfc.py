@@ -1,9 +1,8 @@
-"""Paper B's experiment (B13), rerun: 100 sites, 30 days, 10 KB pages; pages sent, load and bandwidth.
+"""Rerun of the PDFC paper's experiment: 100 sites, 30 days, 10 KB pages; pages sent, load and bandwidth.
 
-Four ways to keep the same copies, one round a day. The existing crawler takes every page. The paper's crawler
-without and with compression goes by its own rules (F of each page, the ASCII count, deflate as in WinZip).
-Ours is the production crawler with production outposts, leases, sealed frames and differences, in virtual
-time; every byte between home and outposts counts, in both directions, TLS records included.
+Four crawlers keep the same copies, one round a day. The existing crawler downloads every page. The paper's crawler,
+without and with compression, follows its own rules (change frequency, ASCII count, deflate as in WinZip). Ours is the
+production crawler with outposts in virtual time; every byte between coordinator and outposts counts, TLS included.
 """
 
 from __future__ import annotations
@@ -43,22 +42,22 @@ from research.papers.pdfc_pages import SITES, SUFFIXES, PaperPage, PaperWeb
 
 DAYS = 30
 ROUND_S = 10.0
-"""The paper's load of 800 kbit/s is 100 pages of 10 KB within ten seconds: the time that a round takes."""
+"""Duration of a round: the paper's load of 800 kbit/s is 100 pages of 10 KB within ten seconds."""
 CHANNEL_KBIT_S = 8.0
 """The paper's noiseless channel of 4 kHz."""
 DEFLATE_LEVEL = 6
 TOLERANCE = 0.05
-"""Share by which pages and loads may differ from the paper's figures."""
+"""How far pages and loads may differ from the paper's."""
 MOST_SHARE = 0.05
-"""What outposts may need of the existing crawler's bytes."""
+"""The most that outposts may need of the existing crawler's bytes."""
 PAPER = {"existing": (100.0, 800.0), "pdfc": (60.0, 480.0), "pdfc-compressed": (60.0, 170.0)}
 """The paper's pages sent and kbit/s."""
 PAPER_KHZ = {"existing": 132.0, "pdfc": 110.0}
-"""The paper's measured bandwidth; it does not follow from its other figures, so only the chart shows it."""
+"""The paper's measured bandwidth. It does not follow from its other figures, so only the chart shows it."""
 
 
-class Variant(NamedTuple):
-    """One way, on an average day."""
+class PdfcVariant(NamedTuple):
+    """Results of one crawler, per day on average."""
 
     name: str
     pages_sent: float
@@ -66,9 +65,9 @@ class Variant(NamedTuple):
     seconds: float
     """Time on the paper's channel."""
     bytes_share: float
-    """Of the bytes of the existing crawler."""
+    """Bytes relative to the existing crawler."""
     freshness: float
-    """Share of pages whose copy at home is current when a round has ended."""
+    """Share of pages whose copy is current at the end of a round."""
     requests: float
     """Requests to the sites, without robots.txt for the first three."""
     paper: tuple[float, float] | None
@@ -76,20 +75,20 @@ class Variant(NamedTuple):
 
 
 class PdfcExperiment(NamedTuple):
-    """All of them."""
+    """Results of all crawlers."""
 
-    variants: tuple[Variant, ...]
+    variants: tuple[PdfcVariant, ...]
     page_bytes: float
     direct: float
-    """Pages a day that the paper's crawler sends without comparison, for they change at every visit."""
+    """Pages per day that the paper's crawler sends without comparing, because they change at every visit."""
     by_frequency: float
-    """Pages a day that it sends because their ASCII count differs."""
+    """Pages per day that it sends because their ASCII count differs."""
     matches: bool
-    """The paper's figures within the tolerance, and ours within its share at no less freshness."""
+    """Whether the paper's figures are reproduced, and outposts need few bytes at no less freshness."""
 
 
 class _Day(NamedTuple):
-    """What one way sent on one day."""
+    """What one crawler sent on one day."""
 
     pages: int
     size: int
@@ -99,7 +98,7 @@ class _Day(NamedTuple):
 
 
 def run_pdfc(*, seed: int = 1, days: int = DAYS, most_edited: int = 3, outposts: int = len(SUFFIXES)) -> PdfcExperiment:
-    """Run all four; the same arguments give the same pages and the same changes."""
+    """Run all four crawlers. Equal arguments give equal pages and changes."""
     pages = [PaperPage(seed, place, most_edited=most_edited) for place in range(SITES)]
     existing = [_existing(pages, day) for day in range(1, days + 1)]
     paper = _paper_days(pages, days)
@@ -113,13 +112,13 @@ def run_pdfc(*, seed: int = 1, days: int = DAYS, most_edited: int = 3, outposts:
     )
     direct = sum(day.direct for day, _ in paper) / days
     by_frequency = variants[1].pages_sent - direct
-    return PdfcExperiment(variants, whole / days / SITES, direct, by_frequency, _is_as_promised(variants))
+    return PdfcExperiment(variants, whole / days / SITES, direct, by_frequency, _matches_paper(variants))
 
 
-def _variant(name: str, days: Sequence[_Day], whole: int) -> Variant:
+def _variant(name: str, days: Sequence[_Day], whole: int) -> PdfcVariant:
     size = sum(day.size for day in days)
     kbit = size / len(days) * 8 / 1000
-    return Variant(
+    return PdfcVariant(
         name,
         sum(day.pages for day in days) / len(days),
         kbit / ROUND_S,
@@ -131,7 +130,7 @@ def _variant(name: str, days: Sequence[_Day], whole: int) -> Variant:
     )
 
 
-def _is_as_promised(variants: Sequence[Variant]) -> bool:
+def _matches_paper(variants: Sequence[PdfcVariant]) -> bool:
     for one in variants:
         if one.paper is not None:
             found = one.pages_sent, one.kbit_s
@@ -141,7 +140,7 @@ def _is_as_promised(variants: Sequence[Variant]) -> bool:
     return ours.bytes_share <= MOST_SHARE and ours.freshness >= existing.freshness
 
 
-# The paper's own ways
+# The paper's crawlers
 
 
 def _existing(pages: Sequence[PaperPage], day: int) -> _Day:
@@ -149,7 +148,7 @@ def _existing(pages: Sequence[PaperPage], day: int) -> _Day:
 
 
 def _paper_days(pages: Sequence[PaperPage], days: int) -> list[tuple[_Day, _Day]]:
-    """Without and with compression; the old database file is made on the day before the first."""
+    """Return each day without and with compression; the first copies are made one day before."""
     memories = [record_visit(RuleState(), now=0.0, changed=True) for _ in pages]
     counts = [ascii_count(page.body(0)) for page in pages]
     copies = [page.body(0) for page in pages]
@@ -169,39 +168,39 @@ def _paper_days(pages: Sequence[PaperPage], days: int) -> list[tuple[_Day, _Day]
                 copies[at] = body
             counts[at] = count
         fresh = sum(copies[at] == page.body(day) for at, page in enumerate(pages))
-        asked = len(pages)
-        found.append((_Day(sent, plain, fresh, asked, direct), _Day(sent, packed, fresh, asked, direct)))
+        requests = len(pages)
+        found.append((_Day(sent, plain, fresh, requests, direct), _Day(sent, packed, fresh, requests, direct)))
     return found
 
 
-# Ours
+# Our crawler
 
 
-class _KeptOpen:
-    """A Fetcher that outlives the runs of the crawler: home goes on from day to day."""
+class _SharedFetcher:
+    """A Fetcher that stays open between runs of the crawler."""
 
     def __init__(self, home: Fetcher) -> None:
         self._home = home
 
     async def fetch(self, request: Request) -> FetchResult:
-        """As home does."""
+        """Fetch through the coordinator."""
         return await self._home.fetch(request)
 
     async def close(self) -> None:
-        """Not yet."""
+        """Stay open."""
 
 
 async def _our_days(pages: Sequence[PaperPage], days: int, outposts: int) -> list[_Day]:
     with TemporaryDirectory(prefix="evercrawl-lab-") as folder:
-        camp = _Camp(list(pages), Path(folder), outposts)
+        run_ = _OutpostRun(list(pages), Path(folder), outposts)
         try:
-            return [await camp.round(day) for day in range(days + 1)][1:]
+            return [await run_.round(day) for day in range(days + 1)][1:]
         finally:
-            await camp.close()
+            await run_.close()
 
 
-class _Camp:
-    """Home, its outposts, and the pipes between them."""
+class _OutpostRun:
+    """A coordinator, its outposts, and the connections between them."""
 
     def __init__(self, pages: list[PaperPage], folder: Path, outposts: int) -> None:
         self.pages = pages
@@ -227,7 +226,7 @@ class _Camp:
         )
         row = self.home.state.redeem_code(code.name, bytes(32), now_us=now_us)
         if row is None:
-            raise RuntimeError("an outpost of the experiment was not paired")
+            raise RuntimeError("cannot pair an outpost of the experiment")
         state = AgentState(folder / str(number), max_bytes=256 * 1024 * 1024)
         self.states.append(state)
         fetcher = OutpostFetcher(
@@ -236,7 +235,7 @@ class _Camp:
             self.clock,
             settings=self.settings,
             pace=pace_from_settings(
-                self.settings.pace, delay_cap=self.settings.robots.crawl_delay_cap, anonymous=False
+                self.settings.pace, delay_cap=self.settings.robots.max_crawl_delay, anonymous=False
             ),
             allow=tuple(own),
             rate_gap=timedelta(0),
@@ -253,13 +252,13 @@ class _Camp:
         return self.links[-1]
 
     async def round(self, day: int) -> _Day:
-        """Every page once, at the same moment of each day."""
+        """Visit every page once, at noon of the day."""
         await self.clock.sleep_until(EPOCH + timedelta(days=day, hours=12))
-        size, asked, sent = self._bytes(), self.web.requests, self._sent()
+        size, requests, sent = self._bytes(), self.web.requests, self._sent()
         crawl = assemble_crawl(
             self.settings,
             clock=self.clock,
-            fetcher=_KeptOpen(self.home),
+            fetcher=_SharedFetcher(self.home),
             store=self.store,
             open_archive=lambda shard: self.archives.setdefault(shard, MemoryArchive(shard)),
             open_near=lambda _: MemoryNear(),
@@ -267,9 +266,9 @@ class _Camp:
         async with crawl:
             await crawl.begin(refresh=True)
             await crawl.run()
-        await asyncio.sleep(60.0)  # the last words of the round are said
+        await asyncio.sleep(60.0)  # let the outposts finish the round
         fresh = sum(self._copy(page) == page.body(day) for page in self.pages)
-        return _Day(self._sent() - sent, self._bytes() - size, fresh, self.web.requests - asked)
+        return _Day(self._sent() - sent, self._bytes() - size, fresh, self.web.requests - requests)
 
     def _copy(self, page: PaperPage) -> bytes | None:
         shared = self.home.state.exchange(f"{page.origin}/")
@@ -279,12 +278,12 @@ class _Camp:
         return sum(link.bytes_in + link.bytes_out for link in self.links)
 
     def _sent(self) -> int:
-        """Pages of which something new was sent."""
+        """Return the number of pages sent as changed or whole."""
         counts = [self.home.state.counts(row.id) for row in self.home.state.outposts()]
         return sum(one["changed"] + one["whole"] for one in counts)
 
     async def close(self) -> None:
-        """End everything."""
+        """Stop the outposts and the coordinator."""
         for agent in self.agents:
             agent.stop()
         await asyncio.gather(*self.running, return_exceptions=True)
@@ -305,7 +304,7 @@ def _settings(pages: Sequence[PaperPage]) -> Settings:
         crawl=replace(base.crawl, max_pages=None, concurrency=2 * SITES),
         identity=replace(base.identity, contact="mailto:lab@example.org"),
         change=replace(base.change, detector="bytes"),
-        signals=replace(base.signals, enabled=False),
-        revisit=replace(base.revisit, audit=0.0),
-        outposts=replace(base.outposts, resend=None),
+        sitemaps=replace(base.sitemaps, enabled=False),
+        revisit=replace(base.revisit, unconditional_share=0.0),
+        outposts=replace(base.outposts, resend_interval=None),
     )

@@ -1,4 +1,4 @@
-"""Paper B's three bar charts as SVG: the paper's figures, the rerun, and ours beside them."""
+"""The PDFC paper's three bar charts as SVG: the paper's figures, the rerun, and outposts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LABELS = {"existing": "existing", "pdfc": "PDFC", "pdfc-compressed": "PDFC, zip"
 
 
 class Bars(NamedTuple):
-    """One place of a chart: the paper's value, where it has one, and the rerun's."""
+    """One group of bars: the paper's value, if any, and the rerun's."""
 
     label: str
     paper: float | None
@@ -24,12 +24,12 @@ class Bars(NamedTuple):
 
 
 def draw_pdfc(found: PdfcExperiment) -> str:
-    """The whole picture."""
+    """Return the charts of an experiment."""
     pages = [Bars(LABELS[one.name], one.paper and one.paper[0], one.pages_sent) for one in found.variants]
     load = [Bars(LABELS[one.name], one.paper and one.paper[1], one.kbit_s) for one in found.variants]
     time = [Bars(LABELS[one.name], one.paper and one.paper[1] / CHANNEL_KBIT_S, one.seconds) for one in found.variants]
     panels = [
-        _panel(0, "Pages sent of 100, a day", pages),
+        _panel(0, "Pages sent of 100, per day", pages),
         _panel(1, "Load on the network, kbit/s", load),
         _panel(2, "Time on an 8 kbit/s channel, s", time),
     ]

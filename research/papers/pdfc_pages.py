@@ -1,8 +1,7 @@
-"""The hundred home pages of paper B's experiment: about 10 KB each, as changeable as the paper found them.
+"""The hundred home pages of the PDFC paper's experiment: about 10 KB each, changing as often as in the paper.
 
-The paper (section 7): 41 of 100 pages changed at every visit, and of the other 59 on an average day 19 had
-changed. What it does not say is how much of a page an edit touches: here one to `most_edited` of its 32
-paragraphs. A page is a function of its site and its number of edits, so that asking changes nothing.
+Section 7 of the paper: 41 of 100 pages changed at every visit, and 19 of the other 59 on an average day. It does not
+say how much of a page an edit changes; here one to `most_edited` of its 32 paragraphs.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from evercrawl.testing.randomness import hash_number, random_stream, uniform
 from evercrawl.testing.virtual_time import EPOCH
 
 SITES = 100
-AT_EVERY_VISIT = 41
+CHANGING_DAILY = 41
 CHANGED_A_DAY = 19
 SUFFIXES = ("com", "org", "edu", "net", "gov")
 PARAGRAPHS = 32
 PARAGRAPH_CHARS = 237
 VOCABULARY = 500
-"""With so many words a page compresses to about a third, as the paper's pages did."""
+"""With this many words a page compresses to about a third, as in the paper."""
 COMMON_WORDS = 20
 MENU_ENTRIES = 24
 ANSWER_S = 0.1
@@ -39,14 +38,14 @@ _SYLLABLES = tuple(first + second for first in "bcdfghjklmnprstvwz" for second i
 
 @lru_cache(maxsize=4)
 def words(seed: int) -> tuple[str, ...]:
-    """The vocabulary of all sites; common words come first."""
+    """Return the vocabulary of all sites, common words first."""
     chance = random_stream(seed, "paper words")
     lengths = [1 if rank < COMMON_WORDS else 2 + rank % 3 for rank in range(VOCABULARY)]
     return tuple("".join(chance.choices(_SYLLABLES, k=length)) for length in lengths)
 
 
 class PaperPage:
-    """The home page of one site and its life."""
+    """The home page of one site and its edits."""
 
     def __init__(self, seed: int, place: int, *, most_edited: int) -> None:
         self.origin = f"https://site-{place:03d}.example.{SUFFIXES[place % len(SUFFIXES)]}"
@@ -55,24 +54,24 @@ class PaperPage:
         self._words = words(seed)
         self._weights = list(accumulate(1.0 / (rank + 1) for rank in range(VOCABULARY)))
         self._most_edited = most_edited
-        self.is_restless = place < AT_EVERY_VISIT
+        self.changes_daily = place < CHANGING_DAILY
         self._body = (-1, b"")
         self._written: dict[tuple[int, int], str] = {}
 
     def edits(self, day: int) -> int:
-        """How often the page was edited by that day."""
-        if self.is_restless:
+        """Return how often the page was edited by that day."""
+        if self.changes_daily:
             return day
-        return sum(uniform(self._seed, self._place, now, "edit") < self._chance for now in range(1, day + 1))
+        return sum(uniform(self._seed, self._place, now, "edit") < self._probability for now in range(1, day + 1))
 
     @property
-    def _chance(self) -> float:
-        """Of an edit within a day: from seldom to often, on average as the paper's."""
-        spread = 2.0 * CHANGED_A_DAY / (SITES - AT_EVERY_VISIT)
-        return spread * (self._place - AT_EVERY_VISIT + 0.5) / (SITES - AT_EVERY_VISIT)
+    def _probability(self) -> float:
+        """Return the probability of an edit per day: from rare to frequent, on average as in the paper."""
+        spread = 2.0 * CHANGED_A_DAY / (SITES - CHANGING_DAILY)
+        return spread * (self._place - CHANGING_DAILY + 0.5) / (SITES - CHANGING_DAILY)
 
     def body(self, day: int) -> bytes:
-        """The page as it is on that day."""
+        """Return the page on that day."""
         edits = self.edits(day)
         if self._body[0] != edits:
             self._body = edits, self._render(edits)
@@ -98,7 +97,7 @@ class PaperPage:
         ).encode()
 
     def _paragraph(self, place: tuple[int, int]) -> str:
-        """The text at a place, as of an edit."""
+        """Return the text of a paragraph after an edit."""
         if place not in self._written:
             chance = random_stream(self._seed, self._place, *place, "paragraph")
             drawn = chance.choices(self._words, cum_weights=self._weights, k=PARAGRAPH_CHARS // 3)
@@ -108,7 +107,7 @@ class PaperPage:
 
 
 class PaperWeb:
-    """Implements `Fetcher` over those pages; counts what was asked."""
+    """Implements `Fetcher` for these pages and counts requests."""
 
     def __init__(self, pages: list[PaperPage], clock: Clock) -> None:
         self._pages = {page.origin: page for page in pages}
@@ -118,7 +117,7 @@ class PaperWeb:
         self.requests = 0
 
     async def fetch(self, request: Request) -> FetchResult:
-        """The page of today, after as long as a near server takes."""
+        """Return the page of the day after the latency of a nearby server."""
         began = self._clock.now()
         delay = ANSWER_S * (0.5 + hash_number(request.url, began) / 2.0**64)
         await asyncio.sleep(delay)
@@ -135,9 +134,9 @@ class PaperWeb:
         ).encode()
         took = self._clock.now() - began
         exchange = Exchange(request_bytes(request, self._constant), raw, body, "192.0.2.1", began, took)
-        limits = ReadLimits(self._http.header_bytes, self._http.header_count, self._http.wire_bytes)
+        limits = ReadLimits(self._http.max_header_bytes, self._http.max_headers, self._http.max_wire_bytes)
         answer = RawResponse(parse_response_head(raw, limits), exchange)
-        decoded = DecodeLimits(self._http.decoded_bytes, self._http.ratio)
+        decoded = DecodeLimits(self._http.max_decoded_bytes, self._http.max_compression_ratio)
         return fetch_result(request, answer, limits=decoded)
 
     async def close(self) -> None:

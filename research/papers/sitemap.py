@@ -1,8 +1,7 @@
-"""Paper C's experiment with the production crawler: tables 1 to 4, and the time that a sitemap saves.
+"""Rerun of the sitemap paper's experiment with the production crawler: tables 1 to 4, and the time saved.
 
-The paper counts the download times of pages and nothing else: one page after the other, without gaps,
-robots.txt and sitemap for nothing, and the sitemap's word is believed. So does this run, and then the sums
-are the paper's to the millisecond.
+Like the paper, it counts only page downloads, one after the other without delays, ignores robots.txt and sitemap
+requests, and trusts the sitemap. The sums then equal the paper's to the millisecond.
 """
 
 from __future__ import annotations
@@ -31,21 +30,21 @@ from research.papers.college import (
 )
 
 PAPER_MS = {"full": 6151, "extended": 1899}
-"""Milliseconds of the second visit: everything again, and what the extended sitemap names."""
+"""Milliseconds of the second visit: all pages, and the pages that the extended sitemap lists as changed."""
 TOLERANCE_MS = 0
-"""Of the two sums and of each page's time. LAST_VISITED may differ by the length of the visit: the paper
-downloads in the sitemap's order, the crawler in its own.
+"""For the sums and each page's time. LAST_VISITED may differ by the length of a visit, because the paper downloads in
+the sitemap's order and the crawler in its own.
 """
 TRUSTING = timedelta(days=7)
-"""A visit must bring so much of a current copy: pages of which the sitemap says nothing are left alone, as
-the paper's crawler does. With our default a sitemap is trusted only as far as it has proved true.
+"""Least value of a visit at which unlisted pages are not visited, as in the paper. By default a sitemap is trusted only
+as far as it has proved right.
 """
 SMALL_MS = min(page.second_ms for page in PAGES)
-"""What an answer that the paper does not count may cost: as much as the site's fastest page."""
+"""Assumed cost of a request that the paper does not count: as much as the site's fastest page."""
 
 
-class Way(NamedTuple):
-    """One way to keep the copy of the site current."""
+class Strategy(NamedTuple):
+    """One strategy to keep the copy of the site up to date."""
 
     label: str
     sitemap: str = "none"
@@ -53,18 +52,20 @@ class Way(NamedTuple):
     worth: timedelta = TRUSTING
 
 
-WAYS = {
-    "full": Way("every page again (the paper's old approach)"),
-    "extended": Way("extended sitemap (the paper's proposal)", "extended"),
-    "standard": Way("ordinary sitemap with lastmod", "standard"),
-    "validators": Way("no sitemap, but ETags", validators=True),
-    "cautious": Way("extended sitemap, not trusted yet: default settings", "extended", worth=Settings().revisit.worth),
+STRATEGIES = {
+    "full": Strategy("every page again (the paper's old approach)"),
+    "extended": Strategy("extended sitemap (the paper's proposal)", "extended"),
+    "standard": Strategy("ordinary sitemap with lastmod", "standard"),
+    "validators": Strategy("no sitemap, but ETags", validators=True),
+    "cautious": Strategy(
+        "extended sitemap, not trusted yet: default settings", "extended", worth=Settings().revisit.min_freshness_gain
+    ),
 }
 _PATHS = frozenset(page.path for page in PAGES)
 
 
 class TableRow(NamedTuple):
-    """A row of one of the tables, the paper's figures and ours; None: the table has no such column."""
+    """A row of a table with the paper's figures and ours; None if the table has no such column."""
 
     anchor_text: str
     url: str
@@ -76,35 +77,35 @@ class TableRow(NamedTuple):
     last_updated_ms: int | None = None
 
 
-class Second(NamedTuple):
-    """The second visit in one way of working."""
+class SecondVisit(NamedTuple):
+    """The second visit with one strategy."""
 
     name: str
     label: str
     pages: int
     downloaded: tuple[str, ...]
-    """URLs of pages whose body came, in order."""
+    """URLs of downloaded pages, in order."""
     requests: int
-    """Sitemap, robots.txt and 304 included."""
+    """Including sitemap, robots.txt and 304."""
     body_bytes: int
     ms: int
-    """The time of page downloads, which is what the paper adds up."""
+    """Time of page downloads, as the paper sums it."""
     counted_ms: int
-    """With SMALL_MS for each answer that the paper does not count."""
+    """Plus SMALL_MS for each request that the paper does not count."""
     paper_ms: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class SitemapExperiment:
-    """Everything that the paper shows, as it came out."""
+    """Everything that the paper shows, as reproduced."""
 
-    seconds: tuple[Second, ...]
+    seconds: tuple[SecondVisit, ...]
     tables: tuple[tuple[TableRow, ...], ...]
     """Table 1 to table 4."""
 
     @property
     def matches(self) -> bool:
-        """The sums, the pages and the tables are the paper's, within the tolerances."""
+        """Whether sums, pages and tables equal the paper's within the tolerances."""
         sums = {one.name: one.ms for one in self.seconds}
         close = all(abs(sums[name] - ms) <= TOLERANCE_MS for name, ms in PAPER_MS.items())
         return close and all(_agrees(row) for table in self.tables for row in table)
@@ -119,8 +120,8 @@ def _agrees(row: TableRow) -> bool:
 
 
 def run_sitemap() -> SitemapExperiment:
-    """Both visits in every way of working; the tables are those of the extended sitemap."""
-    runs = {name: _visits(way) for name, way in WAYS.items()}
+    """Run both visits with every strategy; the tables are those of the extended sitemap."""
+    runs = {name: _visits(way) for name, way in STRATEGIES.items()}
     first, second, college = runs["extended"]
     table_1 = _visited_table([page for page in PAGES if page.first_ms is not None], _bodies(first), _FIRST)
     table_3 = _visited_table(list(UPDATED), _bodies(second), _SECOND)
@@ -130,19 +131,19 @@ def run_sitemap() -> SitemapExperiment:
     )
 
 
-def _visits(way: Way) -> tuple[list[Download], list[Download], College]:
+def _visits(way: Strategy) -> tuple[list[Download], list[Download], College]:
     college = College(sitemap=way.sitemap, validators=way.validators)
-    world = _World(college, way)
+    world = _Crawler(college, way)
     world.visit(FIRST_VISIT_MS, refresh=False)
     first, college.downloads = college.downloads, []
     world.visit(SECOND_VISIT_MS, refresh=way.sitemap == "none")
     return first, college.downloads, college
 
 
-class _World:
-    """The production crawl over the paper's site: one request at a time, no gap between two."""
+class _Crawler:
+    """The production crawler on the paper's site: one request at a time, without delays."""
 
-    def __init__(self, college: College, way: Way) -> None:
+    def __init__(self, college: College, way: Strategy) -> None:
         base = Settings()
         self._college = college
         self._store = MemoryStore(1)
@@ -151,14 +152,14 @@ class _World:
             base,
             identity=replace(base.identity, contact="mailto:lab@example.org"),
             scope=replace(base.scope, seeds=(PAGES[0].url,)),
-            pace=replace(base.pace, mode="own", own_concurrency=1),
+            pace=replace(base.pace, mode="unlimited", unlimited_concurrency=1),
             store=replace(base.store, shards=1),
-            signals=replace(base.signals, enabled=way.sitemap != "none", probe_after=1),
-            revisit=replace(base.revisit, worth=way.worth, audit=0.0),
+            sitemaps=replace(base.sitemaps, enabled=way.sitemap != "none", probe_after_pages=1),
+            revisit=replace(base.revisit, min_freshness_gain=way.worth, unconditional_share=0.0),
         )
 
     def visit(self, at_ms: int, *, refresh: bool) -> None:
-        """One run of the crawler, begun at this moment."""
+        """Run the crawler once, starting at this moment."""
         run(self._run(from_us(at_ms * 1000), refresh=refresh))
 
     async def _run(self, start: datetime, *, refresh: bool) -> None:
@@ -181,12 +182,12 @@ def _bodies(downloads: list[Download]) -> list[Download]:
     return [one for one in downloads if one.path in _PATHS and one.status == 200]
 
 
-def _second(name: str, downloads: list[Download]) -> Second:
+def _second(name: str, downloads: list[Download]) -> SecondVisit:
     bodies = _bodies(downloads)
     ms = sum(one.took_ms for one in bodies)
-    return Second(
+    return SecondVisit(
         name=name,
-        label=WAYS[name].label,
+        label=STRATEGIES[name].label,
         pages=len(PAGES),
         downloaded=tuple(ORIGIN + one.path for one in bodies),
         requests=len(downloads),
@@ -198,7 +199,7 @@ def _second(name: str, downloads: list[Download]) -> Second:
 
 
 class _Visit(NamedTuple):
-    """When the paper's visit began, and which of a page's two times it took."""
+    """When the paper's visit began, and which of a page's two download times applies."""
 
     began_ms: int
     is_second: bool
@@ -208,7 +209,7 @@ _FIRST, _SECOND = _Visit(FIRST_VISIT_MS, is_second=False), _Visit(SECOND_VISIT_M
 
 
 def _visited_table(pages: list[CollegePage], downloads: list[Download], visit: _Visit) -> tuple[TableRow, ...]:
-    """Tables 1 and 3. In the paper each page is visited when the one before it has come."""
+    """Return table 1 or 3. In the paper a page is visited when the previous one has been downloaded."""
     ours = {one.path: one for one in downloads}
     rows = []
     at_ms = visit.began_ms
@@ -233,7 +234,7 @@ def _visited_table(pages: list[CollegePage], downloads: list[Download], visit: _
 
 
 def _sitemap_table(college: College) -> tuple[TableRow, ...]:
-    """Table 2: what the crawler's reader finds in what the owner's writer wrote."""
+    """Return table 2: the sitemap as our writer writes it and our reader reads it."""
     written = college.sitemap_at(SECOND_VISIT_MS, is_extended=True) or b""
     entries = {entry.url: entry for entry in read_sitemap(written, ORIGIN + EXTENDED).entries}
     rows = []
@@ -246,6 +247,6 @@ def _sitemap_table(college: College) -> tuple[TableRow, ...]:
 
 
 def _record(first: tuple[TableRow, ...], second: tuple[TableRow, ...]) -> tuple[TableRow, ...]:
-    """Table 4: the record of all pages after the second visit."""
+    """Return table 4: all pages after the second visit."""
     rows = {row.url: row for row in first} | {row.url: row for row in second}
     return tuple(row._replace(paper_download_ms=None, download_ms=None) for row in rows.values())

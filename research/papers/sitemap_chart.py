@@ -1,18 +1,18 @@
-"""The time of the second visit as an SVG picture: one bar a way of working, the paper's figure beside it."""
+"""The time of the second visit as SVG: one bar per strategy, with the paper's figure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
 
-from research.papers.sitemap import Second
+from research.papers.sitemap import SecondVisit
 
 WIDTH, ROW, TOP, LEFT, RIGHT = 760, 46, 44, 330, 110
 OURS, PAPER, REST = "#0b6e99", "#c0562b", "#9cc5d6"
 
 
-def draw_sitemap(seconds: Sequence[Second]) -> str:
-    """The whole picture."""
+def draw_sitemap(seconds: Sequence[SecondVisit]) -> str:
+    """Return the chart."""
     height = TOP + ROW * len(seconds) + 34
     longest = max(one.counted_ms for one in seconds)
     scale = (WIDTH - LEFT - RIGHT) / longest
@@ -28,7 +28,7 @@ def draw_sitemap(seconds: Sequence[Second]) -> str:
     )
 
 
-def _row(one: Second, top: float, scale: float) -> str:
+def _row(one: SecondVisit, top: float, scale: float) -> str:
     label = _text(LEFT - 8, top + 16, one.label, anchor="end")
     rest = one.counted_ms - one.ms
     parts = [
@@ -43,7 +43,7 @@ def _row(one: Second, top: float, scale: float) -> str:
 
 
 def _legend(y: float) -> str:
-    entries = ((OURS, "evercrawl, pages"), (REST, "evercrawl, other answers"), (PAPER, "the paper"))
+    entries = ((OURS, "evercrawl, pages"), (REST, "evercrawl, other requests"), (PAPER, "the paper"))
     return "".join(
         _bar(16 + 190 * place, y - 9, 10, 10, colour) + _text(32 + 190 * place, y, words)
         for place, (colour, words) in enumerate(entries)

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from evercrawl.config import create_collection
 from evercrawl.web.auth import AuthStore
-from evercrawl.web.table import VIEWS
+from evercrawl.web.views import VIEWS
 from tests.web.asked import query_of, tricky_paths, urls_for
 from tests.web.chromium import Served, chromium, serving
 from tests.web.conftest import story  # noqa: F401
@@ -274,7 +274,7 @@ def test_first_run_crawl_live_settings_log_in_and_out(browser: Browser, tmp_path
             "EVERCRAWL_HTTP__ALLOW_PRIVATE": "true",
             "EVERCRAWL_HTTP__RESOLVE": f"{HOSTS[0]}:{port}:127.0.0.1",
             "EVERCRAWL_PACE__DELAY": "0.1",
-            "EVERCRAWL_PACE__MODE": "own",
+            "EVERCRAWL_PACE__MODE": "unlimited",
             "EVERCRAWL_PACE__UNLIMITED_CONCURRENCY": "1",
         }
         with serving(collection, env=env) as served:

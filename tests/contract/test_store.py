@@ -61,7 +61,7 @@ class Kept:
 
 @pytest.fixture(params=["memory", "sqlite", "postgres"])
 def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Kept:
-    settings = StoreSettings(shards=4, refusals_per_shard=REFUSALS_KEPT)
+    settings = StoreSettings(shards=4, max_refusals_per_shard=REFUSALS_KEPT)
     if request.param == "postgres":
         server: PostgresServer = request.getfixturevalue("postgres")
         place = Place(server.dsn, server.new_namespace())

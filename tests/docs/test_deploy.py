@@ -15,7 +15,7 @@ import yaml
 from evercrawl.cli.main import COMMANDS
 from evercrawl.cli.terminal import ExitCode
 from evercrawl.config.schema import known_settings
-from evercrawl.web.standard.metrics import METRICS
+from evercrawl.web.protocols.metrics import METRICS
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 YAML_FILES = sorted(DEPLOY.rglob("*.yaml"))
@@ -88,9 +88,7 @@ def test_the_unit_is_a_sound_one(tmp_path: Path) -> None:
     assert int(stop[1]) > UPLOADS_END_S
 
 
-@pytest.mark.skipif(
-    shutil.which("systemd-analyze") is None, reason="systemd-analyze is missing"
-)
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is missing")
 def test_systemd_accepts_the_unit(tmp_path: Path) -> None:
     # The program is not installed where the unit expects it.
     text = UNIT.read_text(encoding="utf-8")

@@ -76,7 +76,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             keep
             | {
                 "EVERCRAWL_CONTACT": "docs@example.org",
-                "EVERCRAWL_PACE__MODE": "own",
+                "EVERCRAWL_PACE__MODE": "unlimited",
                 "EVERCRAWL_HTTP__ALLOW_PRIVATE": "true",
                 "EVERCRAWL_HTTP__RESOLVE": f"{host}:{port}:127.0.0.1",
                 "XDG_CONFIG_HOME": str(folder / "config"),

@@ -18,10 +18,10 @@ from evercrawl.model.settings import DnsSettings, HttpSettings, Settings
 T = TypeVar("T")
 AGENT = "evercrawl/0 (+mailto:test@example.org)"
 HTTP = HttpSettings(
-    connect=timedelta(seconds=5),
-    first_byte=timedelta(seconds=5),
-    idle=timedelta(seconds=5),
-    total=timedelta(seconds=30),
+    connect_timeout=timedelta(seconds=5),
+    first_byte_timeout=timedelta(seconds=5),
+    idle_timeout=timedelta(seconds=5),
+    total_timeout=timedelta(seconds=30),
     allow_private=True,
 )
 

@@ -64,7 +64,7 @@ class Place:
         return replace(
             kept,
             identity=replace(kept.identity, contact="test@example.org"),
-            pace=replace(kept.pace, mode="own"),
+            pace=replace(kept.pace, mode="unlimited"),
             http=replace(kept.http, allow_private=True, resolve=(f"{HOST}:{self.port}:127.0.0.1",)),
         )
 

@@ -24,7 +24,11 @@ from tests.e2e.fetching import fault_of, fetch, fetcher, run
 from tests.worlds.hostile.servers import Hostile, Play, bomb, playing, serving
 
 PAGE = b"<html>" + b"word " * 5000
-SHORT = {"first_byte": timedelta(seconds=0.2), "idle": timedelta(seconds=0.2), "total": timedelta(seconds=0.5)}
+SHORT = {
+    "first_byte_timeout": timedelta(seconds=0.2),
+    "idle_timeout": timedelta(seconds=0.2),
+    "total_timeout": timedelta(seconds=0.5),
+}
 
 
 def raw(text: str, **http: Any) -> FetchResult:
@@ -138,7 +142,7 @@ def test_the_limit_of_a_request_cuts_wire_and_decoded_bytes() -> None:
 def test_what_came_before_the_cut_is_decoded() -> None:
     packed = gzip.compress(bytes(range(256)) * 4000, 0)
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(packed)}\r\n\r\n"
-    result = raw(head + packed.decode("latin-1"), wire_bytes=100_000)
+    result = raw(head + packed.decode("latin-1"), max_wire_bytes=100_000)
     assert isinstance(result, Fetched)
     assert result.truncated is Truncation.WIRE
     assert 90_000 < len(result.body) <= 100_000
@@ -177,7 +181,7 @@ def test_a_request_that_goes_out_twice_leaves_the_gap_of_its_site() -> None:
         return play
 
     async def job() -> list[FetchResult]:
-        async with playing(make) as server, fetcher(total=timedelta(seconds=5)) as one:
+        async with playing(make) as server, fetcher(total_timeout=timedelta(seconds=5)) as one:
             url = f"http://127.0.0.1:{server.port}/"
             first = await one.fetch(Request(url))
             return [first, await one.fetch(Request(url, gap_s=0.3)), await one.fetch(Request(url, gap_s=60))]
@@ -216,7 +220,7 @@ def test_bytes_that_nobody_asked_for_end_the_connection() -> None:
 
 def test_an_idle_connection_is_closed_in_time() -> None:
     async def job() -> int:
-        async with serving({"body": "ok"}) as server, fetcher(keep_alive=timedelta(seconds=0.1)) as one:
+        async with serving({"body": "ok"}) as server, fetcher(keep_alive_timeout=timedelta(seconds=0.1)) as one:
             for _ in range(2):
                 await one.fetch(Request(f"http://127.0.0.1:{server.port}/"))
                 await asyncio.sleep(0.3)
@@ -307,7 +311,7 @@ def peak():
 
 run(fetch("http://127.0.0.1:1/"))
 before = peak()
-result = run(fetch(sys.argv[1], wire_bytes=8_000_000, decoded_bytes=16_000_000))
+result = run(fetch(sys.argv[1], max_wire_bytes=8_000_000, max_decoded_bytes=16_000_000))
 seen = {"kind": type(result).__name__, "cut": result.truncated, "bytes": len(result.body)}
 print(json.dumps(seen | {"before_kb": before, "grown_kb": peak() - before}))
 """

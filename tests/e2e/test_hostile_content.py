@@ -20,7 +20,12 @@ ENDED_WELL = (0, 7, 8)
 MOST_HOPS = 40
 """Requests that an endless redirect between hosts may cost."""
 LAUGHS = "<!DOCTYPE html [<!ENTITY a 'ha'><!ENTITY b '&a;&a;&a;&a;'>]><p>&b;&b;&amp;#0; &#xFFFFFFFF; &nosuch;</p>"
-SETTINGS = {"http.connect_timeout": "5", "http.first_byte_timeout": "20", "http.total_timeout": "40", "crawl.idle_timeout": "30"}
+SETTINGS = {
+    "http.connect_timeout": "5",
+    "http.first_byte_timeout": "20",
+    "http.total_timeout": "40",
+    "crawl.idle_timeout": "30",
+}
 
 
 def page_of(body: str | bytes, **fields: str) -> bytes:

@@ -37,7 +37,13 @@ from tests.worlds.hostile.expected import OTHERWISE, OWN, REASONS, TRUNCATED_IN_
 from tests.worlds.hostile.servers import answer_of
 from tests.worlds.hostile.sites import SiteRequest, Web, bytes_for, html, web
 
-QUICK = {"http.connect_timeout": "6", "http.first_byte_timeout": "6", "http.idle_timeout": "6", "http.total_timeout": "9", "crawl.idle_timeout": "4"}
+QUICK = {
+    "http.connect_timeout": "6",
+    "http.first_byte_timeout": "6",
+    "http.idle_timeout": "6",
+    "http.total_timeout": "9",
+    "crawl.idle_timeout": "4",
+}
 """Limits that make a test short; all others are the defaults."""
 AT_ONCE = ("--pace", "own", "--gap", "0.05")
 MOST_MEMORY = 600 * 1024 * 1024

@@ -149,7 +149,7 @@ def assert_truncated(result: FetchResult) -> None:
     assert isinstance(result, Fetched), result
     assert result.truncated is not None
     if result.truncated is Truncation.WIRE:
-        assert len(result.exchange.wire_body) in (WIRE_BYTES, HttpSettings().wire_bytes)
+        assert len(result.exchange.wire_body) in (WIRE_BYTES, HttpSettings().max_wire_bytes)
     else:
         assert len(result.body) <= 32 * 1024 * 1024
 

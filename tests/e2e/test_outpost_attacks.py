@@ -69,7 +69,7 @@ class Scene:
         self.code = parse_code(text)
         self.web = NoWeb()
         settings = Settings()
-        settings = replace(settings, outposts=replace(settings.outposts, lease=timedelta(seconds=30)))
+        settings = replace(settings, outposts=replace(settings.outposts, lease_timeout=timedelta(seconds=30)))
         self.coordinator = Coordinator(folder, settings, SystemClock(), direct=self.web)
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))

@@ -32,7 +32,12 @@ from tests.worlds.hostile.command import Command, CommandResult
 from tests.worlds.hostile.servers import answer_of
 from tests.worlds.hostile.sites import Respond, Site, SiteRequest, Web, bytes_for, html, web
 
-SETTINGS = {"identity.product": "TestBot", "http.first_byte_timeout": "2", "http.idle_timeout": "2", "crawl.idle_timeout": "3"}
+SETTINGS = {
+    "identity.product": "TestBot",
+    "http.first_byte_timeout": "2",
+    "http.idle_timeout": "2",
+    "crawl.idle_timeout": "3",
+}
 AT_ONCE = ("--pace", "own", "--gap", "0.05")
 BLOCK = 65_536
 SOCKET_BUFFERS = 8 * 1024 * 1024
@@ -254,7 +259,7 @@ def test_a_copy_is_used_for_a_day_and_no_longer() -> None:
     lifetime = timedelta(seconds=row["expect"]["refetch_after_s"])
     web_of_one = SimWeb(3, sites=1, pages_per_site=5, faults=NO_FAULTS)
     world = make_world(web_of_one, settings=Settings())
-    world.settings = replace(world.settings, scope=replace(world.settings.scope, pages_per_site=10))
+    world.settings = replace(world.settings, scope=replace(world.settings.scope, max_pages_per_site=10))
     assert world.crawl() is Ended.DONE
     first = [asked for asked in web_of_one.log.requests if asked.path == ROBOTS_PATH]
     for wait, refetched in ((lifetime - timedelta(hours=1), False), (lifetime + timedelta(minutes=1), True)):

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import evercrawl
-from evercrawl.cluster.visit_requests import announce, waiting
+from evercrawl.cluster.visit_requests import pending_requests, request_visits
 from evercrawl.config import create_collection, read_settings
 from tests.worlds.demo_web import HOSTS, DemoWeb, serving
 
@@ -63,7 +63,7 @@ def _environment(port: int) -> dict[str, str]:
     return {
         "EVERCRAWL_HTTP__ALLOW_PRIVATE": "true",
         "EVERCRAWL_HTTP__RESOLVE": f"{HOSTS[0]}:{port}:127.0.0.1",
-        "EVERCRAWL_PACE__MODE": "own",
+        "EVERCRAWL_PACE__MODE": "unlimited",
     }
 
 
@@ -185,14 +185,18 @@ def test_announced_pages_are_visited_although_they_are_not_due(tmp_path: Path):
     with serving(web := DemoWeb()) as port:
         site = f"http://{HOSTS[0]}:{port}"
         create_collection(collection, {"scope.seeds": (f"{site}/",)})
-        flags = {"http.allow_private": True, "http.resolve": (f"{HOSTS[0]}:{port}:127.0.0.1",), "pace.mode": "own"}
+        flags = {
+            "http.allow_private": True,
+            "http.resolve": (f"{HOSTS[0]}:{port}:127.0.0.1",),
+            "pace.mode": "unlimited",
+        }
         opened = evercrawl.open(collection, settings=read_settings(collection, flags=flags).settings)
         opened.crawl_blocking()
         web.change()
-        announce(collection, [f"{site}/news/3", f"{site}/news/today", "https://other.example/"], by="test")
+        request_visits(collection, [f"{site}/news/3", f"{site}/news/today", "https://other.example/"], by="test")
         summary = opened.crawl_blocking()
         assert (summary.changed, summary.new) == (1, 1)
-        assert waiting(collection) == []
+        assert pending_requests(collection) == []
         assert opened.why(f"{site}/news/today").visits == 1
         refused = [one.url for one in opened.skipped() if one.parent == "an announcement"]
         assert refused == ["https://other.example/"]
@@ -207,13 +211,13 @@ def test_several_workers_heed_announcements_too(tmp_path: Path):
         flags = {
             "http.allow_private": True,
             "http.resolve": tuple(f"{host}:{port}:127.0.0.1" for host in HOSTS),
-            "pace.mode": "own",
+            "pace.mode": "unlimited",
             "crawl.workers": 2,
         }
         opened = evercrawl.open(collection, settings=read_settings(collection, flags=flags).settings)
         opened.crawl_blocking()
         web.change()
-        announce(collection, [f"{sites[0]}/news/3", f"{sites[1]}/", f"{sites[2]}/"], by="test")
+        request_visits(collection, [f"{sites[0]}/news/3", f"{sites[1]}/", f"{sites[2]}/"], by="test")
         opened.crawl_blocking()
         assert [opened.why(f"{site}/").visits for site in sites] == [1, 2, 2]
         assert opened.why(f"{sites[0]}/news/3").visits == 2
@@ -226,7 +230,7 @@ async def _while_it_runs(opened: evercrawl.Collection, url: str) -> None:
     before = opened.why(url).visits
     run = asyncio.create_task(opened.crawl(forever=True, stop=stop))
     await asyncio.sleep(0.5)
-    announce(opened.path, [url], by="test")
+    request_visits(opened.path, [url], by="test")
     for _ in range(100):
         await asyncio.sleep(0.1)
         if opened.why(url).visits > before:

@@ -9,8 +9,8 @@ import pytest
 
 from evercrawl.web.auth import AccessScope
 from evercrawl.web.route import API
-from evercrawl.web.serve import Serving
-from evercrawl.web.table import VIEWS
+from evercrawl.web.serve import ServeOptions
+from evercrawl.web.views import VIEWS
 from tests.e2e.test_cli import Place
 from tests.e2e.test_websub import wait_for
 from tests.postgres_server import PostgresServer
@@ -28,7 +28,7 @@ def crawled(tmp_path: Path, postgres: PostgresServer) -> Iterator[tuple[Place, I
         place = Place(tmp_path, web, port)
         dsn = f"{postgres.dsn}?namespace={postgres.new_namespace()}"
         place.crawl(f"{place.site}/", "--store", dsn)
-        interface = opened(tmp_path / "site.evercrawl", Serving(port=0))
+        interface = opened(tmp_path / "site.evercrawl", ServeOptions(port=0))
         yield place, interface
         closed(interface)
 

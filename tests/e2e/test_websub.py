@@ -145,7 +145,7 @@ def news(tmp_path: Path) -> Iterator[tuple[Newsroom, Path, dict[str, str]]]:
             "EVERCRAWL_HTTP__ALLOW_PRIVATE": "true",
             "EVERCRAWL_HTTP__RESOLVE": f"{HOST}:{port}:127.0.0.1",
             "EVERCRAWL_HTTP__CA_FILE": str(authority.ca_file),
-            "EVERCRAWL_PACE__MODE": "own",
+            "EVERCRAWL_PACE__MODE": "unlimited",
             "EVERCRAWL_IDENTITY__CONTACT": "ops@example.org",
         }
         yield newsroom, collection, env

@@ -163,7 +163,7 @@ class CreditMachine(RuleBasedStateMachine):
         for shard in (*self.live, *self.stored):
             ledger = shard.ledger
             assert balance(ledger) == 0
-            assert ledger.in_hand == 0
+            assert ledger.unallocated == 0
             assert ledger.pages == len(shard.pages)
             assert ledger.held == sum(credit_of(page, ledger.dividend) for page in shard.pages.values())
             assert min(ledger.lambda_page, ledger.held, ledger.turnover) >= 0

@@ -65,7 +65,7 @@ def test_whatever_happens_a_page_stays_schedulable(events: list[tuple[str, bool,
         assert page.visited <= due <= page.visited + 120.0
         assert 0.0 < site.recall < 1.0
         assert site.false_rate > 0.0
-        assert 0.0 <= site.earned <= 1.0
+        assert 0.0 <= site.hub_trust <= 1.0
 
 
 @settings(max_examples=15, deadline=None)

@@ -29,7 +29,7 @@ def file_of(found: list[tuple[str, list[tuple[str, str]]]]) -> str:
 def test_no_bytes_and_no_url_make_it_fail(body: bytes, agent: str, url: str):
     robots = parse_robots(body, agent=agent)
     assert verdict_for(robots, url).allowed in (True, False)
-    assert robots.gap is None or robots.gap >= 0
+    assert robots.min_delay is None or robots.min_delay >= 0
 
 
 fragments = st.sampled_from([b"User-agent: *", b"Disallow: /", b"\xff", b"\r", b"\n", b"Crawl-delay: ", b"9", b"#"])

@@ -91,7 +91,7 @@ def test_every_page_is_news_at_most_once(pages: list[SitemapPage], data: st.Data
     known = {page.url: page.lastmod for page in data.draw(st.lists(st.sampled_from(pages)))} if pages else {}
     now = datetime(2100, 1, 1, tzinfo=UTC)
     found = sitemap_news(entries, known, now=now)
-    named = [notice.url for notice in found.notices] + [entry.url for entry in found.new]
+    named = [notice.url for notice in found.announcements] + [entry.url for entry in found.new_pages]
     assert len(named) == len(set(named))
-    assert {entry.url for entry in found.new} == {page.url for page in pages} - known.keys()
-    assert all(notice.announced_at <= now for notice in found.notices)
+    assert {entry.url for entry in found.new_pages} == {page.url for page in pages} - known.keys()
+    assert all(notice.announced_at <= now for notice in found.announcements)

@@ -52,7 +52,7 @@ class Stores(RuleBasedStateMachine):
 
     @initialize()
     def open(self) -> None:
-        chosen = StoreSettings(shards=1, refusals_per_shard=MOST_REFUSALS)
+        chosen = StoreSettings(shards=1, max_refusals_per_shard=MOST_REFUSALS)
         self.disk = SqliteStore(Path(self.folder.name), chosen)
         self.shards = [self.run(store.open_shard(0)) for store in (self.memory, self.disk)]
         facts = self.both("claim")

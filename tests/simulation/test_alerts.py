@@ -147,7 +147,7 @@ async def live(folder: Path, pages: Pages, receivers: Receivers, end: datetime, 
     clock, fate = receivers.clock, receivers.fate
     fate.died = died = asyncio.Event()
     outbox = AlertOutbox(folder)
-    settings = Settings(notify=AlertSettings(every=every))
+    settings = Settings(alerts=AlertSettings(check_interval=every))
     teller = Notifier(outbox, settings, logs=pages, sender=receivers, clock=clock, off_loop=fate.off_loop)
     running = asyncio.create_task(teller.run(asyncio.Event()))
     try:

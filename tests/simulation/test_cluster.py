@@ -38,7 +38,7 @@ ROUGH = replace(SMALL, sites=200, pages=4, shards=64, lease_s=4.0, fault_every_s
 
 
 @pytest.fixture(autouse=True)
-def quiet() -> Iterator[None]:
+def idle() -> Iterator[None]:
     """Workers log every fault."""
     logging.disable(logging.ERROR)
     yield

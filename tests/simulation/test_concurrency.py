@@ -18,9 +18,9 @@ SEED = 11
 def visited(*, concurrency: int) -> set[str]:
     web = SimWeb(SEED, sites=12, pages_per_site=15, faults=NO_FAULTS)
     base = Settings()
-    limits = replace(base.crawl, concurrency=concurrency, patience=timedelta(seconds=90))
-    scope = replace(base.scope, pages_per_site=30)
-    store = replace(base.store, commit_every=timedelta(milliseconds=20))
+    limits = replace(base.crawl, concurrency=concurrency, idle_timeout=timedelta(seconds=90))
+    scope = replace(base.scope, max_pages_per_site=30)
+    store = replace(base.store, commit_interval=timedelta(milliseconds=20))
     # The URLs of probes depend on earlier visits.
     traps = replace(base.traps, enabled=False)
     settings = replace(base, crawl=limits, scope=scope, store=store, traps=traps)

@@ -37,8 +37,8 @@ def check_credit(store: MemoryStore) -> CreditLedger:
 
 def world_of(web: SimWeb, *, shards: int, credit: CreditSettings | None = None) -> SimWorld:
     settings = Settings()
-    crawl = replace(settings.crawl, patience=timedelta(hours=0.5))
-    scope = replace(settings.scope, kind="domain", pages_per_site=60)
+    crawl = replace(settings.crawl, idle_timeout=timedelta(hours=0.5))
+    scope = replace(settings.scope, kind="domain", max_pages_per_site=60)
     settings = replace(settings, crawl=crawl, scope=scope, credit=credit or settings.credit)
     return make_world(web, settings=settings, shards=shards)
 
@@ -69,7 +69,7 @@ def test_credit_is_conserved_over_crashes_and_shards(shards: int):
 
 
 def test_credit_is_conserved_if_few_shares_are_written():
-    credit = CreditSettings(writes=0, entries=10)
+    credit = CreditSettings(writes_per_visit=0, buffer_entries=10)
     world = world_of(SimWeb(SEED, sites=6, pages_per_site=30, faults=NO_FAULTS), shards=3, credit=credit)
     for crash in range(3):
         world.crawl(crash_after=timedelta(seconds=7.3 + 9.7 * crash))

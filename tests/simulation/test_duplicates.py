@@ -78,7 +78,7 @@ class Pages:
 
 def world_of(pages: Pages) -> SimWorld:
     base = Settings()
-    settings = replace(base, signals=replace(base.signals, enabled=False), revisit=replace(base.revisit, budget=None))
+    settings = replace(base, sitemaps=replace(base.sitemaps, enabled=False), revisit=replace(base.revisit, budget=None))
     world = make_world(cast(SimWeb, pages), settings=settings, shards=1)
     world.keeps_bodies = True
     return world

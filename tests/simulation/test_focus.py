@@ -44,7 +44,7 @@ class SmallWeb(SimWeb):
 
 def world_of(focus: Focus | None) -> SimWorld:
     settings = Settings()
-    settings = replace(settings, signals=replace(settings.signals, enabled=False))
+    settings = replace(settings, sitemaps=replace(settings.sitemaps, enabled=False))
     world = make_world(SmallWeb(), settings=settings)
     world.focus = focus
     return world

@@ -60,7 +60,7 @@ def test_more_budget_buys_more_freshness():
 def test_no_request_is_sent_in_quiet_hours():
     web = SimWeb(SEED, sites=3, pages_per_site=10, faults=NO_FAULTS)
     base = Settings()
-    revisit = replace(base.revisit, quiet=("22:00-06:00",), longest=timedelta(hours=12), budget=400.0)
+    revisit = replace(base.revisit, quiet_hours=("22:00-06:00",), max_interval=timedelta(hours=12), budget=400.0)
     world = make_world(web, settings=replace(base, revisit=revisit), shards=2)
     world.watch(timedelta(days=5))
     hours = {request.sent.hour for request in web.log.requests if request.sent > EPOCH + timedelta(minutes=1)}
@@ -71,7 +71,7 @@ def test_no_request_is_sent_in_quiet_hours():
 def test_a_site_gets_no_more_than_its_budget():
     web = SimWeb(SEED, sites=3, pages_per_site=10, faults=NO_FAULTS)
     base = Settings()
-    revisit = replace(base.revisit, site_budget=48.0, longest=timedelta(hours=6))
+    revisit = replace(base.revisit, site_budget=48.0, max_interval=timedelta(hours=6))
     world = make_world(web, settings=replace(base, revisit=revisit), shards=2)
     world.watch(timedelta(days=4))
     for site, requests in web.log.by_site().items():

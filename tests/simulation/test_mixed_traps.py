@@ -81,8 +81,12 @@ def orphans() -> TrapSite:
 
 @pytest.mark.parametrize(
     ("hidden", "reached"),
-    [(DiscoverySettings(), 11), (DiscoverySettings(parents=3), 13), (DiscoverySettings(parents=3, neighbours=1), 23)],
+    [
+        (DiscoverySettings(), 11),
+        (DiscoverySettings(parent_folders=3), 13),
+        (DiscoverySettings(parent_folders=3, neighbour_numbers=1), 23),
+    ],
 )
 def test_unlinked_pages_are_found_if_enabled(hidden: DiscoverySettings, reached: int) -> None:
-    world = TrapWorld(orphans(), settings=replace(Settings(), hidden=hidden))
+    world = TrapWorld(orphans(), settings=replace(Settings(), discovery=hidden))
     assert len(world.crawl(most=200).reached) == reached

@@ -26,9 +26,9 @@ STEP_S = 1e-5
 _BASE = Settings()
 _SETTINGS = replace(
     _BASE,
-    outposts=replace(_BASE.outposts, lease=timedelta(seconds=LEASE_S)),
-    pace=replace(_BASE.pace, longest=timedelta(seconds=5)),
-    robots=replace(_BASE.robots, crawl_delay_cap=timedelta(seconds=5)),
+    outposts=replace(_BASE.outposts, lease_timeout=timedelta(seconds=LEASE_S)),
+    pace=replace(_BASE.pace, max_delay=timedelta(seconds=5)),
+    robots=replace(_BASE.robots, max_crawl_delay=timedelta(seconds=5)),
 )
 
 

@@ -54,7 +54,7 @@ class Web:
         exchange = Exchange(b"GET", raw, body, None, began, self.clock.now() - began)
         head = parse_response_head(raw, ReadLimits(10_000, 100, 10_000))
         is_cut = path == "/large" and self.name == "outpost"
-        return fetch_result(request, RawResponse(head, exchange, cut=is_cut), limits=DecodeLimits(10_000, 100.0))
+        return fetch_result(request, RawResponse(head, exchange, is_cut=is_cut), limits=DecodeLimits(10_000, 100.0))
 
     async def close(self) -> None:
         pass
@@ -134,7 +134,7 @@ def test_a_page_that_always_changes_is_not_always_sent(tmp_path: Path) -> None:
 
 def test_everything_is_sent_if_configured(tmp_path: Path) -> None:
     base = Settings()
-    always = replace(base, outposts=replace(base.outposts, resend=None))
+    always = replace(base, outposts=replace(base.outposts, resend_interval=None))
 
     async def story(camp: Camp) -> None:
         for _ in range(10):

@@ -24,8 +24,8 @@ MOST_PAGES = 40
 def world_of(web: SimWeb, *, shards: int = 4, patience_h: float = 0.5, traps: bool = True) -> SimWorld:
     """Create a world; without `traps` there are no probes, whose URLs depend on earlier visits."""
     settings = Settings()
-    crawl = replace(settings.crawl, patience=timedelta(hours=patience_h))
-    scope = replace(settings.scope, pages_per_site=MOST_PAGES)
+    crawl = replace(settings.crawl, idle_timeout=timedelta(hours=patience_h))
+    scope = replace(settings.scope, max_pages_per_site=MOST_PAGES)
     trap_settings = replace(settings.traps, enabled=traps)
     settings = replace(settings, crawl=crawl, scope=scope, traps=trap_settings)
     return make_world(web, settings=settings, shards=shards)

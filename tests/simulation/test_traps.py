@@ -54,7 +54,7 @@ def test_traps_unknown_to_the_rules(name: str) -> None:
 def test_concurrent_requests_respect_a_block() -> None:
     site = GENERATORS["facet explosion"]()
     settings = Settings()
-    own = replace(settings.pace, mode="own", own_concurrency=16)
+    own = replace(settings.pace, mode="unlimited", unlimited_concurrency=16)
     world = TrapWorld(site, settings=replace(settings, pace=own))
     web = world.crawl(most=FAR_TOO_MANY)
     assert len(web.asked) <= 2000

@@ -11,7 +11,7 @@ import pytest
 import evercrawl
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
 from evercrawl.web.auth import AccessScope
-from evercrawl.web.serve import Service, Serving
+from evercrawl.web.serve import ServeOptions, WebService
 from tests.web.asked import ALERT
 from tests.web.client import TestClient
 from tests.web.hostile import PAGES, SCRIPT, haunt
@@ -24,7 +24,7 @@ DAYS = 6
 class Interface:
     """The interface of a collection, without a network."""
 
-    service: Service
+    service: WebService
     anybody: TestClient
     """Nobody has logged in."""
     operator: TestClient
@@ -46,8 +46,8 @@ class Interface:
         return text.split('name="csrf" value="', 1)[1].split('"', 1)[0]
 
 
-def opened(collection: Path, how: Serving, flags: dict[str, object] | None = None) -> Interface:
-    service = Service(collection, how, flags=flags)
+def opened(collection: Path, how: ServeOptions, flags: dict[str, object] | None = None) -> Interface:
+    service = WebService(collection, how, flags=flags)
     interface, replay = service.apps()
     address = f"http://127.0.0.1:{service.ports[0]}"
     anybody = TestClient(interface, base_url=address, follow_redirects=False)
@@ -83,7 +83,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def web(story: Path) -> Iterator[Interface]:
-    interface = opened(story, Serving(port=0))
+    interface = opened(story, ServeOptions(port=0))
     yield interface
     closed(interface)
 
@@ -94,6 +94,6 @@ def fresh(tmp_path: Path) -> Iterator[Interface]:
     from evercrawl.config import create_collection
 
     create_collection(tmp_path / "new.evercrawl", {"scope.seeds": ("https://harbour.example/",)})
-    interface = opened(tmp_path / "new.evercrawl", Serving(port=0))
+    interface = opened(tmp_path / "new.evercrawl", ServeOptions(port=0))
     yield interface
     closed(interface)

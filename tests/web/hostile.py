@@ -8,14 +8,14 @@ from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
-from evercrawl.cluster.visit_requests import announce
+from evercrawl.cluster.visit_requests import request_visits
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MatchedEvent
 from evercrawl.collection.change_inbox import ChangeInbox
 from evercrawl.collection.runs import RUNS_FILE
 from evercrawl.core.alerts.delivery import MessageState
 from evercrawl.core.sitemap.websub_protocol import Subscription, SubscriptionPhase, write_subscription
 from evercrawl.model.alerts import Event, EventKind
-from evercrawl.web.auth import AuthStore, AccessScope
+from evercrawl.web.auth import AccessScope, AuthStore
 
 SITE = "https://harbour.example"
 SCRIPT = "<script>window.pwned = 1; new Image().src = 'https://evil.example/stolen'</script>"
@@ -90,7 +90,7 @@ TRICKS = (SCRIPT, ONERROR, f"\"'><svg onload=window.pwned=20>{REVERSED}", "javas
 def haunt(collection: Path) -> None:
     """Put tricks where other programs and people leave their words: hubs, announcements, logs, the book."""
     words = " ".join(TRICKS)
-    announce(collection, [*PAGES, "javascript:window.pwned=22"], by=words)
+    request_visits(collection, [*PAGES, "javascript:window.pwned=22"], by=words)
     with closing(AlertOutbox(collection)) as outbox:
         topic = f"{SITE}/news.xml?{quote(words)}"
         told = Subscription("token", topic, words, None, SubscriptionPhase.DENIED, detail=words)

@@ -19,7 +19,7 @@ import evercrawl
 from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.adapters.warc.writer import WarcArchive
 from evercrawl.cluster.crawl_builder import assemble_crawl
-from evercrawl.cluster.run_summary import summary_of
+from evercrawl.cluster.totals import run_summary
 from evercrawl.collection.runs import RUNS_FILE
 from evercrawl.config import create_collection
 from evercrawl.core.http.content_coding import DecodeLimits
@@ -199,7 +199,7 @@ def tell_story(
         scope=replace(base.scope, seeds=tuple(f"{site}/" for site in SITES)),
         identity=replace(base.identity, contact="ops@example.org"),
         crawl=replace(base.crawl, max_pages=None),
-        revisit=replace(base.revisit, longest=timedelta(days=14)),
+        revisit=replace(base.revisit, max_interval=timedelta(days=14)),
     )
     parts = 6
     for part in range(parts):
@@ -243,7 +243,7 @@ async def _watch(
         await crawl.begin(refresh=refresh)
         ended = await crawl.run()
     timer.cancel()
-    return summary_of(crawl, collection, ended), began, clock.now()
+    return run_summary(crawl, collection, ended), began, clock.now()
 
 
 def _note(collection: Path, summary: Summary, began: datetime, ended: datetime) -> None:

@@ -20,7 +20,7 @@ from evercrawl.core.alerts.message_format import MIN_SECRET_BYTES, format_secret
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
 from evercrawl.model.settings import Settings
 from evercrawl.web.route import API
-from evercrawl.web.serve import Serving
+from evercrawl.web.serve import ServeOptions
 from tests.e2e.test_websub import wait_for
 from tests.web.chromium import serving
 from tests.web.conftest import Interface, closed, opened
@@ -58,7 +58,7 @@ def _receiver(status: int = 200) -> Iterator[tuple[str, list[tuple[dict[str, str
 def private(tmp_path: Path) -> Iterator[Interface]:
     """A collection that may reach this machine."""
     create_collection(tmp_path / "own.evercrawl", {"scope.seeds": ("https://harbour.example/",)})
-    interface = opened(tmp_path / "own.evercrawl", Serving(port=0), {"http.allow_private": True})
+    interface = opened(tmp_path / "own.evercrawl", ServeOptions(port=0), {"http.allow_private": True})
     yield interface
     closed(interface)
 

@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from evercrawl.errors import ConfigError
-from evercrawl.web.access import own_path
-from evercrawl.web.guard import COOKIE
-from evercrawl.web.auth import AuthStore, AccessScope
-from evercrawl.web.rate import RateLimit
+from evercrawl.web.auth import AccessScope, AuthStore
+from evercrawl.web.login import local_path
+from evercrawl.web.middleware import COOKIE, RateLimit
 from evercrawl.web.route import API
-from evercrawl.web.serve import Service, Serving, is_loopback
-from evercrawl.web.table import ACTIONS, VIEWS
+from evercrawl.web.serve import ServeOptions, WebService, is_loopback
+from evercrawl.web.views import ACTIONS, VIEWS
 from tests.web.asked import values_of
 from tests.web.conftest import Interface
 from tests.web.hostile import PAGES
@@ -224,7 +223,7 @@ def test_a_large_body_is_refused(web: Interface):
 
 
 def test_read_only_changes_nothing(story: Path):
-    service = Service(story, Serving(port=0, read_only=True, token="a token of the command line"))
+    service = WebService(story, ServeOptions(port=0, read_only=True, token="a token of the command line"))
     from tests.web.client import TestClient
 
     client = TestClient(
@@ -241,11 +240,11 @@ def test_others_can_only_connect_where_somebody_can_log_in(tmp_path: Path):
     keyring = AuthStore(tmp_path)
     keyring.close()
     with pytest.raises(ConfigError, match="nobody could log in"):
-        Service(tmp_path, Serving(bind="0.0.0.0", port=0))
+        WebService(tmp_path, ServeOptions(bind="0.0.0.0", port=0))
     with pytest.raises(ConfigError, match="--public-url"):
-        Service(tmp_path, Serving(bind="0.0.0.0", port=0, token="x" * 20))
+        WebService(tmp_path, ServeOptions(bind="0.0.0.0", port=0, token="x" * 20))
     with pytest.raises(ConfigError, match="not an address"):
-        Service(tmp_path, Serving(bind="0.0.0.0", port=0, token="x" * 20, public_url="crawl.example.org"))
+        WebService(tmp_path, ServeOptions(bind="0.0.0.0", port=0, token="x" * 20, public_url="crawl.example.org"))
     assert is_loopback("127.0.0.1")
     assert is_loopback("::1")
     assert not is_loopback("0.0.0.0")
@@ -256,8 +255,8 @@ def test_others_can_only_connect_where_somebody_can_log_in(tmp_path: Path):
     "target", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)", "/a\nb", ""]
 )
 def test_log_in_leads_nowhere_else(target: str):
-    assert own_path(target) == "/"
+    assert local_path(target) == "/"
 
 
 def test_log_in_leads_back():
-    assert own_path("/diff?url=https%3A%2F%2Fa.example") == "/diff?url=https%3A%2F%2Fa.example"
+    assert local_path("/diff?url=https%3A%2F%2Fa.example") == "/diff?url=https%3A%2F%2Fa.example"

@@ -14,7 +14,7 @@ from evercrawl.model.change import Change, ChangeClass, Edit
 from evercrawl.model.history import Mark
 from evercrawl.model.listing import ChangeRecord
 from evercrawl.web.route import API
-from evercrawl.web.serve import Serving
+from evercrawl.web.serve import ServeOptions
 from tests.web.conftest import Interface, closed, opened
 
 
@@ -22,7 +22,7 @@ from tests.web.conftest import Interface, closed, opened
 def own(story: Path, tmp_path: Path) -> Iterator[Interface]:
     """A copy of the collection, for tests that change something."""
     shutil.copytree(story, tmp_path / "own.evercrawl", ignore=shutil.ignore_patterns("web.sqlite*"))
-    interface = opened(tmp_path / "own.evercrawl", Serving(port=0))
+    interface = opened(tmp_path / "own.evercrawl", ServeOptions(port=0))
     yield interface
     closed(interface)
 
@@ -54,7 +54,7 @@ def test_what_was_looked_at_is_news_no_more_and_undo_brings_it_back(own: Interfa
     page = own.operator.get("/changes?since=30d").text
     assert "the ferry" in page
     assert "Undo" in page
-    other = opened(own.service.desk.path, Serving(port=0))
+    other = opened(own.service.desk.path, ServeOptions(port=0))
     assert first["keys"] not in _groups(other), "it is kept on disk"
     closed(other)
     own.operator.post("/do/undo-review", data={"id": number, "csrf": own.csrf})

@@ -18,7 +18,7 @@ from evercrawl.collection.change_inbox import FILE, ChangeInbox
 from evercrawl.model.alerts import AlertFilter
 from evercrawl.web.auth import AccessScope
 from evercrawl.web.route import API
-from evercrawl.web.serve import Serving
+from evercrawl.web.serve import ServeOptions
 from tests.web.conftest import Interface, closed, opened
 from tests.web.hostile import TRICKS
 
@@ -31,7 +31,7 @@ def own(story: Path, tmp_path: Path) -> Iterator[Interface]:
     shutil.copytree(story, tmp_path / "own.evercrawl", ignore=shutil.ignore_patterns("web.sqlite*"))
     inbox = ChangeInbox(tmp_path / "own.evercrawl")
     assert all(inbox.unmute(one.id) for one in inbox.mutes())
-    interface = opened(tmp_path / "own.evercrawl", Serving(port=0))
+    interface = opened(tmp_path / "own.evercrawl", ServeOptions(port=0))
     yield interface
     closed(interface)
 

@@ -8,10 +8,10 @@ import xml.etree.ElementTree as ET
 import pytest
 from jinja2 import Environment, PackageLoader
 
+from evercrawl.web.middleware import RateLimit
 from evercrawl.web.openapi import description
-from evercrawl.web.rate import RateLimit
 from evercrawl.web.route import API
-from evercrawl.web.table import ACTIONS, VIEWS
+from evercrawl.web.views import ACTIONS, VIEWS
 from tests.web.asked import HOSTILE, query_of, tricky_paths, urls_for
 from tests.web.conftest import Interface
 from tests.web.hostile import SCRIPT

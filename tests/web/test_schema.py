@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from evercrawl.web.auth import AccessScope
+from evercrawl.web.middleware import RateLimit
 from evercrawl.web.openapi import API_DESCRIPTION, description
-from evercrawl.web.rate import RateLimit
-from evercrawl.web.serve import Serving
+from evercrawl.web.serve import ServeOptions
 from tests.web.client import TestClient
 from tests.web.conftest import Interface, closed, opened
 
@@ -46,7 +46,7 @@ def master(story: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Te
     """May do everything, with a copy of the collection."""
     copy = tmp_path_factory.mktemp("schema") / "own.evercrawl"
     shutil.copytree(story, copy, ignore=shutil.ignore_patterns("web.sqlite*"))
-    interface = opened(copy, Serving(port=0))
+    interface = opened(copy, ServeOptions(port=0))
     yield _client(interface, AccessScope.ADMIN)
     closed(interface)
 

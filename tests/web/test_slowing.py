@@ -11,7 +11,7 @@ import pytest
 from evercrawl.config import read_settings
 from evercrawl.web.auth import AccessScope
 from evercrawl.web.route import API
-from evercrawl.web.serve import Serving
+from evercrawl.web.serve import ServeOptions
 from tests.web.conftest import Interface, closed, opened
 
 SITE = "https://harbour.example"
@@ -21,13 +21,13 @@ SITE = "https://harbour.example"
 def own(story: Path, tmp_path: Path) -> Iterator[Interface]:
     """A copy of the collection, for tests that change something."""
     shutil.copytree(story, tmp_path / "own.evercrawl", ignore=shutil.ignore_patterns("web.sqlite*"))
-    interface = opened(tmp_path / "own.evercrawl", Serving(port=0))
+    interface = opened(tmp_path / "own.evercrawl", ServeOptions(port=0))
     yield interface
     closed(interface)
 
 
 def _rules(web: Interface) -> tuple[str, ...]:
-    return read_settings(web.service.desk.path).settings.pace.slower
+    return read_settings(web.service.desk.path).settings.pace.overrides
 
 
 def test_the_page_slows_a_site_down_and_back(own: Interface) -> None:

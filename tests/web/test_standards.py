@@ -12,12 +12,12 @@ from threading import Thread
 
 import pytest
 
-from evercrawl.cluster.visit_requests import waiting
+from evercrawl.cluster.visit_requests import pending_requests
 from evercrawl.config import create_collection
 from evercrawl.web.auth import AccessScope
+from evercrawl.web.protocols.metrics import METRICS
 from evercrawl.web.route import API
-from evercrawl.web.serve import Serving
-from evercrawl.web.standard.metrics import METRICS
+from evercrawl.web.serve import ServeOptions
 from tests.web.conftest import Interface, closed, opened
 from tests.web.hostile import PAGES
 from tests.web.story import tell_story
@@ -164,7 +164,7 @@ def test_a_cdx_line_leads_to_its_record(web: Interface):
 
 
 def test_a_public_archive_is_open_and_the_rest_is_not(story: Path):
-    web = opened(story, Serving(port=0, public_archive=True))
+    web = opened(story, ServeOptions(port=0, public_archive=True))
     try:
         assert web.anybody.get("/cdx", params={"url": PAGE}).status_code == 200
         target = _links(web.anybody.get(f"/web/timemap/link/{PAGE}").text)["memento"][0][0]
@@ -178,7 +178,7 @@ def test_a_public_archive_heeds_noarchive(tmp_path: Path):
     url = "https://harbour.example/private-copy"
     text = "<title>x</title><meta name=robots content=noarchive><p>Not to be shown from an archive.</p>"
     story = tell_story(tmp_path / "c.evercrawl", days=1, extra={url: lambda day: text})
-    web = opened(story, Serving(port=0, public_archive=True))
+    web = opened(story, ServeOptions(port=0, public_archive=True))
     try:
         target = _links(web.anybody.get(f"/web/timemap/link/{url}").text)["memento"][0][0]
         path = target.partition(f":{web.service.ports[1]}")[2]
@@ -255,14 +255,17 @@ def test_indexnow_heeds_whoever_has_the_key(tmp_path: Path):
         site = f"http://owner.test:{port}"
         create_collection(tmp_path / "c.evercrawl", {"scope.seeds": (f"{site}/",)})
         flags: dict[str, object] = {"http.allow_private": True, "http.resolve": (f"owner.test:{port}:127.0.0.1",)}
-        web = opened(tmp_path / "c.evercrawl", Serving(port=0), flags)
+        web = opened(tmp_path / "c.evercrawl", ServeOptions(port=0), flags)
         try:
             ask = web.anybody
             answer = ask.get("/indexnow", params={"url": f"{site}/new", "key": key})
             assert answer.status_code == 202, answer.text
             body = {"host": f"owner.test:{port}", "key": key, "urlList": [f"{site}/a", f"{site}/b"]}
             assert ask.post("/indexnow", json=body).status_code == 202
-            assert [len(json.loads(file.read_text())["urls"]) for file in waiting(web.service.desk.path)] == [1, 2]
+            assert [len(json.loads(file.read_text())["urls"]) for file in pending_requests(web.service.desk.path)] == [
+                1,
+                2,
+            ]
             assert ask.get("/indexnow", params={"url": f"{site}/new", "key": "fedcba9876543210"}).status_code == 403
             assert ask.get("/indexnow", params={"url": "https://stranger.example/", "key": key}).status_code == 422
             assert ask.get("/indexnow", params={"url": f"{site}/new", "key": "short"}).status_code == 400
@@ -280,11 +283,11 @@ def test_indexnow_does_not_ask_private_addresses(tmp_path: Path):
     with _site_with_key("0123456789abcdef") as port:
         site = f"http://127.0.0.1:{port}"
         create_collection(tmp_path / "c.evercrawl", {"scope.seeds": (f"{site}/",)})
-        web = opened(tmp_path / "c.evercrawl", Serving(port=0))
+        web = opened(tmp_path / "c.evercrawl", ServeOptions(port=0))
         try:
             answer = web.anybody.get("/indexnow", params={"url": f"{site}/new", "key": "0123456789abcdef"})
             assert answer.status_code == 403
-            assert waiting(web.service.desk.path) == []
+            assert pending_requests(web.service.desk.path) == []
         finally:
             closed(web)
 

@@ -38,8 +38,8 @@ def find_errors(store: MemoryStore) -> list[str]:
 def _in_shard(store: MemoryStore, shard: int, ledger: CreditLedger) -> Iterator[str]:
     pages = [record.page for record in store.state_of(shard).records.values()]
     held = sum(page.credit + ledger.dividend for page in pages)
-    if balance(ledger) != 0 or ledger.in_hand != 0:
-        yield f"out of balance by {balance(ledger)}, {ledger.in_hand} in hand"
+    if balance(ledger) != 0 or ledger.unallocated != 0:
+        yield f"out of balance by {balance(ledger)}, {ledger.unallocated} in hand"
     if ledger.pages != len(pages):
         yield f"{ledger.pages} pages in the books, {len(pages)} in the store"
     if ledger.held != held:

@@ -61,7 +61,9 @@ def _chance(page: Page, outlook: SiteModel, now: float) -> float:
     belief = page_estimate_of(page.belief)
     if belief is None:
         return 0.0
-    return probability_current(belief, outlook.belief, now=now, spared=outlook.spared(hub_of(page.url), now=now))
+    return probability_current(
+        belief, outlook.estimate, now=now, spared=outlook.escape_chance(hub_of(page.url), now=now)
+    )
 
 
 LEAST_VISITS = 15

@@ -30,18 +30,18 @@ class DatabasePeers:
 
     def __init__(self, membership: Membership) -> None:
         self.owned: set[int] = set()
-        self.quiet: Ended | None = None
+        self.idle: Ended | None = None
         self._membership = membership
         self._is_over = False
-        self._rested = 0
+        self._idle_checks = 0
         self._visits = self._bytes = 0
-        self._elsewhere = (0, 0)
-        self._brought: dict[tuple[int, int], int] = {}
-        self._waiting: dict[UUID, asyncio.Future[FetchResult]] = {}
+        self._spent_elsewhere = (0, 0)
+        self._received: dict[tuple[int, int], int] = {}
+        self._pending: dict[UUID, asyncio.Future[FetchResult]] = {}
         self._running: set[UUID] = set()
-        self._to_offer: list[tuple[Candidate, int]] = []
-        self._to_adopt: list[tuple[str, str]] = []
-        self._adopted_upto = 0
+        self._offers: list[tuple[Candidate, int]] = []
+        self._moved_seeds: list[tuple[str, str]] = []
+        self._last_moved_seed = 0
 
     def owns(self, shard: int) -> bool:
         return shard in self.owned
@@ -62,78 +62,78 @@ class DatabasePeers:
         """The mark that was committed with it says so."""
 
     def offer(self, candidate: Candidate, shard: int) -> None:
-        self._to_offer.append((candidate, shard))
+        self._offers.append((candidate, shard))
 
     def adopted(self, seed: str, target: str) -> None:
-        self._to_adopt.append((seed, target))
+        self._moved_seeds.append((seed, target))
 
     def spent(self, visits: int, wire_bytes: int) -> tuple[int, int]:
         self._visits, self._bytes = visits, wire_bytes
-        return visits + self._elsewhere[0], wire_bytes + self._elsewhere[1]
+        return visits + self._spent_elsewhere[0], wire_bytes + self._spent_elsewhere[1]
 
     def agree(self, ended: Ended) -> bool:
-        self.quiet = ended
+        self.idle = ended
         return self._is_over
 
     async def ask(self, request: Request, shard: int) -> FetchResult:
         number = uuid4()
-        self._waiting[number] = answer = asyncio.get_running_loop().create_future()
+        self._pending[number] = answer = asyncio.get_running_loop().create_future()
         try:
             await self._membership.rows("ask", number, shard, dump_value(request))
             async with asyncio.timeout(REMOTE_FETCH_TIMEOUT_S):
                 result: FetchResult = await answer
                 return result
         except TimeoutError:
-            waited = "the worker that owns the site did not answer"
-            return Failed(request.url, Fault.INTERNAL, waited, timedelta(seconds=REMOTE_FETCH_TIMEOUT_S))
+            detail = "the worker that owns the site did not answer"
+            return Failed(request.url, Fault.INTERNAL, detail, timedelta(seconds=REMOTE_FETCH_TIMEOUT_S))
         finally:
-            del self._waiting[number]
+            del self._pending[number]
 
-    async def beat(self, crawl: Crawl) -> None:
+    async def send_heartbeat(self, crawl: Crawl) -> None:
         """The heartbeat, with what everybody should know of us, and what we should know of them."""
         is_busy = not crawl.is_quiet()
         if is_busy:
-            self.quiet, self._rested = None, 0
+            self.idle, self._idle_checks = None, 0
         await self._membership.renew(
-            quiet=None if self.quiet is None else self.quiet.value, visits=self._visits, wire_bytes=self._bytes
+            idle=None if self.idle is None else self.idle.value, visits=self._visits, wire_bytes=self._bytes
         )
-        self._elsewhere = await self._membership.spent_by_others()
+        self._spent_elsewhere = await self._membership.spent_by_others()
 
-    async def look_around(self, crawl: Crawl) -> None:
+    async def exchange_messages(self, crawl: Crawl) -> None:
         """Take in what others have for us, and see whether anybody has anything left to do."""
         await self._send(crawl)
-        await self._take_parcels(crawl)
-        await self._take_marks(crawl)
-        await self._run_errands(crawl)
-        await self._take_answers()
-        await self._take_adopted(crawl)
-        if self.quiet is not None and await self._membership.all_rest():
-            self._rested += 1
-            # Twice in a row: what a worker had just begun at the first look is seen by the second.
-            self._is_over = self._rested > 1
+        await self._receive_links(crawl)
+        await self._receive_confirmations(crawl)
+        await self._run_remote_fetches(crawl)
+        await self._receive_results()
+        await self._receive_moved_seeds(crawl)
+        if self.idle is not None and await self._membership.all_rest():
+            self._idle_checks += 1
+            # Require two idle checks in a row: the second sees work that started during the first.
+            self._is_over = self._idle_checks > 1
             crawl.wake()
 
     async def _send(self, crawl: Crawl) -> None:
-        offered, self._to_offer = self._to_offer, []
+        offered, self._offers = self._offers, []
         for candidate, shard in offered:
             crawl.pass_on(candidate, shard)
-        moved, self._to_adopt = self._to_adopt, []
+        moved, self._moved_seeds = self._moved_seeds, []
         for seed, target in moved:
             await self._membership.rows("adopt", seed, target)
 
-    async def _take_parcels(self, crawl: Crawl) -> None:
+    async def _receive_links(self, crawl: Crawl) -> None:
         for row in await self._membership.rows("parcels_for", list(self.owned), MAX_BATCHES):
             parcel = LinkBatch(*row)
-            way = (parcel.source, parcel.target)
-            if parcel.seq > self._brought.get(way, 0) and parcel.target in self.owned:
-                self._brought[way] = parcel.seq
+            route = (parcel.source, parcel.target)
+            if parcel.seq > self._received.get(route, 0) and parcel.target in self.owned:
+                self._received[route] = parcel.seq
                 crawl.post.bring(parcel)
 
-    async def _take_marks(self, crawl: Crawl) -> None:
+    async def _receive_confirmations(self, crawl: Crawl) -> None:
         for source, target, seq in await self._membership.rows("taken_from", list(self.owned)):
             crawl.post.confirmed(source, target, seq)
 
-    async def _run_errands(self, crawl: Crawl) -> None:
+    async def _run_remote_fetches(self, crawl: Crawl) -> None:
         for number, request in await self._membership.rows("errands_for", list(self.owned)):
             if number not in self._running:
                 self._running.add(number)
@@ -143,32 +143,32 @@ class DatabasePeers:
         result = await crawl.answer(request)
         await self._membership.rows("answer", number, dump_value(result))
 
-    async def _take_answers(self) -> None:
-        if not self._waiting:
+    async def _receive_results(self) -> None:
+        if not self._pending:
             return
-        found = await self._membership.rows("answered", list(self._waiting))
+        found = await self._membership.rows("answered", list(self._pending))
         for number, answer in found:
-            waiting = self._waiting.get(number)
-            if waiting is not None and not waiting.done():
-                waiting.set_result(load_value(answer))
+            pending = self._pending.get(number)
+            if pending is not None and not pending.done():
+                pending.set_result(load_value(answer))
         await self._membership.rows("forget_errands", [number for number, _ in found])
 
-    async def _take_adopted(self, crawl: Crawl) -> None:
-        for number, seed, target in await self._membership.rows("adopted_since", self._adopted_upto):
-            self._adopted_upto = number
+    async def _receive_moved_seeds(self, crawl: Crawl) -> None:
+        for number, seed, target in await self._membership.rows("adopted_since", self._last_moved_seed):
+            self._last_moved_seed = number
             crawl.scope.add_moved_seed(seed, target)
 
-    def forget(self, shard: int) -> None:
+    def release_shard(self, shard: int) -> None:
         """The shard is not ours any more."""
         self.owned.discard(shard)
-        self._brought = {way: seq for way, seq in self._brought.items() if way[1] != shard}
+        self._received = {route: seq for route, seq in self._received.items() if route[1] != shard}
 
 
 class _ModelUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if module.startswith("evercrawl.model.") or (module, name) in _ALLOWED:
             return super().find_class(module, name)
-        raise pickle.UnpicklingError(f"{module}.{name} is not a value of ours")
+        raise pickle.UnpicklingError(f"{module}.{name} may not be loaded")
 
 
 def dump_value(value: object) -> bytes:
@@ -181,4 +181,4 @@ def load_value(stored: bytes) -> Any:
     try:
         return _ModelUnpickler(io.BytesIO(stored)).load()
     except (pickle.UnpicklingError, EOFError, AttributeError, TypeError, IndexError) as error:
-        raise ValueError(f"not a stored value: {error}") from error
+        raise ValueError(f"not a valid stored value: {error}") from error

@@ -23,8 +23,7 @@ from evercrawl.adapters.postgres.store import PostgresStore, connected, place_of
 from evercrawl.adapters.sqlite.statements import SCHEMA
 from evercrawl.cluster.crawl_builder import build_crawl, open_store
 from evercrawl.cluster.database_peers import DatabasePeers
-from evercrawl.cluster.run_summary import PROGRESS_EVERY_S, reporting, summary_of
-from evercrawl.cluster.totals import RunTotals, worker_report
+from evercrawl.cluster.totals import PROGRESS_EVERY_S, RunTotals, report_progress, run_summary, worker_report
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.runtime import Ended, StopSignal
 from evercrawl.errors import ConfigError, LeaseLost, StoreUnavailable
@@ -36,7 +35,7 @@ RELEASE_SHARE = 0.1
 RECHECK_S = 0.5
 """Who should be buried, and what nobody has taken, is looked at again after so long."""
 FIRST_RETRY_S, MAX_RETRY_S = 1.0, 30.0
-"""How long a worker waits before it begins anew; not longer than a third of a lease, for the time in which
+"""How long a worker waits before it begins anew; not longer than a third of a lease, for the time in id_prefix
 nobody is buried begins when the first worker has found the database again.
 """
 
@@ -50,7 +49,7 @@ T = TypeVar("T")
 class WorkerIntervals(NamedTuple):
     """How often, in seconds, a worker does what is not tied to its lease."""
 
-    look_s: float = 1.0
+    poll_s: float = 1.0
     balance_s: float = 10.0
     report_s: float = PROGRESS_EVERY_S
 
@@ -69,21 +68,21 @@ class CrawlTask:
 
 
 class WorkerBackend(Protocol):
-    """What a life stands on: a database, and a crawl over it."""
+    """What a session stands on: a database, and a crawl over it."""
 
     @property
     def shards(self) -> int: ...
     async def membership(self) -> Membership:
         """This process as somebody who may join; a new name each time."""
 
-    def crawl(self, membership: Membership, link: DatabasePeers, stop: StopSignal) -> Crawl:
-        """The crawl, which closes the store when it ends."""
+    def crawl(self, membership: Membership, peers: DatabasePeers, stop: StopSignal) -> Crawl:
+        """The crawl, id_prefix closes the store when it ends."""
 
-    def break_off(self) -> None:
+    def abort(self) -> None:
         """Everything that waits for the database fails now."""
 
     async def close(self) -> None:
-        """The life did not come about."""
+        """The session did not come about."""
 
 
 class PostgresBackend:
@@ -103,19 +102,19 @@ class PostgresBackend:
             await self._store.pool(), namespace, worker=self._store.id, lease=lease, margin=lease_margin(lease)
         )
 
-    def crawl(self, membership: Membership, link: DatabasePeers, stop: StopSignal) -> Crawl:
+    def crawl(self, membership: Membership, peers: DatabasePeers, stop: StopSignal) -> Crawl:
         return build_crawl(
             self._task.collection,
             self._task.settings,
             stop=stop,
             forever=self._task.forever,
-            neighbours=link,
+            neighbours=peers,
             store=self._store,
             member=membership.id.hex[:12],
         )
 
-    def break_off(self) -> None:
-        self._store.break_off()
+    def abort(self) -> None:
+        self._store.abort()
 
     async def close(self) -> None:
         await self._store.close()
@@ -130,37 +129,37 @@ async def run_in_cluster(
     task: CrawlTask, *, stop: StopSignal, on_progress: Callable[[Progress], None] | None
 ) -> Summary:
     """Work until nobody has anything left to do, a limit is reached or the operator stops it."""
-    facts = RunTotals()
-    async with reporting(facts, on_progress, every_s=PROGRESS_EVERY_S):
-        ended = await run_worker(task, facts, stop=stop)
-    return summary_of(facts, task.collection, ended)
+    totals = RunTotals()
+    async with report_progress(totals, on_progress, every_s=PROGRESS_EVERY_S):
+        ended = await run_worker(task, totals, stop=stop)
+    return run_summary(totals, task.collection, ended)
 
 
 async def run_worker(
     task: CrawlTask,
-    facts: RunTotals,
+    totals: RunTotals,
     *,
     stop: StopSignal,
-    ground_of: Callable[[CrawlTask], WorkerBackend] = PostgresBackend,
-    rhythm: WorkerIntervals = DEFAULT_INTERVALS,
+    open_backend: Callable[[CrawlTask], WorkerBackend] = PostgresBackend,
+    intervals: WorkerIntervals = DEFAULT_INTERVALS,
 ) -> Ended:
-    """One life after the other: a worker that lost its lease or the database begins anew, by another name."""
-    patience_s = task.settings.store.reconnect_timeout.total_seconds()
+    """One session after the other: a worker that lost its lease or the database begins anew, by another name."""
+    timeout_s = task.settings.store.reconnect_timeout.total_seconds()
     longest_s = min(MAX_RETRY_S, task.settings.store.lease_timeout.total_seconds() / 3)
     waited_s, wait_s = 0.0, FIRST_RETRY_S
     loop = asyncio.get_running_loop()
-    life: WorkerSession | None = None
+    session: WorkerSession | None = None
     while True:
         began = loop.time()
         try:
-            formerly = None if life is None else life.id
-            life = await _join(task, facts, ground_of(task), stop=stop, rhythm=rhythm, formerly=formerly)
-            return await life.live()
+            previous_id = None if session is None else session.id
+            session = await _join(task, totals, open_backend(task), stop=stop, intervals=intervals, previous_id=previous_id)
+            return await session.run()
         except (LeaseLost, StoreUnavailable) as error:
-            facts.bury(0)
-            if stop.stage or life is None or waited_s >= patience_s:
+            totals.bury(0)
+            if stop.stage or session is None or waited_s >= timeout_s:
                 raise
-            log.warning("this worker begins anew: %s", error)
+            log.warning("worker restarts: %s", error)
             if loop.time() - began > 2 * task.settings.store.lease_timeout.total_seconds():
                 waited_s, wait_s = 0.0, FIRST_RETRY_S
         with suppress(TimeoutError):
@@ -170,21 +169,21 @@ async def run_worker(
 
 async def _join(
     task: CrawlTask,
-    facts: RunTotals,
-    ground: WorkerBackend,
+    totals: RunTotals,
+    backend: WorkerBackend,
     *,
     stop: StopSignal,
-    rhythm: WorkerIntervals,
-    formerly: UUID | None,
+    intervals: WorkerIntervals,
+    previous_id: UUID | None,
 ) -> WorkerSession:
     try:
-        membership = await ground.membership()
+        membership = await backend.membership()
         capacity = task.settings.crawl.concurrency
-        await membership.join(shards=ground.shards, capacity=capacity, formerly=formerly)
+        await membership.join(shards=backend.shards, capacity=capacity, previous_id=previous_id)
     except BaseException:
-        await ground.close()
+        await backend.close()
         raise
-    return WorkerSession(task, ground, membership, facts, stop=stop, rhythm=rhythm)
+    return WorkerSession(task, backend, membership, totals, stop=stop, intervals=intervals)
 
 
 class WorkerSession:
@@ -195,54 +194,54 @@ class WorkerSession:
     def __init__(
         self,
         task: CrawlTask,
-        ground: WorkerBackend,
+        backend: WorkerBackend,
         membership: Membership,
-        facts: RunTotals,
+        totals: RunTotals,
         *,
         stop: StopSignal,
-        rhythm: WorkerIntervals,
+        intervals: WorkerIntervals,
     ) -> None:
         self.id = membership.id
         self._task = task
         self._settings = task.settings
         self._membership = membership
-        self._facts = facts
+        self._totals = totals
         self._outer_stop = stop
         self._stop = StopSignal()
-        self._lost: Exception | None = None
+        self._error: Exception | None = None
         self._capacity = task.settings.crawl.concurrency
-        self._link = DatabasePeers(membership)
-        self._rhythm = rhythm
-        self._ground = ground
-        self._chance = Random(membership.id.int)
-        self._left_over = False
+        self._peers = DatabasePeers(membership)
+        self._intervals = intervals
+        self._backend = backend
+        self._random = Random(membership.id.int)
+        self._unclaimed = False
         """At the last look, shards were free that were not ours to take."""
-        self._crawl = ground.crawl(membership, self._link, self._stop)
+        self._crawl = backend.crawl(membership, self._peers, self._stop)
 
-    async def live(self) -> Ended:
+    async def run(self) -> Ended:
         """Until the run is over; LeaseLost or StoreUnavailable when it was lost on the way."""
         try:
-            async with self._crawl, self._beside(self._beat, self._guard, self._obey, self._report):
+            async with self._crawl, self._in_background(self._send_heartbeats, self._watch_lease, self._follow_stops, self._report):
                 ended = await self._work()
-                await self._say_farewell()
+                await self._leave()
         finally:
             self._membership.end()
-        self._facts.note(0, worker_report(self._crawl, with_times=True))
+        self._totals.note(0, worker_report(self._crawl, with_times=True))
         return ended
 
     async def _work(self) -> Ended:
         await self._take_share()
         await self._crawl.begin(refresh=self._task.refresh)
-        async with self._beside(self._look, self._balance):
+        async with self._in_background(self._poll_peers, self._balance_shards):
             ended = await self._crawl.run()
-        if self._lost is not None:
-            raise self._lost
+        if self._error is not None:
+            raise self._error
         return ended
 
     @asynccontextmanager
-    async def _beside(self, *duties: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
+    async def _in_background(self, *jobs: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
         """Do these all the time while the block runs."""
-        tasks = [asyncio.create_task(self._do(duty)) for duty in duties]
+        tasks = [asyncio.create_task(self._supervise(job)) for job in jobs]
         try:
             yield
         finally:
@@ -250,43 +249,43 @@ class WorkerSession:
                 each.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _do(self, duty: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """A life without one of its duties would be half a life: it ends."""
+    async def _supervise(self, job: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """A session without one of its jobs would be half a session: it ends."""
         try:
-            await duty()
+            await job()
         except ExceptionGroup as errors:
-            self._give_up(errors.exceptions[0])
+            self._abort(errors.exceptions[0])
         except Exception as error:
-            self._give_up(error)
+            self._abort(error)
 
-    async def _guard(self) -> None:
+    async def _watch_lease(self) -> None:
         """See the lease run out, whatever the heartbeat waits for: a frozen network never answers."""
         while True:
             left_s = self._membership.seconds_left()
             if left_s <= 0:
                 break
             await asyncio.sleep(left_s)
-        self._give_up(LeaseLost("the lease ran out without a word from the database"))
+        self._abort(LeaseLost("the lease expired: no reply from the database"))
 
-    async def _beat(self) -> None:
+    async def _send_heartbeats(self) -> None:
         every_s = self._settings.store.lease_timeout.total_seconds() / HEARTBEATS_PER_LEASE
         while True:
             try:
-                await self._link.beat(self._crawl)
+                await self._peers.send_heartbeat(self._crawl)
             except StoreUnavailable as error:
-                log.warning("no heartbeat: %s", error)
+                log.warning("heartbeat failed: %s", error)
             if self._membership.draining:
                 self._stop.finish()
             await asyncio.sleep(every_s)
 
-    def _give_up(self, error: Exception) -> None:
+    def _abort(self, error: Exception) -> None:
         """Requests end now, and nothing waits for a database that may not answer."""
-        self._lost = self._lost or error
+        self._error = self._error or error
         self._stop.cancel()
-        self._ground.break_off()
+        self._backend.abort()
 
-    async def _obey(self) -> None:
-        """What the operator says to the process goes for this life."""
+    async def _follow_stops(self) -> None:
+        """What the operator says to the process goes for this session."""
         while True:
             if self._outer_stop.stage:
                 self._stop.finish() if self._outer_stop.stage == 1 else self._stop.cancel()
@@ -294,20 +293,20 @@ class WorkerSession:
 
     async def _report(self) -> None:
         while True:
-            self._facts.note(0, worker_report(self._crawl))
-            await asyncio.sleep(self._rhythm.report_s)
+            self._totals.note(0, worker_report(self._crawl))
+            await asyncio.sleep(self._intervals.report_s)
 
-    async def _look(self) -> None:
+    async def _poll_peers(self) -> None:
         while True:
             try:
-                await self._link.look_around(self._crawl)
+                await self._peers.exchange_messages(self._crawl)
             except StoreUnavailable as error:
-                log.warning("the others cannot be seen: %s", error)
-            await asyncio.sleep(self._rhythm.look_s)
+                log.warning("cannot exchange messages with other workers: %s", error)
+            await asyncio.sleep(self._intervals.poll_s)
 
-    async def _balance(self) -> None:
+    async def _balance_shards(self) -> None:
         """Take shards of those who died or left; let go of what is more than our share."""
-        usual_s = min(self._rhythm.balance_s, self._settings.store.lease_timeout.total_seconds() / 3)
+        usual_s = min(self._intervals.balance_s, self._settings.store.lease_timeout.total_seconds() / 3)
         pause_s = usual_s
         while not self._stop.stage:
             await asyncio.sleep(pause_s)
@@ -316,72 +315,72 @@ class WorkerSession:
                 share = await self._take_share()
                 soonest_s = await self._membership.soonest_end()
             except StoreUnavailable as error:
-                log.warning("shards cannot be balanced: %s", error)
+                log.warning("cannot balance shards: %s", error)
                 continue
-            unopened = sorted(self._link.owned - self._crawl.shards.keys())
+            unopened = sorted(self._peers.owned - self._crawl.shards.keys())
             await asyncio.gather(*map(self._crawl.gain, unopened))
-            if surplus := share.surplus(len(self._link.owned)):
-                await self._let_go(math.ceil(surplus * RELEASE_SHARE))
-            if self._left_over or len(self._link.owned) < share.least:
+            if surplus := share.surplus(len(self._peers.owned)):
+                await self._release_shards(math.ceil(surplus * RELEASE_SHARE))
+            if self._unclaimed or len(self._peers.owned) < share.least:
                 soonest_s = 0.0
-            # Not all at the very moment at which somebody has to be buried.
-            pause_s = min(usual_s, max(0.0, soonest_s) + RECHECK_S * self._chance.uniform(0.1, 1.0))
+            # Jitter, so that workers do not all act when a lease expires.
+            pause_s = min(usual_s, max(0.0, soonest_s) + RECHECK_S * self._random.uniform(0.1, 1.0))
 
     async def _take_share(self) -> Share:
         await self._membership.bury()
         share = await self._membership.fair_share(self._capacity)
-        wanted = share.wanted(len(self._link.owned), left_over=self._left_over)
-        self._left_over = share.free > wanted
-        self._link.owned.update(await self._membership.take(wanted))
+        wanted = share.wanted(len(self._peers.owned), unclaimed=self._unclaimed)
+        self._unclaimed = share.free > wanted
+        self._peers.owned.update(await self._membership.take(wanted))
         return share
 
-    async def _let_go(self, count: int) -> None:
+    async def _release_shards(self, count: int) -> None:
         """Those of the highest numbers, side by side."""
         async with asyncio.TaskGroup() as group:
-            for number in sorted(self._link.owned)[-count:]:
-                self._link.forget(number)
-                group.create_task(self._let_one_go(number))
+            for number in sorted(self._peers.owned)[-count:]:
+                self._peers.release_shard(number)
+                group.create_task(self._release(number))
 
-    async def _let_one_go(self, number: int) -> None:
+    async def _release(self, number: int) -> None:
         if number in self._crawl.shards:
             await self._crawl.let_go(number, self._settings.crawl.shutdown_timeout)
         await self._membership.let_go(number)
 
-    async def _say_farewell(self) -> None:
+    async def _leave(self) -> None:
         """Everything is saved and released; the others may have our shards at once."""
         for shard in list(self._crawl.shards.values()):
             await shard.close(cleanly=True)
         self._crawl.shards.clear()
-        for number in self._link.owned:
+        for number in self._peers.owned:
             await self._membership.let_go(number)
         await self._membership.leave()
 
 
 def list_workers(collection: Path, address: str | None = None) -> list[MemberView]:
-    """The workers that live, oldest first."""
+    """The workers that run, oldest first."""
     return _query_database(collection, address, members_of)
 
 
-def drain_workers(collection: Path, which: str, address: str | None = None) -> int:
+def drain_workers(collection: Path, id_prefix: str, address: str | None = None) -> int:
     """Ask the workers whose id begins so (or `all`) to save, let go and end; the number of those asked."""
 
-    async def ask(pool: asyncpg.Pool, namespace: str) -> int:
-        return len(await drain(pool, namespace, which))
+    async def run(pool: asyncpg.Pool, namespace: str) -> int:
+        return len(await drain(pool, namespace, id_prefix))
 
-    return _query_database(collection, address, ask)
+    return _query_database(collection, address, run)
 
 
-def _query_database(collection: Path, address: str | None, question: Callable[[asyncpg.Pool, str], Awaitable[T]]) -> T:
+def _query_database(collection: Path, address: str | None, query: Callable[[asyncpg.Pool, str], Awaitable[T]]) -> T:
     found = address or marked(collection)
     if found is None:
-        raise ConfigError(f"the state of {collection} lies in its files: there is no cluster; see --store")
+        raise ConfigError(f"{collection} keeps its state in files, so there is no cluster; see --store")
     place = place_of(found)
 
-    async def ask() -> T:
+    async def run() -> T:
         pool = await connected(place, schema_of(place.namespace, SCHEMA), None, most=1)
         try:
-            return await question(pool, place.namespace)
+            return await query(pool, place.namespace)
         finally:
             await pool.close()
 
-    return asyncio.run(ask())
+    return asyncio.run(run())

@@ -15,8 +15,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from evercrawl.adapters.sqlite.reader import StateReader
-from evercrawl.cluster.run_summary import PROGRESS_EVERY_S, reporting, summary_of
-from evercrawl.cluster.totals import RunTotals, WorkerReport, combined_end, create_shared_memory
+from evercrawl.cluster.totals import (
+    PROGRESS_EVERY_S,
+    RunTotals,
+    WorkerReport,
+    combined_end,
+    create_shared_memory,
+    report_progress,
+    run_summary,
+)
 from evercrawl.cluster.worker_messages import (
     ConfirmLinks,
     DeliverLinks,
@@ -55,18 +62,18 @@ class _WorkerHandle:
 
     process: asyncio.subprocess.Process
     writer: asyncio.StreamWriter
-    passed_on: int = 0
-    quiet: WorkerIdle | None = None
+    forwarded: int = 0
+    idle: WorkerIdle | None = None
     ended: Ended | None = None
 
     @property
-    def rests(self) -> bool:
+    def is_idle(self) -> bool:
         """It has ended, or had nothing left to do after the last message that it was given."""
         if self.ended is not None:
             return True
-        return self.quiet is not None and self.quiet.heard == self.passed_on
+        return self.idle is not None and self.idle.received == self.forwarded
 
-    def say(self, message: object) -> None:
+    def send(self, message: object) -> None:
         if self.ended is None and not self.writer.is_closing():
             self.writer.write(pack_message(message))
 
@@ -89,17 +96,17 @@ class Supervisor:
         """`shares`: the part of the budget that each worker gets. `keep_open`: descriptors that workers hold
         as well, such as the collection's lock.
         """
-        self.run_facts = RunTotals()
+        self.totals = RunTotals()
         self._workers = workers
         self._stop = stop
         self._counts = create_shared_memory(workers)
         self._keep_open = (*keep_open, self._counts)
-        self._hands: dict[int, _WorkerHandle] = {}
-        self._asked: dict[tuple[int, int], int] = {}
+        self._handles: dict[int, _WorkerHandle] = {}
+        self._open_requests: dict[tuple[int, int], int] = {}
         """Sender and number of a request -> the worker that was asked."""
         self._deaths = 0
         self._failure: EvercrawlError | None = None
-        self._orders = [
+        self._tasks = [
             WorkerTask(
                 collection,
                 _worker_settings(settings, workers=workers, share=shares[number]),
@@ -114,36 +121,36 @@ class Supervisor:
 
     async def run(self) -> Ended:
         """Until every worker has ended; raises the first error that one of them met."""
-        passing_on: asyncio.Task[None] | None = None
+        stop_forwarder: asyncio.Task[None] | None = None
         try:
-            # Every worker can be reached before the first one has something to say to another.
-            readers = await asyncio.gather(*(self._hire(orders.number) for orders in self._orders))
-            for orders in self._orders:
-                self._instruct(orders)
-            passing_on = asyncio.create_task(self._pass_on_stops())
-            await asyncio.gather(*map(self._keep_going, self._orders, readers))
+            # Every worker can be reached before the first one has something to send to another.
+            readers = await asyncio.gather(*(self._start_process(task.number) for task in self._tasks))
+            for task in self._tasks:
+                self._send_task(task)
+            stop_forwarder = asyncio.create_task(self._forward_stops())
+            await asyncio.gather(*map(self._run_worker, self._tasks, readers))
         finally:
-            if passing_on is not None:
-                passing_on.cancel()
-            await self._end_all()
+            if stop_forwarder is not None:
+                stop_forwarder.cancel()
+            await self._close_all()
             os.close(self._counts)
         if self._failure is not None:
             raise self._failure
-        return combined_end([hand.ended for hand in self._hands.values() if hand.ended is not None])
+        return combined_end([handle.ended for handle in self._handles.values() if handle.ended is not None])
 
-    async def _keep_going(self, orders: WorkerTask, reader: asyncio.StreamReader) -> None:
+    async def _run_worker(self, task: WorkerTask, reader: asyncio.StreamReader) -> None:
         """One place in the crew: its worker, and the next one after a death."""
-        while not await self._listen(orders.number, reader):
-            await self._bury(orders.number)
+        while not await self._listen(task.number, reader):
+            await self._worker_died(task.number)
             if self._stop.stage or self._failure is not None:
                 return
-            orders = orders._replace(refresh=False)
-            reader = await self._hire(orders.number)
-            self._instruct(orders)
-            self._tell_of_birth(orders.number)
+            task = task._replace(refresh=False)
+            reader = await self._start_process(task.number)
+            self._send_task(task)
+            self._announce_restart(task.number)
 
-    async def _hire(self, number: int) -> asyncio.StreamReader:
-        """A new process for this place, which waits for its orders."""
+    async def _start_process(self, number: int) -> asyncio.StreamReader:
+        """A new process for this place, which waits for its task."""
         ours, theirs = socket.socketpair()
         with theirs:
             arguments = ("-m", "evercrawl.cluster.worker_process", str(theirs.fileno()), str(self._counts))
@@ -151,55 +158,55 @@ class Supervisor:
                 sys.executable, *arguments, pass_fds=(theirs.fileno(), *self._keep_open)
             )
         reader, writer = await asyncio.open_connection(sock=ours)
-        self._hands[number] = _WorkerHandle(process, writer)
+        self._handles[number] = _WorkerHandle(process, writer)
         return reader
 
-    def _instruct(self, orders: WorkerTask) -> None:
-        hand = self._hands[orders.number]
-        hand.say(orders)
+    def _send_task(self, task: WorkerTask) -> None:
+        handle = self._handles[task.number]
+        handle.send(task)
         if self._stop.stage:
-            hand.say(StopWorker(self._stop.stage))
+            handle.send(StopWorker(self._stop.stage))
 
-    def _tell_of_birth(self, number: int) -> None:
-        for other, hand in self._hands.items():
+    def _announce_restart(self, number: int) -> None:
+        for other, handle in self._handles.items():
             if other != number:
-                hand.quiet = None
-                hand.say(WorkerRestarted(number))
+                handle.idle = None
+                handle.send(WorkerRestarted(number))
 
     async def _listen(self, number: int, reader: asyncio.StreamReader) -> bool:
         """Take a worker's messages; True: it has ended as it should."""
-        hand = self._hands[number]
+        handle = self._handles[number]
         while (message := await read_message(reader)) is not None:
             match message:
                 case WorkerReport():
-                    self.run_facts.note(number, message)
+                    self.totals.note(number, message)
                 case WorkerIdle():
-                    hand.quiet = message
+                    handle.idle = message
                 case WorkerLogRecord(record=record):
                     logging.getLogger(record.name).handle(record)
                 case WorkerDone(ended=ended, report=report):
-                    self.run_facts.note(number, report)
-                    hand.ended = ended
-                    self._answer_for(number)
+                    self.totals.note(number, report)
+                    handle.ended = ended
+                    self._fail_requests_to(number)
                 case WorkerFailed(error=error):
                     self._fail(error)
-                    hand.ended = Ended.INTERRUPTED
+                    handle.ended = Ended.INTERRUPTED
                 case _:
                     assert isinstance(message, PeerMessage)
                     self._route(number, message)
-            self._end_if_all_rest()
-            if hand.ended is not None:
-                hand.writer.close()
+            self._end_if_all_idle()
+            if handle.ended is not None:
+                handle.writer.close()
                 return True
         return False
 
     def _route(self, sender: int, message: PeerMessage) -> None:
         if isinstance(message, SeedMoved):
-            for number in self._hands:
+            for number in self._handles:
                 if number != sender:
-                    self._pass(number, message)
+                    self._forward(number, message)
             return
-        self._pass(self._receiver(message), message)
+        self._forward(self._receiver(message), message)
 
     def _receiver(self, message: PeerMessage) -> int:
         match message:
@@ -211,52 +218,52 @@ class Supervisor:
                 return shard % self._workers
             case RemoteFetch(shard=shard, sender=sender, token=token):
                 receiver = shard % self._workers
-                self._asked[sender, token] = receiver
+                self._open_requests[sender, token] = receiver
                 return receiver
             case RemoteFetchResult(receiver=receiver, token=token):
-                self._asked.pop((receiver, token), None)
+                self._open_requests.pop((receiver, token), None)
                 return receiver
         raise AssertionError(message)
 
-    def _pass(self, number: int, message: PeerMessage) -> None:
-        hand = self._hands.get(number)
-        if hand is None or hand.ended is not None:
+    def _forward(self, number: int, message: PeerMessage) -> None:
+        handle = self._handles.get(number)
+        if handle is None or handle.ended is not None:
             if isinstance(message, RemoteFetch):
                 self._refuse(message.sender, message.token)
             return
-        hand.passed_on += 1
-        hand.say(message)
+        handle.forwarded += 1
+        handle.send(message)
 
-    def _answer_for(self, number: int) -> None:
+    def _fail_requests_to(self, number: int) -> None:
         """Nobody waits for a worker that is gone."""
-        for (sender, token), asked in list(self._asked.items()):
+        for (sender, token), asked in list(self._open_requests.items()):
             if asked == number:
                 self._refuse(sender, token)
 
     def _refuse(self, sender: int, token: int) -> None:
         failed = Failed("", Fault.INTERNAL, "the worker that owns the site has ended", timedelta(0))
-        self._asked.pop((sender, token), None)
-        self._pass(sender, RemoteFetchResult(failed, sender, token))
+        self._open_requests.pop((sender, token), None)
+        self._forward(sender, RemoteFetchResult(failed, sender, token))
 
-    def _end_if_all_rest(self) -> None:
-        if len(self._hands) == self._workers and all(hand.rests for hand in self._hands.values()):
-            for hand in self._hands.values():
-                hand.say(RunOver())
+    def _end_if_all_idle(self) -> None:
+        if len(self._handles) == self._workers and all(handle.is_idle for handle in self._handles.values()):
+            for handle in self._handles.values():
+                handle.send(RunOver())
 
-    async def _bury(self, number: int) -> None:
-        hand = self._hands[number]
-        code = await hand.process.wait()
-        hand.writer.close()
-        self.run_facts.bury(number)
-        self._answer_for(number)
+    async def _worker_died(self, number: int) -> None:
+        handle = self._handles[number]
+        code = await handle.process.wait()
+        handle.writer.close()
+        self.totals.worker_died(number)
+        self._fail_requests_to(number)
         self._deaths += 1
-        how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-        log.warning("worker %d ended %s without a word", number + 1, how)
+        reason = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+        log.warning("worker %d ended %s unexpectedly", number + 1, reason)
         if self._deaths > MAX_DEATHS:
             self._fail(
                 WorkerLost(
-                    f"workers died {self._deaths} times, the last {how}; everything that was saved is safe:"
-                    " look for memory limits of the system, use fewer --workers, and run the command again"
+                    f"workers died {self._deaths} times, the last {reason}; all saved data is safe:"
+                    " check the system's memory limits, use fewer --workers, and run the command again"
                 )
             )
 
@@ -264,24 +271,24 @@ class Supervisor:
         """The first error ends the run; the others save what they have."""
         if self._failure is None:
             self._failure = error
-            self._tell_all(StopWorker(1))
+            self._broadcast(StopWorker(1))
 
-    async def _pass_on_stops(self) -> None:
+    async def _forward_stops(self) -> None:
         while True:
             await self._stop.changed()
-            self._tell_all(StopWorker(self._stop.stage))
+            self._broadcast(StopWorker(self._stop.stage))
 
-    def _tell_all(self, message: object) -> None:
-        for hand in self._hands.values():
-            hand.say(message)
+    def _broadcast(self, message: object) -> None:
+        for handle in self._handles.values():
+            handle.send(message)
 
-    async def _end_all(self) -> None:
+    async def _close_all(self) -> None:
         """No worker outlives its crew: without a connection each saves and ends."""
-        for hand in self._hands.values():
-            hand.writer.close()
-        for hand in self._hands.values():
+        for handle in self._handles.values():
+            handle.writer.close()
+        for handle in self._handles.values():
             with suppress(ProcessLookupError):
-                await hand.process.wait()
+                await handle.process.wait()
 
 
 def _worker_settings(settings: Settings, *, workers: int, share: float) -> Settings:
@@ -317,9 +324,9 @@ async def run_workers(
         forever=forever,
         keep_open=(lock,),
     )
-    async with reporting(crew.run_facts, on_progress, every_s=PROGRESS_EVERY_S):
+    async with report_progress(crew.totals, on_progress, every_s=PROGRESS_EVERY_S):
         ended = await crew.run()
-    return summary_of(crew.run_facts, collection, ended)
+    return run_summary(crew.totals, collection, ended)
 
 
 def budget_shares(reader: StateReader, workers: int) -> list[float]:

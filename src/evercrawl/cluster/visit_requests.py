@@ -19,25 +19,25 @@ from typing import NamedTuple
 from evercrawl.engine.crawl import Crawl
 from evercrawl.errors import StoreUnavailable
 
-FOLDER = "announced"
-LOOK_EVERY_S = 2.0
-MOST_URLS = 10_000
-MOST_WAITING = 10_000
+FOLDER = "visit-requests"
+POLL_INTERVAL_S = 2.0
+MAX_URLS = 10_000
+MAX_PENDING = 10_000
 """Files that may wait; beyond that announcements are refused."""
 
 
-def announce(collection: Path, urls: Sequence[str], *, by: str) -> Path:
+def request_visits(collection: Path, urls: Sequence[str], *, by: str) -> Path:
     """Leave word that these pages should be visited soon; StoreUnavailable where too much waits already."""
     folder = collection / FOLDER
-    told = {"urls": list(urls[:MOST_URLS]), "by": by, "at": datetime.now(UTC).isoformat()}
+    request = {"urls": list(urls[:MAX_URLS]), "by": by, "at": datetime.now(UTC).isoformat()}
     name = f"{datetime.now(UTC):%Y%m%d%H%M%S%f}-{secrets.token_hex(4)}"
     try:
         folder.mkdir(exist_ok=True)
-        if sum(1 for _ in folder.iterdir()) >= MOST_WAITING:
-            raise StoreUnavailable("too many announcements wait for a crawl; start one")
+        if sum(1 for _ in folder.iterdir()) >= MAX_PENDING:
+            raise StoreUnavailable("too many visit requests are pending; start a crawl")
         fresh = folder / f"{name}.new"
         with fresh.open("w", encoding="utf-8") as out:
-            out.write(json.dumps(told))
+            out.write(json.dumps(request))
             out.flush()
             os.fsync(out.fileno())
         return fresh.rename(folder / f"{name}.json")
@@ -45,7 +45,7 @@ def announce(collection: Path, urls: Sequence[str], *, by: str) -> Path:
         raise StoreUnavailable(f"{folder} cannot be written: {error.strerror or error}") from error
 
 
-def waiting(collection: Path) -> list[Path]:
+def pending_requests(collection: Path) -> list[Path]:
     """The announcements that nobody has heeded yet, oldest first."""
     return sorted((collection / FOLDER).glob("*.json"))
 
@@ -58,10 +58,10 @@ class VisitRequest(NamedTuple):
     urls: list[str]
 
 
-def announcements(collection: Path, *, most: int) -> tuple[int, list[VisitRequest]]:
+def list_requests(collection: Path, *, limit: int) -> tuple[int, list[VisitRequest]]:
     """How many wait, and the newest of them, newest first; a file that goes meanwhile is left out."""
-    files = waiting(collection)
-    read = (_read(file) for file in files[: -most - 1 : -1])
+    files = pending_requests(collection)
+    read = (_read(file) for file in files[: -limit - 1 : -1])
     return len(files), [one for one in read if one is not None]
 
 
@@ -72,23 +72,23 @@ class WorkerPart(NamedTuple):
     workers: int = 1
 
 
-ALONE = WorkerPart()
+SINGLE_WORKER = WorkerPart()
 
 
-async def take_in(crawl: Crawl, collection: Path, part: WorkerPart = ALONE) -> int:
+async def queue_requests(crawl: Crawl, collection: Path, part: WorkerPart = SINGLE_WORKER) -> int:
     """Queue what was announced; the number of URLs that were read."""
-    files = [file for file in waiting(collection) if not _mark(file, part.number, part).exists()]
+    files = [file for file in pending_requests(collection) if not _mark_file(file, part.number, part).exists()]
     urls = [url for file in files for url in _urls_in(file)]
     if urls:
         await crawl.offering.visit_soon(dict.fromkeys(urls))
     for file in files:
-        _heard(file, part)
+        _mark_done(file, part)
     return len(urls)
 
 
-def _heard(file: Path, part: WorkerPart) -> None:
-    """The file goes when every worker has heard it."""
-    marks = [_mark(file, number, part) for number in range(part.workers)]
+def _mark_done(file: Path, part: WorkerPart) -> None:
+    """The file goes when every worker has done it."""
+    marks = [_mark_file(file, number, part) for number in range(part.workers)]
     if part.workers > 1:
         marks[part.number].touch()
     if all(mark.exists() or number == part.number for number, mark in enumerate(marks)):
@@ -97,8 +97,8 @@ def _heard(file: Path, part: WorkerPart) -> None:
             mark.unlink(missing_ok=True)
 
 
-def _mark(file: Path, number: int, part: WorkerPart) -> Path:
-    return file.with_suffix(f".heard-{number}-of-{part.workers}")
+def _mark_file(file: Path, number: int, part: WorkerPart) -> Path:
+    return file.with_suffix(f".done-{number}-of-{part.workers}")
 
 
 def _urls_in(file: Path) -> list[str]:
@@ -109,18 +109,18 @@ def _urls_in(file: Path) -> list[str]:
 def _read(file: Path) -> VisitRequest | None:
     """None: it cannot be read."""
     try:
-        told = json.loads(file.read_text(encoding="utf-8"))
-        urls = [url for url in told["urls"] if isinstance(url, str)]
-        return VisitRequest(datetime.fromisoformat(told["at"]), str(told["by"]), urls)
+        request = json.loads(file.read_text(encoding="utf-8"))
+        urls = [url for url in request["urls"] if isinstance(url, str)]
+        return VisitRequest(datetime.fromisoformat(request["at"]), str(request["by"]), urls)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 @asynccontextmanager
-async def heeding(crawl: Crawl, collection: Path, part: WorkerPart = ALONE) -> AsyncIterator[None]:
+async def watch_requests(crawl: Crawl, collection: Path, part: WorkerPart = SINGLE_WORKER) -> AsyncIterator[None]:
     """Announcements are heeded while the block runs."""
-    await take_in(crawl, collection, part)
-    task = asyncio.create_task(_heed(crawl, collection, part))
+    await queue_requests(crawl, collection, part)
+    task = asyncio.create_task(_poll_requests(crawl, collection, part))
     try:
         yield
     finally:
@@ -128,7 +128,7 @@ async def heeding(crawl: Crawl, collection: Path, part: WorkerPart = ALONE) -> A
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def _heed(crawl: Crawl, collection: Path, part: WorkerPart) -> None:
+async def _poll_requests(crawl: Crawl, collection: Path, part: WorkerPart) -> None:
     while True:
-        await asyncio.sleep(LOOK_EVERY_S)
-        await take_in(crawl, collection, part)
+        await asyncio.sleep(POLL_INTERVAL_S)
+        await queue_requests(crawl, collection, part)

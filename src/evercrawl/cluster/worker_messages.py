@@ -77,10 +77,10 @@ class SeedMoved(NamedTuple):
 
 
 class WorkerIdle(NamedTuple):
-    """Nothing is left to do after `heard` messages from others."""
+    """Nothing is left to do after `received` messages from others."""
 
     ended: Ended
-    heard: int
+    received: int
 
 
 class RunOver(NamedTuple):

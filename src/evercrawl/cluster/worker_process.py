@@ -13,7 +13,7 @@ from logging.handlers import QueueHandler
 from evercrawl.adapters.system import reduce_gc_frequency
 from evercrawl.cluster.crawl_builder import build_crawl, uses_database
 from evercrawl.cluster.totals import RunTotals, SharedCounters, WorkerReport, worker_report
-from evercrawl.cluster.visit_requests import WorkerPart, heeding
+from evercrawl.cluster.visit_requests import WorkerPart, watch_requests
 from evercrawl.cluster.worker_messages import (
     ConfirmLinks,
     DeliverLinks,
@@ -54,22 +54,22 @@ class _SupervisorLogHandler(QueueHandler):
 
 async def _serve(descriptor: int, counts: int) -> None:
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=descriptor))
-    orders = await read_message(reader)
-    if not isinstance(orders, WorkerTask):
+    task = await read_message(reader)
+    if not isinstance(task, WorkerTask):
         return
     log = logging.getLogger("evercrawl")
     log.addHandler(_SupervisorLogHandler(writer))
     log.setLevel(logging.INFO)
     try:
-        last: object = await _crawl(orders, reader, writer, counts)
+        last: object = await _crawl(task, reader, writer, counts)
     except EvercrawlError as error:
         last = WorkerFailed(error)
     except Exception as defect:
-        log.exception("a worker broke")
-        last = WorkerFailed(BugFound(f"a worker broke: {type(defect).__name__}: {defect}"))
+        log.exception("a worker failed")
+        last = WorkerFailed(BugFound(f"a worker failed: {type(defect).__name__}: {defect}"))
     writer.write(pack_message(last))
     await writer.drain()
-    # A word of the crew that finds nobody would break the connection, and our last one might be lost with it.
+    # Keep reading: an unread message would reset the connection and could lose our last message.
     while await read_message(reader) is not None:
         pass
     writer.close()
@@ -77,24 +77,24 @@ async def _serve(descriptor: int, counts: int) -> None:
 
 
 async def _crawl(
-    orders: WorkerTask, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, counts: int
+    task: WorkerTask, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, counts: int
 ) -> WorkerDone:
-    if orders.settings.scope.plugins:
-        sys.path.insert(0, orders.plugin_folder)
-    if uses_database(orders.collection, orders.settings.store):
-        return await _as_member(orders, reader, writer)
-    shared = SharedCounters(counts, workers=orders.workers, number=orders.number)
-    link = WorkerPeers(
-        orders.number, orders.workers, counts=shared, send=lambda message: writer.write(pack_message(message))
+    if task.settings.scope.plugins:
+        sys.path.insert(0, task.plugin_folder)
+    if uses_database(task.collection, task.settings.store):
+        return await _crawl_in_database(task, reader, writer)
+    shared = SharedCounters(counts, workers=task.workers, number=task.number)
+    peers = WorkerPeers(
+        task.number, task.workers, counts=shared, send=lambda message: writer.write(pack_message(message))
     )
     stop = StopSignal()
-    crawl = build_crawl(orders.collection, orders.settings, stop=stop, forever=orders.forever, neighbours=link)
+    crawl = build_crawl(task.collection, task.settings, stop=stop, forever=task.forever, neighbours=peers)
     async with crawl:
-        listening = asyncio.create_task(link.listen(reader, crawl, stop))
-        await crawl.begin(refresh=orders.refresh)
+        listening = asyncio.create_task(peers.listen(reader, crawl, stop))
+        await crawl.begin(refresh=task.refresh)
         reporting = asyncio.create_task(_report(lambda: worker_report(crawl), writer))
         try:
-            async with heeding(crawl, orders.collection, WorkerPart(orders.number, orders.workers)):
+            async with watch_requests(crawl, task.collection, WorkerPart(task.number, task.workers)):
                 ended = await crawl.run()
         finally:
             reporting.cancel()
@@ -102,23 +102,23 @@ async def _crawl(
     return WorkerDone(ended, worker_report(crawl, with_times=True))
 
 
-async def _as_member(orders: WorkerTask, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> WorkerDone:
+async def _crawl_in_database(task: WorkerTask, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> WorkerDone:
     """The database holds the workers together; who started us only hears how it goes, and may stop us."""
     from evercrawl.cluster.database_worker import (
-        CrawlTask,  # the database's library is an extra
+        CrawlTask,  # the PostgreSQL driver is an extra
         run_worker,
     )
 
-    stop, facts = StopSignal(), RunTotals()
+    stop, totals = StopSignal(), RunTotals()
     listening = asyncio.create_task(_follow_stops(reader, stop))
-    reporting = asyncio.create_task(_report(facts.together, writer))
+    reporting = asyncio.create_task(_report(totals.together, writer))
     try:
-        task = CrawlTask(orders.collection, orders.settings, orders.refresh, orders.forever)
-        ended = await run_worker(task, facts, stop=stop)
+        task = CrawlTask(task.collection, task.settings, task.refresh, task.forever)
+        ended = await run_worker(task, totals, stop=stop)
     finally:
         reporting.cancel()
         listening.cancel()
-    return WorkerDone(ended, facts.together())
+    return WorkerDone(ended, totals.together())
 
 
 async def _follow_stops(reader: asyncio.StreamReader, stop: StopSignal) -> None:
@@ -158,9 +158,9 @@ class WorkerPeers:
         self._workers = workers
         self._counts = counts
         self._send = send
-        self._heard = 0
+        self._received = 0
         self._is_over = False
-        self._said: WorkerIdle | None = None
+        self._last_idle: WorkerIdle | None = None
         self._next_token = 0
         self._answers: dict[int, asyncio.Future[FetchResult]] = {}
 
@@ -193,10 +193,10 @@ class WorkerPeers:
 
     def agree(self, ended: Ended) -> bool:
         """Everybody rests when all have said so after the last message that was passed on to them."""
-        quiet = WorkerIdle(ended, self._heard)
-        if not self._is_over and quiet != self._said:
-            self._said = quiet
-            self._send(quiet)
+        idle = WorkerIdle(ended, self._received)
+        if not self._is_over and idle != self._last_idle:
+            self._last_idle = idle
+            self._send(idle)
         return self._is_over
 
     async def ask(self, request: Request, shard: int) -> FetchResult:
@@ -221,12 +221,12 @@ class WorkerPeers:
                 case WorkerRestarted(number=number):
                     crawl.post.begin_soon(crawl.post.bring_again(lambda shard: shard % self._workers == number))
                 case _:
-                    self._heard += 1
-                    self._take(message, crawl)
+                    self._received += 1
+                    self._handle(message, crawl)
             crawl.wake()
         stop.cancel()
 
-    def _take(self, message: object, crawl: Crawl) -> None:
+    def _handle(self, message: object, crawl: Crawl) -> None:
         match message:
             case DeliverLinks(parcel=parcel):
                 crawl.post.bring(parcel)
@@ -243,6 +243,6 @@ class WorkerPeers:
                 if waiting is not None and not waiting.done():
                     waiting.set_result(result)
 
-    async def _run(self, asked: RemoteFetch, crawl: Crawl) -> None:
-        result = await crawl.answer(asked.request)
-        self._send(RemoteFetchResult(result, asked.sender, asked.token))
+    async def _run(self, request: RemoteFetch, crawl: Crawl) -> None:
+        result = await crawl.answer(request.request)
+        self._send(RemoteFetchResult(result, request.sender, request.token))

@@ -18,9 +18,9 @@ from evercrawl.adapters.plugins import installed_schemes, load_filter
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.adapters.system import reduce_gc_frequency
 from evercrawl.cluster.crawl_builder import build_crawl, pace_for, uses_database
-from evercrawl.cluster.run_summary import PROGRESS_EVERY_S, reporting, summary_of
 from evercrawl.cluster.supervisor import run_workers
-from evercrawl.cluster.visit_requests import heeding
+from evercrawl.cluster.totals import PROGRESS_EVERY_S, report_progress, run_summary
+from evercrawl.cluster.visit_requests import watch_requests
 from evercrawl.collection.alerts.notifier import run_notifier
 from evercrawl.collection.forecast import count_wait_causes
 from evercrawl.collection.runs import publish_progress, record_run
@@ -118,10 +118,10 @@ async def _run_here(path: Path, settings: Settings, errand: RunOptions) -> Summa
     async with follow_crawl(path, settings.search, forever=errand.forever) as beside:
         async with crawl:
             await crawl.begin(refresh=errand.refresh)
-            async with heeding(crawl, path), reporting(crawl, errand.tell, every_s=PROGRESS_EVERY_S):
+            async with watch_requests(crawl, path), report_progress(crawl, errand.tell, every_s=PROGRESS_EVERY_S):
                 ended = await crawl.run()
         beside.is_done = ended is not Ended.INTERRUPTED
-    return summary_of(crawl, path, ended)
+    return run_summary(crawl, path, ended)
 
 
 NONE = "none"

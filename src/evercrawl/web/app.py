@@ -16,47 +16,42 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from evercrawl.web.access import Access, OneTimeLink
-from evercrawl.web.answer import (
+from evercrawl.web.app_state import AppState
+from evercrawl.web.auth import ANONYMOUS, AccessScope
+from evercrawl.web.endpoints import (
     Endpoint,
     action_endpoint,
-    admitted,
-    answered,
-    failed,
+    check_access,
+    error_page,
+    handle_errors,
     read_values,
     view_endpoint,
     wants_json,
 )
-from evercrawl.web.desk import Desk
-from evercrawl.web.draw import draw
-from evercrawl.web.guard import AllowedOrigins, AccessMiddleware
-from evercrawl.web.auth import ANONYMOUS, AccessScope
+from evercrawl.web.format import json_bytes
+from evercrawl.web.login import LoginPages, OneTimeLink
+from evercrawl.web.middleware import AccessMiddleware, AllowedOrigins
 from evercrawl.web.openapi import API_DESCRIPTION, description, scopes
 from evercrawl.web.pages.alerts import alert_feed
-from evercrawl.web.pages.past import replay_key
-from evercrawl.web.pages.sites import load, load_charts
-from evercrawl.web.parameter import BadRequest, Parameter
-from evercrawl.web.plain import json_bytes
-from evercrawl.web.route import Asked
-from evercrawl.web.standard.archived_url import STAMP, behind
-from evercrawl.web.standard.atom import atom, search_atom
-from evercrawl.web.standard.cdx import cdx
-from evercrawl.web.standard.crawl_log import PORTION as LOG_PORTION
-from evercrawl.web.standard.crawl_log import crawl_log, log_file
-from evercrawl.web.standard.events import Events, Pulse
-from evercrawl.web.standard.indexnow import IndexNow
-from evercrawl.web.standard.memento import Places, time_gate, time_map
-from evercrawl.web.standard.metrics import healthz, metrics, readyz
-from evercrawl.web.standard.table import STANDARDS, Standard
-from evercrawl.web.standard.websub import HubCalls
-from evercrawl.web.table import ACTIONS, VIEWS
+from evercrawl.web.pages.history import replay_key
+from evercrawl.web.pages.site_pages import load, load_charts
+from evercrawl.web.protocols.announcements import HubCallbacks, IndexNow
+from evercrawl.web.protocols.atom_feeds import changes_feed, search_feed
+from evercrawl.web.protocols.cdx import cdx
+from evercrawl.web.protocols.memento import STAMP, MementoUrls, time_gate, time_map, url_after
+from evercrawl.web.protocols.metrics import healthz, metrics, readyz
+from evercrawl.web.protocols.streams import LOG_RANGE as LOG_PORTION
+from evercrawl.web.protocols.streams import EventStream, LiveStream, crawl_log, log_file
+from evercrawl.web.route import BadRequest, Inputs, Parameter
+from evercrawl.web.templates import render
+from evercrawl.web.views import ACTIONS, PROTOCOLS, VIEWS, ProtocolRoute
 
 STATIC = {"style.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
 _NAME = Parameter("name", "The site.", required=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Openness:
+class PublicAccess:
     """What is open to whom."""
 
     token: str | None = None
@@ -65,10 +60,10 @@ class Openness:
     """Memento and CDX may be asked by anybody."""
 
 
-def interface(desk: Desk, doors: AllowedOrigins, link: OneTimeLink, openness: Openness) -> ASGIApp:
+def build_app(desk: AppState, doors: AllowedOrigins, link: OneTimeLink, openness: PublicAccess) -> ASGIApp:
     """The application of the interface's origin."""
-    access = Access(desk, doors, link)
-    pulse = Pulse(desk)
+    access = LoginPages(desk, doors, link)
+    pulse = LiveStream(desk)
     routes = [
         Route("/login", access.login, methods=["GET", "POST"]),
         Route("/first", access.first),
@@ -77,9 +72,9 @@ def interface(desk: Desk, doors: AllowedOrigins, link: OneTimeLink, openness: Op
         Route("/favicon.ico", icon),
         Route("/owner/{signature}", owner_endpoint(desk, _owner)),
         Route("/owner/{signature}/crawl.log", owner_endpoint(desk, _owner_log)),
-        Route("/live/stream", guarded(desk, pulse.__call__)),
-        Route(API_DESCRIPTION, guarded(desk, _described)),
-        Route("/api", guarded(desk, _api_page(desk))),
+        Route("/live/stream", require_scope(desk, pulse.__call__)),
+        Route(API_DESCRIPTION, require_scope(desk, _described)),
+        Route("/api", require_scope(desk, _api_page(desk))),
         *(Route(path, view_endpoint(desk, view)) for view in VIEWS for path in (view.path, view.twin, view.api_path)),
         *(
             Route(path, action_endpoint(desk, action), methods=["POST"])
@@ -106,11 +101,13 @@ async def icon(request: Request) -> Response:
     return RedirectResponse("/static/icon.svg", 308)
 
 
-def guarded(desk: Desk, call: Callable[[Request], Awaitable[Response]], scope: AccessScope = AccessScope.READ) -> Endpoint:
+def require_scope(
+    desk: AppState, call: Callable[[Request], Awaitable[Response]], scope: AccessScope = AccessScope.READ
+) -> Endpoint:
     """For whoever may read."""
 
     async def endpoint(request: Request) -> Response:
-        return admitted(request, desk, scope) or await answered(request, desk, lambda: call(request))
+        return check_access(request, desk, scope) or await handle_errors(request, desk, lambda: call(request))
 
     return endpoint
 
@@ -119,19 +116,19 @@ async def _described(request: Request) -> Response:
     return Response(orjson.dumps(description()), media_type="application/json")
 
 
-def _api_page(desk: Desk) -> Callable[[Request], Awaitable[Response]]:
+def _api_page(desk: AppState) -> Callable[[Request], Awaitable[Response]]:
     async def page(request: Request) -> Response:
         data = {"paths": description()["paths"], "scopes": scopes(), "description": API_DESCRIPTION}
-        return Response(draw("api", data, request=request, desk=desk), media_type="text/html")
+        return Response(render("api", data, request=request, desk=desk), media_type="text/html")
 
     return page
 
 
-def _missing(desk: Desk) -> Callable[[Request, Exception], Response]:
+def _missing(desk: AppState) -> Callable[[Request, Exception], Response]:
     def answer(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
         words = {404: "there is no such page", 405: "this cannot be done here"}
-        found = failed(request, status, words.get(status, "this did not work"), desk)
+        found = error_page(request, status, words.get(status, "this did not work"), desk)
         if isinstance(error, HTTPException) and error.headers:
             found.headers.update(error.headers)
         return found
@@ -139,16 +136,16 @@ def _missing(desk: Desk) -> Callable[[Request, Exception], Response]:
     return answer
 
 
-def owner_endpoint(desk: Desk, show: Callable[[Request, Desk], Awaitable[Response]]) -> Endpoint:
+def owner_endpoint(desk: AppState, show: Callable[[Request, AppState], Awaitable[Response]]) -> Endpoint:
     """For a site's owner: who has the signed link may see this one site and nothing else."""
 
     async def endpoint(request: Request) -> Response:
-        return await answered(request, desk, lambda: show(request, desk))
+        return await handle_errors(request, desk, lambda: show(request, desk))
 
     return endpoint
 
 
-def _owned(request: Request, desk: Desk) -> tuple[str, str]:
+def _owned(request: Request, desk: AppState) -> tuple[str, str]:
     """The site that the link was signed for, and the signature."""
     name = _NAME.value(request.query_params.get("name"), now=desk.now())
     signature = request.path_params["signature"].removesuffix(".json")
@@ -157,15 +154,15 @@ def _owned(request: Request, desk: Desk) -> tuple[str, str]:
     return name, signature
 
 
-async def _owner_log(request: Request, desk: Desk) -> Response:
+async def _owner_log(request: Request, desk: AppState) -> Response:
     name, _ = _owned(request, desk)
     values = read_values((_NAME, *LOG_PORTION), request.query_params, now=desk.now()) | {"site": name}
     return await run_in_threadpool(log_file, desk, values, for_owner=True)
 
 
-async def _owner(request: Request, desk: Desk) -> Response:
+async def _owner(request: Request, desk: AppState) -> Response:
     name, signature = _owned(request, desk)
-    asked = Asked({"name": name}, ANONYMOUS, request.headers.get("host", ""))
+    asked = Inputs({"name": name}, ANONYMOUS, request.headers.get("host", ""))
     data = await run_in_threadpool(load, desk, asked)
     if wants_json(request):
         return Response(json_bytes("load", data), media_type="application/json")
@@ -177,13 +174,13 @@ async def _owner(request: Request, desk: Desk) -> Response:
         "log_path": f"/owner/{signature}/crawl.log?{urlencode({'name': name})}",
         "twin": f"/owner/{signature}.json?{request.url.query}",
     }
-    return Response(draw("load", shown, request=request, desk=desk), media_type="text/html")
+    return Response(render("load", shown, request=request, desk=desk), media_type="text/html")
 
 
-def _standard_routes(desk: Desk, openness: Openness) -> list[Route]:
+def _standard_routes(desk: AppState, openness: PublicAccess) -> list[Route]:
     routes = []
     calls = _standard_calls(desk)
-    for standard in STANDARDS:
+    for standard in PROTOCOLS:
         is_open = standard.scope is None or (standard.is_archive and openness.public_archive)
         endpoint = _standard_endpoint(desk, standard, calls[standard.name], is_open=is_open)
         routes.append(Route(standard.path, endpoint, methods=list(standard.methods)))
@@ -193,23 +190,23 @@ def _standard_routes(desk: Desk, openness: Openness) -> list[Route]:
 Call = Callable[[Request], Awaitable[Response]]
 
 
-def _standard_endpoint(desk: Desk, standard: Standard, call: Call, *, is_open: bool) -> Endpoint:
+def _standard_endpoint(desk: AppState, standard: ProtocolRoute, call: Call, *, is_open: bool) -> Endpoint:
     async def endpoint(request: Request) -> Response:
-        refused = None if is_open else admitted(request, desk, standard.scope or AccessScope.READ)
-        return refused or await answered(request, desk, lambda: call(request))
+        refused = None if is_open else check_access(request, desk, standard.scope or AccessScope.READ)
+        return refused or await handle_errors(request, desk, lambda: call(request))
 
     return endpoint
 
 
-def _standard_calls(desk: Desk) -> dict[str, Call]:
-    events = Events(desk)
-    by_name = {standard.name: standard for standard in STANDARDS}
+def _standard_calls(desk: AppState) -> dict[str, Call]:
+    events = EventStream(desk)
+    by_name = {standard.name: standard for standard in PROTOCOLS}
 
-    def collected(name: str, function: Callable[[Desk, Asked], Response]) -> Call:
+    def collected(name: str, function: Callable[[AppState, Inputs], Response]) -> Call:
         async def call(request: Request) -> Response:
             values = read_values(by_name[name].parameters, request.query_params, now=desk.now())
             visitor = request.state.visitor or ANONYMOUS
-            return await run_in_threadpool(function, desk, Asked(values, visitor, request.headers.get("host", "")))
+            return await run_in_threadpool(function, desk, Inputs(values, visitor, request.headers.get("host", "")))
 
         return call
 
@@ -219,17 +216,17 @@ def _standard_calls(desk: Desk) -> dict[str, Call]:
     return {
         "events": streamed,
         "indexnow": IndexNow(desk),
-        "websub": HubCalls(desk),
+        "websub": HubCallbacks(desk),
         **_memento_calls(desk),
         **{name: collected(name, function) for name, function in COLLECTED.items()},
     }
 
 
-COLLECTED: dict[str, Callable[[Desk, Asked], Response]] = {
+COLLECTED: dict[str, Callable[[AppState, Inputs], Response]] = {
     "cdx": cdx,
     "crawl-log": crawl_log,
-    "changes-atom": atom,
-    "search-atom": search_atom,
+    "changes-atom": changes_feed,
+    "search-atom": search_feed,
     "alert-atom": alert_feed,
     "metrics": metrics,
     "healthz": healthz,
@@ -238,9 +235,9 @@ COLLECTED: dict[str, Callable[[Desk, Asked], Response]] = {
 """Standards that are a function of what was asked."""
 
 
-def _memento_calls(desk: Desk) -> dict[str, Call]:
+def _memento_calls(desk: AppState) -> dict[str, Call]:
     async def gate(request: Request) -> Response:
-        rest = behind(request, "/web/")
+        rest = url_after(request, "/web/")
         first = rest.partition("/")[0]
         places = _places(desk, request)
         key = f"/r/{replay_key(desk)}"
@@ -261,6 +258,6 @@ def _memento_calls(desk: Desk) -> dict[str, Call]:
     return {"timegate": gate, "timemap-link": link_map, "timemap-json": json_map}
 
 
-def _places(desk: Desk, request: Request) -> Places:
+def _places(desk: AppState, request: Request) -> MementoUrls:
     host = request.headers.get("host", "")
-    return Places(desk.own_origin(host), desk.replay_origin(host))
+    return MementoUrls(desk.own_origin(host), desk.replay_origin(host))

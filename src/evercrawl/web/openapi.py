@@ -7,10 +7,8 @@ from typing import Any
 
 from evercrawl.model import __version__
 from evercrawl.web.auth import AccessScope
-from evercrawl.web.parameter import Parameter
-from evercrawl.web.route import API, Action, View
-from evercrawl.web.standard.table import STANDARDS, Standard
-from evercrawl.web.table import ACTIONS, VIEWS
+from evercrawl.web.route import API, Action, Parameter, View
+from evercrawl.web.views import ACTIONS, PROTOCOLS, VIEWS, ProtocolRoute
 
 _ERRORS = {
     "400": "What was asked cannot be read; `error` says why.",
@@ -40,7 +38,7 @@ def description() -> dict[str, Any]:
         paths.setdefault(view.api_path, {})["get"] = _view(view)
     for action in ACTIONS:
         paths.setdefault(action.api_path, {})["post"] = _action(action)
-    for standard in STANDARDS:
+    for standard in PROTOCOLS:
         for method in standard.methods:
             paths.setdefault(standard.described_path, {})[method.lower()] = _standard(standard, method)
     return {
@@ -91,7 +89,7 @@ def _action(action: Action) -> dict[str, Any]:
     }
 
 
-def _standard(standard: Standard, method: str) -> dict[str, Any]:
+def _standard(standard: ProtocolRoute, method: str) -> dict[str, Any]:
     found: dict[str, Any] = {
         "operationId": f"{standard.name}-{method.lower()}" if len(standard.methods) > 1 else standard.name,
         "summary": standard.text,

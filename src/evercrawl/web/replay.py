@@ -6,10 +6,13 @@ for a day, or by a token.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
@@ -22,27 +25,28 @@ from starlette.types import Scope as AsgiScope
 from evercrawl.collection.captures import nearest_capture
 from evercrawl.collection.stored_pages import parse_response
 from evercrawl.core.document.encoding import decode_body, detect_charset
+from evercrawl.core.url import canonical, join
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.listing import Capture
 from evercrawl.model.report import PageContent
 from evercrawl.model.time import from_us
-from evercrawl.web.desk import Desk
-from evercrawl.web.guard import refusal
-from evercrawl.web.pages.past import is_replay_key
-from evercrawl.web.parameter import BadRequest
-from evercrawl.web.rate import RateLimit
-from evercrawl.web.rewrite import still
-from evercrawl.web.standard.archived_url import STAMP, behind, repaired
-from evercrawl.web.standard.memento import (
-    Places,
+from evercrawl.web.app_state import AppState
+from evercrawl.web.middleware import RateLimit, error_response
+from evercrawl.web.pages.history import is_replay_key
+from evercrawl.web.protocols.memento import (
+    STAMP,
+    MementoUrls,
+    header_url,
     http_date,
     known_captures,
     memento_links,
+    repair_url,
     stamp_of,
     time_gate,
     time_map,
-    written,
+    url_after,
 )
+from evercrawl.web.route import BadRequest
 
 SHOWN_IMAGES = frozenset(
     {"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp", "image/x-icon",
@@ -63,11 +67,11 @@ def replay_policy(parents: Sequence[str]) -> str:
     )
 
 
-class Replay:
+class ReplayPages:
     """Answers with archived pages."""
 
     def __init__(
-        self, desk: Desk, *, origins: frozenset[str], parents: Sequence[str], public: bool, token: str | None
+        self, desk: AppState, *, origins: frozenset[str], parents: Sequence[str], public: bool, token: str | None
     ) -> None:
         self.desk = desk
         self.origins = origins
@@ -85,7 +89,7 @@ class Replay:
             Route("/r/{key}/web/{rest:path}", self.keyed),
             Route("/web/{rest:path}", self.open),
         ]
-        return ReplayDoor(Starlette(routes=routes), self)
+        return ReplayMiddleware(Starlette(routes=routes), self)
 
     async def health(self, request: Request) -> Response:
         """The process answers."""
@@ -99,7 +103,7 @@ class Replay:
         """With the key of the interface."""
         key = request.path_params["key"]
         if not is_replay_key(self.desk, key):
-            return refusal(403, "this link is too old; open the page from the interface again")
+            return error_response(403, "this link is too old; open the page from the interface again")
         return await self._answered(request, f"/r/{key}")
 
     async def open(self, request: Request) -> Response:
@@ -108,24 +112,24 @@ class Replay:
         is_given = self.token is not None and secret == self.token
         is_known = kind.lower() == "bearer" and (is_given or self.desk.keyring.token(secret) is not None)
         if not self.public and not is_known:
-            return refusal(401, "send a token, or open the page from the interface")
+            return error_response(401, "send a token, or open the page from the interface")
         return await self._answered(request, "", is_public=not is_known)
 
     async def _answered(self, request: Request, prefix: str, *, is_public: bool = False) -> Response:
         try:
             return await self._archived(request, prefix, is_public)
         except BadRequest as error:
-            return refusal(error.status, error.message)
+            return error_response(error.status, error.message)
         except StoreUnavailable as error:
-            return refusal(503, str(error))
+            return error_response(503, str(error))
         except ConfigError as error:
-            return refusal(404, str(error))
+            return error_response(404, str(error))
 
     async def _archived(self, request: Request, prefix: str, is_public: bool) -> Response:
         host = request.headers.get("host", "")
         origin = next((one for one in self.origins if one.partition("://")[2] == host), f"http://{host}")
-        places = Places(origin, origin)
-        rest = behind(request, "/web/")
+        places = MementoUrls(origin, origin)
+        rest = url_after(request, "/web/")
         for form in ("link", "json"):
             if rest.startswith(f"timemap/{form}/"):
                 return await time_map(request, self.desk, places, form)
@@ -133,18 +137,18 @@ class Replay:
         found = STAMP.fullmatch(first)
         if not slash or found is None:
             return await time_gate(request, self.desk, places, prefix)
-        return await self._memento(request, repaired(target), found[1], found[2] or "", places, prefix, is_public)
+        return await self._memento(request, repair_url(target), found[1], found[2] or "", places, prefix, is_public)
 
     async def _memento(
-        self, request: Request, url: str, stamp: str, modifier: str, places: Places, prefix: str, is_public: bool
+        self, request: Request, url: str, stamp: str, modifier: str, places: MementoUrls, prefix: str, is_public: bool
     ) -> Response:
         captures = await known_captures(self.desk, url)
-        chosen = nearest_capture(captures, moment_of(stamp))
+        chosen = nearest_capture(captures, parse_stamp(stamp))
         if stamp_of(chosen) != stamp:
-            return RedirectResponse(f"{prefix}/web/{stamp_of(chosen)}{modifier}/{written(chosen.url)}", 302)
+            return RedirectResponse(f"{prefix}/web/{stamp_of(chosen)}{modifier}/{header_url(chosen.url)}", 302)
         view = await run_in_threadpool(self.desk.collection.show, chosen.url, f"v{chosen.version}")
         if is_public and await run_in_threadpool(self._asks_not_to_be_shown, view):
-            return refusal(403, "this page asks not to be shown from an archive (noarchive)")
+            return error_response(403, "this page asks not to be shown from an archive (noarchive)")
         answer = await run_in_threadpool(self._drawn, view, stamp, modifier, prefix)
         _describe(answer, captures, chosen, places)
         return answer
@@ -157,7 +161,7 @@ class Replay:
         if kind in PAGES and modifier != "id_":
             charset = detect_charset(view.html, view.content_type)
             html = decode_body(view.html[charset.mark_bytes :], charset.encoding)
-            page = still(html, view.url, lambda url: f"{prefix}/web/{stamp}/{written(url)}")
+            page = sanitize_page(html, view.url, lambda url: f"{prefix}/web/{stamp}/{header_url(url)}")
             return Response(page.encode("utf-8", "replace"), media_type="text/html; charset=utf-8")
         if kind in PAGES or kind in SHOWN_TEXTS:
             return Response(view.html, media_type=kind if kind in PAGES else _text_kind(kind, view))
@@ -175,12 +179,12 @@ def _text_kind(kind: str, view: PageContent) -> str:
     return f"{shown}; charset={name or 'utf-8'}"
 
 
-def _describe(answer: Response, captures: Sequence[Capture], chosen: Capture, places: Places) -> None:
+def _describe(answer: Response, captures: Sequence[Capture], chosen: Capture, places: MementoUrls) -> None:
     answer.headers["Memento-Datetime"] = http_date(from_us(chosen.seen_us))
     answer.headers["Link"] = memento_links(captures, chosen, places)
 
 
-def moment_of(stamp: str) -> datetime:
+def parse_stamp(stamp: str) -> datetime:
     """The moment that 4 to 14 digits name; BadRequest where they name none."""
     padded = stamp + "00000101000000"[len(stamp) :]
     try:
@@ -189,10 +193,10 @@ def moment_of(stamp: str) -> datetime:
         raise BadRequest("the time is 14 digits, such as 20261101120000") from error
 
 
-class ReplayDoor:
+class ReplayMiddleware:
     """Host check, rate limit and the headers that keep archived pages still."""
 
-    def __init__(self, app: ASGIApp, replay: Replay) -> None:
+    def __init__(self, app: ASGIApp, replay: ReplayPages) -> None:
         self.app = app
         self.replay = replay
 
@@ -203,11 +207,11 @@ class ReplayDoor:
         sending = self._with_headers(send)
         address = scope["client"][0] if scope.get("client") else "-"
         if Headers(scope=scope).get("host", "").lower() not in self.replay.hosts:
-            await refusal(421, "this name does not lead here")(scope, receive, sending)
+            await error_response(421, "this name does not lead here")(scope, receive, sending)
         elif scope["method"] not in ("GET", "HEAD"):
-            await refusal(405, "archived pages can only be read")(scope, receive, sending)
+            await error_response(405, "archived pages can only be read")(scope, receive, sending)
         elif self.replay.rate.wait_s(address):
-            await refusal(429, "too many requests; wait a moment")(scope, receive, sending)
+            await error_response(429, "too many requests; wait a moment")(scope, receive, sending)
         else:
             await self.app(scope, receive, sending)
 
@@ -231,3 +235,74 @@ class ReplayDoor:
             await send(message)
 
         return sending
+
+
+REMOVED = "script, object, embed, applet, portal, fencedframe, template"
+"""Elements that run or load something on their own."""
+FRAMES = "iframe, frame"
+KEPT_LINKS = frozenset({"stylesheet", "icon", "shortcut"})
+URL_ATTRIBUTES = frozenset(
+    {"href", "src", "action", "formaction", "poster", "background", "data", "cite", "longdesc", "xlink:href",
+     "manifest", "codebase", "classid", "profile", "usemap", "lowsrc", "dynsrc", "icon"}
+)  # fmt: skip
+DROPPED_ATTRIBUTES = frozenset(
+    {"srcset", "imagesrcset", "ping", "target", "nonce", "integrity", "crossorigin", "autofocus", "srcdoc",
+     "archive", "attributionsrc", "http-equiv"}
+)  # fmt: skip
+MAX_PAGE_BYTES = 20_000_000
+_CSS_IMPORT = re.compile(r"@import[^;]*(?:;|$)", re.IGNORECASE)
+_CSS_ADDRESS = re.compile(r"(?:url|src|image|image-set|-webkit-image-set)\([^)]*\)", re.IGNORECASE)
+
+
+def sanitize_page(html: str, base: str, place: Callable[[str], str]) -> str:
+    """The page without anything that acts; `place` gives where replay has the URL."""
+    tree = LexborHTMLParser(html[:MAX_PAGE_BYTES])
+    base = _base(tree, base)
+    for node in tree.css(f"{REMOVED}, {FRAMES}, base, meta[http-equiv]"):
+        node.decompose()
+    for node in tree.css("link"):
+        relations = set((node.attributes.get("rel") or "").lower().split())
+        if not relations & KEPT_LINKS or relations & {"preload", "prefetch", "dns-prefetch", "preconnect"}:
+            node.decompose()
+    for node in tree.css("style"):
+        node.inner_html = _still_style(node.text() or "")
+    for node in tree.css("*"):
+        _still_attributes(node, base, place)
+    return tree.html or ""
+
+
+def _base(tree: LexborHTMLParser, base: str) -> str:
+    node = tree.css_first("base[href]")
+    written = node.attributes.get("href") if node is not None else None
+    return (join(base, written) or base) if written else base
+
+
+def _still_attributes(node: LexborNode, base: str, place: Callable[[str], str]) -> None:
+    for name, value in list(node.attributes.items()):
+        low = name.lower()
+        if low.startswith("on") or low in DROPPED_ATTRIBUTES:
+            del node.attrs[name]
+        elif low == "style":
+            node.attrs[name] = _still_style(value or "")
+        elif low in URL_ATTRIBUTES or low.endswith(":href"):
+            node.attrs[name] = _kept_inside(value or "", base, place)
+
+
+def _still_style(css: str) -> str:
+    """A style sheet that asks for nothing: imports and addresses are gone."""
+    return _CSS_ADDRESS.sub("none", _CSS_IMPORT.sub("", css)).replace("<", "")
+
+
+def _kept_inside(written: str, base: str, place: Callable[[str], str]) -> str:
+    """Where a link leads inside the archive; what is no page leads nowhere."""
+    stripped = written.strip()
+    if stripped.startswith("#"):
+        return stripped
+    if stripped[:5].lower() == "data:" and stripped[5:11].lower() == "image/" and "svg" not in stripped[:30].lower():
+        return stripped
+    absolute = join(base, stripped)
+    name = canonical(absolute) if absolute else None
+    if name is None:
+        return "#"
+    _, mark, fragment = (absolute or "").partition("#")
+    return place(name) + (mark + quote(fragment, safe="%!$&'()*+,;=:@/?-._~") if fragment else "")

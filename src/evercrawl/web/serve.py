@@ -20,13 +20,13 @@ from evercrawl.collection.alerts.notifier import run_notifier
 from evercrawl.engine.runtime import StopSignal
 from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.report import Summary
-from evercrawl.web.access import OneTimeLink
-from evercrawl.web.app import Openness, interface
-from evercrawl.web.desk import Desk
-from evercrawl.web.guard import COOKIE, AllowedOrigins, loopback_origins
+from evercrawl.web.app import PublicAccess, build_app
+from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import AuthStore
+from evercrawl.web.login import OneTimeLink
+from evercrawl.web.middleware import COOKIE, AllowedOrigins, loopback_origins
 from evercrawl.web.pages.overview import warm_up
-from evercrawl.web.replay import Replay
+from evercrawl.web.replay import ReplayPages
 
 log = logging.getLogger("evercrawl")
 PORT = 8787
@@ -37,7 +37,7 @@ RENEW_EVERY_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Serving:
+class ServeOptions:
     """How to serve."""
 
     bind: str = "127.0.0.1"
@@ -72,7 +72,7 @@ def _is_address(bind: str) -> bool:
     return True
 
 
-def require_safe(how: Serving, keyring: AuthStore) -> None:
+def require_safe(how: ServeOptions, keyring: AuthStore) -> None:
     """ConfigError where somebody else could reach an interface that nobody can log in to."""
     for url in (how.public_url, how.replay_url):
         if url is not None and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc):
@@ -93,7 +93,7 @@ def require_safe(how: Serving, keyring: AuthStore) -> None:
         )
 
 
-class Server(uvicorn.Server):
+class WebServer(uvicorn.Server):
     """A server whose signals are somebody else's business."""
 
     def __init__(self, config: uvicorn.Config) -> None:
@@ -110,17 +110,17 @@ class Server(uvicorn.Server):
         return nullcontext()
 
 
-class Service:
+class WebService:
     """Both origins of one collection; `address` and `link` are known once it has begun."""
 
-    def __init__(self, collection: Path, how: Serving, *, flags: dict[str, object] | None = None) -> None:
+    def __init__(self, collection: Path, how: ServeOptions, *, flags: dict[str, object] | None = None) -> None:
         self.how = how
         self.keyring = AuthStore(collection)
         require_safe(how, self.keyring)
         self.link = OneTimeLink()
-        self.sockets = bound(how)
+        self.sockets = open_sockets(how)
         self.ports = tuple(one.getsockname()[1] for one in self.sockets)
-        self.desk = Desk(
+        self.desk = AppState(
             collection,
             self.keyring,
             own_origin=self.own_origin,
@@ -130,7 +130,7 @@ class Service:
             flags=flags,
         )
         self.stop_crawl: StopSignal | None = None
-        self._servers: list[Server] = []
+        self._servers: list[WebServer] = []
 
     @property
     def address(self) -> str:
@@ -167,20 +167,20 @@ class Service:
         is_secure = (self.how.public_url or "").startswith("https:")
         cookie = f"{COOKIE}_{self.ports[0]}"
         doors = AllowedOrigins(origins, " ".join(sorted(replay_origins)), cookie=cookie, secure=is_secure)
-        openness = Openness(self.how.token, self.how.public_archive)
-        replay = Replay(
+        openness = PublicAccess(self.how.token, self.how.public_archive)
+        replay = ReplayPages(
             self.desk,
             origins=replay_origins,
             parents=sorted(origins),
             public=self.how.public_archive,
             token=self.how.token,
         )
-        return interface(self.desk, doors, self.link, openness), replay.app()
+        return build_app(self.desk, doors, self.link, openness), replay.app()
 
     async def run(self, *, on_ready: Callable[[], None], say: Callable[[str], None]) -> None:
         """Serve until `stop` is called."""
         _log_here()
-        self._servers = [Server(_config(app)) for app in self.apps()]
+        self._servers = [WebServer(_config(app)) for app in self.apps()]
         tasks = [
             asyncio.create_task(server.serve(sockets=[one]))
             for server, one in zip(self._servers, self.sockets, strict=True)
@@ -252,7 +252,7 @@ def _shown(bind: str) -> str:
     return f"[{bind}]" if ":" in bind and not bind.startswith("[") else bind
 
 
-def bound(how: Serving) -> list[socket.socket]:
+def open_sockets(how: ServeOptions) -> list[socket.socket]:
     """The sockets of the interface and of replay; ConfigError where an address is taken or not ours."""
     found: list[socket.socket] = []
     try:

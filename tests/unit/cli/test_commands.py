@@ -65,9 +65,9 @@ def test_aliases_name_commands() -> None:
         (["crawl", "https://example.org/", "--scope", "planet"], 2, "planet"),
         (["status"], 2, "no collection here"),
         (["-C", "nowhere", "status"], 2, "nowhere is not a collection"),
-        (["config", "get", "pace.gapp"], 2, "did you mean 'pace.delay'?"),
+        (["config", "get", "pace.delaay"], 2, "did you mean 'pace.delay'?"),
         (["config", "set", "pace.delay", "1s"], 2, "no collection here"),
-        (["config", "set", "--user", "pace.mode", "fast"], 2, "gentle, paper, own"),
+        (["config", "set", "--user", "pace.mode", "fast"], 2, "gentle, paper, unlimited"),
         (["tool", "divination"], 2, "the tools are"),
     ],
 )
@@ -119,7 +119,7 @@ def test_a_misspelt_setting_of_the_collection_is_told_with_its_file(
 ) -> None:
     file = tmp_path / "example.org.evercrawl" / "collection.toml"
     file.parent.mkdir()
-    file.write_text("[pace]\ngapp = 3\n")
+    file.write_text("[pace]\ndelaay = 3\n")
     assert run(["status"]) == 2
     shown = capsys.readouterr().err
     assert str(file) in shown

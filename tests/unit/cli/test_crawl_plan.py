@@ -56,7 +56,7 @@ def test_a_new_collection_remembers_seeds_and_scope_but_not_limits(session: CliC
     assert plan.is_new
     assert plan.path == Path("example.org.evercrawl")
     assert plan.configured.settings.crawl.max_pages == 5
-    assert plan.configured.settings.pace.gap == timedelta(seconds=2)
+    assert plan.configured.settings.pace.delay == timedelta(seconds=2)
     kept = session.configured(tmp_path / plan.path)
     assert kept.settings.scope.seeds == ("https://example.org/",)
     assert kept.settings.scope.kind == "domain"
@@ -87,4 +87,4 @@ def test_a_named_collection_takes_more_seeds(session: CliContext, tmp_path: Path
 
 def test_concurrency_counts_for_own_hosts_too(session: CliContext) -> None:
     own = _planned(session, "https://example.org/", pace="own", concurrency="16").configured.settings
-    assert (own.crawl.concurrency, own.pace.own_concurrency) == (16, 16)
+    assert (own.crawl.concurrency, own.pace.unlimited_concurrency) == (16, 16)

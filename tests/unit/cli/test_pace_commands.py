@@ -28,7 +28,10 @@ def test_a_site_is_slowed_listed_and_taken_back(collection: Path, capsys: pytest
     assert (done["site"], done["gap_s"]) == ("https://example.org", 120)
     call("pace", "slow", "https://example.org/deep/page", "30s")
     call("pace", "slow", "http://other.test:8080", "1h")
-    assert read_settings(collection).settings.pace.slower == ("https://example.org 30s", "http://other.test:8080 3600s")
+    assert read_settings(collection).settings.pace.overrides == (
+        "https://example.org 30s",
+        "http://other.test:8080 3600s",
+    )
     assert [row["gap_s"] for row in call("pace", "list")] == [3600, 30]
     (status,) = call("status")
     assert {"site": "https://example.org", "gap_s": 30.0} in status["slowed"]
@@ -40,4 +43,4 @@ def test_a_site_is_slowed_listed_and_taken_back(collection: Path, capsys: pytest
 @pytest.mark.parametrize(("site", "gap"), [("example.org", "fast"), ("example.org", "0"), ("example.org", "2d")])
 def test_a_gap_that_cannot_be_is_refused(collection: Path, site: str, gap: str) -> None:
     assert run(["-C", str(collection), "pace", "slow", site, gap]) == 2
-    assert read_settings(collection).settings.pace.slower == ()
+    assert read_settings(collection).settings.pace.overrides == ()

@@ -158,7 +158,7 @@ def test_while_another_writes_one_still_searches(story: Story):
     story.write(("/a", "a red fish"))
     assert story.found("red") == [("/a", 1)]
     index = TextIndex(story.folder)
-    with index.writing(SETTINGS.heap_bytes):
+    with index.writing(SETTINGS.index_buffer_bytes):
         story.write(("/b", "a blue fish"))
         assert update_index(story.folder, SETTINGS)
         with pytest.raises(IndexBusy):

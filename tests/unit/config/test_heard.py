@@ -23,11 +23,11 @@ def _touch(collection: Path, seconds: int) -> None:
 
 
 def test_rules_are_heard_when_the_file_was_written(collection: Path) -> None:
-    rules = trap_rules_in(collection, TrapSettings(learn_from=7))
+    rules = trap_rules_in(collection, TrapSettings(min_pages=7))
     assert rules.changed() is None
     write_setting(collection_file(collection), "traps.exclude", ("/old/**",))
     _touch(collection, 1)
-    assert rules.changed() == TrapSettings(learn_from=7, exclude=("/old/**",))
+    assert rules.changed() == TrapSettings(min_pages=7, exclude=("/old/**",))
     assert rules.changed() is None
 
 

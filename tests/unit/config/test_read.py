@@ -37,15 +37,17 @@ def _write_user(tmp_path: Path, text: str) -> Path:
 
 
 def test_the_nearer_place_wins_and_is_named(tmp_path: Path, collection: Path) -> None:
-    user = _write_user(tmp_path, '[pace]\ngap = "1s"\nfactor = 2\n[identity]\ncontact = "me@example.org"\n')
+    user = _write_user(
+        tmp_path, '[pace]\ndelay = "1s"\nresponse_time_factor = 2\n[identity]\ncontact = "me@example.org"\n'
+    )
     file = collection / "collection.toml"
-    file.write_text('[pace]\ngap = "2s"\nlongest = "90s"\n[scope]\ndepth = 3\n')
-    env = _env(tmp_path, EVERCRAWL_PACE__GAP="3s", EVERCRAWL_SCOPE__DEPTH="4")
+    file.write_text('[pace]\ndelay = "2s"\nmax_delay = "90s"\n[scope]\nmax_depth = 3\n')
+    env = _env(tmp_path, EVERCRAWL_PACE__DELAY="3s", EVERCRAWL_SCOPE__MAX_DEPTH="4")
     found = read_settings(collection, flags={"pace.delay": "4s"}, env=env)
-    assert found.settings.pace.gap == timedelta(seconds=4)
-    assert found.settings.scope.depth == 4
-    assert found.settings.pace.longest == timedelta(seconds=90)
-    assert found.settings.pace.factor == 2
+    assert found.settings.pace.delay == timedelta(seconds=4)
+    assert found.settings.scope.max_depth == 4
+    assert found.settings.pace.max_delay == timedelta(seconds=90)
+    assert found.settings.pace.response_time_factor == 2
     assert found.value("identity.contact") == "me@example.org"
     assert found.origins["pace.delay"] == "command line"
     assert found.origins["scope.max_depth"] == "environment variable EVERCRAWL_SCOPE__MAX_DEPTH"
@@ -63,10 +65,10 @@ def test_the_contact_has_a_short_variable(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("[htp]\nidle = 1\n", ["[htp]", "'http'"]),
-        ("[pace]\ngapp = 1\n", ["pace.gapp", "'pace.delay'"]),
+        ("[pace]\ndelaay = 1\n", ["pace.delaay", "'pace.delay'"]),
         ('[pace]\nmode = "fast"\n', ["pace.mode", "'fast'", "gentle", "Default"]),
         ("[pace\n", ["not valid TOML"]),
-        ('[pace]\nshortest = "2m"\n', ["pace.min_delay", "pace.max_delay"]),
+        ('[pace]\nmin_delay = "2m"\n', ["pace.min_delay", "pace.max_delay"]),
         ("pace = 3\n", ["section [pace]"]),
     ],
 )

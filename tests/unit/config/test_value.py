@@ -59,7 +59,7 @@ def test_text_is_read_by_the_type_of_its_setting(key: str, written: object, valu
 @pytest.mark.parametrize(
     ("key", "written", "word"),
     [
-        ("pace.mode", "fast", "gentle, paper, own"),
+        ("pace.mode", "fast", "gentle, paper, unlimited"),
         ("scope.kind", "planet", "host, prefix, domain, list"),
         ("store.durability", "maybe", "process, power"),
         ("archive.gzip_level", 9, "0 to 3"),

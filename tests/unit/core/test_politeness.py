@@ -61,27 +61,27 @@ def test_a_gap_shrinks_slowly():
 
 
 def test_paper_pace_is_never_under_ten_seconds():
-    paper = pace_from_settings(PaceSettings(mode="paper", gap=SECOND), delay_cap=CAP, anonymous=False)
+    paper = pace_from_settings(PaceSettings(mode="paper", delay=SECOND), delay_cap=CAP, anonymous=False)
     assert gap(paper) == PAPER_DELAY.total_seconds()
 
 
 def test_own_pace_has_no_gap_and_several_requests_at_a_time():
-    own = pace_from_settings(PaceSettings(mode="own"), delay_cap=CAP, anonymous=False)
+    own = pace_from_settings(PaceSettings(mode="unlimited"), delay_cap=CAP, anonymous=False)
     assert gap(own, took=3) == 0.0
-    assert site_concurrency(own, crawl_delay=None) == PaceSettings().own_concurrency
+    assert site_concurrency(own, crawl_delay=None) == PaceSettings().unlimited_concurrency
     assert site_concurrency(own, crawl_delay=2.0) == 1
     assert gap(own, delay=2.0) == 2.0
 
 
 def test_without_a_contact_nobody_is_asked_more_than_once_a_second():
-    own = pace_from_settings(PaceSettings(mode="own"), delay_cap=CAP, anonymous=True)
+    own = pace_from_settings(PaceSettings(mode="unlimited"), delay_cap=CAP, anonymous=True)
     assert own.floor == ANONYMOUS_DELAY
     assert own.concurrency == 1
 
 
 def test_an_explicit_gap_is_the_floor_in_every_mode():
-    for mode in ("gentle", "own"):
-        pace = pace_from_settings(PaceSettings(mode=mode, gap=timedelta(seconds=3)), delay_cap=CAP, anonymous=False)
+    for mode in ("gentle", "unlimited"):
+        pace = pace_from_settings(PaceSettings(mode=mode, delay=timedelta(seconds=3)), delay_cap=CAP, anonymous=False)
         assert gap(pace) == 3.0
 
 
@@ -96,5 +96,7 @@ def test_a_budget_of_a_site_is_a_gap():
     pace = pace_from_settings(PaceSettings(), delay_cap=timedelta(minutes=5), anonymous=False, per_day=144.0)
     assert pace.floor == timedelta(minutes=10)
     assert pace.concurrency == 1
-    own = pace_from_settings(PaceSettings(mode="own"), delay_cap=timedelta(minutes=5), anonymous=False, per_day=144.0)
+    own = pace_from_settings(
+        PaceSettings(mode="unlimited"), delay_cap=timedelta(minutes=5), anonymous=False, per_day=144.0
+    )
     assert (own.floor, own.concurrency) == (timedelta(minutes=10), 1)

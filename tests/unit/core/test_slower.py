@@ -44,7 +44,7 @@ def test_a_site_has_one_rule_at_most() -> None:
 
 
 def test_a_rule_only_slows() -> None:
-    settings = PaceSettings(gap=timedelta(seconds=5), slower=(f"{SITE} 30s", "http://s2.test 2s"))
+    settings = PaceSettings(delay=timedelta(seconds=5), overrides=(f"{SITE} 30s", "http://s2.test 2s"))
     pace = pace_from_settings(settings, delay_cap=MINUTE, anonymous=False)
     assert pace_at_site(pace, SITE).floor == timedelta(seconds=30)
     assert pace_at_site(pace, "http://s2.test").floor == timedelta(seconds=5)
@@ -52,9 +52,9 @@ def test_a_rule_only_slows() -> None:
 
 
 def test_an_own_host_that_is_slowed_gets_one_request_at_a_time() -> None:
-    settings = PaceSettings(mode="own", slower=(f"{SITE} 3s",))
+    settings = PaceSettings(mode="unlimited", overrides=(f"{SITE} 3s",))
     pace = pace_from_settings(settings, delay_cap=MINUTE, anonymous=False)
-    assert (pace_at_site(pace, SITE).concurrency, pace.concurrency) == (1, settings.own_concurrency)
+    assert (pace_at_site(pace, SITE).concurrency, pace.concurrency) == (1, settings.unlimited_concurrency)
 
 
 def test_after_a_rule_is_taken_back_between_two_runs_no_gap_is_longer_than_the_longest() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from evercrawl.errors import StoreUnavailable
-from evercrawl.web.access import OneTimeLink
-from evercrawl.web.auth import SESSION_LIFETIME, AuthStore, AccessScope
+from evercrawl.web.auth import SESSION_LIFETIME, AccessScope, AuthStore
+from evercrawl.web.login import OneTimeLink
 
 
 @pytest.fixture

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.web.rewrite import still
+from evercrawl.web.replay import sanitize_page
 
 BASE = "https://a.example/folder/page"
 
 
 def made(html: str) -> str:
-    return still(html, BASE, lambda url: f"/web/1/{url}")
+    return sanitize_page(html, BASE, lambda url: f"/web/1/{url}")
 
 
 @pytest.mark.parametrize(

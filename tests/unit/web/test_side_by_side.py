@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evercrawl.core.change.text_diff import diff_text, text_blocks
-from evercrawl.web.pages.side_by_side import side_by_side
+from evercrawl.web.pages.history import side_by_side
 
 BEFORE = "one\ntwo\nthree\nfour\nfive\nsix\nseven"
 

@@ -9,12 +9,20 @@ from typing import NamedTuple
 import pytest
 from markupsafe import Markup
 
-from evercrawl.web.chart import bars, calendar, histogram, nice_most, stacked_bars, timeline
-from evercrawl.web.parameter import BadRequest, Parameter, limit
-from evercrawl.web.plain import plain
-from evercrawl.web.rate import RateLimit
-from evercrawl.web.remembered import Remembered, Shelf
-from evercrawl.web.words import ago, crawled, link_to, plain_line, size, span, when
+from evercrawl.web.cache import AnswerCache, CachedAnswer
+from evercrawl.web.charts import bars, calendar, histogram, nice_most, stacked_bars, timeline
+from evercrawl.web.format import (
+    crawled,
+    format_duration,
+    format_size,
+    link_to,
+    plain_line,
+    relative_time,
+    time_element,
+    to_plain,
+)
+from evercrawl.web.middleware import RateLimit
+from evercrawl.web.route import BadRequest, Parameter, limit
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
@@ -67,11 +75,11 @@ def test_a_rate_allows_a_burst_and_then_a_flow():
 
 
 def test_words():
-    assert size(1_500_000) == "1.5 MB"
-    assert span(45) == "45 s"
-    assert ago(NOW - timedelta(hours=3), NOW) == "3 h ago"
-    assert ago(NOW + timedelta(minutes=5), NOW) == "in 5 min"
-    assert when(None) == Markup("–")
+    assert format_size(1_500_000) == "1.5 MB"
+    assert format_duration(45) == "45 s"
+    assert relative_time(NOW - timedelta(hours=3), NOW) == "3 h ago"
+    assert relative_time(NOW + timedelta(minutes=5), NOW) == "in 5 min"
+    assert time_element(None) == Markup("–")
     assert (
         link_to("/page", url="https://a.example/?q=ü&x='")
         == "/page?url=https%3A%2F%2Fa.example%2F%3Fq%3D%C3%BC%26x%3D%27"
@@ -86,13 +94,13 @@ class _Row(NamedTuple):
 
 
 def test_plain_values():
-    assert plain({"rows": [_Row(0, b"\x01")], date(2026, 1, 2): timedelta(seconds=2)}) == {
+    assert to_plain({"rows": [_Row(0, b"\x01")], date(2026, 1, 2): timedelta(seconds=2)}) == {
         "rows": [{"at": "1970-01-01T00:00:00Z", "name": "01"}],
         "2026-01-02": 2.0,
     }
-    assert plain("lone \ud800 surrogate") == "lone ? surrogate"
+    assert to_plain("lone \ud800 surrogate") == "lone ? surrogate"
     with pytest.raises(TypeError):
-        plain(object())
+        to_plain(object())
 
 
 @pytest.mark.parametrize(("most", "nice"), [(0, 1), (1, 1), (7, 8), (63, 80), (100, 100), (101, 150), (999, 1000)])
@@ -128,7 +136,7 @@ def test_an_answer_is_computed_once_for_all():
         counted.append(1)
         return 42
 
-    answer = Remembered(compute, least_s=60)
+    answer = CachedAnswer(compute, least_s=60)
     assert answer.get(0.0) is None, "still being computed"
     begin.set()
     assert answer.get(5.0) == 42
@@ -141,4 +149,4 @@ def test_an_error_is_told_to_whoever_asks():
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        Shelf().get("key", compute, wait_s=5.0)
+        AnswerCache().get("key", compute, wait_s=5.0)

@@ -282,12 +282,15 @@ def _settings(plan: ClusterPlan, web: ClusterWeb) -> Settings:
         identity=replace(plain.identity, contact="mailto:simulation@example.org"),
         scope=replace(plain.scope, seeds=(web.first,)),
         crawl=replace(plain.crawl, max_pages=None),
-        signals=replace(plain.signals, enabled=False),
+        sitemaps=replace(plain.sitemaps, enabled=False),
         traps=replace(plain.traps, enabled=False),
-        seen=replace(plain.seen, cache_entries=1024),
-        store=replace(plain.store, shards=plan.shards, lease=plan.lease_s * second),
+        url_seen=replace(plain.url_seen, cache_entries=1024),
+        store=replace(plain.store, shards=plan.shards, lease_timeout=plan.lease_s * second),
         revisit=replace(
-            plain.revisit, shortest=plan.shortest_s * second, longest=plan.longest_s * second, worth=second
+            plain.revisit,
+            min_interval=plan.shortest_s * second,
+            max_interval=plan.longest_s * second,
+            min_freshness_gain=second,
         ),
     )
 

@@ -113,7 +113,7 @@ class SimWorker:
 
     async def membership(self) -> Membership:
         """A new name each time."""
-        lease = self._settings.store.lease
+        lease = self._settings.store.lease_timeout
         is_cut = self.connection.is_cut
         self.connection = self._new_connection()
         self.connection.is_cut = is_cut

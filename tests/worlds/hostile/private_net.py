@@ -78,14 +78,14 @@ async def everywhere(plan: dict[str, Any]) -> AsyncIterator[Everywhere]:
 def settings_for(plan: dict[str, Any], name_server_at: str) -> Settings:
     base = Settings(
         identity=IdentitySettings(contact="test@example.org"),
-        dns=DnsSettings(servers=(name_server_at,), shortest_ttl=timedelta(0)),
+        dns=DnsSettings(servers=(name_server_at,), min_ttl=timedelta(0)),
     )
     second = timedelta(seconds=1)
     return replace(
         base,
-        http=replace(base.http, allow_private=plan["allow_private"], connect=second, first_byte=second),
-        pace=replace(base.pace, mode="own", gap=timedelta(seconds=0.02)),
-        crawl=replace(base.crawl, patience=timedelta(seconds=2)),
+        http=replace(base.http, allow_private=plan["allow_private"], connect_timeout=second, first_byte_timeout=second),
+        pace=replace(base.pace, mode="unlimited", delay=timedelta(seconds=0.02)),
+        crawl=replace(base.crawl, idle_timeout=timedelta(seconds=2)),
     )
 
 

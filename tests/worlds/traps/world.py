@@ -48,7 +48,7 @@ class TrapWeb:
         body = reply.html.encode()
         headers = (*HEADERS, ("Location", reply.location)) if reply.location else HEADERS
         exchange = Exchange(b"", raw, body, "198.18.0.1", began, ANSWER_TIME)
-        limits = DecodeLimits(HttpSettings().decoded_bytes, HttpSettings().ratio)
+        limits = DecodeLimits(HttpSettings().max_decoded_bytes, HttpSettings().max_compression_ratio)
         return fetch_result(
             request, RawResponse(ResponseHead(reply.status, 1, headers, {}, raw), exchange), limits=limits
         )

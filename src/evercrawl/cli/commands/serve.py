@@ -16,7 +16,7 @@ from evercrawl.cli.terminal import ExitCode, emit_json
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from evercrawl.web.serve import Service, Serving
+    from evercrawl.web.serve import ServeOptions, WebService
 
 
 @click.command("serve")
@@ -69,9 +69,9 @@ def serve_command(
     Another process may crawl the collection at the same time. Only this machine can connect, unless you use
     --bind and set a password or token. Press Ctrl-C to stop.
     """
-    from evercrawl.web.serve import Service, Serving
+    from evercrawl.web.serve import ServeOptions, WebService
 
-    how = Serving(
+    how = ServeOptions(
         bind=bind,
         port=port,
         replay_port=replay_port,
@@ -90,16 +90,16 @@ def serve_command(
         )
     if password:
         _set_password(path)
-    service = Service(path, how)
+    service = WebService(path, how)
     return asyncio.run(_serve_until_stopped(cli, service, how, opens=opens, as_json=as_json))
 
 
 def serve_while_watching(cli: CliContext, path: Path, port: int, *, flags: dict[str, object], as_json: bool) -> int:
     """Keep a collection up to date with these flags, and serve it."""
-    from evercrawl.web.serve import Service, Serving
+    from evercrawl.web.serve import ServeOptions, WebService
 
-    how = Serving(port=port, crawl=True)
-    return asyncio.run(_serve_until_stopped(cli, Service(path, how, flags=flags), how, opens=True, as_json=as_json))
+    how = ServeOptions(port=port, crawl=True)
+    return asyncio.run(_serve_until_stopped(cli, WebService(path, how, flags=flags), how, opens=True, as_json=as_json))
 
 
 _MIN_TOKEN_CHARS = 16
@@ -116,7 +116,9 @@ def _set_password(path: Path) -> None:
     keyring.close()
 
 
-async def _serve_until_stopped(cli: CliContext, service: Service, how: Serving, *, opens: bool, as_json: bool) -> int:
+async def _serve_until_stopped(
+    cli: CliContext, service: WebService, how: ServeOptions, *, opens: bool, as_json: bool
+) -> int:
     from evercrawl.cli.context import close_log, open_log
 
     loop = asyncio.get_running_loop()

@@ -18,7 +18,7 @@ from urllib.parse import urlencode, urlsplit
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.http.poster import JsonPoster
 from evercrawl.adapters.system import SystemClock
-from evercrawl.cluster.visit_requests import announce
+from evercrawl.cluster.visit_requests import request_visits
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, outbox_path
 from evercrawl.core.sitemap.websub_protocol import (
     HEAD_BYTES,
@@ -100,7 +100,7 @@ class WebsubClient:
         self._collection = collection
         self._settings = settings
         self._callback = callback
-        self._queue = queue or (lambda urls, by: announce(collection, urls, by=by))
+        self._queue = queue or (lambda urls, by: request_visits(collection, urls, by=by))
 
     # For the callback route
 

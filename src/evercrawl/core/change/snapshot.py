@@ -183,8 +183,10 @@ class Snapshot:
 def take_snapshot(tree: LexborHTMLParser, elements: Elements) -> Snapshot:
     """The snapshot of a parsed page."""
     body = tree.body
-    paths, flags, texts = _walked(body, _around(elements.code)) if body is not None else ([], [], [])
-    return Snapshot(tuple(paths), bytes(flags), tuple(texts), _metadata(elements))
+    if body is None:
+        return Snapshot((), b"", (), _metadata(elements))
+    walk = _walk_blocks(body, _around(elements.code))
+    return Snapshot(tuple(walk.paths), bytes(walk.flags), tuple(walk.texts), _metadata(elements))
 
 
 def snapshot_html(html: bytes | str) -> Snapshot:
@@ -216,34 +218,105 @@ def _collapsed(text: str | None) -> str:
     return " ".join((text or "").split())
 
 
-def _walked(body: LexborNode, code: set[int]) -> tuple[list[int], list[int], list[str]]:
-    """Cut the page into blocks; elements around code are not taken whole.
+class _BlockWalk:
+    """Collects the blocks of one page; path, region and card describe the element that is open."""
 
-    Long, because a call for each node would double its cost; every branch is one kind of node.
-    """
-    paths: list[int] = []
-    flags: list[int] = []
-    texts: list[str] = []
-    pieces: list[str] = []
+    __slots__ = (
+        "_code", "_inner_path", "_inner_region", "_last_name_class", "_last_path", "_last_region", "_last_tag",
+        "card_at", "chars", "flags", "path", "paths", "pieces", "region", "stack", "texts",
+    )  # fmt: skip
+
+    def __init__(self, code: set[int]) -> None:
+        self.paths: list[int] = []
+        self.flags: list[int] = []
+        self.texts: list[str] = []
+        self.chars = 0
+        self.pieces: list[str] = []
+        self.path, self.region, self.card_at = 1, BODY, MAX_BLOCKS
+        self.stack: list[tuple[LexborNode, int, int, int, int]] = []
+        self._code = code
+        self._last_path = self._last_tag = self._last_region = self._inner_path = self._inner_region = _NO_TAG
+        self._last_name_class = UNNAMED
+
+    def flush(self, linked: int) -> None:
+        """Make one block of the pieces, of which so many characters are links."""
+        text = " ".join("".join(self.pieces).split())
+        self.pieces.clear()
+        size = len(text)
+        if size:
+            self.texts.append(text)
+            self.paths.append(self.path)
+            self.flags.append(self.region | LINKED if linked > MIN_LINKED_SHARE * size else self.region)
+            self.chars += size
+
+    def enter(self, node: LexborNode, child: LexborNode, kind: int, tag: int) -> bool:
+        """Add an element that holds a single text as a block, or open it and return True."""
+        attributes = node.attributes
+        if not attributes:
+            names = UNNAMED
+        elif len(attributes) == 1 and "class" in attributes:
+            names = NAME_CLASSES[attributes["class"] or ""]
+        else:
+            names = _name_class(attributes)
+        path, region = self.path, self.region
+        # Siblings are often alike, and then have the same path.
+        if (
+            path != self._last_path
+            or tag != self._last_tag
+            or names is not self._last_name_class
+            or region != self._last_region
+        ):
+            self._last_path, self._last_tag, self._last_name_class, self._last_region = path, tag, names, region
+            self._inner_path = (path * _PATH_MIX + _MARKS[tag] + names.mark) & _MASK
+            self._inner_region = _region(kind, region, names) if kind > _PART or names.is_site_outside else region
+        only = child.tag_id if child.next is None else _NO_TAG
+        if only == _TEXT_ID:
+            text = child.text_content
+        elif only == _A:
+            text = child.text_lexbor()
+        elif kind == _LEAF:
+            text = node.text_lexbor()
+            if self._code and ("=" in text or "(" in text) and node.mem_id in self._code:
+                text = None
+        else:
+            text = None
+        if text is None:
+            self.stack.append((node, kind, path, region, self.card_at))
+            self.path, self.region = self._inner_path, self._inner_region
+            if kind == _BLOCK:
+                self.card_at = len(self.texts)
+            return True
+        text = " ".join(text.split())
+        if text:
+            flags, card_at, flag = self.flags, self.card_at, self._inner_region
+            if kind == _LEAF:
+                flag |= _LEAF_FLAGS.get(tag, 0)
+            if only == _A or (card_at < len(flags) and flags[card_at] & LINKED and len(text) < CARD_CHARS):
+                flag |= LINKED
+            flags.append(flag)
+            self.texts.append(text)
+            self.paths.append(self._inner_path)
+            self.chars += len(text)
+        return False
+
+
+def _walk_blocks(body: LexborNode, code: set[int]) -> _BlockWalk:
+    """Cut the page into blocks in one pass; elements around code are not taken whole."""
+    walk = _BlockWalk(code)
+    pieces, stack, texts = walk.pieces, walk.stack, walk.texts
+    kinds, known_kinds, text_id = _KINDS, len(_KINDS), _TEXT_ID
     linked = 0
-    path, region, card_at = 1, BODY, MAX_BLOCKS
-    kinds, known_kinds, text_id, link_id = _KINDS, len(_KINDS), _TEXT_ID, _A
-    marks, leaf_flags, namings = _MARKS, _LEAF_FLAGS, NAME_CLASSES
-    stack: list[tuple[LexborNode, int, int, int, int]] = []
     node: LexborNode | None = body.first_child
-    chars = 0
-    last_path = last_tag = last_region = inner_path = inner_region = _NO_TAG
-    last_naming = UNNAMED
     while True:
         if node is None:
             if not stack:
                 break
-            node, kind, outer_path, outer_region, outer_card = stack.pop()
+            node, kind, path, region, card_at = stack.pop()
             if kind >= _BLOCK:
                 if pieces:
-                    chars += _flush(paths, flags, texts, pieces, linked, path, region)
+                    walk.flush(linked)
                     linked = 0
-                path, region, card_at = outer_path, outer_region, outer_card
+                walk.path, walk.region, walk.card_at = path, region, card_at
             elif kind == _CELL:
                 pieces.append(" ")
             node = node.next
@@ -274,58 +347,18 @@ def _walked(body: LexborNode, code: set[int]) -> tuple[list[int], list[int], lis
                     continue
         elif kind != _DROP:
             if pieces:
-                chars += _flush(paths, flags, texts, pieces, linked, path, region)
+                walk.flush(linked)
                 linked = 0
-            if chars > MAX_CHARS or len(texts) >= MAX_BLOCKS:
+            if walk.chars > MAX_CHARS or len(texts) >= MAX_BLOCKS:
                 break
             child = node.first_child
-            if child is not None:
-                attributes = node.attributes
-                if not attributes:
-                    naming = UNNAMED
-                elif len(attributes) == 1 and "class" in attributes:
-                    naming = namings[attributes["class"] or ""]
-                else:
-                    naming = _naming(attributes)
-                # Siblings are often alike, and then stand in the same place.
-                if path != last_path or tag != last_tag or naming is not last_naming or region != last_region:
-                    last_path, last_tag, last_naming, last_region = path, tag, naming, region
-                    inner_path = (path * _PATH_MIX + marks[tag] + naming.mark) & _MASK
-                    inner_region = _region(kind, region, naming) if kind > _PART or naming.is_site_outside else region
-                only = child.tag_id if child.next is None else _NO_TAG
-                if only == text_id:
-                    text = child.text_content
-                elif only == link_id:
-                    text = child.text_lexbor()
-                elif kind == _LEAF:
-                    text = node.text_lexbor()
-                    if code and ("=" in text or "(" in text) and node.mem_id in code:
-                        text = None
-                else:
-                    text = None
-                if text is not None:
-                    text = " ".join(text.split())
-                    if text:
-                        texts.append(text)
-                        paths.append(inner_path)
-                        flag = inner_region if kind != _LEAF else inner_region | leaf_flags.get(tag, 0)
-                        if only == link_id or (
-                            card_at < len(flags) and flags[card_at] & LINKED and len(text) < CARD_CHARS
-                        ):
-                            flag |= LINKED
-                        flags.append(flag)
-                        chars += len(text)
-                else:
-                    stack.append((node, kind, path, region, card_at))
-                    path, region = inner_path, inner_region
-                    if kind == _BLOCK:
-                        card_at = len(texts)
-                    node = child
-                    continue
+            if child is not None and walk.enter(node, child, kind, tag):
+                node = child
+                continue
         node = node.next
     if pieces:
-        _flush(paths, flags, texts, pieces, linked, path, region)
-    return paths, flags, texts
+        walk.flush(linked)
+    return walk
 
 
 def _around(code: list[LexborNode]) -> set[int]:
@@ -339,21 +372,7 @@ def _around(code: list[LexborNode]) -> set[int]:
     return found
 
 
-def _flush(
-    paths: list[int], flags: list[int], texts: list[str], pieces: list[str], linked: int, path: int, flag: int
-) -> int:
-    """Make one block of the pieces; gives back its size."""
-    text = " ".join("".join(pieces).split())
-    pieces.clear()
-    size = len(text)
-    if size:
-        texts.append(text)
-        paths.append(path)
-        flags.append(flag | LINKED if linked > MIN_LINKED_SHARE * size else flag)
-    return size
-
-
-def _naming(attributes: Attributes) -> NameClass:
+def _name_class(attributes: Attributes) -> NameClass:
     names = attributes.get("class") or ""
     if identity := attributes.get("id"):
         names = f"{names} {identity}"

@@ -9,9 +9,11 @@ from typing import Any
 
 from starlette.responses import Response
 
+from evercrawl.cluster.visit_requests import VisitRequest, list_requests
 from evercrawl.collection.alerts.event_reader import CollectionLogs
 from evercrawl.collection.alerts.registry import AlertRegistry, AlertStatus, default_batch_size, preview_alert
 from evercrawl.collection.alerts.sender import has_apprise
+from evercrawl.collection.alerts.subscriptions import subscription_fields
 from evercrawl.core.alerts.definition import (
     HOSTED_SERVICES,
     alert_fields,
@@ -24,10 +26,9 @@ from evercrawl.core.url import canonical
 from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import CHANGES, Alert, AlertFilter, Channel, Destination, EventKind, Frequency
 from evercrawl.model.time import from_us
-from evercrawl.web.desk import Desk
-from evercrawl.web.pages.steer import guarded_url
-from evercrawl.web.parameter import BadRequest, Parameter, place_of
-from evercrawl.web.route import Asked, Done
+from evercrawl.web.app_state import AppState
+from evercrawl.web.pages.crawl import guarded_url
+from evercrawl.web.route import ActionResult, BadRequest, Inputs, Parameter, parse_cursor
 
 FEEDS = "feeds"
 """The folder of the collection in which feeds lie that were asked for here."""
@@ -41,7 +42,7 @@ ABOUT = {
 CHANNELS = ("webhook", "mail", "atom", "apprise")
 """Of apprise only services at fixed places: other addresses can mean anything, and pass no guard of ours."""
 STATES = tuple(state.value for state in MessageState)
-WISH = (
+ALERT_PARAMETERS = (
     Parameter("pages", "URLs, any of them, separated by space.", default=""),
     Parameter("patterns", "Forms of URLs in which * stands for anything, separated by space.", default=""),
     Parameter("query", "Words that the page must say.", default=""),
@@ -56,22 +57,22 @@ WISH = (
     Parameter("daily_at", "When a daily message goes, in UTC.", default="07:00"),
     Parameter("quiet", "Hours in UTC without messages, such as 22:00-06:00.", default=""),
 )  # fmt: skip
-NAMED = Parameter("name", "The alert's name.", required=True)
-LOG = (NAMED, Parameter("state", "Only messages that stand so.", "choice", choices=STATES))
+NAME_PARAMETER = Parameter("name", "The alert's name.", required=True)
+LOG_PARAMETERS = (NAME_PARAMETER, Parameter("state", "Only messages that stand so.", "choice", choices=STATES))
 
 
-def book_of(desk: Desk) -> AlertRegistry:
+def registry_of(desk: AppState) -> AlertRegistry:
     """The alerts of the collection."""
     return AlertRegistry(desk.path, desk.settings)
 
 
-def alerts(desk: Desk, asked: Asked) -> dict[str, Any]:
+def alerts(desk: AppState, asked: Inputs) -> dict[str, Any]:
     """Every alert; with a name, also what an alert of these wishes would have told."""
     shown: dict[str, Any] = {"wish": None, "preview": None, "problem": None}
     if asked["name"]:
         shown = _previewed(desk, asked)
     return {
-        "alerts": [_fields(status) for status in book_of(desk).all()],
+        "alerts": [_fields(status) for status in registry_of(desk).all()],
         "has_apprise": has_apprise(),
         "services": sorted(HOSTED_SERVICES),
         "mail_is_set": desk.settings.alerts.mail_host is not None,
@@ -79,9 +80,9 @@ def alerts(desk: Desk, asked: Asked) -> dict[str, Any]:
     }
 
 
-def _previewed(desk: Desk, asked: Asked) -> dict[str, Any]:
+def _previewed(desk: AppState, asked: Inputs) -> dict[str, Any]:
     """What would be told; what is wrong with the wish stands beside it, so that the form keeps its values."""
-    fields = {one.name: asked[one.name] for one in WISH} | {"name": asked["name"]}
+    fields = {one.name: asked[one.name] for one in ALERT_PARAMETERS} | {"name": asked["name"]}
     try:
         alert = _alert(desk, asked)
         found = preview_alert(alert.subject, CollectionLogs(desk.path))
@@ -95,11 +96,11 @@ def _previewed(desk: Desk, asked: Asked) -> dict[str, Any]:
     return {"wish": fields, "preview": told, "problem": None}
 
 
-def alert(desk: Desk, asked: Asked) -> dict[str, Any]:
+def alert(desk: AppState, asked: Inputs) -> dict[str, Any]:
     """One alert and its messages, newest first."""
-    book, state = book_of(desk), asked["state"]
+    book, state = registry_of(desk), asked["state"]
     status = _known(book, asked["name"])
-    before = place_of(asked["after"])
+    before = parse_cursor(asked["after"])
     chosen = None if state is None else MessageState(state)
     logged = book.log(asked["name"], state=chosen, most=asked["limit"], before=before)
     return {
@@ -110,53 +111,53 @@ def alert(desk: Desk, asked: Asked) -> dict[str, Any]:
     }
 
 
-def add_alert(desk: Desk, asked: Asked) -> Done:
+def add_alert(desk: AppState, asked: Inputs) -> ActionResult:
     """A new alert; the secret that its webhook is signed with is shown this once."""
     wish = _alert(desk, asked)
     if wish.target.channel is Channel.ATOM:
         (desk.path / FEEDS).mkdir(exist_ok=True)
-    kept = book_of(desk).add(wish, replacing=asked["replace"])
+    kept = registry_of(desk).add(wish, replacing=asked["replace"])
     show, told = f"/alert?name={kept.name}", dict(asked.values)
     if kept.target.channel is Channel.APPRISE:
         told["address"] = redact_address(kept.target.address)
     if kept.target.secret is None:
-        return Done(f"alert {kept.name}: changes from now on", show, {"name": kept.name}, told=told)
+        return ActionResult(f"alert {kept.name}: changes from now on", show, {"name": kept.name}, told=told)
     words = f"the secret that messages of {kept.name} are signed with, shown only now: {kept.target.secret}"
-    return Done(words, show, {"name": kept.name, "secret": kept.target.secret}, once=True)
+    return ActionResult(words, show, {"name": kept.name, "secret": kept.target.secret}, once=True)
 
 
-def remove_alert(desk: Desk, asked: Asked) -> Done:
+def remove_alert(desk: AppState, asked: Inputs) -> ActionResult:
     """Take an alert away, with what waits for it."""
-    book = book_of(desk)
+    book = registry_of(desk)
     _known(book, asked["name"])
     dropped = book.remove(asked["name"])
     waited = f"; {dropped:,} changes waited and will not be told" if dropped else ""
-    return Done(f"alert {asked['name']} is removed{waited}", "/alerts", {"dropped": dropped})
+    return ActionResult(f"alert {asked['name']} is removed{waited}", "/alerts", {"dropped": dropped})
 
 
-def test_alert(desk: Desk, asked: Asked) -> Done:
+def test_alert(desk: AppState, asked: Inputs) -> ActionResult:
     """Send a test message now."""
-    book, name = book_of(desk), asked["name"]
+    book, name = registry_of(desk), asked["name"]
     _known(book, name)
     if desk.tries.wait_s(name):
         raise BadRequest("too many tests of one alert; wait a minute", 429)
     attempt = asyncio.run(book.test(name))
     words = "the test was taken" if attempt.is_delivered else "the test was not delivered"
     told = {"delivered": attempt.is_delivered, "detail": attempt.detail}
-    return Done(f"{words}: {attempt.detail}", f"/alert?name={name}", told)
+    return ActionResult(f"{words}: {attempt.detail}", f"/alert?name={name}", told)
 
 
-def retry_alert(desk: Desk, asked: Asked) -> Done:
+def retry_alert(desk: AppState, asked: Inputs) -> ActionResult:
     """Messages that were set aside are sent again."""
-    book, name = book_of(desk), asked["name"]
+    book, name = registry_of(desk), asked["name"]
     _known(book, name)
     count = book.retry(name)
-    return Done(f"{count:,} messages will be sent again", f"/alert?name={name}", {"messages": count})
+    return ActionResult(f"{count:,} messages will be sent again", f"/alert?name={name}", {"messages": count})
 
 
-def alert_feed(desk: Desk, asked: Asked) -> Response:
+def alert_feed(desk: AppState, asked: Inputs) -> Response:
     """The feed that an alert writes."""
-    target = _known(book_of(desk), asked["name"]).alert.target
+    target = _known(registry_of(desk), asked["name"]).alert.target
     if target.channel is not Channel.ATOM:
         raise BadRequest("this alert has no feed", 404)
     try:
@@ -173,7 +174,7 @@ def _known(book: AlertRegistry, name: str) -> AlertStatus:
         raise BadRequest(str(error), 404) from error
 
 
-def _alert(desk: Desk, asked: Asked) -> Alert:
+def _alert(desk: AppState, asked: Inputs) -> Alert:
     """The alert that was wished, checked; nothing that could read or write files of others, or reach machines
     that only we can reach.
     """
@@ -191,10 +192,10 @@ def _alert(desk: Desk, asked: Asked) -> Alert:
     if wrong is not None:
         raise BadRequest(wrong)
     # The folder of feeds is made when one is added.
-    return wish if target.channel is Channel.ATOM else book_of(desk).checked(wish)
+    return wish if target.channel is Channel.ATOM else registry_of(desk).checked(wish)
 
 
-def _subject(asked: Asked) -> AlertFilter:
+def _subject(asked: Inputs) -> AlertFilter:
     pages = tuple(asked["pages"].split())
     for page in pages:
         if canonical(page) is None:
@@ -209,7 +210,7 @@ def _subject(asked: Asked) -> AlertFilter:
     )
 
 
-def _target(desk: Desk, asked: Asked) -> Destination:
+def _target(desk: AppState, asked: Inputs) -> Destination:
     channel, address = Channel(asked["channel"]), asked["address"].strip()
     match channel:
         case Channel.ATOM:
@@ -238,3 +239,39 @@ def _fields(status: AlertStatus) -> dict[str, Any]:
     if status.alert.target.channel is Channel.APPRISE:
         fields["address"] = redact_address(fields["address"])
     return fields
+
+
+ANNOUNCEMENTS_SHOWN = 50
+URLS_SHOWN = 5
+
+
+def websub(desk: AppState, asked: Inputs) -> dict[str, Any]:
+    """Every subscription, and the newest announcements that no crawl has heeded yet."""
+    waiting, shown = list_requests(desk.path, most=ANNOUNCEMENTS_SHOWN)
+    return {
+        "can_be_reached": desk.can_be_reached,
+        "subscriptions": [subscription_fields(one) for one in desk.websub.subscriptions()],
+        "waiting": waiting,
+        "announcements": [_announced(one) for one in shown],
+    }
+
+
+def subscribe(desk: AppState, asked: Inputs) -> ActionResult:
+    """Ask the hub of a page or feed to tell us of its news."""
+    if not desk.can_be_reached:
+        raise BadRequest("hubs cannot reach this interface: start it with --public-url", 409)
+    url = guarded_url(desk.settings, asked["url"])
+    made = asyncio.run(desk.websub.subscribe(url))
+    words = f"the hub {made.hub} was asked" + (f": {made.detail}" if made.detail else "")
+    return ActionResult(words, "/hubs", {"subscription": subscription_fields(made)})
+
+
+def unsubscribe(desk: AppState, asked: Inputs) -> ActionResult:
+    """Ask the hub to tell us no more."""
+    if not asyncio.run(desk.websub.unsubscribe(asked["topic"])):
+        raise BadRequest("there is no such subscription", 404)
+    return ActionResult("the hub was asked to end the subscription", "/hubs")
+
+
+def _announced(one: VisitRequest) -> dict[str, Any]:
+    return {"at": one.at, "by": one.by, "count": len(one.urls), "urls": one.urls[:URLS_SHOWN]}

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Any
 
-from evercrawl.collection.runs import live_run, past_runs
+from evercrawl.collection.runs import live_run, past_run, past_runs
 from evercrawl.collection.site_list import busiest_sites, changes_by_day, largest_sites, newest_visits, visits_by_day
 from evercrawl.model.reason import Reason
-from evercrawl.web.chart import calendar, stacked_bars
-from evercrawl.web.desk import Desk
-from evercrawl.web.pages.traps import gathered
-from evercrawl.web.route import Asked
+from evercrawl.web.app_state import AppState
+from evercrawl.web.charts import calendar, stacked_bars
+from evercrawl.web.pages.site_pages import find_traps
+from evercrawl.web.route import BadRequest, Inputs, parse_cursor
 
 SITES_SHOWN = 12
 LANES_SHOWN = 10
@@ -31,7 +31,7 @@ _KIND_OF = {
 }
 
 
-def _wishes(desk: Desk) -> dict[str, Callable[[], Any]]:
+def _wishes(desk: AppState) -> dict[str, Callable[[], Any]]:
     return {
         "status": desk.collection.status,
         "visits by day": lambda: visits_by_day(desk.path),
@@ -40,13 +40,13 @@ def _wishes(desk: Desk) -> dict[str, Callable[[], Any]]:
     }
 
 
-def warm_up(desk: Desk) -> None:
+def warm_up(desk: AppState) -> None:
     """Begin to count before anybody asks."""
     desk.remembered_all(_wishes(desk), wait_s=0.0)
-    gathered(desk, wait_s=0.0)
+    find_traps(desk, wait_s=0.0)
 
 
-def overview(desk: Desk, asked: Asked) -> dict[str, Any]:
+def overview(desk: AppState, asked: Inputs) -> dict[str, Any]:
     """Counts, freshness, what visits brought day by day, when pages changed, the largest sites."""
     found = desk.remembered_all(_wishes(desk), wait_s=PATIENCE_S)
     return {
@@ -79,7 +79,7 @@ def _kinds(reasons: dict[str, int]) -> dict[str, int]:
     return kinds
 
 
-def live(desk: Desk, asked: Asked) -> dict[str, Any]:
+def live(desk: AppState, asked: Inputs) -> dict[str, Any]:
     """The run under way, the newest visits, and whether it was started here."""
     return {
         "run": live_run(desk.path, now=desk.now()),
@@ -90,3 +90,21 @@ def live(desk: Desk, asked: Asked) -> dict[str, Any]:
         "lanes": desk.remembered("lanes", lambda: busiest_sites(desk.path, LANES_SHOWN), least_s=1) or [],
         "seeds": desk.settings.scope.seeds,
     }
+
+
+def runs(desk: AppState, asked: Inputs) -> dict[str, Any]:
+    """The runs that ended, newest first, and the one under way."""
+    found = past_runs(desk.path, before=parse_cursor(asked["after"]), most=asked["limit"])
+    return {
+        "run": live_run(desk.path, now=desk.now()),
+        "runs": found,
+        "next": f"0.{found[-1].id}" if len(found) == asked["limit"] and found[-1].id else None,
+    }
+
+
+def run(desk: AppState, asked: Inputs) -> dict[str, Any]:
+    """The report of one run."""
+    found = past_run(desk.path, asked["id"])
+    if found is None:
+        raise BadRequest("there is no such run", 404)
+    return {"run": found}

@@ -7,15 +7,14 @@ from typing import Any
 
 from evercrawl.core.document.media_type import MEDIA_KINDS
 from evercrawl.model.search import Tone
-from evercrawl.web.desk import Desk
-from evercrawl.web.pages.past import full_url
-from evercrawl.web.parameter import BadRequest, Parameter
-from evercrawl.web.route import Asked
+from evercrawl.web.app_state import AppState
+from evercrawl.web.pages.history import page_url
+from evercrawl.web.route import BadRequest, Inputs, Parameter
 
 LINKS_SHOWN = 200
 FACETS = ("site", "lang", "changed", "sentiment", "type")
 """Parameters that narrow a search; each is an operator of the query."""
-ASKED = (
+SEARCH_PARAMETERS = (
     Parameter("q", "Words, phrases, site:, lang:, changed:, as in `evercrawl search`."),
     Parameter("as_of", "As the collection was then: 2026-05, 30d.", "moment"),
     Parameter("site", "Only of this host or folder."),
@@ -27,7 +26,7 @@ ASKED = (
 _ONE_WORD = re.compile(r'[^\s"]+')
 
 
-def query_of(asked: Asked) -> str:
+def query_of(asked: Inputs) -> str:
     """The whole query: what was typed, and what narrows it."""
     parts = [(asked["q"] or "").strip()]
     for name in FACETS:
@@ -38,7 +37,7 @@ def query_of(asked: Asked) -> str:
     return " ".join(part for part in parts if part)
 
 
-def search(desk: Desk, asked: Asked) -> dict[str, Any]:
+def search(desk: AppState, asked: Inputs) -> dict[str, Any]:
     """The best hits and how they are spread; with `as_of` what would have been found then."""
     query, chosen = query_of(asked), {name: asked[name] for name in FACETS}
     shown = {"q": (asked["q"] or "").strip(), "as_of": asked["as_of"], "chosen": chosen, "query": query}
@@ -48,9 +47,9 @@ def search(desk: Desk, asked: Asked) -> dict[str, Any]:
     return {**shown, "found": found}
 
 
-def links(desk: Desk, asked: Asked) -> dict[str, Any]:
+def links(desk: AppState, asked: Inputs) -> dict[str, Any]:
     """What links to a page, what it links to, and how important it is."""
-    found, is_made = desk.links(full_url(asked["url"]))
+    found, is_made = desk.links(page_url(asked["url"]))
     return {
         "url": found.url,
         "pagerank": found.pagerank,

@@ -188,7 +188,7 @@ class MovingClock(FixedClock):
 
 def test_files_are_begun_anew_by_age_and_by_size(folder: Path) -> None:
     clock, told = MovingClock(), []
-    settings = ArchiveSettings(upload_bytes=100_000, upload_every=timedelta(seconds=30))
+    settings = ArchiveSettings(max_upload_bytes=100_000, upload_interval=timedelta(seconds=30))
     warc = WarcArchive(
         folder, 7, settings=settings, software="test", clock=clock, member=MEMBER, on_finished=lambda: told.append(1)
     )

@@ -19,7 +19,7 @@ ONE, TWO, THREE = a_page(1), a_page(2)._replace(parent_id=1), a_page(3)
 @pytest.fixture
 def reader(tmp_path: Path) -> StateReader:
     """A collection whose crawl is still running: its files are open for writing."""
-    store = SqliteStore(tmp_path, StoreSettings(shards=8, refusals_per_shard=2))
+    store = SqliteStore(tmp_path, StoreSettings(shards=8, max_refusals_per_shard=2))
     asyncio.run(fill(store))
     return StateReader(tmp_path)
 

@@ -53,7 +53,7 @@ def archive(
     first_number: int = 1,
 ) -> WarcArchive:
     """A new archive object, as a process has it after its start."""
-    settings = ArchiveSettings(roll_bytes=roll_bytes)
+    settings = ArchiveSettings(max_file_bytes=roll_bytes)
     about = {"operator": "tests@example.org", "isPartOf": "a collection"}
     return WarcArchive(
         folder,

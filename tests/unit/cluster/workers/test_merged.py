@@ -41,11 +41,11 @@ def test_counts_are_added_up():
 
 def test_what_a_dead_worker_had_done_still_counts():
     run = RunTotals()
-    run.note(0, a_report(3))
-    run.note(1, a_report(6))
+    run.update(0, a_report(3))
+    run.update(1, a_report(6))
     assert (run.tally.visits, run.pages_before, run.in_flight(), run.is_throttled()) == (9, 200, 4, True)
-    run.bury(1)
-    run.note(1, a_report(1))
+    run.worker_died(1)
+    run.update(1, a_report(1))
     assert (run.tally.visits, run.pages_before, run.is_throttled()) == (10, 200, False)
     assert run.url_seen() == {"offered": 40, "cache_hit_rate": 0.25, "store_lookups": 2}
 

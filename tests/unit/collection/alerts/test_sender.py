@@ -20,7 +20,9 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind, PendingEvent
 from evercrawl.model.settings import AlertSettings, HttpSettings, Settings
 
-SETTINGS = Settings(http=HttpSettings(allow_private=True), notify=AlertSettings(timeout=timedelta(milliseconds=400)))
+SETTINGS = Settings(
+    http=HttpSettings(allow_private=True), alerts=AlertSettings(delivery_timeout=timedelta(milliseconds=400))
+)
 EVENT = Event(0, 1, 1, "https://example.org/", EventKind.CONTENT, 0.5, 1_790_000_000_000_000, 2, "Home\r\nBcc: x@y")
 NOTICES = (PendingEvent(1, EVENT.at_us, EVENT),)
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
@@ -121,7 +123,7 @@ def test_mail_needs_a_server_and_a_title_adds_no_header() -> None:
     assert mail["Message-ID"] == "<msg_1@example.org>"
     assert "Home Bcc: x@y changed" in str(mail["Subject"])
     away = replace(
-        SETTINGS, notify=replace(SETTINGS.notify, mail_host="127.0.0.1", mail_port=1, mail_from="me@example.org")
+        SETTINGS, alerts=replace(SETTINGS.alerts, mail_host="127.0.0.1", mail_port=1, mail_from="me@example.org")
     )
     assert "refused" in sent(letter(Channel.MAIL, "you@example.org"), away).detail.lower()
 

@@ -40,13 +40,13 @@ def test_the_worked_example_100_credits_10_links_9_each() -> None:
     assert share == 9 * MICROS
     assert ledger.lambda_page == 10 * MICROS
     assert credit_of(page, ledger.dividend) == 0
-    assert ledger.in_hand == 90 * MICROS
+    assert ledger.unallocated == 90 * MICROS
     assert balance(allocate(add_pages(ledger, 10), kept=90 * MICROS)) == 0
 
 
 def test_seeds_share_equally_and_the_rest_is_lambdas() -> None:
     ledger, share = mint_seeds(CreditLedger(), 3, amount=100)
-    assert (share, ledger.lambda_page, ledger.in_hand, ledger.minted) == (33, 1, 99, 100)
+    assert (share, ledger.lambda_page, ledger.unallocated, ledger.minted) == (33, 1, 99, 100)
     assert mint_seeds(CreditLedger(), 4).share == SEED_CREDITS * MICROS // 4
 
 
@@ -92,7 +92,7 @@ def test_lambda_is_not_next_while_it_has_less_than_a_unit_for_each() -> None:
 def test_a_page_without_links_leaves_everything_to_lambda() -> None:
     page, ledger = page_with(100)
     ledger, page, share = spend(page, ledger, links=0)
-    assert (share, ledger.lambda_page, ledger.in_hand, ledger.held) == (0, 100 * MICROS, 0, 0)
+    assert (share, ledger.lambda_page, ledger.unallocated, ledger.held) == (0, 100 * MICROS, 0, 0)
     assert balance(ledger) == 0
 
 

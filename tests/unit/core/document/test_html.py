@@ -151,10 +151,10 @@ def test_the_refresh_header_comes_before_the_element() -> None:
 def test_limits_have_names() -> None:
     document = parse(
         "<title>" + "t " * 5000 + "</title>" + "".join(f"<a href=/{n}>{'x' * 50}</a>" for n in range(9)),
-        links=3,
-        title_chars=10,
-        anchor_chars=5,
-        text_chars=20,
+        max_links=3,
+        max_title_chars=10,
+        max_anchor_chars=5,
+        max_text_chars=20,
     )
     assert len(document.links) == 3
     assert document.links[0].text == "xxxxx"

@@ -60,7 +60,7 @@ def test_other_bytes_are_no_focus(stored: bytes):
 
 def outlook(source: str, url: str, anchor: str) -> tuple[float, ...]:
     link = Link(url, anchor, False)
-    return FOCUS.outlook(source, -3.0, link, link_blocks(source, link))
+    return FOCUS.link_logits(source, -3.0, link, link_blocks(source, link))
 
 
 def test_links_are_judged_before_they_are_followed():
@@ -74,11 +74,11 @@ def test_links_are_judged_before_they_are_followed():
 
 def test_what_belongs_to_a_page_on_topic_is_seldom_another():
     places = TopicFolders(["http://a.test/cs1/", "http://a.test/u/cs2.html"])
-    assert places.of("http://a.test/cs1/notes.html") == "beside home"
-    assert places.of("http://a.test/cs1/") == OUTSIDE
-    assert places.of("http://a.test/cs1/hw/one.html") == "below home"
-    assert places.of("http://a.test/u/cs3.html") == "beside page"
-    assert places.of("http://b.test/cs1/notes.html") == OUTSIDE
+    assert places.location("http://a.test/cs1/notes.html") == "beside home"
+    assert places.location("http://a.test/cs1/") == OUTSIDE
+    assert places.location("http://a.test/cs1/hw/one.html") == "below home"
+    assert places.location("http://a.test/u/cs3.html") == "beside page"
+    assert places.location("http://b.test/cs1/notes.html") == OUTSIDE
     assert sorted(places.urls()) == ["http://a.test/cs1/", "http://a.test/u/cs2.html"]
 
 
@@ -87,7 +87,7 @@ def test_signs_get_the_weight_that_they_earned():
     stack = fit_logistic(rows, [True, True, False, False] * 10)
     assert stack.logit({"good": 1.0}) > 1 > -1 > stack.logit({"bad": 1.0})
     assert abs(stack.weights["any"]) < 0.01
-    assert fit_logistic(rows, [True] * 40).knows_anything is False
+    assert fit_logistic(rows, [True] * 40).is_trained is False
 
 
 def test_a_query_is_a_topic():

@@ -20,7 +20,7 @@ def crawled(focus: Focus, site: str) -> tuple[list[str], FocusedQueue]:
     queue = FocusedQueue(LinkScorer(focus), [f"{site}/"], admits=pages.__contains__)
     order = []
     while (url := queue.next()) is not None:
-        queue.saw(url, page_of(url, pages[url]))
+        queue.add_page(url, page_of(url, pages[url]))
         order.append(url)
     return order, queue
 
@@ -30,7 +30,7 @@ def test_pages_on_topic_come_first_behind_the_pages_that_lead_there():
     assert len(order) == len(set(order)) == len(web("http://two.test"))
     last = max(place for place, url in enumerate(order) if "/classes/" in url)
     assert last <= 12 + 3
-    assert queue.board.harvest_ratio == 12 / len(order)
+    assert queue.frontier.harvest_ratio == 12 / len(order)
 
 
 def test_the_same_web_is_crawled_in_the_same_order():
@@ -39,13 +39,13 @@ def test_the_same_web_is_crawled_in_the_same_order():
 
 def test_nothing_fetched_harvests_nothing():
     queue = FocusedQueue(LinkScorer(FOCUS), [], admits=lambda _: True)
-    assert (queue.next(), queue.board.harvest_ratio) == (None, 0.0)
+    assert (queue.next(), queue.frontier.harvest_ratio) == (None, 0.0)
 
 
 def test_priorities_change_while_it_learns():
     steering = LinkScorer(FOCUS)
     document = page_of("http://two.test/", web("http://two.test")["http://two.test/"])
-    people, _ = steering.found("http://two.test/", document, depth=0).prospects
+    people, _ = steering.score_page("http://two.test/", document, depth=0).prospects
     before = steering.value(people)
     steering.learn([people], 0.999, promise=5.0)
     assert steering.value(people) > before
@@ -58,7 +58,7 @@ def test_priorities_change_while_it_learns():
 def test_what_is_learned_is_bounded_and_can_be_pickled():
     steering = LinkScorer(FOCUS, LinkScorerPolicy(most_features=0))
     document = page_of("http://two.test/", web("http://two.test")["http://two.test/"])
-    people, _ = steering.found("http://two.test/", document, depth=0).prospects
+    people, _ = steering.score_page("http://two.test/", document, depth=0).prospects
     before = steering.value(people)
     steering.learn([people], 1.0, promise=1.0)
     assert steering.value(people) == before
@@ -78,33 +78,33 @@ def test_a_list_of_pages_on_topic_is_a_hub_and_a_list_of_others_is_not():
 def test_links_to_odd_places_are_taken():
     steering = LinkScorer(FOCUS)
     document = page_of("", "<a href='mailto:x@y'>m</a>")
-    assert steering.found("", document, depth=0).score >= 0
+    assert steering.score_page("", document, depth=0).score >= 0
 
 
 def test_a_board_goes_on_where_it_was_saved():
     pages = web("http://two.test")
     board = FocusFrontier(LinkScorer(FOCUS), ["http://two.test/"])
     for url in ("http://two.test/", "http://two.test/classes.html", "http://two.test/classes/cs100/"):
-        board.saw(url, page_of(url, pages[url]))
+        board.add_page(url, page_of(url, pages[url]))
     again = FocusFrontier(LinkScorer(FOCUS))
-    again.recall(board.to_bytes())
+    again.restore(board.to_bytes())
     assert (again.fetched, again.on_topic) == (3, 1)
-    assert again.steering.weights == board.steering.weights
+    assert again.scorer.weights == board.scorer.weights
     waiting = "http://two.test/classes/cs101/"
     assert again.value_of(waiting) == pytest.approx(board.value_of(waiting), abs=1e-4)
-    assert again.steering.places.urls() == ["http://two.test/classes/cs100/"]
+    assert again.scorer.topic_folders.urls() == ["http://two.test/classes/cs100/"]
     with pytest.raises(ValueError):
-        again.recall(b"something else")
+        again.restore(b"something else")
 
 
 def test_a_redirect_takes_the_value_along_and_a_failure_leaves_nothing():
     board = FocusFrontier(LinkScorer(FOCUS), ["http://two.test/"])
-    board.saw("http://two.test/", page_of("", web("http://two.test")["http://two.test/"]))
+    board.add_page("http://two.test/", page_of("", web("http://two.test")["http://two.test/"]))
     value = board.value_of("http://two.test/classes.html")
-    board.moved("http://two.test/classes.html", "http://two.test/courses/")
+    board.follow_redirect("http://two.test/classes.html", "http://two.test/courses/")
     assert board.value_of("http://two.test/courses/") == value
     assert board.value_of("http://two.test/classes.html") <= MOST_URL_VALUE
-    board.drop("http://two.test/courses/")
+    board.discard("http://two.test/courses/")
     assert "http://two.test/courses/" not in board.values
 
 

@@ -21,7 +21,7 @@ def result(
 ) -> FetchResult:
     raw = f"HTTP/1.1 {status} X\r\n{fields}\r\n".encode("latin-1")
     exchange = Exchange(b"", raw, body, "203.0.113.5", datetime(2026, 1, 1, tzinfo=UTC), timedelta(seconds=1))
-    answer = RawResponse(parse_response_head(raw, READ), exchange, cut=cut)
+    answer = RawResponse(parse_response_head(raw, READ), exchange, is_cut=cut)
     return fetch_result(Request(URL, etag=etag), answer, limits=LIMITS)
 
 

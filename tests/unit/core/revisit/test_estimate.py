@@ -28,7 +28,7 @@ def test_a_copy_of_this_moment_is_current_and_a_missing_one_is_not() -> None:
 
 def test_nothing_is_estimated_from_nothing() -> None:
     assert estimate_freshness([], {}, now=NOW).whole.pages == 0
-    redirect = a_page(NOW)._replace(counts=False)
+    redirect = a_page(NOW)._replace(has_content=False)
     assert estimate_freshness([redirect], {}, now=NOW).whole.pages == 0
 
 

@@ -23,7 +23,7 @@ SILENT = SiteModel(SiteEstimate())
 
 
 def state(visited: float = 9.0, notices: float = 0.0) -> bytes:
-    return page_estimate_bytes(PageEstimate(visited=visited, notices=notices))
+    return page_estimate_bytes(PageEstimate(visited=visited, announcements=notices))
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_shocks_that_mislead_are_believed_less() -> None:
         hub = add_visit(hub, now=5.0, changed=True, expected=0.02)
     for _ in range(200):
         site = after_visit(page, site, hub, now=5.0, changed=False).site
-    assert site.earned < 0.2
+    assert site.hub_trust < 0.2
 
 
 def test_an_announcement_makes_a_page_worth_a_visit_and_a_repetition_does_not_count() -> None:
@@ -120,7 +120,7 @@ def test_an_announcement_makes_a_page_worth_a_visit_and_a_repetition_does_not_co
     once, site = after_announcement(page, site, announced_at=11.0)
     twice, site = after_announcement(once, site, announced_at=11.0)
     assert once == twice
-    assert once.notices == 1
+    assert once.announcements == 1
     site = after_poll(site, now=12.0)
     assert probability_current(once, site, now=12.0) < 0.2 < probability_current(page, site, now=12.0)
     assert value_now(once, site, now=12.0, span=20.0) > value_now(page, site, now=12.0, span=20.0)
@@ -131,7 +131,7 @@ def test_false_announcements_are_taken_back_and_remembered() -> None:
     page = new_page_estimate(site, now=10.0, has_copy=True)
     told, site = after_announcement(page, site, announced_at=11.0)
     lesson = after_visit(told, after_poll(site, now=12.0), CALM, now=12.0, changed=False)
-    assert lesson.page.notices == lesson.page.credit == 0.0
+    assert lesson.page.announcements == lesson.page.announced_evidence == 0.0
     assert _mean(lesson.page, lesson.site) < _mean(told, site)
     assert lesson.site.false_rate > site.false_rate
 
@@ -164,7 +164,7 @@ def test_single_announcements_teach_the_share_that_is_false() -> None:
         page = new_page_estimate(site, now=10.0, has_copy=True)
         page, site = after_announcement(page, site, announced_at=11.0)
         site = after_visit(page, site._replace(polled=12.0), CALM, now=12.0, changed=number % 5 >= 2).site
-        site = site._replace(a=3.0, b=100.0, wide=CALM, exposure=0.0)
+        site = site._replace(a=3.0, b=100.0, site_change=CALM, exposure=0.0)
     assert false_share(site.mean_rate, site) == pytest.approx(0.4, abs=0.12)
 
 
@@ -203,7 +203,7 @@ def test_a_doubtful_announcement_of_a_slow_page_is_worth_less_than_a_credible_on
         with_change_rate(new_page_estimate(site, now=10.0, has_copy=True), site, a=5.0, b=5.0 / rate)
         for rate in (0.0003, 0.02)
     )
-    told = [page._replace(notices=1.0) for page in (slow, fast)]
+    told = [page._replace(announcements=1.0) for page in (slow, fast)]
     doubtful, credible = (value_now(page, site, now=12.0, span=20.0) for page in told)
     assert credible > 4.0 * doubtful
 

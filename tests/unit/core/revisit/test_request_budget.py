@@ -34,17 +34,17 @@ def test_a_restart_does_not_fill_the_purse():
     purse = RequestBudget(PER_DAY, 0.1)
     spend_greedily(purse, days=1)
     again = RequestBudget(PER_DAY, 0.5)
-    again.recall(purse.to_bytes())
+    again.restore(purse.to_bytes())
     assert again.threshold == purse.threshold
     again.spend(1.0)
     assert not again.may_spend(1.0)
-    assert again.may_spend(again.next_token(1.0))
+    assert again.may_spend(again.next_token_at(1.0))
 
 
 @pytest.mark.parametrize("stored", [None, b"", b"no", b"[1]", b"{}"])
 def test_what_cannot_be_read_is_not_recalled(stored: bytes | None):
     purse = RequestBudget(PER_DAY, 0.1)
-    purse.recall(stored)
+    purse.restore(stored)
     assert purse.threshold == 0.1
     assert purse.may_spend(0.0)
 
@@ -53,28 +53,28 @@ def test_a_run_without_a_budget_leaves_nothing_to_recall():
     endless = RequestBudget(None, 0.25)
     endless.spend(1.0)
     limited = RequestBudget(PER_DAY, 0.1)
-    limited.recall(endless.to_bytes())
+    limited.restore(endless.to_bytes())
     assert limited.threshold == 0.1
     assert endless.may_spend(1.0)
-    assert endless.next_token(1.0) == 1.0
+    assert endless.next_token_at(1.0) == 1.0
 
 
 def test_a_debt_is_paid_before_anything_else():
     purse = RequestBudget(24.0, 0.1)
     for _ in range(3):
         purse.spend(0.0)
-    assert purse.next_token(0.0) == pytest.approx(3 / 24)
+    assert purse.next_token_at(0.0) == pytest.approx(3 / 24)
     assert purse.full_at(0.0) == pytest.approx(3 / 24)
 
 
 def test_the_threshold_rises_with_worthy_visits_and_falls_with_unused_tokens():
     purse = RequestBudget(PER_DAY, 0.1)
-    purse.made(1.0)
+    purse.record_value(1.0)
     risen = purse.threshold
     assert risen > 0.1
-    purse.left_over()
+    purse.lower_threshold()
     assert purse.threshold < risen
-    purse.made(inf)
+    purse.record_value(inf)
     assert purse.threshold < risen, "a visit that had to be made says nothing"
 
 

@@ -45,7 +45,7 @@ def test_a_due_time_is_within_its_bounds(name: str):
 def test_no_page_is_ever_given_up(name: str):
     state, outlook, now = visited(name, [True] * 12, every=0.05)
     later = now + LEVEL.longest + 1
-    assert named_schedule(name).worth(state, outlook, hub=HUB, now=later, level=LEVEL) == inf
+    assert named_schedule(name).value(state, outlook, hub=HUB, now=later, level=LEVEL) == inf
 
 
 def test_change_brings_the_optimal_visit_forward():
@@ -61,27 +61,27 @@ def test_at_its_due_time_a_page_is_worth_the_threshold_and_not_before():
     schedule = named_schedule("optimal")
     state, outlook, now = visited("optimal", [True, False, False, True])
     due = schedule.due(state, outlook, hub=HUB, now=now, level=LEVEL)
-    at_due = schedule.worth(state, outlook, hub=HUB, now=due, level=LEVEL)
-    assert schedule.worth(state, outlook, hub=HUB, now=now + (due - now) / 3, level=LEVEL) < at_due
+    at_due = schedule.value(state, outlook, hub=HUB, now=due, level=LEVEL)
+    assert schedule.value(state, outlook, hub=HUB, now=now + (due - now) / 3, level=LEVEL) < at_due
     assert 0.5 * LEVEL.threshold < at_due < 2 * LEVEL.threshold
 
 
 def test_states_are_read_back_and_those_of_another_policy_are_not():
-    page = new_page_estimate(SiteModel().belief, now=3.5, has_copy=True)._replace(a=0.3, notices=2.0)
+    page = new_page_estimate(SiteModel().estimate, now=3.5, has_copy=True)._replace(a=0.3, announcements=2.0)
     assert page_estimate_of(page_estimate_bytes(page)) == page
     state, _, _ = visited("nutch", [True, False])
     assert rule_state_bytes(rule_state_of(state)) == state
     assert page_estimate_of(state) is None
-    assert rule_state_of(page_estimate_bytes(page)).records == 0
+    assert rule_state_of(page_estimate_bytes(page)).visits == 0
     assert page_estimate_of(b"broken") is None
 
 
 def test_an_outlook_is_read_back():
-    outlook, page = SiteModel(), new_page_estimate(SiteModel().belief, now=0.0, has_copy=True)
+    outlook, page = SiteModel(), new_page_estimate(SiteModel().estimate, now=0.0, has_copy=True)
     for day in range(1, 90):
         outlook, page = update_site_model(outlook, page, hub=day % 3, now=float(day), changed=day % 5 == 0)
     again = site_model_of(site_model_bytes(outlook))
     assert again == outlook
-    assert outlook.belief.a != SiteModel().belief.a, "the prior was learned"
+    assert outlook.estimate.a != SiteModel().estimate.a, "the prior was learned"
     assert site_model_of(b"broken") == SiteModel()
     assert site_model_of(b"[9, {}, [], [], 0]") == SiteModel()

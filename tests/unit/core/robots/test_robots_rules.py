@@ -107,7 +107,7 @@ def test_a_body_cut_at_a_limit_is_obeyed_without_its_last_line():
     record = judge(fetched(RULES + b"Disallow: /", truncated=Truncation.WIRE))
     assert record.body == RULES
     assert may_fetch(record)
-    assert judge(fetched(RULES + b"x" * 100), settings=RobotsSettings(body_bytes=len(RULES) + 5)).body == RULES
+    assert judge(fetched(RULES + b"x" * 100), settings=RobotsSettings(max_bytes=len(RULES) + 5)).body == RULES
 
 
 def test_304_keeps_the_copy_and_renews_it():
@@ -157,7 +157,7 @@ def test_a_file_at_a_private_address_keeps_us_from_the_site_by_that_name():
     verdict = gate.verdict("http://site.test/page")
     assert (verdict.allowed, verdict.reason) == (False, Reason.PRIVATE_ADDRESS)
     assert not gate.is_unreachable
-    assert lifetime(record) == SETTINGS.retry
+    assert lifetime(record) == SETTINGS.retry_delay
 
 
 @pytest.mark.parametrize("result", UNREACHABLE, ids=lambda result: f"{result.fault}-{result.status}")
@@ -167,7 +167,7 @@ def test_silence_forbids_and_is_tried_again_soon(result: Failed):
     verdict = gate.verdict("http://site.test/page")
     assert (verdict.allowed, verdict.reason) == (False, Reason.ROBOTS_UNREACHABLE)
     assert gate.is_unreachable
-    assert lifetime(record) == SETTINGS.retry
+    assert lifetime(record) == SETTINGS.retry_delay
     assert gate.crawl_delay is None
 
 
@@ -177,7 +177,7 @@ def test_a_copy_is_obeyed_while_the_file_is_out_of_reach():
     record = judge(answered(503), before=before, now=later)
     assert (record.stance, record.body, record.fetched_us) == ("obey", RULES, before.fetched_us)
     assert "the copy of 2026-03-01 12:00 UTC still holds" in record.detail
-    assert lifetime(record, later) == SETTINGS.retry
+    assert lifetime(record, later) == SETTINGS.retry_delay
     assert may_fetch(record)
     assert not may_fetch(record, "http://site.test/private")
     assert not compile_robots(record, "TestBot").is_unreachable
@@ -189,12 +189,12 @@ def test_an_absent_file_that_falls_silent_forbids():
 
 def test_the_wait_doubles_up_to_a_day_and_ends_at_the_limit():
     record, now, waits = None, NOW, []
-    while now - NOW < SETTINGS.unreachable_limit:
+    while now - NOW < SETTINGS.unreachable_timeout:
         record = judge(broken(Fault.TIMEOUT), before=record, now=now)
         assert record.stance == "forbid"
         waits.append(lifetime(record, now))
         now = from_us(record.expires_us)
-    assert waits[:4] == [SETTINGS.retry * factor for factor in (1, 1, 2, 4)]
+    assert waits[:4] == [SETTINGS.retry_delay * factor for factor in (1, 1, 2, 4)]
     assert max(waits) == LONGEST_RETRY
     given_up = judge(broken(Fault.TIMEOUT), before=record, now=now)
     assert given_up.stance == "allow"
@@ -205,13 +205,13 @@ def test_the_wait_doubles_up_to_a_day_and_ends_at_the_limit():
 
 def test_an_old_copy_is_given_up_at_the_limit():
     before = judge(answered(500), before=judge(fetched()))
-    assert judge(answered(500), before=before, now=NOW + SETTINGS.unreachable_limit).stance == "allow"
+    assert judge(answered(500), before=before, now=NOW + SETTINGS.unreachable_timeout).stance == "allow"
 
 
 def test_retry_after_is_heard_up_to_a_day():
     assert lifetime(judge(answered(503, (("Retry-After", "7200"),)))) == timedelta(hours=2)
     assert lifetime(judge(answered(429, (("Retry-After", "999999"),)))) == LONGEST_RETRY
-    assert lifetime(judge(answered(503, (("Retry-After", "1"),)))) == SETTINGS.retry
+    assert lifetime(judge(answered(503, (("Retry-After", "1"),)))) == SETTINGS.retry_delay
 
 
 def test_redirects_without_end_mean_no_rules():
@@ -239,7 +239,7 @@ def played(response: dict[str, Any]) -> FetchResult:
     if status >= 400:
         return answered(status)
     body = content(response)
-    limit = SETTINGS.body_bytes
+    limit = SETTINGS.max_bytes
     return fetched(body[:limit], status, truncated=Truncation.DECODED if len(body) > limit else None)
 
 
@@ -250,7 +250,7 @@ def content(response: dict[str, Any]) -> bytes:
     if made is None:
         return str(response.get("body", response.get("body_gzip", ""))).encode()
     filler = made.get("filler") or made["gzip_of"]
-    size = min(made.get("total_bytes", made.get("until_bytes")), 2 * SETTINGS.body_bytes)
+    size = min(made.get("total_bytes", made.get("until_bytes")), 2 * SETTINGS.max_bytes)
     text = made.get("prefix", "") + filler * (size // len(filler)) + made.get("suffix", "")
     return text.encode()
 

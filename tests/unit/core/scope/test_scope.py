@@ -193,7 +193,7 @@ def test_what_is_remembered_of_sites_is_bounded(monkeypatch: pytest.MonkeyPatch)
 def test_the_host_that_a_seed_moved_to_is_adopted():
     scope = Scope(ScopeSettings(seeds=("http://example.org/",)))
     assert scope.verdict("https://www.example.org/a", depth=1) is not None
-    scope.adopt("http://example.org/", "https://www.example.org/")
+    scope.add_moved_seed("http://example.org/", "https://www.example.org/")
     assert scope.verdict("https://www.example.org/a", depth=1) is None
     assert scope.verdict("https://other.example.org/a", depth=1) is not None
 
@@ -203,5 +203,5 @@ def test_the_host_that_a_seed_moved_to_is_adopted():
 )
 def test_a_seed_that_moves_away_takes_nobody_along(target: str):
     scope = Scope(ScopeSettings(seeds=("http://example.org/",)))
-    scope.adopt("http://example.org/", target)
+    scope.add_moved_seed("http://example.org/", target)
     assert scope.verdict(target, depth=0, hops=1) is not None

@@ -30,10 +30,10 @@ def test_polls_are_paid_from_the_requests_that_a_site_gets():
     state = SitemapState(requests=MIN_BETWEEN_POLLS - 1)
     assert not _is_due(state)
     assert _is_due(state._replace(requests=MIN_BETWEEN_POLLS))
-    busy = SitemapState(requests=50, waiting=80)
+    busy = SitemapState(requests=50, announced_pages=80)
     assert not _is_due(busy)
     assert _is_due(busy._replace(requests=80))
-    assert _is_due(busy._replace(requests=MAX_BETWEEN_POLLS, waiting=10_000))
+    assert _is_due(busy._replace(requests=MAX_BETWEEN_POLLS, announced_pages=10_000))
 
 
 def test_polls_are_as_rare_as_the_visits_that_they_replace_are_worth():
@@ -45,12 +45,12 @@ def test_polls_are_as_rare_as_the_visits_that_they_replace_are_worth():
 
 
 def test_a_source_that_never_announces_is_asked_ever_less():
-    assert _is_due(SitemapState(requests=2 * FIRST_BETWEEN_POLLS, silent=1), MUTE)
-    assert not _is_due(SitemapState(requests=2 * FIRST_BETWEEN_POLLS, silent=2), MUTE)
+    assert _is_due(SitemapState(requests=2 * FIRST_BETWEEN_POLLS, silent_polls=1), MUTE)
+    assert not _is_due(SitemapState(requests=2 * FIRST_BETWEEN_POLLS, silent_polls=2), MUTE)
 
 
 def test_an_absent_source_is_left_alone_for_a_while():
-    absent = SourceState("well-known", read=None, asked=10.0)
+    absent = SourceState("well-known", read=None, requested=10.0)
     assert should_request(None, now=0.0)
     assert not should_request(absent, now=11.0)
     assert should_request(absent, now=10.0 + ABSENT_DAYS)
@@ -65,7 +65,7 @@ def test_a_poll_is_made_when_what_it_would_announce_is_worth_it():
 
 
 def test_the_state_is_read_back_and_bounded():
-    state = SitemapState(feeds=("http://site.test/feed",), polled=3.5, requests=4, silent=1, waiting=2)
+    state = SitemapState(feeds=("http://site.test/feed",), polled=3.5, requests=4, silent_polls=1, announced_pages=2)
     for number in range(MAX_SOURCES + 50):
         state = state.with_source(f"http://site.test/{number}.xml", SourceState("robots.txt", 1.0, 1.0, '"e"'))
     assert len(state.sources) == MAX_SOURCES

@@ -84,7 +84,9 @@ def test_a_server_that_does_not_know_the_parameter():
 def test_an_index_is_walked_and_loops_end():
     walk = SitemapWalk(["http://site.test/i.xml"])
     assert walk.next() == "http://site.test/i.xml"
-    walk.take("http://site.test/i.xml", index("http://site.test/i.xml", "http://site.test/1", "http://site.test/1"))
+    walk.add_result(
+        "http://site.test/i.xml", index("http://site.test/i.xml", "http://site.test/1", "http://site.test/1")
+    )
     assert (walk.next(), walk.next()) == ("http://site.test/1", None)
 
 
@@ -92,21 +94,21 @@ def test_an_endless_chain_of_indexes_ends():
     walk, read = SitemapWalk(["http://site.test/0"]), 0
     while (url := walk.next()) is not None:
         read += 1
-        walk.take(url, index(f"http://site.test/{read}"))
+        walk.add_result(url, index(f"http://site.test/{read}"))
     assert read == MOST_INDEX_DEPTH + 1
 
 
 def test_an_endless_index_ends():
     walk = SitemapWalk(["http://site.test/0"], most_files=50)
     walk.next()
-    walk.take("http://site.test/0", index(*(f"http://site.test/{number}" for number in range(1, 1000))))
+    walk.add_result("http://site.test/0", index(*(f"http://site.test/{number}" for number in range(1, 1000))))
     assert len(list(iter(walk.next, None))) == 49
 
 
 def test_children_elsewhere_are_not_followed():
     walk = SitemapWalk(["http://www.site.co.uk/i"])
     walk.next()
-    walk.take("http://www.site.co.uk/i", index("http://cdn.site.co.uk/1", "http://other.co.uk/2", "mailto:x"))
+    walk.add_result("http://www.site.co.uk/i", index("http://cdn.site.co.uk/1", "http://other.co.uk/2", "mailto:x"))
     assert (walk.next(), walk.next()) == ("http://cdn.site.co.uk/1", None)
 
 
@@ -121,7 +123,7 @@ def test_children_that_did_not_change_are_left_alone():
     walk = SitemapWalk(["http://site.test/i"], last_read=dict.fromkeys(children, NOW))
     walk.next()
     new = SitemapEntry("http://site.test/new", NOW - HOUR)
-    walk.take("http://site.test/i", index(*(SitemapEntry(url, date) for url, date in children.items()), new))
+    walk.add_result("http://site.test/i", index(*(SitemapEntry(url, date) for url, date in children.items()), new))
     assert list(iter(walk.next, None)) == [
         "http://site.test/newer",
         "http://site.test/undated",
@@ -159,11 +161,11 @@ def test_news():
         "http://0.0.0.0/" + "a." * 200: None,
     }
     found = sitemap_news(entries, known, now=NOW)
-    assert found.notices == (
+    assert found.announcements == (
         ChangeAnnouncement("http://site.test/newer", NOW - HOUR / 2),
         ChangeAnnouncement("http://site.test/ahead", NOW),
     )
-    assert found.new == (SitemapEntry("http://site.test/new", NOW),)
+    assert found.new_pages == (SitemapEntry("http://site.test/new", NOW),)
 
 
 PAPER_SITEMAP = {
@@ -188,5 +190,9 @@ def test_the_example_of_paper_c():
     assert (found.type, len(found.entries)) == (SitemapType.EXTENDED, 14)
     visited = {page(name): FIRST_VISIT for name in PAPER_SITEMAP if name != "alumni"}
     told = sitemap_news(found.entries, visited, now=datetime.fromtimestamp(1309453215, UTC))
-    assert [notice.url for notice in told.notices] == [page("faculty/teaching"), page("results"), page("placement")]
-    assert [entry.url for entry in told.new] == [page("alumni")]
+    assert [notice.url for notice in told.announcements] == [
+        page("faculty/teaching"),
+        page("results"),
+        page("placement"),
+    ]
+    assert [entry.url for entry in told.new_pages] == [page("alumni")]

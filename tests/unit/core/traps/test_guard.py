@@ -49,7 +49,7 @@ def test_the_operator_comes_first() -> None:
 def test_sets_count_only_when_they_are_named() -> None:
     edit = f"{SITE}/wiki/Page?action=history"
     assert refused(edit, TrapSettings()) is None
-    assert refused(edit, TrapSettings(ignore=("wikis",))) is Reason.EXCLUDED
+    assert refused(edit, TrapSettings(rule_sets=("wikis",))) is Reason.EXCLUDED
 
 
 def test_switched_off_only_the_rules_count_and_new_ones_are_heard() -> None:

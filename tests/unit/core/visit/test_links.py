@@ -96,6 +96,10 @@ def test_urls_that_name_no_page_are_refused_with_a_key_of_their_own():
     found = FoundLinks()
     for url in ("mailto:x@a.test", "http://", "javascript:void(0)"):
         add_url(found, url, depth=1, hops=0, parent=PAGE, scope=SCOPE, now_us=0)
-    assert [refusal.reason for refusal in found.refusals] == [Reason.UNSUPPORTED_SCHEME, Reason.INVALID_URL, Reason.UNSUPPORTED_SCHEME]
+    assert [refusal.reason for refusal in found.refusals] == [
+        Reason.UNSUPPORTED_SCHEME,
+        Reason.INVALID_URL,
+        Reason.UNSUPPORTED_SCHEME,
+    ]
     assert len({refusal.key for refusal in found.refusals}) == 3
     assert all(refusal.key == refusal_key(refusal.url) for refusal in found.refusals)

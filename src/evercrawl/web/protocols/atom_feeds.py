@@ -16,22 +16,20 @@ from evercrawl.model.listing import ChangeRecord
 from evercrawl.model.sanitize import safe_block, safe_line
 from evercrawl.model.search import Hit
 from evercrawl.model.time import from_us
-from evercrawl.web.desk import Desk
-from evercrawl.web.pages.search import ASKED, FACETS, query_of
-from evercrawl.web.parameter import BadRequest, Parameter, limit
-from evercrawl.web.plain import moment_text
-from evercrawl.web.route import Asked
-from evercrawl.web.words import link_to
+from evercrawl.web.app_state import AppState
+from evercrawl.web.format import exact_time, link_to
+from evercrawl.web.pages.search import FACETS, SEARCH_PARAMETERS, query_of
+from evercrawl.web.route import BadRequest, Inputs, Parameter, limit
 
-PARAMETERS = (Parameter("site", "Only of this site."), limit(50, 200))
-SEARCH_PARAMETERS = (*ASKED, limit(50, 100))
+CHANGES_PARAMETERS = (Parameter("site", "Only of this site."), limit(50, 200))
+SEARCH_PARAMETERS = (*SEARCH_PARAMETERS, limit(50, 100))
 SPANS = ("7d", "30d", "365d", None)
 """A feed is about what is new: older hits are asked for where there are few newer ones."""
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 LONGEST_EDIT = 500
 
 
-class Entry(NamedTuple):
+class FeedEntry(NamedTuple):
     """One entry of a feed."""
 
     title: str
@@ -42,7 +40,7 @@ class Entry(NamedTuple):
     category: str | None = None
 
 
-def atom(desk: Desk, asked: Asked) -> Response:
+def changes_feed(desk: AppState, asked: Inputs) -> Response:
     """The newest changes, newest first."""
     origin = desk.own_origin(asked.host)
     mutes = ChangeInbox(desk.path).mutes()
@@ -52,19 +50,19 @@ def atom(desk: Desk, asked: Asked) -> Response:
     return _feed(f"Changes of {asked['site'] or desk.path.name}", here, entries, now=desk.now())
 
 
-def search_atom(desk: Desk, asked: Asked) -> Response:
+def search_feed(desk: AppState, asked: Inputs) -> Response:
     """The hits of a search, those that were seen last first."""
     query, origin = query_of(asked), desk.own_origin(asked.host)
     if not query:
         raise BadRequest("q is missing: what to search for")
     hits = _newest_hits(desk, query, asked)
     values = {name: asked[name] for name in ("q", *FACETS)}
-    at = asked["as_of"] and moment_text(asked["as_of"])
+    at = asked["as_of"] and exact_time(asked["as_of"])
     here = origin + link_to("/search.atom", **values, as_of=at)
     return _feed(f"Search: {query}", here, [_of_hit(hit, origin) for hit in hits], now=desk.now())
 
 
-def _newest_hits(desk: Desk, query: str, asked: Asked) -> list[Hit]:
+def _newest_hits(desk: AppState, query: str, asked: Inputs) -> list[Hit]:
     is_dated = asked["as_of"] is not None or "changed:" in query or "as-of:" in query
     hits: Sequence[Hit] = ()
     for span in (None,) if is_dated else SPANS:
@@ -75,7 +73,7 @@ def _newest_hits(desk: Desk, query: str, asked: Asked) -> list[Hit]:
     return sorted(hits, key=lambda hit: hit.fetched_at, reverse=True)
 
 
-def _feed(title: str, here: str, entries: Sequence[Entry], *, now: datetime) -> Response:
+def _feed(title: str, here: str, entries: Sequence[FeedEntry], *, now: datetime) -> Response:
     updated = max((entry.updated for entry in entries), default=now)
     head = [
         '<?xml version="1.0" encoding="utf-8"?>',
@@ -83,14 +81,14 @@ def _feed(title: str, here: str, entries: Sequence[Entry], *, now: datetime) -> 
         f"<title>{_text(safe_line(title))}</title>",
         f"<id>{_text(here)}</id>",
         f'<link rel="self" href={quoteattr(here)}/>',
-        f"<updated>{moment_text(updated)}</updated>",
+        f"<updated>{exact_time(updated)}</updated>",
         "<author><name>evercrawl</name></author>",
     ]
     body = "\n".join([*head, *map(_entry, entries), "</feed>\n"])
     return Response(body.encode("utf-8", "replace"), media_type="application/atom+xml")
 
 
-def _of_change(view: ChangeRecord, origin: str) -> Entry:
+def _of_change(view: ChangeRecord, origin: str) -> FeedEntry:
     link = origin + link_to("/diff", url=view.url)
     lines = [
         f"{sign} {safe_line(text, longest=LONGEST_EDIT)}"
@@ -99,19 +97,19 @@ def _of_change(view: ChangeRecord, origin: str) -> Entry:
         if text
     ]
     updated, kind = from_us(view.at_us), view.change.kind.value
-    return Entry(view.url, link, f"{link}#{view.at_us}", updated, "\n".join(lines), kind)
+    return FeedEntry(view.url, link, f"{link}#{view.at_us}", updated, "\n".join(lines), kind)
 
 
-def _of_hit(hit: Hit, origin: str) -> Entry:
+def _of_hit(hit: Hit, origin: str) -> FeedEntry:
     link = origin + link_to("/show", url=hit.url, at=f"v{hit.version}")
-    return Entry(hit.title or hit.url, link, link, hit.fetched_at, f"{hit.url}\n{hit.snippet_text}")
+    return FeedEntry(hit.title or hit.url, link, link, hit.fetched_at, f"{hit.url}\n{hit.snippet_text}")
 
 
-def _entry(entry: Entry) -> str:
+def _entry(entry: FeedEntry) -> str:
     category = "" if entry.category is None else f"<category term={quoteattr(entry.category)}/>"
     return (
         f"<entry><title>{_text(safe_line(entry.title))}</title><id>{_text(entry.id)}</id>"
-        f"<link href={quoteattr(entry.link)}/><updated>{moment_text(entry.updated)}</updated>{category}"
+        f"<link href={quoteattr(entry.link)}/><updated>{exact_time(entry.updated)}</updated>{category}"
         f'<content type="text">{_text(safe_block(entry.content))}</content></entry>'
     )
 

@@ -14,16 +14,15 @@ from evercrawl.collection.captures import Match, captures_matching
 from evercrawl.core.url import surt
 from evercrawl.model.listing import Capture
 from evercrawl.model.time import from_us
-from evercrawl.web.desk import Desk
+from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import ANONYMOUS
-from evercrawl.web.parameter import BadRequest, Parameter
-from evercrawl.web.route import Asked
+from evercrawl.web.route import BadRequest, Inputs, Parameter
 
 MOST_CAPTURES = 20_000
 """Captures that one answer goes through; a longer list is asked for in portions."""
 BLOCK, MOST_PAGES = 1000, 40
 PATIENCE_S = 10.0
-PARAMETERS = (
+CDX_PARAMETERS = (
     Parameter("url", "The URL; `*` at its end means prefix, `*.` at its beginning domain.", "url", required=True),
     Parameter("matchType", "Which URLs.", "choice", choices=("exact", "prefix", "host", "domain")),
     Parameter("from", "First moment: 1 to 14 digits."),
@@ -41,7 +40,7 @@ _STAMP = re.compile(r"\d{1,14}", re.ASCII)
 Line = dict[str, str]
 
 
-def cdx(desk: Desk, asked: Asked) -> Response:
+def cdx(desk: AppState, asked: Inputs) -> Response:
     """The lines, sorted by key and time."""
     url, match = _target(asked["url"], asked["matchType"])
     begin, end = _bound(asked["from"], "0"), _bound(asked["to"], "9")
@@ -65,7 +64,7 @@ def cdx(desk: Desk, asked: Asked) -> Response:
     return Response("".join(_text(line) for line in chosen), media_type="text/plain; charset=utf-8")
 
 
-def _page_count(desk: Desk, url: str, match: Match, portion: int) -> Response:
+def _page_count(desk: AppState, url: str, match: Match, portion: int) -> Response:
     """As pywb says it."""
 
     def count() -> int:

@@ -18,16 +18,17 @@ from starlette.responses import Response
 
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.system import SystemClock
-from evercrawl.cluster.visit_requests import announce
+from evercrawl.cluster.visit_requests import request_visits
+from evercrawl.collection.alerts.subscriptions import CallbackReply
 from evercrawl.collection.site_list import find_site
 from evercrawl.core.url import canonical, site_of
 from evercrawl.model import __version__
 from evercrawl.model.fetch import Fetched
 from evercrawl.model.fetch import Request as Ask
 from evercrawl.model.user_agent import user_agent
-from evercrawl.web.desk import Desk
-from evercrawl.web.parameter import BadRequest, Parameter
-from evercrawl.web.rate import RateLimit
+from evercrawl.web.app_state import AppState
+from evercrawl.web.middleware import RateLimit
+from evercrawl.web.route import BadRequest, Parameter
 
 MOST_URLS = 10_000
 KEY = re.compile(r"[A-Za-z0-9-]{8,128}", re.ASCII)
@@ -35,12 +36,12 @@ KEY_FILE_BYTES = 4096
 PROVED_FOR_S = 3600.0
 FAILED_FOR_S = 300.0
 MOST_REMEMBERED = 1000
-PARAMETERS = (
+INDEXNOW_PARAMETERS = (
     Parameter("url", "The page that changed.", "url", required=True),
     Parameter("key", "8 to 128 letters, digits and dashes.", required=True),
     Parameter("keyLocation", "Where the key file lies; default: {key}.txt at the root."),
 )
-BODY = (
+INDEXNOW_BODY = (
     Parameter("host", "The host of all URLs.", required=True),
     Parameter("key", "8 to 128 letters, digits and dashes.", required=True),
     Parameter("keyLocation", "Where the key file lies."),
@@ -51,13 +52,13 @@ BODY = (
 class IndexNow:
     """Hears announcements; what was proved is remembered for a while."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         self.desk = desk
         self._proved: OrderedDict[tuple[str, str], tuple[float, bool]] = OrderedDict()
         self._asking = RateLimit(burst=3, per_s=1 / 20)
 
     async def __call__(self, request: Request) -> Response:
-        urls, key, location = await _told(request)
+        urls, key, location = await _read_announcement(request)
         if not KEY.fullmatch(key):
             raise BadRequest("the key is 8 to 128 letters, digits and dashes")
         names = [name for url in urls if (name := canonical(url)) is not None]
@@ -72,7 +73,7 @@ class IndexNow:
         if any(not name.startswith(folder) for name in names):
             raise BadRequest("the key file only speaks for the folder that it lies in", 422)
         await self._require_proof(site, key, place)
-        await run_in_threadpool(announce, self.desk.path, names, by=f"IndexNow from {site}")
+        await run_in_threadpool(request_visits, self.desk.path, names, by=f"IndexNow from {site}")
         self.desk.keyring.note(f"IndexNow {site}", "announce", f"{len(names)} pages")
         return Response("", 202)
 
@@ -105,7 +106,7 @@ class IndexNow:
         return key in found.body.decode("utf-8", "replace").split()
 
 
-async def _told(request: Request) -> tuple[list[str], str, str | None]:
+async def _read_announcement(request: Request) -> tuple[list[str], str, str | None]:
     if request.method == "GET":
         found = request.query_params
         return [found.get("url", "")], found.get("key", ""), found.get("keyLocation")
@@ -131,3 +132,38 @@ def _host(url: str) -> str | None:
         return urlsplit(url).netloc.lower()
     except ValueError:
         return None
+
+
+WEBSUB_PARAMETERS = (
+    Parameter("hub.mode", "subscribe, unsubscribe or denied."),
+    Parameter("hub.topic", "What the subscription is about."),
+    Parameter("hub.challenge", "What is to be sent back."),
+    Parameter("hub.lease_seconds", "How long the subscription lasts."),
+    Parameter("hub.reason", "Why it was denied."),
+)
+
+
+class HubCallbacks:
+    """Answers hubs; who does not know a subscription's token learns nothing, and its body is not read."""
+
+    def __init__(self, desk: AppState) -> None:
+        self.desk = desk
+
+    async def __call__(self, request: Request) -> Response:
+        token = request.path_params["token"]
+        if request.method == "POST":
+            return _hub_response(await self._told(request, token))
+        return _hub_response(
+            await run_in_threadpool(self.desk.websub.answer_challenge, token, dict(request.query_params))
+        )
+
+    async def _told(self, request: Request, token: str) -> CallbackReply:
+        if not await run_in_threadpool(self.desk.websub.knows, token):
+            return CallbackReply(404)
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        body = await request.body()
+        return await run_in_threadpool(self.desk.websub.receive, token, headers, body)
+
+
+def _hub_response(reply: CallbackReply) -> Response:
+    return Response(reply.body, reply.status, media_type="text/plain")

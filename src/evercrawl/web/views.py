@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
 from evercrawl.model.reason import Reason
 from evercrawl.web.auth import MAX_PASSWORD_CHARS, AccessScope
-from evercrawl.web.pages import alerts, care, cluster, hubs, inbox, overview, past, queue, search, sites, steer, traps
-from evercrawl.web.parameter import AFTER, Parameter, limit
-from evercrawl.web.route import Action, View
+from evercrawl.web.pages import administration as cluster
+from evercrawl.web.pages import alerts, overview, search
+from evercrawl.web.pages import alerts as hubs
+from evercrawl.web.pages import crawl as queue
+from evercrawl.web.pages import site_pages as traps
+from evercrawl.web.pages.alerts import NAME_PARAMETER
+from evercrawl.web.protocols import announcements as websub
+from evercrawl.web.protocols import cdx
+from evercrawl.web.protocols import streams as crawl_log
+from evercrawl.web.route import AFTER, API, Action, Parameter, View, limit
 
 _URL = Parameter("url", "The page's URL.", "url", required=True)
 _SITE = Parameter("name", "The site's origin or host, such as https://example.org.", required=True)
@@ -44,7 +54,7 @@ VIEWS: tuple[View, ...] = (
         "/search",
         "Full text search over every version.",
         search.search,
-        (*search.ASKED, limit(20, 100)),
+        (*search.SEARCH_PARAMETERS, limit(20, 100)),
         title="Search",
     ),
     View("sites", "/sites", "The sites of the collection.", sites.sites, (AFTER, limit()), title="Sites"),
@@ -73,11 +83,11 @@ VIEWS: tuple[View, ...] = (
         "/alerts",
         "Every alert; with a name, what an alert of these wishes would have told.",
         alerts.alerts,
-        (Parameter("name", "The name of a new alert: show what it would have told."), *alerts.WISH),
+        (Parameter("name", "The name of a new alert: show what it would have told."), *alerts.ALERT_PARAMETERS),
         scope=AccessScope.OPERATE,
         title="Alerts",
     ),
-    View("hubs", "/hubs", "Hubs that tell us of news, and what was announced.", hubs.hubs, title="Hubs"),
+    View("hubs", "/hubs", "Hubs that tell us of news, and what was announced.", hubs.websub, title="Hubs"),
     View("runs", "/runs", "The runs, newest first.", care.runs, (AFTER, limit()), title="Runs"),
     View("outposts", "/outposts", "Outposts and what they cost.", care.outposts, title="Outposts"),
     View("cluster", "/cluster", "The workers of a collection in a database.", cluster.cluster, title="Cluster"),
@@ -96,7 +106,7 @@ VIEWS: tuple[View, ...] = (
         "/alert",
         "One alert and what became of its messages.",
         alerts.alert,
-        (*alerts.LOG, AFTER, limit()),
+        (*alerts.LOG_PARAMETERS, AFTER, limit()),
         scope=AccessScope.OPERATE,
     ),
     View("why", "/why", "Why a URL was or was not asked for.", queue.why, (Parameter("url", "The URL.", "url"),)),
@@ -150,9 +160,9 @@ ACTIONS: tuple[Action, ...] = (
         (Parameter("worker", "The beginning of its id, or `all`.", required=True),),
     ),
     Action("visit-page", "Visit a page as soon as its site allows.", steer.visit_page, (_URL,)),
-    Action("exclude-trap", "Leave a pattern out from now on.", traps.exclude, _RULE),
-    Action("allow-trap", "Say nothing against a pattern from now on.", traps.allow, _RULE),
-    Action("undo-trap", "Take back every word about a pattern.", traps.undo, _RULE),
+    Action("exclude-trap", "Leave a pattern out from now on.", traps.exclude_trap, _RULE),
+    Action("allow-trap", "Say nothing against a pattern from now on.", traps.allow_trap, _RULE),
+    Action("undo-trap", "Take back every word about a pattern.", traps.undo_trap, _RULE),
     Action(
         "slow-site",
         "Leave at least this gap between two requests to a site, also in a crawl that runs.",
@@ -198,8 +208,8 @@ ACTIONS: tuple[Action, ...] = (
         "A new alert; the secret of a webhook is shown this once.",
         alerts.add_alert,
         (
-            alerts.NAMED,
-            *alerts.WISH,
+            alerts.NAME_PARAMETER,
+            *alerts.ALERT_PARAMETERS,
             Parameter("replace", "Change the alert of this name, if there is one.", "flag", default=False),
         ),
     ),
@@ -210,9 +220,11 @@ ACTIONS: tuple[Action, ...] = (
         hubs.unsubscribe,
         (Parameter("topic", "What the subscription is about.", required=True),),
     ),
-    Action("test-alert", "Send a test message now.", alerts.test_alert, (alerts.NAMED,)),
-    Action("retry-alert", "Send again what was set aside.", alerts.retry_alert, (alerts.NAMED,)),
-    Action("remove-alert", "Take an alert away, with what waits for it.", alerts.remove_alert, (alerts.NAMED,)),
+    Action("test-alert", "Send a test message now.", alerts.test_alert, (alerts.NAME_PARAMETER,)),
+    Action("retry-alert", "Send again what was set aside.", alerts.retry_alert, (alerts.NAME_PARAMETER,)),
+    Action(
+        "remove-alert", "Take an alert away, with what waits for it.", alerts.remove_alert, (alerts.NAME_PARAMETER,)
+    ),
     Action(
         "set-setting",
         "Change one of the settings that can be changed safely.",
@@ -258,3 +270,82 @@ CHARTS = {
     "page": past.page_charts,
 }
 """Pictures that pages show beside what their JSON twin has."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolRoute:
+    """One route; `in_path` names what stands at the end of the path."""
+
+    name: str
+    path: str
+    text: str
+    media_types: tuple[str, ...]
+    methods: tuple[str, ...] = ("GET",)
+    parameters: tuple[Parameter, ...] = ()
+    body: tuple[Parameter, ...] = ()
+    scope: AccessScope | None = AccessScope.READ
+    """None: anybody may ask."""
+    in_path: str = ""
+    statuses: Mapping[str, str] = field(default_factory=dict)
+    is_archive: bool = False
+    """Open to anybody with `--public-archive`."""
+
+    @property
+    def described_path(self) -> str:
+        """The path as the description of the API writes it."""
+        return self.path.replace(":path}", "}")
+
+
+_MEMENTO = {"302": "The version that is nearest; mementos lie on the origin of replay."}
+
+PROTOCOLS: tuple[ProtocolRoute, ...] = (
+    ProtocolRoute(
+        "events", f"{API}/events", "Visits as they happen, as NDJSON or server-sent events.",
+        ("application/x-ndjson", "text/event-stream"), parameters=events.EVENT_PARAMETERS,
+    ),
+    ProtocolRoute(
+        "crawl-log", "/crawl.log", "Every visit, oldest first, in the form of Heritrix's crawl.log.",
+        ("text/plain",), parameters=crawl_log.LOG_PARAMETERS,
+    ),
+    ProtocolRoute(
+        "cdx", "/cdx", "CDX query of the stored versions.", ("text/plain", "application/x-ndjson"),
+        parameters=cdx.CDX_PARAMETERS, is_archive=True,
+    ),
+    ProtocolRoute(
+        "timemap-link", "/web/timemap/link/{url:path}", "TimeMap of a URL (RFC 7089).",
+        ("application/link-format",), in_path="url", is_archive=True,
+    ),
+    ProtocolRoute(
+        "timemap-json", "/web/timemap/json/{url:path}", "TimeMap of a URL as JSON.", ("application/json",),
+        in_path="url", is_archive=True,
+    ),
+    ProtocolRoute(
+        "timegate", "/web/{url:path}", "TimeGate of a URL (RFC 7089): heeds Accept-Datetime.", ("text/html",),
+        in_path="url", statuses=_MEMENTO, is_archive=True,
+    ),
+    ProtocolRoute(
+        "indexnow", "/indexnow", "IndexNow: pages that changed, told by their site's owner.", ("text/plain",),
+        methods=("GET", "POST"), parameters=indexnow.INDEXNOW_PARAMETERS, body=indexnow.INDEXNOW_BODY, scope=None,
+        statuses={"202": "Heard, and queued.", "422": "The URLs are not of the host or the collection."},
+    ),
+    ProtocolRoute(
+        "websub", "/websub/{token}", "WebSub: hubs check what we asked for, and bring news.", ("text/plain",),
+        methods=("GET", "POST"), parameters=websub.WEBSUB_PARAMETERS, scope=None, in_path="token",
+        statuses={"202": "Heard.", "410": "The subscription has ended."},
+    ),
+    ProtocolRoute(
+        "changes-atom", "/changes.atom", "Atom feed of changes.", ("application/atom+xml",),
+        parameters=atom.CHANGES_PARAMETERS,
+    ),
+    ProtocolRoute(
+        "search-atom", "/search.atom", "Atom feed of any search.", ("application/atom+xml",),
+        parameters=atom.SEARCH_PARAMETERS,
+    ),
+    ProtocolRoute(
+        "alert-atom", "/alert.atom", "Atom feed that an alert writes.", ("application/atom+xml",),
+        parameters=(NAME_PARAMETER,),
+    ),
+    ProtocolRoute("metrics", "/metrics", "Metrics for Prometheus.", ("text/plain",)),
+    ProtocolRoute("healthz", "/healthz", "The process answers.", ("text/plain",), scope=None),
+    ProtocolRoute("readyz", "/readyz", "The collection can be read.", ("text/plain",), scope=None),
+)  # fmt: skip

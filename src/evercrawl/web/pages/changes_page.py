@@ -13,13 +13,12 @@ from evercrawl.core.url import site_of
 from evercrawl.model.history import Mark, Mute
 from evercrawl.model.listing import ChangeRecord, RecentChangeGroup
 from evercrawl.model.time import from_us, to_us
-from evercrawl.web.desk import Desk
-from evercrawl.web.pages.sites import known_site
-from evercrawl.web.parameter import BadRequest
-from evercrawl.web.route import Asked, Done
-from evercrawl.web.words import link_to
+from evercrawl.web.app_state import AppState
+from evercrawl.web.format import link_to
+from evercrawl.web.pages.site_pages import known_site
+from evercrawl.web.route import ActionResult, BadRequest, Inputs
 
-PATIENCE_S = 5.0
+WAIT_S = 5.0
 """How long the page waits for changes to be grouped."""
 REVIEWS_SHOWN = 5
 MOST_SITES = 5
@@ -29,7 +28,7 @@ _KEY_MASK = 2**64 - 1
 """Keys are numbers of 64 bits with a sign."""
 
 
-def changes(desk: Desk, asked: Asked) -> dict[str, Any]:
+def changes(desk: AppState, asked: Inputs) -> dict[str, Any]:
     """The newest changes, grouped, the most significant first: those that nobody has looked at yet."""
     since, inbox = asked["since"] or desk.now() - timedelta(days=7), ChangeInbox(desk.path)
     key = f"changes {since:%Y%m%d%H%M} {asked['site']} {asked['noise']} {asked['state']} {inbox.stamp()}"
@@ -43,7 +42,7 @@ def changes(desk: Desk, asked: Asked) -> dict[str, Any]:
             noise=asked["noise"],
             choose=_in_state(inbox, asked["state"]),
         ),
-        wait_s=PATIENCE_S,
+        wait_s=WAIT_S,
     )
     if news is None:
         raise BadRequest("the changes are still being grouped; this page shows them in a moment", 503, again_s=1)
@@ -96,7 +95,7 @@ def _group(one: RecentChangeGroup) -> dict[str, Any]:
     }
 
 
-def review_changes(desk: Desk, asked: Asked) -> Done:
+def review_changes(desk: AppState, asked: Inputs) -> ActionResult:
     """Changes were looked at: those with these edits, or all up to a moment; they are news no more."""
     until_us = asked["until"]
     if asked["keys"]:
@@ -111,7 +110,9 @@ def review_changes(desk: Desk, asked: Asked) -> Done:
     number = ChangeInbox(desk.path).review(
         marks, who=asked.visitor.name, words=words[:LONGEST_WORDS], now_us=to_us(desk.now())
     )
-    return Done(f"looked at: {words[:LONGEST_WORDS]}", link_to("/changes", site=asked["site"]), {"review": number})
+    return ActionResult(
+        f"looked at: {words[:LONGEST_WORDS]}", link_to("/changes", site=asked["site"]), {"review": number}
+    )
 
 
 def _keys(written: str) -> list[int]:
@@ -124,23 +125,23 @@ def _keys(written: str) -> list[int]:
     return [key - (1 << 64) if key >> 63 else key for key in keys]
 
 
-def mute_part_of(desk: Desk, asked: Asked) -> Done:
+def mute_part_of(desk: AppState, asked: Inputs) -> ActionResult:
     """Changes in a part of a page or a site are told no more; they are kept as before."""
     name = asked.visitor.name
     done = desk.collection.mute(asked["pattern"], site=asked["site"], page=asked["page"], who=name)
-    return Done(f"muted on {done.place}: {done.pattern}", "/changes", {"mute": done})
+    return ActionResult(f"muted on {done.place}: {done.pattern}", "/changes", {"mute": done})
 
 
-def undo_mute(desk: Desk, asked: Asked) -> Done:
+def undo_mute(desk: AppState, asked: Inputs) -> ActionResult:
     """Changes in that part are told again."""
     done = desk.collection.unmute(asked["id"])
     if done is None:
         raise BadRequest("there is no such mute", 404)
-    return Done(f"muted no more on {done.place}: {done.pattern}", "/changes")
+    return ActionResult(f"muted no more on {done.place}: {done.pattern}", "/changes")
 
 
-def undo_review(desk: Desk, asked: Asked) -> Done:
+def undo_review(desk: AppState, asked: Inputs) -> ActionResult:
     """Take a review back: its changes are news again."""
     if not ChangeInbox(desk.path).undo(asked["id"]):
         raise BadRequest("there is no such review", 404)
-    return Done("taken back", "/changes")
+    return ActionResult("taken back", "/changes")

@@ -11,8 +11,7 @@ from starlette.requests import Request
 from evercrawl.model import __version__
 from evercrawl.model.reason import REASON_TEXT
 from evercrawl.model.sanitize import safe_line
-from evercrawl.web import words
-from evercrawl.web.desk import Desk
+from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import AccessScope
 
 LONGEST_WORD = 500
@@ -28,10 +27,10 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters.update(
-        size=words.size,
-        number=words.number,
-        span=words.span,
-        when=words.when,
+        size=words.format_size,
+        number=words.format_number,
+        span=words.format_duration,
+        when=words.time_element,
         crawled=words.crawled,
         line=words.plain_line,
         block=words.crawled_block,
@@ -39,17 +38,17 @@ def _environment() -> Environment:
     )
     found.globals.update(
         link=words.link_to,
-        counted=words.count_of,
-        ago=words.ago,
+        counted=words.plural,
+        ago=words.relative_time,
         reason_text={reason.value: text for reason, text in REASON_TEXT.items()},
         version=__version__,
     )
     return found
 
 
-def draw(name: str, data: dict[str, Any], *, request: Request, desk: Desk) -> str:
+def render(name: str, data: dict[str, Any], *, request: Request, desk: AppState) -> str:
     """The page of that name."""
-    from evercrawl.web.table import VIEWS
+    from evercrawl.web.views import VIEWS
 
     visitor = getattr(request.state, "visitor", None)
     done, proof = request.query_params.get("done", ""), request.query_params.get("proof", "")

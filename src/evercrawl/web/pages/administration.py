@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import tomllib
+from importlib.util import find_spec
 from typing import Any
 
-from evercrawl.collection.runs import live_run, past_run, past_runs
+from evercrawl.adapters.postgres.marker import marked
 from evercrawl.config import collection_file, write_setting
 from evercrawl.config.schema import known_settings, meaning_of, sections, written_form
 from evercrawl.errors import ConfigError
 from evercrawl.outpost.status import list_outposts
-from evercrawl.web.desk import Desk
+from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import MIN_PASSWORD_CHARS, AccessScope
-from evercrawl.web.parameter import BadRequest, place_of
-from evercrawl.web.route import Asked, Done
+from evercrawl.web.route import ActionResult, BadRequest, Inputs, parse_cursor
 
 NEWEST = 2**62
 """Behind every line of the book."""
@@ -28,30 +28,12 @@ CHANGEABLE = frozenset(
 """Settings that can be changed here: none of them can harm the machine or open private networks."""
 
 
-def runs(desk: Desk, asked: Asked) -> dict[str, Any]:
-    """The runs that ended, newest first, and the one under way."""
-    found = past_runs(desk.path, before=place_of(asked["after"]), most=asked["limit"])
-    return {
-        "run": live_run(desk.path, now=desk.now()),
-        "runs": found,
-        "next": f"0.{found[-1].id}" if len(found) == asked["limit"] and found[-1].id else None,
-    }
-
-
-def run(desk: Desk, asked: Asked) -> dict[str, Any]:
-    """The report of one run."""
-    found = past_run(desk.path, asked["id"])
-    if found is None:
-        raise BadRequest("there is no such run", 404)
-    return {"run": found}
-
-
-def outposts(desk: Desk, asked: Asked) -> dict[str, Any]:
+def outposts(desk: AppState, asked: Inputs) -> dict[str, Any]:
     """The outposts, what each has cost, and what a crawl from home would have cost."""
     return {"outposts": list_outposts(desk.path)}
 
 
-def settings(desk: Desk, asked: Asked) -> dict[str, Any]:
+def settings(desk: AppState, asked: Inputs) -> dict[str, Any]:
     """Every setting, its value, where that comes from, and whether it can be changed here."""
     configured = desk.configured
     return {
@@ -84,7 +66,7 @@ def _origin(place: str) -> str:
     return place.rsplit("/", 1)[-1]
 
 
-def set_setting(desk: Desk, asked: Asked) -> Done:
+def set_setting(desk: AppState, asked: Inputs) -> ActionResult:
     """Write one setting into the collection's file; a running crawl takes it up when it is started again."""
     key = asked["key"]
     if key not in CHANGEABLE:
@@ -97,7 +79,7 @@ def set_setting(desk: Desk, asked: Asked) -> Done:
         write_setting(collection_file(desk.path), key, written)
     except ConfigError as error:
         raise BadRequest(str(error)) from error
-    return Done(f"{key} is now {asked['value']}", "/settings")
+    return ActionResult(f"{key} is now {asked['value']}", "/settings")
 
 
 def _listed(text: str) -> tuple[object, ...]:
@@ -110,9 +92,9 @@ def _listed(text: str) -> tuple[object, ...]:
         raise BadRequest(f"the list cannot be read: {error}") from error
 
 
-def access(desk: Desk, asked: Asked) -> dict[str, Any]:
+def access(desk: AppState, asked: Inputs) -> dict[str, Any]:
     """Tokens, whether there is a password, and the book of changes."""
-    before = place_of(asked["after"])
+    before = parse_cursor(asked["after"])
     book = desk.keyring.book(NEWEST if before is None else before, asked["limit"])
     return {
         "has_password": desk.keyring.has_password(),
@@ -122,22 +104,56 @@ def access(desk: Desk, asked: Asked) -> dict[str, Any]:
     }
 
 
-def add_token(desk: Desk, asked: Asked) -> Done:
+def add_token(desk: AppState, asked: Inputs) -> ActionResult:
     """A new token; its secret is shown this once."""
     secret = desk.keyring.add_token(asked["name"], AccessScope[asked["scope"].upper()])
-    return Done(f"the new token, which is shown only now: {secret}", "/access", {"token": secret}, once=True)
+    return ActionResult(f"the new token, which is shown only now: {secret}", "/access", {"token": secret}, once=True)
 
 
-def drop_token(desk: Desk, asked: Asked) -> Done:
+def drop_token(desk: AppState, asked: Inputs) -> ActionResult:
     """A token is worth nothing any more."""
     if not desk.keyring.drop_token(asked["id"]):
         raise BadRequest("there is no such token", 404)
-    return Done("the token is worth nothing any more", "/access")
+    return ActionResult("the token is worth nothing any more", "/access")
 
 
-def set_password(desk: Desk, asked: Asked) -> Done:
+def set_password(desk: AppState, asked: Inputs) -> ActionResult:
     """A new password; every session ends."""
     if len(asked["password"]) < MIN_PASSWORD_CHARS:
         raise BadRequest(f"a password needs at least {MIN_PASSWORD_CHARS} characters")
     desk.keyring.set_password(asked["password"])
-    return Done("the password is set; every session has ended", "/login")
+    return ActionResult("the password is set; every session has ended", "/login")
+
+
+def cluster(desk: AppState, asked: Inputs) -> dict[str, Any]:
+    """Who works on the collection; in a folder there is no cluster."""
+    if not _is_in_database(desk):
+        return {"in_database": False, "workers": [], "shards": desk.settings.store.shards, "owned": 0}
+    from evercrawl.cluster.database_worker import list_workers
+
+    found = list_workers(desk.path, desk.settings.store.url)
+    return {
+        "in_database": True,
+        "shards": desk.settings.store.shards,
+        "owned": sum(member.shards for member in found),
+        "workers": [member._asdict() | {"id": str(member.id)} for member in found],
+    }
+
+
+def drain_worker(desk: AppState, asked: Inputs) -> ActionResult:
+    """Ask a worker, or all, to finish, save and end."""
+    if not _is_in_database(desk):
+        raise BadRequest("this collection lies in a folder: there is no cluster", 409)
+    from evercrawl.cluster.database_worker import drain_workers
+
+    count = drain_workers(desk.path, asked["worker"], desk.settings.store.url)
+    if not count:
+        raise BadRequest("no worker's id begins so", 404)
+    words = "1 worker was asked" if count == 1 else f"{count:,} workers were asked"
+    return ActionResult(f"{words}; each ends with its next heartbeat", "/cluster", {"asked": count})
+
+
+def _is_in_database(desk: AppState) -> bool:
+    """The state lies in a database, and the library for it is there."""
+    is_named = desk.settings.store.url is not None or marked(desk.path) is not None
+    return is_named and find_spec("asyncpg") is not None

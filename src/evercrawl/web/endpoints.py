@@ -14,14 +14,13 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from evercrawl.errors import CollectionBusy, ConfigError, StoreUnavailable
-from evercrawl.web.desk import Desk
-from evercrawl.web.draw import draw
-from evercrawl.web.guard import is_form_of, refusal
+from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import AccessScope, User
-from evercrawl.web.parameter import BadRequest, Parameter
-from evercrawl.web.plain import json_bytes
-from evercrawl.web.route import Action, Asked, Done, View
-from evercrawl.web.table import CHARTS
+from evercrawl.web.format import json_bytes
+from evercrawl.web.middleware import error_response, has_valid_csrf
+from evercrawl.web.route import Action, ActionResult, BadRequest, Inputs, Parameter, View
+from evercrawl.web.templates import render
+from evercrawl.web.views import CHARTS
 
 log = logging.getLogger("evercrawl")
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -35,30 +34,30 @@ def wants_json(request: Request) -> bool:
     return "application/json" in accepted and "text/html" not in accepted
 
 
-def failed(request: Request, status: int, message: str, desk: Desk | None = None) -> Response:
+def error_page(request: Request, status: int, message: str, desk: AppState | None = None) -> Response:
     """An error as the client reads it."""
     if wants_json(request) or desk is None:
-        return refusal(status, message)
-    page = draw("error", {"message": message, "status": status}, request=request, desk=desk)
+        return error_response(status, message)
+    page = render("error", {"message": message, "status": status}, request=request, desk=desk)
     return Response(page, status, media_type="text/html")
 
 
-async def answered(request: Request, desk: Desk, call: Callable[[], Awaitable[Response]]) -> Response:
+async def handle_errors(request: Request, desk: AppState, call: Callable[[], Awaitable[Response]]) -> Response:
     """What the call gives; expected errors become answers, others are logged and told without details."""
     try:
         return await call()
     except BadRequest as error:
-        return _again(failed(request, error.status, error.message, desk), request, error.again_s)
+        return _again(error_page(request, error.status, error.message, desk), request, error.again_s)
     except CollectionBusy as error:
-        return failed(request, 409, str(error), desk)
+        return error_page(request, 409, str(error), desk)
     except StoreUnavailable as error:
-        return failed(request, 503, str(error), desk)
+        return error_page(request, 503, str(error), desk)
     except ConfigError as error:
         is_missing = "no version" in str(error)
-        return failed(request, 404 if is_missing else 400, str(error), desk)
+        return error_page(request, 404 if is_missing else 400, str(error), desk)
     except Exception:
         log.exception("defect while answering %s", request.url.path)
-        return failed(request, 500, "this is a defect in evercrawl; the details are in evercrawl.log", desk)
+        return error_page(request, 500, "this is a defect in evercrawl; the details are in evercrawl.log", desk)
 
 
 def _again(answer: Response, request: Request, wait_s: int | None) -> Response:
@@ -70,15 +69,15 @@ def _again(answer: Response, request: Request, wait_s: int | None) -> Response:
     return answer
 
 
-def admitted(request: Request, desk: Desk, scope: AccessScope) -> Response | None:
+def check_access(request: Request, desk: AppState, scope: AccessScope) -> Response | None:
     """The answer to whoever may not; None: they may."""
     visitor: User | None = request.state.visitor
     if visitor is not None and visitor.scope >= scope:
         return None
     if visitor is not None:
-        return failed(request, 403, f"this needs the scope {scope.word}", desk)
+        return error_page(request, 403, f"this needs the scope {scope.word}", desk)
     if wants_json(request):
-        answer = refusal(401, "who are you? send a token: Authorization: Bearer ...")
+        answer = error_response(401, "who are you? send a token: Authorization: Bearer ...")
         answer.headers["WWW-Authenticate"] = 'Bearer realm="evercrawl"'
         return answer
     target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
@@ -94,30 +93,30 @@ def read_values(parameters: Sequence[Parameter], written: Mapping[str, str], *, 
     return {one.name: one.value(written.get(one.name), now=now) for one in parameters}
 
 
-def view_endpoint(desk: Desk, view: View) -> Endpoint:
+def view_endpoint(desk: AppState, view: View) -> Endpoint:
     """Answers with the page or its twin."""
 
     async def endpoint(request: Request) -> Response:
-        refused = admitted(request, desk, view.scope)
-        return refused or await answered(request, desk, lambda: _shown(request, desk, view))
+        refused = check_access(request, desk, view.scope)
+        return refused or await handle_errors(request, desk, lambda: _shown(request, desk, view))
 
     return endpoint
 
 
-async def _shown(request: Request, desk: Desk, view: View) -> Response:
+async def _shown(request: Request, desk: AppState, view: View) -> Response:
     written = {name: value for name, value in request.query_params.items() if name not in ("done", "proof")}
     values = read_values(view.parameters, written, now=desk.now())
-    asked = Asked(values, request.state.visitor, request.headers.get("host", ""))
+    asked = Inputs(values, request.state.visitor, request.headers.get("host", ""))
     return await run_in_threadpool(_drawn, request, desk, view, asked)
 
 
-def _drawn(request: Request, desk: Desk, view: View, asked: Asked) -> Response:
+def _drawn(request: Request, desk: AppState, view: View, asked: Inputs) -> Response:
     data = view.collect(desk, asked)
     if wants_json(request):
         return Response(json_bytes(view.name, data), media_type="application/json", headers={"Vary": "Accept"})
     charts = CHARTS[view.name](data, desk.now().date()) if view.name in CHARTS else {}
     shown = {**data, "charts": charts, "asked": asked.values, "twin": _twin(request, view)}
-    page = draw(view.name, shown, request=request, desk=desk)
+    page = render(view.name, shown, request=request, desk=desk)
     return Response(page, media_type="text/html", headers={"Vary": "Accept"})
 
 
@@ -162,36 +161,36 @@ def _as_text(name: str, value: object) -> str:
             raise BadRequest(f"{name[:100]} must be a text, a number, true or false")
 
 
-def action_endpoint(desk: Desk, action: Action) -> Endpoint:
+def action_endpoint(desk: AppState, action: Action) -> Endpoint:
     """Does it, writes it into the book, and leads a form to the page that shows it."""
 
     async def endpoint(request: Request) -> Response:
-        refused = admitted(request, desk, action.scope)
-        return refused or await answered(request, desk, lambda: _done(request, desk, action))
+        refused = check_access(request, desk, action.scope)
+        return refused or await handle_errors(request, desk, lambda: _done(request, desk, action))
 
     return endpoint
 
 
-async def _done(request: Request, desk: Desk, action: Action) -> Response:
+async def _done(request: Request, desk: AppState, action: Action) -> Response:
     fields = await read_body(request)
-    if not is_form_of(request, fields.pop("csrf", None)):
+    if not has_valid_csrf(request, fields.pop("csrf", None)):
         raise BadRequest("this form is too old; go back, reload the page and try again", 403)
     if desk.read_only:
         raise BadRequest("this interface only shows; start it without --read-only to change something", 403)
     values = read_values(action.parameters, fields, now=desk.now())
-    asked = Asked(values, request.state.visitor, request.headers.get("host", ""))
+    asked = Inputs(values, request.state.visitor, request.headers.get("host", ""))
     done = await run_in_threadpool(_carried_out, desk, action, asked)
     if wants_json(request):
         return Response(
             json_bytes(action.name, {"message": done.message, **(done.data or {})}), media_type="application/json"
         )
     if done.once:
-        page = draw("done", {"message": done.message, "show": done.show}, request=request, desk=desk)
+        page = render("done", {"message": done.message, "show": done.show}, request=request, desk=desk)
         return Response(page, media_type="text/html")
     return RedirectResponse(_with_word(desk, done), 303)
 
 
-def _carried_out(desk: Desk, action: Action, asked: Asked) -> Done:
+def _carried_out(desk: AppState, action: Action, asked: Inputs) -> ActionResult:
     done = action.do(desk, asked)
     values = asked.values if done.told is None else done.told
     told = {name: value for name, value in values.items() if name not in action.secret}
@@ -199,7 +198,7 @@ def _carried_out(desk: Desk, action: Action, asked: Asked) -> Done:
     return done
 
 
-def _with_word(desk: Desk, done: Done) -> str:
+def _with_word(desk: AppState, done: ActionResult) -> str:
     """The page that shows it, with a word that nobody else could put into its address."""
     joint = "&" if "?" in done.show else "?"
     proof = desk.keyring.signature(f"done {done.message}")

@@ -7,7 +7,9 @@ browser send. What passes has its visitor in the request's state.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 
@@ -19,13 +21,12 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from evercrawl.collection.alerts.subscriptions import MOST_BODY_BYTES as HUB_BODY_BYTES
-from evercrawl.web.auth import AuthStore, AccessScope, User
-from evercrawl.web.rate import RateLimit
+from evercrawl.web.auth import AccessScope, AuthStore, User
 
 COOKIE = "evercrawl_session"
 """The port stands behind it: cookies know hosts, but no ports, and two collections may be served."""
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-MOST_BODY_BYTES = 1_000_000
+MAX_BODY_BYTES = 1_000_000
 HUB_PREFIX = "/websub/"
 BURST, PER_S = 400, 100.0
 _HEADERS = {
@@ -66,7 +67,9 @@ def interface_policy(frames: str) -> str:
 class AccessMiddleware:
     """Wraps the application; every request passes here."""
 
-    def __init__(self, app: ASGIApp, *, doors: AllowedOrigins, keyring: AuthStore, given_token: str | None = None) -> None:
+    def __init__(
+        self, app: ASGIApp, *, doors: AllowedOrigins, keyring: AuthStore, given_token: str | None = None
+    ) -> None:
         self.app = app
         self.doors = doors
         self.keyring = keyring
@@ -85,23 +88,23 @@ class AccessMiddleware:
             return
         visitor = self._visitor(headers)
         scope.setdefault("state", {})["visitor"] = visitor
-        await self.app(scope, _bounded(receive, most_body(scope["path"])), self._with_headers(scope, send))
+        await self.app(scope, _limit_body(receive, max_body_bytes(scope["path"])), self._with_headers(scope, send))
 
     def _refusal(self, scope: AsgiScope, headers: Headers) -> Response | None:
         """The answer to what may not come in; None: it may."""
         if headers.get("host", "").lower() not in self.doors.hosts:
-            return refusal(421, "this name does not lead here; open the address that evercrawl serve printed")
+            return error_response(421, "this name does not lead here; open the address that evercrawl serve printed")
         address = scope["client"][0] if scope.get("client") else "-"
         wait_s = self.rate.wait_s(address)
         if wait_s:
-            answer = refusal(429, "too many requests; wait a moment")
+            answer = error_response(429, "too many requests; wait a moment")
             answer.headers["Retry-After"] = str(int(wait_s) + 1)
             return answer
         if scope["method"] not in SAFE_METHODS and not self._is_own(headers):
-            return refusal(403, "this request comes from another site")
+            return error_response(403, "this request comes from another site")
         length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > most_body(scope["path"]):
-            return refusal(413, "the request is too large")
+        if not length.isdigit() or int(length) > max_body_bytes(scope["path"]):
+            return error_response(413, "the request is too large")
         return None
 
     def _is_own(self, headers: Headers) -> bool:
@@ -147,13 +150,13 @@ def session_secret(headers: Headers, name: str) -> str | None:
     return cookie[name].value if name in cookie else None
 
 
-def refusal(status: int, message: str) -> Response:
+def error_response(status: int, message: str) -> Response:
     """A short answer for people and programs."""
     body = orjson.dumps({"schema": "evercrawl.error/1", "status": status, "error": message})
     return Response(body, status, media_type="application/json")
 
 
-def is_form_of(request: Request, given: str | None) -> bool:
+def has_valid_csrf(request: Request, given: str | None) -> bool:
     """A request that changes something comes with a token, or carries what only our own pages know."""
     visitor: User | None = request.state.visitor
     if visitor is None or visitor.csrf is None:
@@ -162,12 +165,12 @@ def is_form_of(request: Request, given: str | None) -> bool:
     return _is_same(sent, visitor.csrf)
 
 
-def most_body(path: str) -> int:
+def max_body_bytes(path: str) -> int:
     """How large the body of a request to this path may be."""
-    return HUB_BODY_BYTES if path.startswith(HUB_PREFIX) else MOST_BODY_BYTES
+    return HUB_BODY_BYTES if path.startswith(HUB_PREFIX) else MAX_BODY_BYTES
 
 
-def _bounded(receive: Receive, most: int) -> Receive:
+def _limit_body(receive: Receive, most: int) -> Receive:
     """A body without a length may not grow beyond the limit either."""
     taken = 0
 
@@ -185,3 +188,27 @@ def _bounded(receive: Receive, most: int) -> Receive:
 def loopback_origins(ports: Iterable[int], scheme: str = "http") -> frozenset[str]:
     """The names of this machine for itself."""
     return frozenset(f"{scheme}://{host}:{port}" for host in ("127.0.0.1", "localhost", "[::1]") for port in ports)
+
+
+MAX_ADDRESSES = 10_000
+
+
+class RateLimit:
+    """A bucket of tokens for each key: `burst` at once, `per_s` in the long run."""
+
+    def __init__(self, *, burst: float, per_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._burst = burst
+        self._per_s = per_s
+        self._clock = clock
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def wait_s(self, key: str) -> float:
+        """0: go ahead, and it is counted; otherwise how long to wait."""
+        now = self._clock()
+        left, at = self._left.pop(key, (self._burst, now))
+        left = min(self._burst, left + (now - at) * self._per_s)
+        is_allowed = left >= 1
+        self._left[key] = (left - 1 if is_allowed else left, now)
+        while len(self._left) > MAX_ADDRESSES:
+            self._left.popitem(last=False)
+        return 0.0 if is_allowed else (1 - left) / self._per_s

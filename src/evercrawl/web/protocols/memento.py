@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
+from urllib.parse import unquote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -13,10 +15,9 @@ from starlette.responses import RedirectResponse, Response
 from evercrawl.collection.captures import captures_of, nearest_capture
 from evercrawl.model.listing import Capture
 from evercrawl.model.time import from_us
-from evercrawl.web.desk import Desk
-from evercrawl.web.parameter import BadRequest
-from evercrawl.web.plain import json_bytes
-from evercrawl.web.standard.archived_url import behind
+from evercrawl.web.app_state import AppState
+from evercrawl.web.format import json_bytes
+from evercrawl.web.route import BadRequest
 
 LINK_FORMAT = "application/link-format"
 MOST_CAPTURES = 10_000
@@ -32,7 +33,7 @@ def http_date(moment: datetime) -> str:
     return format_datetime(moment.astimezone(UTC).replace(microsecond=0), usegmt=True)
 
 
-def written(url: str) -> str:
+def header_url(url: str) -> str:
     """A URL inside `<...>` of a Link header (RFC 8288): nothing that could end it."""
     return "".join(c if 0x20 < ord(c) < 0x7F and c not in '<>"\\^`{|}' else _escaped(c) for c in url)
 
@@ -41,7 +42,7 @@ def _escaped(char: str) -> str:
     return "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "replace"))
 
 
-class Places:
+class MementoUrls:
     """Where the resources of RFC 7089 are: mementos on the origin of replay, the others there or here."""
 
     def __init__(self, origin: str, replay: str) -> None:
@@ -50,22 +51,22 @@ class Places:
 
     def gate(self, url: str) -> str:
         """TimeGate."""
-        return f"{self.origin}/web/{written(url)}"
+        return f"{self.origin}/web/{header_url(url)}"
 
     def map(self, url: str, form: str = "link") -> str:
         """TimeMap."""
-        return f"{self.origin}/web/timemap/{form}/{written(url)}"
+        return f"{self.origin}/web/timemap/{form}/{header_url(url)}"
 
     def memento(self, capture: Capture) -> str:
         """Memento."""
-        return f"{self.replay}/web/{stamp_of(capture)}/{written(capture.url)}"
+        return f"{self.replay}/web/{stamp_of(capture)}/{header_url(capture.url)}"
 
 
-def memento_links(captures: Sequence[Capture], chosen: Capture, places: Places) -> str:
+def memento_links(captures: Sequence[Capture], chosen: Capture, places: MementoUrls) -> str:
     """The Link header: original, TimeGate, TimeMap, and the mementos around the chosen one."""
     url = chosen.url
     parts = [
-        f'<{written(url)}>; rel="original"',
+        f'<{header_url(url)}>; rel="original"',
         f'<{places.gate(url)}>; rel="timegate"',
         f'<{places.map(url)}>; rel="timemap"; type="{LINK_FORMAT}"',
     ]
@@ -82,7 +83,7 @@ def memento_links(captures: Sequence[Capture], chosen: Capture, places: Places) 
     return ", ".join(parts)
 
 
-def wished_moment(request: Request) -> datetime | None:
+def accept_datetime(request: Request) -> datetime | None:
     """Accept-Datetime; BadRequest where it cannot be read (RFC 7089 section 4.5.3)."""
     text = request.headers.get("accept-datetime")
     if text is None:
@@ -94,7 +95,7 @@ def wished_moment(request: Request) -> datetime | None:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
-async def known_captures(desk: Desk, url: str) -> list[Capture]:
+async def known_captures(desk: AppState, url: str) -> list[Capture]:
     """The versions of a URL; BadRequest with 404 where there is none."""
     found = await run_in_threadpool(captures_of, desk.path, desk.settings, url)
     if not found:
@@ -102,10 +103,10 @@ async def known_captures(desk: Desk, url: str) -> list[Capture]:
     return found[-MOST_CAPTURES:]
 
 
-async def time_gate(request: Request, desk: Desk, places: Places, key: str = "") -> Response:
+async def time_gate(request: Request, desk: AppState, places: MementoUrls, key: str = "") -> Response:
     """302 to the version that is nearest to Accept-Datetime; without it, to the newest."""
-    wished = wished_moment(request)
-    captures = await known_captures(desk, behind(request, "/web/"))
+    wished = accept_datetime(request)
+    captures = await known_captures(desk, url_after(request, "/web/"))
     chosen = captures[-1] if wished is None else nearest_capture(captures, wished)
     answer = RedirectResponse(
         key + places.memento(chosen).removeprefix(places.replay) if key else places.memento(chosen), 302
@@ -115,19 +116,19 @@ async def time_gate(request: Request, desk: Desk, places: Places, key: str = "")
     return answer
 
 
-async def time_map(request: Request, desk: Desk, places: Places, form: str) -> Response:
+async def time_map(request: Request, desk: AppState, places: MementoUrls, form: str) -> Response:
     """Every version of a URL."""
-    captures = await known_captures(desk, behind(request, f"/timemap/{form}/"))
+    captures = await known_captures(desk, url_after(request, f"/timemap/{form}/"))
     if form == "json":
         return Response(_json_map(captures, places), media_type="application/json")
     return Response(_link_map(captures, places), media_type=LINK_FORMAT)
 
 
-def _link_map(captures: Sequence[Capture], places: Places) -> str:
+def _link_map(captures: Sequence[Capture], places: MementoUrls) -> str:
     url = captures[-1].url
     first, last = (http_date(from_us(captures[place].seen_us)) for place in (0, -1))
     lines = [
-        f'<{written(url)}>; rel="original"',
+        f'<{header_url(url)}>; rel="original"',
         f'<{places.map(url)}>; rel="self"; type="{LINK_FORMAT}"; from="{first}"; until="{last}"',
         f'<{places.gate(url)}>; rel="timegate"',
     ]
@@ -138,7 +139,7 @@ def _link_map(captures: Sequence[Capture], places: Places) -> str:
     return ",\n".join(lines) + "\n"
 
 
-def _json_map(captures: Sequence[Capture], places: Places) -> bytes:
+def _json_map(captures: Sequence[Capture], places: MementoUrls) -> bytes:
     url = captures[-1].url
     listed = [{"datetime": from_us(one.seen_us), "uri": places.memento(one)} for one in captures]
     return json_bytes(
@@ -150,3 +151,24 @@ def _json_map(captures: Sequence[Capture], places: Places) -> bytes:
             "mementos": {"first": listed[0], "last": listed[-1], "list": listed},
         },
     )
+
+
+_ONE_SLASH = re.compile(r"^(https?):/+", re.IGNORECASE)
+_ESCAPED = re.compile(r"^https?%3A", re.IGNORECASE)
+STAMP = re.compile(r"(\d{4,14})(id_|mp_)?", re.ASCII)
+
+
+def url_after(request: Request, marker: str) -> str:
+    """What stands behind the first `marker` in the path, with its query; escapes stay as they were sent."""
+    raw: bytes = request.scope.get("raw_path") or request.url.path.encode()
+    path = raw.partition(b"?")[0].decode("latin-1").encode("latin-1").decode("utf-8", "replace")
+    found = path.partition(marker)[2]
+    query = request.scope.get("query_string", b"").decode("utf-8", "replace")
+    return repair_url(found + (f"?{query}" if query else ""))
+
+
+def repair_url(url: str) -> str:
+    """Proxies turn `http://` inside a path into `http:/`; some clients escape the whole URL once more."""
+    if _ESCAPED.match(url):
+        url = unquote(url, errors="replace")
+    return _ONE_SLASH.sub(lambda match: f"{match[1].lower()}://", url)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from heapq import merge
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ from evercrawl.adapters.sqlite.browse import browsing, browsing_all, shards_of
 from evercrawl.adapters.sqlite.store import shard_path
 from evercrawl.collection.runs import live_run
 from evercrawl.collection.site_list import busiest_sites, newest_visits
-from evercrawl.model.listing import VisitRow
-from evercrawl.web.desk import Desk
-from evercrawl.web.parameter import BadRequest, Parameter
-from evercrawl.web.plain import json_line, plain
+from evercrawl.collection.visit_log import heritrix_line, iterate_visits
+from evercrawl.model.listing import VisitLogRow, VisitRow
+from evercrawl.web.app_state import AppState
+from evercrawl.web.format import json_line, to_plain
+from evercrawl.web.pages.site_pages import known_site
+from evercrawl.web.route import BadRequest, Inputs, Parameter
 
 MOST_AT_A_TIME = 500
 LOOK_EVERY_S = 1.0
@@ -29,7 +32,7 @@ MOST_STREAMS = 200
 SAMPLES = 90
 SHOWN_VISITS = 25
 LANES_SHOWN = 10
-PARAMETERS = (
+EVENT_PARAMETERS = (
     Parameter(
         "after", "Only behind this place: `place` of an event. Default: from the beginning; `now`: only new ones."
     ),
@@ -42,12 +45,12 @@ _PLACE = re.compile(r"(\d{1,4}-\d{1,15})(_\d{1,4}-\d{1,15})*", re.ASCII)
 Lines = dict[int, int]
 
 
-def place_word(lines: Lines) -> str:
+def position_text(lines: Lines) -> str:
     """How far every shard's log was read, as one word."""
     return "_".join(f"{shard}-{line}" for shard, line in sorted(lines.items()))
 
 
-def place_of(word: str) -> Lines:
+def parse_position(word: str) -> Lines:
     """The same back; BadRequest where it is none."""
     if not word:
         return {}
@@ -56,12 +59,12 @@ def place_of(word: str) -> Lines:
     return {int(shard): int(line) for shard, line in (part.split("-") for part in word.split("_"))}
 
 
-def ends(collection: Path) -> Lines:
+def end_position(collection: Path) -> Lines:
     """The newest line of every shard's log."""
     return {shard: reader.last_line() for shard, reader in browsing_all(collection)}
 
 
-def events_behind(collection: Path, lines: Lines, mtimes: dict[int, int]) -> list[tuple[int, VisitRow]]:
+def read_events(collection: Path, lines: Lines, mtimes: dict[int, int]) -> list[tuple[int, VisitRow]]:
     """The next visits in the order of time, each with its shard; files that did not change are not opened."""
     found: list[list[tuple[int, int, VisitRow]]] = []
     for shard in shards_of(collection):
@@ -87,17 +90,17 @@ def _changed_ns(collection: Path, shard: int) -> int:
     return newest
 
 
-class Events:
+class EventStream:
     """The stream of the API."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         self.desk = desk
         self.open = 0
 
     async def __call__(self, request: Request, values: dict[str, Any]) -> Response:
         is_sse = "text/event-stream" in request.headers.get("accept", "")
         after = request.headers.get("last-event-id") or values["after"] or ""
-        lines = await run_in_threadpool(ends, self.desk.path) if after == "now" else place_of(after)
+        lines = await run_in_threadpool(end_position, self.desk.path) if after == "now" else parse_position(after)
         if self.open >= MOST_STREAMS:
             raise BadRequest("too many streams are open", 503)
         stream = self._stream(lines, follow=is_sse or values["follow"], most=values["limit"], is_sse=is_sse)
@@ -110,11 +113,11 @@ class Events:
         end = asyncio.get_running_loop().time() + LONGEST_STREAM_S
         try:
             while most > 0 and asyncio.get_running_loop().time() < end and not self.desk.is_stopping:
-                visits = await run_in_threadpool(events_behind, self.desk.path, lines, mtimes)
+                visits = await run_in_threadpool(read_events, self.desk.path, lines, mtimes)
                 for shard, visit in visits[:most]:
                     lines[shard] = visit.line
-                    place = place_word(lines)
-                    line = json_line({"event": "visit", **plain(visit), "place": place})
+                    place = position_text(lines)
+                    line = json_line({"event": "visit", **to_plain(visit), "place": place})
                     yield f"event: visit\nid: {place}\ndata: ".encode() + line + b"\n" if is_sse else line
                 most -= len(visits)
                 if not visits:
@@ -127,10 +130,10 @@ class Events:
             self.open -= 1
 
 
-class Pulse:
+class LiveStream:
     """What the live page shows, computed once a second however many look at it."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         self.desk = desk
         self._listeners: set[asyncio.Queue[bytes]] = set()
         self._task: asyncio.Task[None] | None = None
@@ -177,3 +180,37 @@ class Pulse:
         lanes = self.desk.remembered("lanes", lambda: busiest_sites(self.desk.path, LANES_SHOWN), least_s=1)
         told = {"run": run, "rates": self._rates, "visits": visits, "lanes": lanes or []}
         return json_line({**told, "child": self.desk.crawl.pid})
+
+
+LINES_AT_A_TIME = 200
+"""Lines that go out together."""
+LOG_RANGE = (
+    Parameter("since", "From when on: 7d, 2026-11-01. To go on: the moment of the last line.", "moment"),
+    Parameter("until", "Up to when.", "moment"),
+    Parameter("limit", "End after so many lines.", "whole", default=1_000_000, least=1, most=10_000_000),
+)
+LOG_PARAMETERS = (Parameter("site", "Only of this site."), *LOG_RANGE)
+
+
+def crawl_log(desk: AppState, asked: Inputs) -> Response:
+    """The lines that were asked for, as a file."""
+    return log_file(desk, asked.values)
+
+
+def log_file(desk: AppState, values: Mapping[str, Any], *, for_owner: bool = False) -> Response:
+    """The log as a download; owners of a site do not learn which pages of others lead to theirs."""
+    site = values["site"] and known_site(desk, values["site"])[1].name
+    visits = iterate_visits(desk.path, desk.settings, site=site, since=values["since"], until=values["until"])
+    lines = _lines(desk, islice(visits, values["limit"]), site if for_owner else None)
+    headers = {"Content-Disposition": 'attachment; filename="crawl.log"', "X-Accel-Buffering": "no"}
+    return StreamingResponse(lines, media_type="text/plain", headers=headers)
+
+
+def _lines(desk: AppState, visits: Iterator[VisitLogRow], only_site: str | None) -> Iterator[bytes]:
+    while not desk.is_stopping and (some := list(islice(visits, LINES_AT_A_TIME))):
+        yield "".join(_line(visit, only_site) for visit in some).encode()
+
+
+def _line(visit: VisitLogRow, only_site: str | None) -> str:
+    is_told = only_site is None or (visit.parent or "").startswith(f"{only_site}/")
+    return heritrix_line(visit, with_parent=is_told) + "\n"

@@ -12,12 +12,11 @@ from evercrawl.collection.site_list import find_site, list_site_pages, list_site
 from evercrawl.core.politeness import MAX_RULE_DELAY, parse_delay_rules
 from evercrawl.core.robots.robots_txt import parse_robots
 from evercrawl.model.listing import SiteLoad
-from evercrawl.model.site import Site
-from evercrawl.web.chart import calendar, histogram
-from evercrawl.web.desk import Desk
-from evercrawl.web.parameter import BadRequest
-from evercrawl.web.route import Asked, Done
-from evercrawl.web.words import link_to, span
+from evercrawl.model.site import Site, TrapPattern
+from evercrawl.web.app_state import AppState
+from evercrawl.web.charts import calendar, histogram
+from evercrawl.web.format import format_duration, link_to
+from evercrawl.web.route import ActionResult, BadRequest, Inputs
 
 GAP_EDGES = (0, 1, 2, 5, 10, 30, 60, 300)
 TIME_EDGES = (0, 50, 100, 250, 500, 1000, 2000, 5000)
@@ -28,13 +27,13 @@ SLIDER_END_S = 120
 """The slider reaches so far, or to twice what is in force; the API and the command line go further."""
 
 
-def sites(desk: Desk, asked: Asked) -> dict[str, Any]:
+def sites(desk: AppState, asked: Inputs) -> dict[str, Any]:
     """A portion of the sites."""
     portion = list_sites(desk.path, after=asked["after"], most=asked["limit"])
     return {"sites": portion.rows, "next": portion.next}
 
 
-def known_site(desk: Desk, name: str) -> tuple[int, Site]:
+def known_site(desk: AppState, name: str) -> tuple[int, Site]:
     """Shard and record of a site; BadRequest where the collection does not know it."""
     found = find_site(desk.path, desk.settings, name)
     if found is None:
@@ -42,7 +41,7 @@ def known_site(desk: Desk, name: str) -> tuple[int, Site]:
     return found
 
 
-def site(desk: Desk, asked: Asked) -> dict[str, Any]:
+def site(desk: AppState, asked: Inputs) -> dict[str, Any]:
     """A site: pace, robots.txt, its pages, its changes day by day."""
     shard, record = known_site(desk, asked["name"])
     portion = list_site_pages(desk.path, shard, record, after=asked["after"], most=asked["limit"])
@@ -59,7 +58,7 @@ def site(desk: Desk, asked: Asked) -> dict[str, Any]:
     }
 
 
-def _slowing(desk: Desk, site: Site) -> dict[str, Any]:
+def _slowing(desk: AppState, site: Site) -> dict[str, Any]:
     """What the operator said about the pace, and from where to where it can be slowed by hand."""
     said = parse_delay_rules(desk.settings.pace.overrides).get(site.name)
     said_s = None if said is None else said.total_seconds()
@@ -70,23 +69,25 @@ def _slowing(desk: Desk, site: Site) -> dict[str, Any]:
     return {"gap_s": said_s, "least_s": least_s, "most_s": most_s}
 
 
-def slow_site(desk: Desk, asked: Asked) -> Done:
+def slow_site(desk: AppState, asked: Inputs) -> ActionResult:
     """A site is asked more slowly from now on, also by a crawl that runs."""
     _, record = known_site(desk, asked["name"])
     done = desk.collection.slow_down(record.name, timedelta(seconds=asked["gap"]))
-    words = f"at most one request in {span(done.gap_s)} from now on; a crawl that runs hears it within seconds"
-    return Done(words, link_to("/site", name=record.name), asdict(done))
+    words = (
+        f"at most one request in {format_duration(done.gap_s)} from now on; a crawl that runs hears it within seconds"
+    )
+    return ActionResult(words, link_to("/site", name=record.name), asdict(done))
 
 
-def undo_slow_site(desk: Desk, asked: Asked) -> Done:
+def undo_slow_site(desk: AppState, asked: Inputs) -> ActionResult:
     """The site has the pace of all others again."""
     _, record = known_site(desk, asked["name"])
     was_there = desk.collection.slow_no_more(record.name)
     words = "the pace is as it was before" if was_there else "the site was not slowed down"
-    return Done(words, link_to("/site", name=record.name), {"was_there": was_there})
+    return ActionResult(words, link_to("/site", name=record.name), {"was_there": was_there})
 
 
-def _robots(desk: Desk, site: Site) -> dict[str, Any] | None:
+def _robots(desk: AppState, site: Site) -> dict[str, Any] | None:
     record = site.robots
     if record is None:
         return None
@@ -107,7 +108,7 @@ def site_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
     return {"changes": calendar("Changes of its pages, day by day", data["changes_by_day"], last=today)}
 
 
-def load(desk: Desk, asked: Asked) -> dict[str, Any]:
+def load(desk: AppState, asked: Inputs) -> dict[str, Any]:
     """What a site had to bear from us."""
     shard, record = known_site(desk, asked["name"])
     found = desk.remembered(f"load {record.name}", lambda: site_load(desk.path, shard, record), wait_s=5.0)
@@ -133,3 +134,53 @@ def load_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
             word="requests",
         ),
     }
+
+
+PATTERNS_SHOWN = 500
+TRAPS_WAIT_S = 1.5
+"""How long the page waits for patterns to be gathered; they are gathered before anybody asks, too."""
+
+
+def find_traps(desk: AppState, *, wait_s: float) -> list[TrapPattern] | None:
+    """The patterns; None: they are still being gathered."""
+    return desk.remembered("traps", lambda: desk.collection.traps(), wait_s=wait_s)
+
+
+def traps(desk: AppState, asked: Inputs) -> dict[str, Any]:
+    """What is left out or asked for last; with a pattern, what a rule about it would touch."""
+    known = find_traps(desk, wait_s=TRAPS_WAIT_S)
+    found = known or []
+    effect = None
+    if asked["pattern"]:
+        effect = desk.collection.trap_exclude(asked["pattern"], asked["site"])
+    return {
+        "traps": found[:PATTERNS_SHOWN],
+        "traps_in_all": len(found),
+        "is_counting": known is None,
+        "pattern": asked["pattern"],
+        "site": asked["site"],
+        "effect": effect,
+    }
+
+
+def exclude_trap(desk: AppState, asked: Inputs) -> ActionResult:
+    """Leave a pattern out from now on, also in a crawl that runs."""
+    effect = desk.collection.trap_exclude(asked["pattern"], asked["site"], do=True)
+    desk.forget("traps")
+    return ActionResult(
+        f"{asked['pattern']} is left out: {effect.waiting:,} waiting pages", "/traps", {"effect": effect}
+    )
+
+
+def allow_trap(desk: AppState, asked: Inputs) -> ActionResult:
+    """Say nothing against a pattern from now on."""
+    effect = desk.collection.trap_allow(asked["pattern"], asked["site"], do=True)
+    desk.forget("traps")
+    return ActionResult(f"{asked['pattern']} is allowed", "/traps", {"effect": effect})
+
+
+def undo_trap(desk: AppState, asked: Inputs) -> ActionResult:
+    """Take back every word about a pattern."""
+    was_there = desk.collection.trap_undo(asked["pattern"], asked["site"])
+    desk.forget("traps")
+    return ActionResult("taken back" if was_there else "there was no word about it", "/traps", {"was_there": was_there})

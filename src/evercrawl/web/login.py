@@ -11,16 +11,15 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from evercrawl.web.answer import answered, failed, read_body
-from evercrawl.web.desk import Desk
-from evercrawl.web.draw import draw
-from evercrawl.web.guard import AllowedOrigins, is_form_of, session_secret
+from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import SESSION_LIFETIME, AccessScope
-from evercrawl.web.parameter import BadRequest
-from evercrawl.web.rate import RateLimit
+from evercrawl.web.endpoints import error_page, handle_errors, read_body
+from evercrawl.web.middleware import AllowedOrigins, RateLimit, has_valid_csrf, session_secret
+from evercrawl.web.route import BadRequest
+from evercrawl.web.templates import render
 
-LINK_LIFE_S = 15 * 60
-TRIES, TRIES_PER_S = 8, 8 / 60
+LINK_LIFETIME_S = 15 * 60
+LOGIN_BURST, LOGINS_PER_S = 8, 8 / 60
 
 
 class OneTimeLink:
@@ -29,7 +28,7 @@ class OneTimeLink:
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.secret = secrets.token_urlsafe(24)
         self._clock = clock
-        self._until = clock() + LINK_LIFE_S
+        self._until = clock() + LINK_LIFETIME_S
         self._is_used = False
 
     def take(self, secret: str) -> bool:
@@ -41,21 +40,21 @@ class OneTimeLink:
         return True
 
 
-class Access:
+class LoginPages:
     """The pages at the door."""
 
-    def __init__(self, desk: Desk, doors: AllowedOrigins, link: OneTimeLink) -> None:
+    def __init__(self, desk: AppState, doors: AllowedOrigins, link: OneTimeLink) -> None:
         self.desk = desk
         self.doors = doors
         self.link = link
-        self.tries = RateLimit(burst=TRIES, per_s=TRIES_PER_S)
+        self.tries = RateLimit(burst=LOGIN_BURST, per_s=LOGINS_PER_S)
 
     async def first(self, request: Request) -> Response:
         """The one-time link."""
         if self._is_hasty(request):
-            return failed(request, 429, "too many tries; wait a minute", self.desk)
+            return error_page(request, 429, "too many tries; wait a minute", self.desk)
         if not self.link.take(request.query_params.get("key", "")):
-            return failed(
+            return error_page(
                 request, 403, "this link was used or is too old; start evercrawl serve again for a new one", self.desk
             )
         return self._welcome("operator", "/")
@@ -63,16 +62,16 @@ class Access:
     async def login(self, request: Request) -> Response:
         """The form, and what it sends."""
         if request.method == "POST":
-            return await answered(request, self.desk, lambda: self._log_in(request))
+            return await handle_errors(request, self.desk, lambda: self._log_in(request))
         return self._form(request, "")
 
     def _form(self, request: Request, problem: str, status: int = 200) -> Response:
         data = {
             "has_password": self.desk.keyring.has_password(),
             "problem": problem,
-            "next": own_path(request.query_params.get("next", "/")),
+            "next": local_path(request.query_params.get("next", "/")),
         }
-        return Response(draw("login", data, request=request, desk=self.desk), status, media_type="text/html")
+        return Response(render("login", data, request=request, desk=self.desk), status, media_type="text/html")
 
     async def _log_in(self, request: Request) -> Response:
         if self._is_hasty(request):
@@ -81,7 +80,7 @@ class Access:
         is_right = await run_in_threadpool(self.desk.keyring.is_password, fields.get("password", ""))
         if not is_right:
             return self._form(request, "that is not the password", 403)
-        return self._welcome("operator", own_path(fields.get("next", "/")))
+        return self._welcome("operator", local_path(fields.get("next", "/")))
 
     def _is_hasty(self, request: Request) -> bool:
         address = request.client.host if request.client else "-"
@@ -104,14 +103,14 @@ class Access:
         """The session ends."""
         fields = await read_body(request)
         secret = session_secret(request.headers, self.doors.cookie)
-        if secret is not None and is_form_of(request, fields.get("csrf")):
+        if secret is not None and has_valid_csrf(request, fields.get("csrf")):
             self.desk.keyring.end_session(secret)
         answer = RedirectResponse("/login", 303)
         answer.delete_cookie(self.doors.cookie)
         return answer
 
 
-def own_path(target: str) -> str:
+def local_path(target: str) -> str:
     """A path of ours; anything else leads to the overview."""
     is_own = target.startswith("/") and not target.startswith(("//", "/\\")) and "\\" not in target
     return target if is_own and target.isprintable() and ":" not in target.partition("?")[0] else "/"

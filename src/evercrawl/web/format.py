@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from datetime import UTC, date, datetime, timedelta
+from enum import Enum
+from typing import Any
 from urllib.parse import quote, urlencode
 
+import orjson
 from markupsafe import Markup, escape
 
 from evercrawl.model.sanitize import safe_block, safe_line
@@ -14,7 +19,7 @@ LONGEST_LINE = 300
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
-def size(count: float | None) -> str:
+def format_size(count: float | None) -> str:
     """Bytes: 41 MB."""
     amount = float(count or 0)
     for unit in _UNITS:
@@ -24,12 +29,12 @@ def size(count: float | None) -> str:
     raise AssertionError("the last unit takes everything")
 
 
-def number(count: float | None) -> str:
+def format_number(count: float | None) -> str:
     """1,204."""
     return "–" if count is None else f"{count:,.0f}"
 
 
-def span(seconds: float | None) -> str:
+def format_duration(seconds: float | None) -> str:
     """A duration: 42 s, 29 min, 3 h, 4 days."""
     if seconds is None:
         return "–"
@@ -42,14 +47,14 @@ def span(seconds: float | None) -> str:
     return f"{hours} h" if hours < 48 else f"{round(seconds / 86_400)} days"
 
 
-def as_moment(at: datetime | int | None) -> datetime | None:
+def to_datetime(at: datetime | int | None) -> datetime | None:
     """The moment, which may be given in microseconds."""
     return from_us(at) if isinstance(at, int) else at
 
 
-def when(at: datetime | int | None) -> Markup:
+def time_element(at: datetime | int | None) -> Markup:
     """A moment as a time element: exact for programs, to the minute for people."""
-    moment = as_moment(at)
+    moment = to_datetime(at)
     if moment is None:
         return Markup("–")
     utc = moment.astimezone(UTC)
@@ -58,15 +63,15 @@ def when(at: datetime | int | None) -> Markup:
     )
 
 
-def ago(at: datetime | int | None, now: datetime) -> str:
+def relative_time(at: datetime | int | None, now: datetime) -> str:
     """How long ago, or in how long."""
-    moment = as_moment(at)
+    moment = to_datetime(at)
     if moment is None:
         return "never"
     seconds = (now - moment).total_seconds()
     if abs(seconds) < 5:
         return "now"
-    return f"{span(seconds)} ago" if seconds > 0 else f"in {span(-seconds)}"
+    return f"{format_duration(seconds)} ago" if seconds > 0 else f"in {format_duration(-seconds)}"
 
 
 def crawled(text: object, longest: int = LONGEST_LINE) -> Markup:
@@ -95,6 +100,59 @@ def short_url(url: str) -> str:
     return url.partition("://")[2] or url
 
 
-def count_of(count: int, noun: str, plural: str | None = None) -> str:
+def plural(count: int, noun: str, plural: str | None = None) -> str:
     """1 page, 2,000 pages."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def exact_time(at: datetime) -> str:
+    """A time in UTC, to the second."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def to_plain(value: Any) -> Any:
+    """The value in lists, mappings, texts and numbers; fields in microseconds become moments."""
+    match value:
+        case None | bool() | int() | float():
+            return value
+        case Enum():
+            return value.value
+        case str():
+            return value.encode("utf-8", "replace").decode()
+        case datetime():
+            return exact_time(value)
+        case date():
+            return value.isoformat()
+        case timedelta():
+            return value.total_seconds()
+        case bytes():
+            return value.hex()
+        case Mapping():
+            return {_word(key): to_plain(one) for key, one in value.items()}
+        case tuple() if hasattr(value, "_fields"):
+            return dict(_field(name, one) for name, one in zip(value._fields, value, strict=True))
+        case list() | tuple() | set() | frozenset():
+            return [to_plain(one) for one in value]
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            return dict(_field(one.name, getattr(value, one.name)) for one in fields(value))
+    raise TypeError(f"{type(value).__name__} has no JSON form here")
+
+
+def _word(key: Any) -> str:
+    return key.isoformat() if isinstance(key, date) else str(key)
+
+
+def _field(name: str, value: Any) -> tuple[str, Any]:
+    if name.endswith("_us"):
+        return name.removesuffix("_us"), None if value is None else exact_time(from_us(value))
+    return name, to_plain(value)
+
+
+def json_bytes(schema: str, data: Mapping[str, Any]) -> bytes:
+    """One JSON object, its schema first."""
+    return orjson.dumps({"schema": f"evercrawl.{schema}/1", **to_plain(data)}, option=orjson.OPT_NON_STR_KEYS)
+
+
+def json_line(data: Mapping[str, Any]) -> bytes:
+    """One JSON object on a line."""
+    return orjson.dumps(to_plain(data)) + b"\n"

@@ -9,9 +9,8 @@ from starlette.responses import Response
 from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.collection.runs import LiveRun, live_run
 from evercrawl.model.report import Status
-from evercrawl.web.desk import Desk
-from evercrawl.web.parameter import BadRequest
-from evercrawl.web.route import Asked
+from evercrawl.web.app_state import AppState
+from evercrawl.web.route import BadRequest, Inputs
 
 METRICS: Mapping[str, tuple[str, str]] = {
     "evercrawl_pages": ("gauge", "Known pages."),
@@ -33,7 +32,7 @@ METRICS: Mapping[str, tuple[str, str]] = {
 """Every metric: kind and meaning."""
 
 
-def metrics(desk: Desk, asked: Asked) -> Response:
+def metrics(desk: AppState, asked: Inputs) -> Response:
     """All of them."""
     status = desk.remembered("status", lambda: desk.collection.status(), least_s=3)
     samples = list(_samples(status, live_run(desk.path, now=desk.now())))
@@ -71,12 +70,12 @@ def _sample(name: str, value: float, labels: str = "") -> tuple[str, str]:
     return name, f"{name}{labels} {value}"
 
 
-def healthz(desk: Desk, asked: Asked) -> Response:
+def healthz(desk: AppState, asked: Inputs) -> Response:
     """The process answers."""
     return Response("ok\n", media_type="text/plain")
 
 
-def readyz(desk: Desk, asked: Asked) -> Response:
+def readyz(desk: AppState, asked: Inputs) -> Response:
     """The collection can be read."""
     try:
         reader = StateReader(desk.path)

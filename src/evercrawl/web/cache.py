@@ -11,14 +11,14 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 WAIT_S = 0.15
 """How long a page waits for an answer that nobody has computed yet."""
-QUICK_S = 0.05
+FAST_S = 0.05
 """An answer that took no longer is waited for rather than shown as it was."""
 TIMES_COST = 50.0
 """An answer is computed anew when it is so many times older than it took."""
-MOST_KEPT = 256
+MAX_ENTRIES = 256
 
 
-class Remembered(Generic[T]):
+class CachedAnswer(Generic[T]):
     """One answer; computed by at most one thread at a time."""
 
     def __init__(self, compute: Callable[[], T], *, least_s: float) -> None:
@@ -42,7 +42,7 @@ class Remembered(Generic[T]):
             if not self._busy and age > max(self._least_s, TIMES_COST * self._cost_s):
                 self._busy = True
                 self._began = time.monotonic()
-                if self._cost_s < QUICK_S:
+                if self._cost_s < FAST_S:
                     self._ready.clear()  # it comes soon: better a moment later than an old answer
                 threading.Thread(target=self._refresh, daemon=True).start()
         self._ready.wait(max(0.0, self._began + wait_s - time.monotonic()))
@@ -63,12 +63,12 @@ class Remembered(Generic[T]):
         self._ready.set()
 
 
-class Shelf:
+class AnswerCache:
     """Remembered answers by key; the ones that were asked for longest ago make room."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
-        self._kept: OrderedDict[Hashable, Remembered[Any]] = OrderedDict()
+        self._kept: OrderedDict[Hashable, CachedAnswer[Any]] = OrderedDict()
 
     def forget(self, key: Hashable) -> None:
         """The answer is not true any more."""
@@ -80,8 +80,8 @@ class Shelf:
         with self._turn:
             found = self._kept.get(key)
             if found is None:
-                found = self._kept[key] = Remembered(compute, least_s=least_s)
+                found = self._kept[key] = CachedAnswer(compute, least_s=least_s)
             self._kept.move_to_end(key)
-            while len(self._kept) > MOST_KEPT:
+            while len(self._kept) > MAX_ENTRIES:
                 self._kept.popitem(last=False)
         return found.get(wait_s)
